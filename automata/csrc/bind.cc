@@ -1,0 +1,51 @@
+// Python bindings of automata/csrc: errors, and one function per operation.
+#include "automata/csrc/bind.h"
+
+#include <nanobind/nanobind.h>
+
+#include "automata/csrc/errors.h"
+
+namespace nb = nanobind;
+
+namespace tokamata {
+namespace {
+
+void SetError(const char* name, const char* text) {
+  nb::object type = nb::module_::import_("tokamata.automata.errors").attr(name);
+  PyErr_SetString(type.ptr(), text);
+}
+
+// Most derived first: each C++ error becomes the class of the same name in tokamata.automata.errors.
+void BindErrors() {
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const UnsupportedError& e) {
+      SetError("UnsupportedError", e.what());
+    } catch (const FstError& e) {
+      SetError("FstError", e.what());
+    } catch (const VocabularyError& e) {
+      SetError("VocabularyError", e.what());
+    } catch (const ConstraintError& e) {
+      SetError("ConstraintError", e.what());
+    } catch (const LimitError& e) {
+      SetError("LimitError", e.what());
+    } catch (const TokenRejected& e) {
+      SetError("TokenRejected", e.what());
+    } catch (const BudgetError& e) {
+      SetError("BudgetError", e.what());
+    }
+  });
+}
+
+}  // namespace
+
+void BindAutomata(nb::module_& m) {
+  BindErrors();
+  BindFst(m);
+  BindSymbolTable(m);
+  BindOperations(m);
+  BindExpressions(m);
+}
+
+}  // namespace tokamata

@@ -1,0 +1,10 @@
+// One binding function per topic, each in its own bind_*.cc.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace tokamata {
+void BindFst(nanobind::module_& m);          // bind_fst.cc: Fst, Arc, reading, writing, bulk access
+void BindSymbolTable(nanobind::module_& m);  // bind_symbol_table.cc
+void BindOperations(nanobind::module_& m);   // bind_operations.cc: OpenFst's verbs
+void BindExpressions(nanobind::module_& m);  // bind_expressions.cc: Constraint's native side
+}  // namespace tokamata

@@ -1,0 +1,69 @@
+// A set of bytes: 256 bits.
+#pragma once
+#include <cstdint>
+
+namespace tokamata {
+
+struct ByteSet {
+  uint64_t words[4] = {0, 0, 0, 0};
+
+  static ByteSet All() {
+    ByteSet s;
+    for (uint64_t& w : s.words) w = ~uint64_t{0};
+    return s;
+  }
+  static ByteSet Range(int low, int high) {
+    ByteSet s;
+    for (int b = low; b <= high; ++b) s.Add(static_cast<uint8_t>(b));
+    return s;
+  }
+  static ByteSet Of(uint8_t b) {
+    ByteSet s;
+    s.Add(b);
+    return s;
+  }
+  bool Has(uint8_t b) const { return words[b >> 6] >> (b & 63) & 1; }
+  void Add(uint8_t b) { words[b >> 6] |= uint64_t{1} << (b & 63); }
+  void Remove(uint8_t b) { words[b >> 6] &= ~(uint64_t{1} << (b & 63)); }
+  bool Any() const { return (words[0] | words[1] | words[2] | words[3]) != 0; }
+  int Count() const {
+    int n = 0;
+    for (uint64_t w : words) n += __builtin_popcountll(w);
+    return n;
+  }
+  // The lowest member; the set must not be empty.
+  uint8_t First() const {
+    for (int i = 0; i < 4; ++i)
+      if (words[i]) return static_cast<uint8_t>(i * 64 + __builtin_ctzll(words[i]));
+    return 0;
+  }
+  bool SubsetOf(const ByteSet& o) const { return !(*this - o).Any(); }
+  bool Intersects(const ByteSet& o) const { return (*this & o).Any(); }
+  template <class F>
+  void ForEach(F f) const {
+    for (int i = 0; i < 4; ++i)
+      for (uint64_t w = words[i]; w; w &= w - 1) f(static_cast<uint8_t>(i * 64 + __builtin_ctzll(w)));
+  }
+  friend ByteSet operator&(ByteSet a, const ByteSet& b) {
+    for (int i = 0; i < 4; ++i) a.words[i] &= b.words[i];
+    return a;
+  }
+  friend ByteSet operator|(ByteSet a, const ByteSet& b) {
+    for (int i = 0; i < 4; ++i) a.words[i] |= b.words[i];
+    return a;
+  }
+  friend ByteSet operator-(ByteSet a, const ByteSet& b) {
+    for (int i = 0; i < 4; ++i) a.words[i] &= ~b.words[i];
+    return a;
+  }
+  friend ByteSet operator~(ByteSet a) {
+    for (uint64_t& w : a.words) w = ~w;
+    return a;
+  }
+  friend bool operator==(const ByteSet& a, const ByteSet& b) {
+    return a.words[0] == b.words[0] && a.words[1] == b.words[1] && a.words[2] == b.words[2] && a.words[3] == b.words[3];
+  }
+  friend bool operator!=(const ByteSet& a, const ByteSet& b) { return !(a == b); }
+};
+
+}  // namespace tokamata

@@ -1,0 +1,160 @@
+// Extended regular expressions over bytes, hash-consed, with derivatives (Brzozowski 1964; Owens, Reppy, Turon 2009).
+//
+// An expression is an index into a pool in which equal expressions have equal indices: the builders normalize, so a
+// derivative that was met before is the same number again, and the expressions reached from a root are the states of a
+// delayed deterministic acceptor. Counters stay symbolic: x{2,100000} is one node.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "automata/csrc/byte_set.h"
+#include "automata/csrc/errors.h"
+
+namespace tokamata {
+
+using Expr = uint32_t;
+constexpr Expr kEmpty = 0;                   // the empty language
+constexpr Expr kEpsilonExpr = 1;             // the language of the empty string
+constexpr uint32_t kUnbounded = 0xffffffff;  // Repeat without an upper bound
+
+// Inclusive ranges of Unicode code points.
+using CodePointRanges = std::vector<std::pair<uint32_t, uint32_t>>;
+// Sorted, disjoint, non-adjacent; surrogates and what lies above U+10FFFF dropped.
+CodePointRanges NormalizeRanges(CodePointRanges ranges);
+// All other Unicode scalar values.
+CodePointRanges ComplementRanges(const CodePointRanges& ranges);
+
+enum class ExprKind : uint8_t {
+  kEmpty,       // no string
+  kEpsilon,     // the empty string
+  kBytes,       // one byte of a set
+  kConcat,      // first, rest; first is never a kConcat
+  kUnion,       // two or more, none a kUnion, sorted
+  kRepeat,      // x{low,high}
+  kIntersect,   // two or more, none a kIntersect, sorted
+  kComplement,  // all byte strings but those of x
+  kAutomaton,   // the strings that a state of a registered eager automaton accepts
+};
+
+// A deterministic acceptor given as tables, for use as a leaf of expressions. State 0 is dead, every other state can
+// reach a final one; next[s * 256 + b] is the successor.
+struct ByteTable {
+  std::vector<uint32_t> next;
+  std::vector<uint8_t> final;
+};
+
+struct ExpressionLimits {
+  size_t nodes = 20'000'000;   // expressions in one pool
+  uint32_t depth = 1000;       // nesting of operators
+  size_t width = 100'000;      // members of one derived union or intersection (a literal choice is not limited)
+  size_t emptiness = 1'000'000;  // expressions that one emptiness question may visit
+};
+
+class Expressions {
+ public:
+  struct Term {  // one arc of a deterministic step: on these bytes, go to target
+    ByteSet bytes;
+    Expr target;
+  };
+
+  Expressions();
+  Expressions(const Expressions&) = delete;
+  Expressions& operator=(const Expressions&) = delete;
+
+  ExpressionLimits limits;
+
+  // ---- builders; all normalize and may throw LimitError
+  Expr Bytes(const ByteSet& set);
+  Expr Byte(uint8_t b) { return Bytes(ByteSet::Of(b)); }
+  Expr Literal(std::string_view text);
+  // The union of many literal strings, as a trie; duplicates are fine.
+  Expr Choice(std::vector<std::string> texts);
+  // One Unicode character of the ranges, as its UTF-8 bytes (never overlong, never a surrogate).
+  Expr Characters(const CodePointRanges& ranges);
+  Expr Concat(Expr a, Expr b);
+  Expr Concat(const std::vector<Expr>& parts);
+  Expr Union(Expr a, Expr b);
+  Expr Union(std::vector<Expr> parts);
+  // low <= high; high may be kUnbounded.
+  Expr Repeat(Expr x, uint32_t low, uint32_t high);
+  Expr Star(Expr x) { return Repeat(x, 0, kUnbounded); }
+  Expr Optional(Expr x) { return Union(x, kEpsilonExpr); }
+  Expr Intersect(Expr a, Expr b);
+  Expr Intersect(std::vector<Expr> parts);
+  // All byte strings that x does not contain.
+  Expr Complement(Expr x);
+  Expr Difference(Expr a, Expr b) { return Intersect(a, Complement(b)); }
+  // All byte strings, and all UTF-8 texts.
+  Expr AnyBytes();
+  Expr AnyText();
+  // The strings accepted from a state of a table; the table is kept.
+  Expr Automaton(std::shared_ptr<const ByteTable> table, uint32_t state);
+  // Copies an expression of another pool (whose owner must not change it meanwhile).
+  Expr Import(const Expressions& other, Expr e);
+
+  // ---- reading
+  ExprKind Kind(Expr e) const { return nodes_[e].kind; }
+  bool Nullable(Expr e) const { return nodes_[e].nullable; }
+  // Every byte that a member can begin with, and maybe more under intersection and complement.
+  const ByteSet& First(Expr e) const { return nodes_[e].first; }
+  // Whether the language may be empty although e is not kEmpty: it has an intersection or complement inside.
+  bool MayBeEmpty(Expr e) const { return nodes_[e].extended; }
+  // kConcat: head and tail. kRepeat: body and bounds. kUnion, kIntersect: members. kComplement: operand.
+  Expr Head(Expr e) const { return nodes_[e].a; }
+  Expr Tail(Expr e) const { return nodes_[e].b; }
+  Expr Body(Expr e) const { return nodes_[e].a; }
+  uint32_t Low(Expr e) const { return nodes_[e].b; }
+  uint32_t High(Expr e) const { return nodes_[e].c; }
+  const Expr* Members(Expr e) const { return members_.data() + nodes_[e].a; }
+  uint32_t NumMembers(Expr e) const { return nodes_[e].b; }
+  const ByteSet& Set(Expr e) const { return nodes_[e].first; }  // kBytes
+  size_t Size() const { return nodes_.size(); }
+  size_t MemoryBytes() const;
+  // For messages and tests: a regular-expression-like text, cut off after `limit` characters.
+  std::string Describe(Expr e, size_t limit = 200) const;
+
+  // ---- derivatives
+  // The deterministic step of e: disjoint byte sets and their targets, none of which is the empty language.
+  void Step(Expr e, std::vector<Term>* out);
+  // Whether no string is accepted; exact, memoized. LimitError past limits.emptiness.
+  bool IsEmpty(Expr e);
+
+ private:
+  struct Node {
+    uint32_t a = 0, b = 0, c = 0;
+    ExprKind kind = ExprKind::kEmpty;
+    bool nullable = false;
+    bool extended = false;
+    uint8_t emptiness = 0;  // of extended nodes: 0 unknown, 1 empty, 2 not empty
+    uint32_t depth = 0;
+    ByteSet first;
+  };
+  struct Utf8Tail;
+
+  Expr Intern(const Node& node, const std::vector<Expr>* members = nullptr);
+  bool SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const;
+  void Grow();
+  void FlattenInto(ExprKind kind, Expr e, std::vector<Expr>* out) const;
+  void MergeRepeats(std::vector<Expr>* parts);
+  Expr ChoiceRange(const std::vector<std::string>& texts, size_t low, size_t high, size_t depth);
+  Expr Utf8Continuation(uint32_t low, uint32_t high, int bytes);
+  void Collect(Expr e, Expr rest, std::vector<Term>* out);
+  void Partition(Expr e, std::vector<Term>* out);
+  void Determinize(std::vector<Term>* in, std::vector<Term>* out);
+
+  std::vector<Node> nodes_;
+  std::vector<Expr> members_;
+  std::vector<uint32_t> table_;  // open addressing: index + 1, 0 free
+  std::vector<std::shared_ptr<const ByteTable>> automata_;
+  std::unordered_map<const ByteTable*, uint32_t> automaton_index_;
+  Expr any_bytes_ = 0, any_text_ = 0;
+  Expr utf8_full_[4] = {0, 0, 0, 0};
+};
+
+}  // namespace tokamata

@@ -1,0 +1,19 @@
+"""Tokamata: automata that make a language model write exactly what a formal language allows."""
+
+from ._version import __version__
+from .automata.errors import (
+    BudgetError,
+    ConstraintError,
+    LimitError,
+    TokenRejected,
+    UnsupportedError,
+)
+
+__all__ = [
+    "BudgetError",
+    "ConstraintError",
+    "LimitError",
+    "TokenRejected",
+    "UnsupportedError",
+    "__version__",
+]
