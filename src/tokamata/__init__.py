@@ -7,7 +7,9 @@ from .automata.errors import (
     LimitError,
     TokenRejected,
     UnsupportedError,
+    VocabularyError,
 )
+from .tokenizer_fst import Vocabulary
 
 __all__ = [
     "BudgetError",
@@ -15,5 +17,7 @@ __all__ = [
     "LimitError",
     "TokenRejected",
     "UnsupportedError",
+    "Vocabulary",
+    "VocabularyError",
     "__version__",
 ]

@@ -1,10 +1,10 @@
 // Python bindings of tokenizer_fst/csrc.
-#include <nanobind/nanobind.h>
+#include "tokenizer_fst/csrc/bind.h"
 
 namespace nb = nanobind;
 
 namespace tokamata {
 
-void BindTokenizerFst(nb::module_&) {}
+void BindTokenizerFst(nb::module_& m) { BindVocabulary(m); }
 
 }  // namespace tokamata

@@ -1,0 +1,56 @@
+// Python bindings of Vocabulary.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "automata/csrc/errors.h"
+#include "tokenizer_fst/csrc/bind.h"
+#include "tokenizer_fst/csrc/vocabulary.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tokamata {
+namespace {
+
+std::shared_ptr<const Vocabulary> FromList(nb::list tokens, const std::vector<int64_t>& eos_token_ids) {
+  TokenTable table;
+  Py_ssize_t size = PyList_GET_SIZE(tokens.ptr());
+  table.Reserve(static_cast<size_t>(size), static_cast<size_t>(size) * 8);
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject* token = PyList_GET_ITEM(tokens.ptr(), i);
+    if (token == Py_None) {
+      table.AddSpecial();
+    } else if (PyBytes_Check(token)) {
+      table.Add({PyBytes_AS_STRING(token), static_cast<size_t>(PyBytes_GET_SIZE(token))});
+    } else {
+      throw VocabularyError("vocabulary: token " + std::to_string(i) + " is " + Py_TYPE(token)->tp_name +
+                            ", expected bytes, or None for a special token; encode text with .encode()");
+    }
+  }
+  return Vocabulary::Make(std::move(table), eos_token_ids);
+}
+
+nb::object TokenBytes(const Vocabulary& v, int64_t id) {
+  if (id < 0 || id >= static_cast<int64_t>(v.Size())) {
+    throw nb::index_error(
+        ("token_bytes: token id " + std::to_string(id) + " is outside 0.." + std::to_string(v.Size() - 1)).c_str());
+  }
+  if (v.IsSpecial(static_cast<uint32_t>(id))) return nb::none();
+  std::string_view token = v.Token(static_cast<uint32_t>(id));
+  return nb::bytes(token.data(), token.size());
+}
+
+}  // namespace
+
+void BindVocabulary(nb::module_& m) {
+  nb::class_<Vocabulary>(m, "Vocabulary", "The bytes of every token (native side of tokamata.Vocabulary).")
+      .def(nb::new_(&FromList), "tokens"_a, "eos_token_ids"_a)
+      .def("__len__", &Vocabulary::Size)
+      .def("token_bytes", &TokenBytes, "token_id"_a)
+      .def_prop_ro("eos_token_ids", [](const Vocabulary& v) { return v.EosIds(); })
+      .def_prop_ro("max_token_bytes", &Vocabulary::MaxTokenBytes)
+      .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes);
+}
+
+}  // namespace tokamata

@@ -1,0 +1,96 @@
+#include "tokenizer_fst/csrc/vocabulary.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "automata/csrc/errors.h"
+
+namespace tokamata {
+namespace {
+
+constexpr size_t kMaxTokens = std::numeric_limits<int32_t>::max();
+constexpr size_t kMaxBytes = std::numeric_limits<uint32_t>::max();
+
+}  // namespace
+
+void TokenTable::Reserve(size_t tokens, size_t total_bytes) {
+  bytes.reserve(std::min(total_bytes, kMaxBytes));
+  offsets.reserve(std::min(tokens, kMaxTokens) + 1);
+  special.reserve(std::min(tokens, kMaxTokens) / 64 + 1);
+}
+
+void TokenTable::Add(std::string_view token) {
+  size_t id = offsets.size() - 1;
+  if (id >= kMaxTokens) throw VocabularyError("vocabulary: more than 2^31 - 1 tokens; a label must fit 32 bits");
+  if (token.size() > kMaxBytes - bytes.size()) {
+    throw VocabularyError("vocabulary: the tokens hold more than 4 GiB of bytes together; check the token list");
+  }
+  if (id % 64 == 0) special.push_back(0);
+  bytes.append(token);
+  offsets.push_back(static_cast<uint32_t>(bytes.size()));
+}
+
+void TokenTable::AddSpecial() {
+  Add({});
+  size_t id = offsets.size() - 2;
+  special[id / 64] |= uint64_t{1} << (id % 64);
+}
+
+std::shared_ptr<const Vocabulary> Vocabulary::Make(TokenTable table, const std::vector<int64_t>& eos_ids) {
+  uint32_t size = table.Size();
+  if (size == 0) {
+    throw VocabularyError("vocabulary: expected at least one token, got none; pass the bytes of every token in id order");
+  }
+  if (eos_ids.empty()) {
+    throw VocabularyError(
+        "vocabulary: expected at least one end-of-sequence id, got none; pass eos_token_ids=[...] with the ids that end "
+        "a text for this model");
+  }
+  std::vector<uint32_t> eos;
+  for (int64_t id : eos_ids) {
+    if (id < 0 || id >= static_cast<int64_t>(size)) {
+      throw VocabularyError("vocabulary: end-of-sequence id " + std::to_string(id) + " is outside 0.." +
+                            std::to_string(size - 1) + "; pass an id of this vocabulary, or a larger size=");
+    }
+    eos.push_back(static_cast<uint32_t>(id));
+  }
+  std::sort(eos.begin(), eos.end());
+  eos.erase(std::unique(eos.begin(), eos.end()), eos.end());
+
+  bool has_text = false;
+  for (uint32_t id : eos) has_text |= table.offsets[id] != table.offsets[id + 1];
+  if (has_text) {  // an EOS token loses its text: copy the rest
+    TokenTable rest;
+    rest.Reserve(size, table.bytes.size());
+    size_t next = 0;
+    for (uint32_t id = 0; id < size; ++id) {
+      bool is_eos = next < eos.size() && eos[next] == id;
+      next += is_eos;
+      if (is_eos || (table.special[id / 64] >> (id % 64) & 1)) {
+        rest.AddSpecial();
+      } else {
+        rest.Add(std::string_view(table.bytes).substr(table.offsets[id], table.offsets[id + 1] - table.offsets[id]));
+      }
+    }
+    table = std::move(rest);
+  }
+  for (uint32_t id : eos) table.special[id / 64] |= uint64_t{1} << (id % 64);
+  if (table.bytes.empty()) {
+    throw VocabularyError("vocabulary: no token has any bytes, so no text can be written; check the token list");
+  }
+
+  std::shared_ptr<Vocabulary> v(new Vocabulary);
+  for (uint32_t id = 0; id < size; ++id) {
+    v->max_token_bytes_ = std::max(v->max_token_bytes_, table.offsets[id + 1] - table.offsets[id]);
+  }
+  v->table_ = std::move(table);
+  v->eos_ids_ = std::move(eos);
+  return v;
+}
+
+size_t Vocabulary::MemoryBytes() const {
+  return sizeof(*this) + table_.bytes.capacity() + table_.offsets.capacity() * sizeof(uint32_t) +
+         table_.special.capacity() * sizeof(uint64_t) + eos_ids_.capacity() * sizeof(uint32_t);
+}
+
+}  // namespace tokamata

@@ -1,0 +1,51 @@
+// Vocabulary: the bytes of every token, immutable and shared by everything that is built over it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tokamata {
+
+// Collects tokens in id order; Vocabulary::Make takes it over.
+struct TokenTable {
+  std::string bytes;                   // all tokens, one after another
+  std::vector<uint32_t> offsets{0};    // token t is bytes[offsets[t], offsets[t + 1])
+  std::vector<uint64_t> special;       // bit t: token t is never produced by text
+
+  uint32_t Size() const { return static_cast<uint32_t>(offsets.size() - 1); }
+  void Reserve(size_t tokens, size_t total_bytes);
+  // Throws VocabularyError past 2^31 - 1 tokens or 4 GiB of bytes.
+  void Add(std::string_view token);
+  void AddSpecial();
+};
+
+// Token ids are 0..Size()-1, padding included. EOS ids count as special: their text is never produced by a constraint.
+class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
+ public:
+  // Throws VocabularyError: no token at all, no token with bytes, no EOS id, an EOS id out of range.
+  static std::shared_ptr<const Vocabulary> Make(TokenTable table, const std::vector<int64_t>& eos_ids);
+
+  uint32_t Size() const { return table_.Size(); }
+  uint32_t Words() const { return (Size() + 31) / 32; }
+  // The bytes of a token; empty for special, padding and empty tokens. id < Size().
+  std::string_view Token(uint32_t id) const {
+    return std::string_view(table_.bytes).substr(table_.offsets[id], table_.offsets[id + 1] - table_.offsets[id]);
+  }
+  // Special, padding and EOS tokens: they have no bytes and only EOS can ever be allowed. id < Size().
+  bool IsSpecial(uint32_t id) const { return table_.special[id / 64] >> (id % 64) & 1; }
+  const std::vector<uint32_t>& EosIds() const { return eos_ids_; }  // sorted, unique, never empty
+  uint32_t MaxTokenBytes() const { return max_token_bytes_; }
+  size_t MemoryBytes() const;
+  const TokenTable& Table() const { return table_; }
+
+ private:
+  Vocabulary() = default;
+  TokenTable table_;
+  std::vector<uint32_t> eos_ids_;
+  uint32_t max_token_bytes_ = 0;
+};
+
+}  // namespace tokamata

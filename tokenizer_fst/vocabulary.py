@@ -1,0 +1,94 @@
+"""Vocabulary: what bytes each token of a language model stands for."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+
+from .._core import Vocabulary as _NativeVocabulary
+from ..automata.errors import VocabularyError
+
+
+class Vocabulary:
+    """The bytes of every token id of a model, immutable.
+
+    Args:
+        tokens: the bytes of tokens 0, 1, 2, ...; ``None`` for a special token, which text never produces, and for a
+            padding id. ``b""`` is an empty token. Several ids may have the same bytes.
+        eos_token_ids: the ids that end a text. They count as special even if they have bytes.
+        special_tokens: names of special tokens, each with its id.
+        adds_dummy_prefix: the tokenizer puts a space before a text, so that the bytes of the ids of ``encode(text)``
+            are a space and the text.
+
+    Raises:
+        VocabularyError: no tokens, no token with bytes, a token that is not bytes, no EOS id, an id out of range.
+    """
+
+    __slots__ = ("_native", "_special_tokens", "adds_dummy_prefix")
+
+    def __init__(
+        self,
+        tokens: Sequence[bytes | None],
+        eos_token_ids: Iterable[int] = (),
+        *,
+        special_tokens: Mapping[str, int] | None = None,
+        adds_dummy_prefix: bool = False,
+    ) -> None:
+        """Build from the tokens in id order; O(total bytes)."""
+        eos = _ids(eos_token_ids)
+        self._native = _NativeVocabulary(tokens if isinstance(tokens, list) else list(tokens), eos)
+        self._special_tokens = _checked_names(special_tokens or {}, len(self._native))
+        self.adds_dummy_prefix = bool(adds_dummy_prefix)
+
+    def __len__(self) -> int:
+        """Return the number of token ids, padding included: the V of a mask."""
+        return len(self._native)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} tokens, eos_token_ids={self.eos_token_ids})"
+
+    def token_bytes(self, token_id: int) -> bytes | None:
+        """Return the bytes of a token; ``None`` for special, padding and EOS tokens.
+
+        Raises:
+            IndexError: the id is not in ``0..len(self) - 1``.
+        """
+        return self._native.token_bytes(token_id)
+
+    @property
+    def eos_token_ids(self) -> list[int]:
+        """The ids that end a text, ascending."""
+        return list(self._native.eos_token_ids)
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The known names of special tokens, each with its id (a copy)."""
+        return dict(self._special_tokens)
+
+
+def _ids(eos_token_ids: Iterable[int]) -> list[int]:
+    if isinstance(eos_token_ids, (str, bytes)):
+        raise VocabularyError(f"vocabulary: eos_token_ids must be a list of ids, got {eos_token_ids!r}")
+    try:
+        one = operator.index(eos_token_ids)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    else:
+        return [one]
+    try:
+        ids = [operator.index(i) for i in eos_token_ids]
+    except TypeError as error:
+        raise VocabularyError(f"vocabulary: eos_token_ids must be a list of ids, got {eos_token_ids!r}") from error
+    for i in ids:
+        if abs(i) >= 1 << 62:
+            raise VocabularyError(f"vocabulary: end-of-sequence id {i} is out of range")
+    return ids
+
+
+def _checked_names(special_tokens: Mapping[str, int], size: int) -> dict[str, int]:
+    names: dict[str, int] = {}
+    for name, token_id in special_tokens.items():
+        if not 0 <= token_id < size:
+            raise VocabularyError(f"vocabulary: special token {name!r} has id {token_id}, outside 0..{size - 1}")
+        names[name] = int(token_id)
+    return names
