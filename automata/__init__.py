@@ -10,13 +10,19 @@ from .errors import (
     UnsupportedError,
     VocabularyError,
 )
+from .fst import Arc, Fst, Semiring
+from .symbols import SymbolTable
 
 __all__ = [
+    "Arc",
     "BudgetError",
     "ConstraintError",
+    "Fst",
     "FstError",
     "LimitError",
     "MissingFileError",
+    "Semiring",
+    "SymbolTable",
     "TokenRejected",
     "UnsupportedError",
     "VocabularyError",

@@ -45,6 +45,7 @@ void BindAutomata(nb::module_& m) {
   BindFst(m);
   BindSymbolTable(m);
   BindOperations(m);
+  BindAlgorithms(m);
   BindExpressions(m);
 }
 

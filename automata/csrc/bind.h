@@ -5,6 +5,7 @@
 namespace tokamata {
 void BindFst(nanobind::module_& m);          // bind_fst.cc: Fst, Arc, reading, writing, bulk access
 void BindSymbolTable(nanobind::module_& m);  // bind_symbol_table.cc
-void BindOperations(nanobind::module_& m);   // bind_operations.cc: OpenFst's verbs
+void BindOperations(nanobind::module_& m);   // bind_operations.cc: union ... randgen, properties
+void BindAlgorithms(nanobind::module_& m);   // bind_algorithms.cc: rmepsilon ... replace
 void BindExpressions(nanobind::module_& m);  // bind_expressions.cc: Constraint's native side
 }  // namespace tokamata

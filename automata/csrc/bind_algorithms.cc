@@ -1,0 +1,9 @@
+#include "automata/csrc/bind.h"
+
+namespace nb = nanobind;
+
+namespace tokamata {
+
+void BindAlgorithms(nb::module_&) {}
+
+}  // namespace tokamata
