@@ -1,1 +1,7 @@
-"""Part of Tokamata."""
+"""Constraints: regular expressions, literals and automata as sets of texts."""
+
+from .constraint import Constraint, Limits, ReportEntry
+from .from_fst import from_fst
+from .literal import choice, literal
+
+__all__ = ["Constraint", "Limits", "ReportEntry", "choice", "from_fst", "literal"]

@@ -1,9 +1,150 @@
+// Language: the native side of every regular constraint.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include "automata/csrc/bind.h"
+#include "automata/csrc/language.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace tokamata {
+namespace {
 
-void BindExpressions(nb::module_&) {}
+using Released = nb::call_guard<nb::gil_scoped_release>;
+
+std::string_view View(const nb::bytes& b) { return {b.c_str(), b.size()}; }
+nb::bytes ToBytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
+
+std::vector<Language> Copy(const std::vector<const Language*>& parts) {
+  std::vector<Language> out;
+  for (const Language* p : parts) out.push_back(*p);
+  return out;
+}
+
+}  // namespace
+
+void BindExpressions(nb::module_& m) {
+  nb::class_<Limits>(m, "Limits", "Named limits of one constraint; see tokamata.Limits.")
+      .def(
+          "__init__",
+          [](Limits* self, size_t expression_nodes, uint32_t expression_depth, size_t expression_width,
+             size_t emptiness, uint32_t states) {
+            new (self) Limits();
+            self->expressions = {expression_nodes, expression_depth, expression_width, emptiness};
+            self->states = states;
+          },
+          "expression_nodes"_a, "expression_depth"_a, "expression_width"_a, "emptiness"_a, "states"_a);
+
+  nb::class_<Language>(m, "Language", "A set of byte strings; immutable, safe to share between threads.")
+      .def_static(
+          "literal",
+          [](const nb::bytes& text) {
+            const std::string_view view = View(text);
+            return Language::Build([view](Expressions* p) { return p->Literal(view); });
+          },
+          "text"_a)
+      .def_static(
+          "choice",
+          [](const nb::list& options) {
+            std::vector<std::string> texts;
+            texts.reserve(options.size());
+            for (nb::handle h : options) texts.emplace_back(View(nb::cast<nb::bytes>(h)));
+            nb::gil_scoped_release release;
+            return Language::Build([&](Expressions* p) { return p->Choice(std::move(texts)); });
+          },
+          "options"_a, nb::sig("def choice(options: list[bytes]) -> Language"))
+      .def_static(
+          "union_", [](const std::vector<const Language*>& parts) { return Language::Union(Copy(parts)); }, "parts"_a, Released())
+      .def_static(
+          "concat", [](const std::vector<const Language*>& parts) { return Language::Concat(Copy(parts)); }, "parts"_a,
+          Released())
+      .def_static(
+          "intersect", [](const std::vector<const Language*>& parts) { return Language::Intersect(Copy(parts)); },
+          "parts"_a, Released())
+      .def_static("difference", &Language::Difference, "a"_a, "b"_a, Released())
+      .def_static("complement", &Language::Complement, "x"_a, Released())
+      .def_static("from_fst", &Language::FromFst, "fst"_a, "limits"_a, Released())
+      .def(
+          "repeat",
+          [](const Language& self, uint32_t low, int64_t high) {
+            return Language::Repeat(self, low, high < 0 ? kUnbounded : static_cast<uint32_t>(high));
+          },
+          "low"_a, "high"_a, Released())
+      .def("with_limits", &Language::WithLimits, "limits"_a, Released())
+      .def(
+          "accepts",
+          [](const Language& self, const nb::bytes& text) {
+            const std::string_view view = View(text);
+            nb::gil_scoped_release release;
+            return self.Accepts(view);
+          },
+          "text"_a)
+      .def(
+          "viable_prefix",
+          [](const Language& self, const nb::bytes& text) {
+            const std::string_view view = View(text);
+            nb::gil_scoped_release release;
+            return self.ViablePrefix(view);
+          },
+          "text"_a, "Length of the longest prefix that can be extended to a member; -1 for the empty language.")
+      .def("is_empty", &Language::IsEmpty)
+      .def_static(
+          "counterexample",
+          [](const Language& a, const Language& b) -> nb::object {
+            std::optional<std::string> text;
+            {
+              nb::gil_scoped_release release;
+              text = Language::Counterexample(a, b);
+            }
+            return text ? nb::object(ToBytes(*text)) : nb::none();
+          },
+          "a"_a, "b"_a, nb::sig("def counterexample(a: Language, b: Language) -> bytes | None"))
+      .def(
+          "examples",
+          [](const Language& self, size_t n, uint64_t seed) {
+            std::vector<std::string> texts;
+            {
+              nb::gil_scoped_release release;
+              texts = self.Examples(n, seed);
+            }
+            nb::list out;
+            for (const std::string& t : texts) out.append(ToBytes(t));
+            return out;
+          },
+          "n"_a, "seed"_a, nb::sig("def examples(self, n: int, seed: int) -> list[bytes]"))
+      .def(
+          "successors",
+          [](const Language& self, uint32_t state) {
+            DelayedAcceptor& a = *self.Acceptor();
+            nb::dict out;
+            const DelayedAcceptor::State* row = a.Row(state);
+            a.Live(state).ForEach([&](uint8_t b) {
+              nb::int_ key(row[b]);
+              out[key] = out.contains(key) ? nb::int_(nb::cast<int>(out[key]) + 1) : nb::int_(1);
+            });
+            return out;
+          },
+          "state"_a, "Successor states and the number of bytes that lead to each.",
+          nb::sig("def successors(self, state: int) -> dict[int, int]"))
+      .def("start", [](const Language& self) { return self.Acceptor()->Start(); })
+      .def(
+          "is_final", [](const Language& self, uint32_t state) { return self.Acceptor()->IsFinal(state); }, "state"_a)
+      .def(
+          "live_bytes",
+          [](const Language& self, const nb::bytes& text) {
+            DelayedAcceptor& a = *self.Acceptor();
+            const DelayedAcceptor::State q = a.Run(a.Start(), View(text));
+            std::string out;
+            if (q) a.Live(q).ForEach([&](uint8_t b) { out.push_back(static_cast<char>(b)); });
+            return ToBytes(out);
+          },
+          "text"_a, "The bytes that may follow a text, in order.")
+      .def("to_fst", &Language::ToFst, "most_states"_a, Released())
+      .def("describe", &Language::Describe, "limit"_a)
+      .def("num_states", [](const Language& self) { return self.Acceptor()->NumStates(); })
+      .def("memory_bytes", [](const Language& self) { return self.Acceptor()->MemoryBytes(); });
+}
 
 }  // namespace tokamata

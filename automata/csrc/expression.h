@@ -9,7 +9,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -53,7 +55,7 @@ struct ExpressionLimits {
   size_t nodes = 20'000'000;   // expressions in one pool
   uint32_t depth = 1000;       // nesting of operators
   size_t width = 100'000;      // members of one derived union or intersection (a literal choice is not limited)
-  size_t emptiness = 1'000'000;  // expressions that one emptiness question may visit
+  size_t emptiness = 200'000;  // expressions that one emptiness question may visit
 };
 
 class Expressions {
@@ -135,18 +137,17 @@ class Expressions {
     uint32_t depth = 0;
     ByteSet first;
   };
-  struct Utf8Tail;
-
   Expr Intern(const Node& node, const std::vector<Expr>* members = nullptr);
   bool SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const;
   void Grow();
   void FlattenInto(ExprKind kind, Expr e, std::vector<Expr>* out) const;
   void MergeRepeats(std::vector<Expr>* parts);
   Expr ChoiceRange(const std::vector<std::string>& texts, size_t low, size_t high, size_t depth);
-  Expr Utf8Continuation(uint32_t low, uint32_t high, int bytes);
+  Expr Utf8Continuation(const CodePointRanges& ranges, int bytes);
   void Collect(Expr e, Expr rest, std::vector<Term>* out);
   void Partition(Expr e, std::vector<Term>* out);
-  void Determinize(std::vector<Term>* in, std::vector<Term>* out);
+  void Determinize(const std::vector<Term>& in, std::vector<Term>* out);
+  bool SearchEmpty(Expr root);
 
   std::vector<Node> nodes_;
   std::vector<Expr> members_;
@@ -155,6 +156,7 @@ class Expressions {
   std::unordered_map<const ByteTable*, uint32_t> automaton_index_;
   Expr any_bytes_ = 0, any_text_ = 0;
   Expr utf8_full_[4] = {0, 0, 0, 0};
+  int merge_depth_ = 0;  // of nested unions inside MergeRepeats
 };
 
 }  // namespace tokamata

@@ -4,20 +4,28 @@ from ._version import __version__
 from .automata.errors import (
     BudgetError,
     ConstraintError,
+    FstError,
     LimitError,
     TokenRejected,
     UnsupportedError,
     VocabularyError,
 )
+from .constraints import Constraint, Limits, choice, from_fst, literal
 from .tokenizer_fst import Vocabulary
 
 __all__ = [
     "BudgetError",
+    "Constraint",
     "ConstraintError",
+    "FstError",
     "LimitError",
+    "Limits",
     "TokenRejected",
     "UnsupportedError",
     "Vocabulary",
     "VocabularyError",
     "__version__",
+    "choice",
+    "from_fst",
+    "literal",
 ]

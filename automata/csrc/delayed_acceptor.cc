@@ -1,0 +1,50 @@
+#include "automata/csrc/delayed_acceptor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace tokamata {
+
+DelayedAcceptor::~DelayedAcceptor() = default;
+
+DelayedAcceptor::State DelayedAcceptor::AddState(uint32_t source, bool final) {
+  const uint32_t q = num_states_.load(std::memory_order_relaxed);
+  states_.Ensure(q);
+  Record& r = states_[q];
+  r.source = source;
+  r.final = final;
+  num_states_.store(q + 1, std::memory_order_release);
+  return q;
+}
+
+const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  Record& r = states_[q];
+  if (const State* row = r.row.load(std::memory_order_relaxed)) return row;  // somebody else was faster
+  const size_t rows = num_rows_.load(std::memory_order_relaxed);
+  if (rows >= max_states)
+    throw LimitError("acceptor: the limit states=" + std::to_string(max_states) +
+                     " was reached (delayed states of 1 KiB each); simplify the constraint or raise it: "
+                     "tokamata.Limits(states=...)");
+  if (block_used_ == block_size_) {  // 8, 16, … 256 rows at a time
+    block_size_ = blocks_.empty() ? 8 : std::min<size_t>(block_size_ * 2, 256);
+    blocks_.emplace_back(new State[block_size_ * 256]);
+    block_used_ = 0;
+  }
+  State* row = blocks_.back().get() + block_used_ * 256;
+  std::memset(row, 0, 256 * sizeof(State));
+  if (q != kDead) {
+    ByteSet live;
+    FillRow(q, row, &live);
+    r.live = live;
+  }
+  ++block_used_;
+  num_rows_.store(rows + 1, std::memory_order_relaxed);
+  r.row.store(row, std::memory_order_release);
+  return row;
+}
+
+size_t DelayedAcceptor::MemoryBytes() const { return NumRows() * 256 * sizeof(State) + NumStates() * sizeof(Record); }
+
+}  // namespace tokamata

@@ -1,0 +1,99 @@
+// DelayedAcceptor: a deterministic acceptor over bytes whose states are computed when they are first needed.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "automata/csrc/byte_set.h"
+#include "automata/csrc/errors.h"
+#include "automata/csrc/stable_array.h"
+
+namespace tokamata {
+
+// What a state looks like to somebody who reads many characters at once: as long as whole characters of `ascii` (and,
+// with non_ascii, all characters from U+0080) are read, the state only counts them. After l such characters, where
+// l <= high, it is AfterLoop(q, l); bytes that do not begin a loop character leave the loop.
+struct LoopShape {
+  ByteSet ascii;
+  bool non_ascii = false;
+  uint32_t low = 0, high = 0;  // characters until the rest may begin, and at most; high may be kUnboundedLoop
+  ByteSet rest_first;          // first bytes of what follows the loop
+  ByteSet body_first;          // first bytes of one more turn of the loop
+};
+constexpr uint32_t kUnboundedLoop = 0xffffffff;
+
+// Safe to share between threads: rows that exist are read without a lock, new ones are made under one.
+// State 0 is dead; every other state can reach a final one.
+class DelayedAcceptor {
+ public:
+  using State = uint32_t;
+  static constexpr State kDead = 0;
+
+  DelayedAcceptor() = default;
+  DelayedAcceptor(const DelayedAcceptor&) = delete;
+  DelayedAcceptor& operator=(const DelayedAcceptor&) = delete;
+  virtual ~DelayedAcceptor();
+
+  State Start() const { return start_; }
+  // The 256 successors of q.
+  const State* Row(State q) {
+    const State* row = states_[q].row.load(std::memory_order_acquire);
+    return row ? row : Expand(q);
+  }
+  State Next(State q, uint8_t b) { return Row(q)[b]; }
+  State Run(State q, std::string_view bytes) {
+    for (size_t i = 0; i < bytes.size() && q; ++i) q = Row(q)[static_cast<uint8_t>(bytes[i])];
+    return q;
+  }
+  bool IsFinal(State q) const { return states_[q].final; }
+  // The bytes with a successor.
+  const ByteSet& Live(State q) {
+    Row(q);
+    return states_[q].live;
+  }
+  uint32_t NumStates() const { return num_states_.load(std::memory_order_acquire); }
+  size_t NumRows() const { return num_rows_.load(std::memory_order_relaxed); }
+  virtual size_t MemoryBytes() const;
+
+  // ---- hints for whoever computes masks; the defaults are always right
+  // Whether q loops over characters; fills *shape.
+  virtual bool Loop(State, LoopShape*) { return false; }
+  // The state after `count` characters of q's loop.
+  virtual State AfterLoop(State q, uint32_t) { return q; }
+  // A state that allows the same strings of at most `length` bytes as q (counters beyond the length are clamped), and
+  // is final exactly where q is.
+  virtual State Canonical(State q, uint32_t) { return q; }
+  // States whose union is q minus the empty string, or none when q is not a union (of at most `most` members).
+  virtual std::vector<State> Alternatives(State, size_t) { return {}; }
+
+  uint32_t max_states = 500'000;  // rows of 1 KiB
+
+ protected:
+  struct Record {
+    std::atomic<const State*> row{nullptr};
+    ByteSet live;
+    uint32_t source = 0;  // what the producer knows the state as
+    bool final = false;
+  };
+  // Called under the lock: fills row (all zero before) and *live.
+  virtual void FillRow(State q, State* row, ByteSet* live) = 0;
+  State AddState(uint32_t source, bool final);  // under the lock, or while constructing
+  void SetStart(State q) { start_ = q; }
+  uint32_t Source(State q) const { return states_[q].source; }
+  mutable std::recursive_mutex mutex_;
+
+ private:
+  const State* Expand(State q);
+
+  State start_ = kDead;
+  StableArray<Record> states_;
+  std::atomic<uint32_t> num_states_{0};
+  std::atomic<size_t> num_rows_{0};
+  std::vector<std::unique_ptr<State[]>> blocks_;  // rows, many at a time
+  size_t block_used_ = 0, block_size_ = 0;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,115 @@
+#include "automata/csrc/expression_acceptor.h"
+
+#include <algorithm>
+
+namespace tokamata {
+
+ExpressionAcceptor::ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr root)
+    : pool_(std::move(pool)), root_(root) {
+  AddState(kEmpty, false);  // the dead state
+  if (pool_->IsEmpty(root_)) root_ = kEmpty;
+  SetStart(StateOf(root_));
+}
+
+DelayedAcceptor::State ExpressionAcceptor::StateOf(Expr e) {
+  if (e == kEmpty) return kDead;
+  if (e >= state_of_.size()) state_of_.resize(std::max<size_t>(pool_->Size(), 2 * state_of_.size()), kDead);
+  State& q = state_of_[e];
+  if (!q) q = AddState(e, pool_->Nullable(e));
+  return q;
+}
+
+void ExpressionAcceptor::FillRow(State q, State* row, ByteSet* live) {
+  pool_->Step(Source(q), &steps_);
+  for (const Expressions::Term& t : steps_) {
+    const State target = StateOf(t.target);
+    *live = *live | t.bytes;
+    t.bytes.ForEach([row, target](uint8_t b) { row[b] = target; });
+  }
+}
+
+size_t ExpressionAcceptor::MemoryBytes() const {
+  return DelayedAcceptor::MemoryBytes() +
+         WithPool([this](const Expressions& pool) { return pool.MemoryBytes() + state_of_.capacity() * sizeof(State); });
+}
+
+bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) const {
+  Expr head = e;
+  r->rest = kEpsilonExpr;
+  if (pool_->Kind(e) == ExprKind::kConcat) {
+    head = pool_->Head(e);
+    r->rest = pool_->Tail(e);
+  }
+  if (pool_->Kind(head) != ExprKind::kRepeat) return false;
+  r->body = pool_->Body(head);
+  r->low = pool_->Low(head);
+  r->high = pool_->High(head);
+  return true;
+}
+
+const ExpressionAcceptor::LoopCharacters& ExpressionAcceptor::CharactersOf(Expr body) {
+  const auto known = characters_.find(body);
+  if (known != characters_.end()) return known->second;
+  if (non_ascii_step_.empty()) pool_->Step(pool_->Characters({{0x80, 0x10FFFF}}), &non_ascii_step_);
+  std::vector<Expressions::Term> steps;
+  pool_->Step(body, &steps);
+  LoopCharacters c;
+  for (const auto& t : steps)
+    if (t.target == kEpsilonExpr) c.ascii = c.ascii | t.bytes;
+  c.ascii = c.ascii & ByteSet::Range(0, 0x7F);
+  c.non_ascii = std::all_of(non_ascii_step_.begin(), non_ascii_step_.end(), [&](const auto& all) {
+    ByteSet missing = all.bytes;
+    for (const auto& t : steps)
+      if (t.target == all.target) missing = missing - t.bytes;
+    return !missing.Any();
+  });
+  return characters_.emplace(body, c).first->second;
+}
+
+bool ExpressionAcceptor::Loop(State q, LoopShape* shape) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  Repetition r;
+  if (!SplitRepetition(Source(q), &r)) return false;
+  const LoopCharacters c = CharactersOf(r.body);
+  shape->rest_first = pool_->First(r.rest);
+  shape->body_first = pool_->First(r.body);
+  // A character that may also begin the rest is no loop character: reading it does not only count.
+  shape->ascii = c.ascii - shape->rest_first;
+  shape->non_ascii = c.non_ascii && !shape->rest_first.Intersects(ByteSet::Range(0x80, 0xFF));
+  shape->low = r.low;
+  shape->high = r.high == kUnbounded ? kUnboundedLoop : r.high;
+  return shape->ascii.Any() || shape->non_ascii;
+}
+
+DelayedAcceptor::State ExpressionAcceptor::AfterLoop(State q, uint32_t count) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  Repetition r;
+  if (!SplitRepetition(Source(q), &r)) return q;
+  const Expr left = pool_->Repeat(r.body, r.low > count ? r.low - count : 0, r.high == kUnbounded ? kUnbounded : r.high - count);
+  return StateOf(pool_->Concat(left, r.rest));
+}
+
+DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  Repetition r;
+  if (!SplitRepetition(Source(q), &r)) return q;
+  // Every turn of the loop reads a byte (a nullable body counts down no slower), so counters above the length are alike.
+  const uint32_t low = std::min(r.low, length + 1);
+  uint32_t high = r.high;
+  if (high != kUnbounded && high > length + 1) high = std::max(low, length + 1);
+  if (low == r.low && high == r.high) return q;
+  return StateOf(pool_->Concat(pool_->Repeat(r.body, low, high), r.rest));
+}
+
+std::vector<DelayedAcceptor::State> ExpressionAcceptor::Alternatives(State q, size_t most) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const Expr e = Source(q);
+  std::vector<State> out;
+  if (pool_->Kind(e) != ExprKind::kUnion || pool_->NumMembers(e) > most || pool_->MayBeEmpty(e)) return out;
+  const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+  for (Expr m : members)
+    if (m != kEpsilonExpr) out.push_back(StateOf(m));
+  return out;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,54 @@
+// ExpressionAcceptor: the expressions reached from a root by derivatives, as a delayed acceptor.
+#pragma once
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "automata/csrc/delayed_acceptor.h"
+#include "automata/csrc/expression.h"
+
+namespace tokamata {
+
+class ExpressionAcceptor final : public DelayedAcceptor {
+ public:
+  // Takes the pool over; nobody else may change it afterwards. An empty language has the dead start state.
+  ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr root);
+
+  Expr Root() const { return root_; }
+  // Calls f(const Expressions&) while no other thread changes the pool.
+  template <class F>
+  auto WithPool(F&& f) const {
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    return f(static_cast<const Expressions&>(*pool_));
+  }
+  size_t MemoryBytes() const override;
+
+  bool Loop(State q, LoopShape* shape) override;
+  State AfterLoop(State q, uint32_t count) override;
+  State Canonical(State q, uint32_t length) override;
+  std::vector<State> Alternatives(State q, size_t most) override;
+
+ private:
+  struct LoopCharacters {  // the characters that a loop body consumes whole in one turn
+    ByteSet ascii;
+    bool non_ascii = false;
+  };
+  // head{low,high}·rest of an expression that begins with a repetition.
+  struct Repetition {
+    Expr body, rest;
+    uint32_t low, high;
+  };
+  State StateOf(Expr e);
+  void FillRow(State q, State* row, ByteSet* live) override;
+  bool SplitRepetition(Expr e, Repetition* r) const;
+  const LoopCharacters& CharactersOf(Expr body);
+
+  std::unique_ptr<Expressions> pool_;
+  Expr root_;
+  std::vector<State> state_of_;  // by expression; 0 unknown
+  std::vector<Expressions::Term> steps_;
+  std::vector<Expressions::Term> non_ascii_step_;  // of all characters from U+0080; made on first use
+  std::unordered_map<Expr, LoopCharacters> characters_;
+};
+
+}  // namespace tokamata

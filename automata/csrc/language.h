@@ -1,0 +1,67 @@
+// Language: a set of byte strings as an immutable value; what a constraint is underneath.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "automata/csrc/expression_acceptor.h"
+#include "automata/csrc/fst.h"
+
+namespace tokamata {
+
+// The named limits that users set; see ExpressionLimits and DelayedAcceptor::max_states.
+struct Limits {
+  ExpressionLimits expressions;
+  uint32_t states = 500'000;
+};
+
+// Shares its delayed acceptor with everybody who uses the language; safe to use from many threads.
+class Language {
+ public:
+  // Builds an expression in a fresh pool.
+  static Language Build(const std::function<Expr(Expressions*)>& build, const Limits& limits = {});
+
+  static Language Union(const std::vector<Language>& parts);
+  static Language Concat(const std::vector<Language>& parts);
+  static Language Intersect(const std::vector<Language>& parts);
+  static Language Difference(const Language& a, const Language& b);
+  // All UTF-8 texts that x does not contain.
+  static Language Complement(const Language& x);
+  static Language Repeat(const Language& x, uint32_t low, uint32_t high);
+  // The input labels of an unweighted-language acceptor over bytes (label b for byte b in 1..255, 256 for NUL, 0 for
+  // epsilon); weights are ignored. FstError for other labels or a transducer.
+  static Language FromFst(const Fst& fst, const Limits& limits = {});
+  // The same language under other limits.
+  Language WithLimits(const Limits& limits) const;
+
+  const std::shared_ptr<ExpressionAcceptor>& Acceptor() const { return acceptor_; }
+  bool Accepts(std::string_view text) const;
+  // The length of the longest prefix of text that can be extended to a member; -1 when the language is empty.
+  int64_t ViablePrefix(std::string_view text) const;
+  bool IsEmpty() const { return acceptor_->Start() == DelayedAcceptor::kDead; }
+  // A shortest member of exactly one of the two languages (the least one in byte order among the first found).
+  static std::optional<std::string> Counterexample(const Language& a, const Language& b);
+  // Up to n distinct random members, equal for equal seeds; fewer when that many tries find no more.
+  std::vector<std::string> Examples(size_t n, uint64_t seed) const;
+  // A shortest string from a state to a final one.
+  std::string ShortestCompletion(DelayedAcceptor::State q) const;
+  // What every continuation from q starts with (at most `most` bytes).
+  std::string ForcedBytes(DelayedAcceptor::State q, size_t most) const;
+  // The reachable part as an acceptor over bytes; LimitError past `most_states`.
+  Fst ToFst(size_t most_states) const;
+  std::string Describe(size_t limit) const;
+
+ private:
+  explicit Language(std::shared_ptr<ExpressionAcceptor> acceptor) : acceptor_(std::move(acceptor)) {}
+  static Language Combine(const std::vector<Language>& parts,
+                          const std::function<Expr(Expressions*, std::vector<Expr>)>& combine);
+  Limits CurrentLimits() const;
+  std::shared_ptr<ExpressionAcceptor> acceptor_;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,41 @@
+// StableArray: grows without moving its elements, so that readers need no lock while one writer appends.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace tokamata {
+
+// Blocks of 64, 128, 256, … value-initialized elements. Ensure(i) makes element i exist and must be serialized by the
+// caller; operator[] of an element that exists is safe at any time from any thread that learned of i after Ensure(i).
+template <class T>
+class StableArray {
+ public:
+  StableArray() = default;
+  StableArray(const StableArray&) = delete;
+  StableArray& operator=(const StableArray&) = delete;
+  ~StableArray() {
+    for (auto& b : blocks_) delete[] b.load(std::memory_order_relaxed);
+  }
+  void Ensure(uint32_t i) {
+    const int k = BlockOf(i);
+    if (!blocks_[k].load(std::memory_order_relaxed))
+      blocks_[k].store(new T[size_t{kFirst} << k](), std::memory_order_release);
+  }
+  T& operator[](uint32_t i) { return Block(BlockOf(i))[OffsetOf(i)]; }
+  const T& operator[](uint32_t i) const { return Block(BlockOf(i))[OffsetOf(i)]; }
+  // Null while the element's block does not exist.
+  const T* Find(uint32_t i) const {
+    const T* block = blocks_[BlockOf(i)].load(std::memory_order_acquire);
+    return block ? block + OffsetOf(i) : nullptr;
+  }
+
+ private:
+  static constexpr uint32_t kFirst = 64;
+  static int BlockOf(uint32_t i) { return 31 - __builtin_clz((i >> 6) + 1); }
+  static uint32_t OffsetOf(uint32_t i) { return i - ((kFirst << BlockOf(i)) - kFirst); }
+  T* Block(int k) const { return blocks_[k].load(std::memory_order_acquire); }
+  std::atomic<T*> blocks_[26] = {};
+};
+
+}  // namespace tokamata

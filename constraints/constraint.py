@@ -1,0 +1,216 @@
+"""Constraint: a set of texts, with the algebra of languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .._core import Language
+from .._core import Limits as NativeLimits
+
+if TYPE_CHECKING:
+    from ..automata import Fst
+
+Text = str | bytes
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Named limits on what a constraint may use; reaching one raises LimitError with its name and value.
+
+    ``expression_nodes``: expressions of one constraint (about 100 bytes each). ``expression_depth``: nesting of
+    operators. ``expression_width``: members of one derived union. ``emptiness``: expressions that one search for a
+    member of an intersection or complement may visit. ``states``: delayed states that decoding may reach (1 KiB each).
+    """
+
+    expression_nodes: int = 20_000_000
+    expression_depth: int = 1000
+    expression_width: int = 100_000
+    emptiness: int = 200_000
+    states: int = 500_000
+
+    def _native(self) -> NativeLimits:
+        return NativeLimits(
+            self.expression_nodes, self.expression_depth, self.expression_width, self.emptiness, self.states
+        )
+
+
+@dataclass(frozen=True)
+class ReportEntry:
+    """One remark of :attr:`Constraint.report`: where, what of the source it is about, and what happened to it."""
+
+    place: str
+    subject: str
+    status: str  # "enforced", "widened" or "annotation"
+    detail: str = ""
+
+
+def to_bytes(text: Text) -> bytes:
+    """UTF-8 bytes of a text. Raises TypeError for anything but str and bytes, ValueError for lone surrogates."""
+    if isinstance(text, bytes):
+        return text
+    if isinstance(text, str):
+        try:
+            return text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"text: expected Unicode text, got the lone surrogate {text[error.start]!r} at position {error.start}; "
+                "replace it or pass UTF-8 bytes"
+            ) from None
+    raise TypeError(f"text: expected str or bytes, got {type(text).__name__}; encode it first")
+
+
+class Constraint:
+    """An immutable set of byte strings, held as a delayed automaton; safe to share between threads.
+
+    Made by :func:`tokamata.regex`, :func:`tokamata.literal`, :func:`tokamata.choice` and their companions, and combined
+    with ``|`` (union), ``&`` (intersection), ``-`` (difference), ``~`` (complement within UTF-8 text), ``+``
+    (concatenation; a str or bytes operand is a literal) and :meth:`repeat`. Building is linear in the source; states
+    appear when a text or a model reaches them, so every method may raise LimitError (see :class:`Limits`).
+    """
+
+    __slots__ = ("_native", "_report", "source")
+
+    def __init__(self, native: Language, *, source: str = "", report: Iterable[ReportEntry] = ()) -> None:
+        """Wrap a native language; use the functions of :mod:`tokamata` instead."""
+        self._native = native
+        self.source = source
+        self._report = tuple(report)
+
+    # ---- algebra
+    def _operands(self, other: object) -> list[Language] | None:
+        if isinstance(other, Constraint):
+            return [self._native, other._native]
+        if isinstance(other, (str, bytes)):
+            return [self._native, Language.literal(to_bytes(other))]
+        return None
+
+    def _combined(self, native: Language, source: str, *others: object) -> Constraint:
+        report = self._report + tuple(r for o in others if isinstance(o, Constraint) for r in o._report)
+        return Constraint(native, source=source, report=report)
+
+    def __or__(self, other: object) -> Constraint:
+        """Texts of either."""
+        if (operands := self._operands(other)) is None:
+            return NotImplemented
+        return self._combined(Language.union_(operands), f"({self.source} | {_source(other)})", other)
+
+    def __ror__(self, other: object) -> Constraint:
+        return self.__or__(other)
+
+    def __and__(self, other: object) -> Constraint:
+        """Texts of both."""
+        if (operands := self._operands(other)) is None:
+            return NotImplemented
+        return self._combined(Language.intersect(operands), f"({self.source} & {_source(other)})", other)
+
+    def __rand__(self, other: object) -> Constraint:
+        return self.__and__(other)
+
+    def __sub__(self, other: object) -> Constraint:
+        """Texts of this one that are not in the other."""
+        if (operands := self._operands(other)) is None:
+            return NotImplemented
+        return self._combined(Language.difference(*operands), f"({self.source} - {_source(other)})", other)
+
+    def __invert__(self) -> Constraint:
+        """All UTF-8 texts that this one does not contain."""
+        return self._combined(Language.complement(self._native), f"~{self.source}")
+
+    def __add__(self, other: object) -> Constraint:
+        """A text of this one followed by a text of the other."""
+        if (operands := self._operands(other)) is None:
+            return NotImplemented
+        return self._combined(Language.concat(operands), f"({self.source} + {_source(other)})", other)
+
+    def __radd__(self, other: object) -> Constraint:
+        if (operands := self._operands(other)) is None:
+            return NotImplemented
+        return self._combined(Language.concat(operands[::-1]), f"({_source(other)} + {self.source})", other)
+
+    def repeat(self, low: int = 0, high: int | None = None) -> Constraint:
+        """Between ``low`` and ``high`` texts of this one in a row; ``high=None`` has no upper bound.
+
+        Counters are symbolic: the size of the result does not depend on the bounds.
+        """
+        if low < 0 or (high is not None and high < low) or max(low, high or 0) >= 2**32 - 1:
+            raise ValueError(
+                f"repeat: expected 0 <= low <= high < 2**32 - 1, got low={low}, high={high}; pass high=None for no bound"
+            )
+        native = self._native.repeat(low, -1 if high is None else high)
+        return self._combined(native, f"{self.source}{{{low},{'' if high is None else high}}}")
+
+    # ---- questions
+    def accepts(self, text: Text) -> bool:
+        """Whether the text is a member. Linear in its length."""
+        return self._native.accepts(to_bytes(text))
+
+    def accepts_prefix(self, text: Text) -> bool:
+        """Whether the text can be extended to a member (by nothing, too)."""
+        data = to_bytes(text)
+        return self._native.viable_prefix(data) == len(data)
+
+    def viable_prefix(self, text: Text) -> int:
+        """The length in bytes of the longest prefix that can be extended to a member; -1 for the empty language."""
+        return self._native.viable_prefix(to_bytes(text))
+
+    def is_empty(self) -> bool:
+        """Whether there is no member at all."""
+        return self._native.is_empty()
+
+    def equivalent(self, other: Constraint) -> bool:
+        """Whether both have the same members; exact, by a search over pairs of states."""
+        return self.counterexample(other) is None
+
+    def counterexample(self, other: Constraint) -> bytes | None:
+        """A shortest member of exactly one of the two, or None when they are equal."""
+        return Language.counterexample(self._native, other._native)
+
+    def examples(self, n: int, seed: int = 0) -> list[bytes]:
+        """Up to ``n`` distinct random members, the same for the same seed; fewer where there are no more to be found.
+
+        Random walks that favour printable ASCII and head for the nearest end after 48 bytes: varied, not uniform.
+        """
+        if n < 0:
+            raise ValueError(f"examples: expected n >= 0, got {n}")
+        return self._native.examples(n, seed % 2**64)
+
+    def count(self, length: int) -> int:
+        """The number of members of exactly ``length`` bytes; exact. O(length · states reached)."""
+        if length < 0:
+            raise ValueError(f"count: expected length >= 0, got {length}")
+        native = self._native
+        if native.is_empty():
+            return 0
+        ways = {native.start(): 1}
+        for _ in range(length):
+            following: dict[int, int] = {}
+            for state, n in ways.items():
+                for target, labels in native.successors(state).items():
+                    following[target] = following.get(target, 0) + n * labels
+            ways = following
+        return sum(n for state, n in ways.items() if native.is_final(state))
+
+    # ---- views
+    @property
+    def report(self) -> tuple[ReportEntry, ...]:
+        """What of the source is enforced, widened or ignored, by place; empty when all of it is enforced as written."""
+        return self._report
+
+    def to_fst(self, max_states: int = 100_000) -> Fst:
+        """The character automaton A: a deterministic acceptor, byte b as label b (NUL as 256), all states useful.
+
+        Raises LimitError when more than ``max_states`` states are reached.
+        """
+        from ..automata import Fst
+
+        return Fst._wrap(self._native.to_fst(max_states))
+
+    def __repr__(self) -> str:
+        text = self.source if len(self.source) <= 80 else self.source[:77] + "..."
+        return f"<tokamata.Constraint {text}>"
+
+
+def _source(operand: object) -> str:
+    return operand.source if isinstance(operand, Constraint) else repr(operand)

@@ -1,0 +1,32 @@
+"""from_fst: constraints from finite automata, ours, OpenFst's, or files."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from .._core import Language
+from .constraint import Constraint, Limits
+
+if TYPE_CHECKING:
+    from ..automata import Fst
+
+
+def from_fst(fst: Fst | Any | str | os.PathLike[str], *, limits: Limits | None = None) -> Constraint:
+    """The language of an acceptor over bytes.
+
+    ``fst``: an :class:`tokamata.automata.Fst`, a ``pynini.Fst`` or ``pywrapfst.Fst``, or the path of a ``.fst`` file.
+    Labels: 0 is epsilon, b is byte b for 1..255, 256 is NUL. Weights are ignored. The machine is determinized (which
+    can be exponential: LimitError past ``limits.states``) and trimmed. FstError for transducers and other labels.
+    """
+    from ..automata import Fst
+
+    if isinstance(fst, (str, os.PathLike)):
+        machine, source = Fst.read(fst), f"from_fst({os.fspath(fst)!r})"
+    elif isinstance(fst, Fst):
+        machine, source = fst, "from_fst(Fst)"
+    elif hasattr(fst, "write_to_string"):
+        machine, source = Fst.read(fst.write_to_string()), f"from_fst({type(fst).__name__})"
+    else:
+        raise TypeError(f"from_fst: expected an Fst, a pynini or pywrapfst Fst, or a path, got {type(fst).__name__}")
+    return Constraint(Language.from_fst(machine._native, (limits or Limits())._native()), source=source)

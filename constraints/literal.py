@@ -1,0 +1,24 @@
+"""literal and choice: constraints from plain texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .._core import Language
+from .constraint import Constraint, Text, to_bytes
+
+
+def literal(text: Text) -> Constraint:
+    """Exactly this text."""
+    return Constraint(Language.literal(to_bytes(text)), source=repr(text))
+
+
+def choice(options: Iterable[Text]) -> Constraint:
+    """Any one of the texts, as a trie: linear in their total length. Raises ValueError when there is none."""
+    if isinstance(options, (str, bytes)):
+        raise TypeError(f"choice: expected several texts, got one {type(options).__name__}; use literal(text) for a single text")
+    texts = [to_bytes(o) for o in options]
+    if not texts:
+        raise ValueError("choice: expected at least one option, got none; the empty language allows no text at all")
+    shown = " | ".join(repr(t.decode(errors="replace")) for t in texts[:3]) + (" | ..." if len(texts) > 3 else "")
+    return Constraint(Language.choice(texts), source=f"choice({shown})")
