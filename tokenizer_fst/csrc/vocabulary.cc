@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "automata/csrc/errors.h"
+#include "tokenizer_fst/csrc/factoring.h"
 
 namespace tokamata {
 namespace {
@@ -35,6 +36,9 @@ void TokenTable::AddSpecial() {
   size_t id = offsets.size() - 2;
   special[id / 64] |= uint64_t{1} << (id % 64);
 }
+
+Vocabulary::Vocabulary() = default;
+Vocabulary::~Vocabulary() = default;
 
 std::shared_ptr<const Vocabulary> Vocabulary::Make(TokenTable table, const std::vector<int64_t>& eos_ids) {
   uint32_t size = table.Size();
@@ -81,16 +85,22 @@ std::shared_ptr<const Vocabulary> Vocabulary::Make(TokenTable table, const std::
 
   std::shared_ptr<Vocabulary> v(new Vocabulary);
   for (uint32_t id = 0; id < size; ++id) {
-    v->max_token_bytes_ = std::max(v->max_token_bytes_, table.offsets[id + 1] - table.offsets[id]);
+    const uint32_t length = table.offsets[id + 1] - table.offsets[id];
+    if (length > kMaxTokenBytes) {
+      throw VocabularyError("vocabulary: token " + std::to_string(id) + " has " + std::to_string(length) +
+                            " bytes, expected at most " + std::to_string(kMaxTokenBytes) + "; check the token list");
+    }
+    v->max_token_bytes_ = std::max(v->max_token_bytes_, length);
   }
   v->table_ = std::move(table);
   v->eos_ids_ = std::move(eos);
+  v->masks_ = std::make_unique<Factoring>(*v);
   return v;
 }
 
 size_t Vocabulary::MemoryBytes() const {
   return sizeof(*this) + table_.bytes.capacity() + table_.offsets.capacity() * sizeof(uint32_t) +
-         table_.special.capacity() * sizeof(uint64_t) + eos_ids_.capacity() * sizeof(uint32_t);
+         table_.special.capacity() * sizeof(uint64_t) + eos_ids_.capacity() * sizeof(uint32_t) + masks_->MemoryBytes();
 }
 
 }  // namespace tokamata

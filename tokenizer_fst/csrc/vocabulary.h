@@ -9,6 +9,8 @@
 
 namespace tokamata {
 
+class Factoring;
+
 // Collects tokens in id order; Vocabulary::Make takes it over.
 struct TokenTable {
   std::string bytes;                   // all tokens, one after another
@@ -25,7 +27,9 @@ struct TokenTable {
 // Token ids are 0..Size()-1, padding included. EOS ids count as special: their text is never produced by a constraint.
 class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
  public:
-  // Throws VocabularyError: no token at all, no token with bytes, no EOS id, an EOS id out of range.
+  ~Vocabulary();
+  // Throws VocabularyError: no token at all, no token with bytes, no EOS id, an EOS id out of range,
+  // a token of more than kMaxTokenBytes.
   static std::shared_ptr<const Vocabulary> Make(TokenTable table, const std::vector<int64_t>& eos_ids);
 
   uint32_t Size() const { return table_.Size(); }
@@ -40,12 +44,16 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   uint32_t MaxTokenBytes() const { return max_token_bytes_; }
   size_t MemoryBytes() const;
   const TokenTable& Table() const { return table_; }
+  // The prefix tree and what masks know in advance.
+  const Factoring& Masks() const { return *masks_; }
+  static constexpr uint32_t kMaxTokenBytes = 0xffff;
 
  private:
-  Vocabulary() = default;
+  Vocabulary();
   TokenTable table_;
   std::vector<uint32_t> eos_ids_;
   uint32_t max_token_bytes_ = 0;
+  std::unique_ptr<const Factoring> masks_;
 };
 
 }  // namespace tokamata

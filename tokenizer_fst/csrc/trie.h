@@ -1,0 +1,61 @@
+// Trie: the vocabulary as a prefix tree, laid out for walking it together with an automaton.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "automata/csrc/byte_set.h"
+#include "tokenizer_fst/csrc/vocabulary.h"
+
+namespace tokamata {
+
+constexpr uint32_t kNoIndex = 0xffffffff;
+
+// Nodes are in depth-first preorder: the subtree of node i is [i, nodes[i].end), its first child is i + 1, and skipping
+// a subtree is one assignment. Node 0 is the root. Tokens with equal bytes share a node.
+struct Trie {
+  struct Node {
+    uint32_t end;        // one past the subtree
+    uint32_t tokens;     // index of the node's first token in `order`; those of the subtree end at nodes[end].tokens
+    uint32_t depth;
+    uint16_t wide;       // index + 1 into `wides`, 0 for nodes with few children
+    uint8_t byte;        // on the arc into the node
+  };
+  struct Wide {  // children of a node with many of them: those whose byte is live are found by bits
+    ByteSet bytes;
+    uint32_t first;      // into wide_children; in order of bytes
+    uint32_t node;
+  };
+  std::vector<Node> nodes;            // one sentinel at the end
+  std::vector<uint32_t> order;        // token ids (or values of keys) in order of their nodes
+  std::vector<Wide> wides;
+  std::vector<uint32_t> wide_children;
+  uint32_t max_depth = 0;
+
+  Trie() = default;
+  // Tokens with bytes; special and empty tokens are on no node.
+  explicit Trie(const Vocabulary& vocabulary);
+  // Any non-empty keys with what they stand for, in any order.
+  struct Key {
+    std::string_view bytes;
+    uint32_t value;
+  };
+  explicit Trie(std::vector<Key> keys);
+  // Nodes without the sentinel.
+  uint32_t Size() const { return static_cast<uint32_t>(nodes.size() - 1); }
+  // The number of tokens that end in the node's subtree, the node included.
+  uint32_t CountBelow(uint32_t node) const { return nodes[nodes[node].end].tokens - nodes[node].tokens; }
+  // Tokens that end at the node: order[TokensBegin(n)] … order[TokensEnd(n) - 1].
+  uint32_t TokensBegin(uint32_t node) const { return nodes[node].tokens; }
+  uint32_t TokensEnd(uint32_t node) const { return nodes[node + 1].tokens; }
+  // Calls f(child) for each child, in order of bytes.
+  template <class F>
+  void ForEachChild(uint32_t node, F f) const {
+    for (uint32_t c = node + 1; c < nodes[node].end; c = nodes[c].end) f(c);
+  }
+  // The child by a byte, or kNoIndex.
+  uint32_t Child(uint32_t node, uint8_t byte) const;
+  size_t MemoryBytes() const;
+};
+
+}  // namespace tokamata
