@@ -1,1 +1,6 @@
-"""Part of Tokamata."""
+"""Decoding: token automata, decoding states and masks."""
+
+from .._core import DecodeState
+from .token_automaton import TokenAutomaton, compile
+
+__all__ = ["DecodeState", "TokenAutomaton", "compile"]

@@ -201,18 +201,6 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
   return out;
 }
 
-std::string Language::ForcedBytes(State q, size_t most) const {
-  std::string text;
-  while (q && text.size() < most && !acceptor_->IsFinal(q)) {
-    const ByteSet live = acceptor_->Live(q);
-    if (live.Count() != 1) break;
-    const uint8_t b = live.First();
-    text.push_back(static_cast<char>(b));
-    q = acceptor_->Next(q, b);
-  }
-  return text;
-}
-
 Fst Language::ToFst(size_t most_states) const {
   Fst fst(SemiringKind::kTropical);
   if (IsEmpty()) return fst;

@@ -50,8 +50,6 @@ class Language {
   std::vector<std::string> Examples(size_t n, uint64_t seed) const;
   // A shortest string from a state to a final one.
   std::string ShortestCompletion(DelayedAcceptor::State q) const;
-  // What every continuation from q starts with (at most `most` bytes).
-  std::string ForcedBytes(DelayedAcceptor::State q, size_t most) const;
   // The reachable part as an acceptor over bytes; LimitError past `most_states`.
   Fst ToFst(size_t most_states) const;
   std::string Describe(size_t limit) const;

@@ -1,10 +1,197 @@
 // Python bindings of decode/csrc.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "automata/csrc/language.h"
+#include "decode/csrc/decode_state.h"
+#include "decode/csrc/token_automaton.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace tokamata {
+namespace {
 
-void BindDecode(nb::module_&) {}
+using Row = nb::ndarray<nb::c_contig, nb::device::cpu>;
+using Released = nb::call_guard<nb::gil_scoped_release>;
+
+[[noreturn]] void BadBuffer(const std::string& got, size_t words) {
+  const std::string text = "fill_mask: expected a writable C-contiguous int32 array or CPU tensor of shape [" +
+                           std::to_string(words) + "] or [rows, " + std::to_string(words) + "], got " + got +
+                           "; make one with numpy.zeros((rows, " + std::to_string(words) + "), numpy.int32)";
+  throw nb::value_error(text.c_str());
+}
+
+std::string ShapeText(int ndim, const int64_t* shape) {
+  std::string s = "shape [";
+  for (int i = 0; i < ndim; ++i) s += (i ? ", " : "") + std::to_string(shape[i]);
+  return s + "]";
+}
+
+uint32_t* CheckedRow(void* data, int ndim, const int64_t* shape, int64_t row, size_t words) {
+  if (ndim < 1 || ndim > 2 || shape[ndim - 1] != static_cast<int64_t>(words)) BadBuffer(ShapeText(ndim, shape), words);
+  const int64_t rows = ndim == 2 ? shape[0] : 1;
+  if (row < 0 || row >= rows) {
+    const std::string text = "fill_mask: expected 0 <= row < " + std::to_string(rows) + ", got row=" + std::to_string(row);
+    throw nb::index_error(text.c_str());
+  }
+  return static_cast<uint32_t*>(data) + static_cast<size_t>(row) * words;
+}
+
+// Calls f(uint32_t*) with one row of a caller's array. The buffer protocol is the fast way; tensors come by DLPack.
+template <class F>
+void WithRow(nb::handle out, int64_t row, size_t words, F f) {
+  if (PyObject_CheckBuffer(out.ptr())) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(out.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE | PyBUF_FORMAT)) {
+      PyErr_Clear();
+      BadBuffer("one that is read-only or not contiguous", words);
+    }
+    struct Release {
+      Py_buffer* view;
+      ~Release() { PyBuffer_Release(view); }
+    } release{&view};
+    const char* format = view.format ? view.format : "B";
+    if (*format == '@' || *format == '=' || *format == '<') ++format;
+    const bool int32 = view.itemsize == 4 && (format[0] == 'i' || format[0] == 'l') && !format[1];
+    if (!int32) BadBuffer(std::string("items of format '") + view.format + "'", words);
+    int64_t shape[2] = {0, 0};
+    for (int i = 0; i < view.ndim && i < 2; ++i) shape[i] = view.shape[i];
+    f(CheckedRow(view.buf, view.ndim, shape, row, words));
+    return;
+  }
+  nb::ndarray<> any;
+  if (!nb::try_cast(out, any, false)) {
+    BadBuffer(std::string("an object of type ") + Py_TYPE(out.ptr())->tp_name, words);
+  }
+  if (any.device_type() != nb::device::cpu::value) BadBuffer("a tensor on another device than the CPU", words);
+  if (any.dtype() != nb::dtype<int32_t>()) BadBuffer("another item type than int32", words);
+  int64_t shape[2] = {0, 0}, expected = 1;
+  bool contiguous = true;
+  for (size_t i = any.ndim(); i-- > 0;) {
+    contiguous = contiguous && (any.shape(i) == 1 || any.stride(i) == expected);
+    expected *= static_cast<int64_t>(any.shape(i));
+    if (i < 2) shape[i] = static_cast<int64_t>(any.shape(i));
+  }
+  if (!contiguous) BadBuffer("one that is not contiguous", words);
+  f(CheckedRow(any.data(), static_cast<int>(any.ndim()), shape, row, words));
+}
+
+nb::object NewArray(std::initializer_list<size_t> shape, uint32_t** data) {
+  size_t size = 1;
+  for (size_t n : shape) size *= n;
+  uint32_t* memory = new uint32_t[size];
+  nb::capsule owner(memory, [](void* p) noexcept { delete[] static_cast<uint32_t*>(p); });
+  *data = memory;
+  return nb::cast(nb::ndarray<nb::numpy, int32_t>(memory, shape, owner));
+}
+
+void Fill(const DecodeState& self, uint32_t* row) {
+  if (self.CopyMask(row)) return;
+  nb::gil_scoped_release release;
+  self.FillMask(row);
+}
+
+void BindState(nb::module_& m) {
+  nb::class_<DecodeState>(m, "DecodeState",
+                          "A position in a token automaton: what was written so far, what may come next.\n\n"
+                          "Made by TokenAutomaton.start(). One thread at a time; copies are independent.")
+      .def(
+          "fill_mask",
+          [](const DecodeState& self, nb::handle out, int64_t row) {
+            WithRow(out, row, self.Automaton().Words(), [&](uint32_t* r) { Fill(self, r); });
+          },
+          "out"_a, "row"_a = 0, nb::sig("def fill_mask(self, out: object, row: int = 0) -> None"),
+          "Write the mask into a row of a C-contiguous int32 array or CPU tensor, [words] or [rows, words].\n\n"
+          "words = ceil(V / 32); token t is bit t % 32 of word t // 32; 1 is allowed. All zero once EOS was consumed.\n"
+          "Raises ValueError for another dtype, shape or layout, IndexError for a row outside.")
+      .def(
+          "mask",
+          [](const DecodeState& self) {
+            uint32_t* data;
+            nb::object out = NewArray({self.Automaton().Words()}, &data);
+            Fill(self, data);
+            return out;
+          },
+          nb::sig("def mask(self) -> numpy.typing.NDArray[numpy.int32]"), "The mask as a new int32 array [words].")
+      .def("allows", &DecodeState::Allows, "token_id"_a,
+           "Whether the token may come next; False for ids outside the vocabulary.")
+      .def("advance", &DecodeState::Advance, "token_id"_a,
+           "Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed.")
+      .def(
+          "validate", [](const DecodeState& self, const std::vector<int64_t>& ids) { return self.Validate(ids); },
+          "token_ids"_a, nb::sig("def validate(self, token_ids: collections.abc.Sequence[int]) -> int"),
+          "The length of the longest prefix of the tokens that would be accepted; the state is unchanged.")
+      .def(
+          "draft_masks",
+          [](const DecodeState& self, const std::vector<int64_t>& ids) {
+            uint32_t* data;
+            nb::object out = NewArray({ids.size() + 1, self.Automaton().Words()}, &data);
+            nb::gil_scoped_release release;
+            self.DraftMasks(ids, data);
+            return out;
+          },
+          "token_ids"_a,
+          nb::sig("def draft_masks(self, token_ids: collections.abc.Sequence[int]) -> numpy.typing.NDArray[numpy.int32]"),
+          "Masks before each draft token and after the last, int32 [len(token_ids) + 1, words]; the state is unchanged.\n\n"
+          "Rows after the first token that is not allowed are 0.")
+      .def(
+          "rollback", &DecodeState::Rollback, "n"_a,
+          "Take back the last n tokens (EOS counts as one). O(1). Raises IndexError when there are fewer.")
+      .def("copy", [](const DecodeState& self) { return DecodeState(self); }, "An independent copy; O(tokens so far).")
+      .def("__copy__", [](const DecodeState& self) { return DecodeState(self); })
+      .def("reset", &DecodeState::Reset, "Back to the beginning.")
+      .def_prop_ro("is_final", &DecodeState::IsFinal, "Whether EOS is allowed here.")
+      .def_prop_ro("is_finished", &DecodeState::IsFinished, "Whether EOS was consumed.")
+      .def_prop_ro("num_tokens", &DecodeState::NumTokens, "Tokens consumed so far, EOS included.")
+      .def(
+          "forced_bytes",
+          [](const DecodeState& self, size_t limit) {
+            const std::string s = self.ForcedBytes(limit);
+            return nb::bytes(s.data(), s.size());
+          },
+          "limit"_a = size_t{1} << 20,
+          "What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.")
+      .def("forced_tokens", &DecodeState::ForcedTokens, "limit"_a = size_t{1} << 12,
+           "The tokens up to the first mask with more than one of them (or a possible end), at most `limit`.\n\n"
+           "Forced bytes can usually be spelled by several tokens; then no token is forced.");
+}
+
+}  // namespace
+
+void BindDecode(nb::module_& m) {
+  nb::class_<TokenAutomaton>(m, "TokenAutomaton", "Native side of tokamata.decode.TokenAutomaton.")
+      .def(nb::new_([](const Language& language, std::shared_ptr<const Vocabulary> vocabulary, size_t cache_bytes) {
+             return std::make_shared<TokenAutomaton>(language.Acceptor(), std::move(vocabulary), cache_bytes);
+           }),
+           "language"_a, "vocabulary"_a, "cache_bytes"_a, Released())
+      .def("start", [](const std::shared_ptr<TokenAutomaton>& self) { return DecodeState(self); })
+      .def_prop_ro("words", &TokenAutomaton::Words)
+      .def_prop_ro("num_states", [](const TokenAutomaton& self) { return self.Acceptor().NumStates(); })
+      .def_prop_ro("num_masks", &TokenAutomaton::NumMasks)
+      .def_prop_ro("mask_bytes", &TokenAutomaton::MaskBytes)
+      .def(
+          "mask_by_walking",
+          [](TokenAutomaton& self, uint32_t state) {
+            if (state >= self.Acceptor().NumStates()) throw nb::index_error("mask_by_walking: no such state");
+            uint32_t* data;
+            nb::object out = NewArray({self.Words()}, &data);
+            nb::gil_scoped_release release;
+            self.FillMaskByWalking(state, data);
+            return out;
+          },
+          "state"_a, nb::sig("def mask_by_walking(self, state: int) -> numpy.typing.NDArray[numpy.int32]"),
+          "The mask of a state found by walking the whole vocabulary: slow, for tests.")
+      .def(
+          "state_of",
+          [](const TokenAutomaton&, const DecodeState& state) { return state.Current(); }, "state"_a,
+          "The number of the acceptor's state behind a decoding state, for tests.");
+  BindState(m);
+}
 
 }  // namespace tokamata

@@ -11,21 +11,25 @@ from .automata.errors import (
     VocabularyError,
 )
 from .constraints import Constraint, Limits, choice, from_fst, literal
+from .decode import DecodeState, TokenAutomaton, compile
 from .tokenizer_fst import Vocabulary
 
 __all__ = [
     "BudgetError",
     "Constraint",
     "ConstraintError",
+    "DecodeState",
     "FstError",
     "LimitError",
     "Limits",
+    "TokenAutomaton",
     "TokenRejected",
     "UnsupportedError",
     "Vocabulary",
     "VocabularyError",
     "__version__",
     "choice",
+    "compile",
     "from_fst",
     "literal",
 ]

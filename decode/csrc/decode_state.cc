@@ -1,0 +1,122 @@
+#include "decode/csrc/decode_state.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "automata/csrc/errors.h"
+
+namespace tokamata {
+
+DecodeState::DecodeState(std::shared_ptr<TokenAutomaton> automaton) : automaton_(std::move(automaton)) {
+  history_.reserve(64);
+  history_.push_back(automaton_->Start());
+}
+
+bool DecodeState::CopyMask(uint32_t* out) const {
+  if (!IsFinished()) return automaton_->CopyMask(Current(), out);
+  std::memset(out, 0, size_t{automaton_->Words()} * sizeof(uint32_t));
+  return true;
+}
+
+void DecodeState::FillMask(uint32_t* out) const {
+  if (!CopyMask(out)) automaton_->FillMask(Current(), out);
+}
+
+bool DecodeState::IsEos(int64_t token) const {
+  const auto& eos = automaton_->Tokens().EosIds();
+  return token >= 0 && std::binary_search(eos.begin(), eos.end(), static_cast<uint32_t>(token));
+}
+
+DecodeState::State DecodeState::Next(State q, int64_t token) const {
+  if (q == kFinished || token < 0 || token >= static_cast<int64_t>(automaton_->Tokens().Size())) return DelayedAcceptor::kDead;
+  if (const State next = automaton_->Advance(q, static_cast<uint32_t>(token))) return next;
+  return IsEos(token) && automaton_->IsFinal(q) ? kFinished : State{DelayedAcceptor::kDead};
+}
+
+bool DecodeState::Allows(int64_t token) const { return Next(Current(), token) != DelayedAcceptor::kDead; }
+
+void DecodeState::Advance(int64_t token) {
+  const State next = Next(Current(), token);
+  if (next) {
+    history_.push_back(next);
+    return;
+  }
+  const Vocabulary& v = automaton_->Tokens();
+  const std::string name = "advance: token " + std::to_string(token);
+  if (token < 0 || token >= static_cast<int64_t>(v.Size()))
+    throw TokenRejected(name + " is outside the vocabulary's ids 0.." + std::to_string(v.Size() - 1) +
+                        "; check that model and vocabulary belong together");
+  if (IsFinished()) throw TokenRejected(name + " comes after the end-of-sequence token; use rollback or reset first");
+  if (IsEos(token))
+    throw TokenRejected(name + " ends the sequence, but the text after " + std::to_string(NumTokens()) +
+                        " tokens is not complete; take a token that the mask allows");
+  if (v.IsSpecial(static_cast<uint32_t>(token)) || v.Token(static_cast<uint32_t>(token)).empty())
+    throw TokenRejected(name + " is special or empty and stands for no text; take a token that the mask allows");
+  throw TokenRejected(name + " is not allowed after " + std::to_string(NumTokens()) +
+                      " tokens: its text cannot be extended to a member of the constraint; take a token that the mask allows");
+}
+
+size_t DecodeState::Validate(const std::vector<int64_t>& tokens) const {
+  State q = Current();
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    q = Next(q, tokens[i]);
+    if (!q) return i;
+  }
+  return tokens.size();
+}
+
+void DecodeState::DraftMasks(const std::vector<int64_t>& tokens, uint32_t* out) const {
+  const size_t words = automaton_->Words();
+  State q = Current();
+  for (size_t i = 0; i <= tokens.size(); ++i, out += words) {
+    if (!q || q == kFinished) {
+      std::memset(out, 0, words * sizeof(uint32_t));
+    } else {
+      automaton_->FillMask(q, out);
+    }
+    if (i < tokens.size() && q) q = Next(q, tokens[i]);
+  }
+}
+
+void DecodeState::Rollback(int64_t n) {
+  if (n < 0 || static_cast<uint64_t>(n) > NumTokens())
+    throw std::out_of_range("rollback: expected 0 <= n <= " + std::to_string(NumTokens()) + " (the tokens so far), got " +
+                            std::to_string(n));
+  history_.resize(history_.size() - static_cast<size_t>(n));
+}
+
+std::string DecodeState::ForcedBytes(size_t most) const {
+  std::string text;
+  if (IsFinished()) return text;
+  DelayedAcceptor& a = automaton_->Acceptor();
+  for (State q = Current(); text.size() < most && !a.IsFinal(q);) {
+    const ByteSet live = a.Live(q);
+    if (live.Count() != 1) break;
+    text.push_back(static_cast<char>(live.First()));
+    q = a.Next(q, live.First());
+  }
+  return text;
+}
+
+std::vector<uint32_t> DecodeState::ForcedTokens(size_t most) const {
+  std::vector<uint32_t> tokens;
+  if (IsFinished()) return tokens;
+  std::vector<uint32_t> row(automaton_->Words());
+  for (State q = Current(); tokens.size() < most && !automaton_->IsFinal(q);) {
+    automaton_->FillMask(q, row.data());
+    uint32_t only = 0;
+    int count = 0;
+    for (uint32_t i = 0; i < row.size() && count < 2; ++i) {
+      if (!row[i]) continue;
+      count += __builtin_popcount(row[i]);
+      only = i * 32 + static_cast<uint32_t>(__builtin_ctz(row[i]));
+    }
+    if (count != 1) break;
+    tokens.push_back(only);
+    q = automaton_->Advance(q, only);
+  }
+  return tokens;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,50 @@
+// DecodeState: a position in a token automaton, with its history.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "decode/csrc/token_automaton.h"
+
+namespace tokamata {
+
+// Used by one thread at a time; many states may share an automaton. Copying costs one word per token so far.
+class DecodeState {
+ public:
+  using State = TokenAutomaton::State;
+  explicit DecodeState(std::shared_ptr<TokenAutomaton> automaton);
+
+  TokenAutomaton& Automaton() const { return *automaton_; }
+  const std::shared_ptr<TokenAutomaton>& SharedAutomaton() const { return automaton_; }
+  State Current() const { return history_.back(); }
+  size_t NumTokens() const { return history_.size() - 1; }
+  bool IsFinished() const { return Current() == kFinished; }
+  bool IsFinal() const { return !IsFinished() && automaton_->IsFinal(Current()); }
+
+  // The mask if it needs no work; true when written. All zero once EOS was consumed.
+  bool CopyMask(uint32_t* out) const;
+  void FillMask(uint32_t* out) const;
+  bool Allows(int64_t token) const;
+  // Throws TokenRejected; the state is then unchanged.
+  void Advance(int64_t token);
+  // The number of tokens that would be accepted in order.
+  size_t Validate(const std::vector<int64_t>& tokens) const;
+  // Masks before each draft token and after the last, Words() apart; zero after the first that is not allowed.
+  void DraftMasks(const std::vector<int64_t>& tokens, uint32_t* out) const;
+  // Takes back n tokens; throws std::out_of_range when there are fewer.
+  void Rollback(int64_t n);
+  void Reset() { history_.resize(1); }
+  std::string ForcedBytes(size_t most) const;
+  std::vector<uint32_t> ForcedTokens(size_t most) const;
+
+ private:
+  static constexpr State kFinished = 0xffffffff;
+  bool IsEos(int64_t token) const;
+  State Next(State q, int64_t token) const;  // kDead where the token is not allowed
+
+  std::shared_ptr<TokenAutomaton> automaton_;
+  std::vector<State> history_;
+};
+
+}  // namespace tokamata

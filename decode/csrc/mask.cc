@@ -1,0 +1,452 @@
+#include "decode/csrc/mask.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+
+namespace tokamata {
+namespace {
+
+constexpr int kMaxDepth = 3;             // unions and shared states inside each other
+constexpr size_t kMaxAlternatives = 8;   // members of a union that are masked one by one
+constexpr size_t kMaxRegion = 96;        // (state, UTF-8 phase) pairs of one semantic loop
+constexpr uint32_t kManyTokens = 3000;   // from which sharing and semantic loops are worth looking for
+
+void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
+  for (uint32_t i = 0; i < words; ++i) to[i] |= from[i];
+}
+
+}  // namespace
+
+MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary)
+    : acceptor_(acceptor), vocabulary_(vocabulary), factoring_(vocabulary->Masks()), trie_(factoring_.trie()) {
+  for (uint32_t b = 0; b < 256; ++b) {
+    const uint32_t child = trie_.Child(0, static_cast<uint8_t>(b));
+    if (child != kNoIndex && trie_.TokensBegin(child) != trie_.TokensEnd(child)) single_bytes_.Add(static_cast<uint8_t>(b));
+  }
+  complete_ = single_bytes_ == ByteSet::All();
+  path_.resize(trie_.max_depth + 2);
+}
+
+void MaskBuilder::SetEos(State q, uint32_t* row) const {
+  for (uint32_t id : vocabulary_->EosIds()) {
+    row[id >> 5] &= ~(1u << (id & 31));
+    if (acceptor_->IsFinal(q)) Set(id, row);
+  }
+}
+
+void MaskBuilder::Build(State q, uint32_t* row) {
+  if (!complete_) return BuildByWalking(q, row);
+  BuildAny(q, row, 0);
+  SetEos(q, row);
+}
+
+void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
+  std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
+  path_[0] = acceptor_->Row(q);
+  for (uint32_t n = 1; n < trie_.Size();) {
+    const Trie::Node& node = trie_.nodes[n];
+    const State next = path_[node.depth - 1][node.byte];
+    if (!next) {
+      n = node.end;
+      continue;
+    }
+    const bool ends_here = trie_.TokensBegin(n) != trie_.TokensEnd(n);
+    if (ends_here && (complete_ || CanFinish(next))) SetTokens(trie_, n, row);
+    if (node.end > n + 1) path_[node.depth] = acceptor_->Row(next);
+    ++n;
+  }
+  SetEos(q, row);
+}
+
+void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
+  const uint32_t words = factoring_.Words();
+  const Loop loop = LoopOf(q);  // by value: the table may grow
+  if (loop.kind != Loop::kNone) return BuildLoop(q, loop, row);
+  if (depth < kMaxDepth) {
+    const std::vector<State> alternatives = acceptor_->Alternatives(q, kMaxAlternatives);
+    if (std::any_of(alternatives.begin(), alternatives.end(), [&](State a) { return LoopOf(Canonical(a)).kind != Loop::kNone; })) {
+      std::memset(row, 0, size_t{words} * sizeof(uint32_t));
+      std::vector<uint32_t> part(words);
+      for (State a : alternatives) {
+        BuildAny(Canonical(a), part.data(), depth + 1);
+        OrRow(part.data(), words, row);
+      }
+      return;
+    }
+    if (const State model = SharedState(q)) return BuildShared(q, model, row, depth);
+  }
+  std::memset(row, 0, size_t{words} * sizeof(uint32_t));
+  stack_.push_back({0, q});
+  Drain(stack_.size() - 1, row);
+}
+
+// ---------------------------------------------------------------------------------------------- finding loops
+
+const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
+  if (q >= loops_.size()) loops_.resize(std::max<size_t>(q + 1, loops_.size() * 2));
+  if (loops_[q].kind != Loop::kUnknown) return loops_[q];
+  Loop loop;
+  loop.kind = FindCounted(q, &loop) ? Loop::kCounted : Loop::kNone;
+  const bool broad = loop.kind == Loop::kCounted && (loop.class_id <= kNotNewline || loop.shape.high != kUnboundedLoop);
+  if (!broad && acceptor_->Live(q).Count() >= 100) {
+    for (int c : {kAny, kNotNewline, kJsonText}) {
+      std::vector<State> between;
+      if (!LoopsOver(q, c, &between)) continue;
+      Loop semantic;
+      semantic.kind = Loop::kSemantic;
+      semantic.class_id = static_cast<uint8_t>(c);
+      semantic.shape.high = kUnboundedLoop;
+      for (State s : between) {
+        if (s >= loops_.size()) loops_.resize(std::max<size_t>(s + 1, loops_.size() * 2));
+        loops_[s] = semantic;
+      }
+      return loops_[q];
+    }
+  }
+  loops_[q] = loop;
+  return loops_[q];
+}
+
+// The class inside the loop's characters that leaves the fewest tokens to walk.
+bool MaskBuilder::FindCounted(State q, Loop* loop) {
+  if (!acceptor_->Loop(q, &loop->shape)) return false;
+  const LoopShape& shape = loop->shape;
+  double best = -1;
+  for (int c = 0; c < kNumClasses; ++c) {
+    const CharacterClass& k = CharacterClasses()[static_cast<size_t>(c)];
+    if (!k.ascii.SubsetOf(shape.ascii) || (k.non_ascii && !shape.non_ascii)) continue;
+    double left = shape.non_ascii && !k.non_ascii ? factoring_.TokensWithNonAscii() : 0;
+    (shape.ascii - k.ascii).ForEach([&](uint8_t b) { left += factoring_.TokensWithByte(b); });
+    left -= 1e-6 * static_cast<double>(factoring_.At(0, c)->inside.size());  // of equals, the larger class
+    if (best < 0 || left < best) {
+      best = std::max(left, 0.0);
+      loop->class_id = static_cast<uint8_t>(c);
+    }
+  }
+  return best >= 0;
+}
+
+// Whether all states reached from q by whole characters of the class stay alive on every such character, and agree on
+// every byte that begins no character of the class: then they all allow the same tokens. Lists those states.
+bool MaskBuilder::LoopsOver(State q, int class_id, std::vector<State>* between) {
+  const CharacterClass& c = CharacterClasses()[static_cast<size_t>(class_id)];
+  if (!c.first.SubsetOf(acceptor_->Live(q))) return false;
+  struct At {
+    State state;
+    uint8_t phase;
+  };
+  std::vector<At> work{{q, 0}};
+  const auto push = [&work](State s, uint8_t phase) {
+    if (!s) return false;
+    for (const At& a : work)
+      if (a.state == s && a.phase == phase) return true;
+    if (work.size() >= kMaxRegion) return false;
+    work.push_back({s, phase});
+    return true;
+  };
+  const State* reference = acceptor_->Row(q);
+  for (size_t i = 0; i < work.size(); ++i) {
+    const At at = work[i];
+    const State* row = acceptor_->Row(at.state);
+    const Utf8Phase& p = kUtf8Phases[at.phase];
+    State last = DelayedAcceptor::kDead;
+    uint8_t last_phase = 0;
+    if (at.phase == 0) between->push_back(at.state);
+    for (int b = 0; b < 256; ++b) {
+      const uint8_t byte = static_cast<uint8_t>(b);
+      const bool inside = at.phase ? b >= p.low && b <= p.high : c.first.Has(byte);
+      if (!inside) {
+        if (row[b] != (at.phase ? State{DelayedAcceptor::kDead} : reference[b])) return false;
+        continue;
+      }
+      const uint8_t phase = at.phase ? p.next : Utf8LeadPhase(byte);
+      if (row[b] && row[b] == last && phase == last_phase) continue;
+      if (!push(row[b], phase)) return false;
+      last = row[b];
+      last_phase = phase;
+    }
+  }
+  return true;
+}
+
+// A looping state that most first bytes lead q to where they lead it, too; kDead when there is none.
+MaskBuilder::State MaskBuilder::SharedState(State q) {
+  const State* row = acceptor_->Row(q);
+  std::vector<std::pair<State, uint32_t>> mass;  // tokens by target of their first byte
+  uint32_t total = 0;
+  acceptor_->Live(q).ForEach([&](uint8_t b) {
+    const uint32_t n = factoring_.TokensFrom(b);
+    total += n;
+    for (auto& [state, count] : mass)
+      if (state == row[b]) {
+        count += n;
+        return;
+      }
+    if (mass.size() < 16) mass.emplace_back(row[b], n);
+  });
+  if (total < kManyTokens) return DelayedAcceptor::kDead;
+  const auto best = std::max_element(mass.begin(), mass.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const State model = best->first;
+  if (model == q || best->second * 2 < total || LoopOf(Canonical(model)).kind == Loop::kNone) return DelayedAcceptor::kDead;
+  const State* other = acceptor_->Row(model);
+  uint32_t different = 0;
+  for (int b = 0; b < 256; ++b)
+    if (row[b] != other[b]) different += factoring_.TokensFrom(static_cast<uint8_t>(b));
+  return different * 5 < total * 2 ? model : State{DelayedAcceptor::kDead};
+}
+
+// ---------------------------------------------------------------------------------------------- building rows
+
+void MaskBuilder::BuildShared(State q, State model, uint32_t* row, int depth) {
+  BuildAny(Canonical(model), row, depth + 1);
+  const State *mine = acceptor_->Row(q), *other = acceptor_->Row(model);
+  const size_t base = stack_.size();
+  trie_.ForEachChild(0, [&](uint32_t child) {
+    const uint8_t b = trie_.nodes[child].byte;
+    if (mine[b] == other[b]) return;
+    if (other[b])
+      for (uint32_t i = trie_.TokensBegin(child), end = trie_.TokensBegin(trie_.nodes[child].end); i < end; ++i)
+        row[trie_.order[i] >> 5] &= ~(1u << (trie_.order[i] & 31));
+    if (mine[b]) Enter(child, mine[b], row);
+  });
+  Drain(base, row);
+}
+
+template <class M, class F>
+void MaskBuilder::ForEachExit(State q, const Loop& loop, M most, F visit) {
+  const CharacterClass& c = CharacterClasses()[loop.class_id];
+  const LoopShape& shape = loop.shape;
+  const uint32_t longest = vocabulary_->MaxTokenBytes();
+  if (shape.low == 0 && shape.high >= longest) {  // the count makes no difference
+    const State* row = acceptor_->Row(q);
+    (acceptor_->Live(q) - c.first).ForEach([&](uint8_t b) { visit(b, row[b], 0u, kUnboundedLoop); });
+    return;
+  }
+  ((shape.rest_first | shape.body_first) - c.first).ForEach([&](uint8_t b) {
+    const int64_t asked = most(b);
+    if (asked < 0) return;
+    const uint32_t high = std::min(shape.high, static_cast<uint32_t>(asked));
+    if (!shape.body_first.Has(b)) {  // only what follows the loop begins with b
+      if (shape.low > high) return;
+      const State next = acceptor_->Next(acceptor_->AfterLoop(q, shape.low), b);
+      if (next) visit(b, next, shape.low, high);
+      return;
+    }
+    for (uint32_t l = 0; l <= high; ++l) {
+      const State next = acceptor_->Next(Canonical(acceptor_->AfterLoop(q, l)), b);
+      if (next) visit(b, next, l, l);
+    }
+  });
+}
+
+void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
+  const Factoring::Base base = factoring_.InsideAtMost(loop.class_id, loop.shape.high);
+  std::memcpy(row, base.row, size_t{factoring_.Words()} * sizeof(uint32_t));
+  for (const uint32_t* id = base.more; id != base.more_end; ++id) Set(*id, row);
+  const SuffixTrie* suffixes = factoring_.Suffixes(loop.class_id);
+  if (!suffixes) return ApplyFactor(*factoring_.At(0, loop.class_id), q, loop, row);
+  const Trie& trie = suffixes->trie;
+  const auto most = [&](uint8_t b) { return trie.Child(0, b) == kNoIndex ? int64_t{-1} : int64_t{suffixes->max_chars[b]}; };
+  ForEachExit(q, loop, most, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
+    const uint32_t child = trie.Child(0, b);
+    if (child != kNoIndex) WalkSuffixes(*suffixes, child, next, low, high, row);
+  });
+}
+
+// What a looping state allows below the factor's node. At the root the tokens inside the class are set already.
+void MaskBuilder::ApplyFactor(const Factor& f, State q, const Loop& loop, uint32_t* row) {
+  const uint32_t high = loop.shape.high;
+  if (high >= f.max_chars && f.row != kNoIndex) {
+    OrRow(factoring_.Row(f.row), factoring_.Words(), row);
+  } else {
+    const uint32_t end = f.offsets[std::min(high, f.max_chars) + 1];
+    for (uint32_t i = 0; i < end; ++i) Set(f.inside[i], row);
+  }
+  const size_t base = stack_.size();
+  const auto most = [&](uint8_t b) {
+    int64_t chars = -1;
+    for (uint32_t i = f.exits_at[b]; i < f.exits_at[size_t{b} + 1]; ++i) chars = std::max<int64_t>(chars, f.exits[i].chars);
+    return chars;
+  };
+  ForEachExit(q, loop, most, [&](uint8_t b, State next, uint32_t low, uint32_t most) {
+    for (uint32_t i = f.exits_at[b]; i < f.exits_at[size_t{b} + 1]; ++i) {
+      const Factor::Exit& exit = f.exits[i];
+      if (exit.chars >= low && exit.chars <= most) Enter(exit.node, next, row);
+    }
+  });
+  Drain(base, row);
+}
+
+// ---------------------------------------------------------------------------------------------- walking
+
+// The tokens at and below a node of the main trie that was entered with state q. Wide nodes wait on the stack.
+void MaskBuilder::Enter(uint32_t node, State q, uint32_t* row) {
+  SetTokens(trie_, node, row);
+  if (trie_.nodes[node].end == node + 1) return;
+  if (trie_.nodes[node].wide)
+    stack_.push_back({node, q});
+  else
+    Scan(trie_, node, q, row);
+}
+
+// A sweep in preorder over the subtree of a narrow node; wide nodes in it wait on the stack.
+void MaskBuilder::Scan(const Trie& trie, uint32_t root, State q, uint32_t* row) {
+  const Trie::Node* nodes = trie.nodes.data();
+  const uint32_t base = nodes[root].depth, end = nodes[root].end;
+  path_[0] = acceptor_->Row(q);
+  for (uint32_t n = root + 1; n < end;) {
+    const Trie::Node& node = nodes[n];
+    const uint32_t depth = node.depth - base;
+    const State next = path_[depth - 1][node.byte];
+    if (!next) {
+      n = node.end;
+      continue;
+    }
+    SetTokens(trie, n, row);
+    if (node.end > n + 1) {
+      if (node.wide) {
+        stack_.push_back({n, next});
+        n = node.end;
+        continue;
+      }
+      path_[depth] = acceptor_->Row(next);
+    }
+    ++n;
+  }
+}
+
+// Works off the wide nodes: by a factor where the state loops, else child by child, live bytes only.
+void MaskBuilder::Drain(size_t base, uint32_t* row) {
+  while (stack_.size() > base) {
+    const Visit at = stack_.back();
+    stack_.pop_back();
+    if (at.node && factoring_.At(at.node, 0)) {
+      const State q = Canonical(at.state);
+      const Loop loop = LoopOf(q);
+      if (loop.kind != Loop::kNone) {
+        ApplyFactor(*factoring_.At(at.node, loop.class_id), q, loop, row);
+        continue;
+      }
+      const std::vector<State> alternatives = acceptor_->Alternatives(q, kMaxAlternatives);
+      if (std::any_of(alternatives.begin(), alternatives.end(), [&](State a) { return LoopOf(Canonical(a)).kind != Loop::kNone; })) {
+        for (State a : alternatives) stack_.push_back({at.node, a});
+        continue;
+      }
+    }
+    const uint32_t index = trie_.nodes[at.node].wide;
+    if (!index) {
+      Scan(trie_, at.node, at.state, row);
+      continue;
+    }
+    const Trie::Wide& wide = trie_.wides[index - 1];
+    const State* next = acceptor_->Row(at.state);
+    const ByteSet live = acceptor_->Live(at.state);
+    uint32_t first = wide.first;
+    for (int k = 0; k < 4; ++k) {
+      const uint64_t there = wide.bytes.words[k];
+      for (uint64_t both = there & live.words[k]; both; both &= both - 1) {
+        const int bit = __builtin_ctzll(both);
+        const uint32_t rank = static_cast<uint32_t>(__builtin_popcountll(there & ((uint64_t{1} << bit) - 1)));
+        Enter(trie_.wide_children[first + rank], next[k * 64 + bit], row);
+      }
+      first += static_cast<uint32_t>(__builtin_popcountll(there));
+    }
+  }
+}
+
+void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, uint32_t* row) {
+  const Trie& trie = s.trie;
+  const bool all = low == 0 && high >= s.max_chars[trie.nodes[node].byte];
+  const auto set = [&](uint32_t n) {
+    for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i)
+      if (all || (s.chars[i] >= low && s.chars[i] <= high)) Set(trie.order[i], row);
+  };
+  set(node);
+  const size_t base = stack_.size();
+  stack_.push_back({node, q});
+  while (stack_.size() > base) {
+    const Visit at = stack_.back();
+    stack_.pop_back();
+    const Trie::Node& top = trie.nodes[at.node];
+    if (top.end == at.node + 1) continue;
+    const State* next = acceptor_->Row(at.state);
+    if (top.wide) {
+      const Trie::Wide& wide = trie.wides[top.wide - 1];
+      const ByteSet live = acceptor_->Live(at.state);
+      uint32_t first = wide.first;
+      for (int k = 0; k < 4; ++k) {
+        const uint64_t there = wide.bytes.words[k];
+        for (uint64_t both = there & live.words[k]; both; both &= both - 1) {
+          const int bit = __builtin_ctzll(both);
+          const uint32_t rank = static_cast<uint32_t>(__builtin_popcountll(there & ((uint64_t{1} << bit) - 1)));
+          const uint32_t child = trie.wide_children[first + rank];
+          set(child);
+          stack_.push_back({child, next[k * 64 + bit]});
+        }
+        first += static_cast<uint32_t>(__builtin_popcountll(there));
+      }
+      continue;
+    }
+    for (uint32_t child = at.node + 1; child < top.end; child = trie.nodes[child].end)
+      if (const State to = next[trie.nodes[child].byte]) {
+        set(child);
+        stack_.push_back({child, to});
+      }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- incomplete vocabularies
+
+// Breadth-first over token steps. A path of single-byte tokens is tried first: it exists nearly always.
+bool MaskBuilder::CanFinish(State root) {
+  const auto known = [this](State q) -> uint8_t& {
+    if (q >= finish_.size()) finish_.resize(std::max<size_t>(q + 1, finish_.size() * 2), 0);
+    return finish_[q];
+  };
+  if (known(root)) return known(root) == 2;
+  struct Reached {
+    State state;
+    size_t parent;
+  };
+  for (const bool single : {true, false}) {
+    std::vector<Reached> queue{{root, 0}};
+    std::unordered_set<State> seen{root};
+    for (size_t i = 0; i < queue.size(); ++i) {
+      const State q = queue[i].state;
+      if (acceptor_->IsFinal(q) || known(q) == 2) {
+        for (size_t j = i;; j = queue[j].parent) {
+          known(queue[j].state) = 2;
+          if (j == 0) return true;
+        }
+      }
+      if (known(q) == 1) continue;
+      const auto reach = [&](State next) {
+        if (seen.insert(next).second) queue.push_back({next, i});
+      };
+      if (single) {
+        const State* row = acceptor_->Row(q);
+        (acceptor_->Live(q) & single_bytes_).ForEach([&](uint8_t b) { reach(row[b]); });
+        continue;
+      }
+      std::vector<const State*> path(trie_.max_depth + 2);
+      path[0] = acceptor_->Row(q);
+      for (uint32_t n = 1; n < trie_.Size();) {
+        const Trie::Node& node = trie_.nodes[n];
+        const State next = path[node.depth - 1][node.byte];
+        if (!next) {
+          n = node.end;
+          continue;
+        }
+        if (trie_.TokensBegin(n) != trie_.TokensEnd(n)) reach(next);
+        if (node.end > n + 1) path[node.depth] = acceptor_->Row(next);
+        ++n;
+      }
+    }
+    if (!single)
+      for (const Reached& r : queue) known(r.state) = 1;
+  }
+  return false;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,79 @@
+// MaskBuilder: the tokens that an acceptor's state allows, as a row of bits.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "automata/csrc/delayed_acceptor.h"
+#include "tokenizer_fst/csrc/factoring.h"
+#include "tokenizer_fst/csrc/vocabulary.h"
+
+namespace tokamata {
+
+// D ∘ A over a deterministic acceptor A needs no states of its own: a token is allowed in state q exactly when its bytes
+// lead from q to a live state. This class finds all of them at once. Not thread-safe; the owner serializes.
+class MaskBuilder {
+ public:
+  using State = DelayedAcceptor::State;
+
+  MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary);
+
+  // The state whose mask is q's: counters beyond the longest token make no difference.
+  State Canonical(State q) { return acceptor_->Canonical(q, vocabulary_->MaxTokenBytes()); }
+  // Writes vocabulary->Words() words: every token that q allows, and EOS where q is final. q must be canonical.
+  void Build(State q, uint32_t* row);
+  // The same by walking the whole trie, without any precomputed knowledge: the reference for tests.
+  void BuildByWalking(State q, uint32_t* row);
+  // Whether the tokens of the vocabulary can spell some completion from q (EOS included). Memoized.
+  bool CanFinish(State q);
+  // All single bytes are tokens: then every live state can finish and CanFinish need not be asked.
+  bool Complete() const { return complete_; }
+
+ private:
+  // How a state loops over one of the vocabulary's character classes.
+  struct Loop {
+    enum Kind : uint8_t { kUnknown, kNone, kCounted, kSemantic } kind = kUnknown;
+    uint8_t class_id = 0;
+    LoopShape shape;
+  };
+  struct Visit {
+    uint32_t node;
+    State state;
+  };
+
+  const Loop& LoopOf(State q);
+  bool FindCounted(State q, Loop* loop);
+  bool LoopsOver(State q, int class_id, std::vector<State>* between);
+  State SharedState(State q);
+  void BuildAny(State q, uint32_t* row, int depth);
+  void BuildLoop(State q, const Loop& loop, uint32_t* row);
+  void BuildShared(State q, State model, uint32_t* row, int depth);
+  void ApplyFactor(const Factor& factor, State q, const Loop& loop, uint32_t* row);
+  // Calls visit(byte, state after the byte, least and most characters read before it) for each way out of q's loop;
+  // most(byte) is the number of characters beyond which nobody asks, or -1.
+  template <class M, class F>
+  void ForEachExit(State q, const Loop& loop, M most, F visit);
+  void Enter(uint32_t node, State q, uint32_t* row);
+  void Scan(const Trie& trie, uint32_t node, State q, uint32_t* row);
+  void Drain(size_t base, uint32_t* row);
+  void WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, uint32_t* row);
+  void SetTokens(const Trie& trie, uint32_t node, uint32_t* row) {
+    for (uint32_t i = trie.TokensBegin(node); i < trie.TokensEnd(node); ++i) Set(trie.order[i], row);
+  }
+  static void Set(uint32_t id, uint32_t* row) { row[id >> 5] |= 1u << (id & 31); }
+  void SetEos(State q, uint32_t* row) const;
+
+  DelayedAcceptor* acceptor_;
+  const Vocabulary* vocabulary_;
+  const Factoring& factoring_;
+  const Trie& trie_;
+  bool complete_;
+  ByteSet single_bytes_;
+  std::vector<Loop> loops_;       // by state
+  std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can
+  std::vector<Visit> stack_;
+  std::vector<const State*> path_;  // rows by depth, while scanning
+};
+
+}  // namespace tokamata

@@ -1,0 +1,97 @@
+#include "decode/csrc/token_automaton.h"
+
+#include <cstring>
+
+#include "automata/csrc/errors.h"
+
+namespace tokamata {
+
+TokenAutomaton::TokenAutomaton(std::shared_ptr<DelayedAcceptor> acceptor, std::shared_ptr<const Vocabulary> vocabulary,
+                               size_t cache_bytes)
+    : acceptor_(std::move(acceptor)),
+      vocabulary_(std::move(vocabulary)),
+      cache_bytes_(cache_bytes),
+      builder_(acceptor_.get(), vocabulary_.get()) {
+  if (!acceptor_->Start())
+    throw ConstraintError("compile: the constraint is empty: no text at all matches it, so no token could ever be allowed; "
+                          "check what was intersected or subtracted");
+  if (!builder_.Complete() && !builder_.CanFinish(acceptor_->Start()))
+    throw ConstraintError("compile: no text of the constraint can be written with the tokens of this vocabulary; use a "
+                          "vocabulary that has the needed bytes");
+}
+
+TokenAutomaton::~TokenAutomaton() = default;
+
+void TokenAutomaton::Write(const Mask& mask, uint32_t* out) const {
+  if (mask.count == kDenseMask) {
+    std::memcpy(out, mask.data, size_t{Words()} * sizeof(uint32_t));
+    return;
+  }
+  std::memset(out, 0, size_t{Words()} * sizeof(uint32_t));
+  for (uint32_t i = 0; i < mask.count; ++i) out[mask.data[i] >> 5] |= 1u << (mask.data[i] & 31);
+}
+
+bool TokenAutomaton::CopyMask(State q, uint32_t* out) const {
+  const std::atomic<const Mask*>* slot = masks_.Find(q);
+  const Mask* mask = slot ? slot->load(std::memory_order_acquire) : nullptr;
+  if (!mask) return false;
+  Write(*mask, out);
+  return true;
+}
+
+void TokenAutomaton::FillMask(State q, uint32_t* out) {
+  if (CopyMask(q, out)) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const State canonical = builder_.Canonical(q);
+  masks_.Ensure(q);
+  masks_.Ensure(canonical);
+  const Mask* mask = masks_[canonical].load(std::memory_order_relaxed);
+  if (mask) {
+    Write(*mask, out);
+  } else {
+    builder_.Build(canonical, out);
+    mask = Store(out);
+    if (!mask) return;  // the cache is full
+    masks_[canonical].store(mask, std::memory_order_release);
+  }
+  masks_[q].store(mask, std::memory_order_release);
+}
+
+void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  builder_.BuildByWalking(q, out);
+}
+
+const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row) {
+  const uint32_t words = Words(), few = words / 32;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < words && count <= few; ++i) count += static_cast<uint32_t>(__builtin_popcount(row[i]));
+  const size_t size = 1 + size_t{count <= few ? count : words};
+  const size_t bytes = size * sizeof(uint32_t);
+  if (mask_bytes_.load(std::memory_order_relaxed) + bytes > cache_bytes_) return nullptr;
+  owned_.emplace_back(new uint32_t[size]);
+  uint32_t* data = owned_.back().get();
+  if (count <= few) {
+    data[0] = count;
+    uint32_t k = 1;
+    for (uint32_t i = 0; i < words; ++i)
+      for (uint32_t w = row[i]; w; w &= w - 1) data[k++] = i * 32 + static_cast<uint32_t>(__builtin_ctz(w));
+  } else {
+    data[0] = kDenseMask;
+    std::memcpy(data + 1, row, size_t{words} * sizeof(uint32_t));
+  }
+  mask_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  num_masks_.fetch_add(1, std::memory_order_relaxed);
+  return reinterpret_cast<const Mask*>(data);
+}
+
+TokenAutomaton::State TokenAutomaton::Advance(State q, uint32_t token) {
+  const std::string_view bytes = vocabulary_->Token(token);
+  if (bytes.empty()) return DelayedAcceptor::kDead;  // special and empty tokens
+  const State next = acceptor_->Run(q, bytes);
+  if (!next || builder_.Complete()) return next;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return builder_.CanFinish(next) ? next : State{DelayedAcceptor::kDead};
+}
+
+}  // namespace tokamata

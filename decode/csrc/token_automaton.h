@@ -1,0 +1,64 @@
+// TokenAutomaton: D ∘ A, delayed. Its states are the states of the acceptor A, its arcs out of a state are the mask.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "automata/csrc/delayed_acceptor.h"
+#include "automata/csrc/stable_array.h"
+#include "decode/csrc/mask.h"
+#include "tokenizer_fst/csrc/vocabulary.h"
+
+namespace tokamata {
+
+// Safe to share between threads: masks that were built before are read without a lock.
+class TokenAutomaton {
+ public:
+  using State = DelayedAcceptor::State;
+
+  // ConstraintError when no member can be written with the vocabulary.
+  TokenAutomaton(std::shared_ptr<DelayedAcceptor> acceptor, std::shared_ptr<const Vocabulary> vocabulary,
+                 size_t cache_bytes);
+  ~TokenAutomaton();
+
+  const DelayedAcceptor& Acceptor() const { return *acceptor_; }
+  DelayedAcceptor& Acceptor() { return *acceptor_; }
+  const Vocabulary& Tokens() const { return *vocabulary_; }
+  uint32_t Words() const { return vocabulary_->Words(); }
+  State Start() const { return acceptor_->Start(); }
+  bool IsFinal(State q) const { return acceptor_->IsFinal(q); }
+
+  // Writes the mask of q (Words() words) if it was built before.
+  bool CopyMask(State q, uint32_t* out) const;
+  // Writes the mask of q, building it when needed.
+  void FillMask(State q, uint32_t* out);
+  // The mask by walking the whole trie, never cached: what tests compare with.
+  void FillMaskByWalking(State q, uint32_t* out);
+  // The state after a text token, or kDead where it is not allowed.
+  State Advance(State q, uint32_t token);
+  size_t NumMasks() const { return num_masks_.load(std::memory_order_relaxed); }
+  size_t MaskBytes() const { return mask_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  // A finished mask, dense or as a list of ids where they are few.
+  struct Mask {
+    uint32_t count;  // ids, or kDenseMask
+    uint32_t data[1];
+  };
+  static constexpr uint32_t kDenseMask = 0xffffffff;
+  void Write(const Mask& mask, uint32_t* out) const;
+  const Mask* Store(const uint32_t* row);
+
+  std::shared_ptr<DelayedAcceptor> acceptor_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  size_t cache_bytes_;
+  std::mutex mutex_;
+  MaskBuilder builder_;
+  StableArray<std::atomic<const Mask*>> masks_;  // by state; states with equal masks share one
+  std::vector<std::unique_ptr<uint32_t[]>> owned_;
+  std::atomic<size_t> num_masks_{0}, mask_bytes_{0};
+};
+
+}  // namespace tokamata
