@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from .._core import Vocabulary as _NativeVocabulary
 from ..automata.errors import VocabularyError
+from .source import TokenSource, checked_id, require_eos
 
 
 class Vocabulary:
@@ -39,6 +43,72 @@ class Vocabulary:
         self._native = _NativeVocabulary(tokens if isinstance(tokens, list) else list(tokens), eos)
         self._special_tokens = _checked_names(special_tokens or {}, len(self._native))
         self.adds_dummy_prefix = bool(adds_dummy_prefix)
+
+    @classmethod
+    def from_transformers(
+        cls, tokenizer: Any, size: int | None = None, *, eos_token_ids: Iterable[int] | None = None
+    ) -> Vocabulary:
+        """Read a tokenizer of the transformers package, fast or slow.
+
+        Args:
+            tokenizer: the tokenizer; also a tokenizers.Tokenizer or a tiktoken.Encoding.
+            size: the model's vocabulary size (the width of its logits). Ids above the tokenizer's are padding, never
+                allowed.
+            eos_token_ids: the ids that end a text, in place of the tokenizer's ``eos_token_id``. Chat models often
+                have several: pass the list of the model's generation_config.json.
+
+        Raises:
+            VocabularyError: a tokenizer of an unknown kind, no EOS, a size that cuts off tokens with bytes.
+        """
+        from .transformers import read_transformers
+
+        return cls._from_source(read_transformers(tokenizer), f"tokenizer {type(tokenizer).__name__}", size, eos_token_ids)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        size: int | None = None,
+        eos_token_ids: Iterable[int] | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> Vocabulary:
+        """Read tokenizer.json, ``*.tiktoken``, sentencepiece ``*.model``, ``tekken*.json``, ``*.gguf`` or vocab.txt.
+
+        The kind is told by the content; a folder that holds one of them will do. No other package is needed.
+
+        Args:
+            path: the file or model folder.
+            size: the model's vocabulary size, if it is padded.
+            eos_token_ids: the ids that end a text. By default what the file names, with the configuration files
+                beside it (generation_config.json, tokenizer_config.json, ...), or the usual names (``</s>``, ...).
+            special_tokens: names and ids of special tokens that the file does not hold (tiktoken files hold none;
+                those of published files are known).
+
+        Raises:
+            MissingFileError: no such file.
+            VocabularyError: of an unknown kind, damaged, truncated; EOS unknown; a size that cuts off tokens.
+        """
+        from .files import read_file
+
+        special = {n: checked_id(i, f"special token {n!r}") for n, i in special_tokens.items()} if special_tokens else None
+        return cls._from_source(read_file(Path(path), special), os.fspath(path), size, eos_token_ids)
+
+    @classmethod
+    def _from_source(
+        cls, source: TokenSource, where: str, size: int | None, eos_token_ids: Iterable[int] | None
+    ) -> Vocabulary:
+        tokens = source.tokens
+        if size is not None:
+            if any(tokens[size:]):
+                raise VocabularyError(
+                    f"{where}: size {size} cuts off tokens with bytes, the tokenizer has {len(tokens)}; "
+                    "pass the width of the model's logits"
+                )
+            tokens = tokens[:size] + [None] * (checked_id(size, "size") - len(tokens))
+        eos = require_eos(source.eos_token_ids, where) if eos_token_ids is None else eos_token_ids
+        special = {name: i for name, i in source.special_tokens.items() if i < len(tokens)}
+        return cls(tokens, eos, special_tokens=special, adds_dummy_prefix=source.adds_dummy_prefix)
 
     def __len__(self) -> int:
         """Return the number of token ids, padding included: the V of a mask."""

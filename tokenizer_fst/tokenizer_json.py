@@ -1,0 +1,209 @@
+"""Vocabularies in Hugging Face's tokenizer.json, read without the tokenizers package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..automata.errors import VocabularyError
+from .byte_level import ByteLevelDecoder
+from .source import TokenSource, checked_id, eos_by_name, eos_from_neighbours, place, utf8
+from .wordpiece import wordpiece_bytes
+
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_Step = Callable[[str], "str | bytes"]
+
+
+def read_tokenizer_json(document: dict[str, Any], where: str, folder: Path | None = None) -> TokenSource:
+    """Read a parsed tokenizer.json: BPE, Unigram, WordPiece and WordLevel models.
+
+    What a token's text means in bytes is the file's ``decoder`` applied to a token in the middle of a text: ByteLevel,
+    ByteFallback, Metaspace, Replace, Strip, Fuse, WordPiece and BPEDecoder, alone or in sequence. Added tokens that
+    are special, and the unknown token, have no bytes; other added tokens are text. What only touches the beginning of
+    a text (Metaspace, Prepend, Strip after Fuse, ByteLevel with a prefix space) is a dummy prefix. EOS ids are what
+    the configuration files in ``folder`` name, else the first of the usual names.
+
+    Raises:
+        VocabularyError: a missing or malformed part, a decoder or model of another kind. The EOS list may be empty.
+    """
+    try:
+        return _read(document, where, folder)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise VocabularyError(
+            f"{where}: not a tokenizer.json as expected ({type(error).__name__}: {error}); fetch it again"
+        ) from error
+
+
+def _read(document: dict[str, Any], where: str, folder: Path | None) -> TokenSource:
+    model = document["model"]
+    pieces = _pieces(model, where)
+    unknown = model.get("unk_token")
+    if unknown is None and model.get("unk_id") is not None:
+        unknown = pieces[checked_id(model["unk_id"], where)][0]
+    decode, dummy_prefix = _decoder(document, where)
+    byte_level = _has(document.get("decoder"), "ByteLevel")
+
+    tokens: list[bytes | None] = []
+    special: dict[str, int] = {}
+    added: dict[int, tuple[str, bool]] = {}
+    for entry in document.get("added_tokens") or []:
+        added[checked_id(entry["id"], where)] = (str(entry["content"]), bool(entry.get("special", False)))
+    for text, token_id in pieces:
+        if token_id not in added:
+            place(tokens, token_id, None if text == unknown else decode(text))
+            if text == unknown:
+                special[text] = token_id
+    in_model = dict(pieces)
+    for token_id, (text, is_special) in added.items():
+        if is_special or text == unknown:
+            place(tokens, token_id, None)
+            special[text] = token_id
+        elif byte_level and in_model.get(text) != token_id:
+            place(tokens, token_id, utf8(text, where))  # its text is not spelled in the byte alphabet
+        else:
+            place(tokens, token_id, decode(text))
+    eos = eos_from_neighbours(folder, {**special, **{t: i for i, (t, _) in added.items()}}) if folder else []
+    return TokenSource(tokens, eos or eos_by_name(special), special, dummy_prefix)
+
+
+def _pieces(model: dict[str, Any], where: str) -> list[tuple[str, int]]:
+    """Return (text, id) of the model's own tokens."""
+    vocab = model["vocab"]
+    if isinstance(vocab, list):  # Unigram: [[text, score], ...]
+        texts = [entry[0] for entry in vocab]
+        pieces = list(zip(texts, range(len(texts)), strict=True))
+    else:
+        pieces = [(text, checked_id(token_id, where)) for text, token_id in vocab.items()]
+    for text, _ in pieces:
+        if not isinstance(text, str):
+            raise VocabularyError(f"{where}: token {text!r} is not text; the file is damaged")
+    return pieces
+
+
+def _parts(node: Any) -> list[dict[str, Any]]:
+    """Flatten a normalizer, pre-tokenizer or decoder: the members of Sequences in order."""
+    if not node:
+        return []
+    if node["type"] == "Sequence":
+        members = next((node[k] for k in ("decoders", "normalizers", "pretokenizers") if k in node), [])
+        return [part for member in members for part in _parts(member)]
+    return [node]
+
+
+def _has(node: Any, kind: str) -> bool:
+    return any(part["type"] == kind for part in _parts(node))
+
+
+def _prepends(document: dict[str, Any]) -> bool:
+    """Whether encoding puts a space before the text."""
+    for part in _parts(document.get("normalizer")) + _parts(document.get("pre_tokenizer")):
+        kind = part["type"]
+        if kind == "Prepend" and part.get("prepend") in (" ", "▁"):
+            return True
+        if kind == "Metaspace":
+            older = "always" if part.get("add_prefix_space", True) else "never"
+            if part.get("prepend_scheme", older) != "never":
+                return True
+        if kind == "ByteLevel" and part.get("add_prefix_space"):
+            return True
+    return False
+
+
+def _decoder(document: dict[str, Any], where: str) -> tuple[Callable[[str], bytes], bool]:
+    """Return what maps a token's text to its bytes in the middle of a text, and whether there is a dummy prefix."""
+    model = document["model"]
+    parts = _parts(document.get("decoder"))
+    if not parts:  # no decoder: go by how the text was taken apart
+        for part in _parts(document.get("pre_tokenizer")):
+            if part["type"] in ("ByteLevel", "Metaspace"):
+                parts = [part]
+        if not parts and model.get("type") == "WordPiece":
+            parts = [{"type": "WordPiece", "prefix": model.get("continuing_subword_prefix", "##")}]
+        if not parts and model.get("type") == "WordLevel":
+            parts = [{"type": "WordPiece", "prefix": ""}]  # words joined by spaces
+    if model.get("byte_fallback") and not any(part["type"] == "ByteFallback" for part in parts):
+        parts = [{"type": "ByteFallback"}, *parts]
+    suffix = model.get("end_of_word_suffix")
+    if suffix and not any(part["type"] == "BPEDecoder" for part in parts):
+        parts = [{"type": "BPEDecoder", "suffix": suffix}, *parts]
+    steps: list[_Step] = []
+    prefix = _prepends(document)
+    fused = False
+    for part in parts:
+        kind = part["type"]
+        if kind == "Fuse":
+            fused = True
+        elif kind == "Strip" and fused:  # of the whole text: the dummy prefix, not a token's bytes
+            continue
+        elif kind == "WordPiece":
+            prefix = True
+            steps.append(_step(part, where))
+        else:
+            steps.append(_step(part, where))
+
+    def decode(text: str) -> bytes:
+        value: str | bytes = text
+        for step in steps:
+            value = step(value)
+            if isinstance(value, bytes):
+                return value
+        return utf8(value, where)
+
+    return decode, prefix
+
+
+def _step(part: dict[str, Any], where: str) -> _Step:
+    """Return one decoder as a function of one token's text; bytes end the sequence."""
+    kind = part["type"]
+    if kind == "ByteLevel":
+        return ByteLevelDecoder()
+    if kind == "ByteFallback":
+        return _byte_fallback
+    if kind == "Metaspace":
+        space = part.get("replacement", "▁")
+        return lambda text: text.replace(space, " ")
+    if kind == "Replace":
+        return _replace(part, where)
+    if kind == "Strip":
+        return _strip(part["content"], int(part["start"]), int(part["stop"]))
+    if kind == "WordPiece":
+        mark = part.get("prefix", "##")
+        return lambda text: wordpiece_bytes(text, mark, where)
+    if kind == "BPEDecoder":
+        suffix = part.get("suffix", "</w>")
+        return lambda text: text[: -len(suffix)] + " " if suffix and text.endswith(suffix) else text
+    raise VocabularyError(
+        f"{where}: decoder {kind!r} is not known; build the tokens yourself: Vocabulary(tokens, eos_token_ids=[...])"
+    )
+
+
+def _byte_fallback(text: str) -> str | bytes:
+    match = _BYTE.fullmatch(text)
+    return bytes([int(match[1], 16)]) if match else text
+
+
+def _replace(part: dict[str, Any], where: str) -> _Step:
+    pattern, content = part["pattern"], part["content"]
+    if "String" in pattern:
+        old = pattern["String"]
+        return lambda text: text.replace(old, content)
+    try:
+        compiled = re.compile(pattern["Regex"])
+    except re.error as error:
+        raise VocabularyError(f"{where}: decoder pattern {pattern['Regex']!r} is not understood ({error})") from error
+    return lambda text: compiled.sub(lambda _: content, text)
+
+
+def _strip(content: str, start: int, stop: int) -> _Step:
+    def strip(text: str) -> str:
+        first = 0
+        while first < min(start, len(text)) and text[first] == content:
+            first += 1
+        last = len(text)
+        while len(text) - last < stop and last > first and text[last - 1] == content:
+            last -= 1
+        return text[first:last]
+
+    return strip
