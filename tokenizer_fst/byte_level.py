@@ -15,7 +15,7 @@ def byte_alphabet() -> dict[str, int]:
 
 
 def _table() -> dict[int, str]:
-    table = {c: "\uffff" for c in range(256)}  # Latin-1 characters outside the alphabet must not pass as bytes
+    table = dict.fromkeys(range(256), "\uffff")  # Latin-1 characters outside the alphabet must not pass as bytes
     table.update({ord(c): chr(b) for c, b in byte_alphabet().items()})
     return table
 

@@ -27,7 +27,9 @@ class _Reader:
 
     def take(self, count: int) -> bytes:
         if count > len(self.data) - self.at:
-            raise VocabularyError(f"{self.where}: truncated at byte {len(self.data)}: the metadata go on; fetch it again")
+            raise VocabularyError(
+                f"{self.where}: truncated at byte {len(self.data)}: the metadata go on; fetch it again"
+            )
         self.at += count
         return self.data[self.at - count : self.at]
 

@@ -73,15 +73,15 @@ def parse_model(data: bytes, where: str) -> Model:
     pieces: list[tuple[str, int]] = []
     eos_id, add_dummy_prefix, specs = 2, True, set()
     try:
-        for field, value in _fields(data, 0, len(data)):
+        for field, value in _fields(data):
             if field == 1:
                 pieces.append(_piece(value))
             elif field == 2:
                 specs.add(field)
-                eos_id = next((_signed(v) for f, v in _fields(value, 0, len(value)) if f == 42), eos_id)
+                eos_id = next((_signed(v) for f, v in _fields(value) if f == 42), eos_id)
             elif field == 3:
                 specs.add(field)
-                add_dummy_prefix = bool(next((v for f, v in _fields(value, 0, len(value)) if f == 3), add_dummy_prefix))
+                add_dummy_prefix = bool(next((v for f, v in _fields(value) if f == 3), add_dummy_prefix))
     except (ValueError, IndexError, TypeError) as error:
         raise VocabularyError(f"{where}: damaged or truncated sentencepiece model ({error}); fetch it again") from error
     if not pieces or specs != {2, 3}:
@@ -92,18 +92,21 @@ def parse_model(data: bytes, where: str) -> Model:
     return Model(pieces, eos_id, add_dummy_prefix)
 
 
-def _piece(data: bytes) -> tuple[str, int]:
+def _piece(data: bytes | int) -> tuple[str, int]:
     text, kind = "", NORMAL
-    for field, value in _fields(data, 0, len(data)):
+    for field, value in _fields(data):
         if field == 1:
-            text = str(value, "utf-8")
+            text = str(value, "utf-8")  # type: ignore[arg-type]
         elif field == 3:
             kind = int(value)
     return text, kind
 
 
-def _fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, bytes | int]]:
+def _fields(data: bytes | int) -> Iterator[tuple[int, bytes | int]]:
     """Yield (field number, value) of a protocol buffer message: varints as int, everything else as bytes."""
+    if isinstance(data, int):
+        raise ValueError("a number where a message should be")
+    at, end = 0, len(data)
     while at < end:
         key, at = _varint(data, at)
         wire = key & 7

@@ -51,5 +51,7 @@ def read_tekken(document: dict[str, Any], where: str) -> TokenSource:
             f"{where}: {count} tokens, but the configuration promises {size - reserved}; the file is truncated"
         )
     if "</s>" not in names or names["</s>"] >= size:
-        raise VocabularyError(f"{where}: no special token </s>, so the end of a text is unknown; pass eos_token_ids=[...]")
+        raise VocabularyError(
+            f"{where}: no special token </s>, so the end of a text is unknown; pass eos_token_ids=[...]"
+        )
     return TokenSource(tokens, [names["</s>"]], {name: i for name, i in names.items() if i < size})

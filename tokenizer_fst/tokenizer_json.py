@@ -87,7 +87,7 @@ def _parts(node: Any) -> list[dict[str, Any]]:
     if not node:
         return []
     if node["type"] == "Sequence":
-        members = next((node[k] for k in ("decoders", "normalizers", "pretokenizers") if k in node), [])
+        members: list[Any] = next((node[k] for k in ("decoders", "normalizers", "pretokenizers") if k in node), [])
         return [part for member in members for part in _parts(member)]
     return [node]
 
@@ -144,12 +144,12 @@ def _decoder(document: dict[str, Any], where: str) -> tuple[Callable[[str], byte
             steps.append(_step(part, where))
 
     def decode(text: str) -> bytes:
-        value: str | bytes = text
         for step in steps:
-            value = step(value)
-            if isinstance(value, bytes):
-                return value
-        return utf8(value, where)
+            result = step(text)
+            if isinstance(result, bytes):
+                return result
+            text = result
+        return utf8(text, where)
 
     return decode, prefix
 

@@ -62,7 +62,9 @@ class Vocabulary:
         """
         from .transformers import read_transformers
 
-        return cls._from_source(read_transformers(tokenizer), f"tokenizer {type(tokenizer).__name__}", size, eos_token_ids)
+        return cls._from_source(
+            read_transformers(tokenizer), f"tokenizer {type(tokenizer).__name__}", size, eos_token_ids
+        )
 
     @classmethod
     def from_file(
@@ -91,7 +93,9 @@ class Vocabulary:
         """
         from .files import read_file
 
-        special = {n: checked_id(i, f"special token {n!r}") for n, i in special_tokens.items()} if special_tokens else None
+        special = (
+            {n: checked_id(i, f"special token {n!r}") for n, i in special_tokens.items()} if special_tokens else None
+        )
         return cls._from_source(read_file(Path(path), special), os.fspath(path), size, eos_token_ids)
 
     @classmethod

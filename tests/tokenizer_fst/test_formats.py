@@ -1,0 +1,239 @@
+"""Small tokenizers of every kind, trained here: encoded ids give the text, and tokens mean what the decoder says."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+import tokenizers
+from oracle.gguf_file import gguf_bytes
+from oracle.sentencepiece_model import model_bytes
+from oracle.texts import texts
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+from tokamata import Vocabulary
+
+SEED = 7
+TEXTS = [
+    t for t in texts(400, SEED) if "▁" not in t and "<0x" not in t
+]  # spellings that these tokenizers read as a space, a byte
+EOS = "</s>"
+
+
+def _train(tokenizer: Tokenizer, trainer: object, texts: list[str] = TEXTS) -> Tokenizer:
+    tokenizer.train_from_iterator(texts, trainer)  # type: ignore[arg-type]
+    return tokenizer
+
+
+def byte_level(prefix: bool) -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=700, special_tokens=[EOS], initial_alphabet=alphabet, show_progress=False)
+    return _train(tokenizer, trainer)
+
+
+def _fallback_pieces() -> list[str]:
+    return [f"<0x{b:02X}>" for b in range(256)]
+
+
+def llama() -> Tokenizer:
+    """BPE with byte fallback; ▁ prepended by a normalizer, taken away again by Strip after Fuse."""
+    trained = Tokenizer(models.BPE(unk_token="<unk>"))
+    trained.pre_tokenizer = pre_tokenizers.Metaspace()
+    _train(trained, trainers.BpeTrainer(vocab_size=600, special_tokens=["<unk>", EOS], show_progress=False))
+    model = json.loads(trained.to_str())["model"]
+    vocab = {piece: i for i, piece in enumerate(["<unk>", EOS, *_fallback_pieces()])}
+    for piece in model["vocab"]:
+        vocab.setdefault(piece, len(vocab))
+    merges = [tuple(m) for m in model["merges"]]
+    tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    tokenizer.add_special_tokens(["<unk>", EOS])
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    return tokenizer
+
+
+def unigram() -> Tokenizer:
+    trained = Tokenizer(models.Unigram())
+    trained.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=500, special_tokens=["<unk>", EOS], unk_token="<unk>", show_progress=False
+    )
+    model = json.loads(_train(trained, trainer, [t for t in TEXTS if max(t, default="") < "\u0500"]).to_str())["model"]
+    pieces = [tuple(entry) for entry in model["vocab"]] + [(piece, -20.0) for piece in _fallback_pieces()]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=True))
+    tokenizer.add_special_tokens(["<unk>", EOS])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
+    return tokenizer
+
+
+def wordpiece() -> Tokenizer:
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece(cleanup=False)
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    return _train(tokenizer, trainers.WordPieceTrainer(vocab_size=900, special_tokens=special, show_progress=False))
+
+
+def end_of_word() -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.decoder = decoders.BPEDecoder(suffix="</w>")
+    trainer = trainers.BpeTrainer(
+        vocab_size=800, special_tokens=["<unk>", EOS], end_of_word_suffix="</w>", show_progress=False
+    )
+    return _train(tokenizer, trainer)
+
+
+def saved(tokenizer: Tokenizer, folder: Path) -> Vocabulary:
+    path = folder / "tokenizer.json"
+    tokenizer.save(str(path))
+    return Vocabulary.from_file(path)
+
+
+def joined(vocabulary: Vocabulary, ids: list[int]) -> bytes:
+    tokens = [vocabulary.token_bytes(i) for i in ids]
+    assert None not in tokens
+    return b"".join(tokens)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "prefix"), [(lambda: byte_level(False), ""), (lambda: byte_level(True), " "), (llama, " "), (unigram, " ")]
+)
+def test_encoded_ids_concatenate_to_the_text(make: object, prefix: str, tmp_path: Path) -> None:
+    tokenizer = make()  # type: ignore[operator]
+    vocabulary = saved(tokenizer, tmp_path)
+    assert vocabulary.adds_dummy_prefix == bool(prefix)
+    for text in TEXTS:
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        if any(vocabulary.token_bytes(i) is None for i in ids):
+            assert EOS in text, (SEED, text)  # these tokenizers read the special token's spelling as the token
+            continue
+        spaced = text if not text or text[0] == " " else prefix + text
+        expected = {spaced.encode(), (prefix + text).encode()}
+        assert joined(vocabulary, ids) in expected, (SEED, text)
+
+
+@pytest.mark.parametrize("make", [lambda: byte_level(False), llama, unigram, wordpiece, end_of_word])
+def test_tokens_mean_what_the_decoder_writes(make: object, tmp_path: Path) -> None:
+    tokenizer = make()  # type: ignore[operator]
+    vocabulary = saved(tokenizer, tmp_path)
+    plain = [i for i in range(len(vocabulary)) if vocabulary.token_bytes(i)]
+    rng = random.Random(SEED)
+    for _ in range(300):
+        ids = rng.choices(plain, k=6)
+        if isinstance(tokenizer.decoder, decoders.WordPiece):
+            ids[0] = next(i for i in plain if not tokenizer.id_to_token(i).startswith("##"))  # a text begins a word
+        text = tokenizer.decode(ids, skip_special_tokens=False)
+        ours = joined(vocabulary, ids)
+        try:
+            mine = ours.decode()
+        except UnicodeDecodeError:
+            continue  # byte tokens that are no text: every decoder replaces them its own way
+        if vocabulary.adds_dummy_prefix and mine.startswith(" ") and not text.startswith(" "):
+            mine = mine[1:]
+        if isinstance(tokenizer.decoder, decoders.BPEDecoder):
+            mine = mine.removesuffix(" ")  # the last word's space is not written
+        assert mine == text, (SEED, ids)
+
+
+def test_wordpiece_words_carry_their_space(tmp_path: Path) -> None:
+    tokenizer = wordpiece()
+    vocabulary = saved(tokenizer, tmp_path)
+    assert vocabulary.eos_token_ids == [tokenizer.token_to_id("[SEP]")]
+    unknown = tokenizer.token_to_id("[UNK]")
+    checked = 0
+    for text in TEXTS:
+        words = [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(text))]
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        if unknown not in ids:
+            assert joined(vocabulary, ids).decode() == "".join(" " + word for word in words), (SEED, text)
+            checked += 1
+    assert checked > 100
+
+
+def test_wordpiece_vocab_txt_and_gguf_agree_with_json(tmp_path: Path) -> None:
+    tokenizer = wordpiece()
+    vocabulary = saved(tokenizer, tmp_path)
+    pieces = [tokenizer.id_to_token(i) for i in range(len(vocabulary))]
+    (tmp_path / "vocab.txt").write_text("".join(p + "\n" for p in pieces), encoding="utf-8", newline="\n")
+    kinds = [3 if p in vocabulary.special_tokens else 1 for p in pieces]
+    marked = [p if k == 3 else p[2:] if p.startswith("##") else "▁" + p for p, k in zip(pieces, kinds, strict=True)]
+    eos = vocabulary.eos_token_ids[0]
+    (tmp_path / "b.gguf").write_bytes(gguf_bytes(b"bert", [p.encode() for p in marked], kinds, eos_token_id=eos))
+    for file in ("vocab.txt", "b.gguf"):
+        other = Vocabulary.from_file(tmp_path / file)
+        assert other.eos_token_ids == vocabulary.eos_token_ids
+        assert other.adds_dummy_prefix
+        assert [other.token_bytes(i) for i in range(len(other))] == [
+            vocabulary.token_bytes(i) for i in range(len(vocabulary))
+        ]
+
+
+def test_byte_level_gguf(tmp_path: Path) -> None:
+    tokenizer = byte_level(False)
+    vocabulary = saved(tokenizer, tmp_path)
+    pieces = [tokenizer.id_to_token(i) for i in range(len(vocabulary))]
+    kinds = [3 if p == EOS else 1 for p in pieces]
+    data = gguf_bytes(
+        b"gpt2", [*(p.encode() for p in pieces), "né x".encode(), b"<|eot|>"], [*kinds, 4, 3],
+        eos_token_id=0, eot_token_id=len(pieces) + 1, add_space_prefix=False,
+    )  # fmt: skip
+    (tmp_path / "g.gguf").write_bytes(data)
+    other = Vocabulary.from_file(tmp_path / "g.gguf")
+    assert other.eos_token_ids == [0, len(pieces) + 1]
+    assert other.token_bytes(len(pieces)) == "né x".encode()
+    assert all(other.token_bytes(i) == vocabulary.token_bytes(i) for i in range(len(pieces)))
+
+
+def test_added_tokens_are_text_unless_special(tmp_path: Path) -> None:
+    tokenizer = byte_level(False)
+    tokenizer.add_tokens([AddedToken("<né\tx>", normalized=False)])
+    tokenizer.add_special_tokens(["<|im_end|>"])
+    vocabulary = saved(tokenizer, tmp_path)
+    text = "a<né\tx> b"
+    assert joined(vocabulary, tokenizer.encode(text).ids) == text.encode()
+    end = tokenizer.token_to_id("<|im_end|>")
+    assert vocabulary.token_bytes(end) is None
+    assert vocabulary.special_tokens == {EOS: 0, "<|im_end|>": end}
+
+
+def test_replace_strip_and_regex_decoders(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(models.WordLevel({"<unk>": 0, EOS: 1, "xaax": 2, "  b ": 3, "c1": 4}, unk_token="<unk>"))
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace("aa", "é"), decoders.Replace(tokenizers.Regex("[0-9]"), "#"), decoders.Strip(" ", 1, 1)]
+    )
+    tokenizer.add_special_tokens([EOS])
+    vocabulary = saved(tokenizer, tmp_path)
+    assert [vocabulary.token_bytes(i) for i in range(5)] == [None, None, "xéx".encode(), b" b", b"c#"]
+
+
+@pytest.mark.parametrize("dummy_prefix", [False, True])
+def test_sentencepiece_kinds(dummy_prefix: bool, tmp_path: Path) -> None:
+    """Against the sentencepiece package on a model with every type of piece."""
+    import sentencepiece
+
+    rng = random.Random(SEED)
+    words = [b"\xe2\x96\x81", b"a", b"b", b"ab", b"\xe2\x96\x81a", "é".encode(), b"\xe2\x96\x81\xe2\x96\x81"]
+    pieces = [(b"<unk>", 0.0, 2), (b"<s>", 0.0, 3), (b"</s>", 0.0, 3), (b"<user> x", 0.0, 4), (b"[unused]", 0.0, 5)]
+    pieces += [(f"<0x{b:02X}>".encode(), 0.0, 6) for b in range(256)]
+    pieces += [(word, -float(i), 1) for i, word in enumerate(words)]
+    data = model_bytes(pieces, ids={"unk": 0, "bos": 1, "eos": 2}, dummy_prefix=dummy_prefix)
+    (tmp_path / "m.model").write_bytes(data)
+    oracle = sentencepiece.SentencePieceProcessor(model_proto=data)
+    vocabulary = Vocabulary.from_file(tmp_path / "m.model")
+    assert (len(vocabulary), vocabulary.eos_token_ids) == (oracle.get_piece_size(), [oracle.eos_id()])
+    assert vocabulary.special_tokens == {"<unk>": 0, "<s>": 1, "</s>": 2}
+    assert [vocabulary.token_bytes(i) for i in (0, 1, 2, 3, 4)] == [None, None, None, b"<user> x", None]
+    for _ in range(300):
+        text = "".join(rng.choices(["a", "b", " ", "é", "z", "<user> x", "\n"], k=rng.randrange(1, 9)))
+        ids = oracle.encode(text)
+        assert joined(vocabulary, ids) == (" " * dummy_prefix + text).encode(), (SEED, text)
