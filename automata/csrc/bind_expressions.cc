@@ -1,5 +1,6 @@
 // Language: the native side of every regular constraint.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -55,6 +56,12 @@ void BindExpressions(nb::module_& m) {
             return Language::Build([&](Expressions* p) { return p->Choice(std::move(texts)); });
           },
           "options"_a, nb::sig("def choice(options: list[bytes]) -> Language"))
+      .def_static(
+          "characters",
+          [](const CodePointRanges& ranges) {
+            return Language::Build([&](Expressions* p) { return p->Characters(ranges); });
+          },
+          "ranges"_a, "One character out of inclusive ranges of code points.")
       .def_static(
           "union_", [](const std::vector<const Language*>& parts) { return Language::Union(Copy(parts)); }, "parts"_a, Released())
       .def_static(

@@ -1,0 +1,149 @@
+"""The algebra of constraints against explicit automata."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+import tokamata
+from oracle.dfa import Dfa
+from oracle.random_constraint import random_constraint
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_membership_equals_model(block: int) -> None:
+    """accepts and accepts_prefix on byte strings in and near the language; examples are members."""
+    for i in range(25):
+        seed = 7000 + 1000 * block + i
+        rng = random.Random(seed)
+        constraint, model, text = random_constraint(rng)
+        assert constraint.is_empty() == (not model.alive[0]), f"seed {seed}: {text}"
+        for member in constraint.examples(5, seed=seed):
+            assert model.accepts(member), f"seed {seed}: {text}: {member!r}"
+            for _ in range(4):
+                data = bytearray(member + bytes(rng.choices(b'ab"\\0\n\xff\xc3', k=rng.randrange(2))))
+                if data and rng.random() < 0.7:
+                    data[rng.randrange(len(data))] = rng.choice(b'ab"\\0\n\xff\xc3')
+                changed = bytes(data)[: rng.randrange(len(data) + 1)] if rng.random() < 0.5 else bytes(data)
+                assert constraint.accepts(changed) == model.accepts(changed), f"seed {seed}: {text}: {changed!r}"
+                assert constraint.accepts_prefix(changed) == model.viable(changed), f"seed {seed}: {text}: {changed!r}"
+
+
+def test_counts_equal_model() -> None:
+    for seed in range(30):
+        constraint, model, text = random_constraint(random.Random(seed), depth=2)
+        ways = {0: 1}
+        for length in range(4):
+            want = sum(w for s, w in ways.items() if model.final[s])
+            assert constraint.count(length) == want, f"seed {seed}: {text}, length {length}"
+            following: dict[int, int] = {}
+            for s, w in ways.items():
+                for t, labels in zip(*np.unique(model.next[s], return_counts=True), strict=True):
+                    following[int(t)] = following.get(int(t), 0) + w * int(labels)
+            ways = following
+
+
+def shortest(model: Dfa) -> int:
+    distance, level, seen = 0, {0}, {0}
+    while not any(model.final[s] for s in level):
+        level = {int(t) for s in level for t in np.unique(model.next[s])} - seen
+        seen |= level
+        distance += 1
+    return distance
+
+
+def test_counterexamples_are_shortest() -> None:
+    for seed in range(50):
+        rng = random.Random(seed)
+        a, model_a, text_a = random_constraint(rng, depth=2)
+        b, model_b, text_b = random_constraint(rng, depth=2)
+        difference = (model_a - model_b) | (model_b - model_a)
+        got = a.counterexample(b)
+        where = f"seed {seed}: {text_a} / {text_b}"
+        assert (got is None) == (not difference.alive[0]), where
+        assert a.equivalent(b) == (got is None), where
+        if got is not None:
+            assert difference.accepts(got), where
+            assert len(got) == shortest(difference), where
+
+
+def test_laws() -> None:
+    """De Morgan, double complement within text, difference as intersection, unfolding of repetition."""
+    for seed in range(30):
+        rng = random.Random(seed)
+        a, _, text_a = random_constraint(rng, depth=2)
+        b, _, text_b = random_constraint(rng, depth=2)
+        where = f"seed {seed}: {text_a} / {text_b}"
+        assert (~(a | b)).equivalent(~a & ~b), where
+        assert (~(a & b)).equivalent(~a | ~b), where
+        assert (~~a).equivalent(a), where
+        assert (a - b).equivalent(a & ~b), where
+        assert a.repeat(2, 4).equivalent(a + a.repeat(0, 1) + a + a.repeat(0, 1)), where
+        assert (a.repeat() | b.repeat()).repeat().equivalent((a | b).repeat()), where
+        assert a.to_fst().num_states() > 0 or a.is_empty()
+        assert tokamata.from_fst(a.to_fst()).equivalent(a), where
+
+
+def test_strings_are_literals_in_operators() -> None:
+    a = tokamata.literal("a")
+    assert (a + "é" + b"\x00").accepts(b"a\xc3\xa9\x00")
+    assert ("x" + a).accepts("xa")
+    assert ("x" | a).accepts("x")
+    assert not (a & "x").accepts("a")
+    assert (a - "a").is_empty()
+    with pytest.raises(TypeError):
+        a | 3  # type: ignore[operator]
+
+
+def test_choice_of_many() -> None:
+    texts = [f"{i:x}" for i in range(100_000)]
+    constraint = tokamata.choice(texts)
+    assert sum(constraint.count(n) for n in range(6)) == len(texts)
+    assert constraint.accepts("1869f")
+    assert not constraint.accepts("186a0")
+    assert constraint.accepts_prefix("186a")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: tokamata.choice([]), ValueError, r"choice: expected at least one option, got none"),
+        (lambda: tokamata.choice("abc"), TypeError, r"choice: expected several texts, got one str; use literal"),
+        (lambda: tokamata.literal(3), TypeError, r"text: expected str or bytes, got int; encode it first"),
+        (lambda: tokamata.literal("\ud800"), ValueError, r"text: expected Unicode text, got the lone surrogate .* position 0"),
+        (lambda: tokamata.literal("a").repeat(3, 2), ValueError, r"repeat: expected 0 <= low <= high .* low=3, high=2"),
+        (lambda: tokamata.literal("a").examples(-1), ValueError, r"examples: expected n >= 0, got -1"),
+        (lambda: tokamata.literal("a").count(-1), ValueError, r"count: expected length >= 0, got -1"),
+    ],
+)
+def test_errors(call, error, text) -> None:
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_limits_are_named() -> None:
+    """A language with exponentially many states ends in a LimitError, and stays usable."""
+    ab = tokamata.choice(["a", "b"])
+    constraint = ab.repeat() + "a" + ab.repeat(40, 40)
+    vocabulary = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
+    state = tokamata.compile(constraint, vocabulary, limits=tokamata.Limits(states=50)).start()
+    with pytest.raises(tokamata.LimitError, match=r"the limit states=50 was reached .* tokamata.Limits\(states="):
+        for i in range(1000):
+            state.advance(b"ab"[i * i % 7 % 2])
+    assert state.num_tokens > 0
+    assert constraint.accepts("a" + "b" * 40)
+
+
+def test_deep_and_long_sources_are_safe() -> None:
+    nested = tokamata.literal("a")
+    with pytest.raises(tokamata.LimitError, match=r"expression_depth=1000 was reached"):
+        for _ in range(2000):
+            nested = ("b" + nested).repeat(2, 3)
+    long = tokamata.literal(b"x" * 1_000_000)
+    assert long.accepts(b"x" * 1_000_000)
+    optional = tokamata.literal("")
+    for _ in range(300):
+        optional = tokamata.choice(["a", ""]) + optional
+    assert optional.accepts("a" * 300)
+    assert not optional.accepts("a" * 301)
