@@ -140,8 +140,8 @@ def test_deep_and_long_sources_are_safe() -> None:
     with pytest.raises(tokamata.LimitError, match=r"expression_depth=1000 was reached"):
         for _ in range(2000):
             nested = ("b" + nested).repeat(2, 3)
-    long = tokamata.literal(b"x" * 1_000_000)
-    assert long.accepts(b"x" * 1_000_000)
+    long = tokamata.literal(b"x" * 100_000)
+    assert long.accepts(b"x" * 100_000)
     optional = tokamata.literal("")
     for _ in range(300):
         optional = tokamata.choice(["a", ""]) + optional
