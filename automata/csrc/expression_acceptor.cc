@@ -33,17 +33,28 @@ size_t ExpressionAcceptor::MemoryBytes() const {
          WithPool([this](const Expressions& pool) { return pool.MemoryBytes() + state_of_.capacity() * sizeof(State); });
 }
 
-bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) const {
+bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
+  constexpr int kBroad = 40;  // first bytes from which a single character class counts as one turn of a loop
   Expr head = e;
   r->rest = kEpsilonExpr;
   if (pool_->Kind(e) == ExprKind::kConcat) {
     head = pool_->Head(e);
     r->rest = pool_->Tail(e);
   }
-  if (pool_->Kind(head) != ExprKind::kRepeat) return false;
-  r->body = pool_->Body(head);
-  r->low = pool_->Low(head);
-  r->high = pool_->High(head);
+  if (pool_->Kind(head) == ExprKind::kRepeat) {
+    r->body = pool_->Body(head);
+    r->low = pool_->Low(head);
+    r->high = pool_->High(head);
+    return true;
+  }
+  if (pool_->First(head).Count() < kBroad || pool_->MayBeEmpty(head)) return false;
+  if (pool_->Kind(head) != ExprKind::kUnion && pool_->Kind(head) != ExprKind::kBytes) return false;
+  r->low = r->high = 1;
+  r->body = head;
+  if (pool_->Kind(head) == ExprKind::kUnion && pool_->Members(head)[0] == kEpsilonExpr) {  // x{0,1} is kept as x|ε
+    r->low = 0;
+    r->body = pool_->Union(std::vector<Expr>(pool_->Members(head) + 1, pool_->Members(head) + pool_->NumMembers(head)));
+  }
   return true;
 }
 

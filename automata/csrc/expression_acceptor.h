@@ -33,14 +33,14 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     ByteSet ascii;
     bool non_ascii = false;
   };
-  // head{low,high}·rest of an expression that begins with a repetition.
+  // body{low,high}·rest of an expression that begins with a repetition, or with one character of many.
   struct Repetition {
     Expr body, rest;
     uint32_t low, high;
   };
   State StateOf(Expr e);
   void FillRow(State q, State* row, ByteSet* live) override;
-  bool SplitRepetition(Expr e, Repetition* r) const;
+  bool SplitRepetition(Expr e, Repetition* r);
   const LoopCharacters& CharactersOf(Expr body);
 
   std::unique_ptr<Expressions> pool_;

@@ -84,31 +84,29 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
 // ---------------------------------------------------------------------------------------------- finding loops
 
 const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
-  if (q >= loops_.size()) loops_.resize(std::max<size_t>(q + 1, loops_.size() * 2));
-  if (loops_[q].kind != Loop::kUnknown) return loops_[q];
+  const auto slot = [this](State s) -> Loop& {
+    if (s >= loops_.size()) loops_.resize(std::max<size_t>(s + 1, loops_.size() * 2));
+    return loops_[s];
+  };
+  if (slot(q).kind != Loop::kUnknown) return loops_[q];
   Loop loop;
   loop.kind = FindCounted(q, &loop) ? Loop::kCounted : Loop::kNone;
-  const bool broad = loop.kind == Loop::kCounted && (loop.class_id <= kNotNewline || loop.shape.high != kUnboundedLoop);
+  const bool broad = loop.kind == Loop::kCounted &&
+                     (loop.outer >= 0 || loop.inner <= kNotNewline || loop.shape.high != kUnboundedLoop);
   if (!broad && acceptor_->Live(q).Count() >= 100) {
-    for (int c : {kAny, kNotNewline, kJsonText}) {
-      std::vector<State> between;
-      if (!LoopsOver(q, c, &between)) continue;
-      Loop semantic;
-      semantic.kind = Loop::kSemantic;
-      semantic.class_id = static_cast<uint8_t>(c);
-      semantic.shape.high = kUnboundedLoop;
-      for (State s : between) {
-        if (s >= loops_.size()) loops_.resize(std::max<size_t>(s + 1, loops_.size() * 2));
-        loops_[s] = semantic;
+    for (const bool exclude : {false, true})
+      for (int c : {kAny, kNotNewline, kJsonText}) {
+        std::vector<State> between;
+        Loop semantic;
+        if (!FindSemantic(q, c, exclude, &semantic, &between)) continue;
+        for (State s : between) slot(s) = semantic;
+        return loops_[q];
       }
-      return loops_[q];
-    }
   }
-  loops_[q] = loop;
-  return loops_[q];
+  return slot(q) = loop;
 }
 
-// The class inside the loop's characters that leaves the fewest tokens to walk.
+// The class inside the loop's characters that leaves the fewest tokens to walk, and one around them if that is better.
 bool MaskBuilder::FindCounted(State q, Loop* loop) {
   if (!acceptor_->Loop(q, &loop->shape)) return false;
   const LoopShape& shape = loop->shape;
@@ -121,51 +119,123 @@ bool MaskBuilder::FindCounted(State q, Loop* loop) {
     left -= 1e-6 * static_cast<double>(factoring_.At(0, c)->inside.size());  // of equals, the larger class
     if (best < 0 || left < best) {
       best = std::max(left, 0.0);
-      loop->class_id = static_cast<uint8_t>(c);
+      loop->inner = static_cast<int8_t>(c);
     }
   }
-  return best >= 0;
+  if (shape.non_ascii) FindOuter(q, loop->inner < 0 ? 1e9 : best, loop);
+  return loop->inner >= 0 || loop->outer >= 0;
+}
+
+// A class around the loop's characters, where clearing the tokens with other bytes is cheaper than walking what the
+// inner class leaves.
+void MaskBuilder::FindOuter(State q, double inner_cost, Loop* loop) {
+  const LoopShape& shape = loop->shape;
+  const ByteSet non_ascii_lead = ByteSet::Range(0xC2, 0xF4);
+  const ByteSet exits = (acceptor_->Live(q) | shape.rest_first | shape.body_first) - shape.ascii - non_ascii_lead;
+  double best = inner_cost / 2;
+  for (int c : {kAny, kNotNewline, kJsonText}) {
+    const CharacterClass& k = CharacterClasses()[static_cast<size_t>(c)];
+    if (!shape.ascii.SubsetOf(k.ascii)) continue;
+    const ByteSet excluded = k.ascii - shape.ascii;
+    double cost = 0;
+    bool possible = true;
+    (excluded | exits).ForEach([&](uint8_t b) {
+      const uint32_t tokens = factoring_.TokensWithByte(b);
+      possible = possible && (!tokens || factoring_.Containing(b));
+      cost += std::min<uint32_t>(tokens, 700);
+    });
+    if (!possible || !excluded.Any() || cost >= best) continue;
+    best = cost;
+    loop->outer = static_cast<int8_t>(c);
+    loop->excluded = excluded;
+  }
 }
 
 // Whether all states reached from q by whole characters of the class stay alive on every such character, and agree on
-// every byte that begins no character of the class: then they all allow the same tokens. Lists those states.
-bool MaskBuilder::LoopsOver(State q, int class_id, std::vector<State>* between) {
+// every byte that begins no character of the class: then they all allow the same tokens. Lists those states. With
+// `exclude`, a few rare ASCII bytes of the class may end the loop; rare bytes that the states do not agree on are noted.
+bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between) {
+  constexpr int kMostExcluded = 8;
   const CharacterClass& c = CharacterClasses()[static_cast<size_t>(class_id)];
-  if (!c.first.SubsetOf(acceptor_->Live(q))) return false;
+  const auto rare = [&](uint8_t b) { return exclude && factoring_.Containing(b) != nullptr; };
+  ByteSet first = c.first, checked;
+  const auto drop = [&](uint8_t b) {  // takes a byte out of the loop if that is possible
+    if (!rare(b)) return false;
+    first.Remove(b);
+    return (c.first - first).Count() <= kMostExcluded;
+  };
+  bool possible = true;
+  (first - acceptor_->Live(q)).ForEach([&](uint8_t b) { possible = possible && drop(b); });
+  if (!possible) return false;
   struct At {
     State state;
     uint8_t phase;
+    int16_t via;  // the ASCII byte that first led here, or -1
   };
-  std::vector<At> work{{q, 0}};
-  const auto push = [&work](State s, uint8_t phase) {
-    if (!s) return false;
+  const State* reference = acceptor_->Row(q);
+  std::vector<At> work;
+  const auto push = [&work](State s, uint8_t phase, int b) {
     for (const At& a : work)
       if (a.state == s && a.phase == phase) return true;
     if (work.size() >= kMaxRegion) return false;
-    work.push_back({s, phase});
+    work.push_back({s, phase, static_cast<int16_t>(b < 0x80 ? b : -1)});
     return true;
   };
-  const State* reference = acceptor_->Row(q);
-  for (size_t i = 0; i < work.size(); ++i) {
-    const At at = work[i];
-    const State* row = acceptor_->Row(at.state);
-    const Utf8Phase& p = kUtf8Phases[at.phase];
-    State last = DelayedAcceptor::kDead;
-    uint8_t last_phase = 0;
-    if (at.phase == 0) between->push_back(at.state);
-    for (int b = 0; b < 256; ++b) {
-      const uint8_t byte = static_cast<uint8_t>(b);
-      const bool inside = at.phase ? b >= p.low && b <= p.high : c.first.Has(byte);
-      if (!inside) {
-        if (row[b] != (at.phase ? State{DelayedAcceptor::kDead} : reference[b])) return false;
-        continue;
+  for (bool again = true; again;) {
+    again = false;
+    work.assign(1, {q, 0, -1});
+    between->clear();
+    checked = ByteSet();
+    for (size_t i = 0; i < work.size() && !again; ++i) {
+      const At at = work[i];
+      const State* row = acceptor_->Row(at.state);
+      const Utf8Phase& p = kUtf8Phases[at.phase];
+      State last = DelayedAcceptor::kDead;
+      uint8_t last_phase = 0;
+      if (at.phase == 0) {
+        // A state that ends the loop for most characters: what ends it is rather the byte that leads there.
+        if (at.via >= 0 && (first - acceptor_->Live(at.state)).Count() > kMostExcluded) {
+          if (!drop(static_cast<uint8_t>(at.via))) return false;
+          again = true;
+          break;
+        }
+        between->push_back(at.state);
       }
-      const uint8_t phase = at.phase ? p.next : Utf8LeadPhase(byte);
-      if (row[b] && row[b] == last && phase == last_phase) continue;
-      if (!push(row[b], phase)) return false;
-      last = row[b];
-      last_phase = phase;
+      for (int b = 0; b < 256; ++b) {
+        const uint8_t byte = static_cast<uint8_t>(b);
+        const bool inside = at.phase ? b >= p.low && b <= p.high : first.Has(byte);
+        if (!inside) {
+          if (row[b] == (at.phase ? State{DelayedAcceptor::kDead} : reference[b])) continue;
+          if (at.phase || !rare(byte)) return false;
+          checked.Add(byte);
+          continue;
+        }
+        const uint8_t phase = at.phase ? p.next : Utf8LeadPhase(byte);
+        if (row[b] && row[b] == last && phase == last_phase) continue;
+        if (!row[b]) {
+          if (at.phase || !drop(byte)) return false;
+          again = true;  // without this byte, from the start
+          break;
+        }
+        if (!push(row[b], phase, b)) return false;
+        last = row[b];
+        last_phase = phase;
+      }
     }
+  }
+  loop->kind = Loop::kSemantic;
+  loop->shape.high = kUnboundedLoop;
+  loop->checked = checked;
+  loop->excluded = c.first - first;
+  if (loop->excluded.Any()) {
+    bool indexed = true;  // every way out needs its index
+    (acceptor_->Live(q) - first).ForEach([&](uint8_t b) {
+      indexed = indexed && (factoring_.Containing(b) || !factoring_.TokensWithByte(b));
+    });
+    if (!indexed) return false;
+    loop->outer = static_cast<int8_t>(class_id);
+  } else {
+    loop->inner = static_cast<int8_t>(class_id);
   }
   return true;
 }
@@ -214,16 +284,15 @@ void MaskBuilder::BuildShared(State q, State model, uint32_t* row, int depth) {
 }
 
 template <class M, class F>
-void MaskBuilder::ForEachExit(State q, const Loop& loop, M most, F visit) {
-  const CharacterClass& c = CharacterClasses()[loop.class_id];
+void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M most, F visit) {
   const LoopShape& shape = loop.shape;
   const uint32_t longest = vocabulary_->MaxTokenBytes();
   if (shape.low == 0 && shape.high >= longest) {  // the count makes no difference
     const State* row = acceptor_->Row(q);
-    (acceptor_->Live(q) - c.first).ForEach([&](uint8_t b) { visit(b, row[b], 0u, kUnboundedLoop); });
+    (acceptor_->Live(q) - loop_first).ForEach([&](uint8_t b) { visit(b, row[b], 0u, kUnboundedLoop); });
     return;
   }
-  ((shape.rest_first | shape.body_first) - c.first).ForEach([&](uint8_t b) {
+  ((shape.rest_first | shape.body_first) - loop_first).ForEach([&](uint8_t b) {
     const int64_t asked = most(b);
     if (asked < 0) return;
     const uint32_t high = std::min(shape.high, static_cast<uint32_t>(asked));
@@ -241,16 +310,67 @@ void MaskBuilder::ForEachExit(State q, const Loop& loop, M most, F visit) {
 }
 
 void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
-  const Factoring::Base base = factoring_.InsideAtMost(loop.class_id, loop.shape.high);
+  const int class_id = loop.outer >= 0 ? loop.outer : loop.inner;
+  const Factoring::Base base = factoring_.InsideAtMost(class_id, loop.shape.high);
   std::memcpy(row, base.row, size_t{factoring_.Words()} * sizeof(uint32_t));
   for (const uint32_t* id = base.more; id != base.more_end; ++id) Set(*id, row);
-  const SuffixTrie* suffixes = factoring_.Suffixes(loop.class_id);
-  if (!suffixes) return ApplyFactor(*factoring_.At(0, loop.class_id), q, loop, row);
-  const Trie& trie = suffixes->trie;
-  const auto most = [&](uint8_t b) { return trie.Child(0, b) == kNoIndex ? int64_t{-1} : int64_t{suffixes->max_chars[b]}; };
-  ForEachExit(q, loop, most, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
-    const uint32_t child = trie.Child(0, b);
-    if (child != kNoIndex) WalkSuffixes(*suffixes, child, next, low, high, row);
+  const SuffixTrie* suffixes = factoring_.Suffixes(class_id);
+  if (loop.outer >= 0) {
+    BuildExcluding(q, loop, row);
+  } else if (!suffixes) {
+    ApplyFactor(*factoring_.At(0, class_id), q, loop, row);
+  } else {
+    const Trie& trie = suffixes->trie;
+    const auto most = [&](uint8_t b) {
+      return trie.Child(0, b) == kNoIndex ? int64_t{-1} : int64_t{suffixes->max_chars[b]};
+    };
+    const ByteSet& first = CharacterClasses()[static_cast<size_t>(class_id)].first;
+    ForEachExit(q, loop, first, most, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
+      const uint32_t child = trie.Child(0, b);
+      if (child != kNoIndex) WalkSuffixes(*suffixes, child, next, low, high, [](uint32_t) { return true; }, row);
+    });
+  }
+  if (loop.checked.Any()) RunTokensWith(loop.checked, q, row);
+}
+
+// For a loop over a class without some ASCII bytes: no token with such a byte stays inside, and the tokens that leave
+// by a byte are found by that byte's index.
+void MaskBuilder::BuildExcluding(State q, const Loop& loop, uint32_t* row) {
+  const uint32_t words = factoring_.Words();
+  loop.excluded.ForEach([&](uint8_t b) {
+    const ByteIndex* index = factoring_.Containing(b);
+    if (!index) return;  // in no token
+    if (index->row == kNoIndex) {
+      for (uint32_t id : index->ids) row[id >> 5] &= ~(1u << (id & 31));
+      return;
+    }
+    const uint32_t* __restrict with = factoring_.Row(index->row);
+    uint32_t* __restrict to = row;
+    for (uint32_t i = 0; i < words; ++i) to[i] &= ~with[i];
+  });
+  const ByteSet first = CharacterClasses()[static_cast<size_t>(loop.outer)].first - loop.excluded;
+  const uint64_t bad[2] = {~first.words[0], ~first.words[1]};  // may not come before the way out
+  const auto most = [&](uint8_t b) {
+    const ByteIndex* index = factoring_.Containing(b);
+    return index ? int64_t{index->suffixes.max_chars[b]} : int64_t{-1};
+  };
+  ForEachExit(q, loop, first, most, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
+    const ByteIndex* index = factoring_.Containing(b);
+    const uint32_t child = index ? index->suffixes.trie.Child(0, b) : kNoIndex;
+    if (child == kNoIndex) return;
+    const auto inside = [&](uint32_t i) { return !(index->before[i][0] & bad[0]) && !(index->before[i][1] & bad[1]); };
+    WalkSuffixes(index->suffixes, child, next, low, high, inside, row);
+  });
+}
+
+void MaskBuilder::RunTokensWith(const ByteSet& bytes, State q, uint32_t* row) {
+  bytes.ForEach([&](uint8_t b) {
+    const ByteIndex* index = factoring_.Containing(b);
+    if (!index) return;
+    for (uint32_t id : index->ids) {
+      const uint32_t bit = 1u << (id & 31);
+      row[id >> 5] = acceptor_->Run(q, vocabulary_->Token(id)) ? row[id >> 5] | bit : row[id >> 5] & ~bit;
+    }
   });
 }
 
@@ -269,7 +389,8 @@ void MaskBuilder::ApplyFactor(const Factor& f, State q, const Loop& loop, uint32
     for (uint32_t i = f.exits_at[b]; i < f.exits_at[size_t{b} + 1]; ++i) chars = std::max<int64_t>(chars, f.exits[i].chars);
     return chars;
   };
-  ForEachExit(q, loop, most, [&](uint8_t b, State next, uint32_t low, uint32_t most) {
+  const ByteSet& first = CharacterClasses()[static_cast<size_t>(loop.inner)].first;
+  ForEachExit(q, loop, first, most, [&](uint8_t b, State next, uint32_t low, uint32_t most) {
     for (uint32_t i = f.exits_at[b]; i < f.exits_at[size_t{b} + 1]; ++i) {
       const Factor::Exit& exit = f.exits[i];
       if (exit.chars >= low && exit.chars <= most) Enter(exit.node, next, row);
@@ -324,8 +445,8 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
     if (at.node && factoring_.At(at.node, 0)) {
       const State q = Canonical(at.state);
       const Loop loop = LoopOf(q);
-      if (loop.kind != Loop::kNone) {
-        ApplyFactor(*factoring_.At(at.node, loop.class_id), q, loop, row);
+      if (loop.inner >= 0 && !loop.checked.Any()) {
+        ApplyFactor(*factoring_.At(at.node, loop.inner), q, loop, row);
         continue;
       }
       const std::vector<State> alternatives = acceptor_->Alternatives(q, kMaxAlternatives);
@@ -355,12 +476,14 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
   }
 }
 
-void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, uint32_t* row) {
+template <class P>
+void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, P passes,
+                               uint32_t* row) {
   const Trie& trie = s.trie;
   const bool all = low == 0 && high >= s.max_chars[trie.nodes[node].byte];
   const auto set = [&](uint32_t n) {
     for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i)
-      if (all || (s.chars[i] >= low && s.chars[i] <= high)) Set(trie.order[i], row);
+      if ((all || (s.chars[i] >= low && s.chars[i] <= high)) && passes(i)) Set(trie.order[i], row);
   };
   set(node);
   const size_t base = stack_.size();

@@ -31,10 +31,16 @@ class MaskBuilder {
   bool Complete() const { return complete_; }
 
  private:
-  // How a state loops over one of the vocabulary's character classes.
+  // How a state loops over characters.
   struct Loop {
     enum Kind : uint8_t { kUnknown, kNone, kCounted, kSemantic } kind = kUnknown;
-    uint8_t class_id = 0;
+    // A class inside the loop's characters, for factors; -1 when there is none.
+    int8_t inner = -1;
+    // At the root, if not -1: a class around the loop's characters, all of them but the ASCII bytes `excluded`.
+    int8_t outer = -1;
+    ByteSet excluded;
+    // Bytes outside of the loop that its states do not agree on: tokens with one of them are run one by one.
+    ByteSet checked;
     LoopShape shape;
   };
   struct Visit {
@@ -44,20 +50,25 @@ class MaskBuilder {
 
   const Loop& LoopOf(State q);
   bool FindCounted(State q, Loop* loop);
-  bool LoopsOver(State q, int class_id, std::vector<State>* between);
+  void FindOuter(State q, double inner_cost, Loop* loop);
+  bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between);
   State SharedState(State q);
   void BuildAny(State q, uint32_t* row, int depth);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
+  void BuildExcluding(State q, const Loop& loop, uint32_t* row);
+  void RunTokensWith(const ByteSet& bytes, State q, uint32_t* row);
   void BuildShared(State q, State model, uint32_t* row, int depth);
   void ApplyFactor(const Factor& factor, State q, const Loop& loop, uint32_t* row);
   // Calls visit(byte, state after the byte, least and most characters read before it) for each way out of q's loop;
   // most(byte) is the number of characters beyond which nobody asks, or -1.
   template <class M, class F>
-  void ForEachExit(State q, const Loop& loop, M most, F visit);
+  void ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M most, F visit);
   void Enter(uint32_t node, State q, uint32_t* row);
   void Scan(const Trie& trie, uint32_t node, State q, uint32_t* row);
   void Drain(size_t base, uint32_t* row);
-  void WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, uint32_t* row);
+  // Sets the tokens of a suffix trie at and below a node whose characters are low..high and that pass the filter.
+  template <class P>
+  void WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, P passes, uint32_t* row);
   void SetTokens(const Trie& trie, uint32_t node, uint32_t* row) {
     for (uint32_t i = trie.TokensBegin(node); i < trie.TokensEnd(node); ++i) Set(trie.order[i], row);
   }

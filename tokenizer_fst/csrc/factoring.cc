@@ -78,7 +78,70 @@ Factoring::Factoring(const Vocabulary& v) : words_(v.Words()), trie_(v) {
       for (uint32_t id : f.inside) words[id >> 5] |= 1u << (id & 31);
     }
   }
+  MakeByteIndices(v);
   rows_.shrink_to_fit();
+}
+
+void Factoring::MakeByteIndices(const Vocabulary& v) {
+  struct Entry {
+    uint32_t id;
+    uint16_t chars;
+    std::array<uint64_t, 2> before;
+  };
+  std::array<std::vector<Entry>, 128> entries;
+  std::array<std::vector<Trie::Key>, 128> keys;
+  for (size_t b = 0; b < 128; ++b)
+    if (with_byte_[b] && with_byte_[b] <= kRare) {
+      by_byte_[b] = std::make_unique<ByteIndex>();
+      by_byte_[b]->ids.reserve(with_byte_[b]);
+    }
+  for (uint32_t id : trie_.order) {
+    const std::string_view token = v.Token(id);
+    std::array<uint64_t, 2> seen{};
+    uint32_t phase = 0, chars = 0;
+    bool text = true;  // UTF-8 so far
+    for (size_t i = 0; i < token.size(); ++i) {
+      const uint8_t b = static_cast<uint8_t>(token[i]);
+      if (b < 0x80) {
+        const bool again = seen[b >> 6] >> (b & 63) & 1;
+        if (!again && by_byte_[b]) {
+          by_byte_[b]->ids.push_back(id);
+          if (text && phase == 0) {
+            keys[b].push_back({token.substr(i), static_cast<uint32_t>(entries[b].size())});
+            entries[b].push_back({id, static_cast<uint16_t>(chars), seen});
+          }
+        }
+        seen[b >> 6] |= uint64_t{1} << (b & 63);
+      }
+      if (!text) continue;
+      if (phase) {
+        text = b >= kUtf8Phases[phase].low && b <= kUtf8Phases[phase].high;
+        phase = kUtf8Phases[phase].next;
+      } else {
+        phase = Utf8LeadPhase(b);
+        text = b < 0x80 || phase;
+        ++chars;
+      }
+    }
+  }
+  for (size_t b = 0; b < 128; ++b) {
+    if (!by_byte_[b]) continue;
+    ByteIndex& index = *by_byte_[b];
+    if (index.ids.size() > kByteRow) {
+      index.row = AddRow();
+      uint32_t* row = rows_.data() + size_t{index.row} * words_;
+      for (uint32_t id : index.ids) row[id >> 5] |= 1u << (id & 31);
+    }
+    index.suffixes.trie = Trie(std::move(keys[b]));
+    uint32_t& most = index.suffixes.max_chars[b];
+    for (uint32_t& value : index.suffixes.trie.order) {
+      const Entry& e = entries[b][value];
+      index.suffixes.chars.push_back(e.chars);
+      index.before.push_back(e.before);
+      most = std::max<uint32_t>(most, e.chars);
+      value = e.id;
+    }
+  }
 }
 
 uint32_t Factoring::AddRow() {
@@ -178,7 +241,12 @@ size_t Factoring::MemoryBytes() const {
   for (const Factor& f : factors_)
     bytes += sizeof(Factor) + (f.inside.capacity() + f.offsets.capacity()) * sizeof(uint32_t) +
              f.exits.capacity() * sizeof(Factor::Exit);
-  for (const SuffixTrie& s : suffixes_) bytes += s.trie.MemoryBytes() + s.chars.capacity() * sizeof(uint16_t);
+  const auto size_of = [](const SuffixTrie& s) { return s.trie.MemoryBytes() + s.chars.capacity() * sizeof(uint16_t); };
+  for (const SuffixTrie& s : suffixes_) bytes += size_of(s);
+  for (const auto& index : by_byte_)
+    if (index)
+      bytes += sizeof(ByteIndex) + size_of(index->suffixes) + index->ids.capacity() * sizeof(uint32_t) +
+               index->before.capacity() * sizeof(index->before[0]);
   return bytes;
 }
 

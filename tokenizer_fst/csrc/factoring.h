@@ -60,6 +60,15 @@ struct SuffixTrie {
   std::array<uint32_t, 256> max_chars{};  // the largest by first byte of s
 };
 
+// The tokens that contain one ASCII byte, for loops over all characters but that one.
+struct ByteIndex {
+  std::vector<uint32_t> ids;
+  uint32_t row = kNoIndex;  // where they are many
+  // Suffixes from the first occurrence of the byte on, of the tokens that are UTF-8 text before it.
+  SuffixTrie suffixes;
+  std::vector<std::array<uint64_t, 2>> before;  // ASCII bytes before it, aligned with suffixes.trie.order
+};
+
 class Factoring {
  public:
   explicit Factoring(const Vocabulary& vocabulary);
@@ -67,6 +76,8 @@ class Factoring {
   static constexpr uint32_t kBig = 256;       // tokens below a node from which it has factors of its own
   static constexpr uint32_t kDense = 512;     // tokens from which a list gets a row
   static constexpr uint32_t kRowLengths = 24;  // root rows by number of characters
+  static constexpr uint32_t kRare = 6000;     // tokens up to which an ASCII byte is indexed
+  static constexpr uint32_t kByteRow = 300;   // tokens from which that index gets a row
 
   const Trie& trie() const { return trie_; }
   uint32_t Words() const { return words_; }
@@ -78,6 +89,8 @@ class Factoring {
   }
   // The suffix trie of a class at the root; null for classes whose complement is most of the vocabulary.
   const SuffixTrie* Suffixes(int class_id) const { return class_id <= kNotNewline ? &suffixes_[class_id] : nullptr; }
+  // Null for bytes that are not ASCII, in no token, or in too many.
+  const ByteIndex* Containing(uint8_t b) const { return b < 128 ? by_byte_[b].get() : nullptr; }
   const uint32_t* Row(uint32_t index) const { return rows_.data() + size_t{index} * words_; }
   // The tokens inside W* of at most `chars` characters: a row to start from and the tokens to add to it.
   struct Base {
@@ -94,6 +107,7 @@ class Factoring {
  private:
   Factor MakeFactor(uint32_t node, const CharacterClass& c);
   void MakeSuffixes(const Vocabulary& v, const Factor& root, SuffixTrie* out) const;
+  void MakeByteIndices(const Vocabulary& v);
   uint32_t AddRow();
 
   uint32_t words_;
@@ -101,6 +115,7 @@ class Factoring {
   std::vector<uint32_t> big_;  // by wide node: index of its factors
   std::vector<Factor> factors_;
   SuffixTrie suffixes_[kNotNewline + 1];
+  std::array<std::unique_ptr<ByteIndex>, 128> by_byte_;
   std::vector<uint32_t> rows_;
   std::array<std::array<uint32_t, kRowLengths + 1>, kNumClasses> length_rows_{};
   std::array<uint32_t, 256> with_byte_{}, from_byte_{};
