@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +11,12 @@ from typing import Any
 
 from .._core import Vocabulary as _NativeVocabulary
 from ..automata.errors import VocabularyError
-from .source import TokenSource, checked_id, require_eos
+from ..automata.fst import Fst
+from .artifact import read_artifact, write_artifact
+from .lexicon import lexicon, lexicon_bytes
+from .source import TokenSource, checked_id, parse_json, require_eos
+
+_TOKENS, _ABOUT = "tokens", "about"  # sections of a saved vocabulary
 
 
 class Vocabulary:
@@ -28,7 +34,10 @@ class Vocabulary:
         VocabularyError: no tokens, no token with bytes, a token that is not bytes, no EOS id, an id out of range.
     """
 
-    __slots__ = ("_native", "_special_tokens", "adds_dummy_prefix")
+    __slots__ = ("__weakref__", "_fst", "_native", "_sections", "_special_tokens", "adds_dummy_prefix")
+    _native: _NativeVocabulary
+    _fst: Fst | None
+    _sections: dict[str, bytes]  # further sections of the saved file: kept by save, found by load
 
     def __init__(
         self,
@@ -42,6 +51,8 @@ class Vocabulary:
         eos = _ids(eos_token_ids)
         self._native = _NativeVocabulary(tokens if isinstance(tokens, list) else list(tokens), eos)
         self._special_tokens = _checked_names(special_tokens or {}, len(self._native))
+        self._fst = None
+        self._sections = {}
         self.adds_dummy_prefix = bool(adds_dummy_prefix)
 
     @classmethod
@@ -114,6 +125,51 @@ class Vocabulary:
         special = {name: i for name, i in source.special_tokens.items() if i < len(tokens)}
         return cls(tokens, eos, special_tokens=special, adds_dummy_prefix=source.adds_dummy_prefix)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write D in OpenFst's binary format (const), with the tokens and names in sections behind it.
+
+        OpenFst opens the file as D (`pynini.Fst.read`, `fstinfo`); `load` reads the sections. The file appears whole
+        or not at all. O(total bytes).
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        write_artifact(path, lexicon_bytes(self), self._all_sections())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Vocabulary:
+        """Read a vocabulary that `save` wrote; D is built again when it is asked for. O(file size), without parsing D.
+
+        Raises:
+            MissingFileError: no such file.
+            VocabularyError: an .fst without a vocabulary in it, another version, truncated or damaged.
+        """
+        sections = read_artifact(path)
+        if _TOKENS not in sections or _ABOUT not in sections:
+            raise VocabularyError(f"{os.fspath(path)}: the file holds no vocabulary; save one with Vocabulary.save")
+        return cls._restore(sections)
+
+    @classmethod
+    def _restore(cls, sections: dict[str, bytes]) -> Vocabulary:
+        vocabulary = cls.__new__(cls)
+        vocabulary._native = _NativeVocabulary.from_bytes(sections.pop(_TOKENS))
+        about = parse_json(sections.pop(_ABOUT), "saved vocabulary")
+        try:
+            vocabulary._special_tokens = _checked_names(about["special_tokens"], len(vocabulary._native))
+            vocabulary.adds_dummy_prefix = bool(about["adds_dummy_prefix"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise VocabularyError("saved vocabulary: the names are damaged; save the vocabulary again") from error
+        vocabulary._fst = None
+        vocabulary._sections = sections
+        return vocabulary
+
+    def _all_sections(self) -> dict[str, bytes]:
+        about = {"special_tokens": self._special_tokens, "adds_dummy_prefix": self.adds_dummy_prefix}
+        return {_TOKENS: self._native.to_bytes(), _ABOUT: json.dumps(about).encode(), **self._sections}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._restore, (self._all_sections(),)
+
     def __len__(self) -> int:
         """Return the number of token ids, padding included: the V of a mask."""
         return len(self._native)
@@ -133,6 +189,16 @@ class Vocabulary:
     def eos_token_ids(self) -> list[int]:
         """The ids that end a text, ascending."""
         return list(self._native.eos_token_ids)
+
+    @property
+    def fst(self) -> Fst:
+        """D, the detokenizing transducer: input token id + 1, output byte (see `lexicon`); built on first use.
+
+        It is shared: copy it before changing it. O(total bytes) once.
+        """
+        if self._fst is None:
+            self._fst = lexicon(self)
+        return self._fst
 
     @property
     def special_tokens(self) -> dict[str, int]:

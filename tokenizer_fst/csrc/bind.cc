@@ -5,6 +5,9 @@ namespace nb = nanobind;
 
 namespace tokamata {
 
-void BindTokenizerFst(nb::module_& m) { BindVocabulary(m); }
+void BindTokenizerFst(nb::module_& m) {
+  BindVocabulary(m);
+  BindLexicon(m);
+}
 
 }  // namespace tokamata

@@ -4,4 +4,5 @@
 
 namespace tokamata {
 void BindVocabulary(nanobind::module_& m);  // bind_vocabulary.cc
+void BindLexicon(nanobind::module_& m);     // bind_lexicon.cc
 }  // namespace tokamata

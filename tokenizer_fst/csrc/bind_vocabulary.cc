@@ -49,6 +49,13 @@ void BindVocabulary(nb::module_& m) {
       .def("__len__", &Vocabulary::Size)
       .def("token_bytes", &TokenBytes, "token_id"_a)
       .def_prop_ro("eos_token_ids", [](const Vocabulary& v) { return v.EosIds(); })
+      .def("to_bytes", [](const Vocabulary& v) {
+        const std::string image = v.Serialize();
+        return nb::bytes(image.data(), image.size());
+      })
+      .def_static("from_bytes", [](nb::bytes image) {
+        return Vocabulary::Deserialize({image.c_str(), image.size()});
+      }, "image"_a)
       .def_prop_ro("max_token_bytes", &Vocabulary::MaxTokenBytes)
       .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes);
 }

@@ -1,6 +1,7 @@
 #include "tokenizer_fst/csrc/vocabulary.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "automata/csrc/errors.h"
@@ -11,6 +12,26 @@ namespace {
 
 constexpr size_t kMaxTokens = std::numeric_limits<int32_t>::max();
 constexpr size_t kMaxBytes = std::numeric_limits<uint32_t>::max();
+
+// The image's header.
+struct Header {
+  uint32_t version;
+  uint32_t size;
+  uint32_t eos_count;
+  uint32_t byte_count;
+};
+constexpr uint32_t kVersion = 1;
+
+template <class T>
+void Put(std::string* out, const T* data, size_t count) {
+  out->append(reinterpret_cast<const char*>(data), count * sizeof(T));
+}
+
+template <class T>
+void Take(std::string_view* in, T* data, size_t count) {
+  std::memcpy(data, in->data(), count * sizeof(T));
+  in->remove_prefix(count * sizeof(T));
+}
 
 }  // namespace
 
@@ -40,7 +61,7 @@ void TokenTable::AddSpecial() {
 Vocabulary::Vocabulary() = default;
 Vocabulary::~Vocabulary() = default;
 
-std::shared_ptr<const Vocabulary> Vocabulary::Make(TokenTable table, const std::vector<int64_t>& eos_ids) {
+std::shared_ptr<const Vocabulary> Vocabulary::MakeBare(TokenTable table, const std::vector<int64_t>& eos_ids) {
   uint32_t size = table.Size();
   if (size == 0) {
     throw VocabularyError("vocabulary: expected at least one token, got none; pass the bytes of every token in id order");
@@ -94,13 +115,65 @@ std::shared_ptr<const Vocabulary> Vocabulary::Make(TokenTable table, const std::
   }
   v->table_ = std::move(table);
   v->eos_ids_ = std::move(eos);
-  v->masks_ = std::make_unique<Factoring>(*v);
   return v;
+}
+
+std::shared_ptr<const Vocabulary> Vocabulary::Make(TokenTable table, const std::vector<int64_t>& eos_ids) {
+  std::shared_ptr<const Vocabulary> v = MakeBare(std::move(table), eos_ids);
+  v->Masks();
+  return v;
+}
+
+const Factoring& Vocabulary::Masks() const {
+  std::call_once(masks_once_, [this] { masks_ = std::make_unique<Factoring>(*this); });
+  return *masks_;
+}
+
+std::string Vocabulary::Serialize() const {
+  const Header header{kVersion, Size(), static_cast<uint32_t>(eos_ids_.size()),
+                      static_cast<uint32_t>(table_.bytes.size())};
+  std::string image;
+  image.reserve(sizeof(header) + 4 * (eos_ids_.size() + table_.offsets.size()) + 8 * table_.special.size() +
+                table_.bytes.size());
+  Put(&image, &header, 1);
+  Put(&image, eos_ids_.data(), eos_ids_.size());
+  Put(&image, table_.special.data(), table_.special.size());
+  Put(&image, table_.offsets.data(), table_.offsets.size());
+  image += table_.bytes;
+  return image;
+}
+
+std::shared_ptr<const Vocabulary> Vocabulary::Deserialize(std::string_view image) {
+  const auto check = [](bool holds) {
+    if (!holds) throw VocabularyError("vocabulary: the saved tokens are damaged; save the vocabulary again");
+  };
+  Header h{};
+  check(image.size() >= sizeof(h));
+  Take(&image, &h, 1);
+  check(h.version == kVersion && h.size <= kMaxTokens);
+  const uint64_t words = (uint64_t{h.size} + 63) / 64;
+  check(image.size() == 4 * uint64_t{h.eos_count} + 8 * words + 4 * (uint64_t{h.size} + 1) + h.byte_count);
+  std::vector<uint32_t> eos(h.eos_count);
+  Take(&image, eos.data(), eos.size());
+  TokenTable table;
+  table.special.resize(words);
+  Take(&image, table.special.data(), words);
+  table.offsets.resize(uint64_t{h.size} + 1);
+  Take(&image, table.offsets.data(), table.offsets.size());
+  table.bytes = image;
+  check(table.offsets.front() == 0 && table.offsets.back() == h.byte_count);
+  for (uint32_t id = 0; id < h.size; ++id) {
+    check(table.offsets[id] <= table.offsets[id + 1]);
+    const bool special = table.special[id / 64] >> (id % 64) & 1;
+    check(!special || table.offsets[id] == table.offsets[id + 1]);
+  }
+  return MakeBare(std::move(table), {eos.begin(), eos.end()});
 }
 
 size_t Vocabulary::MemoryBytes() const {
   return sizeof(*this) + table_.bytes.capacity() + table_.offsets.capacity() * sizeof(uint32_t) +
-         table_.special.capacity() * sizeof(uint64_t) + eos_ids_.capacity() * sizeof(uint32_t) + masks_->MemoryBytes();
+         table_.special.capacity() * sizeof(uint64_t) + eos_ids_.capacity() * sizeof(uint32_t) +
+         Masks().MemoryBytes();
 }
 
 }  // namespace tokamata

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,16 +45,22 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   uint32_t MaxTokenBytes() const { return max_token_bytes_; }
   size_t MemoryBytes() const;
   const TokenTable& Table() const { return table_; }
-  // The prefix tree and what masks know in advance.
-  const Factoring& Masks() const { return *masks_; }
+  // A little-endian image: version, sizes, EOS ids, special bits, offsets, bytes.
+  std::string Serialize() const;
+  // Throws VocabularyError on bytes that are no such image. Allocates no more than the image's own size.
+  static std::shared_ptr<const Vocabulary> Deserialize(std::string_view image);
+  // The prefix tree and what masks know in advance. Make builds them; after Deserialize the first call does.
+  const Factoring& Masks() const;
   static constexpr uint32_t kMaxTokenBytes = 0xffff;
 
  private:
   Vocabulary();
+  static std::shared_ptr<const Vocabulary> MakeBare(TokenTable table, const std::vector<int64_t>& eos_ids);
   TokenTable table_;
   std::vector<uint32_t> eos_ids_;
   uint32_t max_token_bytes_ = 0;
-  std::unique_ptr<const Factoring> masks_;
+  mutable std::once_flag masks_once_;
+  mutable std::unique_ptr<const Factoring> masks_;
 };
 
 }  // namespace tokamata
