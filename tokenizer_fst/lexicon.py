@@ -50,7 +50,7 @@ def byte_symbols() -> SymbolTable:
 
 
 def token_symbols(vocabulary: Vocabulary) -> SymbolTable:
-    """Return names for token labels: the bytes, other than printable ASCII as `\\x0a`; `#id` is added where not unique.
+    r"""Return names for token labels: the bytes, other than printable ASCII as `\x0a`; `#id` is added where not unique.
 
     A token without bytes is called by its special name, else `<id>`.
     """

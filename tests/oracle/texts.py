@@ -8,7 +8,8 @@ import random
 _WORDS = (
     "the of transducer token naïve Straße Übergröße élève mañana København żółć дом привет слово мир Ελλάδα שלום مرحبا "
     "नमस्ते 東京 中文字符 日本語テキスト 한국어 ภาษาไทย tiếng Việt don't I'll "
-    "we've 2024 3.14159 1e-9 0xFF foo_bar camelCase HTTPServer __init__ a.b.c x=1; ---- ### <tag> </s> <|im_end|> [INST] ▁ ## <0x0A> ﬁ ① ½ é İ ǅ"
+    "we've 2024 3.14159 1e-9 0xFF foo_bar camelCase "
+    "HTTPServer __init__ a.b.c x=1; ---- ### <tag> </s> <|im_end|> [INST] ▁ ## <0x0A> ﬁ ① ½ é İ ǅ"
 ).split()
 _EMOJI = "😀 🎉 👩‍👩‍👧‍👦 🇩🇪 👍🏽 ❤️ 🏴‍☠️ ✅ 🤷‍♂️ 1️⃣".split()
 _CODE = (

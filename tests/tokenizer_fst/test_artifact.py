@@ -12,9 +12,9 @@ import pynini
 import pytest
 from oracle.openfst import from_openfst
 from oracle.packages import vocabulary_file
+from tokamata.tokenizer_fst.artifact import read_artifact, write_artifact
 
 from tokamata import MissingFileError, Vocabulary, VocabularyError
-from tokamata.tokenizer_fst.artifact import read_artifact, write_artifact
 
 SEED = 5
 TOKENS = [b"a", None, b"", b"\x00\xff", b"ab", b"a", "é".encode(), None, b"</s>"]
@@ -112,7 +112,7 @@ def test_every_byte_is_guarded(tmp_path: Path) -> None:
             Vocabulary.load(path)
     for size in range(len(data)):
         path.write_bytes(data[:size])
-        with pytest.raises(VocabularyError, match="truncated|not end as"):
+        with pytest.raises(VocabularyError, match=r"truncated|not end as"):
             Vocabulary.load(path)
 
 

@@ -7,10 +7,10 @@ import random
 
 import pytest
 from oracle.packages import vocabulary_file
-
-from tokamata import Vocabulary
 from tokamata.automata import Fst
 from tokamata.tokenizer_fst.lexicon import byte_symbols, lexicon, token_symbols
+
+from tokamata import Vocabulary
 
 BYTES = [b"a", b"b", b"\x00", b"\xff", b"\xe4", b"\xb8\xad"]
 
