@@ -106,7 +106,7 @@ void BindState(nb::module_& m) {
           [](const DecodeState& self, nb::handle out, int64_t row) {
             WithRow(out, row, self.Automaton().Words(), [&](uint32_t* r) { Fill(self, r); });
           },
-          "out"_a, "row"_a = 0, nb::sig("def fill_mask(self, out: object, row: int = 0) -> None"),
+          nb::arg("out").none(), "row"_a = 0, nb::sig("def fill_mask(self, out: object, row: int = 0) -> None"),
           "Write the mask into a row of a C-contiguous int32 array or CPU tensor, [words] or [rows, words].\n\n"
           "words = ceil(V / 32); token t is bit t % 32 of word t // 32; 1 is allowed. All zero once EOS was consumed.\n"
           "Raises ValueError for another dtype, shape or layout, IndexError for a row outside.")
