@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, NamedTuple, overload
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from .._core import Fst as _NativeFst
+from .._core import write_fst as _write_fst
+from . import arrays as _arrays
+from . import binary as _binary
+from . import draw as _draw
+from . import text as _text
 from .symbols import SymbolTable
 
 Semiring = Literal["tropical", "log", "boolean"]
@@ -164,3 +173,136 @@ class Fst:
     @output_symbols.setter
     def output_symbols(self, table: SymbolTable | None) -> None:
         self._native.set_output_symbols(None if table is None else table._native)
+
+    # ---- arrays
+
+    def arcs_array(self, state: int | None = None) -> npt.NDArray[np.void]:
+        """The arcs of a state, or of all states in order, as records of `ARC_DTYPE`: one copy, 16 bytes an arc."""
+        return _arrays.arcs_array(self._native, state)
+
+    def to_arrays(self) -> _arrays.FstArrays:
+        """The whole machine as arrays (arcs, offsets, finals, start): one copy each, O(states + arcs).
+
+        Changing the arrays does not change the Fst; `from_arrays` makes a new one.
+        """
+        return _arrays.to_arrays(self._native)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        arcs: npt.NDArray[Any],
+        offsets: npt.ArrayLike,
+        finals: npt.ArrayLike,
+        start: int,
+        *,
+        semiring: Semiring = "tropical",
+    ) -> Fst:
+        """The machine of the arrays: `arcs` [m] of `ARC_DTYPE`, `offsets` [n + 1] int64, `finals` [n] float32.
+
+        The arcs of state s are ``arcs[offsets[s]:offsets[s + 1]]``. Everything is checked; FstError names the first
+        entry that is wrong. One copy of each array; O(states + arcs).
+        """
+        return cls._wrap(_arrays.from_arrays(arcs, offsets, finals, start, semiring))
+
+    # ---- files and text
+
+    @classmethod
+    def read(cls, source: str | os.PathLike[str] | bytes, *, semiring: Semiring | None = None) -> Fst:
+        """Read an OpenFst binary file, given as a path or as its bytes.
+
+        Types "vector" and "const" over the arc types "standard" (tropical) and "log", with symbol tables; bytes behind
+        the machine are ignored. ``semiring="boolean"`` reads an unweighted machine over the boolean semiring.
+
+        Raises MissingFileError where there is no such file and FstError, with the place, where it is damaged or of
+        another type; memory stays proportional to the file. O(size).
+        """
+        return cls._wrap(_binary.read_native(source, semiring))
+
+    def write(self, path: str | os.PathLike[str], kind: _binary.FileKind = "vector") -> None:
+        """Write an OpenFst binary file of type ``"vector"`` or ``"const"`` (``"const_aligned"``: for memory mapping).
+
+        Arc type "standard" over the tropical and boolean semirings, "log" over log; a boolean machine's one and zero
+        become 0 and infinity (read it back with ``semiring="boolean"``). Symbol tables are included. O(states + arcs).
+        """
+        _binary.write_native(self._native, path, kind)
+
+    def to_bytes(self, kind: _binary.FileKind = "vector") -> bytes:
+        """The bytes that `write` writes."""
+        return _write_fst(self._native, kind)
+
+    def __reduce__(self) -> tuple[Callable[[bytes, Semiring], Fst], tuple[bytes, Semiring]]:
+        return _unpickle, (self.to_bytes(), self.semiring)
+
+    @classmethod
+    def from_text(
+        cls,
+        text: str | bytes,
+        *,
+        acceptor: bool = False,
+        semiring: Semiring = "tropical",
+        input_symbols: SymbolTable | None = None,
+        output_symbols: SymbolTable | None = None,
+    ) -> Fst:
+        """Read AT&T text, as fstcompile does.
+
+        Lines are "source target ilabel olabel [weight]" (`acceptor`: "source target label [weight]"), and "state
+        [weight]" for final states. States are numbered as they occur; the first line's is the start. Labels are
+        numbers, or names where a table is given (an acceptor's output takes the input's table unless it has its own);
+        the tables stay attached. Raises FstError with the line. O(length).
+        """
+        return cls._wrap(_text.from_text_native(text, acceptor, semiring, input_symbols, output_symbols))
+
+    def to_text(self, *, acceptor: bool = False, numeric: bool = False, show_weight_one: bool = False) -> str:
+        """The AT&T text of the machine, as fstprint prints it: the start state's lines first; "" where there is none.
+
+        Labels are names where symbol tables are attached, unless `numeric`. A boolean machine is printed as a tropical
+        one. Raises FstError where a label has no name or its name has blanks, or labels differ and `acceptor` is True.
+        O(states + arcs).
+        """
+        return _text.to_text_native(self._native, acceptor, numeric, show_weight_one)
+
+    # ---- pictures
+
+    def draw(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        format: str | None = None,
+        labels: _draw.LabelStyle = "symbols",
+        title: str = "",
+        vertical: bool = False,
+        max_states: int = 1000,
+    ) -> str:
+        """Return the machine as Graphviz DOT text and, where a path is given, write a picture there.
+
+        The format is `format` or the path's suffix: dot needs nothing, svg, png and pdf need the graphviz package
+        (``pip install 'tokamata[draw]'``) and Graphviz's program dot. `labels` "bytes" shows labels as bytes (256 is
+        NUL) with runs as ranges; "symbols" shows symbol tables' names, and numbers where there are none.
+
+        Raises LimitError where a picture of more than `max_states` states is asked for.
+        """
+        return _draw.draw(self, path, format, labels, title, vertical, max_states)
+
+    def render(
+        self,
+        format: str = "svg",
+        *,
+        labels: _draw.LabelStyle = "symbols",
+        title: str = "",
+        vertical: bool = False,
+        max_states: int = 1000,
+    ) -> bytes:
+        """The picture that `draw` writes, as bytes."""
+        _draw.check_size(self, max_states)
+        return _draw.render(_draw.dot(self, labels=labels, title=title, vertical=vertical), format)
+
+    def _repr_svg_(self) -> str | None:
+        """The picture in a notebook, where Graphviz is installed and the machine has at most 100 states."""
+        try:
+            return self.render("svg", max_states=100).decode()
+        except (ImportError, ValueError, RuntimeError):
+            return None
+
+
+def _unpickle(data: bytes, semiring: Semiring) -> Fst:
+    return Fst.read(data, semiring=semiring)

@@ -42,8 +42,9 @@ void BindErrors() {
 
 void BindAutomata(nb::module_& m) {
   BindErrors();
-  BindFst(m);
   BindSymbolTable(m);
+  BindFst(m);
+  BindFstIo(m);
   BindOperations(m);
   BindAlgorithms(m);
   BindExpressions(m);

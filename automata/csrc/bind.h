@@ -4,6 +4,7 @@
 
 namespace tokamata {
 void BindFst(nanobind::module_& m);          // bind_fst.cc: Fst, Arc, reading, writing, bulk access
+void BindFstIo(nanobind::module_& m);        // bind_fst_io.cc: arrays, files, text
 void BindSymbolTable(nanobind::module_& m);  // bind_symbol_table.cc
 void BindOperations(nanobind::module_& m);   // bind_operations.cc: union ... randgen, properties
 void BindAlgorithms(nanobind::module_& m);   // bind_algorithms.cc: rmepsilon ... replace

@@ -73,4 +73,12 @@ void CheckSameSemiring(const Fst& a, const Fst& b, const char* operation) {
                    "; build one of them again over the other's semiring");
 }
 
+std::shared_ptr<const SymbolTable> MergeSymbols(const std::shared_ptr<const SymbolTable>& a,
+                                                const std::shared_ptr<const SymbolTable>& b, const char* operation) {
+  if (a && b && a != b && !a->SameEntries(*b))
+    throw FstError(std::string(operation) + ": the symbol tables \"" + a->Name() + "\" and \"" + b->Name() +
+                   "\" give labels different names; build both Fsts with one table, or set one table to None");
+  return a ? a : b;
+}
+
 }  // namespace tokamata

@@ -2,6 +2,7 @@
 // expected, got and remedy.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "automata/csrc/fst.h"
@@ -25,5 +26,9 @@ bool IsMember(SemiringKind kind, float weight);
 void CheckRoom(const Fst& fst, int64_t n, const char* operation);
 // Both Fsts have the same semiring.
 void CheckSameSemiring(const Fst& a, const Fst& b, const char* operation);
+
+// The symbol table of a result made from two tapes: the one that is set, or either where both have the same entries.
+std::shared_ptr<const SymbolTable> MergeSymbols(const std::shared_ptr<const SymbolTable>& a,
+                                                const std::shared_ptr<const SymbolTable>& b, const char* operation);
 
 }  // namespace tokamata

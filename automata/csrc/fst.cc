@@ -8,6 +8,7 @@ StateId Fst::AddState() {
   State s;
   s.final = Zero();
   states_.push_back(s);
+  known_ = 0;
   return NumStates() - 1;
 }
 
@@ -15,6 +16,7 @@ void Fst::AddStates(size_t n) {
   State s;
   s.final = Zero();
   states_.resize(states_.size() + n, s);
+  known_ = 0;
 }
 
 void Fst::AddArc(StateId s, const Arc& arc) {
@@ -35,11 +37,13 @@ void Fst::AddArc(StateId s, const Arc& arc) {
   }
   pool_[state.first + state.count++] = arc;
   ++num_arcs_;
+  known_ = 0;
 }
 
 void Fst::DeleteArcs(StateId s) {
   num_arcs_ -= states_[s].count;
   states_[s].count = 0;
+  known_ = 0;
 }
 
 void Fst::Compact() {
@@ -52,6 +56,22 @@ void Fst::Compact() {
     s.room = s.count;
   }
   pool_.swap(pool);
+}
+
+Fst Fst::FromPool(SemiringKind semiring, std::vector<Arc> pool, const std::vector<size_t>& offsets,
+                  const std::vector<float>& finals, StateId start) {
+  Fst fst(semiring);
+  fst.pool_ = std::move(pool);
+  fst.num_arcs_ = fst.pool_.size();
+  fst.start_ = start;
+  fst.states_.resize(finals.size());
+  for (size_t s = 0; s < finals.size(); ++s) {
+    State& state = fst.states_[s];
+    state.final = finals[s];
+    state.first = offsets[s];
+    state.count = state.room = static_cast<uint32_t>(offsets[s + 1] - offsets[s]);
+  }
+  return fst;
 }
 
 }  // namespace tokamata

@@ -54,15 +54,32 @@ class Fst {
 
   StateId AddState();
   void AddStates(size_t n);
-  void SetStart(StateId s) { start_ = s; }
-  void SetFinal(StateId s, float weight) { states_[s].final = weight; }
+  void SetStart(StateId s) {
+    start_ = s;
+    known_ = 0;
+  }
+  void SetFinal(StateId s, float weight) {
+    states_[s].final = weight;
+    known_ = 0;
+  }
   void AddArc(StateId s, const Arc& arc);
   void DeleteArcs(StateId s);
-  Span<Arc> MutableArcs(StateId s) { return {pool_.data() + states_[s].first, states_[s].count}; }
+  Span<Arc> MutableArcs(StateId s) {
+    known_ = 0;
+    return {pool_.data() + states_[s].first, states_[s].count};
+  }
   void ReserveStates(size_t n) { states_.reserve(n); }
   void ReserveArcs(size_t n) { pool_.reserve(n); }
   // Drops the room that moves have left: afterwards the pool is the arcs of state 0, 1, 2, … without gaps.
   void Compact();
+  // Takes the arcs of state 0, 1, 2, … in one pool: those of s are offsets[s]..offsets[s + 1]; finals.size() states.
+  // Everything must have been checked.
+  static Fst FromPool(SemiringKind semiring, std::vector<Arc> pool, const std::vector<size_t>& offsets,
+                      const std::vector<float>& finals, StateId start);
+
+  // Bits of properties.h that hold and are known to hold without looking; any change forgets them.
+  uint64_t KnownProperties() const { return known_; }
+  void SetKnownProperties(uint64_t bits) { known_ = bits; }
 
   const std::shared_ptr<const SymbolTable>& InputSymbols() const { return isymbols_; }
   const std::shared_ptr<const SymbolTable>& OutputSymbols() const { return osymbols_; }
@@ -78,6 +95,7 @@ class Fst {
   };
   SemiringKind semiring_;
   StateId start_ = kNoState;
+  uint64_t known_ = 0;
   size_t num_arcs_ = 0;
   std::vector<State> states_;
   std::vector<Arc> pool_;

@@ -1,6 +1,7 @@
 #include "automata/csrc/symbol_table.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "automata/csrc/errors.h"
 
@@ -12,6 +13,8 @@ int64_t SymbolTable::Add(const std::string& symbol) {
 }
 
 int64_t SymbolTable::Add(const std::string& symbol, int64_t key) {
+  if (key == std::numeric_limits<int64_t>::max())
+    throw FstError("SymbolTable.add: key " + std::to_string(key) + " leaves no room for a next one; use a smaller key");
   const auto s = by_symbol_.find(symbol);
   const auto k = by_key_.find(key);
   if (s != by_symbol_.end() || k != by_key_.end()) {
@@ -34,6 +37,15 @@ int64_t SymbolTable::Find(const std::string& symbol) const {
 const std::string* SymbolTable::Find(int64_t key) const {
   const auto it = by_key_.find(key);
   return it == by_key_.end() ? nullptr : &symbols_[it->second].symbol;
+}
+
+bool SymbolTable::SameEntries(const SymbolTable& other) const {
+  if (Size() != other.Size()) return false;
+  for (const Entry& e : symbols_) {
+    const std::string* s = other.Find(e.key);
+    if (s == nullptr || *s != e.symbol) return false;
+  }
+  return true;
 }
 
 }  // namespace tokamata

@@ -27,6 +27,10 @@ class SymbolTable {
   };
   const std::vector<Entry>& Entries() const { return symbols_; }  // in order of insertion
   int64_t NextKey() const { return next_key_; }
+  // Keys below `key` are not given to new symbols.
+  void SkipKeys(int64_t key) { next_key_ = key > next_key_ ? key : next_key_; }
+  // The same keys with the same symbols, in any order.
+  bool SameEntries(const SymbolTable& other) const;
 
  private:
   std::string name_;

@@ -14,8 +14,10 @@ def to_openfst(fst: Fst) -> pywrapfst.VectorFst:
     """The same machine in OpenFst; boolean becomes tropical with one = 0 and zero = inf. Symbol tables are left out."""
     boolean = fst.semiring == "boolean"
 
-    def weight(w: float) -> float:
-        return (0.0 if w else math.inf) if boolean else w
+    weight_type = "log" if fst.semiring == "log" else "tropical"
+
+    def weight(w: float) -> pywrapfst.Weight:
+        return pywrapfst.Weight(weight_type, (0.0 if w else math.inf) if boolean else w)
 
     out = pywrapfst.VectorFst(ARC_TYPES[fst.semiring])
     out.add_states(fst.num_states())

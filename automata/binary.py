@@ -1,0 +1,46 @@
+"""OpenFst's binary files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from .._core import Fst as _NativeFst
+from .._core import read_fst as _read_fst
+from .._core import to_boolean as _to_boolean
+from .._core import write_fst as _write_fst
+from .errors import FstError, MissingFileError
+
+FileKind = Literal["vector", "const", "const_aligned"]
+
+
+def read_native(source: str | os.PathLike[str] | bytes, semiring: str | None) -> _NativeFst:
+    """See `Fst.read`."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        data = bytes(source)
+        place = "bytes"
+    else:
+        path = Path(source)
+        place = str(path)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            raise MissingFileError(f"Fst.read: there is no file {place!r}; check the path") from None
+    try:
+        native, _ = _read_fst(data)
+    except FstError as error:
+        raise FstError(f"{error} [{place}]") from None
+    if semiring is None or semiring == native.semiring():
+        return native
+    if semiring == "boolean":
+        return _to_boolean(native)
+    raise FstError(
+        f"Fst.read: expected a machine over the {semiring} semiring, got {native.semiring()} [{place}]; "
+        "leave semiring out to take the file's"
+    )
+
+
+def write_native(native: _NativeFst, path: str | os.PathLike[str], kind: FileKind) -> None:
+    """See `Fst.write`."""
+    Path(path).write_bytes(_write_fst(native, kind))
