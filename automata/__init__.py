@@ -3,8 +3,13 @@
 from .arcsort import arcsort
 from .arrays import ARC_DTYPE, FstArrays
 from .closure import closure
+from .compose import ComposeFst, compose
 from .concat import concat
 from .connect import connect
+from .delayed import DelayedFst
+from .determinize import DeterminizeFst, determinize
+from .difference import difference
+from .equivalent import equivalent
 from .errors import (
     BudgetError,
     ConstraintError,
@@ -16,11 +21,20 @@ from .errors import (
     VocabularyError,
 )
 from .fst import Arc, Fst, Semiring
+from .intersect import intersect
 from .invert import invert
+from .isomorphic import isomorphic
+from .minimize import minimize
 from .project import project
 from .properties import Properties, properties
+from .prune import prune
+from .push import push
 from .randgen import randgen
+from .replace import replace
 from .reverse import reverse
+from .rmepsilon import rmepsilon
+from .shortestdistance import shortestdistance
+from .shortestpath import shortestpath
 from .symbols import SymbolTable
 from .topsort import topsort
 from .union import union
@@ -29,7 +43,10 @@ __all__ = [
     "ARC_DTYPE",
     "Arc",
     "BudgetError",
+    "ComposeFst",
     "ConstraintError",
+    "DelayedFst",
+    "DeterminizeFst",
     "Fst",
     "FstArrays",
     "FstError",
@@ -43,13 +60,26 @@ __all__ = [
     "VocabularyError",
     "arcsort",
     "closure",
+    "compose",
     "concat",
     "connect",
+    "determinize",
+    "difference",
+    "equivalent",
+    "intersect",
     "invert",
+    "isomorphic",
+    "minimize",
     "project",
     "properties",
+    "prune",
+    "push",
     "randgen",
+    "replace",
     "reverse",
+    "rmepsilon",
+    "shortestdistance",
+    "shortestpath",
     "topsort",
     "union",
 ]

@@ -56,13 +56,13 @@ def random_fst(
         source, target = rng.randrange(n), rng.randrange(n)
         ilabel = label()
         olabel = ilabel if acceptor else label()
-        if deterministic:
-            if ilabel == 0 or (source, ilabel) in seen:
-                continue
-            seen.add((source, ilabel))
         if acyclic or (ilabel == olabel == 0 and not epsilon_cycles):
             if source == target:
                 continue
             source, target = min(source, target), max(source, target)
+        if deterministic:
+            if ilabel == 0 or (source, ilabel) in seen:
+                continue
+            seen.add((source, ilabel))
         fst.add_arc(source, ilabel, olabel, weight(), target)
     return fst

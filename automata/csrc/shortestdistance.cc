@@ -1,0 +1,37 @@
+#include "automata/csrc/shortestdistance.h"
+
+#include <utility>
+
+#include "automata/csrc/single_source.h"
+
+namespace tokamata {
+namespace {
+
+template <class S, class Graph>
+std::vector<float> Distances(const Graph& graph, const std::vector<std::pair<StateId, float>>& sources,
+                             const ShortestDistanceOptions& options) {
+  SingleSource<S, Graph> search(options.operation, graph, options.delta, options.max_visits);
+  search.Run(sources);
+  std::vector<float> distances(graph.NumStates(), S::Zero());
+  for (StateId s : search.Reached()) distances[s] = search.Distance(s);
+  return distances;
+}
+
+}  // namespace
+
+std::vector<float> ShortestDistance(const Fst& fst, const ShortestDistanceOptions& options) {
+  return VisitSemiring(fst.Semiring(), [&](auto semiring) {
+    using S = decltype(semiring);
+    std::vector<std::pair<StateId, float>> sources;
+    if (options.reverse) {
+      for (StateId s = 0; s < fst.NumStates(); ++s) {
+        if (fst.IsFinal(s)) sources.emplace_back(s, fst.Final(s));
+      }
+      return Distances<S>(ReverseGraph(fst), sources, options);
+    }
+    if (fst.Start() != kNoState) sources.emplace_back(fst.Start(), S::One());
+    return Distances<S>(ForwardGraph{fst}, sources, options);
+  });
+}
+
+}  // namespace tokamata

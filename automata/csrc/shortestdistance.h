@@ -1,0 +1,20 @@
+// shortestdistance: the sum of the weights of all paths from the start to each state.
+#pragma once
+#include <vector>
+
+#include "automata/csrc/preconditions.h"
+#include "automata/csrc/fst.h"
+
+namespace tokamata {
+
+struct ShortestDistanceOptions {
+  bool reverse = false;  // from each state to the final states, final weights included
+  float delta = kShortestDelta;
+  int64_t max_visits = kDefaultMaxVisits;
+  const char* operation = "shortestdistance";  // named in errors
+};
+
+// One distance per state; Zero() where there is no path.
+std::vector<float> ShortestDistance(const Fst& fst, const ShortestDistanceOptions& options = {});
+
+}  // namespace tokamata

@@ -1,0 +1,49 @@
+"""replace: expands arcs that stand for other machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from .._core import replace as _replace
+from ._arguments import limit, native
+from .errors import FstError
+from .fst import Fst
+
+
+def replace(
+    pairs: Iterable[tuple[int, Fst]],
+    *,
+    root: int | None = None,
+    call_arc_labeling: Literal["input", "output", "both", "neither"] = "input",
+    max_states: int = 20_000_000,
+    max_arcs: int = 200_000_000,
+) -> Fst:
+    """The machine of the root label, with every arc whose output label has a machine replaced by that machine.
+
+    `pairs` gives a machine for each label; the root is the first one's label unless given. The arc that enters a
+    machine keeps, by OpenFst's default, its input label (so an acceptor becomes a transducer); "neither" makes it an
+    epsilon arc. The arc that returns is an epsilon arc. Weights multiply along the way.
+
+    Label 0, a label twice, a root without machine, different semirings or symbol tables raise FstError. A machine that
+    calls itself has no finite expansion: more than `max_states` states or `max_arcs` arcs raise LimitError.
+
+    Complexity: linear in the result, whose size can be exponential in the depth of calls.
+    """
+    machines = [(int(label), fst) for label, fst in pairs]
+    if not machines:
+        raise FstError("replace: expected at least one pair (label, machine), got none")
+    if call_arc_labeling not in ("input", "output", "both", "neither"):
+        raise FstError(
+            f'replace: call_arc_labeling must be "input", "output", "both" or "neither", got {call_arc_labeling!r}'
+        )
+    return Fst._wrap(
+        _replace(
+            [(label, native("replace", fst)) for label, fst in machines],
+            machines[0][0] if root is None else root,
+            call_arc_labeling in ("input", "both"),
+            call_arc_labeling in ("output", "both"),
+            limit("replace", "max_states", max_states),
+            limit("replace", "max_arcs", max_arcs),
+        )
+    )

@@ -1,0 +1,37 @@
+"""rmepsilon: an equivalent machine without epsilon arcs."""
+
+from __future__ import annotations
+
+from .._core import rmepsilon as _rmepsilon
+from ._arguments import limit, native, number
+from .fst import Fst
+
+
+def rmepsilon(
+    fst: Fst,
+    *,
+    connect: bool = True,
+    delta: float = 1e-6,
+    max_visits: int = 100_000,
+    max_arcs: int = 200_000_000,
+) -> Fst:
+    """An equivalent machine without arcs that have epsilon on both sides.
+
+    Without `connect` the states keep their ids; those that only epsilons entered lose their arcs. Arcs of one state
+    with the same labels and target become one. Over the log semiring the sum over an epsilon cycle is taken to a
+    relative error of about `delta`; one that has not converged after `max_visits` visits of a state (or diverges)
+    raises LimitError, as do more than `max_arcs` arcs. A tropical epsilon cycle of negative weight raises FstError.
+
+    Complexity: the sizes of the epsilon closures of the start and of all states that other arcs enter, times the log
+    of their arcs; O(V^2 + V E) at worst. Source: Mohri, "Generic epsilon-removal and input epsilon-normalization
+    algorithms for weighted transducers" (2002).
+    """
+    return Fst._wrap(
+        _rmepsilon(
+            native("rmepsilon", fst),
+            connect,
+            number("rmepsilon", "delta", delta),
+            limit("rmepsilon", "max_visits", max_visits),
+            limit("rmepsilon", "max_arcs", max_arcs),
+        )
+    )

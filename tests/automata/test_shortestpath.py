@@ -1,0 +1,129 @@
+"""shortestpath against the enumeration of all paths, and against OpenFst."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import pywrapfst
+from oracle.machines import chain, machine
+from oracle.openfst import from_openfst, to_openfst
+from oracle.random_fst import random_fst
+from oracle.relation import relation
+from tokamata.automata import Fst, FstError, LimitError, rmepsilon, shortestdistance, shortestpath
+
+
+def paths(fst: Fst) -> list[tuple[float, tuple[tuple[int, int], ...]]]:
+    """Weight and labels of every accepted path of an acyclic machine, best first."""
+    out = []
+    pending = [(fst.start(), 0.0, ())] if fst.start() >= 0 else []
+    while pending:
+        s, weight, labels = pending.pop()
+        if fst.is_final(s):
+            out.append((weight + fst.final(s), labels))
+        pending += [(a.nextstate, weight + a.weight, (*labels, (a.ilabel, a.olabel))) for a in fst.arcs(s)]
+    return sorted(out)
+
+
+def test_acyclic_machines_against_enumeration():
+    several = 0
+    for seed in range(400):
+        rng = random.Random(seed)
+        fst = random_fst(rng, states=7, arcs=18, acyclic=True)
+        n = rng.choice([1, 1, 2, 3, 5, 20, 1000])
+        want = paths(fst)
+        got = paths(shortestpath(fst, nshortest=n))
+        note = f"seed {seed}, n = {n}"
+        assert [w for w, _ in got] == [w for w, _ in want[:n]], note
+        every = list(want)
+        for path in got:
+            every.remove(path)  # each is a path of its own
+        several += len(got) > 1
+    assert several > 60
+
+
+def test_cyclic_machines_against_openfst():
+    for seed in range(200):
+        rng = random.Random(seed)
+        fst = random_fst(rng, states=6, arcs=14)
+        for n in (1, 2, 7):
+            theirs = from_openfst(pywrapfst.shortestpath(to_openfst(fst), nshortest=n))
+            got = shortestpath(fst, nshortest=n)
+            assert [w for w, _ in paths(got)] == [w for w, _ in paths(theirs)], f"seed {seed}, n = {n}"
+            total = shortestdistance(fst, reverse=True)[fst.start()] if fst.start() >= 0 else None
+            assert all(w >= total for w, _ in paths(got)), f"seed {seed}"
+
+
+def test_unique_strings():
+    fewer = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        fst = rmepsilon(random_fst(rng, states=6, arcs=16, labels=2, acceptor=True, acyclic=True))
+        n = rng.choice([1, 2, 4, 100])
+        strings = relation(fst, 6)
+        got = paths(shortestpath(fst, nshortest=n, unique=True))
+        note = f"seed {seed}, n = {n}"
+        assert [w for w, _ in got] == sorted(strings.values())[:n], note
+        spelled = [tuple(i for i, _ in labels) for _, labels in got]
+        assert len(set(spelled)) == len(spelled), note
+        assert all(strings[x, x] == w for x, (w, _) in zip(spelled, got, strict=True)), note
+        fewer += len(paths(fst)) > len(strings)
+    assert fewer > 40
+
+
+def test_unique_where_determinization_is_endless():
+    arcs = [(0, 1, 1, 1.0, 1), (0, 1, 1, 2.0, 2), (1, 2, 2, 1.0, 1), (2, 2, 2, 2.0, 2)]
+    got = shortestpath(machine(arcs, [1, 2]), nshortest=4, unique=True)
+    assert sorted(relation(got, 5).values()) == [1, 2, 3, 4]
+
+
+def test_threshold():
+    fst = machine([(0, x, x, x / 2, 1) for x in range(1, 9)], [1])
+    assert [w for w, _ in paths(shortestpath(fst, nshortest=8, weight=1.5))] == [0.5, 1, 1.5, 2]
+
+
+def test_negative_weights():
+    fst = machine([(0, 1, 1, 2.0, 1), (1, 2, 2, -3.0, 2), (0, 3, 3, 0.0, 2), (2, 4, 4, 1.5, 0)], [2])
+    assert paths(shortestpath(fst)) == [(-1.0, ((1, 1), (2, 2)))]
+    assert [w for w, _ in paths(shortestpath(fst, nshortest=3))] == [-1, -0.5, 0]
+    fst.add_arc(1, 5, 5, -4.0, 0)
+    for n in (1, 2):
+        with pytest.raises(FstError, match=r"shortestpath: a cycle of negative total weight"):
+            shortestpath(fst, nshortest=n)
+
+
+def test_boolean_paths():
+    fst = machine([(0, 1, 1, None, 1), (1, 2, 2, None, 2), (0, 3, 3, None, 0)], [2], semiring="boolean")
+    assert relation(shortestpath(fst), 4) == {((1, 2), (1, 2)): 1.0}
+    many = relation(shortestpath(fst, nshortest=3), 9)
+    assert len(many) == 3
+    assert many.items() <= relation(fst, 9).items()
+
+
+def test_zero_weight_cycles_end():
+    fst = machine([(0, 0, 0, 0.0, 1), (1, 0, 0, 0.0, 0), (0, 1, 1, 1.0, 2)], [2])
+    assert [w for w, _ in paths(shortestpath(fst, nshortest=5))] == [1] * 5
+    assert len(paths(shortestpath(fst))) == 1
+
+
+def test_long_path():
+    n = 100_000
+    got = shortestpath(chain([1] * n, weight=1.0))
+    assert (got.num_states(), got.num_arcs(), got.start()) == (n + 1, n, 0)
+
+
+def test_refused_operands():
+    with pytest.raises(FstError, match=r"shortestpath: the semiring must have the path property .*got log"):
+        shortestpath(Fst("log"))
+    with pytest.raises(FstError, match=r"shortestpath with unique: .*must be an acceptor"):
+        shortestpath(machine([(0, 1, 2, None, 0)], [0]), nshortest=2, unique=True)
+    with pytest.raises(FstError, match=r"shortestpath with unique: expected an epsilon-free .*rmepsilon"):
+        shortestpath(chain([0]), nshortest=2, unique=True)
+    with pytest.raises(FstError, match=r"nshortest must be at least 0, got -1"):
+        shortestpath(Fst(), nshortest=-1)
+    wide = machine([(0, x, x, None, 0) for x in range(1, 100)], [0])
+    with pytest.raises(LimitError, match=r"shortestpath: reached max_states \(501/500\)"):
+        shortestpath(wide, nshortest=1000, max_states=500)
+    assert shortestpath(wide, nshortest=0).num_states() == 0
+    assert shortestpath(Fst()).num_states() == 0
+    assert shortestpath(machine([(0, 1, 1, None, 0)], []), nshortest=2).num_states() == 0
