@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import struct
 import time
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from oracle.openfst import from_openfst
 from oracle.packages import vocabulary_file
 from tokamata.tokenizer_fst.artifact import read_artifact, write_artifact
 
-from tokamata import MissingFileError, Vocabulary, VocabularyError
+from tokamata import MissingFileError, Vocabulary, VocabularyError, _core
 
 SEED = 5
 TOKENS = [b"a", None, b"", b"\x00\xff", b"ab", b"a", "é".encode(), None, b"</s>"]
@@ -146,6 +147,31 @@ def test_forged_sections_never_crash(tmp_path: Path) -> None:
     assert refused > 500
 
 
+def image(*, offsets: list[int], special: int = 2, text: bytes = b"abc", version: int = 1) -> bytes:
+    """Three tokens, the second special and EOS, as a vocabulary's section holds them."""
+    return struct.pack("<4I I Q 4I", version, 3, 1, len(text), 1, special, *offsets) + text
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"",
+        image(offsets=[0, 1, 1, 3])[:-1],
+        image(offsets=[0, 1, 1, 3]) + b"x",
+        image(offsets=[0, 1, 1, 3], version=2),
+        image(offsets=[0, 1, 2, 3]),  # a special token with text
+        image(offsets=[0, 2, 1, 3], special=0),  # a token that ends before it begins
+        image(offsets=[1, 1, 1, 3]),
+        image(offsets=[0, 1, 1, 2]),
+    ],
+)
+def test_images_of_tokens_are_checked(damaged: bytes) -> None:
+    good = _core.Vocabulary.from_bytes(image(offsets=[0, 1, 1, 3]))
+    assert [good.token_bytes(i) for i in range(3)] == [b"a", None, b"bc"]
+    with pytest.raises(VocabularyError, match="the saved tokens are damaged; save the vocabulary again"):
+        _core.Vocabulary.from_bytes(damaged)
+
+
 def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match=r"none\.fst: no such file"):
         Vocabulary.load(tmp_path / "none.fst")
@@ -154,3 +180,7 @@ def test_refusals(tmp_path: Path) -> None:
         Vocabulary.load(tmp_path / "plain.fst")
     with pytest.raises(FileNotFoundError):
         small().save(tmp_path / "no" / "folder.fst")
+    (tmp_path / "folder.fst").mkdir()
+    with pytest.raises(OSError, match=r"folder\.fst"):
+        small().save(tmp_path / "folder.fst")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.fst", "plain.fst"]  # nothing half-written remains

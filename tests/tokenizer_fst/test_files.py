@@ -115,6 +115,7 @@ def test_truncated_real_files(name: str, tmp_path: Path) -> None:
         ("x.tiktoken", b"IQ== 0\nIg=\n", "line 2: expected base64 bytes and a rank"),
         ("x.tiktoken", b"", "no tokens; expected lines of base64"),
         ("x.tiktoken", b"IQ== 0\nIg== 1\n", r"does not say which token ends a text; pass eos_token_ids"),
+        ("x.json", json.dumps(_TEKKEN | {"vocab": []}).encode(), "0 tokens, but the configuration promises 3"),
         ("x.gguf", b"GGUF\x03\0\0\0", "truncated at byte 8"),
         ("x.gguf", gguf_bytes(b"rwkv", [b"a"], [1]), "tokenizer kind 'rwkv' is not read"),
         ("x.gguf", gguf_bytes(b"llama", [b"a"], [1]), "does not say which token ends a text"),

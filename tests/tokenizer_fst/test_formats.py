@@ -194,12 +194,20 @@ def test_byte_level_gguf(tmp_path: Path) -> None:
     assert all(other.token_bytes(i) == vocabulary.token_bytes(i) for i in range(len(pieces)))
 
 
+def test_byte_level_text_outside_the_alphabet_is_utf8(tmp_path: Path) -> None:
+    (tmp_path / "g.gguf").write_bytes(
+        gguf_bytes(b"gpt2", ["é b".encode(), "é".encode(), b"x"], [1, 1, 3], eos_token_id=2)
+    )
+    vocabulary = Vocabulary.from_file(tmp_path / "g.gguf")
+    assert [vocabulary.token_bytes(i) for i in range(3)] == ["é b".encode(), b"\xe9", None]
+
+
 def test_added_tokens_are_text_unless_special(tmp_path: Path) -> None:
     tokenizer = byte_level(False)
-    tokenizer.add_tokens([AddedToken("<né\tx>", normalized=False)])
+    tokenizer.add_tokens([AddedToken("<né\tx>", normalized=False), AddedToken("<né>", normalized=False)])
     tokenizer.add_special_tokens(["<|im_end|>"])
     vocabulary = saved(tokenizer, tmp_path)
-    text = "a<né\tx> b"
+    text = "a<né\tx> b<né>"
     assert joined(vocabulary, tokenizer.encode(text).ids) == text.encode()
     end = tokenizer.token_to_id("<|im_end|>")
     assert vocabulary.token_bytes(end) is None
@@ -232,6 +240,7 @@ def test_sentencepiece_kinds(dummy_prefix: bool, tmp_path: Path) -> None:
     vocabulary = Vocabulary.from_file(tmp_path / "m.model")
     assert (len(vocabulary), vocabulary.eos_token_ids) == (oracle.get_piece_size(), [oracle.eos_id()])
     assert vocabulary.special_tokens == {"<unk>": 0, "<s>": 1, "</s>": 2}
+    assert vocabulary.adds_dummy_prefix == dummy_prefix
     assert [vocabulary.token_bytes(i) for i in (0, 1, 2, 3, 4)] == [None, None, None, b"<user> x", None]
     for _ in range(300):
         text = "".join(rng.choices(["a", "b", " ", "é", "z", "<user> x", "\n"], k=rng.randrange(1, 9)))
