@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._core import lexicon as _native_lexicon
-from .._core import lexicon_bytes as _native_lexicon_bytes
 from ..automata.fst import Fst
 from ..automata.symbols import SymbolTable
 
@@ -33,11 +32,6 @@ def lexicon(vocabulary: Vocabulary, *, symbols: bool = False) -> Fst:
         fst.input_symbols = token_symbols(vocabulary)
         fst.output_symbols = byte_symbols()
     return fst
-
-
-def lexicon_bytes(vocabulary: Vocabulary) -> bytes:
-    """Return D as an OpenFst file: type const, arc type standard, no symbol tables."""
-    return _native_lexicon_bytes(vocabulary._native)
 
 
 def byte_symbols() -> SymbolTable:

@@ -13,7 +13,7 @@ from .._core import Vocabulary as _NativeVocabulary
 from ..automata.errors import VocabularyError
 from ..automata.fst import Fst
 from .artifact import read_artifact, write_artifact
-from .lexicon import lexicon, lexicon_bytes
+from .lexicon import lexicon
 from .source import TokenSource, checked_id, parse_json, require_eos
 
 _TOKENS, _ABOUT = "tokens", "about"  # sections of a saved vocabulary
@@ -134,7 +134,7 @@ class Vocabulary:
         Raises:
             OSError: the file cannot be written.
         """
-        write_artifact(path, lexicon_bytes(self), self._all_sections())
+        write_artifact(path, self.fst.to_bytes("const"), self._all_sections())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Vocabulary:

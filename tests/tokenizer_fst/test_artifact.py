@@ -13,6 +13,7 @@ import pynini
 import pytest
 from oracle.openfst import from_openfst
 from oracle.packages import vocabulary_file
+from tokamata.automata import Fst
 from tokamata.tokenizer_fst.artifact import read_artifact, write_artifact
 
 from tokamata import MissingFileError, Vocabulary, VocabularyError, _core
@@ -64,6 +65,7 @@ def test_openfst_opens_the_file_as_d(tmp_path: Path) -> None:
     vocabulary.save(tmp_path / "v.fst")
     opened = pynini.Fst.read(str(tmp_path / "v.fst"))
     assert opened.verify()
+    assert Fst.read(tmp_path / "v.fst").to_bytes() == vocabulary.fst.to_bytes()
     ours, theirs = vocabulary.fst, from_openfst(opened)
     assert ours.num_states() == theirs.num_states()
     assert ours.start() == theirs.start()

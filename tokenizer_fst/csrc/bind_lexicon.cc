@@ -39,19 +39,10 @@ nb::tuple Parse(const nb::bytes& file) {
   return nb::make_tuple(artifact.fst.size(), sections);
 }
 
-nb::bytes LexiconBytes(const Vocabulary& v) {
-  const std::string file = [&] {
-    nb::gil_scoped_release release;
-    return LexiconFile(Lexicon(v));
-  }();
-  return nb::bytes(file.data(), file.size());
-}
-
 }  // namespace
 
 void BindLexicon(nb::module_& m) {
   m.def("lexicon", &Lexicon, "vocabulary"_a, nb::call_guard<nb::gil_scoped_release>());
-  m.def("lexicon_bytes", &LexiconBytes, "vocabulary"_a);
   m.def("artifact_tail", &Tail, "fst"_a, "sections"_a);
   m.def("artifact_parse", &Parse, "file"_a);
 }

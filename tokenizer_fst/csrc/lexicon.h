@@ -1,7 +1,5 @@
 // D, the detokenizing transducer: token ids in, bytes out.
 #pragma once
-#include <string>
-
 #include "automata/csrc/fst.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
 
@@ -17,8 +15,5 @@ inline Label TokenLabel(uint32_t token) { return static_cast<Label>(token + 1); 
 // arcs are sorted by output label: tokens first (by id), then bytes, NUL last. Tropical, all weights one.
 // O(nodes + tokens) after sorting the tokens.
 Fst Lexicon(const Vocabulary& vocabulary);
-
-// D as an OpenFst file: type const, arc type standard, no symbol tables.
-std::string LexiconFile(const Fst& lexicon);
 
 }  // namespace tokamata
