@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import nanobind
 from setuptools import Extension, setup
@@ -24,8 +27,16 @@ def sources() -> list[str]:
     return ours
 
 
+def up_to_date(obj: Path, deps: Path) -> bool:
+    """Whether the object is newer than every file its compilation read (the compiler's own list in ``deps``)."""
+    if not (obj.exists() and deps.exists()):
+        return False
+    names = deps.read_text().replace("\\\n", " ").split(": ", 1)[-1].split()
+    return all(Path(n).exists() and Path(n).stat().st_mtime <= obj.stat().st_mtime for n in names)
+
+
 class BuildCore(build_ext):
-    """Compiles the files of the extension side by side and says plainly when there is no compiler."""
+    """Compiles the files that changed, side by side, and says plainly when there is no compiler."""
 
     def build_extension(self, ext: Extension) -> None:
         compiler = self.compiler
@@ -39,10 +50,25 @@ class BuildCore(build_ext):
                 )
         serial = compiler.compile
         jobs = int(os.environ.get("TOKAMATA_BUILD_JOBS", 0)) or os.cpu_count() or 1
+        key = repr((compiler.compiler_type, os.environ.get("CXX"), sysconfig.get_config_var("EXT_SUFFIX")))
+        key += repr((ext.extra_compile_args, ext.include_dirs, ext.define_macros, str(NANOBIND)))
+        objects = HERE / "build" / "objects" / hashlib.sha256(key.encode()).hexdigest()[:12]
 
-        def compile_parallel(files: list[str], *args: object, **kwargs: object) -> list[str]:
+        def compile_one(file: str, kwargs: dict[str, Any]) -> list[str]:
+            if compiler.compiler_type != "unix":
+                return serial([file], **kwargs)
+            folder = objects / file.replace(os.sep, "_").replace("..", "")
+            obj, deps = folder / "out.o", folder / "out.d"
+            if not up_to_date(obj, deps):
+                folder.mkdir(parents=True, exist_ok=True)
+                extra = [*kwargs.pop("extra_postargs", []), "-MMD", "-MF", str(deps)]
+                (made,) = serial([file], **{**kwargs, "output_dir": str(folder)}, extra_postargs=extra)
+                os.replace(made, obj)
+            return [str(obj)]
+
+        def compile_parallel(files: list[str], **kwargs: Any) -> list[str]:
             with ThreadPoolExecutor(jobs) as pool:
-                return [obj for objs in pool.map(lambda f: serial([f], *args, **kwargs), files) for obj in objs]
+                return [obj for made in pool.map(lambda f: compile_one(f, dict(kwargs)), files) for obj in made]
 
         compiler.compile = compile_parallel
         try:

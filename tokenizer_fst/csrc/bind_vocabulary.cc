@@ -1,5 +1,6 @@
 // Python bindings of Vocabulary.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,7 +14,9 @@ using namespace nb::literals;
 namespace tokamata {
 namespace {
 
-std::shared_ptr<const Vocabulary> FromList(nb::list tokens, const std::vector<int64_t>& eos_token_ids) {
+using TokenList = nb::typed<nb::list, std::optional<nb::bytes>>;
+
+std::shared_ptr<const Vocabulary> FromList(const TokenList& tokens, const std::vector<int64_t>& eos_token_ids) {
   TokenTable table;
   Py_ssize_t size = PyList_GET_SIZE(tokens.ptr());
   table.Reserve(static_cast<size_t>(size), static_cast<size_t>(size) * 8);
@@ -47,7 +50,7 @@ void BindVocabulary(nb::module_& m) {
   nb::class_<Vocabulary>(m, "Vocabulary", "The bytes of every token (native side of tokamata.Vocabulary).")
       .def(nb::new_(&FromList), "tokens"_a, "eos_token_ids"_a)
       .def("__len__", &Vocabulary::Size)
-      .def("token_bytes", &TokenBytes, "token_id"_a)
+      .def("token_bytes", &TokenBytes, "token_id"_a, nb::sig("def token_bytes(self, token_id: int) -> bytes | None"))
       .def_prop_ro("eos_token_ids", [](const Vocabulary& v) { return v.EosIds(); })
       .def("to_bytes", [](const Vocabulary& v) {
         const std::string image = v.Serialize();

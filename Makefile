@@ -1,0 +1,97 @@
+# Everything a developer runs. The first command of a fresh clone makes .venv, installs and builds; the rest reuse it.
+#   make test       install, build, run the fast tests        make types   regenerate the stub, mypy --strict
+#   make demo       the demo on a real model                  make lint    ruff check and ruff format --check
+#   make test-all   the slow tests too                        make bench   masks side by side with installed peers
+#   make wheel      dist/*.whl                                make clean   remove build outputs (keeps .venv)
+# Settings: PYTHON=python3.12  VENV=.venv  CXX=clang++  TORCH=torch==2.13.0  PYTEST_ARGS='-k regex'  MODEL=folder
+
+PYTHON ?= python3
+VENV ?= .venv
+TORCH ?= torch==2.13.0
+PYTEST_ARGS ?=
+BIN := $(VENV)/bin
+FOLDERS := automata constraints tokenizer_fst decode
+CHECKED := $(FOLDERS) src tests examples setup.py
+
+.DEFAULT_GOAL := help
+.PHONY: help check build test test-all demo wheel types stub lint format bench clean
+
+help:
+	@sed -n '1,/^$$/p' Makefile | sed 's/^# \{0,1\}//'
+
+# What the build assumes, said plainly before pip hides it in a log.
+define CHECK
+import os, shutil, sys, sysconfig
+if sys.version_info < (3, 10):
+    sys.exit("tokamata needs Python 3.10 or newer; %s is %s.\nInstall one and run: make PYTHON=python3.12 ..."
+             % (sys.executable, sys.version.split()[0]))
+cxx = (os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++").split()[0]
+if not shutil.which(cxx):
+    sys.exit("tokamata needs a C++17 compiler, and %r was not found.\nInstall one (Debian or Ubuntu: apt-get install g++; "
+             "Fedora: dnf install gcc-c++; macOS: xcode-select --install)\nor name yours: make CXX=clang++ ..." % cxx)
+header = os.path.join(sysconfig.get_paths()["include"], "Python.h")
+if not os.path.exists(header):
+    sys.exit("tokamata needs Python's header files, and %s is missing.\nInstall them (Debian or Ubuntu: apt-get install "
+             "python3-dev; Fedora: dnf install python3-devel)." % header)
+endef
+export CHECK
+export CXX
+
+check:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found; name yours: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c "$$CHECK"
+
+# The environment: torch first, so that its pinned version is not replaced by what a dependency would choose.
+$(VENV)/installed: setup.cfg pyproject.toml | check
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q 'setuptools>=77' 'nanobind>=2.9' wheel
+	$(BIN)/python -m pip install -q '$(TORCH)'
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[dev]'
+	@touch $@
+
+# Compiles what changed since the last time (setup.py keeps the objects in build/objects).
+build: $(VENV)/installed
+	@$(BIN)/python setup.py -q build_ext --inplace
+
+test: build
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-all: build
+	$(BIN)/python -m pytest -m "slow or not slow" $(PYTEST_ARGS)
+
+demo: build
+	$(BIN)/python examples/demo.py $(if $(MODEL),--model '$(MODEL)')
+
+wheel: build
+	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps --wheel-dir dist .
+	@ls dist/*.whl
+
+# The stub of the native module comes from the module itself; a stale one is rewritten and reported.
+stub: build
+	@mkdir -p build/stub
+	@$(BIN)/python -m nanobind.stubgen -q --include-private -m tokamata._core -o build/stub/_core.pyi
+	@$(BIN)/ruff check -q --fix --select I,F401 --config ruff.toml build/stub/_core.pyi || true
+	@$(BIN)/ruff format -q --config ruff.toml build/stub/_core.pyi
+
+types: stub
+	@if ! cmp -s build/stub/_core.pyi src/tokamata/_core.pyi; then \
+	  cp build/stub/_core.pyi src/tokamata/_core.pyi; stale=1; fi; \
+	rm -rf build/types && mkdir -p build/types/tokamata && \
+	for f in src/tokamata/*; do ln -s "../../../$$f" build/types/tokamata/; done && \
+	for d in $(FOLDERS); do ln -s "../../../$$d" build/types/tokamata/; done && \
+	(cd build/types && $(abspath $(BIN))/mypy --config-file ../../setup.cfg --strict -p tokamata) && \
+	if [ -n "$$stale" ]; then echo "src/tokamata/_core.pyi was stale; it is rewritten now: commit it" >&2; exit 1; fi
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
+
+format: $(VENV)/installed
+	$(BIN)/ruff check --fix $(CHECKED)
+	$(BIN)/ruff format $(CHECKED)
+
+bench: build
+	$(BIN)/python examples/benchmarks/masks.py
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache src/tokamata/_core*.so

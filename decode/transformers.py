@@ -1,0 +1,194 @@
+"""ConstrainedLogitsProcessor: masks for ``model.generate`` of the transformers package."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._core import DecodeState
+from ..automata.errors import ConstraintError, TokenRejected
+from .token_automaton import TokenAutomaton
+
+if TYPE_CHECKING:
+    import torch
+
+
+class ConstrainedLogitsProcessor:
+    """Keeps ``model.generate`` inside a constraint: ``generate(..., logits_processor=[ConstrainedLogitsProcessor(a, n)])``.
+
+    Where a row stands is derived from its ``input_ids`` at every call, so rows may be reordered, dropped and repeated
+    (beam search), and one processor serves any number of calls of ``generate``. Only the states of the last call's
+    rows are kept; a row that continues one of them costs one step, another one is read from its prompt on.
+
+    A row that has written EOS may only write EOS again: ``generate`` replaces that by its padding. Logits wider than
+    the vocabulary (padded models) are minus infinity beyond it.
+
+    Args:
+        automaton: what :func:`tokamata.compile` returned, for the model's own vocabulary.
+        prompt_length: how many leading columns of ``input_ids`` are prompt, padding included; one number, or one for
+            each prompt of the batch. For encoder-decoder models 1, the start token. None: the width at the first call
+            of each ``generate``, told from a continuation by the tokens; pass the number to continue a finished text
+            by exactly one more call.
+
+    Raises:
+        TypeError: another object than a TokenAutomaton, a prompt_length that is not a whole number.
+    """
+
+    def __init__(self, automaton: TokenAutomaton, prompt_length: int | Sequence[int] | None = None) -> None:
+        """Keep the automaton; nothing is computed yet."""
+        if not isinstance(automaton, TokenAutomaton):
+            raise TypeError(
+                f"ConstrainedLogitsProcessor: expected a TokenAutomaton, got {type(automaton).__name__}; "
+                "make one with tokamata.compile(constraint, vocabulary)"
+            )
+        self.automaton = automaton
+        self.prompt_length = _checked_lengths(prompt_length)
+        self._first_width: int | None = None
+        # States after the rows of the last call, by the row's bytes; None where a row left the constraint.
+        self._rows: dict[bytes, DecodeState | None] = {}
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Return ``scores`` with minus infinity where a token is not allowed; the argument is not changed.
+
+        Args:
+            input_ids: integers [rows, columns], the prompt and what was written.
+            scores: float [rows, width] of any floating dtype, on any device, width >= len(vocabulary).
+
+        Raises:
+            ValueError: shapes that do not fit each other or the vocabulary.
+            ConstraintError: a row holds tokens behind its prompt that the constraint does not allow.
+        """
+        self._check_shapes(input_ids, scores)
+        masks = np.zeros((input_ids.shape[0], self.automaton.words), np.int32)
+        for row, state in enumerate(self._states(input_ids)):
+            if state is None or state.is_finished:
+                for token in self.automaton.vocabulary.eos_token_ids:
+                    masks[row, token // 32] |= np.int64(1 << token % 32).astype(np.int32)
+            else:
+                state.fill_mask(masks, row)
+        return apply_masks(scores, masks, len(self.automaton.vocabulary))
+
+    def _check_shapes(self, input_ids: torch.Tensor, scores: torch.Tensor) -> None:
+        if input_ids.ndim != 2 or scores.ndim != 2 or input_ids.shape[0] != scores.shape[0]:
+            raise ValueError(
+                "ConstrainedLogitsProcessor: expected input_ids [rows, columns] and scores [rows, width], "
+                f"got {tuple(input_ids.shape)} and {tuple(scores.shape)}"
+            )
+        size = len(self.automaton.vocabulary)
+        if scores.shape[1] < size:
+            raise ValueError(
+                f"ConstrainedLogitsProcessor: the model's logits are {scores.shape[1]} wide, the vocabulary has {size} "
+                "tokens; build it with Vocabulary.from_transformers(tokenizer, size=model.config.vocab_size)"
+            )
+
+    def _states(self, input_ids: torch.Tensor) -> list[DecodeState | None]:
+        ids = np.ascontiguousarray(input_ids.detach().cpu().numpy(), dtype=np.int64)
+        starts = self._starts(ids)
+        following: dict[bytes, DecodeState | None] = {}
+        states = []
+        for row, start in zip(ids, starts, strict=True):
+            key = start.to_bytes(8, "little") + row.tobytes()
+            if key not in following:
+                following[key] = self._state(key, row, start)
+            states.append(following[key])
+        self._rows = following
+        return states
+
+    def _starts(self, ids: np.ndarray) -> list[int]:
+        rows, width = ids.shape
+        lengths = self.prompt_length
+        if lengths is None:
+            start = self._first_width
+            if start is None or not all(
+                start.to_bytes(8, "little") + row[: width - shorter].tobytes() in self._rows
+                for row in ids
+                for shorter in [int(not any(len(key) == 8 + 8 * width for key in self._rows))]
+            ):
+                self._first_width = start = width
+            return [start] * rows
+        if rows % len(lengths) and len(lengths) > 1:
+            raise ValueError(
+                f"ConstrainedLogitsProcessor: prompt_length has {len(lengths)} entries, input_ids {rows} rows; "
+                "pass one number, or one for each prompt"
+            )
+        each = rows // len(lengths) if len(lengths) > 1 else rows
+        starts = [n for n in lengths for _ in range(each)]
+        if max(starts, default=0) > width:
+            raise ValueError(
+                f"ConstrainedLogitsProcessor: prompt_length is {max(starts)}, input_ids has {width} columns; "
+                "pass the number of columns of the prompt, inputs.input_ids.shape[1]"
+            )
+        return starts
+
+    def _state(self, key: bytes, row: np.ndarray, start: int) -> DecodeState | None:
+        """The state after a row: known, one step from a known one, or read from the prompt on."""
+        if key in self._rows:
+            return self._rows[key]
+        parent = key[:-8]
+        if len(row) > start and parent in self._rows:
+            known = self._rows[parent]
+            if known is None or known.is_finished:
+                return known
+            state = known.copy()
+            try:
+                state.advance(int(row[-1]))
+            except TokenRejected:
+                return None  # beam search keeps candidates of score -inf when there are too few others
+            return state
+        state = self.automaton.start()
+        for position, token in enumerate(row[start:].tolist()):
+            if state.is_finished:
+                break
+            try:
+                state.advance(token)
+            except TokenRejected as error:
+                raise ConstraintError(
+                    f"ConstrainedLogitsProcessor: token {token} in column {start + position} is not allowed after a "
+                    f"prompt of {start} columns: {error}; check prompt_length, or use a new processor"
+                ) from error
+        return state
+
+
+def apply_masks(scores: torch.Tensor, masks: np.ndarray, size: int) -> torch.Tensor:
+    """Return scores [rows, width] with minus infinity outside the packed masks int32 [rows, ceil(size / 32)].
+
+    On the CPU the bits are unpacked by numpy; elsewhere the packed words are sent and unpacked there.
+    """
+    import torch
+
+    rows, width = scores.shape
+    if scores.device.type == "cpu":
+        bits = np.unpackbits(masks.view(np.uint8), axis=1, count=size, bitorder="little")
+        refused = torch.from_numpy(bits).eq(0)
+    else:
+        words = torch.from_numpy(masks).to(scores.device)
+        shifts = torch.arange(32, dtype=torch.int32, device=scores.device)
+        refused = ((words[:, :, None] >> shifts) & 1).eq(0).view(rows, -1)[:, :size]
+    if width > size:
+        refused = torch.nn.functional.pad(refused, (0, width - size), value=True)
+    return scores.masked_fill(refused, float("-inf"))
+
+
+def _checked_lengths(prompt_length: int | Sequence[int] | None) -> list[int] | None:
+    if prompt_length is None:
+        return None
+    try:
+        if isinstance(prompt_length, Sequence) and not isinstance(prompt_length, (str, bytes)):
+            lengths = [operator.index(n) for n in prompt_length]
+        else:
+            lengths = [operator.index(prompt_length)]  # type: ignore[arg-type]
+    except TypeError:
+        lengths = []
+        wrong = True
+    else:
+        wrong = not lengths or min(lengths) < 0
+    if wrong:
+        error = ValueError if lengths else TypeError
+        raise error(
+            "ConstrainedLogitsProcessor: prompt_length must be a number of columns, or one for each prompt, "
+            f"got {prompt_length!r}; usually inputs.input_ids.shape[1]"
+        )
+    return lengths
