@@ -30,8 +30,8 @@ class ConstrainedLogitsProcessor:
         automaton: what :func:`tokamata.compile` returned, for the model's own vocabulary.
         prompt_length: how many leading columns of ``input_ids`` are prompt, padding included; one number, or one for
             each prompt of the batch. For encoder-decoder models 1, the start token. None: the width at the first call
-            of each ``generate``, told from a continuation by the tokens; pass the number to continue a finished text
-            by exactly one more call.
+            of each ``generate``, told from a continuation by the tokens. Pass the number where a prompt may be the
+            last call's text with one more token.
 
     Raises:
         TypeError: another object than a TokenAutomaton, a prompt_length that is not a whole number.
@@ -101,14 +101,9 @@ class ConstrainedLogitsProcessor:
         rows, width = ids.shape
         lengths = self.prompt_length
         if lengths is None:
-            start = self._first_width
-            if start is None or not all(
-                start.to_bytes(8, "little") + row[: width - shorter].tobytes() in self._rows
-                for row in ids
-                for shorter in [int(not any(len(key) == 8 + 8 * width for key in self._rows))]
-            ):
-                self._first_width = start = width
-            return [start] * rows
+            if self._first_width is None or not self._continues(ids, self._first_width):
+                self._first_width = width
+            return [self._first_width] * rows
         if rows % len(lengths) and len(lengths) > 1:
             raise ValueError(
                 f"ConstrainedLogitsProcessor: prompt_length has {len(lengths)} entries, input_ids {rows} rows; "
@@ -122,6 +117,11 @@ class ConstrainedLogitsProcessor:
                 "pass the number of columns of the prompt, inputs.input_ids.shape[1]"
             )
         return starts
+
+    def _continues(self, ids: np.ndarray, start: int) -> bool:
+        """Whether every row is one of the last call's, or one of them with one more token."""
+        keys = [start.to_bytes(8, "little") + row.tobytes() for row in ids]
+        return all(k in self._rows for k in keys) or all(k[:-8] in self._rows for k in keys)
 
     def _state(self, key: bytes, row: np.ndarray, start: int) -> DecodeState | None:
         """The state after a row: known, one step from a known one, or read from the prompt on."""
