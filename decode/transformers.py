@@ -161,8 +161,8 @@ def apply_masks(scores: torch.Tensor, masks: np.ndarray, size: int) -> torch.Ten
 
     rows, width = scores.shape
     if scores.device.type == "cpu":
-        bits = np.unpackbits(masks.view(np.uint8), axis=1, count=size, bitorder="little")
-        refused = torch.from_numpy(bits).eq(0)
+        bits = np.unpackbits((~masks).view(np.uint8), axis=1, count=size, bitorder="little")
+        refused = torch.from_numpy(bits).view(torch.bool)
     else:
         words = torch.from_numpy(masks).to(scores.device)
         shifts = torch.arange(32, dtype=torch.int32, device=scores.device)
