@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstring>
+
 #include "automata/csrc/errors.h"
 
 namespace nb = nanobind;
@@ -10,9 +12,12 @@ namespace nb = nanobind;
 namespace tokamata {
 namespace {
 
+// A text may quote bytes of a source that are not UTF-8: they are shown as \xff.
 void SetError(const char* name, const char* text) {
   nb::object type = nb::module_::import_("tokamata.automata.errors").attr(name);
-  PyErr_SetString(type.ptr(), text);
+  nb::object shown = nb::steal(
+      PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "backslashreplace"));
+  if (shown.is_valid()) PyErr_SetObject(type.ptr(), shown.ptr());
 }
 
 // Most derived first: each C++ error becomes the class of the same name in tokamata.automata.errors.
