@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import union_ as _union
+from .._core import union_all as _union
 from .fst import Fst
 
 

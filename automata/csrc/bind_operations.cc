@@ -23,7 +23,7 @@ namespace tokamata {
 using Release = nb::call_guard<nb::gil_scoped_release>;
 
 void BindOperations(nb::module_& m) {
-  m.def("union_", &Union, nb::arg("fsts"), Release());
+  m.def("union_all", &Union, nb::arg("fsts"), Release());
   m.def("concat", &Concat, nb::arg("fsts"), Release());
   m.def("closure", [](const Fst& f, bool plus) { return Closure(f, plus ? ClosureKind::kPlus : ClosureKind::kStar); },
         nb::arg("fst"), nb::arg("plus"), Release());
