@@ -16,6 +16,7 @@ from .tokenizer_json import read_tokenizer_json
 from .wordpiece import read_vocab_txt
 
 KINDS = "tokenizer.json, *.tiktoken, sentencepiece *.model, tekken*.json, *.gguf, WordPiece vocab.txt"
+_FST_MAGIC = b"\xd6\xfd\xb2\x7e"  # of OpenFst's binary format
 _IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model", "*.tiktoken", "tiktoken.model", "vocab.txt")
 
 
@@ -43,6 +44,8 @@ def read_file(path: Path, special_tokens: Mapping[str, int] | None = None) -> To
 
 def _by_content(path: Path, special_tokens: Mapping[str, int] | None) -> TokenSource:
     head = _head(path)
+    if head.startswith(_FST_MAGIC):
+        raise VocabularyError(f"{path}: an .fst file; read a saved vocabulary with Vocabulary.load")
     if head.startswith(GGUF_MAGIC):
         return read_gguf(path)
     if head.lstrip().startswith(b"{"):

@@ -182,6 +182,8 @@ def test_refusals(tmp_path: Path) -> None:
         Vocabulary.load(tmp_path / "plain.fst")
     with pytest.raises(FileNotFoundError):
         small().save(tmp_path / "no" / "folder.fst")
+    with pytest.raises(VocabularyError, match=r"read a saved vocabulary with Vocabulary\.load"):
+        Vocabulary.from_file(tmp_path / "plain.fst")
     (tmp_path / "folder.fst").mkdir()
     with pytest.raises(OSError, match=r"folder\.fst"):
         small().save(tmp_path / "folder.fst")

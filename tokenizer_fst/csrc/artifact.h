@@ -21,6 +21,7 @@ struct Artifact {
 };
 
 // What comes behind an FST of this content to make it an artifact. Throws VocabularyError on a name given twice.
-std::string ArtifactTail(std::string_view fst, const std::vector<std::pair<std::string_view, std::string_view>>& sections);
+std::string ArtifactTail(std::string_view fst,
+                         const std::vector<std::pair<std::string_view, std::string_view>>& sections);
 
 }  // namespace tokamata

@@ -43,8 +43,10 @@ nb::tuple Parse(const nb::bytes& file) {
 
 void BindLexicon(nb::module_& m) {
   m.def("lexicon", &Lexicon, "vocabulary"_a, nb::call_guard<nb::gil_scoped_release>());
-  m.def("artifact_tail", &Tail, "fst"_a, "sections"_a);
-  m.def("artifact_parse", &Parse, "file"_a);
+  m.def("artifact_tail", &Tail, "fst"_a, "sections"_a,
+        nb::sig("def artifact_tail(fst: bytes, sections: dict[str, bytes]) -> bytes"));
+  m.def("artifact_parse", &Parse, "file"_a,
+        nb::sig("def artifact_parse(file: bytes) -> tuple[int, list[tuple[bytes, int, int]]]"));
 }
 
 }  // namespace tokamata

@@ -64,12 +64,13 @@ Vocabulary::~Vocabulary() = default;
 std::shared_ptr<const Vocabulary> Vocabulary::MakeBare(TokenTable table, const std::vector<int64_t>& eos_ids) {
   uint32_t size = table.Size();
   if (size == 0) {
-    throw VocabularyError("vocabulary: expected at least one token, got none; pass the bytes of every token in id order");
+    throw VocabularyError(
+        "vocabulary: expected at least one token, got none; pass the bytes of every token in id order");
   }
   if (eos_ids.empty()) {
     throw VocabularyError(
-        "vocabulary: expected at least one end-of-sequence id, got none; pass eos_token_ids=[...] with the ids that end "
-        "a text for this model");
+        "vocabulary: expected at least one end-of-sequence id, got none; pass eos_token_ids=[...] with the ids that "
+        "end a text for this model");
   }
   std::vector<uint32_t> eos;
   for (int64_t id : eos_ids) {
