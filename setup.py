@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import subprocess
 import sys
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from setuptools.command.build_ext import build_ext
 
 HERE = Path(__file__).resolve().parent
 FOLDERS = ("automata", "constraints", "tokenizer_fst", "decode")
+UNICODE_TABLES = "build/generated/constraints/unicode_tables.inc"
 NANOBIND = Path(nanobind.__file__).resolve().parent
 
 
@@ -39,6 +41,7 @@ class BuildCore(build_ext):
     """Compiles the files that changed, side by side, and says plainly when there is no compiler."""
 
     def build_extension(self, ext: Extension) -> None:
+        subprocess.run([sys.executable, "constraints/csrc/generate_unicode.py", UNICODE_TABLES], cwd=HERE, check=True)
         compiler = self.compiler
         if compiler.compiler_type == "unix":
             command = compiler.compiler_so_cxx[0] if hasattr(compiler, "compiler_so_cxx") else compiler.compiler_so[0]
