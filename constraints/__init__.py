@@ -3,5 +3,6 @@
 from .constraint import Constraint, Limits, ReportEntry
 from .from_fst import from_fst
 from .literal import choice, literal
+from .regex import regex
 
-__all__ = ["Constraint", "Limits", "ReportEntry", "choice", "from_fst", "literal"]
+__all__ = ["Constraint", "Limits", "ReportEntry", "choice", "from_fst", "literal", "regex"]

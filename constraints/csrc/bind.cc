@@ -1,10 +1,10 @@
 // Python bindings of constraints/csrc.
-#include <nanobind/nanobind.h>
+#include "constraints/csrc/bind.h"
 
 namespace nb = nanobind;
 
 namespace tokamata {
 
-void BindConstraints(nb::module_&) {}
+void BindConstraints(nb::module_& m) { BindRegex(m); }
 
 }  // namespace tokamata

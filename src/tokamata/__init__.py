@@ -11,7 +11,7 @@ from .automata.errors import (
     UnsupportedError,
     VocabularyError,
 )
-from .constraints import Constraint, Limits, choice, from_fst, literal
+from .constraints import Constraint, Limits, choice, from_fst, literal, regex
 from .decode import DecodeState, TokenAutomaton, compile
 from .tokenizer_fst import Vocabulary
 
@@ -34,4 +34,5 @@ __all__ = [
     "compile",
     "from_fst",
     "literal",
+    "regex",
 ]

@@ -1,0 +1,7 @@
+// One binding function per topic, each in its own bind_*.cc.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace tokamata {
+void BindRegex(nanobind::module_& m);  // bind_regex.cc
+}  // namespace tokamata

@@ -1,0 +1,57 @@
+// Regular expressions to expressions over UTF-8 bytes: whole-string match, exact.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "automata/csrc/expression.h"
+#include "constraints/csrc/regex_syntax.h"
+
+namespace tokamata {
+
+// The language of the texts that the whole pattern matches (re.fullmatch). ConstraintError: malformed, with the
+// position; UnsupportedError: not regular, or not compiled exactly; LimitError: RegexOptions. Linear in the pattern;
+// counters stay symbolic. Assertions inside repetitions cost what their contexts multiply (regex_context.h).
+Expr CompileRegex(Expressions* pool, std::string_view pattern_utf8, const RegexOptions& options);
+Expr CompileRegex(Expressions* pool, std::string_view pattern_utf8, RegexSyntax syntax);
+
+// Lowers a tree. Nodes without assertions mean the same everywhere: Plain. The others go through RegexContext.
+class RegexLowering {
+ public:
+  RegexLowering(Expressions* pool, RegexTree* tree, const RegexOptions& options);
+  Expr Lower();
+
+  // The language of a node without assertions.
+  Expr Plain(uint32_t node);
+  Expr Set(uint32_t set);
+  Expr Character(uint32_t code_point);
+  // Whether a node has an assertion inside: an anchor, \b, a lookahead or lookbehind.
+  bool Asserts(uint32_t node) const { return asserts_[node]; }
+  [[noreturn]] void Unsupported(uint32_t node, const char* what, const char* remedy) const {
+    ThrowUnsupported(tree_.text, tree_.nodes[node].position, what, remedy);
+  }
+
+  Expressions& pool() { return pool_; }
+  const RegexTree& tree() const { return tree_; }
+  const RegexOptions& options() const { return options_; }
+
+ private:
+  bool FindAsserts(uint32_t node);
+  void RemoveAtomic(uint32_t node);
+  void LowerAtomic(uint32_t node, uint32_t content);
+  bool ToPossessive(uint32_t node, uint32_t body, uint32_t low, uint32_t high);
+  bool IsPrefixFree(uint32_t node);
+  uint32_t Add(RegexKind kind, uint32_t position, uint32_t first = 0);
+  void Become(uint32_t node, RegexKind kind, uint32_t first);
+  void DropStart(uint32_t node);
+  void DropEnd(uint32_t node);
+  bool AppendLiteral(uint32_t node, std::string* out) const;
+
+  Expressions& pool_;
+  RegexTree& tree_;
+  const RegexOptions& options_;
+  std::vector<uint8_t> asserts_;
+  std::vector<Expr> sets_;
+};
+
+}  // namespace tokamata

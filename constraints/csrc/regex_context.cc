@@ -1,0 +1,514 @@
+#include "constraints/csrc/regex_context.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace tokamata {
+namespace {
+
+CodePointRanges Intersection(const CodePointRanges& a, const CodePointRanges& b) {
+  CodePointRanges out;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const uint32_t low = std::max(a[i].first, b[j].first), high = std::min(a[i].second, b[j].second);
+    if (low <= high) out.emplace_back(low, high);
+    if (a[i].second < b[j].second)
+      ++i;
+    else
+      ++j;
+  }
+  return out;
+}
+
+std::string Utf8(uint32_t c) {
+  const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  static constexpr uint8_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
+  std::string out(1, static_cast<char>(kLead[more] | c >> (6 * more)));
+  for (int i = more; i-- > 0;) out += static_cast<char>(0x80 | (c >> (6 * i) & 63));
+  return out;
+}
+
+}  // namespace
+
+// Recursion in this file follows the nesting of groups, which the parser limits.
+RegexContext::RegexContext(RegexLowering* lowering) : lowering_(*lowering), pool_(lowering->pool()) {}
+
+Expr RegexContext::Lower(uint32_t root) {
+  BuildClasses(root);
+  CollectPrefixes(root);
+  BuildPrefixes();
+  return Before(root, Vector(num_states_, kEpsilonExpr))[0];
+}
+
+bool RegexContext::IsPrefixAssertion(uint32_t node) const {
+  const RegexKind kind = Node(node).kind;
+  return kind == RegexKind::kStart || kind == RegexKind::kLineStart || kind == RegexKind::kLookbehind ||
+         kind == RegexKind::kBoundary;
+}
+
+// ---------------------------------------------------------------------------------------------- classes
+
+void RegexContext::CollectSets(uint32_t node, bool inside, std::vector<CodePointRanges>* sets) const {
+  if (!inside && !lowering_.Asserts(node)) return;
+  const RegexNode& n = Node(node);
+  switch (n.kind) {
+    case RegexKind::kCharacter:
+      if (inside) sets->push_back({{n.first, n.first}});
+      return;
+    case RegexKind::kSet:
+      if (inside) sets->push_back(lowering_.tree().sets[n.first]);
+      return;
+    case RegexKind::kBoundary:
+    case RegexKind::kLineStart:
+    case RegexKind::kLineEnd: sets->push_back(lowering_.tree().sets[n.first]); return;
+    case RegexKind::kLastLine: sets->push_back({{'\n', '\n'}}); return;
+    case RegexKind::kConcat:
+    case RegexKind::kAlternate:
+      for (uint32_t c = n.first; c; c = Node(c).next) CollectSets(c, inside, sets);
+      return;
+    case RegexKind::kLookahead:
+    case RegexKind::kLookbehind: CollectSets(n.first, true, sets); return;
+    case RegexKind::kRepeat:
+    case RegexKind::kGroup: CollectSets(n.first, inside, sets); return;
+    default: return;
+  }
+}
+
+// Characters that exactly the same sets contain form a class.
+void RegexContext::BuildClasses(uint32_t root) {
+  std::vector<CodePointRanges> sets;
+  CollectSets(root, false, &sets);
+  std::sort(sets.begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  classes_ = {{{0, 0xD7FF}, {0xE000, 0x10FFFF}}};
+  for (const CodePointRanges& set : sets) {
+    const CodePointRanges other = ComplementRanges(set);
+    std::vector<CodePointRanges> split;
+    for (const CodePointRanges& c : classes_) {
+      CodePointRanges in = Intersection(c, set), out = Intersection(c, other);
+      if (!in.empty()) split.push_back(std::move(in));
+      if (!out.empty()) split.push_back(std::move(out));
+    }
+    classes_.swap(split);
+    if (classes_.size() > lowering_.options().contexts)
+      throw LimitError("regex: the limit contexts=" + std::to_string(lowering_.options().contexts) +
+                       " (classes of characters that assertions tell apart) was reached: use fewer different "
+                       "characters inside lookaround");
+  }
+}
+
+const std::vector<CodePointRanges>& RegexContext::Pieces(uint32_t node) {
+  const auto [it, added] = pieces_.try_emplace(node);
+  if (added) {
+    const RegexNode& n = Node(node);
+    const CodePointRanges all =
+        n.kind == RegexKind::kSet ? lowering_.tree().sets[n.first] : CodePointRanges{{n.first, n.first}};
+    for (const CodePointRanges& c : classes_) it->second.push_back(Intersection(all, c));
+  }
+  return it->second;
+}
+
+// By any character of a class: all give the same.
+Expr RegexContext::Derivative(Expr e, size_t character_class) {
+  std::vector<Expressions::Term> steps;
+  for (char b : Utf8(classes_[character_class][0].first)) {
+    pool_.Step(e, &steps);
+    e = kEmpty;
+    for (const Expressions::Term& t : steps)
+      if (t.bytes.Has(static_cast<uint8_t>(b))) e = t.target;
+    if (e == kEmpty) break;
+  }
+  return e;
+}
+
+// ---------------------------------------------------------------------------------------------- prefixes
+
+void RegexContext::CollectPrefixes(uint32_t node) {
+  if (!lowering_.Asserts(node)) return;
+  const RegexNode& n = Node(node);
+  if (IsPrefixAssertion(node)) {
+    const Expr language = PrefixLanguage(node);
+    size_t i = 0;
+    while (i < prefix_languages_.size() && prefix_languages_[i] != language) ++i;
+    if (i == prefix_languages_.size()) prefix_languages_.push_back(language);
+    prefix_of_node_[node] = i;
+    return;  // assertions inside a lookbehind are part of its language
+  }
+  switch (n.kind) {
+    case RegexKind::kConcat:
+    case RegexKind::kAlternate:
+      for (uint32_t c = n.first; c; c = Node(c).next) CollectPrefixes(c);
+      return;
+    case RegexKind::kLookahead:
+    case RegexKind::kRepeat:
+    case RegexKind::kGroup: CollectPrefixes(n.first); return;
+    default: return;
+  }
+}
+
+// The texts before a place where the assertion, without its negation, holds.
+Expr RegexContext::PrefixLanguage(uint32_t node) {
+  const RegexNode& n = Node(node);
+  switch (n.kind) {
+    case RegexKind::kStart: return kEpsilonExpr;
+    case RegexKind::kLineStart: return pool_.Optional(pool_.Concat(pool_.AnyBytes(), Word(node)));
+    case RegexKind::kBoundary: return pool_.Concat(pool_.AnyBytes(), Word(node));
+    default: return ExtendPrefix(n.first, pool_.AnyBytes());
+  }
+}
+
+// The texts up to the end of the node when those up to its start are `prefix`.
+Expr RegexContext::ExtendPrefix(uint32_t node, Expr prefix) {
+  if (!lowering_.Asserts(node)) return pool_.Concat(prefix, lowering_.Plain(node));
+  const RegexNode& n = Node(node);
+  switch (n.kind) {
+    case RegexKind::kConcat:
+      for (uint32_t c = n.first; c; c = Node(c).next) prefix = ExtendPrefix(c, prefix);
+      return prefix;
+    case RegexKind::kAlternate: {
+      std::vector<Expr> parts;
+      for (uint32_t c = n.first; c; c = Node(c).next) parts.push_back(ExtendPrefix(c, prefix));
+      return pool_.Union(std::move(parts));
+    }
+    case RegexKind::kGroup: return ExtendPrefix(n.first, prefix);
+    case RegexKind::kRepeat: {
+      if (n.high == kUnbounded || n.high > lowering_.options().unrolled) break;
+      for (uint32_t i = 0; i < n.low; ++i) prefix = ExtendPrefix(n.first, prefix);
+      std::vector<Expr> parts{prefix};
+      for (uint32_t i = n.low; i < n.high; ++i) parts.push_back(prefix = ExtendPrefix(n.first, prefix));
+      return pool_.Union(std::move(parts));
+    }
+    case RegexKind::kStart:
+    case RegexKind::kLineStart:
+    case RegexKind::kLookbehind: {
+      const Expr language = PrefixLanguage(node);
+      return pool_.Intersect(prefix, n.negated ? pool_.Complement(language) : language);
+    }
+    default: break;
+  }
+  lowering_.Unsupported(node, "assertion about what follows, or repeated assertion, inside a lookbehind",
+                        "move it out of the lookbehind");
+}
+
+// The product of the automata of all prefix languages, over character classes.
+void RegexContext::BuildPrefixes() {
+  std::map<std::vector<Expr>, uint32_t> known{{prefix_languages_, 0}};
+  std::vector<std::vector<Expr>> states{prefix_languages_};
+  for (size_t q = 0; q < states.size(); ++q) {
+    if (states.size() > lowering_.options().contexts)
+      throw LimitError("regex: the limit contexts=" + std::to_string(lowering_.options().contexts) +
+                       " (states of what lookbehinds and anchors saw) was reached: use shorter or fewer lookbehinds");
+    holds_.emplace_back();
+    for (Expr e : states[q]) holds_[q].push_back(pool_.Nullable(e));
+    next_.emplace_back();
+    for (size_t c = 0; c < classes_.size(); ++c) {
+      std::vector<Expr> target;
+      for (Expr e : states[q]) target.push_back(Derivative(e, c));
+      const auto [it, added] = known.emplace(target, static_cast<uint32_t>(states.size()));
+      if (added) states.push_back(target);
+      next_[q].push_back(it->second);
+    }
+  }
+  num_states_ = states.size();
+}
+
+bool RegexContext::Holds(uint32_t node, size_t q) const { return holds_[q][prefix_of_node_.at(node)]; }
+
+// ---------------------------------------------------------------------------------------------- what follows
+
+Expr RegexContext::SuffixLanguage(uint32_t node, size_t q) {
+  const RegexNode& n = Node(node);
+  switch (n.kind) {
+    case RegexKind::kEnd: return kEpsilonExpr;
+    case RegexKind::kLastLine: return pool_.Optional(pool_.Byte('\n'));
+    case RegexKind::kLineEnd: return pool_.Optional(pool_.Concat(Word(node), pool_.AnyBytes()));
+    case RegexKind::kBoundary: return pool_.Concat(Word(node), pool_.AnyBytes());
+    default: return Before(n.first, Vector(num_states_, pool_.AnyBytes()))[q];
+  }
+}
+
+// What may follow a place in state q where the assertion holds.
+Expr RegexContext::Filter(uint32_t node, size_t q, Expr after) {
+  if (after == kEmpty) return kEmpty;
+  const RegexNode& n = Node(node);
+  bool negated = n.negated;
+  if (n.kind == RegexKind::kBoundary)
+    negated = negated != Holds(node, q);  // a boundary: exactly one of the two sides is a word character
+  else if (IsPrefixAssertion(node))
+    return Holds(node, q) != n.negated ? after : kEmpty;
+  const Expr language = SuffixLanguage(node, q);
+  return pool_.Intersect(after, negated ? pool_.Complement(language) : language);
+}
+
+RegexContext::Vector RegexContext::Before(uint32_t node, const Vector& after) {
+  const RegexNode& n = Node(node);
+  Vector out(num_states_, kEmpty);
+  const bool same = std::all_of(after.begin(), after.end(), [&](Expr e) { return e == after[0]; });
+  if (!lowering_.Asserts(node) && same) return Vector(num_states_, pool_.Concat(lowering_.Plain(node), after[0]));
+  switch (n.kind) {
+    case RegexKind::kEpsilon: return after;
+    case RegexKind::kNone: return out;
+    case RegexKind::kCharacter:
+    case RegexKind::kSet: {
+      const std::vector<CodePointRanges>& pieces = Pieces(node);
+      for (size_t q = 0; q < num_states_; ++q) {
+        std::map<Expr, CodePointRanges> targets;
+        for (size_t c = 0; c < classes_.size(); ++c) {
+          CodePointRanges& ranges = targets[after[next_[q][c]]];
+          ranges.insert(ranges.end(), pieces[c].begin(), pieces[c].end());
+        }
+        std::vector<Expr> parts;
+        for (const auto& [target, ranges] : targets)
+          if (!ranges.empty()) parts.push_back(pool_.Concat(pool_.Characters(ranges), target));
+        out[q] = pool_.Union(std::move(parts));
+      }
+      return out;
+    }
+    case RegexKind::kConcat: {
+      std::vector<uint32_t> children;
+      for (uint32_t c = n.first; c; c = Node(c).next) children.push_back(c);
+      Vector v = after;
+      for (size_t i = children.size(); i-- > 0;) v = Before(children[i], v);
+      return v;
+    }
+    case RegexKind::kAlternate: {
+      std::vector<std::vector<Expr>> parts(num_states_);
+      for (uint32_t c = n.first; c; c = Node(c).next) {
+        const Vector v = Before(c, after);
+        for (size_t q = 0; q < num_states_; ++q) parts[q].push_back(v[q]);
+      }
+      for (size_t q = 0; q < num_states_; ++q) out[q] = pool_.Union(std::move(parts[q]));
+      return out;
+    }
+    case RegexKind::kGroup: return Before(n.first, after);
+    case RegexKind::kRepeat: return BeforeRepeat(node, after);
+    default:
+      for (size_t q = 0; q < num_states_; ++q) out[q] = Filter(node, q, after[q]);
+      return out;
+  }
+}
+
+RegexContext::Vector RegexContext::BeforeRepeat(uint32_t node, const Vector& after) {
+  const RegexNode& n = Node(node);
+  const RegexKind body = Node(n.first).kind;
+  if (n.high == 0) return after;
+  // Characters of a set, where the last one alone decides the state.
+  if (body == RegexKind::kCharacter || body == RegexKind::kSet) {
+    bool last_decides = true;
+    for (size_t q = 1; q < num_states_; ++q) last_decides = last_decides && next_[q] == next_[0];
+    if (last_decides) {
+      const Expr loop = pool_.Repeat(lowering_.Plain(n.first), n.low ? n.low - 1 : 0,
+                                     n.high == kUnbounded ? kUnbounded : n.high - 1);
+      const Expr some = pool_.Concat(loop, Before(n.first, after)[0]);
+      Vector out(num_states_, some);
+      if (n.low == 0)
+        for (size_t q = 0; q < num_states_; ++q) out[q] = pool_.Union(some, after[q]);
+      return out;
+    }
+  }
+  const uint32_t copies = n.high == kUnbounded ? n.low : n.high;
+  if (copies > lowering_.options().unrolled)
+    lowering_.Unsupported(node, "large bounded repetition that a lookaround or anchor looks into",
+                          "use a smaller bound, or no upper bound");
+  Vector v = after;
+  if (n.high == kUnbounded) {
+    v = BeforeStar(n.first, after);
+  } else {
+    for (uint32_t i = n.low; i < n.high; ++i) {
+      const Vector more = Before(n.first, v);
+      for (size_t q = 0; q < num_states_; ++q) v[q] = pool_.Union(after[q], more[q]);
+    }
+  }
+  for (uint32_t i = 0; i < n.low; ++i) v = Before(n.first, v);
+  return v;
+}
+
+// ---------------------------------------------------------------------------------------------- stars
+
+void RegexContext::CollectSuffixes(uint32_t node, Suffixes* suffixes) {
+  if (!lowering_.Asserts(node)) return;
+  const RegexNode& n = Node(node);
+  switch (n.kind) {
+    case RegexKind::kConcat:
+    case RegexKind::kAlternate:
+      for (uint32_t c = n.first; c; c = Node(c).next) CollectSuffixes(c, suffixes);
+      return;
+    case RegexKind::kRepeat:
+    case RegexKind::kGroup: CollectSuffixes(n.first, suffixes); return;
+    case RegexKind::kStart:
+    case RegexKind::kLineStart:
+    case RegexKind::kLookbehind: return;
+    default:
+      for (size_t q = 0; q < num_states_; ++q) {
+        const Expr e = SuffixLanguage(node, q);
+        if (suffixes->index.emplace(e, static_cast<uint32_t>(suffixes->languages.size())).second)
+          suffixes->languages.push_back(e);
+      }
+  }
+}
+
+// All derivatives of the languages, then the sets of them that some text belongs to.
+void RegexContext::CloseSuffixes(Suffixes* s) {
+  const auto check = [&](size_t size) {
+    if (size > lowering_.options().contexts)
+      throw LimitError("regex: the limit contexts=" + std::to_string(lowering_.options().contexts) +
+                       " (states of what lookaheads inside a repetition ask) was reached: use shorter or fewer lookaheads");
+  };
+  for (size_t i = 0; i < s->languages.size(); ++i) {
+    s->step.emplace_back();
+    for (size_t c = 0; c < classes_.size(); ++c) {
+      const Expr e = Derivative(s->languages[i], c);
+      const auto [it, added] = s->index.emplace(e, static_cast<uint32_t>(s->languages.size()));
+      if (added) s->languages.push_back(e);
+      s->step[i].push_back(it->second);
+    }
+    check(s->languages.size());
+  }
+  std::map<std::vector<bool>, uint32_t> known;
+  std::vector<bool> start;
+  for (Expr e : s->languages) start.push_back(pool_.Nullable(e));
+  known.emplace(start, 0);
+  s->states.push_back(start);
+  for (size_t r = 0; r < s->states.size(); ++r) {
+    s->before.emplace_back();
+    for (size_t c = 0; c < classes_.size(); ++c) {
+      std::vector<bool> left;
+      for (size_t i = 0; i < s->languages.size(); ++i) left.push_back(s->states[r][s->step[i][c]]);
+      const auto [it, added] = known.emplace(left, static_cast<uint32_t>(s->states.size()));
+      if (added) s->states.push_back(left);
+      s->before[r].push_back(it->second);
+    }
+    check(s->states.size());
+  }
+}
+
+RegexContext::Matrix RegexContext::Identity(size_t size) const {
+  Matrix m(size);
+  for (size_t i = 0; i < size; ++i) m.At(i, i) = kEpsilonExpr;
+  return m;
+}
+
+RegexContext::Matrix RegexContext::Product(const Matrix& a, const Matrix& b) {
+  Matrix m(a.size);
+  std::vector<Expr> parts;
+  for (size_t i = 0; i < a.size; ++i)
+    for (size_t j = 0; j < a.size; ++j) {
+      parts.clear();
+      for (size_t k = 0; k < a.size; ++k)
+        if (a.At(i, k) != kEmpty && b.At(k, j) != kEmpty) parts.push_back(pool_.Concat(a.At(i, k), b.At(k, j)));
+      m.At(i, j) = pool_.Union(parts);
+    }
+  return m;
+}
+
+// Kleene's elimination.
+RegexContext::Matrix RegexContext::Star(Matrix m) {
+  for (size_t k = 0; k < m.size; ++k) {
+    const Expr loop = pool_.Star(m.At(k, k));
+    const Matrix old = m;
+    for (size_t i = 0; i < m.size; ++i)
+      for (size_t j = 0; j < m.size; ++j) {
+        if (old.At(i, k) == kEmpty || old.At(k, j) == kEmpty) continue;
+        m.At(i, j) = pool_.Union(old.At(i, j), pool_.Concat(old.At(i, k), pool_.Concat(loop, old.At(k, j))));
+      }
+  }
+  for (size_t i = 0; i < m.size; ++i) m.At(i, i) = pool_.Optional(m.At(i, i));
+  return m;
+}
+
+// Cell (q, r), (q', r'): the texts of the node that lead a prefix in state q to q' and a suffix in state r' to r.
+RegexContext::Matrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
+  const RegexNode& n = Node(node);
+  const size_t rights = s.states.size();
+  Matrix m(num_states_ * rights);
+  switch (n.kind) {
+    case RegexKind::kEpsilon: return Identity(m.size);
+    case RegexKind::kNone: return m;
+    case RegexKind::kCharacter:
+    case RegexKind::kSet: {
+      const std::vector<CodePointRanges>& pieces = Pieces(node);
+      for (size_t q = 0; q < num_states_; ++q)
+        for (size_t r = 0; r < rights; ++r) {
+          std::map<std::pair<size_t, size_t>, CodePointRanges> cells;
+          for (size_t c = 0; c < classes_.size(); ++c) {
+            CodePointRanges& ranges = cells[{q * rights + s.before[r][c], next_[q][c] * rights + r}];
+            ranges.insert(ranges.end(), pieces[c].begin(), pieces[c].end());
+          }
+          for (const auto& [cell, ranges] : cells)
+            if (!ranges.empty()) m.At(cell.first, cell.second) = pool_.Characters(ranges);
+        }
+      return m;
+    }
+    case RegexKind::kConcat: {
+      m = Identity(m.size);
+      for (uint32_t c = n.first; c; c = Node(c).next) m = Product(m, Transfer(c, s));
+      return m;
+    }
+    case RegexKind::kAlternate:
+      for (uint32_t c = n.first; c; c = Node(c).next) {
+        const Matrix branch = Transfer(c, s);
+        for (size_t i = 0; i < m.cells.size(); ++i) m.cells[i] = pool_.Union(m.cells[i], branch.cells[i]);
+      }
+      return m;
+    case RegexKind::kGroup: return Transfer(n.first, s);
+    case RegexKind::kRepeat: {
+      const Matrix body = Transfer(n.first, s);
+      const uint32_t copies = n.high == kUnbounded ? n.low : n.high;
+      if (copies > lowering_.options().unrolled / m.size)
+        lowering_.Unsupported(node, "large bounded repetition inside a repetition with lookaround or anchors",
+                              "use a smaller bound, or no upper bound");
+      Matrix out = n.high == kUnbounded ? Star(body) : Identity(m.size);
+      if (n.high != kUnbounded)
+        for (uint32_t i = n.low; i < n.high; ++i) {
+          out = Product(body, out);
+          for (size_t k = 0; k < m.size; ++k) out.At(k, k) = pool_.Optional(out.At(k, k));
+        }
+      for (uint32_t i = 0; i < n.low; ++i) out = Product(body, out);
+      return out;
+    }
+    default:
+      for (size_t q = 0; q < num_states_; ++q)
+        for (size_t r = 0; r < rights; ++r) {
+          bool holds;
+          if (n.kind == RegexKind::kBoundary)
+            holds = Holds(node, q) != s.states[r][s.index.at(SuffixLanguage(node, q))];
+          else
+            holds = IsPrefixAssertion(node) ? Holds(node, q) : s.states[r][s.index.at(SuffixLanguage(node, q))];
+          if (holds != n.negated) m.At(q * rights + r, q * rights + r) = kEpsilonExpr;
+        }
+      return m;
+  }
+}
+
+RegexContext::Vector RegexContext::BeforeStar(uint32_t body, const Vector& after) {
+  constexpr size_t kMostLabels = 64;  // the star of a matrix costs their third power
+  Suffixes s;
+  CollectSuffixes(body, &s);
+  CloseSuffixes(&s);
+  const size_t rights = s.states.size();
+  if (num_states_ * rights > kMostLabels)
+    lowering_.Unsupported(body, "repetition with lookaround or anchors that needs too many contexts",
+                          "shorten what is looked for, or bound the repetition");
+  const Matrix star = Star(Transfer(body, s));
+  std::vector<Expr> suffix;  // by state: the texts that belong to exactly its languages
+  for (const std::vector<bool>& state : s.states) {
+    std::vector<Expr> parts{pool_.AnyBytes()};
+    for (size_t i = 0; i < state.size(); ++i)
+      parts.push_back(state[i] ? s.languages[i] : pool_.Complement(s.languages[i]));
+    suffix.push_back(pool_.Intersect(std::move(parts)));
+  }
+  Vector out(num_states_);
+  for (size_t q = 0; q < num_states_; ++q) {
+    std::vector<Expr> parts;
+    for (size_t r = 0; r < rights; ++r)
+      for (size_t to = 0; to < num_states_; ++to)
+        for (size_t right = 0; right < rights; ++right) {
+          const Expr path = star.At(q * rights + r, to * rights + right);
+          if (path != kEmpty) parts.push_back(pool_.Concat(path, pool_.Intersect(after[to], suffix[right])));
+        }
+    out[q] = pool_.Union(std::move(parts));
+  }
+  return out;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,86 @@
+// Assertions compiled away exactly: lookahead through intersection with what follows, lookbehind and anchors through
+// the states of a small automaton over what came before.
+//
+// Every assertion about the text before a place says that this prefix is in a regular language; Prefixes is the
+// product of their automata, over classes of characters that no assertion tells apart. A node is lowered with the
+// language V[q] of what may follow it when the prefix has led to state q, and yields the same for its own start:
+//   P(?=X)S = P·(X·any & S),   P(?!X)S = P·(~(X·any) & S),   P(?<=X)S = the paths of P into states where X ends.
+// A repetition without upper bound that has assertions inside is the star of a matrix over labels (q, r): r says which
+// of the lookahead languages, and which of their derivatives, the text after a place belongs to. Guessing r and
+// checking it on every character is exact because each suffix belongs to exactly one r.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "constraints/csrc/regex.h"
+
+namespace tokamata {
+
+class RegexContext {
+ public:
+  explicit RegexContext(RegexLowering* lowering);
+  Expr Lower(uint32_t root);
+
+ private:
+  using Vector = std::vector<Expr>;  // by prefix state
+  struct Matrix {
+    size_t size = 0;
+    std::vector<Expr> cells;
+    explicit Matrix(size_t n) : size(n), cells(n * n, kEmpty) {}
+    Expr& At(size_t i, size_t j) { return cells[i * size + j]; }
+    Expr At(size_t i, size_t j) const { return cells[i * size + j]; }
+  };
+  // The suffix languages that one repetition's assertions ask about, and their states from right to left.
+  struct Suffixes {
+    std::vector<Expr> languages;                // closed under derivatives by character classes
+    std::vector<std::vector<uint32_t>> step;    // [language][class]: index of the derivative
+    std::map<Expr, uint32_t> index;
+    std::vector<std::vector<bool>> states;      // which languages contain the suffix; 0: the empty suffix
+    std::vector<std::vector<uint32_t>> before;  // [state][class]: the state one character further left
+  };
+
+  const RegexNode& Node(uint32_t node) const { return lowering_.tree().nodes[node]; }
+  bool IsPrefixAssertion(uint32_t node) const;
+
+  // ---- classes of characters that assertions do not tell apart
+  void CollectSets(uint32_t node, bool inside, std::vector<CodePointRanges>* sets) const;
+  void BuildClasses(uint32_t root);
+  const std::vector<CodePointRanges>& Pieces(uint32_t node);  // a character or set node, split by class
+  Expr Derivative(Expr e, size_t character_class);
+
+  // ---- prefixes
+  void CollectPrefixes(uint32_t node);
+  Expr PrefixLanguage(uint32_t node);
+  Expr ExtendPrefix(uint32_t node, Expr prefix);
+  void BuildPrefixes();
+  bool Holds(uint32_t node, size_t q) const;  // of an assertion about the prefix, without its negation
+
+  // ---- what follows
+  Expr SuffixLanguage(uint32_t node, size_t q);  // of an assertion about the suffix, without its negation
+  Vector Before(uint32_t node, const Vector& after);
+  Vector BeforeRepeat(uint32_t node, const Vector& after);
+  Vector BeforeStar(uint32_t body, const Vector& after);
+  Expr Filter(uint32_t node, size_t q, Expr after);
+  Expr Word(uint32_t node) { return lowering_.Set(Node(node).first); }
+
+  // ---- repetitions with assertions inside
+  void CollectSuffixes(uint32_t node, Suffixes* suffixes);
+  void CloseSuffixes(Suffixes* suffixes);
+  Matrix Transfer(uint32_t node, const Suffixes& suffixes);
+  Matrix Identity(size_t size) const;
+  Matrix Product(const Matrix& a, const Matrix& b);
+  Matrix Star(Matrix m);
+
+  RegexLowering& lowering_;
+  Expressions& pool_;
+  size_t num_states_ = 1;
+  std::vector<CodePointRanges> classes_;
+  std::vector<Expr> prefix_languages_;
+  std::map<uint32_t, size_t> prefix_of_node_;
+  std::vector<std::vector<uint32_t>> next_;  // [state][class]
+  std::vector<std::vector<bool>> holds_;     // [state][prefix language]
+  std::map<uint32_t, std::vector<CodePointRanges>> pieces_;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,79 @@
+// Patterns as syntax trees: what the parsers of regex_python.cc and regex_ecma.cc produce and regex.cc lowers.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "automata/csrc/expression.h"
+
+namespace tokamata {
+
+enum class RegexSyntax : uint8_t {
+  kPython,  // the re module of the running Python, str patterns, plus \p{..}
+  kEcma,    // ECMA-262 with the u flag
+};
+
+struct RegexOptions {
+  RegexSyntax syntax = RegexSyntax::kPython;
+  std::string flags;            // of "aimsx", as if the pattern began with (?flags)
+  uint32_t depth = 250;         // nesting of groups
+  size_t length = 2'000'000;    // code points of the pattern
+  uint32_t unrolled = 1000;     // copies of a bounded repetition with an assertion inside
+  uint32_t contexts = 200;      // assertion contexts told apart
+  // The character of a Unicode name (Python's \N{..}); a value above U+10FFFF: there is none.
+  std::function<uint32_t(std::string_view)> lookup_name;
+};
+
+enum class RegexKind : uint8_t {
+  kEpsilon,
+  kNone,         // matches nothing: what stands where an unsupported construct was read
+  kCharacter,    // first: code point
+  kSet,          // first: index of a set
+  kConcat,       // first: child, further ones by next
+  kAlternate,    // likewise
+  kRepeat,       // first: child; low, high; negated: lazy (the same language unless inside kAtomic)
+  kPossessive,   // the same without backtracking
+  kGroup,        // first: child; low, high: place and length of the name in the pattern, if it has one
+  kAtomic,       // first: child
+  kLookahead,    // first: child; negated
+  kLookbehind,   // likewise
+  kStart,        // nothing before
+  kEnd,          // nothing after
+  kLastLine,     // nothing after, or one newline (Python's $)
+  kLineStart,    // nothing before, or a line terminator (first: index of their set)
+  kLineEnd,      // nothing after, or a line terminator (likewise)
+  kBoundary,     // first: index of the set of word characters; negated: \B
+};
+
+struct RegexNode {
+  RegexKind kind = RegexKind::kEpsilon;
+  bool negated = false;
+  uint32_t position = 0;  // in code points
+  uint32_t first = 0;     // see RegexKind
+  uint32_t next = 0;      // the next sibling; 0: none (node 0 is never a sibling)
+  uint32_t low = 0, high = 0;
+};
+
+struct RegexTree {
+  std::vector<RegexNode> nodes{RegexNode{}};  // node 0 is the empty string
+  std::vector<CodePointRanges> sets;          // normalized
+  uint32_t root = 0;
+  std::vector<uint32_t> text;  // the pattern's code points
+};
+
+RegexTree ParseRegex(std::string_view pattern_utf8, const RegexOptions& options);
+
+// The pattern as it stands in messages: quoted, cut to what is around the position.
+std::string RegexExcerpt(const std::vector<uint32_t>& text, size_t position);
+[[noreturn]] void ThrowMalformed(const std::vector<uint32_t>& text, size_t position, const std::string& what,
+                                 const std::string& remedy);
+[[noreturn]] void ThrowUnsupported(const std::vector<uint32_t>& text, size_t position, const std::string& what,
+                                   const std::string& remedy);
+
+// Whether a node matches no character, only places (anchors, lookaround, the empty string).
+bool IsZeroWidth(const RegexTree& tree, uint32_t node);
+
+}  // namespace tokamata

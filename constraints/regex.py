@@ -1,0 +1,49 @@
+"""regex: the texts that a regular expression matches from end to end."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from .._core import regex as _native_regex
+from ..automata.errors import UnsupportedError
+from .constraint import Constraint
+
+Syntax = Literal["python", "ecma"]
+
+_FLAGS = ((re.ASCII, "a"), (re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, "s"), (re.VERBOSE, "x"))
+_MOST_DEPTH = 1000
+
+
+def regex(pattern: str | re.Pattern[str], syntax: Syntax = "python", *, max_depth: int = 250) -> Constraint:
+    r"""The texts that the whole pattern matches, as ``re.fullmatch`` does, over UTF-8.
+
+    ``syntax="python"``: the ``re`` syntax of Python 3.11 and later for str patterns, with the character classes and
+    case rules of the running Python, and ``\p{..}``, ``\P{..}`` for general categories, scripts and binary properties.
+    A compiled ``re.Pattern`` brings its flags along. ``syntax="ecma"``: ECMA-262 with the u flag.
+
+    Lookahead, lookbehind, ``\b`` and anchors are compiled away exactly wherever they stand; atomic groups and
+    possessive quantifiers too, where what they match is decided (``\d++``, ``(?>a|ab)``). Greedy and lazy quantifiers
+    are the same language. Code points that are not characters (lone surrogates) match nothing.
+
+    Building is linear in the pattern and counters stay symbolic. Raises ConstraintError for a malformed pattern (with
+    the position, in characters), UnsupportedError for what is not regular (backreferences, conditional groups),
+    LimitError beyond 2,000,000 characters or ``max_depth`` nested groups (at most 1000).
+    """
+    if syntax not in ("python", "ecma"):
+        raise ValueError(f'regex: expected syntax "python" or "ecma", got {syntax!r}')
+    if not 0 <= max_depth <= _MOST_DEPTH:
+        raise ValueError(f"regex: expected 0 <= max_depth <= {_MOST_DEPTH}, got {max_depth}")
+    flags = ""
+    if isinstance(pattern, re.Pattern):
+        if syntax == "ecma":
+            raise ValueError('regex: a compiled re.Pattern has Python\'s syntax; pass its text to use syntax="ecma"')
+        flags = "".join(letter for flag, letter in _FLAGS if pattern.flags & flag)
+        pattern = pattern.pattern
+    if isinstance(pattern, bytes):
+        raise UnsupportedError("regex: expected a str pattern, got bytes; decode it (texts are UTF-8)")
+    if not isinstance(pattern, str):
+        raise TypeError(f"regex: expected a pattern as str or re.Pattern, got {type(pattern).__name__}")
+    native = _native_regex(pattern.encode("utf-8", "surrogatepass"), syntax, flags, max_depth)
+    shown = pattern if len(pattern) <= 60 else pattern[:57] + "..."
+    return Constraint(native, source=f"regex({shown!r})")
