@@ -123,6 +123,9 @@ def tables() -> str:
         return runs(ord(c) for c in scalars if test(c))
 
     out.append(f'constexpr char kUnicodeVersion[] = "{unicodedata.unidata_version}";')
+    # Whether \\B matches in the empty text: since Python 3.14.
+    empty = re.search(r"\B", "") is not None
+    out.append(f"constexpr bool kEmptyHasNonBoundary = {str(empty).lower()};")
     array("uint32_t", "kWord", flat(class_runs(r"\w+", text)))
     array("uint32_t", "kDigit", flat(class_runs(r"\d+", text)))
     array("uint32_t", "kSpace", flat(class_runs(r"\s+", text)))

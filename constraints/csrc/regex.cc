@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "constraints/csrc/regex_context.h"
+#include "constraints/csrc/unicode.h"
 
 namespace tokamata {
 namespace {
@@ -39,6 +40,7 @@ RegexLowering::RegexLowering(Expressions* pool, RegexTree* tree, const RegexOpti
 Expr RegexLowering::Lower() {
   asserts_.assign(tree_.nodes.size(), 0);
   if (FindAsserts(tree_.root)) {
+    SpecifyNonBoundaries();
     RemoveAtomic(tree_.root);
     DropStart(tree_.root);
     DropEnd(tree_.root);
@@ -46,6 +48,25 @@ Expr RegexLowering::Lower() {
     if (FindAsserts(tree_.root)) return RegexContext(this).Lower(tree_.root);
   }
   return Plain(tree_.root);
+}
+
+// In Pythons whose \B does not match in the empty text it is \B(?!\A\Z).
+void RegexLowering::SpecifyNonBoundaries() {
+  if (options_.syntax != RegexSyntax::kPython || EmptyHasNonBoundary()) return;
+  const uint32_t size = static_cast<uint32_t>(tree_.nodes.size());
+  for (uint32_t node = 0; node < size; ++node) {
+    const RegexNode n = tree_.nodes[node];
+    if (n.kind != RegexKind::kBoundary || !n.negated) continue;
+    const uint32_t start = Add(RegexKind::kStart, n.position);
+    tree_.nodes[start].next = Add(RegexKind::kEnd, n.position);
+    const uint32_t not_empty = Add(RegexKind::kLookahead, n.position, Add(RegexKind::kConcat, n.position, start));
+    const uint32_t boundary = Add(RegexKind::kBoundary, n.position, n.first);
+    tree_.nodes[not_empty].negated = tree_.nodes[boundary].negated = true;
+    tree_.nodes[boundary].next = not_empty;
+    Become(node, RegexKind::kConcat, boundary);
+  }
+  asserts_.assign(tree_.nodes.size(), 0);
+  FindAsserts(tree_.root);
 }
 
 // Atomic groups and possessive quantifiers count until RemoveAtomic has rewritten them.
@@ -123,18 +144,31 @@ Expr RegexLowering::Plain(uint32_t node) {
     case RegexKind::kSet: return Set(n.first);
     case RegexKind::kConcat: {
       std::vector<Expr> parts;
-      std::string literal;
+      Expr body = kEmpty;  // of the repetition that parts ends with: x{a,b}x{c,d} is x{a+c,b+d}
+      uint32_t low = 0, high = 0;
       for (uint32_t c = n.first; c; c = tree_.nodes[c].next) {
-        const RegexNode& x = tree_.nodes[c];
+        const RegexNode x = tree_.nodes[c];
         if (x.kind == RegexKind::kCharacter && !IsSurrogate(x.first)) {
-          AppendUtf8(x.first, &literal);
+          std::string text;
+          AppendUtf8(x.first, &text);
+          for (char b : text) parts.push_back(pool_.Byte(static_cast<uint8_t>(b)));
+          body = kEmpty;
           continue;
         }
-        for (char b : literal) parts.push_back(pool_.Byte(static_cast<uint8_t>(b)));
-        literal.clear();
-        parts.push_back(Plain(c));
+        if (x.kind != RegexKind::kRepeat) {
+          parts.push_back(Plain(c));
+          body = kEmpty;
+          continue;
+        }
+        const Expr repeated = Plain(x.first);
+        const bool joins = repeated == body && body != kEmpty && uint64_t{low} + x.low < kUnbounded &&
+                           (high == kUnbounded || x.high == kUnbounded || uint64_t{high} + x.high < kUnbounded);
+        if (joins) parts.pop_back();
+        low = joins ? low + x.low : x.low;
+        high = joins ? (high == kUnbounded || x.high == kUnbounded ? kUnbounded : high + x.high) : x.high;
+        body = repeated;
+        parts.push_back(pool_.Repeat(body, low, high));
       }
-      for (char b : literal) parts.push_back(pool_.Byte(static_cast<uint8_t>(b)));
       return pool_.Concat(parts);
     }
     case RegexKind::kAlternate: {

@@ -37,6 +37,7 @@ class RegexLowering {
 
  private:
   bool FindAsserts(uint32_t node);
+  void SpecifyNonBoundaries();
   void RemoveAtomic(uint32_t node);
   void LowerAtomic(uint32_t node, uint32_t content);
   bool ToPossessive(uint32_t node, uint32_t body, uint32_t low, uint32_t high);

@@ -31,7 +31,7 @@ std::string Utf8(uint32_t c) {
 }  // namespace
 
 // Recursion in this file follows the nesting of groups, which the parser limits.
-RegexContext::RegexContext(RegexLowering* lowering) : lowering_(*lowering), pool_(lowering->pool()) {}
+RegexContext::RegexContext(RegexLowering* lowering) : lowering_(*lowering), pool_(lowering->pool()), size_at_start_(pool_.Size()) {}
 
 Expr RegexContext::Lower(uint32_t root) {
   BuildClasses(root);
@@ -401,9 +401,20 @@ RegexContext::Matrix RegexContext::Product(const Matrix& a, const Matrix& b) {
   return m;
 }
 
+void RegexContext::TooManyContexts(uint32_t node) const {
+  lowering_.Unsupported(node, "repetition with lookaround or anchors that needs too many contexts",
+                        "shorten what is looked for, or bound the repetition");
+}
+
+void RegexContext::CheckGrowth(uint32_t node) const {
+  constexpr size_t kMostExpressions = 300'000;  // the star of a matrix may cost more than its third power
+  if (pool_.Size() - size_at_start_ > kMostExpressions) TooManyContexts(node);
+}
+
 // Kleene's elimination.
-RegexContext::Matrix RegexContext::Star(Matrix m) {
+RegexContext::Matrix RegexContext::Star(Matrix m, uint32_t node) {
   for (size_t k = 0; k < m.size; ++k) {
+    CheckGrowth(node);
     const Expr loop = pool_.Star(m.At(k, k));
     const Matrix old = m;
     for (size_t i = 0; i < m.size; ++i)
@@ -441,7 +452,10 @@ RegexContext::Matrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
     }
     case RegexKind::kConcat: {
       m = Identity(m.size);
-      for (uint32_t c = n.first; c; c = Node(c).next) m = Product(m, Transfer(c, s));
+      for (uint32_t c = n.first; c; c = Node(c).next) {
+        m = Product(m, Transfer(c, s));
+        CheckGrowth(node);
+      }
       return m;
     }
     case RegexKind::kAlternate:
@@ -457,7 +471,7 @@ RegexContext::Matrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
       if (copies > lowering_.options().unrolled / m.size)
         lowering_.Unsupported(node, "large bounded repetition inside a repetition with lookaround or anchors",
                               "use a smaller bound, or no upper bound");
-      Matrix out = n.high == kUnbounded ? Star(body) : Identity(m.size);
+      Matrix out = n.high == kUnbounded ? Star(body, node) : Identity(m.size);
       if (n.high != kUnbounded)
         for (uint32_t i = n.low; i < n.high; ++i) {
           out = Product(body, out);
@@ -487,9 +501,8 @@ RegexContext::Vector RegexContext::BeforeStar(uint32_t body, const Vector& after
   CloseSuffixes(&s);
   const size_t rights = s.states.size();
   if (num_states_ * rights > kMostLabels)
-    lowering_.Unsupported(body, "repetition with lookaround or anchors that needs too many contexts",
-                          "shorten what is looked for, or bound the repetition");
-  const Matrix star = Star(Transfer(body, s));
+    TooManyContexts(body);
+  const Matrix star = Star(Transfer(body, s), body);
   std::vector<Expr> suffix;  // by state: the texts that belong to exactly its languages
   for (const std::vector<bool>& state : s.states) {
     std::vector<Expr> parts{pool_.AnyBytes()};

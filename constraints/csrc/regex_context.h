@@ -70,10 +70,13 @@ class RegexContext {
   Matrix Transfer(uint32_t node, const Suffixes& suffixes);
   Matrix Identity(size_t size) const;
   Matrix Product(const Matrix& a, const Matrix& b);
-  Matrix Star(Matrix m);
+  Matrix Star(Matrix m, uint32_t node);
+  [[noreturn]] void TooManyContexts(uint32_t node) const;
+  void CheckGrowth(uint32_t node) const;
 
   RegexLowering& lowering_;
   Expressions& pool_;
+  size_t size_at_start_;
   size_t num_states_ = 1;
   std::vector<CodePointRanges> classes_;
   std::vector<Expr> prefix_languages_;

@@ -115,6 +115,8 @@ CodePointRanges UnicodeWord() { return FromTable(kWord); }
 CodePointRanges UnicodeDigit() { return FromTable(kDigit); }
 CodePointRanges UnicodeSpace() { return FromTable(kSpace); }
 
+bool EmptyHasNonBoundary() { return kEmptyHasNonBoundary; }
+
 bool IsIdentifierStart(uint32_t c) { return InTable(kIdentifierStart, c); }
 bool IsIdentifierContinue(uint32_t c) { return InTable(kIdentifierContinue, c); }
 

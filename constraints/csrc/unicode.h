@@ -16,6 +16,9 @@ CodePointRanges UnicodeWord();
 CodePointRanges UnicodeDigit();
 CodePointRanges UnicodeSpace();
 
+// Whether the running Python's \B matches in the empty text (it does since 3.14).
+bool EmptyHasNonBoundary();
+
 // str.isidentifier() of a name's first and of its other characters.
 bool IsIdentifierStart(uint32_t c);
 bool IsIdentifierContinue(uint32_t c);

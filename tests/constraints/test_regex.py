@@ -1,0 +1,203 @@
+"""regex against Python's re: random patterns, every construct, errors with their positions."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+
+import pytest
+
+import tokamata
+from tokamata import ConstraintError, LimitError, UnsupportedError, regex
+
+from oracle import regex_random
+
+LONGEST = 12  # re needs exponential time on some pairs of pattern and text
+
+
+def judge(compiled: re.Pattern[str], text: str) -> bool:
+    return compiled.fullmatch(text) is not None
+
+
+def check_random(seed: int, *, assertions: bool, atomic: bool = False) -> str:
+    rng = random.Random(seed)
+    generator = regex_random.PatternGenerator(rng, assertions=assertions, atomic=atomic)
+    pattern = generator.pattern()
+    compiled = regex_random.compile_quietly(pattern)
+    try:
+        constraint = regex(pattern)
+        members = [m.decode() for m in constraint.examples(3, seed=seed)]
+    except UnsupportedError:
+        assert compiled is not None, (seed, pattern)
+        return "unsupported"
+    except LimitError:
+        return "limit"
+    except ConstraintError as error:
+        assert compiled is None, (seed, pattern, error)
+        return "malformed"
+    assert compiled is not None, (seed, pattern)
+    for text in regex_random.texts(rng, pattern, [m for m in members if len(m) < LONGEST], n=6):
+        assert constraint.accepts(text) == judge(compiled, text), (seed, pattern, text)
+    return "checked"
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_random_patterns(block: int) -> None:
+    for seed in range(block * 100, block * 100 + 100):
+        assert check_random(seed, assertions=False) != "unsupported", seed
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_random_patterns_with_assertions(block: int) -> None:
+    outcomes = [check_random(seed, assertions=True) for seed in range(block * 100, block * 100 + 100)]
+    assert outcomes.count("checked") > 90
+
+
+@pytest.mark.parametrize(
+    ("pattern", "yes", "no"),
+    [
+        (r"a(?=b)b|(?=a)b", ["ab"], ["a", "b", ""]),
+        (r"^(?!foo)\w+$", ["bar", "fo", "fob"], ["foo", "foobar"]),
+        (r"^(?=.*\d)(?=.*[A-Z]).{4,6}$", ["aA0b", "0000AA"], ["aaA0bbb", "aaaa", "A0"]),
+        (r"(?:\b\w+\b\s*)+", ["ab cd", "a"], ["", "-", " a"]),
+        (r"(?:(?!-->).)*-->", ["abc-->", "-->"], ["a-->b-->", "--"]),
+        (r"<(?:(?!>)[^<])*>", ["<ab>", "<>"], ["<a>>", "<a<>"]),
+        (r"(?<=a)b|x(?<=x)y", ["xy"], ["b", "ab"]),
+        (r"\d{3}(?<!000)-x", ["001-x"], ["000-x"]),
+        (r"(?m)(^a$\n?)+", ["a\na", "a\na\n", "a"], ["aa", "\na"]),
+        ("a$\n", ["a\n"], ["a", "a\n\n"]),
+        (r"a\Z\n", [], ["a\n", "a"]),
+        ("x^a|b", ["b"], ["xa", "a"]),
+        (r"a++b|c*+d|(?>e|ef)g", ["aab", "ccd", "d", "eg"], ["aa", "efg"]),
+        (r"a++a|\d{2,4}+\d", ["12345"], ["aa", "a", "1234", "123"]),
+        (r"(?i)stra\xdfe|ÅK", ["STRAßE", "ſtraẞe", "\u212b\u212a"], ["STRASSE"]),
+        (r"\N{EM DASH}\p{Lu}\p{Greek}\p{sc=Han}\P{L}", ["—Aα日1"], ["—aα日1", "—Aa日1"]),
+        (r"(?x) a\ b # comment \) ( [" "\n c [ ] (?#x)+", ["a bc ", "a bc  "], ["abc", "a bc"]),
+        (r"a{,2}b{2,}c{1}d{e{2f{,", ["aabbcd{e{2f{,", "bbcd{e{2f{,"], ["bcd{e{2f{,"]),
+        (r"(?P<year>\d{4})-(?:0[1-9]|1[0-2])", ["2024-12"], ["2024-13"]),
+        ("\ud800|a[\ud800-\udfff]|b", ["b"], ["a", ""]),
+        (r"\0\07\101\x41\u0041\U00000041[\b\1]", ["\0\aAAAA\b", "\0\aAAAA\1"], ["\0\aAAAAb"]),
+    ],
+)
+def test_constructs(pattern: str, yes: list[str], no: list[str]) -> None:
+    constraint = regex(pattern)
+    for text in yes:
+        assert constraint.accepts(text), text
+    for text in no:
+        assert not constraint.accepts(text), text
+    if r"\p" not in pattern:
+        compiled = regex_random.compile_quietly(pattern)
+        if compiled is not None:  # atomic groups are new in Python 3.11
+            assert all(judge(compiled, t) for t in yes)
+            assert not any(judge(compiled, t) for t in no)
+
+
+def test_compiled_patterns_bring_their_flags() -> None:
+    assert regex(re.compile("a.b # x", re.DOTALL | re.IGNORECASE | re.VERBOSE)).accepts("A\nB")
+    assert not regex(re.compile(r"\w", re.ASCII)).accepts("é")
+    assert regex(re.compile(r"a\n^b", re.MULTILINE)).accepts("a\nb")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("ab[cd", 'unterminated character class at position 2 of "ab[cd": close it with "]"'),
+        ("日本)", 'unbalanced closing parenthesis at position 2 of "日本)"'),
+        ("a(b", 'unterminated group at position 1 of "a(b"'),
+        ("a**", "multiple repeat at position 2"),
+        ("a|*b", "nothing to repeat at position 2"),
+        ("x{3,2}", "repetition whose minimum exceeds its maximum at position 1"),
+        ("x{99999999999}", "repetition number too large at position 1"),
+        ("abc\\", "backslash at the end of the pattern at position 3"),
+        (r"a\q", r"bad escape \q at position 1"),
+        (r"\x4", r"incomplete escape \x4 at position 0"),
+        (r"\N{NO SUCH}", 'undefined character name "NO SUCH" at position 0'),
+        ("[b-a]", "bad character range b-a at position 1"),
+        (r"\p{Nope}", r"unknown property \p{Nope} at position 0"),
+        ("(?<=a*)b", "lookbehind without a fixed width at position 0"),
+        ("a(?i)", "global flags not at the start of the pattern at position 1"),
+        ("(?P<1>a)", 'bad group name "1" at position 4'),
+        ("(?P<a>x)(?P<a>y)", 'second group named "a" at position 12'),
+        ("(?Q)", r"unknown group \(\?Q at position 0".replace("\\", "")),
+        (r"(a)\2", "reference to group 2, which does not exist at position 3"),
+    ],
+)
+def test_malformed_patterns_name_the_place(pattern: str, text: str) -> None:
+    with pytest.raises(ConstraintError, match=re.escape(text)) as caught:
+        regex(pattern)
+    assert not isinstance(caught.value, UnsupportedError)
+    if r"\p" not in pattern:
+        assert regex_random.compile_quietly(pattern) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"(a)b\1", "backreference at position 4"),
+        (r"(?P<q>['\"])x(?P=q)", "backreference at position 13"),
+        (r"(a)?(?(1)b|c)", "conditional group at position 4"),
+        (r"(?>a*?)b|(?>(?:a|ab)*)c", "atomic group or possessive quantifier at position"),
+    ],
+)
+def test_unsupported_patterns_name_place_and_reason(pattern: str, text: str) -> None:
+    with pytest.raises(UnsupportedError, match=re.escape(text)):
+        regex(pattern)
+
+
+def test_every_short_pattern_is_refused_exactly_when_re_refuses_it() -> None:
+    rng = random.Random(7)
+    pieces = ["a", "(", ")", "[", "]", "?", "*", "+", "{", "}", "1", ",", "|", "^", "$", "\\", "-", ":", "P", "<", ">", "=",
+              "!", "i", "x", "#", " ", "\n", "b", "d", "0", "7", "N", "u", "&", "."]  # fmt: skip
+    patterns = {"".join(rng.choice(pieces) for _ in range(rng.randint(1, 7))) for _ in range(6000)}
+    patterns |= {"(?" + "".join(rng.choice(pieces) for _ in range(rng.randint(1, 5))) + ")" for _ in range(3000)}
+    refused = 0
+    for pattern in sorted(patterns):
+        compiled = regex_random.compile_quietly(pattern)
+        try:
+            regex(pattern)
+        except UnsupportedError:
+            assert compiled is not None, pattern
+        except ConstraintError as error:
+            assert compiled is None, (pattern, error)
+            refused += 1
+        else:
+            assert compiled is not None, pattern
+    assert refused > 1000
+
+
+def test_hostile_patterns_end_quickly() -> None:
+    start = time.perf_counter()
+    deep = "(" * 100_000 + "a" + ")" * 100_000
+    with pytest.raises(LimitError, match=r"depth=250 .* at position 250"):
+        regex(deep)
+    assert regex("(" * 900 + "a" + ")" * 900, max_depth=1000).accepts("a")
+    with pytest.raises(LimitError, match="length=2000000"):
+        regex("a" * 10_000_000)
+    with pytest.raises(LimitError, match="depth"):
+        regex("(?:" * 5000)
+    with pytest.raises(LimitError, match="depth"):
+        regex("(?=" * 5000)
+    assert regex("x{1000000000}").accepts_prefix("x" * 100)
+    assert regex("(((a{1000}){1000}){1000}){1000}").accepts_prefix("a" * 1000)
+    assert regex("(?:(?:a{2,1000}b){3,100000}c)*").accepts("")
+    assert regex("a?" * 20_000).accepts("a" * 10)
+    assert regex("a?b?" * 100).accepts("a" * 10)
+    assert regex("|".join(f"word{i}" for i in range(100_000))).accepts("word77")
+    with pytest.raises(ConstraintError, match="unterminated"):
+        regex("[" * 1_000_000)
+    with pytest.raises(UnsupportedError, match="large bounded repetition"):
+        regex(r"(?:a\b ){100000}")
+    assert time.perf_counter() - start < 20
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(UnsupportedError, match="expected a str pattern, got bytes"):
+        regex(b"a")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected a pattern as str or re.Pattern, got int"):
+        regex(1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match='expected syntax "python" or "ecma"'):
+        regex("a", "perl")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="max_depth <= 1000"):
+        regex("a", max_depth=5000)
+    assert tokamata.regex is regex
