@@ -7,11 +7,10 @@ import re
 import time
 
 import pytest
+from oracle import regex_random
 
 import tokamata
 from tokamata import ConstraintError, LimitError, UnsupportedError, regex
-
-from oracle import regex_random
 
 LONGEST = 12  # re needs exponential time on some pairs of pattern and text
 
