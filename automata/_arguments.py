@@ -25,7 +25,7 @@ def number(operation: str, name: str, value: float, *, least: float = 0.0) -> fl
 
 
 def limit(operation: str, name: str, value: int) -> int:
-    """A limit: an integer of at least 1, of at most 62 bits; FstError otherwise."""
+    """A limit: an integer of at least 1; FstError otherwise. States are numbered with 31 bits, so that is the most."""
     if value < 1:
         raise FstError(f"{operation}: the limit {name} must be at least 1, got {value!r}")
-    return min(int(value), 1 << 62)
+    return min(int(value), (1 << 31) - 1 if name == "max_states" else 1 << 62)

@@ -18,6 +18,7 @@ def determinize(
     subsequential_label: int = 0,
     max_states: int = 20_000_000,
     max_arcs: int = 200_000_000,
+    max_elements: int = 100_000_000,
     max_delay: int = 1000,
 ) -> Fst:
     """An equivalent machine in which no state has two arcs with one input label.
@@ -28,7 +29,8 @@ def determinize(
 
     Over tropical and log weights the result can be infinite, where cycles with the same labels have different weights
     (no twins property), and so can a transducer's where outputs stay apart for ever: more than `max_states` states,
-    `max_arcs` arcs, or `max_delay` labels of output held back raise LimitError. With `weight` (tropical), only what
+    `max_arcs` arcs, `max_elements` states of `fst` in all subsets together (12 bytes each), or `max_delay` labels of
+    output held back raise LimitError. With `weight` (tropical), only what
     lies on paths within `weight` of the best one is made, best first, and then at most `nstate` states are expanded;
     the result is connected and always finite where cycles have positive weight.
 
@@ -46,6 +48,7 @@ def determinize(
             subsequential_label,
             limit("determinize", "max_states", max_states),
             limit("determinize", "max_arcs", max_arcs),
+            limit("determinize", "max_elements", max_elements),
             limit("determinize", "max_delay", max_delay),
         )
     )
@@ -67,6 +70,7 @@ class DeterminizeFst(DelayedFst):
         subsequential_label: int = 0,
         max_states: int = 20_000_000,
         max_arcs: int = 200_000_000,
+        max_elements: int = 100_000_000,
         max_delay: int = 1000,
     ) -> None:
         self._native = _NativeDelayed.determinize(
@@ -75,5 +79,6 @@ class DeterminizeFst(DelayedFst):
             subsequential_label,
             limit("DeterminizeFst", "max_states", max_states),
             limit("DeterminizeFst", "max_arcs", max_arcs),
+            limit("DeterminizeFst", "max_elements", max_elements),
             limit("DeterminizeFst", "max_delay", max_delay),
         )

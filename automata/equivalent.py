@@ -7,7 +7,7 @@ from ._arguments import limit, native, number
 from .fst import Fst
 
 
-def equivalent(a: Fst, b: Fst, *, delta: float = 1 / 1024, max_visits: int = 100_000) -> bool:
+def equivalent(a: Fst, b: Fst, *, delta: float = 1 / 1024, max_visits: int = 10_000) -> bool:
     """Whether two acceptors accept the same strings with the same weights.
 
     Both must be deterministic and epsilon-free acceptors over one semiring, else FstError, which names what to apply.

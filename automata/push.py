@@ -16,7 +16,7 @@ def push(
     reweight_type: Literal["to_initial", "to_final"] = "to_initial",
     remove_total_weight: bool = False,
     delta: float = 1e-6,
-    max_visits: int = 100_000,
+    max_visits: int = 10_000,
 ) -> Fst:
     """An equivalent machine with weights as near the start (or the final states) as they can be.
 
@@ -24,8 +24,7 @@ def push(
     carry the total weight; where an arc enters the start, a copy of it becomes the start (OpenFst adds an epsilon arc).
     `remove_total_weight` divides every path by the total weight. States on no accepted path keep their weights.
 
-    A cycle of negative tropical weight raises FstError, a log sum that has not converged after `max_visits` visits of a
-    state LimitError. Complexity: that of `shortestdistance`. Source: Mohri, "Weighted automata algorithms" (2009).
+    Complexity, and the errors where cycles have no total weight, are those of `shortestdistance`. Source: Mohri, "Weighted automata algorithms" (2009).
     """
     if reweight_type not in ("to_initial", "to_final"):
         raise FstError(f'push: reweight_type must be "to_initial" or "to_final", got {reweight_type!r}')

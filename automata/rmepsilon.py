@@ -12,15 +12,15 @@ def rmepsilon(
     *,
     connect: bool = True,
     delta: float = 1e-6,
-    max_visits: int = 100_000,
+    max_visits: int = 10_000,
     max_arcs: int = 200_000_000,
 ) -> Fst:
     """An equivalent machine without arcs that have epsilon on both sides.
 
     Without `connect` the states keep their ids; those that only epsilons entered lose their arcs. Arcs of one state
-    with the same labels and target become one. Over the log semiring the sum over an epsilon cycle is taken to a
-    relative error of about `delta`; one that has not converged after `max_visits` visits of a state (or diverges)
-    raises LimitError, as do more than `max_arcs` arcs. A tropical epsilon cycle of negative weight raises FstError.
+    with the same labels and target become one. Sums over epsilon cycles of the log semiring, and their errors, are those
+    of `shortestdistance`; a tropical epsilon cycle of negative weight raises FstError, more than `max_arcs` arcs
+    LimitError.
 
     Complexity: the sizes of the epsilon closures of the start and of all states that other arcs enter, times the log
     of their arcs; O(V^2 + V E) at worst. Source: Mohri, "Generic epsilon-removal and input epsilon-normalization

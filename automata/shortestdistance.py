@@ -11,14 +11,15 @@ from .fst import Fst
 
 
 def shortestdistance(
-    fst: Fst, *, reverse: bool = False, delta: float = 1e-6, max_visits: int = 100_000
+    fst: Fst, *, reverse: bool = False, delta: float = 1e-6, max_visits: int = 10_000
 ) -> NDArray[np.float32]:
     """For each state, the semiring sum of the weights of all paths from the start to it: float32 [states].
 
     With `reverse`, of all paths from it to the final states, final weights included. The semiring's zero where there is
-    no path. Over the log semiring, sums over cycles are taken to a relative error of about `delta`; one that has not
-    converged after `max_visits` visits of a state, or diverges (the cycles' probabilities add up to one or more),
-    raises LimitError. A cycle of negative tropical weight raises FstError.
+    no path. A cycle of negative tropical weight raises FstError. Over the log semiring, strongly connected components of up
+    to 32 states are solved, and a sum without a finite value (the cycles' probabilities add up to one or more) raises
+    FstError; in larger ones sums are taken to a relative error of about `delta`, and LimitError is raised where that
+    is not reached within `max_visits` visits of a state.
 
     Complexity: O(V + E) where the machine is acyclic; components with cycles O(E log V) over weights of at least 0,
     O(V E) with negative ones. Source: Mohri, "Semiring frameworks and algorithms for shortest-distance problems"

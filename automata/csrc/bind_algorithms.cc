@@ -91,7 +91,7 @@ class Delayed {
 
 DeterminizeOptions DeterminizeArguments(float delta, std::optional<float> weight, std::optional<int64_t> nstate,
                                         int32_t subsequential_label, int64_t max_states, int64_t max_arcs,
-                                        int64_t max_delay) {
+                                        int64_t max_elements, int64_t max_delay) {
   DeterminizeOptions options;
   options.delta = delta;
   if (weight) options.weight = *weight;
@@ -99,6 +99,7 @@ DeterminizeOptions DeterminizeArguments(float delta, std::optional<float> weight
   options.subsequential_label = CheckLabel(subsequential_label, "determinize", "subsequential_label");
   options.max_states = max_states;
   options.max_arcs = max_arcs;
+  options.max_elements = max_elements;
   options.max_delay = max_delay;
   return options;
 }
@@ -123,11 +124,13 @@ void BindDelayed(nb::module_& m) {
       .def_static("compose", &Delayed::Compose, "a"_a, "b"_a, "max_states"_a, "max_arcs"_a)
       .def_static("determinize",
                   [](const Fst& fst, float delta, int32_t subsequential_label, int64_t max_states, int64_t max_arcs,
-                     int64_t max_delay) {
-                    return Delayed::Determinize(fst, DeterminizeArguments(delta, {}, {}, subsequential_label,
-                                                                          max_states, max_arcs, max_delay));
+                     int64_t max_elements, int64_t max_delay) {
+                    return Delayed::Determinize(
+                        fst, DeterminizeArguments(delta, {}, {}, subsequential_label, max_states, max_arcs,
+                                                  max_elements, max_delay));
                   },
-                  "fst"_a, "delta"_a, "subsequential_label"_a, "max_states"_a, "max_arcs"_a, "max_delay"_a)
+                  "fst"_a, "delta"_a, "subsequential_label"_a, "max_states"_a, "max_arcs"_a, "max_elements"_a,
+                  "max_delay"_a)
       .def("semiring", [](Delayed& d) { return SemiringName(d.Get()->Semiring()); })
       .def("start", [](Delayed& d) { return d.Get()->Start(); })
       .def("final", &Delayed::Final, "state"_a)
@@ -166,12 +169,12 @@ void BindAlgorithms(nb::module_& m) {
         "a"_a, "b"_a, "connect"_a, "max_states"_a, "max_arcs"_a, Release());
   m.def("determinize",
         [](const Fst& fst, float delta, std::optional<float> weight, std::optional<int64_t> nstate,
-           int32_t subsequential_label, int64_t max_states, int64_t max_arcs, int64_t max_delay) {
+           int32_t subsequential_label, int64_t max_states, int64_t max_arcs, int64_t max_elements, int64_t max_delay) {
           return Determinize(fst, DeterminizeArguments(delta, weight, nstate, subsequential_label, max_states, max_arcs,
-                                                       max_delay));
+                                                       max_elements, max_delay));
         },
         "fst"_a, "delta"_a, "weight"_a.none(), "nstate"_a.none(), "subsequential_label"_a, "max_states"_a, "max_arcs"_a,
-        "max_delay"_a, Release());
+        "max_elements"_a, "max_delay"_a, Release());
   m.def("rmepsilon",
         [](const Fst& fst, bool connect, float delta, int64_t max_visits, int64_t max_arcs) {
           Fst result = fst;

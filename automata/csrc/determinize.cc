@@ -173,6 +173,8 @@ class SubsetsOf final : public DeterminizeFst::Subsets {
       state.first = elements_.size();
       state.count = static_cast<uint32_t>(elements.size());
       elements_.insert(elements_.end(), elements.begin(), elements.end());
+      CheckLimit("determinize", "max_elements", elements_.size(), options_.max_elements,
+                 "the subsets of states need too much memory; rewrite the machine with less ambiguity");
       id = NewState(state);
       subsets_.Insert(hash, id);
     }

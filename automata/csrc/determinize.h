@@ -17,6 +17,7 @@ struct DeterminizeOptions {
   Label subsequential_label = 0;  // input label of the arcs that emit what is left at the end of a transducer's string
   int64_t max_states = kDefaultMaxStates;
   int64_t max_arcs = kDefaultMaxArcs;
+  int64_t max_elements = kDefaultMaxElements;
   int64_t max_delay = 1000;       // longest output that a transducer's state may hold back, in labels
 };
 

@@ -14,7 +14,8 @@ constexpr float kDelta = 1.0f / 1024;               // OpenFst's tolerance when 
 constexpr float kShortestDelta = 1e-6f;             // OpenFst's tolerance of shortest distances
 constexpr int64_t kDefaultMaxStates = 20'000'000;   // states that one operation may make
 constexpr int64_t kDefaultMaxArcs = 200'000'000;    // arcs that one operation may make
-constexpr int64_t kDefaultMaxVisits = 100'000;      // visits of one state while a distance converges
+constexpr int64_t kDefaultMaxElements = 100'000'000;  // states of the operand in all subsets together
+constexpr int64_t kDefaultMaxVisits = 10'000;       // visits of one state while a sum over cycles converges
 
 // The nearest multiple of delta; 0 has one sign.
 inline float Quantize(float weight, float delta) {

@@ -80,6 +80,7 @@ class SingleSource {
   uint32_t ParentArc(StateId s) const { return nodes_[s].parent_arc; }
 
  private:
+  static constexpr size_t kSolvedStates = 32;
   struct Node {
     uint32_t run = 0;
     int32_t index = 0;
@@ -158,7 +159,11 @@ class SingleSource {
     }
     if (cyclic) {
       if constexpr (!S::kPath) {
-        Converge(begin, end, component);
+        if (end - begin <= kSolvedStates) {
+          Solve(begin, end, component);
+        } else {
+          Converge(begin, end, component);
+        }
       } else if (negative) {
         BellmanFord(begin, end, component);
       } else {
@@ -239,6 +244,54 @@ class SingleSource {
     }
   }
 
+  // Sums over all paths within a small component, by elimination of its states one after the other (Kleene's formula,
+  // as Gauss's algorithm): exact up to rounding, in costs of double precision.
+  void Solve(size_t begin, size_t end, int32_t component) {
+    const size_t n = end - begin;
+    const auto plus = [](double a, double b) {
+      const double low = std::min(a, b), high = std::max(a, b);
+      return high == kInfinity ? low : low - std::log1p(std::exp(low - high));
+    };
+    matrix_.assign(n * n, kInfinity);
+    sums_.assign(n, kInfinity);
+    for (size_t i = 0; i < n; ++i) nodes_[order_[begin + i]].visits = static_cast<int32_t>(i);
+    for (size_t i = 0; i < n; ++i) {
+      sums_[i] = nodes_[order_[begin + i]].distance;
+      for (const auto& arc : graph_.Arcs(order_[begin + i])) {
+        const Node& next = nodes_[arc.nextstate];
+        if (!graph_.Follows(arc) || next.component != component) continue;
+        double& entry = matrix_[i * n + static_cast<size_t>(next.visits)];
+        entry = plus(entry, arc.weight);
+      }
+    }
+    if (std::all_of(sums_.begin(), sums_.end(), [](double x) { return x == kInfinity; })) return;
+    for (size_t k = 0; k < n; ++k) {
+      const double loop = matrix_[k * n + k];
+      if (!(loop > 0)) FailDivergent(order_[begin + k]);
+      const double star = std::log(-std::expm1(-loop));
+      sums_[k] += star;
+      for (size_t j = 0; j < n; ++j) {
+        if (j == k) continue;
+        const double next = star + matrix_[k * n + j];
+        if (next == kInfinity) continue;
+        sums_[j] = plus(sums_[j], sums_[k] + matrix_[k * n + j]);
+        for (size_t i = k + 1; i < n; ++i) {
+          if (matrix_[i * n + k] != kInfinity) matrix_[i * n + j] = plus(matrix_[i * n + j], matrix_[i * n + k] + next);
+        }
+      }
+      for (size_t i = k + 1; i < n; ++i) {  // later states now also lead to k
+        if (matrix_[i * n + k] != kInfinity) matrix_[i * n + k] += star;
+      }
+    }
+    for (size_t i = 0; i < n; ++i) nodes_[order_[begin + i]].distance = static_cast<float>(sums_[i]);
+  }
+
+  [[noreturn]] void FailDivergent(StateId s) const {
+    throw FstError(std::string(operation_) + ": the sum over the cycles through state " + std::to_string(s) +
+                   " has no finite value: expected cycles whose probabilities add up to less than one, got one or more; "
+                   "raise the weights of the cycles");
+  }
+
   // Sums over all paths within the component, until what is left to pass on is below delta of every sum.
   void Converge(size_t begin, size_t end, int32_t component) {
     std::deque<StateId> queue;
@@ -256,8 +309,8 @@ class SingleSource {
       if (++node.visits > max_visits_ || !(node.distance > -kInfinity)) {
         FailLimit(operation_, "max_visits", max_visits_,
                   "the sum over the cycles through state " + std::to_string(s) +
-                      " has not converged, and has no finite value where the cycles' weights add up to one or more "
-                      "(a cycle of weight 0 or below)");
+                      " has not converged, and has no finite value where the cycles' probabilities add up to one or "
+                      "more");
       }
       const float residual = node.residual;
       node.residual = S::Zero();
@@ -290,6 +343,7 @@ class SingleSource {
   std::vector<size_t> components_;  // where each begins in order_
   std::vector<StateId> stack_;
   std::vector<Frame> frames_;
+  std::vector<double> matrix_, sums_;
 };
 
 }  // namespace tokamata

@@ -170,6 +170,8 @@ def test_known_blow_up_and_linear_cases():
     arcs = [(0, 1, 1, None, 0), (0, 2, 2, None, 0), (0, 2, 2, None, 1)]
     arcs += [(s, x, x, None, s + 1) for s in range(1, n) for x in (1, 2)]
     assert determinize(machine(arcs, [n], semiring="boolean")).num_states() == 2**n
+    with pytest.raises(LimitError, match=r"determinize: reached max_elements \(1001/1000\): .*memory.*max_elements="):
+        determinize(machine(arcs, [n], semiring="boolean"), max_elements=1000)
     fst = shuffled(chain([1, 2] * 50_000), random.Random(0))
     got = determinize(fst)
     assert (got.num_states(), got.num_arcs()) == (100_001, 100_000)

@@ -7,7 +7,7 @@ import random
 
 import pytest
 import pywrapfst
-from oracle.machines import chain, machine, rebuilt, shuffled
+from oracle.machines import chain, machine, rebuilt, ring, shuffled
 from oracle.openfst import to_openfst
 from oracle.random_fst import SEMIRINGS, random_fst
 from tokamata.automata import Fst, FstError, LimitError, SymbolTable, equivalent, minimize, push
@@ -105,7 +105,7 @@ def test_refused_operands():
     with pytest.raises(FstError, match=r"equivalent: .*semiring"):
         equivalent(a, Fst("log"))
     with pytest.raises(LimitError, match=r"equivalent: reached max_visits"):
-        equivalent(*[machine([(0, 1, 1, 0.125, 0)], [0], semiring="log")] * 2, max_visits=5)
+        equivalent(ring(40, 0.001), ring(40, 0.001), max_visits=5)
     b = chain([1])
     a.input_symbols, b.input_symbols = SymbolTable("x"), SymbolTable("y")
     assert equivalent(a, b)

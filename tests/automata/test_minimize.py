@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from oracle.machines import by_label, chain, is_deterministic, machine, shuffled
+from oracle.machines import by_label, chain, is_deterministic, machine, ring, shuffled
 from oracle.openfst import to_openfst
 from oracle.random_fst import SEMIRINGS, random_fst
 from oracle.relation import assert_same, relation
@@ -80,7 +80,7 @@ def test_weighted_acceptors(semiring):
         try:
             fst = determinize(fst, max_states=200)
             got = minimize(fst, delta=1e-4)
-        except LimitError:
+        except (LimitError, FstError):  # no twins, or no finite total weight
             assert semiring != "boolean", note
             continue
         merged += got.num_states() < fst.num_states()  # or states on no path
@@ -149,5 +149,5 @@ def test_refused_operands():
     with pytest.raises(FstError, match=r"minimize: a cycle of negative total weight"):
         minimize(machine([(0, 1, 1, -1.0, 0)], [0]))
     with pytest.raises(LimitError, match=r"minimize: reached max_visits \(11/10\)"):
-        minimize(machine([(0, 1, 1, 0.125, 0)], [0], semiring="log"), max_visits=10)
+        minimize(ring(40, 0.001), max_visits=10)
     assert minimize(Fst()).num_states() == 0

@@ -6,7 +6,7 @@ import math
 import random
 
 import pytest
-from oracle.machines import chain, has_epsilons, machine
+from oracle.machines import chain, has_epsilons, machine, ring
 from oracle.openfst import from_openfst, to_openfst
 from oracle.random_fst import SEMIRINGS, random_fst
 from oracle.relation import assert_same, relation
@@ -52,8 +52,10 @@ def test_log_epsilon_cycles_are_summed_in_full():
 
 
 def test_endless_sums_are_refused():
-    with pytest.raises(LimitError, match=r"rmepsilon: reached max_visits \(100001/100000\)"):
-        rmepsilon(machine([(0, 0, 0, 0.0, 0)], [0], semiring="log"))
+    with pytest.raises(LimitError, match=r"rmepsilon: reached max_visits \(10001/10000\)"):
+        rmepsilon(ring(40, 0.0, label=0))
+    with pytest.raises(FstError, match=r"rmepsilon: the sum over the cycles through state 0 has no finite value"):
+        rmepsilon(ring(2, 0.0, label=0))
     with pytest.raises(FstError, match=r"rmepsilon: a cycle of negative total weight"):
         rmepsilon(machine([(0, 0, 0, 1.0, 1), (1, 0, 0, -2.0, 0)], [0]))
 

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 import pywrapfst
-from oracle.machines import chain, machine, rebuilt
+from oracle.machines import chain, machine, rebuilt, ring
 from oracle.openfst import to_openfst
 from oracle.random_fst import SEMIRINGS, random_fst
 from tokamata.automata import Arc, Fst, FstError, LimitError, shortestdistance
@@ -128,13 +128,34 @@ def test_log_loops():
     assert shortestdistance(machine([(0, 1, 1, 1.0, 0)], [0], semiring="log"))[0] == pytest.approx(
         math.log(1 - math.exp(-1)), abs=1e-5
     )
+    slow = shortestdistance(machine([(0, 1, 1, 1e-6, 0)], [0], semiring="log"))
+    assert slow[0] == pytest.approx(math.log(1e-6), rel=1e-5)
     for weight in (0.0, -0.5):
-        with pytest.raises(LimitError, match=r"shortestdistance: reached max_visits \(501/500\).*no finite value"):
-            shortestdistance(machine([(0, 1, 1, weight, 0)], [0], semiring="log"), max_visits=500)
-    slow = machine([(0, 1, 1, 0.001, 0)], [0], semiring="log")
-    with pytest.raises(LimitError, match=r"max_visits"):
-        shortestdistance(slow, max_visits=100)
-    assert shortestdistance(slow)[0] == pytest.approx(math.log(1 - math.exp(-0.001)), rel=1e-3)
+        with pytest.raises(FstError, match=r"shortestdistance: the sum .* through state 0 has no finite value.*raise"):
+            shortestdistance(machine([(0, 1, 1, weight, 0)], [0], semiring="log"))
+    # A component that leads nowhere but is not reached with any weight does not matter.
+    apart = machine([(0, 1, 1, math.inf, 1), (1, 1, 1, -1.0, 1)], [0], semiring="log")
+    assert list(shortestdistance(apart)) == [0, math.inf]
+
+
+def test_large_log_components():
+    for n in (33, 500):
+        got = shortestdistance(ring(n, 1 / n))
+        assert got[0] == pytest.approx(math.log(1 - math.exp(-1)), abs=1e-4)
+        assert got[n - 1] == pytest.approx(got[0] + 1 - 1 / n, abs=1e-4)
+        for weight in (0.0, -0.5):
+            with pytest.raises(LimitError, match=r"shortestdistance: reached max_visits \(101/100\).*no finite value"):
+                shortestdistance(ring(n, weight), max_visits=100)
+    compared = 0
+    for seed in range(30):
+        rng = random.Random(seed)
+        arcs = [(s, 1, 1, rng.randint(12, 24) / 4, rng.randrange(60)) for s in range(60) for _ in range(4)]
+        fst = machine(arcs, [rng.randrange(60)], states=60, semiring="log")
+        want = log_sums(fst, False)
+        if want is not None:
+            close(shortestdistance(fst), want, f"seed {seed}")
+            compared += 1
+    assert compared > 20
 
 
 def test_long_machines():

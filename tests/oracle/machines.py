@@ -37,6 +37,11 @@ def chain(labels: Sequence[int], semiring: Semiring = "tropical", weight: float 
     return machine([(i, x, x, weight, i + 1) for i, x in enumerate(labels)], [len(labels)], semiring=semiring)
 
 
+def ring(n: int, weight: float, semiring: Semiring = "log", label: int = 1) -> Fst:
+    """A cycle of n states with arcs of this weight; the start is final."""
+    return machine([(s, label, label, weight, (s + 1) % n) for s in range(n)], [0], semiring=semiring)
+
+
 def rebuilt(fst: Fst, arcs: dict[int, list[Arc]] | None = None, *, semiring: Semiring | None = None) -> Fst:
     """A copy whose states have the given arcs instead, or, over another semiring, weights one."""
     out = Fst(semiring or fst.semiring)
