@@ -24,7 +24,8 @@ def push(
     carry the total weight; where an arc enters the start, a copy of it becomes the start (OpenFst adds an epsilon arc).
     `remove_total_weight` divides every path by the total weight. States on no accepted path keep their weights.
 
-    Complexity, and the errors where cycles have no total weight, are those of `shortestdistance`. Source: Mohri, "Weighted automata algorithms" (2009).
+    Complexity, and the errors where cycles have no total weight, are those of `shortestdistance`. Source: Mohri,
+    "Weighted automata algorithms" (2009).
     """
     if reweight_type not in ("to_initial", "to_final"):
         raise FstError(f'push: reweight_type must be "to_initial" or "to_final", got {reweight_type!r}')

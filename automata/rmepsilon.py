@@ -18,9 +18,9 @@ def rmepsilon(
     """An equivalent machine without arcs that have epsilon on both sides.
 
     Without `connect` the states keep their ids; those that only epsilons entered lose their arcs. Arcs of one state
-    with the same labels and target become one. Sums over epsilon cycles of the log semiring, and their errors, are those
-    of `shortestdistance`; a tropical epsilon cycle of negative weight raises FstError, more than `max_arcs` arcs
-    LimitError.
+    with the same labels and target become one. Sums over epsilon cycles of the log semiring, and their errors, are
+    those of `shortestdistance`; a tropical epsilon cycle of negative weight raises FstError, more than `max_arcs`
+    arcs LimitError.
 
     Complexity: the sizes of the epsilon closures of the start and of all states that other arcs enter, times the log
     of their arcs; O(V^2 + V E) at worst. Source: Mohri, "Generic epsilon-removal and input epsilon-normalization

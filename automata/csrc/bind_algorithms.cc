@@ -215,8 +215,8 @@ void BindAlgorithms(nb::module_& m) {
         },
         "a"_a, "b"_a, "delta"_a, "max_visits"_a, Release());
   m.def("isomorphic",
-        [](const Fst& a, const Fst& b, float delta) { return Isomorphic(a, b, IsomorphicOptions{delta}); }, "a"_a, "b"_a,
-        "delta"_a, Release());
+        [](const Fst& a, const Fst& b, float delta) { return Isomorphic(a, b, IsomorphicOptions{delta}); },
+        "a"_a, "b"_a, "delta"_a, Release());
   m.def("shortestdistance", &Distances, "fst"_a, "reverse"_a, "delta"_a, "max_visits"_a);
   m.def("shortestpath",
         [](const Fst& fst, int64_t nshortest, bool unique, std::optional<float> weight, int64_t max_states) {

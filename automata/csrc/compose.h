@@ -17,7 +17,7 @@ struct ComposeOptions {
 };
 
 // Delayed composition with the epsilon-sequencing filter of Mohri, Pereira and Riley, "Weighted automata in text and
-// speech processing" (1996): of all ways to interleave epsilons it keeps the one that moves in a first, so every pair of
+// speech processing" (1996): of all ways to interleave epsilons it keeps the one that moves in a first, so each pair of
 // paths counts once and weights are right in every semiring. States are triples (state of a, state of b, filter state).
 // Throws FstError unless a's arcs are sorted by output label or b's by input label. The operands must outlive it.
 class ComposeFst : public DelayedFst {

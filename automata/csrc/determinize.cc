@@ -198,7 +198,7 @@ class SubsetsOf final : public DeterminizeFst::Subsets {
   }
 
   // A single state whose arcs already have different labels, in order: every target is a single state.
-  bool ExpandDeterministic(const Element& element, std::vector<Arc>* arcs) {
+  bool ExpandDeterministic(Element element, std::vector<Arc>* arcs) {
     const Span<const Arc> from = fst_.Arcs(element.state);
     for (size_t i = 1; i < from.size(); ++i) {
       if (from[i].ilabel <= from[i - 1].ilabel) return false;

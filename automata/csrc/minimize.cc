@@ -95,7 +95,8 @@ Partition Refine(const Fst& fst, float delta) {
   std::vector<uint32_t> first(n + 1, 0), incoming(m);
   for (StateId s = 0; s < fst.NumStates(); ++s) {
     for (const Arc& arc : fst.Arcs(s)) {
-      const uint64_t pair = pairs.FindOrAdd(static_cast<uint64_t>(arc.ilabel) << 32 | static_cast<uint32_t>(arc.olabel));
+      const uint64_t key = static_cast<uint64_t>(arc.ilabel) << 32 | static_cast<uint32_t>(arc.olabel);
+      const uint64_t pair = static_cast<uint64_t>(pairs.FindOrAdd(key));
       arc_class.push_back(labels.FindOrAdd(pair << 32 | Bits(Quantize(arc.weight, delta))));
       tail.push_back(s);
       ++first[static_cast<size_t>(arc.nextstate) + 1];

@@ -52,7 +52,8 @@ bool IsUnweighted(const Fst& fst) {
 void RequireAcceptor(const char* operation, const Fst& fst, const char* operand) {
   if (IsAcceptor(fst)) return;
   throw FstError(std::string(operation) + ": " + operand +
-                 " must be an acceptor (equal input and output labels), got a transducer; project it to one side first");
+                 " must be an acceptor (equal input and output labels), got a transducer; project it to one side "
+                 "first");
 }
 
 void RequireDeterministicAcceptor(const char* operation, const Fst& fst, const char* operand) {

@@ -224,9 +224,9 @@ class SingleSource {
       queue.pop_front();
       nodes_[s].queued = false;
       if (++nodes_[s].visits > size + 1) {
-        throw FstError(std::string(operation_) + ": a cycle of negative total weight passes through or leads to state " +
-                       std::to_string(s) + ", so distances have no minimum; expected cycles of weight at least 0: "
-                       "reweight or remove the cycle");
+        throw FstError(std::string(operation_) + ": a cycle of negative total weight passes through or leads to " +
+                       "state " + std::to_string(s) + ", so distances have no minimum; expected cycles of weight at " +
+                       "least 0: reweight or remove the cycle");
       }
       if (nodes_[s].distance == S::Zero()) continue;
       const auto arcs = graph_.Arcs(s);
@@ -288,8 +288,8 @@ class SingleSource {
 
   [[noreturn]] void FailDivergent(StateId s) const {
     throw FstError(std::string(operation_) + ": the sum over the cycles through state " + std::to_string(s) +
-                   " has no finite value: expected cycles whose probabilities add up to less than one, got one or more; "
-                   "raise the weights of the cycles");
+                   " has no finite value: expected cycles whose probabilities add up to less than one, got one or "
+                   "more; raise the weights of the cycles");
   }
 
   // Sums over all paths within the component, until what is left to pass on is below delta of every sum.

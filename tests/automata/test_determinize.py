@@ -172,9 +172,10 @@ def test_known_blow_up_and_linear_cases():
     assert determinize(machine(arcs, [n], semiring="boolean")).num_states() == 2**n
     with pytest.raises(LimitError, match=r"determinize: reached max_elements \(1001/1000\): .*memory.*max_elements="):
         determinize(machine(arcs, [n], semiring="boolean"), max_elements=1000)
-    fst = shuffled(chain([1, 2] * 50_000), random.Random(0))
+    fst = shuffled(chain([1, 2] * 50_000, weight=1.0), random.Random(0))
     got = determinize(fst)
     assert (got.num_states(), got.num_arcs()) == (100_001, 100_000)
+    assert all(a.weight == 1 for s in got.states() for a in got.arcs(s))
 
 
 def test_symbols_and_empty():
