@@ -49,6 +49,7 @@ def runs(points: Iterable[int]) -> list[Range]:
 
 
 def class_runs(pattern: str, text: str) -> list[Range]:
+    """Inclusive ranges of the characters that ``pattern``, a repeated class, finds."""
     return [(m.start(), m.end() - 1) for m in re.finditer(pattern, text)]
 
 
@@ -64,10 +65,12 @@ def fold_orbits(text: str) -> dict[int, list[int]]:
 
 
 def flat(ranges: Iterable[Range]) -> list[int]:
+    """The ends of all ranges in a row."""
     return [x for r in ranges for x in r]
 
 
 def delta(ranges: Iterable[Range]) -> str:
+    """Ranges as unicode_properties.txt writes them."""
     out, last = [], 0
     for low, high in ranges:
         out += [f"{low - last:x}", f"{high - low:x}"]
@@ -76,6 +79,7 @@ def delta(ranges: Iterable[Range]) -> str:
 
 
 def read_properties() -> list[tuple[str, list[str], list[Range]]]:
+    """Kind, names and ranges of every entry of unicode_properties.txt."""
     entries = []
     for line in PROPERTIES.read_text("ascii").splitlines():
         if line.startswith("#"):
@@ -92,6 +96,7 @@ def read_properties() -> list[tuple[str, list[str], list[Range]]]:
 
 
 def rewrite_properties() -> None:
+    """Asks the regex package for the ranges of every name in unicode_properties.txt and writes them there."""
     import regex
 
     text = "".join(map(chr, range(LAST + 1)))
@@ -107,10 +112,12 @@ def rewrite_properties() -> None:
 def stamp() -> str:
     """What the tables depend on; the first line of the written file."""
     source = Path(__file__).read_bytes() + PROPERTIES.read_bytes()
-    return f"// Python {sys.version_info[:3]}, Unicode {unicodedata.unidata_version}, {hashlib.sha256(source).hexdigest()}"
+    digest = hashlib.sha256(source).hexdigest()
+    return f"// Python {sys.version_info[:3]}, Unicode {unicodedata.unidata_version}, {digest}"
 
 
 def tables() -> str:
+    """The text of the generated file."""
     text = "".join(map(chr, range(LAST + 1)))
     scalars = [c for c in text if not SURROGATES[0] <= ord(c) <= SURROGATES[1]]
     out = [stamp()]

@@ -228,7 +228,7 @@ bool RegexLowering::IsPrefixFree(uint32_t node) {
 bool RegexLowering::ToPossessive(uint32_t node, uint32_t body, uint32_t low, uint32_t high) {
   if (!IsPrefixFree(body)) return false;
   const uint32_t position = tree_.nodes[node].position;
-  if (low == high) {  // nothing to choose
+  if (low == high || Plain(body) == kEpsilonExpr) {  // nothing to choose
     Become(node, RegexKind::kRepeat, body);
     tree_.nodes[node].low = low;
     tree_.nodes[node].high = high;
@@ -256,7 +256,7 @@ void RegexLowering::LowerAtomic(uint32_t node, uint32_t content) {
   static const char* kWhat = "atomic group or possessive quantifier";
   static const char* kRemedy = "its language depends on the order of tries; use a plain group, or repeat something of "
                                "which no match begins another";
-  while (tree_.nodes[content].kind == RegexKind::kGroup || tree_.nodes[content].kind == RegexKind::kAtomic)
+  while (tree_.nodes[content].kind == RegexKind::kGroup)
     content = tree_.nodes[content].first;
   const RegexNode inner = tree_.nodes[content];
   if (inner.kind == RegexKind::kPossessive || (inner.kind == RegexKind::kRepeat && !inner.negated)) {
@@ -267,6 +267,7 @@ void RegexLowering::LowerAtomic(uint32_t node, uint32_t content) {
     while (tree_.nodes[c].next && IsPrefixFree(c)) c = tree_.nodes[before = c].next;
     if (before) {
       const uint32_t tail = tree_.nodes[c].next ? Add(RegexKind::kConcat, inner.position, c) : c;
+      FindAsserts(tail);
       const uint32_t atomic = Add(RegexKind::kAtomic, inner.position);
       LowerAtomic(atomic, tail);
       tree_.nodes[before].next = atomic;
@@ -325,11 +326,18 @@ void RegexLowering::RemoveAtomic(uint32_t node) {
     case RegexKind::kGroup:
     case RegexKind::kLookahead:
     case RegexKind::kLookbehind: RemoveAtomic(n.first); return;
-    case RegexKind::kAtomic: LowerAtomic(node, n.first); return;
+    case RegexKind::kAtomic:
+      RemoveAtomic(n.first);
+      FindAsserts(n.first);
+      LowerAtomic(node, n.first);
+      return;
     case RegexKind::kPossessive: {
+      RemoveAtomic(n.first);
+      FindAsserts(n.first);
       const uint32_t inner = Add(RegexKind::kRepeat, n.position, n.first);
       tree_.nodes[inner].low = n.low;
       tree_.nodes[inner].high = n.high;
+      FindAsserts(inner);
       LowerAtomic(node, inner);
       return;
     }
