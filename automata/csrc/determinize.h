@@ -23,8 +23,9 @@ struct DeterminizeOptions {
 
 // Delayed weighted determinization (Mohri, "Finite-state transducers in language and speech processing", 1997): a state
 // is a set of states with the weights, and for transducers the output strings, that are still owed. Epsilon on the
-// input side is a label like others. Transducers must be functional (one output for each input), else FstError. Machines
-// without the twins property have no finite result; eagerly, max_states ends them. The operand must outlive it.
+// input side is a label like others. Transducers must be functional (one output for each input), else FstError.
+// Machines without the twins property have no finite result; eagerly, max_states ends them. The operand must outlive
+// it.
 class DeterminizeFst : public DelayedFst {
  public:
   explicit DeterminizeFst(const Fst& fst, const DeterminizeOptions& options = {});

@@ -66,7 +66,8 @@ Fst Difference(const Fst& a, const Fst& b, const ComposeOptions& options) {
         "weights None");
   }
   if (!IsSorted(b, /*by_output=*/false)) {
-    throw FstError("difference: the second operand's arcs must be sorted by input label; apply arcsort(second, \"input\") before");
+    throw FstError(
+        "difference: the second operand's arcs must be sorted by input label; apply arcsort(second, \"input\") before");
   }
   DifferenceFst delayed(a, b, options.max_states);
   Fst result = Materialize("difference", &delayed, options.max_arcs);

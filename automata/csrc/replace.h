@@ -17,8 +17,8 @@ struct ReplaceOptions {
 };
 
 // The machine of the root label, in which every arc whose output label has a machine is replaced by that machine.
-// States are triples (machine, state, stack of states to return to); recursion makes infinitely many, which max_states ends.
-// Machines that nothing calls are not looked at.
+// States are triples (machine, state, stack of states to return to); recursion makes infinitely many, which max_states
+// ends. Machines that nothing calls are not looked at.
 Fst Replace(const std::vector<std::pair<Label, const Fst*>>& pairs, Label root, const ReplaceOptions& options = {});
 
 }  // namespace tokamata
