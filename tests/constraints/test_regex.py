@@ -10,6 +10,7 @@ import time
 import pytest
 from oracle import regex_random
 
+import regex as regex_package
 import tokamata
 from tokamata import ConstraintError, LimitError, UnsupportedError, regex
 
@@ -42,6 +43,27 @@ def check_random(seed: int, *, assertions: bool, atomic: bool = False) -> str:
 def test_random_patterns(block: int) -> None:
     for seed in range(block * 100, block * 100 + 100):
         assert check_random(seed, assertions=False) != "unsupported", seed
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_prefixes_are_partial_matches_of_the_regex_package(block: int) -> None:
+    """Greedy patterns only: regex.fullmatch("(c{1,2}? )+", "cx", partial=True) finds a partial match."""
+    checked, known = 0, set(regex_random.ALPHABET) | set(map(chr, range(32, 127)))
+    for seed in range(block * 100, block * 100 + 100):
+        rng = random.Random(seed)
+        pattern = regex_random.PatternGenerator(rng, assertions=False, lazy=False).pattern()
+        if "i" in pattern or regex_random.compile_quietly(pattern) is None:
+            continue  # the two packages fold case differently
+        constraint, compiled = regex(pattern), regex_package.compile(pattern)
+        members = [m.decode()[:LONGEST] for m in constraint.examples(3, seed=seed)]
+        for text in regex_random.texts(rng, pattern, members, n=4):
+            if not known.issuperset(text):
+                continue  # their \w differs for some characters that are neither letters nor digits
+            for end in range(min(len(text), LONGEST) + 1):
+                expected = compiled.fullmatch(text[:end], partial=True) is not None
+                assert constraint.accepts_prefix(text[:end]) == expected, (seed, pattern, text[:end])
+                checked += 1
+    assert checked > 2000
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="re has atomic groups since Python 3.11")

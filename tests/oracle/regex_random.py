@@ -14,10 +14,11 @@ ANCHORS = ("^", "$", r"\A", r"\Z", r"\b", r"\B")
 class PatternGenerator:
     """Patterns of bounded size; ``assertions``: anchors, lookahead and lookbehind anywhere."""
 
-    def __init__(self, rng: random.Random, *, assertions: bool = True, atomic: bool = False) -> None:
+    def __init__(self, rng: random.Random, *, assertions: bool = True, atomic: bool = False, lazy: bool = True) -> None:
         self.rng = rng
         self.assertions = assertions
         self.atomic = atomic
+        self.lazy = lazy
 
     def pattern(self) -> str:
         rng = self.rng
@@ -43,7 +44,7 @@ class PatternGenerator:
         atom = self.atom(depth)
         if rng.random() < 0.4:
             atom += rng.choice(("*", "+", "?", "{2}", "{1,2}", "{,2}", "{0}", "{1,}", "{2,3}"))
-            atom += rng.choice(("", "", "", "?"))
+            atom += rng.choice(("", "", "", "?" if self.lazy else ""))
             if self.atomic and atom[-1] != "?" and rng.random() < 0.5:
                 atom += "+"
         return atom

@@ -1,0 +1,72 @@
+"""ECMA-262 patterns: what Node's RegExp accepts (tests/corpus/regex/ecma.json) and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tokamata import ConstraintError, UnsupportedError, regex
+
+CORPUS = json.loads((Path(__file__).parents[1] / "corpus" / "regex" / "ecma.json").read_text("utf-8"))["cases"]
+BACKREFERENCES = {r"(a)\1", r"\1(a)", r"(?<n>a)\k<n>"}
+
+
+def test_corpus_is_decided_as_node_decides() -> None:
+    for case in CORPUS:
+        pattern = case["pattern"]
+        if pattern in BACKREFERENCES:
+            continue
+        if not case["valid"]:
+            with pytest.raises(ConstraintError) as caught:
+                regex(pattern, syntax="ecma")
+            assert not isinstance(caught.value, UnsupportedError), pattern
+            continue
+        constraint = regex(pattern, syntax="ecma")
+        for text in case["accepted"]:
+            assert constraint.accepts(text), (pattern, text)
+        for text in case["rejected"]:
+            assert not constraint.accepts(text), (pattern, text)
+    assert sum(len(c.get("accepted", ())) for c in CORPUS) > 1000
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"(a)\1", "backreference at position 3"),
+        (r"(?<n>a)\k<n>", "backreference at position 7"),
+        ("a{99999999999}", "repetition number above 4294967294 at position 1"),
+    ],
+)
+def test_unsupported_patterns_name_place_and_reason(pattern: str, text: str) -> None:
+    with pytest.raises(UnsupportedError, match=re.escape(text)):
+        regex(pattern, syntax="ecma")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("ab[cd", 'unterminated character class at position 2 of "ab[cd": close it with "]"'),
+        (r"\-", r"bad escape \- at position 0"),
+        ("a{,2}", "brace that is no quantifier at position 1"),
+        ("x}", 'lone "}" at position 1'),
+        (r"\p{lu}", r"unknown property \p{lu} at position 0"),
+        (r"[\w-a]", r"bad character range \w-a at position 1"),
+        ("(?i:a)", "unknown group (?i at position 0"),
+        ("(?=a)*", "nothing to repeat at position 5"),
+        ("(" * 300, "limit"),
+    ],
+)
+def test_malformed_patterns_name_the_place(pattern: str, text: str) -> None:
+    with pytest.raises((ConstraintError, RuntimeError), match=re.escape(text)):
+        regex(pattern, syntax="ecma")
+
+
+def test_classes_differ_from_those_of_python() -> None:
+    assert not regex(r"\d", syntax="ecma").accepts("٣")
+    assert not regex(r"\w", syntax="ecma").accepts("é")
+    assert regex(r"\s", syntax="ecma").accepts("\ufeff")
+    assert not regex(r"\s", syntax="ecma").accepts("\x1c")
+    assert not regex(".", syntax="ecma").accepts("\u2028")
+    assert not regex("a$\n", syntax="ecma").accepts("a\n")
