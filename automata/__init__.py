@@ -8,7 +8,7 @@ from .concat import concat
 from .connect import connect
 from .delayed import DelayedFst
 from .determinize import DeterminizeFst, determinize
-from .difference import difference
+from .difference import DifferenceFst, difference
 from .equivalent import equivalent
 from .errors import (
     BudgetError,
@@ -21,7 +21,7 @@ from .errors import (
     VocabularyError,
 )
 from .fst import Arc, Fst, Semiring
-from .intersect import intersect
+from .intersect import IntersectFst, intersect
 from .invert import invert
 from .isomorphic import isomorphic
 from .minimize import minimize
@@ -30,7 +30,7 @@ from .properties import Properties, properties
 from .prune import prune
 from .push import push
 from .randgen import randgen
-from .replace import replace
+from .replace import ReplaceFst, replace
 from .reverse import reverse
 from .rmepsilon import rmepsilon
 from .shortestdistance import shortestdistance
@@ -47,12 +47,15 @@ __all__ = [
     "ConstraintError",
     "DelayedFst",
     "DeterminizeFst",
+    "DifferenceFst",
     "Fst",
     "FstArrays",
     "FstError",
+    "IntersectFst",
     "LimitError",
     "MissingFileError",
     "Properties",
+    "ReplaceFst",
     "Semiring",
     "SymbolTable",
     "TokenRejected",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from .._core import DelayedFst as _NativeDelayed
 from .._core import difference as _difference
 from ._arguments import limit, native
+from .delayed import DelayedFst
 from .fst import Fst
 
 
@@ -27,3 +29,20 @@ def difference(
             limit("difference", "max_arcs", max_arcs),
         )
     )
+
+
+class DifferenceFst(DelayedFst):
+    """The result of `difference`, made state by state; preconditions and errors are the same.
+
+    States that lie on no accepted path are not dropped.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, a: Fst, b: Fst, *, max_states: int = 20_000_000, max_arcs: int = 200_000_000) -> None:
+        self._native = _NativeDelayed.difference(
+            native("DifferenceFst", a),
+            native("DifferenceFst", b),
+            limit("DifferenceFst", "max_states", max_states),
+            limit("DifferenceFst", "max_arcs", max_arcs),
+        )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from .._core import DelayedFst as _NativeDelayed
 from .._core import intersect as _intersect
 from ._arguments import limit, native
+from .delayed import DelayedFst
 from .fst import Fst
 
 
@@ -24,3 +26,20 @@ def intersect(
             limit("intersect", "max_arcs", max_arcs),
         )
     )
+
+
+class IntersectFst(DelayedFst):
+    """The result of `intersect`, made state by state; preconditions and errors are the same.
+
+    States that lie on no accepted path are not dropped.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, a: Fst, b: Fst, *, max_states: int = 20_000_000, max_arcs: int = 200_000_000) -> None:
+        self._native = _NativeDelayed.intersect(
+            native("IntersectFst", a),
+            native("IntersectFst", b),
+            limit("IntersectFst", "max_states", max_states),
+            limit("IntersectFst", "max_arcs", max_arcs),
+        )

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from .._core import DelayedFst as _NativeDelayed
+from .._core import Fst as _NativeFst
 from .._core import replace as _replace
 from ._arguments import limit, native
+from .delayed import DelayedFst
 from .errors import FstError
 from .fst import Fst
+
+Labeling = Literal["input", "output", "both", "neither"]
 
 
 def replace(
     pairs: Iterable[tuple[int, Fst]],
     *,
     root: int | None = None,
-    call_arc_labeling: Literal["input", "output", "both", "neither"] = "input",
+    call_arc_labeling: Labeling = "input",
     max_states: int = 20_000_000,
     max_arcs: int = 200_000_000,
 ) -> Fst:
@@ -30,20 +35,48 @@ def replace(
 
     Complexity: linear in the result, whose size can be exponential in the depth of calls.
     """
-    machines = [(int(label), fst) for label, fst in pairs]
+    return Fst._wrap(_replace(*_arguments("replace", pairs, root, call_arc_labeling, max_states, max_arcs)))
+
+
+class ReplaceFst(DelayedFst):
+    """The result of `replace`, made state by state: a machine may call itself. Arguments and errors are the same."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        pairs: Iterable[tuple[int, Fst]],
+        *,
+        root: int | None = None,
+        call_arc_labeling: Labeling = "input",
+        max_states: int = 20_000_000,
+        max_arcs: int = 200_000_000,
+    ) -> None:
+        self._native = _NativeDelayed.replace(
+            *_arguments("ReplaceFst", pairs, root, call_arc_labeling, max_states, max_arcs)
+        )
+
+
+def _arguments(
+    operation: str,
+    pairs: Iterable[tuple[int, Fst]],
+    root: int | None,
+    call_arc_labeling: str,
+    max_states: int,
+    max_arcs: int,
+) -> tuple[list[tuple[int, _NativeFst]], int, bool, bool, int, int]:
+    machines = [(int(label), native(operation, fst)) for label, fst in pairs]
     if not machines:
-        raise FstError("replace: expected at least one pair (label, machine), got none")
+        raise FstError(f"{operation}: expected at least one pair (label, machine), got none")
     if call_arc_labeling not in ("input", "output", "both", "neither"):
         raise FstError(
-            f'replace: call_arc_labeling must be "input", "output", "both" or "neither", got {call_arc_labeling!r}'
+            f'{operation}: call_arc_labeling must be "input", "output", "both" or "neither", got {call_arc_labeling!r}'
         )
-    return Fst._wrap(
-        _replace(
-            [(label, native("replace", fst)) for label, fst in machines],
-            machines[0][0] if root is None else root,
-            call_arc_labeling in ("input", "both"),
-            call_arc_labeling in ("output", "both"),
-            limit("replace", "max_states", max_states),
-            limit("replace", "max_arcs", max_arcs),
-        )
+    return (
+        machines,
+        machines[0][0] if root is None else root,
+        call_arc_labeling in ("input", "both"),
+        call_arc_labeling in ("output", "both"),
+        limit(operation, "max_states", max_states),
+        limit(operation, "max_arcs", max_arcs),
     )

@@ -36,25 +36,10 @@ namespace {
 // A delayed machine in Python: it owns copies of its operands and keeps the arcs that were made.
 class Delayed {
  public:
-  static std::unique_ptr<Delayed> Compose(const Fst& a, const Fst& b, int64_t max_states, int64_t max_arcs) {
-    auto self = std::make_unique<Delayed>();
-    self->operands_.reserve(2);
-    self->operands_ = {a, b};
-    self->operation_ = "ComposeFst";
-    self->max_arcs_ = max_arcs;
-    ComposeOptions options;
-    options.max_states = max_states;
-    self->delayed_ = std::make_unique<ComposeFst>(self->operands_[0], self->operands_[1], options, "ComposeFst");
-    return self;
-  }
-  static std::unique_ptr<Delayed> Determinize(const Fst& fst, const DeterminizeOptions& options) {
-    auto self = std::make_unique<Delayed>();
-    self->operands_ = {fst};
-    self->operation_ = "DeterminizeFst";
-    self->max_arcs_ = options.max_arcs;
-    self->delayed_ = std::make_unique<DeterminizeFst>(self->operands_[0], options);
-    return self;
-  }
+  // make(operands) builds the machine on the copies.
+  template <class Make>
+  Delayed(const char* operation, std::vector<Fst> operands, int64_t max_arcs, Make make)
+      : operands_(std::move(operands)), operation_(operation), max_arcs_(max_arcs), delayed_(make(operands_)) {}
 
   DelayedFst* Get() { return delayed_.get(); }
   float Final(int64_t s) { return delayed_->Final(Check(s)); }
@@ -83,8 +68,8 @@ class Delayed {
     return static_cast<StateId>(s);
   }
   std::vector<Fst> operands_;
-  const char* operation_ = "";
-  int64_t max_arcs_ = kDefaultMaxArcs;
+  const char* operation_;
+  int64_t max_arcs_;
   std::unique_ptr<DelayedFst> delayed_;
   std::vector<std::optional<std::vector<Arc>>> arcs_;
 };
@@ -119,18 +104,56 @@ nb::ndarray<nb::numpy, float, nb::ndim<1>> Distances(const Fst& fst, bool revers
   return nb::ndarray<nb::numpy, float, nb::ndim<1>>(data->data(), {data->size()}, owner);
 }
 
+using Pairs = std::vector<std::pair<int32_t, const Fst*>>;
+
+std::unique_ptr<Delayed> DelayedReplace(const Pairs& pairs, int32_t root, bool input, bool output, int64_t max_states,
+                                        int64_t max_arcs) {
+  std::vector<Fst> machines;
+  for (const auto& pair : pairs) machines.push_back(*pair.second);
+  return std::make_unique<Delayed>(
+      "ReplaceFst", std::move(machines), max_arcs, [&](const std::vector<Fst>& operands) {
+        std::vector<std::pair<Label, const Fst*>> owned;
+        for (size_t i = 0; i < pairs.size(); ++i) owned.emplace_back(pairs[i].first, &operands[i]);
+        return MakeReplaceFst(owned, root, ReplaceOptions{input, output, max_states, max_arcs}, "ReplaceFst");
+      });
+}
+
+// A delayed operation of two machines.
+template <class Make>
+auto Binary(const char* operation, Make make) {
+  return [=](const Fst& a, const Fst& b, int64_t max_states, int64_t max_arcs) {
+    ComposeOptions options;
+    options.max_states = max_states;
+    return std::make_unique<Delayed>(operation, std::vector<Fst>{a, b}, max_arcs, [&](const std::vector<Fst>& own) {
+      return make(own[0], own[1], options, operation);
+    });
+  };
+}
+
+std::unique_ptr<DelayedFst> MakeComposeFst(const Fst& a, const Fst& b, const ComposeOptions& options,
+                                           const char* operation) {
+  return std::make_unique<ComposeFst>(a, b, options, operation);
+}
+
 void BindDelayed(nb::module_& m) {
   nb::class_<Delayed>(m, "DelayedFst")
-      .def_static("compose", &Delayed::Compose, "a"_a, "b"_a, "max_states"_a, "max_arcs"_a)
+      .def_static("compose", Binary("ComposeFst", &MakeComposeFst), "a"_a, "b"_a, "max_states"_a, "max_arcs"_a)
+      .def_static("intersect", Binary("IntersectFst", &MakeIntersectFst), "a"_a, "b"_a, "max_states"_a, "max_arcs"_a)
+      .def_static("difference", Binary("DifferenceFst", &MakeDifferenceFst), "a"_a, "b"_a, "max_states"_a,
+                  "max_arcs"_a)
       .def_static("determinize",
                   [](const Fst& fst, float delta, int32_t subsequential_label, int64_t max_states, int64_t max_arcs,
                      int64_t max_elements, int64_t max_delay) {
-                    return Delayed::Determinize(
-                        fst, DeterminizeArguments(delta, {}, {}, subsequential_label, max_states, max_arcs,
-                                                  max_elements, max_delay));
+                    const DeterminizeOptions options = DeterminizeArguments(
+                        delta, {}, {}, subsequential_label, max_states, max_arcs, max_elements, max_delay);
+                    return std::make_unique<Delayed>(
+                        "DeterminizeFst", std::vector<Fst>{fst}, max_arcs, [&](const std::vector<Fst>& operands) {
+                          return std::make_unique<DeterminizeFst>(operands[0], options);
+                        });
                   },
                   "fst"_a, "delta"_a, "subsequential_label"_a, "max_states"_a, "max_arcs"_a, "max_elements"_a,
                   "max_delay"_a)
+      .def_static("replace", &DelayedReplace, "pairs"_a, "root"_a, "input"_a, "output"_a, "max_states"_a, "max_arcs"_a)
       .def("semiring", [](Delayed& d) { return SemiringName(d.Get()->Semiring()); })
       .def("start", [](Delayed& d) { return d.Get()->Start(); })
       .def("final", &Delayed::Final, "state"_a)
@@ -204,8 +227,7 @@ void BindAlgorithms(nb::module_& m) {
         },
         "fst"_a, "weight"_a, Release());
   m.def("replace",
-        [](const std::vector<std::pair<int32_t, const Fst*>>& pairs, int32_t root, bool input, bool output,
-           int64_t max_states, int64_t max_arcs) {
+        [](const Pairs& pairs, int32_t root, bool input, bool output, int64_t max_states, int64_t max_arcs) {
           return Replace(pairs, root, ReplaceOptions{input, output, max_states, max_arcs});
         },
         "pairs"_a, "root"_a, "input"_a, "output"_a, "max_states"_a, "max_arcs"_a, Release());

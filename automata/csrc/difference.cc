@@ -1,6 +1,8 @@
 #include "automata/csrc/difference.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "automata/csrc/connect.h"
 
@@ -9,7 +11,8 @@ namespace {
 
 class DifferenceFst : public DelayedFst {
  public:
-  DifferenceFst(const Fst& a, const Fst& b, int64_t max_states) : a_(a), b_(b), max_states_(max_states) {}
+  DifferenceFst(const Fst& a, const Fst& b, int64_t max_states, const char* operation)
+      : a_(a), b_(b), max_states_(max_states), operation_(operation) {}
 
   SemiringKind Semiring() const override { return a_.Semiring(); }
   StateId Start() override { return a_.Start() == kNoState ? kNoState : State(a_.Start(), b_.Start()); }
@@ -32,7 +35,7 @@ class DifferenceFst : public DelayedFst {
  private:
   StateId State(StateId s1, StateId s2) {
     const StateId id = table_.FindOrAdd(static_cast<uint64_t>(s1) << 32 | static_cast<uint32_t>(s2));
-    CheckLimit("difference", "max_states", table_.Size(), max_states_,
+    CheckLimit(operation_, "max_states", table_.Size(), max_states_,
                "the product of the operands has too many states; determinize and minimize them first");
     return id;
   }
@@ -50,27 +53,34 @@ class DifferenceFst : public DelayedFst {
   const Fst& a_;
   const Fst& b_;
   int64_t max_states_;
+  const char* operation_;
   KeyTable table_;
 };
 
 }  // namespace
 
-Fst Difference(const Fst& a, const Fst& b, const ComposeOptions& options) {
-  CheckSameSemiring(a, b, "difference");
-  RequireSameSymbols("difference", "both operands", a.OutputSymbols(), b.InputSymbols());
-  RequireAcceptor("difference", a, "the first operand");
-  RequireDeterministicAcceptor("difference", b, "the second operand");
+std::unique_ptr<DelayedFst> MakeDifferenceFst(const Fst& a, const Fst& b, const ComposeOptions& options,
+                                              const char* operation) {
+  CheckSameSemiring(a, b, operation);
+  RequireSameSymbols(operation, "both operands", a.OutputSymbols(), b.InputSymbols());
+  RequireAcceptor(operation, a, "the first operand");
+  RequireDeterministicAcceptor(operation, b, "the second operand");
   if (!IsUnweighted(b)) {
-    throw FstError(
-        "difference: the second operand must be unweighted, got weights other than the semiring's one; rebuild it with "
-        "weights None");
+    throw FstError(std::string(operation) +
+                   ": the second operand must be unweighted, got weights other than the semiring's one; rebuild it "
+                   "with weights None");
   }
   if (!IsSorted(b, /*by_output=*/false)) {
-    throw FstError(
-        "difference: the second operand's arcs must be sorted by input label; apply arcsort(second, \"input\") before");
+    throw FstError(std::string(operation) +
+                   ": the second operand's arcs must be sorted by input label; apply arcsort(second, \"input\") "
+                   "before");
   }
-  DifferenceFst delayed(a, b, options.max_states);
-  Fst result = Materialize("difference", &delayed, options.max_arcs);
+  return std::make_unique<DifferenceFst>(a, b, options.max_states, operation);
+}
+
+Fst Difference(const Fst& a, const Fst& b, const ComposeOptions& options) {
+  const std::unique_ptr<DelayedFst> delayed = MakeDifferenceFst(a, b, options);
+  Fst result = Materialize("difference", delayed.get(), options.max_arcs);
   if (options.connect) result = Connect(result);
   return result;
 }

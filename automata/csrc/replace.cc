@@ -11,27 +11,31 @@ namespace {
 
 class ReplaceFst : public DelayedFst {
  public:
-  ReplaceFst(const std::vector<std::pair<Label, const Fst*>>& pairs, Label root, const ReplaceOptions& options)
-      : options_(options) {
+  ReplaceFst(const std::vector<std::pair<Label, const Fst*>>& pairs, Label root, const ReplaceOptions& options,
+             const char* operation)
+      : options_(options), operation_(operation) {
     for (const auto& [label, fst] : pairs) {
       if (label == kEpsilon) {
-        throw FstError("replace: a machine's label must not be 0 (epsilon); number the labels from 1");
+        throw FstError(std::string(operation) +
+                       ": a machine's label must not be 0 (epsilon); number the labels from 1");
       }
       if (!machine_of_.emplace(label, static_cast<uint32_t>(machines_.size())).second) {
-        throw FstError("replace: expected one machine for each label, got two for label " + std::to_string(label));
+        throw FstError(std::string(operation) + ": expected one machine for each label, got two for label " +
+                       std::to_string(label));
       }
       machines_.push_back(fst);
     }
     const auto found = machine_of_.find(root);
     if (found == machine_of_.end()) {
-      throw FstError("replace: the root label " + std::to_string(root) + " has no machine; add a pair for it");
+      throw FstError(std::string(operation) + ": the root label " + std::to_string(root) +
+                     " has no machine; add a pair for it");
     }
     root_ = found->second;
     for (const Fst* fst : machines_) {
-      CheckSameSemiring(*machines_[root_], *fst, "replace");
-      RequireSameSymbols("replace", "the input sides of all machines", machines_[root_]->InputSymbols(),
+      CheckSameSemiring(*machines_[root_], *fst, operation);
+      RequireSameSymbols(operation, "the input sides of all machines", machines_[root_]->InputSymbols(),
                          fst->InputSymbols());
-      RequireSameSymbols("replace", "the output sides of all machines", machines_[root_]->OutputSymbols(),
+      RequireSameSymbols(operation, "the output sides of all machines", machines_[root_]->OutputSymbols(),
                          fst->OutputSymbols());
     }
   }
@@ -88,7 +92,7 @@ class ReplaceFst : public DelayedFst {
     const StateId place = Place(machine, state);
     const StateId id =
         states_.FindOrAdd(static_cast<uint64_t>(static_cast<uint32_t>(stack)) << 32 | static_cast<uint32_t>(place));
-    CheckLimit("replace", "max_states", states_.Size(), options_.max_states,
+    CheckLimit(operation_, "max_states", states_.Size(), options_.max_states,
                "the result has too many states, or infinitely many where a machine calls itself; keep recursion out, "
                "or use a push-down machine");
     return id;
@@ -100,6 +104,7 @@ class ReplaceFst : public DelayedFst {
   }
 
   ReplaceOptions options_;
+  const char* operation_;
   std::vector<const Fst*> machines_;
   std::unordered_map<Label, uint32_t> machine_of_;
   uint32_t root_ = 0;
@@ -110,8 +115,13 @@ class ReplaceFst : public DelayedFst {
 
 }  // namespace
 
+std::unique_ptr<DelayedFst> MakeReplaceFst(const std::vector<std::pair<Label, const Fst*>>& pairs, Label root,
+                                           const ReplaceOptions& options, const char* operation) {
+  return std::make_unique<ReplaceFst>(pairs, root, options, operation);
+}
+
 Fst Replace(const std::vector<std::pair<Label, const Fst*>>& pairs, Label root, const ReplaceOptions& options) {
-  ReplaceFst delayed(pairs, root, options);
+  ReplaceFst delayed(pairs, root, options, "replace");
   return Materialize("replace", &delayed, options.max_arcs);
 }
 

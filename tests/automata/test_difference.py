@@ -10,7 +10,7 @@ from oracle.machines import by_label, chain, machine
 from oracle.openfst import from_openfst, to_openfst
 from oracle.random_fst import SEMIRINGS, random_fst
 from oracle.relation import assert_same, relation
-from tokamata.automata import Fst, FstError, LimitError, difference, intersect
+from tokamata.automata import DifferenceFst, Fst, FstError, LimitError, difference, intersect
 
 
 def operands(rng: random.Random, semiring) -> tuple[Fst, Fst]:
@@ -66,3 +66,15 @@ def test_refused_operands():
         difference(Fst("log"), a)
     with pytest.raises(LimitError, match=r"difference: reached max_states \(3/2\)"):
         difference(chain([1, 2, 3]), chain([2]), max_states=2)
+
+
+@pytest.mark.parametrize("semiring", SEMIRINGS)
+def test_delayed(semiring):
+    for seed in range(100):
+        a, b = operands(random.Random(seed), semiring)
+        delayed = DifferenceFst(a, b)
+        assert_same(relation(delayed.expand(), 3), relation(difference(a, b), 3), f"{semiring} seed {seed}")
+    with pytest.raises(FstError, match=r"DifferenceFst: the second operand must be epsilon-free"):
+        DifferenceFst(chain([1]), chain([0]))
+    with pytest.raises(LimitError, match=r"DifferenceFst: reached max_states \(3/2\)"):
+        DifferenceFst(chain([1, 2, 3]), chain([2]), max_states=2).expand()

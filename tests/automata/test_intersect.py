@@ -11,7 +11,7 @@ from oracle.machines import by_label, chain, machine
 from oracle.openfst import from_openfst, to_openfst
 from oracle.random_fst import SEMIRINGS, random_fst
 from oracle.relation import assert_same, relation
-from tokamata.automata import Fst, FstError, LimitError, intersect
+from tokamata.automata import Fst, FstError, IntersectFst, LimitError, intersect
 
 
 @pytest.mark.parametrize("semiring", SEMIRINGS)
@@ -57,3 +57,14 @@ def test_refused_operands():
         intersect(chain([1, 2, 3]), chain([1, 2, 3]), max_states=2)
     assert intersect(chain([1]), chain([2])).num_states() == 0
     assert math.isinf(intersect(chain([1]), chain([2]), connect=False).final(0))
+
+
+@pytest.mark.parametrize("semiring", SEMIRINGS)
+def test_delayed(semiring):
+    for seed in range(100):
+        rng = random.Random(seed)
+        a, b = (random_fst(rng, semiring, acceptor=True, acyclic=True) for _ in range(2))
+        a = by_label(a, "olabel")
+        assert_same(relation(IntersectFst(a, b).expand(), 4), relation(intersect(a, b), 4), f"{semiring} seed {seed}")
+    with pytest.raises(FstError, match=r"IntersectFst: the first operand must be an acceptor"):
+        IntersectFst(machine([(0, 1, 2, None, 0)], [0]), chain([1]))

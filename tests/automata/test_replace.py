@@ -10,7 +10,7 @@ from oracle.machines import chain, machine
 from oracle.openfst import from_openfst, to_openfst
 from oracle.random_fst import SEMIRINGS, random_fst
 from oracle.relation import assert_same, relation
-from tokamata.automata import Fst, FstError, LimitError, SymbolTable, replace
+from tokamata.automata import Fst, FstError, LimitError, ReplaceFst, SymbolTable, replace
 
 
 @pytest.mark.parametrize("labeling", ["input", "output", "both", "neither"])
@@ -80,3 +80,34 @@ def test_refused_arguments():
     a.input_symbols, b.input_symbols = x, y
     with pytest.raises(FstError, match=r"replace: the input sides of all machines must have the same symbol table"):
         replace([(3, a), (4, b)])
+
+
+def test_delayed_recursion():
+    nested = machine([(0, 1, 1, None, 1), (1, 9, 9, 0.5, 2), (2, 2, 2, None, 3), (1, 2, 2, None, 3)], [3])
+    delayed = ReplaceFst([(9, nested)], call_arc_labeling="neither")
+
+    def accepts(word):
+        states = {delayed.start()}
+        for label in word:
+            pending, closure = list(states), set(states)
+            while pending:
+                for arc in delayed.arcs(pending.pop()):
+                    if arc.ilabel == 0 and arc.nextstate not in closure:
+                        closure.add(arc.nextstate)
+                        pending.append(arc.nextstate)
+            states = {arc.nextstate for s in closure for arc in delayed.arcs(s) if arc.ilabel == label}
+        pending, closure = list(states), set(states)
+        while pending:
+            more = {arc.nextstate for arc in delayed.arcs(pending.pop()) if arc.ilabel == 0} - closure
+            closure |= more
+            pending += more
+        return any(delayed.final(s) == 0 for s in closure)
+
+    for n in range(1, 8):
+        assert accepts([1] * n + [2] * n)
+        assert not accepts([1] * n + [2] * (n + 1))
+        assert not accepts([1] * (n + 1) + [2] * n)
+    with pytest.raises(LimitError, match=r"ReplaceFst: reached max_states \(51/50\)"):
+        ReplaceFst([(9, nested)], max_states=50).expand()
+    with pytest.raises(FstError, match=r"ReplaceFst: expected at least one pair"):
+        ReplaceFst([])
