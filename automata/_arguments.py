@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .._core import Fst as _NativeFst
 from .errors import FstError
 from .fst import Fst
@@ -19,6 +21,8 @@ def native(operation: str, fst: object) -> _NativeFst:
 
 def number(operation: str, name: str, value: float, *, least: float = 0.0) -> float:
     """A number that is at least `least` and not NaN; FstError otherwise."""
+    if name == "delta" and value == math.inf:
+        raise FstError(f"{operation}: delta must be finite, got {value!r}; a good value is 1/1024")
     if not value >= least:
         raise FstError(f"{operation}: {name} must be at least {least:g}, got {value!r}")
     return float(value)

@@ -170,6 +170,9 @@ def test_refused_arguments():
     assert shortestdistance(Fst()).shape == (0,)
     with pytest.raises(FstError, match=r"delta must be at least 0, got -1"):
         shortestdistance(Fst(), delta=-1)
+    for delta in (math.inf, math.nan):
+        with pytest.raises(FstError, match=r"delta must be (finite|at least 0), got (inf|nan)"):
+            shortestdistance(Fst(), delta=delta)
     with pytest.raises(FstError, match=r"limit max_visits must be at least 1, got 0"):
         shortestdistance(Fst(), max_visits=0)
     with pytest.raises(TypeError, match=r"shortestdistance: expected a tokamata.automata.Fst, got builtins.int"):
