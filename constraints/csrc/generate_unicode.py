@@ -129,8 +129,7 @@ def tables() -> str:
     def points(test: Callable[[str], bool]) -> list[Range]:
         return runs(ord(c) for c in scalars if test(c))
 
-    out.append(f'constexpr char kUnicodeVersion[] = "{unicodedata.unidata_version}";')
-    # Whether \\B matches in the empty text: since Python 3.14.
+    # Whether \B matches in the empty text: since Python 3.14.
     empty = re.search(r"\B", "") is not None
     out.append(f"constexpr bool kEmptyHasNonBoundary = {str(empty).lower()};")
     array("uint32_t", "kWord", flat(class_runs(r"\w+", text)))
@@ -156,22 +155,18 @@ def tables() -> str:
     rows = ", ".join(f'{{"{name}", {mask}u}}' for name, mask in names)
     out.append(f"constexpr CategoryName kCategoryNames[] = {{{rows}}};")
 
-    # Simple case: every character whose lower or upper case is another one character.
-    lower = [(ord(c), ord(c.lower()[0])) for c in text if c.lower()[0] != c]
-    array("uint32_t", "kLower", flat(lower))
-    array("uint32_t", "kUpper", flat((ord(c), ord(c.upper())) for c in text if len(c.upper()) == 1 and c.upper() != c))
     # Case-insensitive literals: code point, first member, number of members in kOrbitMembers.
-    members: list[int] = []
+    orbit_members: list[int] = []
     where: dict[tuple[int, ...], int] = {}
     rows3 = []
     for c, orbit in sorted(fold_orbits(text).items()):
         key = tuple(orbit)
         if key not in where:
-            where[key] = len(members)
-            members += orbit
+            where[key] = len(orbit_members)
+            orbit_members += orbit
         rows3 += [c, where[key], len(orbit)]
     array("uint32_t", "kOrbits", rows3)
-    array("uint32_t", "kOrbitMembers", members)
+    array("uint32_t", "kOrbitMembers", orbit_members)
 
     # Scripts and binary properties.
     ranges: list[int] = []

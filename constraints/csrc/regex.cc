@@ -11,13 +11,6 @@ namespace {
 
 constexpr Expr kNotLowered = 0xffffffff;
 
-void AppendUtf8(uint32_t c, std::string* out) {
-  const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  static constexpr uint8_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
-  *out += static_cast<char>(kLead[more] | c >> (6 * more));
-  for (int i = more; i-- > 0;) *out += static_cast<char>(0x80 | (c >> (6 * i) & 63));
-}
-
 bool IsSurrogate(uint32_t c) { return c >= 0xD800 && c < 0xE000; }
 
 }  // namespace

@@ -20,14 +20,6 @@ CodePointRanges Intersection(const CodePointRanges& a, const CodePointRanges& b)
   return out;
 }
 
-std::string Utf8(uint32_t c) {
-  const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  static constexpr uint8_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
-  std::string out(1, static_cast<char>(kLead[more] | c >> (6 * more)));
-  for (int i = more; i-- > 0;) out += static_cast<char>(0x80 | (c >> (6 * i) & 63));
-  return out;
-}
-
 }  // namespace
 
 // Recursion in this file follows the nesting of groups, which the parser limits.
@@ -111,7 +103,9 @@ const std::vector<CodePointRanges>& RegexContext::Pieces(uint32_t node) {
 // By any character of a class: all give the same.
 Expr RegexContext::Derivative(Expr e, size_t character_class) {
   std::vector<Expressions::Term> steps;
-  for (char b : Utf8(classes_[character_class][0].first)) {
+  std::string character;
+  AppendUtf8(classes_[character_class][0].first, &character);
+  for (char b : character) {
     pool_.Step(e, &steps);
     e = kEmpty;
     for (const Expressions::Term& t : steps)

@@ -5,24 +5,6 @@
 namespace tokamata {
 namespace {
 
-void AppendUtf8(uint32_t c, std::string* out) {
-  if (c < 0x80) {
-    *out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    *out += static_cast<char>(0xC0 | c >> 6);
-    *out += static_cast<char>(0x80 | (c & 63));
-  } else if (c < 0x10000) {
-    *out += static_cast<char>(0xE0 | c >> 12);
-    *out += static_cast<char>(0x80 | (c >> 6 & 63));
-    *out += static_cast<char>(0x80 | (c & 63));
-  } else {
-    *out += static_cast<char>(0xF0 | c >> 18);
-    *out += static_cast<char>(0x80 | (c >> 12 & 63));
-    *out += static_cast<char>(0x80 | (c >> 6 & 63));
-    *out += static_cast<char>(0x80 | (c & 63));
-  }
-}
-
 // Decodes UTF-8 in which lone surrogates may be encoded too (Python's "surrogatepass").
 std::vector<uint32_t> Decode(std::string_view s) {
   std::vector<uint32_t> out;
@@ -54,6 +36,13 @@ std::string Place(const std::vector<uint32_t>& text, size_t position, const std:
 }
 
 }  // namespace
+
+void AppendUtf8(uint32_t c, std::string* out) {
+  static constexpr uint8_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
+  const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  *out += static_cast<char>(kLead[more] | c >> (6 * more));
+  for (int i = more; i-- > 0;) *out += static_cast<char>(0x80 | (c >> (6 * i) & 63));
+}
 
 std::string RegexExcerpt(const std::vector<uint32_t>& text, size_t position) {
   constexpr size_t kAround = 30, kWhole = 80;

@@ -147,30 +147,6 @@ bool UnicodeProperty(std::string_view name, std::string_view value, bool strict,
   return !strict && FindProperty("sc", n, strict, out);
 }
 
-uint32_t SimpleLower(uint32_t c) {
-  if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
-  size_t i = LowerBound(kLower, 2, c);
-  return 2 * i < sizeof(kLower) / sizeof(kLower[0]) && kLower[2 * i] == c ? kLower[2 * i + 1] : c;
-}
-
-uint32_t SimpleUpper(uint32_t c) {
-  if (c < 0x80) return c >= 'a' && c <= 'z' ? c - 32 : c;
-  size_t i = LowerBound(kUpper, 2, c);
-  return 2 * i < sizeof(kUpper) / sizeof(kUpper[0]) && kUpper[2 * i] == c ? kUpper[2 * i + 1] : c;
-}
-
-const uint32_t* LowerPairs(size_t* pairs) {
-  *pairs = sizeof(kLower) / sizeof(kLower[0]) / 2;
-  return kLower;
-}
-
-const uint32_t* UpperPairs(size_t* pairs) {
-  *pairs = sizeof(kUpper) / sizeof(kUpper[0]) / 2;
-  return kUpper;
-}
-
-void AppendOrbit(uint32_t c, CodePointRanges* out) { AppendOrbits(c, c, out); }
-
 void AppendOrbits(uint32_t low, uint32_t high, CodePointRanges* out) {
   out->emplace_back(low, high);
   constexpr size_t kRows = sizeof(kOrbits) / sizeof(kOrbits[0]) / 3;

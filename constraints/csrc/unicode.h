@@ -28,18 +28,7 @@ bool IsIdentifierContinue(uint32_t c);
 // False: no such property. Surrogates (Cs) are left out.
 bool UnicodeProperty(std::string_view name, std::string_view value, bool strict, CodePointRanges* out);
 
-// Simple case of one character.
-uint32_t SimpleLower(uint32_t c);
-uint32_t SimpleUpper(uint32_t c);
-inline bool IsCased(uint32_t c) { return SimpleLower(c) != c || SimpleUpper(c) != c; }
-// Pairs (character, its lower case) for the characters that differ from it, sorted.
-const uint32_t* LowerPairs(size_t* pairs);
-// Pairs (character, its upper case) likewise.
-const uint32_t* UpperPairs(size_t* pairs);
-
-// The characters that the literal c matches when case is ignored.
-void AppendOrbit(uint32_t c, CodePointRanges* out);
-// The same for every c in low..high; the range itself is appended too.
+// The ranges, and every character that a literal of low..high matches when case is ignored.
 void AppendOrbits(uint32_t low, uint32_t high, CodePointRanges* out);
 
 }  // namespace tokamata

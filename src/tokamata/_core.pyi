@@ -79,6 +79,7 @@ def determinize(
     subsequential_label: int,
     max_states: int,
     max_arcs: int,
+    max_elements: int,
     max_delay: int,
 ) -> Fst: ...
 def rmepsilon(fst: Fst, connect: bool, delta: float, max_visits: int, max_arcs: int) -> Fst: ...
@@ -100,7 +101,13 @@ class DelayedFst:
     def compose(a: Fst, b: Fst, max_states: int, max_arcs: int) -> DelayedFst: ...
     @staticmethod
     def determinize(
-        fst: Fst, delta: float, subsequential_label: int, max_states: int, max_arcs: int, max_delay: int
+        fst: Fst,
+        delta: float,
+        subsequential_label: int,
+        max_states: int,
+        max_arcs: int,
+        max_elements: int,
+        max_delay: int,
     ) -> DelayedFst: ...
     def semiring(self) -> str: ...
     def start(self) -> int: ...
@@ -163,6 +170,11 @@ class Language:
     def describe(self, limit: int) -> str: ...
     def num_states(self) -> int: ...
     def memory_bytes(self) -> int: ...
+
+def regex(pattern: bytes, syntax: str, flags: str, max_depth: int) -> Language:
+    """
+    The language of a pattern (UTF-8, lone surrogates encoded too); flags of "aimsx".
+    """
 
 class Vocabulary:
     """The bytes of every token (native side of tokamata.Vocabulary)."""

@@ -136,6 +136,8 @@ def test_compiled_patterns_bring_their_flags() -> None:
         ("x{99999999999}", "repetition number too large at position 1"),
         ("abc\\", "backslash at the end of the pattern at position 3"),
         (r"a\q", r"bad escape \q at position 1"),
+        (r"a\400", r"octal escape \400 above \377 at position 1"),
+        (r"[\777]", r"octal escape \777 above \377 at position 1"),
         (r"\x4", r"incomplete escape \x4 at position 0"),
         (r"\N{NO SUCH}", 'undefined character name "NO SUCH" at position 0'),
         ("[b-a]", "bad character range b-a at position 1"),
