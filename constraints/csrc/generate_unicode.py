@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import re
 import sys
 import unicodedata
@@ -97,8 +98,7 @@ def read_properties() -> list[tuple[str, list[str], list[Range]]]:
 
 def rewrite_properties() -> None:
     """Asks the regex package for the ranges of every name in unicode_properties.txt and writes them there."""
-    import regex
-
+    regex = importlib.import_module("regex")
     text = "".join(map(chr, range(LAST + 1)))
     lines = [line for line in PROPERTIES.read_text("ascii").splitlines() if line.startswith("#")]
     for kind, names, _ in read_properties():

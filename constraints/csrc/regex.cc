@@ -105,7 +105,8 @@ Expr RegexLowering::Set(uint32_t set) {
   const CodePointRanges& ranges = tree_.sets[set];
   if (!ranges.empty() && ranges.back().second < 0x80) {
     ByteSet bytes;
-    for (const auto& [low, high] : ranges) bytes = bytes | ByteSet::Range(static_cast<int>(low), static_cast<int>(high));
+    for (const auto& [low, high] : ranges)
+      bytes = bytes | ByteSet::Range(static_cast<int>(low), static_cast<int>(high));
     return sets_[set] = pool_.Bytes(bytes);
   }
   return sets_[set] = pool_.Characters(ranges);

@@ -23,7 +23,8 @@ CodePointRanges Intersection(const CodePointRanges& a, const CodePointRanges& b)
 }  // namespace
 
 // Recursion in this file follows the nesting of groups, which the parser limits.
-RegexContext::RegexContext(RegexLowering* lowering) : lowering_(*lowering), pool_(lowering->pool()), size_at_start_(pool_.Size()) {}
+RegexContext::RegexContext(RegexLowering* lowering)
+    : lowering_(*lowering), pool_(lowering->pool()), size_at_start_(pool_.Size()) {}
 
 Expr RegexContext::Lower(uint32_t root) {
   BuildClasses(root);
@@ -346,7 +347,8 @@ void RegexContext::CloseSuffixes(Suffixes* s) {
   const auto check = [&](size_t size) {
     if (size > lowering_.options().contexts)
       throw LimitError("regex: the limit contexts=" + std::to_string(lowering_.options().contexts) +
-                       " (states of what lookaheads inside a repetition ask) was reached: use shorter or fewer lookaheads");
+                       " (states of what lookaheads inside a repetition ask) was reached: use shorter or fewer "
+                       "lookaheads");
   };
   for (size_t i = 0; i < s->languages.size(); ++i) {
     s->step.emplace_back();

@@ -24,7 +24,8 @@ class EcmaParser : public RegexParser {
     if (Peek() == ')') Fail(at_, "unbalanced closing parenthesis", "remove it or write \\)");
     for (const auto& [group, position] : references_)
       if (group > groups_)
-        Fail(position, "reference to group " + std::to_string(group) + ", which does not exist", "number an existing group");
+        Fail(position, "reference to group " + std::to_string(group) + ", which does not exist",
+             "number an existing group");
     for (const auto& [name, position] : named_references_)
       if (!names_.count(name)) Fail(position, "unknown group name \"" + name + "\"", "name an existing group");
     ThrowIfUnsupported();
@@ -80,7 +81,8 @@ class EcmaParser : public RegexParser {
           break;
         case ']':
         case '}':
-          Fail(here, std::string("lone \"") + static_cast<char>(c) + "\"", std::string("write \\") + static_cast<char>(c));
+          Fail(here, std::string("lone \"") + static_cast<char>(c) + "\"",
+               std::string("write \\") + static_cast<char>(c));
         default:
           ++at_;
           Append(&items, Add(RegexKind::kCharacter, here, c));
@@ -110,10 +112,13 @@ class EcmaParser : public RegexParser {
       }
       if (!any_low || !Match('}')) Fail(here, "brace that is no quantifier", "write \\{, or {n}, {n,} or {n,m}");
       if (low == kUnbounded)
-        ThrowUnsupported(text_, here, "repetition number above 4294967294", "use a smaller one, or {n,} for no upper bound");
+        ThrowUnsupported(text_, here, "repetition number above 4294967294",
+                         "use a smaller one, or {n,} for no upper bound");
       if (low > high) Fail(here, "repetition whose minimum exceeds its maximum", "write {min,max} with min <= max");
     }
-    if (!repeatable) Fail(here, "nothing to repeat", "put the quantifier after a character or group, or escape it with a backslash");
+    if (!repeatable)
+      Fail(here, "nothing to repeat",
+           "put the quantifier after a character or group, or escape it with a backslash");
     Match('?');
     RegexNode repeat;
     repeat.kind = RegexKind::kRepeat;
@@ -151,7 +156,8 @@ class EcmaParser : public RegexParser {
       const size_t back = at_;
       at_ += 2;
       uint32_t low;
-      if (ReadHex(4, &low) == 4 && low >= 0xDC00 && low < 0xE000) return 0x10000 + ((value - 0xD800) << 10) + (low - 0xDC00);
+      if (ReadHex(4, &low) == 4 && low >= 0xDC00 && low < 0xE000)
+        return 0x10000 + ((value - 0xD800) << 10) + (low - 0xDC00);
       at_ = back;
     }
     return value;
@@ -285,7 +291,8 @@ class EcmaParser : public RegexParser {
       ++at_;
       if (c == '>' && !first) return name;
       if (c == '\\' && Match('u')) c = ReadUnicode(here);
-      const bool good = c == '$' || (first ? IsIdentifierStart(c) : IsIdentifierContinue(c) || c == 0x200C || c == 0x200D);
+      const bool inner = IsIdentifierContinue(c) || c == 0x200C || c == 0x200D;
+      const bool good = c == '$' || (first ? IsIdentifierStart(c) : inner);
       if (!good) Fail(here, "bad character in a group name", "use an identifier, as in (?<year>...)");
       name += std::to_string(c) + ' ';  // told apart by code points
     }
@@ -312,11 +319,14 @@ class EcmaParser : public RegexParser {
         kind = RegexKind::kLookbehind;
       } else if (c == '<') {
         name = ++at_;
-        if (!names_.emplace(ReadName(start), start).second) Fail(start, "second group of the same name", "rename one of them");
+        if (!names_.emplace(ReadName(start), start).second)
+          Fail(start, "second group of the same name",
+               "rename one of them");
         name_end = at_ - 1;
         ++groups_;
       } else {
-        Fail(start, "unknown group (?" + Slice(at_, at_ + 1), "use (?:...) for a plain group, or write \\( for a parenthesis");
+        Fail(start, "unknown group (?" + Slice(at_, at_ + 1),
+             "use (?:...) for a plain group, or write \\( for a parenthesis");
       }
     } else {
       ++groups_;

@@ -11,7 +11,7 @@ std::vector<uint32_t> Decode(std::string_view s) {
   out.reserve(s.size());
   for (size_t i = 0; i < s.size();) {
     const uint8_t b = static_cast<uint8_t>(s[i]);
-    const int more = b < 0x80 ? 0 : b >= 0xC2 && b < 0xE0 ? 1 : b >= 0xE0 && b < 0xF0 ? 2 : b >= 0xF0 && b < 0xF5 ? 3 : -1;
+    const int more = b < 0x80 ? 0 : b < 0xC2 ? -1 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : b < 0xF5 ? 3 : -1;
     bool good = more >= 0 && i + static_cast<size_t>(more) < s.size();
     uint32_t c = more == 0 ? b : more == 1 ? b & 31 : more == 2 ? b & 15 : b & 7;
     for (int k = 1; good && k <= more; ++k) {
@@ -138,7 +138,8 @@ void RegexParser::CheckDepth(uint32_t depth, size_t position) const {
   if (depth > options_.depth)
     throw LimitError("regex: the limit depth=" + std::to_string(options_.depth) +
                      " (nesting of groups) was reached at position " + std::to_string(position) + " of " +
-                     RegexExcerpt(text_, position) + ": nest fewer groups, or raise it with tokamata.regex(..., max_depth=n)");
+                     RegexExcerpt(text_, position) +
+                     ": nest fewer groups, or raise it with tokamata.regex(..., max_depth=n)");
 }
 
 uint32_t RegexParser::ReadNumber(bool* any) {

@@ -27,7 +27,8 @@ class PythonParser : public RegexParser {
     if (Peek() == ')') Fail(at_, "unbalanced closing parenthesis", "remove it or write \\)");
     for (const auto& [group, position] : conditions_)
       if (group >= groups_.size())
-        Fail(position, "reference to group " + std::to_string(group) + ", which does not exist", "number an existing group");
+        Fail(position, "reference to group " + std::to_string(group) + ", which does not exist",
+             "number an existing group");
     ThrowIfUnsupported();
   }
 
@@ -97,11 +98,13 @@ class PythonParser : public RegexParser {
         case '(': ParseGroup(depth + 1, flags, first && items.size == 0, &items); break;
         case '^':
           ++at_;
-          Append(&items, *flags & kMultiline ? Add(RegexKind::kLineStart, here, NewlineSet()) : Add(RegexKind::kStart, here));
+          Append(&items, *flags & kMultiline ? Add(RegexKind::kLineStart, here, NewlineSet())
+                                             : Add(RegexKind::kStart, here));
           break;
         case '$':
           ++at_;
-          Append(&items, *flags & kMultiline ? Add(RegexKind::kLineEnd, here, NewlineSet()) : Add(RegexKind::kLastLine, here));
+          Append(&items, *flags & kMultiline ? Add(RegexKind::kLineEnd, here, NewlineSet())
+                                             : Add(RegexKind::kLastLine, here));
           break;
         case '*':
         case '+':
@@ -239,7 +242,9 @@ class PythonParser : public RegexParser {
         if (!Match('{')) Fail(here, "\\N without a name", "name a character, as in \\N{EM DASH}");
         const size_t from = at_;
         while (Peek() != '}' && Peek() != kEndOfPattern) SkipToken();
-        if (Peek() == kEndOfPattern) Fail(here, "unterminated character name", "close it with \"}\", as in \\N{EM DASH}");
+        if (Peek() == kEndOfPattern)
+          Fail(here, "unterminated character name",
+               "close it with \"}\", as in \\N{EM DASH}");
         const std::string name = Slice(from, at_++);
         *out = name.empty() || !options_.lookup_name ? kEndOfPattern : options_.lookup_name(name);
         if (*out > 0x10FFFF)
@@ -311,7 +316,8 @@ class PythonParser : public RegexParser {
   void CheckLookbehindGroup(uint32_t group, size_t here) {
     if (!lookbehind_) return;
     if (group >= groups_.size() || !groups_[group].closed || group >= lookbehind_)
-      Fail(here, "reference inside a lookbehind to a group that it defines or that is open", "refer to an earlier group");
+      Fail(here, "reference inside a lookbehind to a group that it defines or that is open",
+           "refer to an earlier group");
   }
 
   // One member of a class: a character (true) or a set that is appended to *sets.
@@ -466,7 +472,8 @@ class PythonParser : public RegexParser {
           return;
         }
       } else {
-        Fail(start, "unknown group (?" + Slice(at_ - 1, at_), "use (?:...) for a plain group, or write \\( for a parenthesis");
+        Fail(start, "unknown group (?" + Slice(at_ - 1, at_),
+             "use (?:...) for a plain group, or write \\( for a parenthesis");
       }
     }
     if (capture) {
@@ -493,7 +500,8 @@ class PythonParser : public RegexParser {
     if (behind) {
       c = Peek();
       if (c != '=' && c != '!')
-        Fail(start, "unknown group (?<" + Slice(at_, at_ + 1), "use (?P<name>...) for a named group, (?<=...) to look behind");
+        Fail(start, "unknown group (?<" + Slice(at_, at_ + 1),
+             "use (?P<name>...) for a named group, (?<=...) to look behind");
       ++at_;
     }
     const uint32_t outer = lookbehind_;
@@ -504,7 +512,8 @@ class PythonParser : public RegexParser {
     if (behind) {
       const Width w = WidthOf(child);
       if (w.low != w.high)
-        Fail(start, "lookbehind without a fixed width", "give all its alternatives the same length, or use several lookbehinds");
+        Fail(start, "lookbehind without a fixed width",
+             "give all its alternatives the same length, or use several lookbehinds");
     }
     const uint32_t node = Add(behind ? RegexKind::kLookbehind : RegexKind::kLookahead, start, child);
     tree_.nodes[node].negated = c == '!';
@@ -531,10 +540,13 @@ class PythonParser : public RegexParser {
     ParseSequence(depth, &flags, false);
     if (Match('|')) {
       ParseSequence(depth, &flags, false);
-      if (Peek() == '|') Fail(start, "conditional group with more than two branches", "group the alternatives: (?:a|b)");
+      if (Peek() == '|')
+        Fail(start, "conditional group with more than two branches",
+             "group the alternatives: (?:a|b)");
     }
     Close(start);
-    Unsupported(start, "conditional group", "which branch applies depends on a captured group; write both cases out as alternatives");
+    Unsupported(start, "conditional group",
+                "which branch applies depends on a captured group; write both cases out as alternatives");
     Append(items, Add(RegexKind::kNone, start));
   }
 
@@ -542,12 +554,16 @@ class PythonParser : public RegexParser {
   bool ReadFlags(uint32_t c, size_t start, uint32_t* flags) {
     uint32_t add = 0, remove = 0;
     const auto next = [&](const char* expected) {
-      if (Peek() == kEndOfPattern) Fail(start, std::string("unterminated flags, missing ") + expected, "write (?i) or (?i:...)");
+      if (Peek() == kEndOfPattern)
+        Fail(start, std::string("unterminated flags, missing ") + expected,
+             "write (?i) or (?i:...)");
       return text_[at_++];
     };
     const auto check = [&](uint32_t flag) {
       if (flag == 'L') Fail(at_ - 1, "flag L", "it is for bytes patterns; leave it out");
-      if (!FlagOf(flag)) Fail(at_ - 1, "unknown flag \"" + Slice(at_ - 1, at_) + "\"", "use flags of \"aimsux\", as in (?i:...)");
+      if (!FlagOf(flag))
+        Fail(at_ - 1, "unknown flag \"" + Slice(at_ - 1, at_) + "\"",
+             "use flags of \"aimsux\", as in (?i:...)");
       return FlagOf(flag);
     };
     while (c != ')' && c != '-' && c != ':') {
@@ -556,7 +572,9 @@ class PythonParser : public RegexParser {
       c = next("\")\" or \":\"");
     }
     if (c == ')') {
-      if ((global_ | add) & kAscii && (global_ | add) & kUnicode) Fail(start, "flags a and u together", "keep one of them");
+      if ((global_ | add) & kAscii && (global_ | add) & kUnicode)
+        Fail(start, "flags a and u together",
+             "keep one of them");
       global_ |= add;
       *flags |= add;
       return true;

@@ -8,9 +8,9 @@ import sys
 import time
 
 import pytest
+import regex as regex_package
 from oracle import regex_random
 
-import regex as regex_package
 import tokamata
 from tokamata import ConstraintError, LimitError, UnsupportedError, regex
 

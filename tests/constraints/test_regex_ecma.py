@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from tokamata import ConstraintError, UnsupportedError, regex
 
 CORPUS = json.loads((Path(__file__).parents[1] / "corpus" / "regex" / "ecma.json").read_text("utf-8"))["cases"]

@@ -125,7 +125,7 @@ def patterns_of(value: object) -> Iterator[str]:
 
 def texts_for(pattern: str, rng: random.Random) -> list[str]:
     letters = "aZ09_-. /:é\n\u2028日😀" + "".join(c for c in pattern if c.isalnum())
-    texts = {"", "a", "\n", "".join(rng.choice(letters) for _ in range(4)), "".join(rng.choice(letters) for _ in range(2))}
+    texts = {"", "a", "\n", *("".join(rng.choice(letters) for _ in range(n)) for n in (2, 4))}
     try:
         constraint = regex(pattern, syntax="ecma")
     except ConstraintError:
@@ -142,7 +142,7 @@ def texts_for(pattern: str, rng: random.Random) -> list[str]:
 
 
 def main(folder: Path) -> None:
-    sources: dict[str, str] = {p: "written" for p in WRITTEN.strip().split("\n")}
+    sources: dict[str, str] = dict.fromkeys(WRITTEN.strip().split("\n"), "written")
     for path in sorted(folder.glob("*.json")):
         for pattern in patterns_of(json.loads(path.read_text("utf-8"))["schema"]):
             if len(pattern) <= LONGEST_PATTERN and len(sources) < MOST:
