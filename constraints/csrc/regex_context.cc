@@ -154,6 +154,7 @@ Expr RegexContext::PrefixLanguage(uint32_t node) {
 
 // The texts up to the end of the node when those up to its start are `prefix`.
 Expr RegexContext::ExtendPrefix(uint32_t node, Expr prefix) {
+  Spend(node);
   if (!lowering_.Asserts(node)) return pool_.Concat(prefix, lowering_.Plain(node));
   const RegexNode& n = Node(node);
   switch (n.kind) {
@@ -218,7 +219,11 @@ Expr RegexContext::SuffixLanguage(uint32_t node, size_t q) {
     case RegexKind::kLastLine: return pool_.Optional(pool_.Byte('\n'));
     case RegexKind::kLineEnd: return pool_.Optional(pool_.Concat(Word(node), pool_.AnyBytes()));
     case RegexKind::kBoundary: return pool_.Concat(Word(node), pool_.AnyBytes());
-    default: return Before(n.first, Vector(num_states_, pool_.AnyBytes()))[q];
+    default: {
+      const auto known = suffix_languages_.find(node);
+      if (known != suffix_languages_.end()) return known->second[q];
+      return suffix_languages_.emplace(node, Before(n.first, Vector(num_states_, pool_.AnyBytes()))).first->second[q];
+    }
   }
 }
 
@@ -236,6 +241,7 @@ Expr RegexContext::Filter(uint32_t node, size_t q, Expr after) {
 }
 
 RegexContext::Vector RegexContext::Before(uint32_t node, const Vector& after) {
+  Spend(node);
   const RegexNode& n = Node(node);
   Vector out(num_states_, kEmpty);
   const bool same = std::all_of(after.begin(), after.end(), [&](Expr e) { return e == after[0]; });
@@ -407,6 +413,14 @@ void RegexContext::CheckGrowth(uint32_t node) const {
   if (pool_.Size() - size_at_start_ > kMostExpressions) TooManyContexts(node);
 }
 
+void RegexContext::Spend(uint32_t node) {
+  constexpr size_t kMostVisits = 2'000'000;
+  spent_ += num_states_;
+  if (spent_ > kMostVisits + 4 * lowering_.tree().nodes.size())
+    lowering_.Unsupported(node, "repetitions that a lookaround or anchor looks into, with too many copies in all",
+                          "use smaller bounds, or no upper bounds");
+}
+
 // Kleene's elimination.
 RegexContext::Matrix RegexContext::Star(Matrix m, uint32_t node) {
   for (size_t k = 0; k < m.size; ++k) {
@@ -425,6 +439,7 @@ RegexContext::Matrix RegexContext::Star(Matrix m, uint32_t node) {
 
 // Cell (q, r), (q', r'): the texts of the node that lead a prefix in state q to q' and a suffix in state r' to r.
 RegexContext::Matrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
+  Spend(node);
   const RegexNode& n = Node(node);
   const size_t rights = s.states.size();
   Matrix m(num_states_ * rights);

@@ -73,11 +73,14 @@ class RegexContext {
   Matrix Star(Matrix m, uint32_t node);
   [[noreturn]] void TooManyContexts(uint32_t node) const;
   void CheckGrowth(uint32_t node) const;
+  void Spend(uint32_t node);  // bounds the copies of what is unrolled
 
   RegexLowering& lowering_;
   Expressions& pool_;
   size_t size_at_start_;
   size_t num_states_ = 1;
+  size_t spent_ = 0;
+  std::map<uint32_t, Vector> suffix_languages_;  // of lookaheads
   std::vector<CodePointRanges> classes_;
   std::vector<Expr> prefix_languages_;
   std::map<uint32_t, size_t> prefix_of_node_;

@@ -6,6 +6,7 @@ import random
 import re
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import regex as regex_package
@@ -118,6 +119,24 @@ def test_constructs(pattern: str, yes: list[str], no: list[str]) -> None:
             assert not any(judge(compiled, t) for t in no)
 
 
+def test_corpus_is_decided_as_re_decides() -> None:
+    """Patterns that people write: members, edits of them and random texts."""
+    lines = (Path(__file__).parents[1] / "corpus" / "regex" / "python.txt").read_text("utf-8").split("\n")
+    members = 0
+    for seed, pattern in enumerate(lines[:-1]):
+        compiled = regex_random.compile_quietly(pattern)
+        if compiled is None:
+            assert sys.version_info < (3, 11), pattern  # atomic groups
+            continue
+        constraint, rng = regex(pattern), random.Random(seed)
+        examples = [m.decode() for m in constraint.examples(8, seed=seed)]
+        members += len(examples)
+        assert all(judge(compiled, text) for text in examples), pattern
+        for text in regex_random.texts(rng, pattern, examples):
+            assert constraint.accepts(text) == judge(compiled, text), (pattern, text)
+    assert members > 300
+
+
 def test_compiled_patterns_bring_their_flags() -> None:
     assert regex(re.compile("a.b # x", re.DOTALL | re.IGNORECASE | re.VERBOSE)).accepts("A\nB")
     assert not regex(re.compile(r"\w", re.ASCII)).accepts("é")
@@ -215,6 +234,13 @@ def test_hostile_patterns_end_quickly() -> None:
         regex("[" * 1_000_000)
     with pytest.raises(UnsupportedError, match="large bounded repetition"):
         regex(r"(?:a\b ){100000}")
+    with pytest.raises((UnsupportedError, LimitError)):
+        regex(r"(?:(?:(?:a\b ){900}b){900}c){900}")
+    with pytest.raises(UnsupportedError, match="too many copies in all"):
+        regex(r"(?:(?:(?:a(?=a)){1000}){1000}){1000}")
+    assert regex(r"(?:(?=" * 100 + "a" + ")b)*" * 100).accepts("b")
+    with pytest.raises(LimitError, match="contexts=200"):
+        regex("(?<=" + "a" * 5000 + ")b|a")
     assert time.perf_counter() - start < 20
 
 
