@@ -84,7 +84,9 @@ def test_the_front_door_has_no_logic() -> None:
     tree = ast.parse((ROOT / "src/tokamata/__init__.py").read_text(encoding="utf-8"))
     for node in tree.body:
         docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        exports = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"
+        exports = (
+            isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"
+        )
         assert docstring or exports or isinstance(node, ast.ImportFrom), f"line {node.lineno}: only imports and __all__"
 
 
@@ -97,7 +99,9 @@ def test_nothing_star_imports() -> None:
 
 def test_the_rule_sees_what_it_should(tmp_path: Path) -> None:
     sample = tmp_path / "sample.py"
-    sample.write_text("def f():\n    from ..decode import mask\nfrom . import x\nfrom .. import automata\nimport tokamata\n")
+    sample.write_text(
+        "def f():\n    from ..decode import mask\nfrom . import x\nfrom .. import automata\nimport tokamata\n"
+    )
     found = dict(imports(sample, ("tokamata", "automata")))
     assert found == {
         2: ("tokamata", "decode"),

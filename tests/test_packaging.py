@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+
 import tokamata
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,7 +26,11 @@ def setup_cfg() -> configparser.ConfigParser:
 
 def test_every_package_is_listed(setup_cfg: configparser.ConfigParser) -> None:
     listed = set(setup_cfg["options"]["packages"].split())
-    found = {"tokamata." + ".".join(p.parent.relative_to(ROOT).parts) for f in FOLDERS for p in (ROOT / f).rglob("__init__.py")}
+    found = {
+        "tokamata." + ".".join(p.parent.relative_to(ROOT).parts)
+        for f in FOLDERS
+        for p in (ROOT / f).rglob("__init__.py")
+    }
     source = ROOT / "src"
     found |= {".".join(p.parent.relative_to(source).parts) for p in source.rglob("__init__.py")}
     assert listed == found

@@ -7,9 +7,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from tokamata.automata.errors import ConstraintError
+
 import tokamata
 import tokamata._core
-from tokamata.automata.errors import ConstraintError
 
 print(f"tokamata {version('tokamata')} from {Path(tokamata.__file__).parent}, Python {sys.version.split()[0]}")
 assert (Path(tokamata.__file__).parent / "py.typed").exists()

@@ -1,1 +1,5 @@
 """The command line: one module per command."""
+
+from .app import app, run
+
+__all__ = ["app", "run"]

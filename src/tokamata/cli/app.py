@@ -1,0 +1,69 @@
+"""The command ``tokamata``: its subcommands, and errors as one line instead of a traceback."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from .._version import __version__
+from ..automata.errors import LimitError
+from . import check, compile, draw, generate, info, sample, vocab
+from .common import errors, out
+
+app = typer.Typer(
+    name="tokamata",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Examples:  tokamata check --regex '\\d{4}-\\d\\d' 2026-13   |   tokamata sample --regex '(yes|no)[!?]*' -n 5   |   "
+    "tokamata vocab model/tokenizer.json --save model.vocab.fst",
+)
+for module in (vocab, compile, info, draw, check, sample, generate):
+    app.command(name=module.__name__.rsplit(".", 1)[-1], epilog=module.EXAMPLES)(module.command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"tokamata {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Automata that make a language model write exactly what a formal language allows."""
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Run a command line (default: ``sys.argv``) and exit: 0, 1 for a failure, 2 for a wrong command line."""
+    try:
+        code = app(args=arguments, prog_name="tokamata", standalone_mode=False)
+    except (ValueError, OSError, ImportError, TypeError, LimitError, MemoryError, IndexError) as error:
+        _fail(error, 1)
+    except KeyboardInterrupt:
+        errors.print("tokamata: interrupted", style="red")
+        sys.exit(130)
+    except Exception as error:
+        # typer's own errors (an unknown option, a missing argument) and its Abort; all else is a defect and shows itself
+        if not hasattr(error, "format_message"):
+            if type(error).__name__ == "Abort":
+                sys.exit(1)
+            raise
+        text = error.format_message()
+        if text:
+            _fail(text, int(getattr(error, "exit_code", 2)))
+        sys.exit(int(getattr(error, "exit_code", 2)))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(error: object, code: int) -> None:
+    text = " ".join(str(error).split()) or type(error).__name__
+    errors.print(f"tokamata: {text}", style="red", markup=False, highlight=False, soft_wrap=True)
+    sys.exit(code)

@@ -1,0 +1,64 @@
+"""``tokamata check``: is a text a member, and where does it leave the language."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .common import (
+    ChoiceOption,
+    FstOption,
+    LiteralOption,
+    RegexOption,
+    byte_names,
+    constraint_of,
+    out,
+    shown,
+)
+
+EXAMPLES = "Examples:  tokamata check -r '[0-9]{4}-[0-9]{2}' 2026-1x   |   tokamata check -c yes -c no maybe   |   echo -n 12 | tokamata check -r '\\d+' -"
+
+
+def command(
+    text: Annotated[str | None, typer.Argument(help="The text; - reads standard input.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", "-f", help="Read the text from a file, as bytes.")] = None,
+    pattern: RegexOption = None,
+    option: ChoiceOption = None,
+    literal: LiteralOption = None,
+    fst: FstOption = None,
+) -> None:
+    """Say whether a text matches; if not, where it fails and what could stand there. Exit code 0 or 1."""
+    constraint = constraint_of(pattern, option, literal, fst)
+    if (text is None) == (file is None):
+        raise typer.BadParameter("expected a text or --file, one of the two")
+    if file is not None:
+        data = file.read_bytes()
+    else:
+        data = sys.stdin.buffer.read() if text == "-" else str(text).encode("utf-8", "surrogateescape")
+    if constraint.accepts(data):
+        out.print(f"[green]match[/green]: {len(data)} bytes", highlight=False)
+        return
+    good = constraint.viable_prefix(data)
+    if good < 0:
+        out.print("[red]no match[/red]: the constraint has no members at all", highlight=False)
+        raise typer.Exit(1)
+    if good == len(data):
+        out.print("[yellow]incomplete[/yellow]: the text can be extended to a match", highlight=False)
+    else:
+        place = f"byte {good}"
+        before = data[:good].decode("utf-8", "replace")
+        if "\n" in before:
+            place += f" (line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))})"
+        out.print(f"[red]no match[/red]: fails at {place}", highlight=False)
+    out.print(f"  matched so far: {shown(data[:good][-60:])}", markup=False, highlight=False)
+    if good < len(data):
+        out.print(f"  found:          {shown(data[good : good + 20])}", markup=False, highlight=False)
+    following = constraint._native.live_bytes(data[:good])
+    could = byte_names(following) or "nothing"
+    if constraint.accepts(data[:good]):
+        could += "  or the end"
+    out.print(f"  could follow:   {could}", markup=False, highlight=False)
+    raise typer.Exit(1)

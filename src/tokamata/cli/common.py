@@ -1,0 +1,137 @@
+"""What the commands share: consoles, the options that describe a constraint, vocabularies, readable bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ..automata.errors import ConstraintError
+from ..constraints import Constraint, choice, from_fst, literal, regex
+from ..tokenizer_fst import Vocabulary
+
+out = Console()
+errors = Console(stderr=True)
+
+RegexOption = Annotated[
+    str | None, typer.Option("--regex", "-r", metavar="PATTERN", help="A regular expression in Python's syntax.")
+]
+ChoiceOption = Annotated[
+    list[str] | None,
+    typer.Option("--choice", "-c", metavar="TEXT", help="One of several texts; give it once for each."),
+]
+LiteralOption = Annotated[str | None, typer.Option("--literal", "-l", metavar="TEXT", help="Exactly this text.")]
+FstOption = Annotated[
+    Path | None, typer.Option("--fst", metavar="FILE", help="An acceptor over bytes in OpenFst's binary format.")
+]
+VocabularyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--vocab",
+        "-v",
+        metavar="PATH",
+        help="A tokenizer file, a model folder, or a vocabulary saved by tokamata vocab.",
+    ),
+]
+
+
+def constraint_of(pattern: str | None, options: list[str] | None, text: str | None, fst: Path | None) -> Constraint:
+    """Return the constraint that exactly one of the options describes."""
+    given = [
+        name
+        for name, value in (("--regex", pattern), ("--choice", options), ("--literal", text), ("--fst", fst))
+        if value is not None and value != []
+    ]
+    if len(given) != 1:
+        found = " and ".join(given) or "none"
+        raise typer.BadParameter(f"expected one of --regex, --choice, --literal and --fst, got {found}")
+    if pattern is not None:
+        return regex(pattern)
+    if options:
+        return choice(options)
+    if text is not None:
+        return literal(text)
+    assert fst is not None
+    return from_fst(fst)
+
+
+def read_vocabulary(path: Path, size: int | None = None, eos: list[int] | None = None) -> Vocabulary:
+    """Read a saved vocabulary (``.fst``), a tokenizer file or a model folder."""
+    with working(f"reading {path.name}"):
+        if path.suffix == ".fst" and path.is_file():
+            if size is not None or eos:
+                raise ConstraintError(f"{path}: a saved vocabulary keeps its size and EOS; leave --size and --eos out")
+            return Vocabulary.load(path)
+        return Vocabulary.from_file(path, size=size, eos_token_ids=eos or None)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show that something is going on, on a terminal only."""
+    if errors.is_terminal:
+        with errors.status(what):
+            yield
+    else:
+        yield
+
+
+def cache_folder() -> Path:
+    """Where converted models are kept: ``$TOKAMATA_CACHE``, else ``tokamata`` in the user's cache folder."""
+    chosen = os.environ.get("TOKAMATA_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "tokamata"
+
+
+def shown(data: bytes) -> str:
+    """Return bytes as a quoted text, with what is not UTF-8 or not printable escaped."""
+    text = data.decode("utf-8", "backslashreplace")
+    return '"' + "".join(c if c.isprintable() and c != '"' else _escaped(c) for c in text) + '"'
+
+
+def _escaped(c: str) -> str:
+    return '\\"' if c == '"' else c.encode("unicode_escape").decode()
+
+
+def byte_names(labels: bytes) -> str:
+    """Return sorted bytes as a short list of characters and ranges; bytes of other than ASCII characters are counted."""
+    runs: list[list[int]] = []
+    for byte in sorted(set(labels)):
+        if byte < 0x80 and runs and runs[-1][1] == byte - 1 and _class(runs[-1][0]) == _class(byte):
+            runs[-1][1] = byte
+        elif byte < 0x80:
+            runs.append([byte, byte])
+    parts = [_run(low, high) for low, high in runs]
+    if any(b >= 0x80 for b in labels):
+        parts.append("other than ASCII")
+    return "  ".join(parts)
+
+
+def _class(byte: int) -> str:
+    c = chr(byte)
+    return (
+        "digit"
+        if c.isdigit()
+        else "upper"
+        if c.isupper()
+        else "lower"
+        if c.islower()
+        else "control"
+        if not c.isprintable()
+        else "mark"
+    )
+
+
+def _run(low: int, high: int) -> str:
+    def name(byte: int) -> str:
+        return "space" if byte == 0x20 else chr(byte) if 0x20 < byte < 0x7F else _escaped(chr(byte))
+
+    if high - low < 2:
+        return "  ".join(name(b) for b in range(low, high + 1))
+    return f"{name(low)}-{name(high)}"

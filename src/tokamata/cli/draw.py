@@ -1,0 +1,44 @@
+"""``tokamata draw``: an automaton as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..automata import Fst
+from .common import ChoiceOption, FstOption, LiteralOption, RegexOption, constraint_of, errors, out
+
+EXAMPLES = "Examples:  tokamata draw -r '\\d{4}-\\d\\d' -o date.svg   |   tokamata draw machine.fst -o machine.png   |   tokamata draw -c yes -c no | dot -Tsvg"
+
+
+def command(
+    machine: Annotated[Path | None, typer.Argument(help="A .fst file, drawn as it is.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="FILE.svg, .png, .pdf or .dot; default: DOT on standard output."),
+    ] = None,
+    max_states: Annotated[int, typer.Option("--max-states", help="Refuse to lay out more states.")] = 500,
+    vertical: Annotated[bool, typer.Option("--vertical", help="From top to bottom.")] = False,
+    title: Annotated[str, typer.Option("--title", help="A caption.")] = "",
+    pattern: RegexOption = None,
+    option: ChoiceOption = None,
+    literal: LiteralOption = None,
+    fst: FstOption = None,
+) -> None:
+    """Draw a .fst file, or the minimal automaton of a constraint over bytes."""
+    if machine is not None:
+        if pattern is not None or option or literal is not None or fst is not None:
+            raise typer.BadParameter("expected a file or a constraint, got both")
+        drawn = Fst.read(machine)
+        text = drawn.draw(output, vertical=vertical, title=title, max_states=max_states)
+    else:
+        from ..automata import minimize
+
+        drawn = minimize(constraint_of(pattern, option, literal, fst).to_fst())
+        text = drawn.draw(output, labels="bytes", vertical=vertical, title=title, max_states=max_states)
+    if output is None:
+        out.print(text, markup=False, highlight=False, soft_wrap=True, end="")
+    else:
+        errors.print(f"{output}: {drawn.num_states()} states, {drawn.num_arcs()} arcs", markup=False, highlight=False)

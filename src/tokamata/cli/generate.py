@@ -1,0 +1,119 @@
+"""``tokamata generate``: run a model under a constraint."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..automata.errors import ConstraintError
+from ..decode import compile as compile_automaton
+from ..tokenizer_fst import Vocabulary
+from .common import (
+    ChoiceOption,
+    FstOption,
+    LiteralOption,
+    RegexOption,
+    cache_folder,
+    constraint_of,
+    errors,
+    out,
+    working,
+)
+
+if TYPE_CHECKING:
+    import torch
+
+EXAMPLES = "Examples:  tokamata generate -m model/ -p 'The year is ' -r '\\d{4}'   |   tokamata generate -m model/ -p 'Is fire hot? ' -c yes -c no"
+
+
+def command(
+    prompt: Annotated[str, typer.Option("--prompt", "-p", help="What the model continues.")],
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", "-m", help="A transformers model folder; default: the model that make demo converted."),
+    ] = None,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Stop after this many tokens.")] = 64,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Draw tokens at random instead of taking the likeliest.")
+    ] = False,
+    seed: Annotated[int, typer.Option("--seed", help="For --sample.")] = 0,
+    pattern: RegexOption = None,
+    option: ChoiceOption = None,
+    literal: LiteralOption = None,
+    fst: FstOption = None,
+) -> None:
+    """Continue a prompt with a model that can only write members of the constraint."""
+    constraint = constraint_of(pattern, option, literal, fst)
+    folder = model or cache_folder() / "gemma-3-270m"
+    if not (folder / "config.json").is_file():
+        raise ConstraintError(
+            f"generate: {folder} holds no model (no config.json); pass --model with a transformers model folder"
+        )
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    try:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer, LogitsProcessorList
+        from transformers.utils import logging
+    except ImportError as error:
+        raise ImportError(f"generate: {error}; install the extra: pip install 'tokamata[transformers]'") from error
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    with working("loading the model"):
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        network: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
+        network.eval()
+    with working("reading the vocabulary"):
+        vocabulary = Vocabulary.from_transformers(tokenizer, size=network.config.vocab_size)
+    inputs = tokenizer(prompt, return_tensors="pt")
+    columns = inputs.input_ids.shape[1]
+    timed = TimedProcessor(compile_automaton(constraint, vocabulary), columns)
+    torch.manual_seed(seed)
+    begin = time.perf_counter()
+    with working("writing"):
+        ids = network.generate(
+            **inputs,
+            logits_processor=LogitsProcessorList([timed]),
+            max_new_tokens=max_tokens,
+            do_sample=sample,
+            pad_token_id=tokenizer.pad_token_id if tokenizer.pad_token_id is not None else vocabulary.eos_token_ids[0],
+        )
+    seconds = time.perf_counter() - begin - timed.seconds
+    written = ids[0, columns:].tolist()
+    state = timed.automaton.start()
+    accepted = state.validate(written)
+    for token in written[:accepted]:
+        state.advance(token)
+    text = b"".join(vocabulary.token_bytes(t) or b"" for t in written[:accepted])
+    out.print(text.decode("utf-8", "replace"), markup=False, highlight=False, soft_wrap=True)
+    n = max(1, timed.calls)
+    errors.print(
+        f"{n} tokens: model {seconds / n * 1e3:.1f} ms, masks {timed.seconds / n * 1e3:.3f} ms each",
+        markup=False,
+        highlight=False,
+    )
+    if not state.is_finished:
+        errors.print("stopped by --max-tokens before the end", style="yellow", highlight=False)
+
+
+class TimedProcessor:
+    """A ConstrainedLogitsProcessor that adds up its own time."""
+
+    def __init__(self, automaton: Any, prompt_length: int) -> None:
+        from ..decode.transformers import ConstrainedLogitsProcessor
+
+        self.automaton = automaton
+        self.calls = 0
+        self.seconds = 0.0
+        self._processor = ConstrainedLogitsProcessor(automaton, prompt_length)
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Mask the scores."""
+        begin = time.perf_counter()
+        masked = self._processor(input_ids, scores)
+        self.seconds += time.perf_counter() - begin
+        self.calls += 1
+        return masked

@@ -1,0 +1,53 @@
+"""``tokamata info``: what is in a ``.fst`` file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ..automata import Fst, properties
+from ..automata.errors import VocabularyError
+from ..tokenizer_fst import Vocabulary
+from ..tokenizer_fst.artifact import read_artifact
+from .common import out, working
+
+EXAMPLES = "Examples:  tokamata info date.fst   |   tokamata info model.vocab.fst"
+
+
+def command(file: Annotated[Path, typer.Argument(help="A .fst file.")]) -> None:
+    """Show kind, size, symbols and properties of a .fst file: a machine, a vocabulary or a compiled constraint."""
+    with working(f"reading {file.name}"):
+        fst = Fst.read(file)
+        try:
+            sections = read_artifact(file)
+        except VocabularyError:
+            sections = {}
+        found = properties(fst)
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    kind = "machine"
+    if "tokens" in sections:
+        vocabulary = Vocabulary.load(file)
+        kind = "vocabulary"
+        table.add_row("tokens", f"{len(vocabulary):,}")
+        table.add_row("eos", " ".join(map(str, vocabulary.eos_token_ids)))
+    elif sections:
+        kind = "compiled constraint" if any("automaton" in s or "constraint" in s for s in sections) else "artifact"
+    table.add_row("states", f"{fst.num_states():,}")
+    table.add_row("arcs", f"{fst.num_arcs():,}")
+    table.add_row("start", str(fst.start()) if fst.start() >= 0 else "none")
+    table.add_row("final states", f"{sum(fst.is_final(s) for s in fst.states()):,}")
+    table.add_row("semiring", fst.semiring)
+    for name, symbols in (("input symbols", fst.input_symbols), ("output symbols", fst.output_symbols)):
+        table.add_row(name, "none" if symbols is None else f"{len(symbols):,}")
+    if sections:
+        table.add_row("sections", "  ".join(f"{name} ({len(data):,} bytes)" for name, data in sections.items()))
+    known = {name: getattr(found, name) for name in found.__dataclass_fields__}
+    table.add_row("properties", "  ".join(name for name, value in known.items() if value))
+    table.add_row("not", "  ".join(name for name, value in known.items() if value is False))
+    out.print(f"[bold]{file.name}[/bold]: {kind}", highlight=False)
+    out.print(table, highlight=False)

@@ -1,0 +1,39 @@
+"""``tokamata sample``: random members of a constraint."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ..automata.errors import ConstraintError
+from .common import ChoiceOption, FstOption, LiteralOption, RegexOption, constraint_of, errors, out, shown
+
+EXAMPLES = "Examples:  tokamata sample -r '(0|[1-9][0-9]{0,2})(\\.[0-9]{1,2})?' -n 5   |   tokamata sample -r '\\w+@\\w+' --seed 7 --raw"
+
+
+def command(
+    n: Annotated[int, typer.Option("-n", min=1, max=1_000_000, help="How many.")] = 10,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same members.")] = 0,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Write the bytes as they are, each followed by a line feed.")
+    ] = False,
+    pattern: RegexOption = None,
+    option: ChoiceOption = None,
+    literal: LiteralOption = None,
+    fst: FstOption = None,
+) -> None:
+    """Write random members, quoted and escaped, one a line; fewer where there are no more."""
+    constraint = constraint_of(pattern, option, literal, fst)
+    members = constraint.examples(n, seed=seed)
+    if not members:
+        raise ConstraintError("sample: the constraint has no members; widen it")
+    for member in members:
+        if raw:
+            sys.stdout.buffer.write(member + b"\n")
+        else:
+            out.print(shown(member), markup=False, highlight=False, soft_wrap=True)
+    sys.stdout.flush()
+    if len(members) < n:
+        errors.print(f"{len(members)} members found, {n} asked for", style="yellow", highlight=False)

@@ -1,0 +1,213 @@
+"""ConstrainedLogitsProcessor with tiny randomly initialised models: every text that generate returns is a member."""
+
+from __future__ import annotations
+
+import random
+import string
+
+import numpy as np
+import pytest
+import torch
+from tokamata.decode.transformers import ConstrainedLogitsProcessor, apply_masks
+from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+
+import tokamata
+
+LETTERS = [c.encode() for c in string.ascii_lowercase + string.digits + "-"]
+TOKENS: list[bytes | None] = [None, None, None, *LETTERS, b"ab", b"abc", b"12", b"no", b"yes", b"", b"ab"]
+PAD, EOS, EOS2 = 0, 1, 2
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> tokamata.Vocabulary:
+    return tokamata.Vocabulary(TOKENS, eos_token_ids=[EOS])
+
+
+def model_of(kind: str, width: int, eos: int | list[int] = EOS, seed: int = 0) -> torch.nn.Module:
+    torch.manual_seed(seed)
+    common = {"vocab_size": width, "bos_token_id": None, "eos_token_id": eos, "pad_token_id": PAD}
+    if kind == "gpt2":
+        config = GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=128, **common)
+        model: torch.nn.Module = GPT2LMHeadModel(config)
+    else:
+        config = LlamaConfig(
+            hidden_size=32,
+            intermediate_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            num_key_value_heads=1,
+            **common,
+        )
+        model = LlamaForCausalLM(config)
+    return model.eval()
+
+
+def text_of(ids: torch.Tensor, eos: tuple[int, ...] = (EOS,)) -> tuple[bytes, bool]:
+    text = b""
+    for token in ids.tolist():
+        if token in eos:
+            return text, True
+        text += TOKENS[token] or b""
+    return text, False
+
+
+def prompts(rows: int, columns: int = 5) -> torch.Tensor:
+    return torch.tensor([[random.Random(r).randrange(3, 30) for _ in range(columns)] for r in range(rows)])
+
+
+NAMES = tokamata.choice(["yes", "no", "never", "always"])
+WORDS = (
+    tokamata.choice(["ab", "abc", "x"]).repeat(2, 4)
+    + tokamata.literal("-")
+    + tokamata.choice(list("0123456789")).repeat(1, 3)
+)
+CASES = {
+    "greedy": {"do_sample": False},
+    "sampled": {"do_sample": True, "temperature": 1.5, "top_k": 0},
+    "top-p": {"do_sample": True, "top_p": 0.3, "top_k": 3},
+    "beams": {"num_beams": 4, "num_return_sequences": 3, "do_sample": False},
+    "sampled beams": {"num_beams": 3, "do_sample": True, "top_k": 0},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
+def test_generated_texts_are_members(kind: str, case: str, vocabulary: tokamata.Vocabulary) -> None:
+    model = model_of(kind, len(TOKENS))
+    inputs = prompts(3)
+    processor = ConstrainedLogitsProcessor(tokamata.compile(WORDS, vocabulary), inputs.shape[1])
+    for seed in range(3):  # one processor, several calls
+        torch.manual_seed(seed)
+        out = model.generate(inputs, logits_processor=[processor], max_new_tokens=24, **CASES[case])
+        assert out.shape[0] == 3 * CASES[case].get("num_return_sequences", 1)
+        for row in out:
+            text, ended = text_of(row[inputs.shape[1] :])
+            assert ended, (seed, text)
+            assert WORDS.accepts(text), (seed, text)
+
+
+def test_greedy_follows_the_largest_allowed_logit(vocabulary: tokamata.Vocabulary) -> None:
+    model = model_of("llama", len(TOKENS))
+    inputs = prompts(2)
+    automaton = tokamata.compile(WORDS, vocabulary)
+    out = model.generate(
+        inputs, logits_processor=[ConstrainedLogitsProcessor(automaton, 5)], max_new_tokens=24, do_sample=False
+    )
+    for prompt, row in zip(inputs, out, strict=True):
+        state, ids = automaton.start(), prompt[None]
+        while not state.is_finished:
+            with torch.no_grad():
+                logits = model(ids).logits[0, -1]
+            allowed = [t for t in range(len(TOKENS)) if state.allows(t)]
+            best = max(allowed, key=lambda t: float(logits[t]))
+            state.advance(best)
+            ids = torch.cat([ids, torch.tensor([[best]])], 1)
+        assert row[: ids.shape[1]].tolist() == ids[0].tolist()
+        assert set(row[ids.shape[1] :].tolist()) <= {PAD}
+
+
+def test_fewer_members_than_beams(vocabulary: tokamata.Vocabulary) -> None:
+    two = tokamata.choice(["no", "yes"])
+    model = model_of("llama", len(TOKENS))
+    inputs = prompts(2)
+    processor = ConstrainedLogitsProcessor(tokamata.compile(two, vocabulary), 5)
+    out = model.generate(
+        inputs, logits_processor=[processor], max_new_tokens=10, num_beams=6, num_return_sequences=2, do_sample=False
+    )
+    assert {text_of(row[5:]) for row in out} <= {(b"no", True), (b"yes", True)}
+
+
+def test_several_end_tokens_and_padded_logits() -> None:
+    vocabulary = tokamata.Vocabulary(TOKENS, eos_token_ids=[EOS, EOS2])
+    model = model_of("llama", len(TOKENS) + 13, eos=[EOS, EOS2])
+    inputs = prompts(8)
+    processor = ConstrainedLogitsProcessor(tokamata.compile(NAMES, vocabulary), 5)
+    torch.manual_seed(1)
+    out = model.generate(inputs, logits_processor=[processor], max_new_tokens=12, do_sample=True, top_k=0)
+    ends = set()
+    for row in out:
+        text, ended = text_of(row[5:], (EOS, EOS2))
+        assert ended
+        assert NAMES.accepts(text)
+        ends |= {t for t in row[5:].tolist() if t in (EOS, EOS2)}
+    assert ends == {EOS, EOS2}
+
+
+def test_left_padded_prompts(vocabulary: tokamata.Vocabulary) -> None:
+    model = model_of("llama", len(TOKENS))
+    inputs = prompts(3)
+    attention = torch.ones_like(inputs)
+    for row, padding in enumerate((0, 2, 4)):
+        inputs[row, :padding], attention[row, :padding] = PAD, 0
+    processor = ConstrainedLogitsProcessor(tokamata.compile(NAMES, vocabulary), [5, 5, 5])
+    out = model.generate(
+        inputs, attention_mask=attention, logits_processor=[processor], max_new_tokens=12, do_sample=False, num_beams=2
+    )
+    assert all(NAMES.accepts(text_of(row[5:])[0]) for row in out)
+
+
+def test_no_prompt_length_means_the_width_of_each_first_call(vocabulary: tokamata.Vocabulary) -> None:
+    model = model_of("llama", len(TOKENS))
+    processor = ConstrainedLogitsProcessor(tokamata.compile(NAMES, vocabulary))
+    for columns in (5, 3, 9, 9, 4):
+        inputs = prompts(2, columns)
+        out = model.generate(inputs, logits_processor=[processor], max_new_tokens=12, do_sample=False)
+        assert all(NAMES.accepts(text_of(row[columns:])[0]) for row in out)
+
+
+def test_rows_may_be_reordered_dropped_and_repeated(vocabulary: tokamata.Vocabulary) -> None:
+    automaton = tokamata.compile(WORDS, vocabulary)
+    processor = ConstrainedLogitsProcessor(automaton, 1)
+    rng = random.Random(5)
+    rows = [[7]] * 4
+    for _ in range(8):
+        out = processor(torch.tensor(rows), torch.zeros(len(rows), len(TOKENS)))
+        following = []
+        for row, scores in zip(rows, out, strict=True):
+            state = automaton.start()
+            for token in row[1:]:
+                if not state.is_finished:
+                    state.advance(token)
+            expected = {EOS} if state.is_finished else {t for t in range(len(TOKENS)) if state.allows(t)}
+            assert set(torch.isfinite(scores).nonzero()[:, 0].tolist()) == expected
+            following.append([*row, rng.choice(sorted(expected))])
+        rows = [rng.choice(following) for _ in range(rng.randint(2, 5))]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("size", "width"), [(1, 1), (31, 40), (64, 64), (65, 65), (1000, 1003)])
+def test_apply_masks(dtype: torch.dtype, size: int, width: int) -> None:
+    rng = np.random.default_rng(size)
+    bits = rng.integers(0, 2, (3, size)).astype(bool)
+    packed = np.packbits(np.pad(bits, ((0, 0), (0, -size % 32))), axis=1, bitorder="little").view(np.int32)
+    scores = torch.randn(3, width).to(dtype)
+    before = scores.clone()
+    out = apply_masks(scores, packed, size)
+    assert out.dtype == dtype
+    assert torch.equal(scores, before)
+    kept = torch.from_numpy(np.pad(bits, ((0, 0), (0, width - size))))
+    assert torch.equal(out[kept], scores[kept])
+    assert torch.isneginf(out[~kept]).all()
+
+
+def test_misuse_is_told(vocabulary: tokamata.Vocabulary) -> None:
+    automaton = tokamata.compile(NAMES, vocabulary)
+    with pytest.raises(TypeError, match=r"expected a TokenAutomaton, got Constraint; make one with tokamata\.compile"):
+        ConstrainedLogitsProcessor(NAMES, 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="prompt_length must be a number of columns"):
+        ConstrainedLogitsProcessor(automaton, "5")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="prompt_length must be a number of columns"):
+        ConstrainedLogitsProcessor(automaton, -1)
+    scores = torch.zeros(1, len(TOKENS))
+    with pytest.raises(ValueError, match=r"logits are 3 wide, the vocabulary has \d+ tokens; build it with"):
+        ConstrainedLogitsProcessor(automaton, 1)(torch.tensor([[7]]), scores[:, :3])
+    with pytest.raises(ValueError, match=r"expected input_ids \[rows, columns\]"):
+        ConstrainedLogitsProcessor(automaton, 1)(torch.tensor([7]), scores)
+    with pytest.raises(ValueError, match="prompt_length is 4, input_ids has 1 columns"):
+        ConstrainedLogitsProcessor(automaton, 4)(torch.tensor([[7]]), scores)
+    with pytest.raises(ValueError, match="prompt_length has 2 entries, input_ids 1 rows"):
+        ConstrainedLogitsProcessor(automaton, [1, 1])(torch.tensor([[7]]), scores)
+    with pytest.raises(
+        tokamata.ConstraintError, match="token 30 in column 1 is not allowed after a prompt of 1 columns"
+    ):
+        ConstrainedLogitsProcessor(automaton, 1)(torch.tensor([[7, 30]]), scores)
