@@ -70,7 +70,7 @@ wheel: build
 stub: build
 	@mkdir -p build/stub
 	@$(BIN)/python -m nanobind.stubgen -q --include-private -m tokamata._core -o build/stub/_core.pyi
-	@$(BIN)/ruff check -q --fix --select I,F401 --config ruff.toml build/stub/_core.pyi || true
+	@$(BIN)/ruff check -q --fix --select I,F401,D200 --unsafe-fixes --config ruff.toml build/stub/_core.pyi || true
 	@$(BIN)/ruff format -q --config ruff.toml build/stub/_core.pyi
 
 types: stub
@@ -78,7 +78,8 @@ types: stub
 	  cp build/stub/_core.pyi src/tokamata/_core.pyi; stale=1; fi; \
 	rm -rf build/types && mkdir -p build/types/tokamata && \
 	for f in src/tokamata/*; do ln -s "../../../$$f" build/types/tokamata/; done && \
-	for d in $(FOLDERS); do ln -s "../../../$$d" build/types/tokamata/; done && \
+	for d in $(FOLDERS); do mkdir build/types/tokamata/$$d; \
+	  for f in $$d/*; do test "$$f" = $$d/csrc || ln -s "../../../../$$f" build/types/tokamata/$$d/; done; done && \
 	(cd build/types && $(abspath $(BIN))/mypy --config-file ../../setup.cfg --strict -p tokamata) && \
 	if [ -n "$$stale" ]; then echo "src/tokamata/_core.pyi was stale; it is rewritten now: commit it" >&2; exit 1; fi
 

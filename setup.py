@@ -66,7 +66,7 @@ class BuildCore(build_ext):
                 folder.mkdir(parents=True, exist_ok=True)
                 extra = [*kwargs.pop("extra_postargs", []), "-MMD", "-MF", str(deps)]
                 (made,) = serial([file], **{**kwargs, "output_dir": str(folder)}, extra_postargs=extra)
-                os.replace(made, obj)
+                Path(made).replace(obj)
             return [str(obj)]
 
         def compile_parallel(files: list[str], **kwargs: Any) -> list[str]:

@@ -110,7 +110,7 @@ def _edge(source: int, target: int, names: list[str]) -> str:
 def render(text: str, format: str) -> bytes:
     """DOT text as a picture. ImportError or FstError tells what to install where Graphviz is missing."""
     try:
-        import graphviz  # type: ignore[import-untyped]
+        import graphviz
     except ImportError as error:
         raise ImportError(
             "Fst.draw: drawing SVG, PNG or PDF needs the graphviz package: pip install 'tokamata[draw]'; "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ConstrainedLogitsProcessor:
-    """Keeps ``model.generate`` inside a constraint: ``generate(..., logits_processor=[ConstrainedLogitsProcessor(a, n)])``.
+    """Keeps ``model.generate`` inside a constraint, as one entry of its ``logits_processor``.
 
     Where a row stands is derived from its ``input_ids`` at every call, so rows may be reordered, dropped and repeated
     (beam search), and one processor serves any number of calls of ``generate``. Only the states of the last call's

@@ -1,4 +1,5 @@
-"""Tokamata's native core: automata, constraints, vocabularies and masks. Use the Python packages.
+"""
+Tokamata's native core: automata, constraints, vocabularies and masks. Use the Python packages.
 """
 
 from collections.abc import Sequence
@@ -149,7 +150,8 @@ class Language:
     def with_limits(self, limits: Limits) -> Language: ...
     def accepts(self, text: bytes) -> bool: ...
     def viable_prefix(self, text: bytes) -> int:
-        """Length of the longest prefix that can be extended to a member; -1 for the empty language.
+        """
+        Length of the longest prefix that can be extended to a member; -1 for the empty language.
         """
 
     def is_empty(self) -> bool: ...
@@ -208,20 +210,23 @@ class TokenAutomaton:
     @property
     def mask_bytes(self) -> int: ...
     def mask_by_walking(self, state: int) -> numpy.typing.NDArray[numpy.int32]:
-        """The mask of a state found by walking the whole vocabulary: slow, for tests.
+        """
+        The mask of a state found by walking the whole vocabulary: slow, for tests.
         """
 
     def state_of(self, state: DecodeState) -> int:
         """The number of the acceptor's state behind a decoding state, for tests."""
 
 class DecodeState:
-    """A position in a token automaton: what was written so far, what may come next.
+    """
+    A position in a token automaton: what was written so far, what may come next.
 
     Made by TokenAutomaton.start(). One thread at a time; copies are independent.
     """
 
     def fill_mask(self, out: object, row: int = 0) -> None:
-        """Write the mask into a row of a C-contiguous int32 array or CPU tensor, [words] or [rows, words].
+        """
+        Write the mask into a row of a C-contiguous int32 array or CPU tensor, [words] or [rows, words].
 
         words = ceil(V / 32); token t is bit t % 32 of word t // 32; 1 is allowed. All zero once EOS was consumed.
         Raises ValueError for another dtype, shape or layout, IndexError for a row outside.
@@ -234,21 +239,25 @@ class DecodeState:
         """Whether the token may come next; False for ids outside the vocabulary."""
 
     def advance(self, token_id: int) -> None:
-        """Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed.
+        """
+        Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed.
         """
 
     def validate(self, token_ids: Sequence[int]) -> int:
-        """The length of the longest prefix of the tokens that would be accepted; the state is unchanged.
+        """
+        The length of the longest prefix of the tokens that would be accepted; the state is unchanged.
         """
 
     def draft_masks(self, token_ids: Sequence[int]) -> numpy.typing.NDArray[numpy.int32]:
-        """Masks before each draft token and after the last, int32 [len(token_ids) + 1, words]; the state is unchanged.
+        """
+        Masks before each draft token and after the last, int32 [len(token_ids) + 1, words]; the state is unchanged.
 
         Rows after the first token that is not allowed are 0.
         """
 
     def rollback(self, n: int) -> None:
-        """Take back the last n tokens (EOS counts as one). O(1). Raises IndexError when there are fewer.
+        """
+        Take back the last n tokens (EOS counts as one). O(1). Raises IndexError when there are fewer.
         """
 
     def copy(self) -> DecodeState:
@@ -271,11 +280,13 @@ class DecodeState:
         """Tokens consumed so far, EOS included."""
 
     def forced_bytes(self, limit: int = 1048576) -> bytes:
-        """What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.
+        """
+        What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.
         """
 
     def forced_tokens(self, limit: int = 4096) -> list[int]:
-        """The tokens up to the first mask with more than one of them (or a possible end), at most `limit`.
+        """
+        The tokens up to the first mask with more than one of them (or a possible end), at most `limit`.
 
         Forced bytes can usually be spelled by several tokens; then no token is forced.
         """

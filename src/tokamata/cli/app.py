@@ -10,7 +10,7 @@ import typer
 from .._version import __version__
 from ..automata.errors import LimitError
 from . import check, compile, draw, generate, info, sample, vocab
-from .common import errors, out
+from .common import errors, examples, out
 
 app = typer.Typer(
     name="tokamata",
@@ -19,8 +19,12 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Examples:  tokamata check --regex '\\d{4}-\\d\\d' 2026-13   |   tokamata sample --regex '(yes|no)[!?]*' -n 5   |   "
-    "tokamata vocab model/tokenizer.json --save model.vocab.fst",
+    epilog=examples(
+        r"tokamata check -r '[0-9]{4}-[0-9]{2}' 2026-1x",
+        r"tokamata sample -r '(yes|no)[!?]*' -n 5",
+        r"tokamata vocab model/ --save model.vocab.fst",
+        r"tokamata COMMAND --help",
+    ),
 )
 for module in (vocab, compile, info, draw, check, sample, generate):
     app.command(name=module.__name__.rsplit(".", 1)[-1], epilog=module.EXAMPLES)(module.command)
@@ -51,7 +55,7 @@ def run(arguments: list[str] | None = None) -> None:
         errors.print("tokamata: interrupted", style="red")
         sys.exit(130)
     except Exception as error:
-        # typer's own errors (an unknown option, a missing argument) and its Abort; all else is a defect and shows itself
+        # typer's own errors (an unknown option, a missing argument) and its Abort; all else is a defect and shows
         if not hasattr(error, "format_message"):
             if type(error).__name__ == "Abort":
                 sys.exit(1)

@@ -15,11 +15,16 @@ from .common import (
     RegexOption,
     byte_names,
     constraint_of,
+    examples,
     out,
     shown,
 )
 
-EXAMPLES = "Examples:  tokamata check -r '[0-9]{4}-[0-9]{2}' 2026-1x   |   tokamata check -c yes -c no maybe   |   echo -n 12 | tokamata check -r '\\d+' -"
+EXAMPLES = examples(
+    r"tokamata check -r '[0-9]{4}-[0-9]{2}' 2026-1x",
+    r"tokamata check -c yes -c no maybe",
+    r"echo -n 12 | tokamata check -r '\d+' -",
+)
 
 
 def command(

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from ..automata.errors import ConstraintError
 from ..constraints import Constraint, choice, from_fst, literal, regex
@@ -17,6 +18,12 @@ from ..tokenizer_fst import Vocabulary
 
 out = Console()
 errors = Console(stderr=True)
+
+
+def examples(*lines: str) -> str:
+    """Return the epilog of a command's help: one example a line."""
+    return "\n\n".join(["[bold]Examples[/bold]", *(escape(line) for line in lines)])
+
 
 RegexOption = Annotated[
     str | None, typer.Option("--regex", "-r", metavar="PATTERN", help="A regular expression in Python's syntax.")
@@ -100,7 +107,7 @@ def _escaped(c: str) -> str:
 
 
 def byte_names(labels: bytes) -> str:
-    """Return sorted bytes as a short list of characters and ranges; bytes of other than ASCII characters are counted."""
+    """Return bytes as a short list of ASCII characters and ranges; all others are one entry."""
     runs: list[list[int]] = []
     for byte in sorted(set(labels)):
         if byte < 0x80 and runs and runs[-1][1] == byte - 1 and _class(runs[-1][0]) == _class(byte):

@@ -16,11 +16,15 @@ from .common import (
     VocabularyOption,
     constraint_of,
     errors,
+    examples,
     read_vocabulary,
     working,
 )
 
-EXAMPLES = "Examples:  tokamata compile -r '\\d{4}-\\d\\d' -v model.vocab.fst -o date.fst   |   tokamata compile -c yes -c no -v tokenizer.json -o answer.fst"
+EXAMPLES = examples(
+    r"tokamata compile -r '\d{4}-\d\d' -v model.vocab.fst -o date.fst",
+    r"tokamata compile -c yes -c no -v tokenizer.json -o answer.fst",
+)
 
 
 def command(

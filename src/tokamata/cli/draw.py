@@ -8,9 +8,13 @@ from typing import Annotated
 import typer
 
 from ..automata import Fst
-from .common import ChoiceOption, FstOption, LiteralOption, RegexOption, constraint_of, errors, out
+from .common import ChoiceOption, FstOption, LiteralOption, RegexOption, constraint_of, errors, examples, out
 
-EXAMPLES = "Examples:  tokamata draw -r '\\d{4}-\\d\\d' -o date.svg   |   tokamata draw machine.fst -o machine.png   |   tokamata draw -c yes -c no | dot -Tsvg"
+EXAMPLES = examples(
+    r"tokamata draw -r '[0-9]{4}-[0-9]{2}' -o date.svg",
+    r"tokamata draw machine.fst -o machine.png",
+    r"tokamata draw -c yes -c no | dot -Tsvg",
+)
 
 
 def command(

@@ -20,6 +20,7 @@ from .common import (
     cache_folder,
     constraint_of,
     errors,
+    examples,
     out,
     working,
 )
@@ -27,7 +28,10 @@ from .common import (
 if TYPE_CHECKING:
     import torch
 
-EXAMPLES = "Examples:  tokamata generate -m model/ -p 'The year is ' -r '\\d{4}'   |   tokamata generate -m model/ -p 'Is fire hot? ' -c yes -c no"
+EXAMPLES = examples(
+    r"tokamata generate -m model/ -p 'The year is ' -r '\d{4}'",
+    r"tokamata generate -m model/ -p 'Is fire hot? ' -c yes -c no",
+)
 
 
 def command(
@@ -54,14 +58,13 @@ def command(
             f"generate: {folder} holds no model (no config.json); pass --model with a transformers model folder"
         )
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer, LogitsProcessorList
-        from transformers.utils import logging
     except ImportError as error:
         raise ImportError(f"generate: {error}; install the extra: pip install 'tokamata[transformers]'") from error
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
     with working("loading the model"):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         network: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)

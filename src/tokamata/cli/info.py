@@ -12,9 +12,12 @@ from ..automata import Fst, properties
 from ..automata.errors import VocabularyError
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact
-from .common import out, working
+from .common import examples, out, working
 
-EXAMPLES = "Examples:  tokamata info date.fst   |   tokamata info model.vocab.fst"
+EXAMPLES = examples(
+    r"tokamata info date.fst",
+    r"tokamata info model.vocab.fst",
+)
 
 
 def command(file: Annotated[Path, typer.Argument(help="A .fst file.")]) -> None:

@@ -8,9 +8,12 @@ from typing import Annotated
 import typer
 
 from ..automata.errors import ConstraintError
-from .common import ChoiceOption, FstOption, LiteralOption, RegexOption, constraint_of, errors, out, shown
+from .common import ChoiceOption, FstOption, LiteralOption, RegexOption, constraint_of, errors, examples, out, shown
 
-EXAMPLES = "Examples:  tokamata sample -r '(0|[1-9][0-9]{0,2})(\\.[0-9]{1,2})?' -n 5   |   tokamata sample -r '\\w+@\\w+' --seed 7 --raw"
+EXAMPLES = examples(
+    r"tokamata sample -r '(0|[1-9][0-9]{0,2})(\.[0-9]{1,2})?' -n 5",
+    r"tokamata sample -r '\w+@\w+' --seed 7 --raw",
+)
 
 
 def command(

@@ -10,9 +10,13 @@ import typer
 from rich.table import Table
 
 from ..tokenizer_fst import Vocabulary
-from .common import errors, out, read_vocabulary, shown, working
+from .common import errors, examples, out, read_vocabulary, shown, working
 
-EXAMPLES = "Examples:  tokamata vocab model/ --save model.vocab.fst   |   tokamata vocab tokenizer.json --find '{\"' --token 0   |   tokamata vocab spiece.model --longest 10"
+EXAMPLES = examples(
+    r"tokamata vocab model/ --save model.vocab.fst",
+    r"tokamata vocab tokenizer.json --find yes --token 0",
+    r"tokamata vocab spiece.model --longest 10",
+)
 
 
 def command(

@@ -1,0 +1,193 @@
+"""The commands, run in this process: what they write, their exit codes, errors as one line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tokamata
+from tokamata.automata import Fst
+from tokamata.cli import common, run
+
+TOKENS: list[bytes | None] = [None, *(bytes([b]) for b in range(256)), b"yes", b"no", b"\xc3", b"yes"]
+
+
+class Result:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments: object) -> Result:
+        for console, stream in ((common.out, sys.stdout), (common.errors, sys.stderr)):
+            console.file = stream
+            console.width = 200
+        with pytest.raises(SystemExit) as stopped:
+            run([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return Result(int(stopped.value.code or 0), captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "small.vocab.fst"
+    tokamata.Vocabulary(TOKENS, eos_token_ids=[0], special_tokens={"<end>": 0}).save(path)
+    return path
+
+
+@pytest.mark.parametrize("command", ["vocab", "compile", "info", "draw", "check", "sample", "generate"])
+def test_help_has_examples(cli, command: str) -> None:
+    result = cli(command, "--help")
+    assert result.code == 0
+    assert f"tokamata {command} " in result.out.split("Examples")[1]
+
+
+def test_version_and_bare_command(cli) -> None:
+    assert cli("--version").out == f"tokamata {tokamata.__version__}\n"
+    assert "Commands" in cli("--help").out
+
+
+def test_check_match(cli) -> None:
+    result = cli("check", "-r", "[0-9]{4}-[0-9]{2}", "2026-11")
+    assert (result.code, result.out) == (0, "match: 7 bytes\n")
+
+
+def test_check_says_where_it_fails_and_what_could_follow(cli) -> None:
+    result = cli("check", "-r", "a\n[0-9]{2,3}(x|é)?", "a\n12-")
+    assert result.code == 1
+    assert "fails at byte 4 (line 2, column 3)" in result.out
+    assert '"a\\n12"' in result.out
+    assert "0-9  x  other than ASCII  or the end" in result.out
+
+
+def test_check_incomplete_and_empty(cli) -> None:
+    result = cli("check", "-c", "yes", "-c", "yet", "ye")
+    assert result.code == 1
+    assert "incomplete" in result.out
+    assert "could follow:   s  t\n" in result.out
+
+
+def test_check_file_and_exactly_one_text(cli, tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"\x00")
+    assert cli("check", "-r", r"\x00", "--file", path).code == 0
+    result = cli("check", "-r", "x")
+    assert result.code == 2
+    assert "expected a text or --file" in result.err
+
+
+def test_sample_is_seeded_and_holds_members(cli) -> None:
+    pattern = "(yes|no)[!?]{1,9}"
+    first = cli("sample", "-r", pattern, "-n", 20, "--seed", 3)
+    assert first.code == 0
+    assert first.out == cli("sample", "-r", pattern, "-n", 20, "--seed", 3).out
+    assert first.out != cli("sample", "-r", pattern, "-n", 20, "--seed", 4).out
+    constraint = tokamata.regex(pattern)
+    lines = first.out.splitlines()
+    assert len(lines) == 20
+    assert all(constraint.accepts(line[1:-1]) for line in lines)
+
+
+def test_sample_tells_when_there_are_too_few(cli) -> None:
+    result = cli("sample", "-c", "a", "-c", "b", "-n", 5)
+    assert sorted(result.out.split()) == ['"a"', '"b"']
+    assert "2 members found, 5 asked for" in result.err
+
+
+def test_vocab_inspects_saves_and_reads_again(cli, saved: Path, tmp_path: Path) -> None:
+    result = cli("vocab", saved)
+    assert result.code == 0
+    assert "261" in result.out
+    assert "<end>=0" in result.out
+    copy = tmp_path / "copy.fst"
+    assert cli("vocab", saved, "--save", copy).code == 0
+    assert tokamata.Vocabulary.load(copy).token_bytes(257) == b"yes"
+
+
+def test_vocab_looks_tokens_up(cli, saved: Path) -> None:
+    result = cli("vocab", saved, "--token", 0, "--token", 257, "--find", "yes", "--find", "absent")
+    assert result.out.splitlines() == ["0  special <end>", '257  "yes"', '"yes"  257 260', '"absent"  no token']
+    result = cli("vocab", saved, "--token", 1000)
+    assert result.code == 1
+    assert result.err.startswith("tokamata: token_bytes: token id 1000 is outside 0..260")
+
+
+def test_draw_dot_and_svg(cli, tmp_path: Path) -> None:
+    result = cli("draw", "-c", "yes", "-c", "no")
+    assert result.out.startswith("digraph")
+    target = tmp_path / "machine.dot"
+    assert cli("draw", "-r", "[ab]*", "-o", target).code == 0
+    assert "doublecircle" in target.read_text()
+    machine = tmp_path / "machine.fst"
+    tokamata.literal("ab").to_fst().write(machine)
+    assert cli("draw", machine).out.startswith("digraph")
+    result = cli("draw", machine, "-c", "x")
+    assert result.code == 2
+    assert "got both" in result.err
+
+
+def test_info_of_a_machine_and_a_vocabulary(cli, saved: Path, tmp_path: Path) -> None:
+    machine = tmp_path / "machine.fst"
+    tokamata.literal("ab").to_fst().write(machine)
+    result = cli("info", machine)
+    assert result.code == 0
+    assert "machine.fst: machine" in result.out
+    assert "states" in result.out
+    assert "acceptor" in result.out
+    result = cli("info", saved)
+    assert "small.vocab.fst: vocabulary" in result.out
+
+
+def test_fst_files_are_constraints(cli, tmp_path: Path) -> None:
+    machine = tmp_path / "machine.fst"
+    tokamata.choice(["ab", "cd"]).to_fst().write(machine)
+    assert cli("check", "--fst", machine, "cd").code == 0
+    assert cli("check", "--fst", machine, "ad").code == 1
+
+
+def test_compile_writes_an_fst(cli, saved: Path, tmp_path: Path) -> None:
+    target = tmp_path / "answer.fst"
+    result = cli("compile", "-c", "yes", "-c", "no", "-v", saved, "-o", target)
+    assert (result.code, result.out) == (0, "")
+    assert Fst.read(target).num_states() > 0
+    vocabulary = tokamata.Vocabulary.load(saved)
+    state = tokamata.load(target, vocabulary).start()
+    bits = np.unpackbits(state.mask().view(np.uint8), bitorder="little")
+    assert set(np.flatnonzero(bits)) == {1 + ord("y"), 1 + ord("n"), 257, 258, 260}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["check", "-r", "(", "x"], 1, "tokamata: regex: "),
+        (["check", "x"], 2, "expected one of --regex, --choice, --literal and --fst, got none"),
+        (["check", "-r", "a", "-c", "b", "x"], 2, "got --regex and --choice"),
+        (["info", "missing.fst"], 1, "there is no file 'missing.fst'"),
+        (["vocab", "missing.json"], 1, "missing.json"),
+        (["bogus"], 2, "No such command 'bogus'"),
+        (["sample", "-r", "a", "--bogus"], 2, "--bogus"),
+        (["generate", "-m", "nowhere", "-p", "x", "-r", "a"], 1, "nowhere holds no model"),
+        (["compile", "-r", "a", "-o", "x.fst"], 2, "expected --vocab"),
+    ],
+)
+def test_errors_are_one_line(cli, arguments: list[str], code: int, text: str) -> None:
+    result = cli(*arguments)
+    assert result.code == code
+    assert text in result.err
+    assert result.err.count("\n") == 1
+    assert "Traceback" not in result.err
+    assert result.out == ""
+
+
+def test_names_of_bytes() -> None:
+    assert common.byte_names(b"") == ""
+    assert common.byte_names(b"abcxz 0123456789\n") == "\\n  space  0-9  a-c  x  z"
+    assert common.byte_names(bytes(range(0x7F, 0x100))) == "\\x7f  other than ASCII"
+    assert common.shown(b'a"\xff\n') == '"a\\"\\xff\\n"'
