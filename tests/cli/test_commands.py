@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tokamata
 from tokamata.automata import Fst
+
+import tokamata
 from tokamata.cli import common, run
 
 TOKENS: list[bytes | None] = [None, *(bytes([b]) for b in range(256)), b"yes", b"no", b"\xc3", b"yes"]
@@ -157,6 +158,7 @@ def test_compile_writes_an_fst(cli, saved: Path, tmp_path: Path) -> None:
     result = cli("compile", "-c", "yes", "-c", "no", "-v", saved, "-o", target)
     assert (result.code, result.out) == (0, "")
     assert Fst.read(target).num_states() > 0
+    assert "answer.fst: compiled constraint" in cli("info", target).out
     vocabulary = tokamata.Vocabulary.load(saved)
     state = tokamata.load(target, vocabulary).start()
     bits = np.unpackbits(state.mask().view(np.uint8), bitorder="little")

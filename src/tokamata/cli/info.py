@@ -39,7 +39,7 @@ def command(file: Annotated[Path, typer.Argument(help="A .fst file.")]) -> None:
         table.add_row("tokens", f"{len(vocabulary):,}")
         table.add_row("eos", " ".join(map(str, vocabulary.eos_token_ids)))
     elif sections:
-        kind = "compiled constraint" if any("automaton" in s or "constraint" in s for s in sections) else "artifact"
+        kind = "compiled constraint"
     table.add_row("states", f"{fst.num_states():,}")
     table.add_row("arcs", f"{fst.num_arcs():,}")
     table.add_row("start", str(fst.start()) if fst.start() >= 0 else "none")

@@ -1,0 +1,146 @@
+"""What README and tutorial show is run here, and the examples on something small."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import string
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import tokamata
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def blocks(path: str) -> list[str]:
+    found = re.findall(r"```python\n(.*?)```", (ROOT / path).read_text(encoding="utf-8"), re.S)
+    assert found, f"{path} has no example"
+    return found
+
+
+def example(name: str) -> ModuleType:
+    path = ROOT / "examples" / f"{name}.py"
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+@pytest.fixture(scope="module")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny random model with a byte-level tokenizer, saved as a model folder."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    words = {"<end>": 0} | {c: i for i, c in enumerate(alphabet, 1)}
+    merges = [("1", c) for c in string.digits]
+    words |= {a + b: len(words) + i for i, (a, b) in enumerate(merges)}
+    tokenizer = Tokenizer(models.BPE(words, merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    folder = tmp_path_factory.mktemp("model")
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", pad_token="<end>").save_pretrained(folder)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=300,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        bos_token_id=None,
+        eos_token_id=0,
+        pad_token_id=0,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+def test_the_readme_example_runs(small_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = blocks("README.md")
+    lines = [line for line in code.splitlines() if line.strip()]
+    assert len(lines) <= 15
+    names = {"folder": str(small_model)}
+    exec(compile(code, "README.md", "exec"), names)
+    written = capsys.readouterr().out.strip()
+    assert re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])|unknown", written), written
+
+
+def test_the_tutorial_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile("\n".join(blocks("docs/tutorial.md")), "tutorial.md", "exec"), {"__name__": "tutorial"})
+    assert "9" in capsys.readouterr().out
+
+
+def test_links_in_the_documents_lead_somewhere() -> None:
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_the_demo_on_a_small_model(
+    small_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example("model")
+    demo = example("demo")
+    questions = [
+        demo.Question("a year", "In what year? ", tokamata.regex("19[0-9]{2}")),
+        demo.Question("a choice", "Which? ", tokamata.choice(["yes", "no"])),
+    ]
+    monkeypatch.setattr(demo, "QUESTIONS", questions)
+    monkeypatch.setattr(sys, "argv", ["demo.py", "--model", str(small_model)])
+    demo.main()
+    assert "Every constrained text is a member" in capsys.readouterr().out
+
+
+def test_generate_on_a_small_model(small_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from tokamata.cli import common, run
+
+    common.out.file, common.errors.file = sys.stdout, sys.stderr
+    with pytest.raises(SystemExit) as stopped:
+        run(["generate", "-m", str(small_model), "-p", "Which? ", "-c", "yes", "-c", "no"])
+    captured = capfd.readouterr()
+    assert stopped.value.code == 0
+    assert captured.out.strip() in {"yes", "no"}
+    assert re.search(r"tokens: model [\d.]+ ms, masks [\d.]+ ms each", captured.err)
+
+
+def test_a_missing_model_is_told() -> None:
+    with pytest.raises(SystemExit, match="holds no model"):
+        example("model").model_folder("nowhere")
+
+
+def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from tokamata.cli.common import cache_folder
+
+    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    monkeypatch.delenv("TOKAMATA_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "tokamata"
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_the_converted_model_has_the_vocabulary_of_the_file() -> None:
+    model = example("model")
+    folder = model.model_folder()
+    _, tokenizer, vocabulary = model.load(folder)
+    own = tokamata.Vocabulary.load(folder / "gguf.vocab.fst")
+    assert len(own) == len(vocabulary)
+    assert all(own.token_bytes(i) == vocabulary.token_bytes(i) for i in range(len(own)))
+    for text in ["Hello world", "  a\n\tb", "日本語 🦜", '{"a": [1, 2]}']:
+        ids = tokenizer(text, add_special_tokens=False).input_ids
+        assert b"".join(vocabulary.token_bytes(i) or b"" for i in ids).decode() == text
