@@ -82,17 +82,19 @@ def llguidance(vocabulary: tokamata.Vocabulary) -> Engine:
     from llguidance.numpy import fill_next_token_bitmask
 
     special = {i: name.encode() for name, i in vocabulary.special_tokens.items()}
+    index = index_of(vocabulary)
 
     class Wrapper:
-        eos_token_id = vocabulary.eos_token_ids[0]
-        bos_token_id = None
-        tokens = [vocabulary.token_bytes(i) or special.get(i, f"<unused {i}>".encode()) for i in range(len(vocabulary))]
-        special_token_ids = [i for i in range(len(vocabulary)) if vocabulary.token_bytes(i) is None]
+        def __init__(self) -> None:
+            ids = range(len(vocabulary))
+            self.eos_token_id = vocabulary.eos_token_ids[0]
+            self.bos_token_id = None
+            self.tokens = [vocabulary.token_bytes(i) or special.get(i, f"<unused {i}>".encode()) for i in ids]
+            self.special_token_ids = [i for i in ids if vocabulary.token_bytes(i) is None]
 
         def __call__(self, text: str | bytes) -> list[int]:
-            return list(tokenize(vocabulary_index, text.encode() if isinstance(text, str) else text))
+            return list(tokenize(index, text.encode() if isinstance(text, str) else text))
 
-    vocabulary_index = index_of(vocabulary)
     tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Wrapper()))
 
     def start(pattern: str) -> Session:
