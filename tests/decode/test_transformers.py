@@ -211,3 +211,13 @@ def test_misuse_is_told(vocabulary: tokamata.Vocabulary) -> None:
         tokamata.ConstraintError, match="token 30 in column 1 is not allowed after a prompt of 1 columns"
     ):
         ConstrainedLogitsProcessor(automaton, 1)(torch.tensor([[7, 30]]), scores)
+
+
+def test_a_row_that_left_the_constraint_may_only_end(vocabulary: tokamata.Vocabulary) -> None:
+    # Beam search keeps such rows, with score -inf, when there are fewer members than beams.
+    processor = ConstrainedLogitsProcessor(tokamata.compile(NAMES, vocabulary), 1)
+    scores = torch.zeros(1, len(TOKENS))
+    processor(torch.tensor([[7]]), scores)
+    for row in ([7, 30], [7, 30, EOS]):
+        out = processor(torch.tensor([row]), scores)
+        assert torch.isfinite(out).nonzero()[:, 1].tolist() == [EOS]
