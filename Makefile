@@ -80,7 +80,8 @@ types: stub
 	for f in src/tokamata/*; do ln -s "../../../$$f" build/types/tokamata/; done && \
 	for d in $(FOLDERS); do mkdir build/types/tokamata/$$d; \
 	  for f in $$d/*; do test "$$f" = $$d/csrc || ln -s "../../../../$$f" build/types/tokamata/$$d/; done; done && \
-	(cd build/types && $(abspath $(BIN))/mypy --config-file ../../setup.cfg --strict -p tokamata) && \
+	(cd build/types && $(abspath $(BIN))/mypy --config-file ../../setup.cfg --strict -p tokamata && \
+	  $(abspath $(BIN))/mypy --config-file ../../setup.cfg --strict ../../tests/typing/public_names.py) && \
 	if [ -n "$$stale" ]; then echo "src/tokamata/_core.pyi was stale; it is rewritten now: commit it" >&2; exit 1; fi
 
 lint: $(VENV)/installed

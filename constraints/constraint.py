@@ -136,7 +136,8 @@ class Constraint:
         """
         if low < 0 or (high is not None and high < low) or max(low, high or 0) >= 2**32 - 1:
             raise ValueError(
-                f"repeat: expected 0 <= low <= high < 2**32 - 1, got low={low}, high={high}; pass high=None for no bound"
+                f"repeat: expected 0 <= low <= high < 2**32 - 1, got low={low}, high={high}; "
+                "pass high=None for no bound"
             )
         native = self._native.repeat(low, -1 if high is None else high)
         return self._combined(native, f"{self.source}{{{low},{'' if high is None else high}}}")

@@ -16,7 +16,9 @@ def literal(text: Text) -> Constraint:
 def choice(options: Iterable[Text]) -> Constraint:
     """Any one of the texts, as a trie: linear in their total length. Raises ValueError when there is none."""
     if isinstance(options, (str, bytes)):
-        raise TypeError(f"choice: expected several texts, got one {type(options).__name__}; use literal(text) for a single text")
+        raise TypeError(
+            f"choice: expected several texts, got one {type(options).__name__}; use literal(text) for a single text"
+        )
     texts = [to_bytes(o) for o in options]
     if not texts:
         raise ValueError("choice: expected at least one option, got none; the empty language allows no text at all")

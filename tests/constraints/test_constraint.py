@@ -6,9 +6,10 @@ import random
 
 import numpy as np
 import pytest
-import tokamata
 from oracle.dfa import Dfa
 from oracle.random_constraint import random_constraint
+
+import tokamata
 
 
 @pytest.mark.parametrize("block", range(3))
@@ -111,7 +112,11 @@ def test_choice_of_many() -> None:
         (lambda: tokamata.choice([]), ValueError, r"choice: expected at least one option, got none"),
         (lambda: tokamata.choice("abc"), TypeError, r"choice: expected several texts, got one str; use literal"),
         (lambda: tokamata.literal(3), TypeError, r"text: expected str or bytes, got int; encode it first"),
-        (lambda: tokamata.literal("\ud800"), ValueError, r"text: expected Unicode text, got the lone surrogate .* position 0"),
+        (
+            lambda: tokamata.literal("\ud800"),
+            ValueError,
+            r"text: expected Unicode text, got the lone surrogate .* position 0",
+        ),
         (lambda: tokamata.literal("a").repeat(3, 2), ValueError, r"repeat: expected 0 <= low <= high .* low=3, high=2"),
         (lambda: tokamata.literal("a").examples(-1), ValueError, r"examples: expected n >= 0, got -1"),
         (lambda: tokamata.literal("a").count(-1), ValueError, r"count: expected length >= 0, got -1"),

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import tokamata
 import torch
 from oracle.random_constraint import random_constraint, random_vocabulary
+
+import tokamata
 
 BYTES = [bytes([b]) for b in range(256)]
 TOKENS: list[bytes | None] = [*BYTES, b"yes", b"ye", b"no", b"", None, b"yes", None]
@@ -213,5 +214,5 @@ def test_threads_share_an_automaton() -> None:
         alone = [decode(tokamata.compile(constraint, vocabulary), walk) for walk in range(16)]
         shared = tokamata.compile(constraint, vocabulary)
         with ThreadPoolExecutor(8) as pool:
-            together = list(pool.map(lambda walk: decode(shared, walk), range(16)))
+            together = list(pool.map(lambda walk, shared=shared: decode(shared, walk), range(16)))
         assert together == alone, f"seed {seed}: {text}"

@@ -6,8 +6,9 @@ import random
 
 import numpy as np
 import pytest
-import tokamata
 from oracle.random_constraint import random_constraint, random_vocabulary
+
+import tokamata
 
 
 def ids_of(mask: np.ndarray) -> set[int]:

@@ -152,7 +152,9 @@ class Dfa:
                 return alive
             alive = grown
 
-    def mask(self, state: int, tokens: Sequence[bytes | None], eos: Iterable[int], alive: NDArray[np.bool_]) -> set[int]:
+    def mask(
+        self, state: int, tokens: Sequence[bytes | None], eos: Iterable[int], alive: NDArray[np.bool_]
+    ) -> set[int]:
         """Ids that the contract allows in a state: the token's bytes lead to a state that tokens can complete."""
         allowed = {i for i, t in enumerate(tokens) if t and alive[self.run(t, state)]}
         return allowed | (set(eos) if self.final[state] else set())

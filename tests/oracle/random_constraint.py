@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import random
 
+from oracle.dfa import Dfa
+
 import tokamata
 from tokamata._core import Language
 
-from oracle.dfa import Dfa
-
-LEAVES = [b"a", b"ab", b"b", b'"', b"\\", b"\n", b"0", b"12", "é".encode(), "日".encode(), "😀".encode(), b"</a>", b"_Z"]
+LEAVES = [
+    b"a",
+    b"ab",
+    b"b",
+    b'"',
+    b"\\",
+    b"\n",
+    b"0",
+    b"12",
+    "é".encode(),
+    "日".encode(),
+    "😀".encode(),
+    b"</a>",
+    b"_Z",
+]
 
 
 def random_constraint(rng: random.Random, depth: int = 3, algebra: bool = True) -> tuple[tokamata.Constraint, Dfa, str]:
     """A constraint, its model and its description."""
     kind = rng.randrange(10 if depth else 3)
-    if kind == 0 or not depth and kind < 2:
+    if kind == 0 or (not depth and kind < 2):
         text = rng.choice(LEAVES)
         return tokamata.literal(text), Dfa.literal(text), repr(text)
     if kind <= 2:
@@ -28,7 +42,7 @@ def random_constraint(rng: random.Random, depth: int = 3, algebra: bool = True) 
             high = 1
         return a.repeat(low, high), da.repeat(low, high), f"({sa}){{{low},{high}}}"
     b, db, sb = random_constraint(rng, depth - 1, algebra)
-    if kind <= 5 or not algebra and kind >= 8:
+    if kind <= 5 or (not algebra and kind >= 8):
         return a + b, da + db, f"({sa} + {sb})"
     if kind <= 7:
         return a | b, da | db, f"({sa} | {sb})"
@@ -57,9 +71,35 @@ def random_class(rng: random.Random) -> tuple[tokamata.Constraint, Dfa, str]:
 
 def random_vocabulary(rng: random.Random, complete: bool) -> tuple[list[bytes | None], list[int]]:
     """Tokens and EOS ids: duplicates, empty and special tokens, partial and invalid UTF-8, NUL; all bytes or not."""
-    pieces = [b"a", b"b", b"0", b"1", b"2", b'"', b"\\", b"\n", b"<", b"/", b">", b"_", b"Z", b" ", b"\x00", b"\xff", "é".encode(),
-              "日".encode(), "😀".encode(), "日".encode()[:2], "😀".encode()[:3], "é".encode()[1:], b"\xf0\x9f", b"\xc0\x80"]
-    tokens: list[bytes | None] = [b"".join(rng.choices(pieces, k=rng.randrange(1, 6))) for _ in range(rng.randrange(20, 120))]
+    pieces = [
+        b"a",
+        b"b",
+        b"0",
+        b"1",
+        b"2",
+        b'"',
+        b"\\",
+        b"\n",
+        b"<",
+        b"/",
+        b">",
+        b"_",
+        b"Z",
+        b" ",
+        b"\x00",
+        b"\xff",
+        "é".encode(),
+        "日".encode(),
+        "😀".encode(),
+        "日".encode()[:2],
+        "😀".encode()[:3],
+        "é".encode()[1:],
+        b"\xf0\x9f",
+        b"\xc0\x80",
+    ]
+    tokens: list[bytes | None] = [
+        b"".join(rng.choices(pieces, k=rng.randrange(1, 6))) for _ in range(rng.randrange(20, 120))
+    ]
     tokens += [rng.choice(tokens) for _ in range(5)] + [b"", None]
     if complete:
         tokens += [bytes([b]) for b in range(256)]
