@@ -40,7 +40,7 @@ def test_refusals(tokens: list[bytes | None], eos: list[int], text: str) -> None
         tokamata.Vocabulary(tokens, eos_token_ids=eos)
 
 
-@pytest.mark.parametrize("token_id", [-1, 2, 1 << 40])
+@pytest.mark.parametrize("token_id", [-1, 2, 1 << 40, 1 << 80, -(1 << 80)])
 def test_id_out_of_range(token_id: int) -> None:
     with pytest.raises(IndexError, match=r"outside 0\.\.1"):
         tokamata.Vocabulary([b"a", None], eos_token_ids=[1]).token_bytes(token_id)

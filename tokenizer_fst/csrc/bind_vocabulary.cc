@@ -4,6 +4,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "automata/csrc/bind_casters.h"
 #include "automata/csrc/errors.h"
 #include "tokenizer_fst/csrc/bind.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
@@ -34,7 +35,8 @@ std::shared_ptr<const Vocabulary> FromList(const TokenList& tokens, const std::v
   return Vocabulary::Make(std::move(table), eos_token_ids);
 }
 
-nb::object TokenBytes(const Vocabulary& v, int64_t id) {
+nb::object TokenBytes(const Vocabulary& v, Integer token_id) {
+  const int64_t id = token_id.value;
   if (id < 0 || id >= static_cast<int64_t>(v.Size())) {
     throw nb::index_error(
         ("token_bytes: token id " + std::to_string(id) + " is outside 0.." + std::to_string(v.Size() - 1)).c_str());
