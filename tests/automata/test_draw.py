@@ -39,6 +39,7 @@ def test_dot_text():
 def test_labels():
     assert '[label = "a-d x \\\\n"]' not in letters("abcdx\n").draw()
     assert '  0 -> 1 [label = "\\\\n a-d x"];' in letters("abcdx\n").draw(labels="bytes")
+    assert '  0 -> 1 [label = "a b"];' in letters("ab").draw(labels="bytes")
     assert '"\\" \\\\"' in letters('"\\').draw(labels="bytes")
     assert '"␣ \\\\x7f \\\\x00"' in letters(" \x7f\x00").draw(labels="bytes")
     table = SymbolTable()
