@@ -1,6 +1,6 @@
 """Decoding: token automata, decoding states and masks."""
 
 from .._core import DecodeState
-from .token_automaton import TokenAutomaton, compile
+from .token_automaton import TokenAutomaton, compile, load
 
-__all__ = ["DecodeState", "TokenAutomaton", "compile"]
+__all__ = ["DecodeState", "TokenAutomaton", "compile", "load"]

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
+from dataclasses import astuple
+
 from .._core import DecodeState
 from .._core import TokenAutomaton as NativeTokenAutomaton
-from ..automata.errors import UnsupportedError
-from ..constraints import Constraint, Limits
+from ..automata import Fst, compose, determinize, minimize, project, rmepsilon
+from ..automata.errors import ConstraintError, UnsupportedError
+from ..constraints import Constraint, Limits, ReportEntry, from_fst
 from ..tokenizer_fst import Vocabulary
+from ..tokenizer_fst.artifact import read_artifact, write_artifact
 
 DEFAULT_CACHE_BYTES = 64 << 20
+_SECTION = "constraint"  # of a saved token automaton
 
 
 class TokenAutomaton:
@@ -46,6 +53,30 @@ class TokenAutomaton:
                 f"start: max_tokens={max_tokens} is not supported yet; pass None and stop the model by its own limit"
             )
         return self._native.start()
+
+    def to_fst(self, *, max_states: int = 20_000_000) -> Fst:
+        """The explicit token acceptor, by the literal recipe: compose D with A, project to tokens, remove epsilons,
+        determinize, minimize (Koo et al. 2024, §2.3).
+
+        Token t is label t + 1. The arcs out of a state are the mask of the decoding state that its paths lead to, and
+        a state is final where EOS is allowed. Wildcards multiply with the vocabulary (§2.5.1): `.*` has as many arcs as
+        there are tokens, and a counted wildcard that many for each count. More than ``max_states`` states of the
+        character automaton or of the composition raise LimitError; decoding itself never needs this machine.
+        """
+        character = self.constraint.to_fst(max_states)
+        tokens = project(compose(self.vocabulary.fst, character, max_states=max_states), "input")
+        return minimize(determinize(rmepsilon(tokens), max_states=max_states))
+
+    def save(self, path: str | os.PathLike[str], *, max_states: int = 1_000_000) -> None:
+        """Write the constraint's character automaton A as an OpenFst file (const, unweighted, byte b as label b).
+
+        OpenFst opens it; :func:`load` combines it with a vocabulary again. A section behind the FST, which OpenFst does
+        not read, keeps the constraint's source and report and a checksum. The file appears whole or not at all. Raises
+        LimitError when A has more than ``max_states`` states.
+        """
+        about = {"source": self.constraint.source, "report": [astuple(entry) for entry in self.constraint.report]}
+        fst = self.constraint.to_fst(max_states).to_bytes("const")
+        write_artifact(path, fst, {_SECTION: json.dumps(about).encode()})
 
     @property
     def words(self) -> int:
@@ -91,3 +122,27 @@ def compile(
     if cache_bytes < 0:
         raise ValueError(f"compile: expected cache_bytes >= 0, got {cache_bytes}; 0 keeps no mask")
     return TokenAutomaton(constraint, vocabulary, cache_bytes=cache_bytes, limits=limits)
+
+
+def load(
+    path: str | os.PathLike[str],
+    vocabulary: Vocabulary,
+    *,
+    cache_bytes: int = DEFAULT_CACHE_BYTES,
+    limits: Limits | None = None,
+) -> TokenAutomaton:
+    """Combine a file that :meth:`TokenAutomaton.save` wrote with a vocabulary (any vocabulary: A is over bytes).
+
+    Raises MissingFileError when there is no such file, ConstraintError when it is damaged or something else: FST files
+    of other origin are read by :func:`tokamata.from_fst`, vocabularies by ``tokamata.Vocabulary.load``.
+    """
+    sections = read_artifact(path)
+    if _SECTION not in sections:
+        raise ConstraintError(
+            f"load: {os.fspath(path)!r} is no saved token automaton; it has the sections {sorted(sections)}. "
+            "Use tokamata.Vocabulary.load for vocabularies"
+        )
+    about = json.loads(sections[_SECTION])
+    language = from_fst(path, limits=limits)._native
+    report = [ReportEntry(*entry) for entry in about["report"]]
+    return compile(Constraint(language, source=about["source"], report=report), vocabulary, cache_bytes=cache_bytes)

@@ -232,10 +232,10 @@ Fst Language::ToFst(size_t most_states) const {
   return fst;
 }
 
-// Subset construction over bytes, then removal of states that cannot reach a final one.
-Language Language::FromFst(const Fst& fst, const Limits& limits) {
-  const StateId n = fst.NumStates();
-  for (StateId s = 0; s < n; ++s)
+namespace {
+
+void CheckBytes(const Fst& fst) {
+  for (StateId s = 0; s < fst.NumStates(); ++s)
     for (const Arc& a : fst.Arcs(s)) {
       if (a.ilabel != a.olabel)
         throw FstError("from_fst: expected an acceptor, got a transducer (state " + std::to_string(s) + " has the arc " +
@@ -244,70 +244,117 @@ Language Language::FromFst(const Fst& fst, const Limits& limits) {
         throw FstError("from_fst: expected byte labels 0 (epsilon), 1..255 and 256 (NUL), got label " +
                        std::to_string(a.ilabel) + " at state " + std::to_string(s) + "; relabel the acceptor over bytes");
     }
+}
+
+[[noreturn]] void TooManyStates(uint32_t limit) {
+  throw LimitError("from_fst: the limit states=" + std::to_string(limit) +
+                   " was reached while determinizing; pass a smaller acceptor or raise it: tokamata.Limits(states=...)");
+}
+
+bool IsDeterministic(const Fst& fst) {
+  for (StateId s = 0; s < fst.NumStates(); ++s) {
+    ByteSet seen;
+    for (const Arc& a : fst.Arcs(s)) {
+      const uint8_t byte = static_cast<uint8_t>(a.ilabel);  // NUL is 256
+      if (a.ilabel == kEpsilon || seen.Has(byte)) return false;
+      seen.Add(byte);
+    }
+  }
+  return true;
+}
+
+// State s of the machine becomes state s + 1.
+uint32_t CopyStates(const Fst& fst, uint32_t limit, ByteTable* table) {
+  if (static_cast<uint64_t>(fst.NumStates()) >= limit) TooManyStates(limit);
+  table->next.resize((static_cast<size_t>(fst.NumStates()) + 1) * 256, 0);
+  for (StateId s = 0; s < fst.NumStates(); ++s) {
+    table->final.push_back(fst.IsFinal(s));
+    uint32_t* row = table->next.data() + (static_cast<size_t>(s) + 1) * 256;
+    for (const Arc& a : fst.Arcs(s))
+      if (a.weight != fst.Zero()) row[static_cast<uint8_t>(a.ilabel)] = static_cast<uint32_t>(a.nextstate) + 1;
+  }
+  return static_cast<uint32_t>(fst.Start()) + 1;
+}
+
+// Sets of states become states (subset construction).
+uint32_t DeterminizeStates(const Fst& fst, uint32_t limit, ByteTable* table) {
+  std::map<std::vector<StateId>, uint32_t> known;
+  std::vector<std::vector<StateId>> sets{{}};
+  const auto intern = [&](std::vector<StateId> set) -> uint32_t {
+    std::vector<StateId> stack = set;  // epsilon closure
+    std::unordered_set<StateId> in(set.begin(), set.end());
+    while (!stack.empty()) {
+      const StateId s = stack.back();
+      stack.pop_back();
+      for (const Arc& a : fst.Arcs(s))
+        if (a.ilabel == kEpsilon && a.weight != fst.Zero() && in.insert(a.nextstate).second) {
+          stack.push_back(a.nextstate);
+          set.push_back(a.nextstate);
+        }
+    }
+    std::sort(set.begin(), set.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
+    const auto [it, added] = known.emplace(set, static_cast<uint32_t>(sets.size()));
+    if (added) {
+      if (sets.size() >= limit) TooManyStates(limit);
+      table->final.push_back(std::any_of(set.begin(), set.end(), [&](StateId s) { return fst.IsFinal(s); }));
+      sets.push_back(std::move(set));
+      table->next.resize(table->next.size() + 256, 0);
+    }
+    return it->second;
+  };
+  const uint32_t start = intern({fst.Start()});
+  for (uint32_t q = 1; q < sets.size(); ++q) {
+    std::map<uint8_t, std::vector<StateId>> by_byte;
+    for (StateId s : sets[q])
+      for (const Arc& a : fst.Arcs(s))
+        if (a.ilabel != kEpsilon && a.weight != fst.Zero()) by_byte[static_cast<uint8_t>(a.ilabel)].push_back(a.nextstate);
+    for (auto& [byte, set] : by_byte) {
+      const uint32_t target = intern(std::move(set));
+      table->next[size_t{q} * 256 + byte] = target;
+    }
+  }
+  return start;
+}
+
+// Sends every arc into a state that cannot reach a final one to the dead state; returns the start if it is alive.
+uint32_t Trim(uint32_t start, ByteTable* table) {
+  const uint32_t count = static_cast<uint32_t>(table->final.size());
+  std::vector<std::vector<uint32_t>> before(count);
+  for (uint32_t q = 1; q < count; ++q)
+    for (size_t b = 0; b < 256; ++b)
+      if (const uint32_t t = table->next[size_t{q} * 256 + b])
+        if (before[t].empty() || before[t].back() != q) before[t].push_back(q);
+  std::vector<uint8_t> alive(table->final);
+  std::vector<uint32_t> stack;
+  for (uint32_t q = 1; q < count; ++q)
+    if (alive[q]) stack.push_back(q);
+  while (!stack.empty()) {
+    const uint32_t q = stack.back();
+    stack.pop_back();
+    for (uint32_t p : before[q])
+      if (!alive[p]) {
+        alive[p] = 1;
+        stack.push_back(p);
+      }
+  }
+  for (uint32_t& t : table->next)
+    if (!alive[t]) t = 0;
+  return alive[start] ? start : 0;
+}
+
+}  // namespace
+
+Language Language::FromFst(const Fst& fst, const Limits& limits) {
+  CheckBytes(fst);
   auto table = std::make_shared<ByteTable>();
   table->next.assign(256, 0);
   table->final.assign(1, 0);
   uint32_t start = 0;
   if (fst.Start() != kNoState) {
-    std::map<std::vector<StateId>, uint32_t> known;
-    std::vector<std::vector<StateId>> sets{{}};
-    const auto intern = [&](std::vector<StateId> set) -> uint32_t {
-      std::vector<StateId> stack = set;  // epsilon closure
-      std::unordered_set<StateId> in(set.begin(), set.end());
-      while (!stack.empty()) {
-        const StateId s = stack.back();
-        stack.pop_back();
-        for (const Arc& a : fst.Arcs(s))
-          if (a.ilabel == kEpsilon && a.weight != fst.Zero() && in.insert(a.nextstate).second) {
-            stack.push_back(a.nextstate);
-            set.push_back(a.nextstate);
-          }
-      }
-      std::sort(set.begin(), set.end());
-      set.erase(std::unique(set.begin(), set.end()), set.end());
-      const auto [it, added] = known.emplace(set, static_cast<uint32_t>(sets.size()));
-      if (added) {
-        if (sets.size() >= limits.states)
-          throw LimitError("from_fst: the limit states=" + std::to_string(limits.states) +
-                           " was reached while determinizing; pass a smaller acceptor or raise it: tokamata.Limits(states=...)");
-        bool final = false;
-        for (StateId s : set) final = final || fst.IsFinal(s);
-        sets.push_back(std::move(set));
-        table->final.push_back(final);
-        table->next.resize(table->next.size() + 256, 0);
-      }
-      return it->second;
-    };
-    start = intern({fst.Start()});
-    for (uint32_t q = 1; q < sets.size(); ++q) {
-      std::map<int, std::vector<StateId>> by_byte;
-      for (StateId s : sets[q])
-        for (const Arc& a : fst.Arcs(s))
-          if (a.ilabel != kEpsilon && a.weight != fst.Zero()) by_byte[a.ilabel == 256 ? 0 : a.ilabel].push_back(a.nextstate);
-      for (auto& [byte, set] : by_byte) {
-        const uint32_t target = intern(std::move(set));
-        table->next[size_t{q} * 256 + static_cast<size_t>(byte)] = target;
-      }
-    }
-    const uint32_t count = static_cast<uint32_t>(sets.size());
-    std::vector<std::vector<uint32_t>> before(count);
-    for (uint32_t q = 1; q < count; ++q)
-      for (int b = 0; b < 256; ++b)
-        if (const uint32_t t = table->next[size_t{q} * 256 + static_cast<size_t>(b)])
-          if (before[t].empty() || before[t].back() != q) before[t].push_back(q);
-    std::vector<uint8_t> alive(count, 0);
-    std::vector<uint32_t> stack;
-    for (uint32_t q = 1; q < count; ++q)
-      if (table->final[q]) alive[q] = 1, stack.push_back(q);
-    while (!stack.empty()) {
-      const uint32_t q = stack.back();
-      stack.pop_back();
-      for (uint32_t p : before[q])
-        if (!alive[p]) alive[p] = 1, stack.push_back(p);
-    }
-    for (uint32_t& t : table->next)
-      if (!alive[t]) t = 0;
-    if (!alive[start]) start = 0;
+    start = IsDeterministic(fst) ? CopyStates(fst, limits.states, table.get())
+                                 : DeterminizeStates(fst, limits.states, table.get());
+    start = Trim(start, table.get());
   }
   return Build([&](Expressions* pool) { return pool->Automaton(table, start); }, limits);
 }

@@ -12,7 +12,7 @@ from .automata.errors import (
     VocabularyError,
 )
 from .constraints import Constraint, Limits, choice, from_fst, literal, regex
-from .decode import DecodeState, TokenAutomaton, compile
+from .decode import DecodeState, TokenAutomaton, compile, load
 from .tokenizer_fst import Vocabulary
 
 __all__ = [
@@ -34,5 +34,6 @@ __all__ = [
     "compile",
     "from_fst",
     "literal",
+    "load",
     "regex",
 ]
