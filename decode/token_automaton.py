@@ -55,10 +55,9 @@ class TokenAutomaton:
         return self._native.start()
 
     def to_fst(self, *, max_states: int = 20_000_000) -> Fst:
-        """The explicit token acceptor, by the literal recipe: compose D with A, project to tokens, remove epsilons,
-        determinize, minimize (Koo et al. 2024, §2.3).
+        """The explicit token acceptor, by the paper's literal recipe (Koo et al. 2024, §2.3).
 
-        Token t is label t + 1. The arcs out of a state are the mask of the decoding state that its paths lead to, and
+        Compose D with A, project to tokens, remove epsilons, determinize, minimize. Token t is label t + 1. The arcs out of a state are the mask of the decoding state that its paths lead to, and
         a state is final where EOS is allowed. Wildcards multiply with the vocabulary (§2.5.1): `.*` has as many arcs as
         there are tokens, and a counted wildcard that many for each count. More than ``max_states`` states of the
         character automaton or of the composition raise LimitError; decoding itself never needs this machine.
@@ -116,7 +115,9 @@ def compile(
         ConstraintError: the constraint is empty, or the vocabulary cannot write any of its members.
     """
     if not isinstance(constraint, Constraint):
-        raise TypeError(f"compile: expected a Constraint first, got {type(constraint).__name__}; build one with tokamata.regex")
+        raise TypeError(
+            f"compile: expected a Constraint first, got {type(constraint).__name__}; build one with tokamata.regex"
+        )
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"compile: expected a Vocabulary second, got {type(vocabulary).__name__}")
     if cache_bytes < 0:

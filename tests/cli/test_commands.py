@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from tokamata.automata import Fst
 
 import tokamata
 from tokamata.cli import common, run
@@ -41,7 +43,7 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", ["vocab", "info", "draw", "check", "sample", "generate"])
+@pytest.mark.parametrize("command", ["vocab", "compile", "info", "draw", "check", "sample", "generate"])
 def test_help_has_examples(cli, command: str) -> None:
     result = cli(command, "--help")
     assert result.code == 0
@@ -151,6 +153,18 @@ def test_fst_files_are_constraints(cli, tmp_path: Path) -> None:
     assert cli("check", "--fst", machine, "ad").code == 1
 
 
+def test_compile_writes_an_fst(cli, saved: Path, tmp_path: Path) -> None:
+    target = tmp_path / "answer.fst"
+    result = cli("compile", "-c", "yes", "-c", "no", "-v", saved, "-o", target)
+    assert (result.code, result.out) == (0, "")
+    assert Fst.read(target).num_states() > 0
+    assert "answer.fst: compiled constraint" in cli("info", target).out
+    vocabulary = tokamata.Vocabulary.load(saved)
+    state = tokamata.load(target, vocabulary).start()
+    bits = np.unpackbits(state.mask().view(np.uint8), bitorder="little")
+    assert set(np.flatnonzero(bits)) == {1 + ord("y"), 1 + ord("n"), 257, 258, 260}
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
@@ -162,6 +176,7 @@ def test_fst_files_are_constraints(cli, tmp_path: Path) -> None:
         (["bogus"], 2, "No such command 'bogus'"),
         (["sample", "-r", "a", "--bogus"], 2, "--bogus"),
         (["generate", "-m", "nowhere", "-p", "x", "-r", "a"], 1, "nowhere holds no model"),
+        (["compile", "-r", "a", "-o", "x.fst"], 2, "expected --vocab"),
     ],
 )
 def test_errors_are_one_line(cli, arguments: list[str], code: int, text: str) -> None:

@@ -7,9 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-import tokamata
 from oracle.packages import vocabulary_file
 from oracle.regex_nfa import RegexNfa, TokenTable
+
+import tokamata
 
 OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 PATTERNS = [

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pynini
 import pytest
-import tokamata
 from oracle.random_constraint import random_constraint, random_vocabulary
 from tokamata.automata import Fst
+
+import tokamata
 
 
 def allowed(state: tokamata.DecodeState) -> set[int]:
@@ -90,9 +91,11 @@ def test_from_fst_takes_every_kind(tmp_path: Path) -> None:
     assert tokamata.from_fst(pynini.closure(acceptor)).equivalent(want.repeat())
     with pytest.raises(TypeError, match="from_fst: expected an Fst, a pynini or pywrapfst Fst, or a path, got int"):
         tokamata.from_fst(3)
-    with pytest.raises(tokamata.FstError, match=r"from_fst: expected an acceptor, got a transducer \(state \d+ has the arc"):
+    with pytest.raises(
+        tokamata.FstError, match=r"from_fst: expected an acceptor, got a transducer \(state \d+ has the arc"
+    ):
         tokamata.from_fst(pynini.cross("a", "b"))
-    with pytest.raises(tokamata.FstError, match="from_fst: expected byte labels .* got label 300"):
+    with pytest.raises(tokamata.FstError, match=r"from_fst: expected byte labels .* got label 300"):
         tokamata.from_fst(pynini.accep("[300]"))
 
 

@@ -105,6 +105,12 @@ def test_the_demo_on_a_small_model(
     assert "Every constrained text is a member" in capsys.readouterr().out
 
 
+def test_the_picture_shows_both_machines() -> None:
+    text = example("picture").picture()
+    assert "yes" in text.split("the same over tokens")[1]
+    assert 'label = "(yes|no)!? over bytes"' in text
+
+
 def test_generate_on_a_small_model(small_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
     from tokamata.cli import common, run
 

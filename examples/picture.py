@@ -1,0 +1,51 @@
+"""Draws docs/tokens.svg: a small constraint over bytes, and the same constraint over the tokens of a vocabulary."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tokamata.automata import Fst, minimize
+
+import tokamata
+
+TOKENS = ["", "n", "o", "no", "y", "e", "s", "yes", "ye", "!", "s!", "no!"]
+
+
+def machine(fst: Fst, prefix: str, title: str, name: Callable[[int], str]) -> list[str]:
+    """Return the lines of a DOT subgraph; arcs between the same two states share an edge."""
+    lines = [f'subgraph cluster_{prefix} {{ label = "{title}"; color = lightgrey;']
+    for s in fst.states():
+        lines.append(f"{prefix}{s} [shape = {'doublecircle' if fst.is_final(s) else 'circle'}];")
+        edges: dict[int, list[str]] = {}
+        for arc in fst.arcs(s):
+            edges.setdefault(arc.nextstate, []).append(name(arc.ilabel))
+        for target, names in edges.items():
+            text = "  ".join(names)
+            lines.append(f'{prefix}{s} -> {prefix}{target} [label = "{text}"];')
+    return [*lines, "}"]
+
+
+def picture() -> str:
+    """Return the DOT text of both machines."""
+    constraint = tokamata.choice(["yes", "no"]) + tokamata.choice(["", "!"])
+    vocabulary = tokamata.Vocabulary([None, *(t.encode() for t in TOKENS[1:])], eos_token_ids=[0])
+    tokens = tokamata.compile(constraint, vocabulary).to_fst()
+    style = 'fontname = "Helvetica"'
+    return "\n".join(
+        [
+            f'digraph {{ rankdir = LR; graph [{style}]; edge [{style}]; node [label = "", width = 0.25];',
+            *machine(minimize(constraint.to_fst()), "bytes", "(yes|no)!? over bytes", chr),
+            *machine(tokens, "tokens", "the same over tokens", lambda label: TOKENS[label - 1]),
+            "}",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    import graphviz
+
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "docs" / "tokens.svg"
+    target.write_bytes(graphviz.Source(picture()).pipe(format="svg"))
+    print(target)

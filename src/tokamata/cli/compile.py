@@ -1,0 +1,46 @@
+"""``tokamata compile``: a constraint and a vocabulary to one ``.fst`` file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..decode import compile as compile_automaton
+from .common import (
+    ChoiceOption,
+    FstOption,
+    LiteralOption,
+    RegexOption,
+    VocabularyOption,
+    constraint_of,
+    errors,
+    examples,
+    read_vocabulary,
+    working,
+)
+
+EXAMPLES = examples(
+    r"tokamata compile -r '\d{4}-\d\d' -v model.vocab.fst -o date.fst",
+    r"tokamata compile -c yes -c no -v tokenizer.json -o answer.fst",
+)
+
+
+def command(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The .fst file to write.")],
+    vocab: VocabularyOption = None,
+    pattern: RegexOption = None,
+    option: ChoiceOption = None,
+    literal: LiteralOption = None,
+    fst: FstOption = None,
+) -> None:
+    """Compile a constraint for a vocabulary into a .fst file that tokamata.load reads."""
+    constraint = constraint_of(pattern, option, literal, fst)
+    if vocab is None:
+        raise typer.BadParameter("expected --vocab with a tokenizer file, a model folder or a saved vocabulary")
+    vocabulary = read_vocabulary(vocab)
+    with working("compiling"):
+        automaton = compile_automaton(constraint, vocabulary)
+        automaton.save(output)
+    errors.print(f"{output}: {output.stat().st_size:,} bytes", markup=False, highlight=False)
