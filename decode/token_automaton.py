@@ -57,10 +57,11 @@ class TokenAutomaton:
     def to_fst(self, *, max_states: int = 20_000_000) -> Fst:
         """The explicit token acceptor, by the paper's literal recipe (Koo et al. 2024, §2.3).
 
-        Compose D with A, project to tokens, remove epsilons, determinize, minimize. Token t is label t + 1. The arcs out of a state are the mask of the decoding state that its paths lead to, and
-        a state is final where EOS is allowed. Wildcards multiply with the vocabulary (§2.5.1): `.*` has as many arcs as
-        there are tokens, and a counted wildcard that many for each count. More than ``max_states`` states of the
-        character automaton or of the composition raise LimitError; decoding itself never needs this machine.
+        Compose D with A, project to tokens, remove epsilons, determinize, minimize. Token t is label t + 1. The arcs
+        out of a state are the mask of the decoding state that its paths lead to, and a state is final where EOS is
+        allowed. Wildcards multiply with the vocabulary (§2.5.1): `.*` has as many arcs as there are tokens, and a
+        counted wildcard that many for each count. More than ``max_states`` states of the character automaton or of the
+        composition raise LimitError; decoding itself never needs this machine.
         """
         character = self.constraint.to_fst(max_states)
         tokens = project(compose(self.vocabulary.fst, character, max_states=max_states), "input")
