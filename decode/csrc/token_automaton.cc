@@ -63,23 +63,25 @@ void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
 }
 
 const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row) {
+  constexpr uint32_t kBlock = 32;  // words looked at together: most of a sparse row is skipped so
   const uint32_t words = Words(), few = words / 32;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < words && count <= few; ++i) count += static_cast<uint32_t>(__builtin_popcount(row[i]));
-  const size_t size = 1 + size_t{count <= few ? count : words};
+  few_ids_.clear();
+  for (uint32_t first = 0; first < words && few_ids_.size() <= few; first += kBlock) {
+    const uint32_t end = first + kBlock < words ? first + kBlock : words;
+    uint32_t any = 0;
+    for (uint32_t i = first; i < end; ++i) any |= row[i];
+    if (!any) continue;
+    for (uint32_t i = first; i < end && few_ids_.size() <= few; ++i)
+      for (uint32_t w = row[i]; w; w &= w - 1) few_ids_.push_back(i * 32 + static_cast<uint32_t>(__builtin_ctz(w)));
+  }
+  const bool sparse = few_ids_.size() <= few;
+  const size_t size = 1 + (sparse ? few_ids_.size() : size_t{words});
   const size_t bytes = size * sizeof(uint32_t);
   if (mask_bytes_.load(std::memory_order_relaxed) + bytes > cache_bytes_) return nullptr;
   owned_.emplace_back(new uint32_t[size]);
   uint32_t* data = owned_.back().get();
-  if (count <= few) {
-    data[0] = count;
-    uint32_t k = 1;
-    for (uint32_t i = 0; i < words; ++i)
-      for (uint32_t w = row[i]; w; w &= w - 1) data[k++] = i * 32 + static_cast<uint32_t>(__builtin_ctz(w));
-  } else {
-    data[0] = kDenseMask;
-    std::memcpy(data + 1, row, size_t{words} * sizeof(uint32_t));
-  }
+  data[0] = sparse ? static_cast<uint32_t>(few_ids_.size()) : kDenseMask;
+  std::memcpy(data + 1, sparse ? few_ids_.data() : row, (size - 1) * sizeof(uint32_t));
   mask_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   num_masks_.fetch_add(1, std::memory_order_relaxed);
   return reinterpret_cast<const Mask*>(data);

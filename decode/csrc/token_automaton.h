@@ -58,6 +58,7 @@ class TokenAutomaton {
   MaskBuilder builder_;
   StableArray<std::atomic<const Mask*>> masks_;  // by state; states with equal masks share one
   std::vector<std::unique_ptr<uint32_t[]>> owned_;
+  std::vector<uint32_t> few_ids_;  // scratch of Store
   std::atomic<size_t> num_masks_{0}, mask_bytes_{0};
 };
 
