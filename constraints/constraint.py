@@ -24,7 +24,7 @@ class Limits:
     member of an intersection or complement may visit. ``states``: delayed states that decoding may reach (1 KiB each).
     """
 
-    expression_nodes: int = 20_000_000
+    expression_nodes: int = 5_000_000
     expression_depth: int = 1000
     expression_width: int = 100_000
     emptiness: int = 200_000

@@ -52,7 +52,7 @@ struct ByteTable {
 };
 
 struct ExpressionLimits {
-  size_t nodes = 20'000'000;   // expressions in one pool
+  size_t nodes = 5'000'000;    // expressions in one pool
   uint32_t depth = 1000;       // nesting of operators
   size_t width = 100'000;      // members of one derived union or intersection (a literal choice is not limited)
   size_t emptiness = 200'000;  // expressions that one emptiness question may visit
