@@ -8,14 +8,20 @@ final one, so a text can be extended to a member exactly when its state set is n
 from __future__ import annotations
 
 import re
-import re._constants as sre  # type: ignore[import-not-found]
-import re._parser as parser  # type: ignore[import-not-found]
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if sys.version_info >= (3, 11):
+    import re._constants as sre
+    import re._parser as parser
+else:
+    import sre_constants as sre
+    import sre_parse as parser
 
 MOST = 0x10FFFF
 ALL = [c for c in range(MOST + 1) if not 0xD800 <= c <= 0xDFFF]
