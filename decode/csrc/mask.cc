@@ -41,21 +41,28 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   SetEos(q, row);
 }
 
-void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
-  std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
-  path_[0] = acceptor_->Row(q);
+template <class F>
+void MaskBuilder::ForEachLiveToken(State q, std::vector<const State*>* path, F visit) {
+  std::vector<const State*>& rows = *path;  // by depth
+  rows[0] = acceptor_->Row(q);
   for (uint32_t n = 1; n < trie_.Size();) {
     const Trie::Node& node = trie_.nodes[n];
-    const State next = path_[node.depth - 1][node.byte];
+    const State next = rows[node.depth - 1][node.byte];
     if (!next) {
       n = node.end;
       continue;
     }
-    const bool ends_here = trie_.TokensBegin(n) != trie_.TokensEnd(n);
-    if (ends_here && (complete_ || CanFinish(next))) SetTokens(trie_, n, row);
-    if (node.end > n + 1) path_[node.depth] = acceptor_->Row(next);
+    if (trie_.TokensBegin(n) != trie_.TokensEnd(n)) visit(n, next);
+    if (node.end > n + 1) rows[node.depth] = acceptor_->Row(next);
     ++n;
   }
+}
+
+void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
+  std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
+  ForEachLiveToken(q, &path_, [&](uint32_t node, State next) {
+    if (complete_ || CanFinish(next)) SetTokens(trie_, node, row);
+  });
   SetEos(q, row);
 }
 
@@ -65,7 +72,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   if (loop.kind != Loop::kNone) return BuildLoop(q, loop, row);
   if (depth < kMaxDepth) {
     const std::vector<State> alternatives = acceptor_->Alternatives(q, kMaxAlternatives);
-    if (std::any_of(alternatives.begin(), alternatives.end(), [&](State a) { return LoopOf(Canonical(a)).kind != Loop::kNone; })) {
+    if (AnyLoops(alternatives)) {
       std::memset(row, 0, size_t{words} * sizeof(uint32_t));
       std::vector<uint32_t> part(words);
       for (State a : alternatives) {
@@ -82,6 +89,10 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
 }
 
 // ---------------------------------------------------------------------------------------------- finding loops
+
+bool MaskBuilder::AnyLoops(const std::vector<State>& states) {
+  return std::any_of(states.begin(), states.end(), [this](State a) { return LoopOf(Canonical(a)).kind != Loop::kNone; });
+}
 
 const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
   const auto slot = [this](State s) -> Loop& {
@@ -450,29 +461,18 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
         continue;
       }
       const std::vector<State> alternatives = acceptor_->Alternatives(q, kMaxAlternatives);
-      if (std::any_of(alternatives.begin(), alternatives.end(), [&](State a) { return LoopOf(Canonical(a)).kind != Loop::kNone; })) {
+      if (AnyLoops(alternatives)) {
         for (State a : alternatives) stack_.push_back({at.node, a});
         continue;
       }
     }
-    const uint32_t index = trie_.nodes[at.node].wide;
-    if (!index) {
+    if (!trie_.nodes[at.node].wide) {
       Scan(trie_, at.node, at.state, row);
       continue;
     }
-    const Trie::Wide& wide = trie_.wides[index - 1];
     const State* next = acceptor_->Row(at.state);
-    const ByteSet live = acceptor_->Live(at.state);
-    uint32_t first = wide.first;
-    for (int k = 0; k < 4; ++k) {
-      const uint64_t there = wide.bytes.words[k];
-      for (uint64_t both = there & live.words[k]; both; both &= both - 1) {
-        const int bit = __builtin_ctzll(both);
-        const uint32_t rank = static_cast<uint32_t>(__builtin_popcountll(there & ((uint64_t{1} << bit) - 1)));
-        Enter(trie_.wide_children[first + rank], next[k * 64 + bit], row);
-      }
-      first += static_cast<uint32_t>(__builtin_popcountll(there));
-    }
+    trie_.ForEachLiveChild(at.node, acceptor_->Live(at.state),
+                           [&](uint32_t child, uint8_t byte) { Enter(child, next[byte], row); });
   }
 }
 
@@ -494,28 +494,17 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
     const Trie::Node& top = trie.nodes[at.node];
     if (top.end == at.node + 1) continue;
     const State* next = acceptor_->Row(at.state);
+    const auto go = [&](uint32_t child, State to) {
+      set(child);
+      stack_.push_back({child, to});
+    };
     if (top.wide) {
-      const Trie::Wide& wide = trie.wides[top.wide - 1];
-      const ByteSet live = acceptor_->Live(at.state);
-      uint32_t first = wide.first;
-      for (int k = 0; k < 4; ++k) {
-        const uint64_t there = wide.bytes.words[k];
-        for (uint64_t both = there & live.words[k]; both; both &= both - 1) {
-          const int bit = __builtin_ctzll(both);
-          const uint32_t rank = static_cast<uint32_t>(__builtin_popcountll(there & ((uint64_t{1} << bit) - 1)));
-          const uint32_t child = trie.wide_children[first + rank];
-          set(child);
-          stack_.push_back({child, next[k * 64 + bit]});
-        }
-        first += static_cast<uint32_t>(__builtin_popcountll(there));
-      }
+      trie.ForEachLiveChild(at.node, acceptor_->Live(at.state),
+                            [&](uint32_t child, uint8_t byte) { go(child, next[byte]); });
       continue;
     }
     for (uint32_t child = at.node + 1; child < top.end; child = trie.nodes[child].end)
-      if (const State to = next[trie.nodes[child].byte]) {
-        set(child);
-        stack_.push_back({child, to});
-      }
+      if (const State to = next[trie.nodes[child].byte]) go(child, to);
   }
 }
 
@@ -552,19 +541,8 @@ bool MaskBuilder::CanFinish(State root) {
         (acceptor_->Live(q) & single_bytes_).ForEach([&](uint8_t b) { reach(row[b]); });
         continue;
       }
-      std::vector<const State*> path(trie_.max_depth + 2);
-      path[0] = acceptor_->Row(q);
-      for (uint32_t n = 1; n < trie_.Size();) {
-        const Trie::Node& node = trie_.nodes[n];
-        const State next = path[node.depth - 1][node.byte];
-        if (!next) {
-          n = node.end;
-          continue;
-        }
-        if (trie_.TokensBegin(n) != trie_.TokensEnd(n)) reach(next);
-        if (node.end > n + 1) path[node.depth] = acceptor_->Row(next);
-        ++n;
-      }
+      std::vector<const State*> path(trie_.max_depth + 2);  // path_ may be in use by who asks
+      ForEachLiveToken(q, &path, [&](uint32_t, State next) { reach(next); });
     }
     if (!single)
       for (const Reached& r : queue) known(r.state) = 1;

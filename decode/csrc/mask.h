@@ -49,6 +49,7 @@ class MaskBuilder {
   };
 
   const Loop& LoopOf(State q);
+  bool AnyLoops(const std::vector<State>& states);
   bool FindCounted(State q, Loop* loop);
   void FindOuter(State q, double inner_cost, Loop* loop);
   bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between);
@@ -63,6 +64,9 @@ class MaskBuilder {
   // most(byte) is the number of characters beyond which nobody asks, or -1.
   template <class M, class F>
   void ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M most, F visit);
+  // Sweeps over the whole trie beside the acceptor; calls visit(node, state) where tokens end in a live state.
+  template <class F>
+  void ForEachLiveToken(State q, std::vector<const State*>* path, F visit);
   void Enter(uint32_t node, State q, uint32_t* row);
   void Scan(const Trie& trie, uint32_t node, State q, uint32_t* row);
   void Drain(size_t base, uint32_t* row);

@@ -53,6 +53,20 @@ struct Trie {
   void ForEachChild(uint32_t node, F f) const {
     for (uint32_t c = node + 1; c < nodes[node].end; c = nodes[c].end) f(c);
   }
+  // Calls f(child, byte) for each child of a wide node (see Node::wide) whose byte is live, in order of bytes.
+  template <class F>
+  void ForEachLiveChild(uint32_t node, const ByteSet& live, F f) const {
+    const Wide& w = wides[nodes[node].wide - 1];
+    const uint32_t* child = wide_children.data() + w.first;
+    for (int k = 0; k < 4; ++k) {
+      const uint64_t there = w.bytes.words[k];
+      for (uint64_t both = there & live.words[k]; both; both &= both - 1) {
+        const int bit = __builtin_ctzll(both);
+        f(child[__builtin_popcountll(there & ((uint64_t{1} << bit) - 1))], static_cast<uint8_t>(k * 64 + bit));
+      }
+      child += __builtin_popcountll(there);
+    }
+  }
   // The child by a byte, or kNoIndex.
   uint32_t Child(uint32_t node, uint8_t byte) const;
   size_t MemoryBytes() const;
