@@ -137,6 +137,7 @@ class Expressions {
     uint32_t depth = 0;
     ByteSet first;
   };
+  [[noreturn]] static void ThrowLimit(const char* name, size_t limit, const char* what);
   Expr Intern(const Node& node, const std::vector<Expr>* members = nullptr);
   bool SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const;
   void Grow();

@@ -1,0 +1,157 @@
+#include "automata/csrc/expression.h"
+
+#include <algorithm>
+
+namespace tokamata {
+
+// Adds terms whose union is one step of e·rest. Recursion follows operator nesting, which limits.depth bounds; the
+// spine of a concatenation is a loop.
+void Expressions::Collect(Expr e, Expr rest, std::vector<Term>* out) {
+  for (;;) {
+    const Node n = nodes_[e];  // by value: builders may move the pool
+    switch (n.kind) {
+      case ExprKind::kEmpty:
+      case ExprKind::kEpsilon: return;
+      case ExprKind::kBytes: out->push_back({n.first, rest}); return;
+      case ExprKind::kConcat:
+        Collect(n.a, Concat(n.b, rest), out);
+        if (!nodes_[n.a].nullable) return;
+        e = n.b;
+        continue;
+      case ExprKind::kUnion:
+        for (uint32_t i = 0; i < n.b; ++i) Collect(members_[n.a + i], rest, out);
+        return;
+      case ExprKind::kRepeat:
+        rest = Concat(Repeat(n.a, n.b ? n.b - 1 : 0, n.c == kUnbounded ? kUnbounded : n.c - 1), rest);
+        e = n.a;
+        continue;
+      case ExprKind::kIntersect:
+      case ExprKind::kComplement: {
+        std::vector<Term> steps;
+        Partition(e, &steps);
+        for (const Term& t : steps) out->push_back({t.bytes, Concat(t.target, rest)});
+        return;
+      }
+      case ExprKind::kAutomaton: {
+        const ByteTable& table = *automata_[n.a];
+        const uint32_t* row = table.next.data() + size_t{n.b} * 256;
+        std::vector<std::pair<uint32_t, ByteSet>> targets;
+        n.first.ForEach([&](uint8_t b) {
+          for (auto& [state, set] : targets)
+            if (state == row[b]) return set.Add(b);
+          targets.emplace_back(row[b], ByteSet::Of(b));
+        });
+        for (const auto& [state, set] : targets) out->push_back({set, Concat(Automaton(automata_[n.a], state), rest)});
+        return;
+      }
+    }
+  }
+}
+
+// Splits overlapping terms into disjoint byte sets, each with the union of the targets that share it.
+void Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* out) {
+  out->clear();
+  bool disjoint = true;
+  ByteSet seen;
+  for (const Term& t : in) {
+    disjoint = disjoint && !seen.Intersects(t.bytes);
+    seen = seen | t.bytes;
+  }
+  const auto add = [out](const ByteSet& bytes, Expr target) {
+    for (Term& o : *out)
+      if (o.target == target) {
+        o.bytes = o.bytes | bytes;
+        return;
+      }
+    out->push_back({bytes, target});
+  };
+  if (disjoint) {
+    for (const Term& t : in) add(t.bytes, t.target);
+    return;
+  }
+  struct Class {
+    ByteSet bytes;
+    std::vector<Expr> targets;
+  };
+  std::vector<Class> classes;
+  seen = ByteSet();
+  for (const Term& t : in) {
+    ByteSet left = t.bytes;
+    if (left.Intersects(seen)) {
+      for (size_t i = 0, n = classes.size(); i < n && left.Any(); ++i) {
+        const ByteSet common = classes[i].bytes & left;
+        if (!common.Any()) continue;
+        left = left - common;
+        if (common != classes[i].bytes) {  // split off the part that does not go along
+          classes.push_back({classes[i].bytes - common, classes[i].targets});
+          classes[i].bytes = common;
+        }
+        if (classes[i].targets.back() != t.target) classes[i].targets.push_back(t.target);
+      }
+    }
+    if (left.Any()) classes.push_back({left, {t.target}});
+    seen = seen | t.bytes;
+  }
+  for (Class& c : classes) add(c.bytes, c.targets.size() == 1 ? c.targets[0] : Union(std::move(c.targets)));
+}
+
+// Disjoint steps of e. Targets may still be empty languages where intersections or complements are inside.
+void Expressions::Partition(Expr e, std::vector<Term>* out) {
+  out->clear();
+  const Node n = nodes_[e];
+  if (n.kind == ExprKind::kComplement) {
+    Partition(n.a, out);
+    ByteSet other = ByteSet::All();
+    size_t kept = 0;
+    for (size_t i = 0; i < out->size(); ++i) {
+      const Term t = (*out)[i];
+      other = other - t.bytes;
+      const Expr target = Complement(t.target);
+      if (target != kEmpty) (*out)[kept++] = {t.bytes, target};
+    }
+    out->resize(kept);
+    if (other.Any()) out->push_back({other, any_bytes_});
+    std::vector<Term> merged;
+    Determinize(*out, &merged);
+    out->swap(merged);
+    return;
+  }
+  if (n.kind == ExprKind::kIntersect) {
+    struct Class {
+      ByteSet bytes;
+      std::vector<Expr> targets;
+    };
+    std::vector<Class> classes{{n.first, {}}}, next;
+    std::vector<Term> steps;
+    for (uint32_t i = 0; i < n.b && !classes.empty(); ++i) {
+      Partition(members_[n.a + i], &steps);
+      next.clear();
+      for (const Class& c : classes)
+        for (const Term& t : steps) {
+          const ByteSet common = c.bytes & t.bytes;
+          if (!common.Any()) continue;
+          next.push_back({common, c.targets});
+          next.back().targets.push_back(t.target);
+        }
+      classes.swap(next);
+    }
+    std::vector<Term> terms;
+    for (Class& c : classes) {
+      const Expr target = Intersect(std::move(c.targets));
+      if (target != kEmpty) terms.push_back({c.bytes, target});
+    }
+    Determinize(terms, out);
+    return;
+  }
+  std::vector<Term> terms;
+  Collect(e, kEpsilonExpr, &terms);
+  Determinize(terms, out);
+}
+
+void Expressions::Step(Expr e, std::vector<Term>* out) {
+  Partition(e, out);
+  if (!nodes_[e].extended) return;
+  out->erase(std::remove_if(out->begin(), out->end(), [this](const Term& t) { return IsEmpty(t.target); }), out->end());
+}
+
+}  // namespace tokamata

@@ -1,0 +1,349 @@
+#include "automata/csrc/expression.h"
+
+#include <algorithm>
+
+namespace tokamata {
+namespace {
+
+constexpr int kMaxMergeDepth = 24;  // nested factoring of unions; deeper ones stay unfactored, which is still right
+
+}  // namespace
+
+Expr Expressions::AnyBytes() { return any_bytes_; }
+
+Expr Expressions::Bytes(const ByteSet& set) {
+  if (!set.Any()) return kEmpty;
+  Node n;
+  n.kind = ExprKind::kBytes;
+  n.first = set;
+  return Intern(n);
+}
+
+Expr Expressions::Literal(std::string_view text) {
+  Expr e = kEpsilonExpr;
+  for (size_t i = text.size(); i-- > 0;) e = Concat(Byte(static_cast<uint8_t>(text[i])), e);
+  return e;
+}
+
+Expr Expressions::Choice(std::vector<std::string> texts) {
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  return ChoiceRange(texts, 0, texts.size(), 0);
+}
+
+// The union of texts[low..high) without their first `depth` bytes, which are equal. Iterates over common prefixes, so
+// the recursion is no deeper than the number of branchings on a path; very deep tries go through a plain union.
+Expr Expressions::ChoiceRange(const std::vector<std::string>& texts, size_t low, size_t high, size_t depth) {
+  struct Frame {
+    size_t low, high, depth, end;  // [low, high) shares `depth` bytes; branches are built up to `end` of the child
+    std::vector<Expr> parts;
+  };
+  std::vector<Frame> stack;
+  Expr result = kEmpty;
+  bool have = false;
+  if (low < high) stack.push_back({low, high, depth, low, {}});
+  while (!stack.empty()) {
+    Frame& f = stack.back();
+    if (have) {  // a child came back: prefix it with its byte
+      f.parts.push_back(Concat(Byte(static_cast<uint8_t>(texts[f.low][f.depth])), result));
+      f.low = f.end;
+      have = false;
+    }
+    if (f.low < f.high && texts[f.low].size() == f.depth) {
+      f.parts.push_back(kEpsilonExpr);
+      ++f.low;
+    }
+    if (f.low == f.high) {
+      result = f.parts.size() == 1 ? f.parts[0] : Union(std::move(f.parts));
+      have = true;
+      stack.pop_back();
+      continue;
+    }
+    const char byte = texts[f.low][f.depth];
+    size_t end = f.low;
+    while (end < f.high && texts[end][f.depth] == byte) ++end;
+    f.end = end;
+    if (end - f.low == 1) {  // a single text: its rest is a literal
+      result = Literal(std::string_view(texts[f.low]).substr(f.depth + 1));
+      have = true;
+      continue;
+    }
+    stack.push_back({f.low, end, f.depth + 1, f.low, {}});
+  }
+  return result;
+}
+
+Expr Expressions::Concat(Expr a, Expr b) {
+  if (a == kEmpty || b == kEmpty) return kEmpty;
+  if (a == kEpsilonExpr) return b;
+  if (b == kEpsilonExpr) return a;
+  if (nodes_[a].kind == ExprKind::kConcat) {  // re-associate to the right, from the end of a's spine
+    std::vector<Expr> spine;
+    for (; nodes_[a].kind == ExprKind::kConcat; a = nodes_[a].b) spine.push_back(nodes_[a].a);
+    spine.push_back(a);
+    while (!spine.empty()) {
+      b = Concat(spine.back(), b);
+      spine.pop_back();
+    }
+    return b;
+  }
+  Node n;
+  n.kind = ExprKind::kConcat;
+  n.a = a;
+  n.b = b;
+  const Node &x = nodes_[a], &y = nodes_[b];
+  n.nullable = x.nullable && y.nullable;
+  n.extended = x.extended || y.extended;
+  n.depth = std::max(x.depth + 1, y.depth);
+  n.first = x.nullable ? x.first | y.first : x.first;
+  return Intern(n);
+}
+
+Expr Expressions::Concat(const std::vector<Expr>& parts) {
+  Expr e = kEpsilonExpr;
+  for (size_t i = parts.size(); i-- > 0;) e = Concat(parts[i], e);
+  return e;
+}
+
+void Expressions::FlattenInto(ExprKind kind, Expr e, std::vector<Expr>* out) const {
+  if (nodes_[e].kind == kind)
+    out->insert(out->end(), Members(e), Members(e) + NumMembers(e));
+  else
+    out->push_back(e);
+}
+
+Expr Expressions::Union(Expr a, Expr b) {
+  if (a == kEmpty || a == b) return b;
+  if (b == kEmpty) return a;
+  return Union(std::vector<Expr>{a, b});
+}
+
+// Factors what derivatives of loops produce, so that equal states become equal expressions:
+//   x{a,b}R | x{c,d}R = x{min,max}R where the intervals overlap or touch;   W*Y | W*Z = W*(Y|Z);   W*Y | Y = W*Y.
+void Expressions::MergeRepeats(std::vector<Expr>* parts) {
+  struct Item {
+    Expr body, rest;
+    uint32_t low, high;
+    Expr whole;
+  };
+  std::vector<Item> items;
+  std::vector<Expr> others;
+  for (Expr e : *parts) {
+    const Node& n = nodes_[e];
+    const bool concat = n.kind == ExprKind::kConcat;
+    const Node& head = concat ? nodes_[n.a] : n;
+    if (head.kind == ExprKind::kRepeat)
+      items.push_back({head.a, concat ? n.b : kEpsilonExpr, head.b, head.c, e});
+    else
+      others.push_back(e);
+  }
+  if (items.empty() || parts->size() < 2) return;
+  bool changed = false;
+  std::sort(items.begin(), items.end(), [](const Item& x, const Item& y) {
+    return std::tie(x.body, x.rest, x.low, x.high) < std::tie(y.body, y.rest, y.low, y.high);
+  });
+  std::vector<Item> merged;
+  for (const Item& i : items) {
+    if (!merged.empty() && merged.back().body == i.body && merged.back().rest == i.rest &&
+        (merged.back().high == kUnbounded || i.low <= merged.back().high + 1)) {
+      Item& m = merged.back();
+      m.high = m.high == kUnbounded || i.high == kUnbounded ? kUnbounded : std::max(m.high, i.high);
+      m.whole = kEmpty;  // rebuilt below
+      changed = true;
+    } else {
+      merged.push_back(i);
+    }
+  }
+  std::vector<Expr> out;
+  for (size_t i = 0; i < merged.size();) {
+    size_t j = i;
+    std::vector<Expr> tails;  // of the plain stars over one body
+    for (; j < merged.size() && merged[j].body == merged[i].body; ++j) {
+      Item& m = merged[j];
+      if (m.low == 0 && m.high == kUnbounded)
+        tails.push_back(m.rest);
+      else
+        out.push_back(m.whole != kEmpty ? m.whole : Concat(Repeat(m.body, m.low, m.high), m.rest));
+    }
+    if (tails.size() == 1)
+      out.push_back(Concat(Star(merged[i].body), tails[0]));
+    else if (!tails.empty()) {
+      out.push_back(Concat(Star(merged[i].body), Union(tails)));
+      changed = true;
+    }
+    for (Expr t : tails) {  // W*Y | Y = W*Y
+      const auto it = std::lower_bound(others.begin(), others.end(), t);
+      if (t != kEpsilonExpr && it != others.end() && *it == t) {
+        others.erase(it);
+        changed = true;
+      }
+    }
+    i = j;
+  }
+  if (!changed) return;
+  out.insert(out.end(), others.begin(), others.end());
+  parts->swap(out);
+}
+
+Expr Expressions::Union(std::vector<Expr> given) {
+  std::vector<Expr> parts;
+  for (Expr e : given)
+    if (e != kEmpty) FlattenInto(ExprKind::kUnion, e, &parts);
+  const auto tidy = [&parts] {
+    std::sort(parts.begin(), parts.end());
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  };
+  tidy();
+  if (parts.size() > 1 && merge_depth_ < kMaxMergeDepth) {
+    const size_t before = parts.size();
+    ++merge_depth_;
+    try {
+      MergeRepeats(&parts);
+    } catch (...) {
+      --merge_depth_;
+      throw;
+    }
+    --merge_depth_;
+    if (parts.size() != before) {
+      std::vector<Expr> flat;
+      for (Expr e : parts) FlattenInto(ExprKind::kUnion, e, &flat);
+      parts.swap(flat);
+    }
+    tidy();
+  }
+  if (parts.empty()) return kEmpty;
+  if (parts.size() == 1) return parts[0];
+  ByteSet set;
+  size_t sets = 0;
+  bool nullable = false;
+  for (Expr e : parts) {
+    const Node& n = nodes_[e];
+    if (e == any_bytes_) return any_bytes_;
+    if (n.kind == ExprKind::kBytes) {
+      set = set | n.first;
+      ++sets;
+    }
+    if (e != kEpsilonExpr) nullable = nullable || n.nullable;
+    if (n.kind == ExprKind::kComplement && std::binary_search(parts.begin(), parts.end(), n.a)) return any_bytes_;
+  }
+  if (sets > 1 || (nullable && parts[0] == kEpsilonExpr)) {
+    std::vector<Expr> rest;
+    for (Expr e : parts)
+      if ((sets < 2 || nodes_[e].kind != ExprKind::kBytes) && !(nullable && e == kEpsilonExpr)) rest.push_back(e);
+    if (sets > 1) rest.push_back(Bytes(set));
+    parts.swap(rest);
+    tidy();
+    if (parts.size() == 1) return parts[0];
+  }
+  if (parts.size() > limits.width) ThrowLimit("expression_width", limits.width, "members of one union");
+  Node n;
+  n.kind = ExprKind::kUnion;
+  for (Expr e : parts) {
+    const Node& m = nodes_[e];
+    n.nullable = n.nullable || m.nullable;
+    n.extended = n.extended || m.extended;
+    n.depth = std::max(n.depth, m.depth + 1);
+    n.first = n.first | m.first;
+  }
+  return Intern(n, &parts);
+}
+
+Expr Expressions::Repeat(Expr x, uint32_t low, uint32_t high) {
+  if (high == 0 || x == kEpsilonExpr) return kEpsilonExpr;
+  if (x == kEmpty) return low ? kEmpty : kEpsilonExpr;
+  if (nodes_[x].kind == ExprKind::kUnion && Members(x)[0] == kEpsilonExpr) {  // (y|ε){m,n} = y{0,n}
+    x = Union(std::vector<Expr>(Members(x) + 1, Members(x) + NumMembers(x)));
+    low = 0;
+  }
+  if (nodes_[x].nullable) low = 0;
+  if (nodes_[x].kind == ExprKind::kRepeat && High(x) == kUnbounded && Low(x) <= 1) {  // (y*){m,n}, (y+){m,n}
+    if (Low(x) == 0) return x;
+    return Repeat(Body(x), low, kUnbounded);
+  }
+  if (low == 1 && high == 1) return x;
+  if (low == 0 && high == 1) return Union(x, kEpsilonExpr);
+  Node n;
+  n.kind = ExprKind::kRepeat;
+  n.a = x;
+  n.b = low;
+  n.c = high;
+  n.nullable = low == 0;
+  n.extended = nodes_[x].extended;
+  n.depth = nodes_[x].depth + 1;
+  n.first = nodes_[x].first;
+  return Intern(n);
+}
+
+Expr Expressions::Intersect(Expr a, Expr b) { return Intersect(std::vector<Expr>{a, b}); }
+
+Expr Expressions::Intersect(std::vector<Expr> given) {
+  std::vector<Expr> parts;
+  for (Expr e : given) {
+    if (e == kEmpty) return kEmpty;
+    if (e != any_bytes_) FlattenInto(ExprKind::kIntersect, e, &parts);
+  }
+  std::sort(parts.begin(), parts.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  if (parts.empty()) return any_bytes_;
+  if (parts.size() == 1) return parts[0];
+  ByteSet first = ByteSet::All(), set = ByteSet::All();
+  size_t sets = 0;
+  bool nullable = true;
+  for (Expr e : parts) {
+    const Node& n = nodes_[e];
+    first = first & n.first;
+    nullable = nullable && n.nullable;
+    if (n.kind == ExprKind::kBytes) {
+      set = set & n.first;
+      ++sets;
+    }
+    if (n.kind == ExprKind::kComplement && std::binary_search(parts.begin(), parts.end(), n.a)) return kEmpty;
+  }
+  if (!first.Any() || parts[0] == kEpsilonExpr) return nullable ? kEpsilonExpr : kEmpty;
+  if (sets > 1) {
+    std::vector<Expr> rest{Bytes(set)};
+    for (Expr e : parts)
+      if (nodes_[e].kind != ExprKind::kBytes) rest.push_back(e);
+    return Intersect(std::move(rest));
+  }
+  if (parts.size() > limits.width) ThrowLimit("expression_width", limits.width, "members of one intersection");
+  Node n;
+  n.kind = ExprKind::kIntersect;
+  n.extended = true;
+  n.nullable = nullable;
+  n.first = first;
+  for (Expr e : parts) n.depth = std::max(n.depth, nodes_[e].depth + 1);
+  return Intern(n, &parts);
+}
+
+Expr Expressions::Complement(Expr x) {
+  if (x == kEmpty) return any_bytes_;
+  if (x == any_bytes_) return kEmpty;
+  if (nodes_[x].kind == ExprKind::kComplement) return nodes_[x].a;
+  Node n;
+  n.kind = ExprKind::kComplement;
+  n.a = x;
+  n.extended = true;
+  n.nullable = !nodes_[x].nullable;
+  n.depth = nodes_[x].depth + 1;
+  n.first = ByteSet::All();
+  return Intern(n);
+}
+
+Expr Expressions::Automaton(std::shared_ptr<const ByteTable> table, uint32_t state) {
+  if (state == 0) return kEmpty;
+  const auto [it, added] = automaton_index_.emplace(table.get(), static_cast<uint32_t>(automata_.size()));
+  if (added) automata_.push_back(table);
+  Node n;
+  n.kind = ExprKind::kAutomaton;
+  n.a = it->second;
+  n.b = state;
+  n.nullable = table->final[state] != 0;
+  const uint32_t* row = table->next.data() + size_t{state} * 256;
+  for (int b = 0; b < 256; ++b)
+    if (row[b]) n.first.Add(static_cast<uint8_t>(b));
+  if (!n.first.Any()) return n.nullable ? kEpsilonExpr : kEmpty;
+  return Intern(n);
+}
+
+}  // namespace tokamata
