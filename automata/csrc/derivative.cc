@@ -4,8 +4,8 @@
 
 namespace tokamata {
 
-// Adds terms whose union is one step of e·rest. Recursion follows operator nesting, which limits.depth bounds; the
-// spine of a concatenation is a loop.
+// Adds terms whose union is one step of e·rest. Recursion follows operator nesting, which limits.depth bounds, and
+// calls inside calls, which limits.calls does; the spine of a concatenation is a loop.
 void Expressions::Collect(Expr e, Expr rest, std::vector<Term>* out) {
   for (;;) {
     const Node n = nodes_[e];  // by value: builders may move the pool
@@ -30,6 +30,18 @@ void Expressions::Collect(Expr e, Expr rest, std::vector<Term>* out) {
         std::vector<Term> steps;
         Partition(e, &steps);
         for (const Term& t : steps) out->push_back({t.bytes, Concat(t.target, rest)});
+        return;
+      }
+      case ExprKind::kCall: {
+        if (call_depth_ >= limits.calls) ThrowLimit("nested_calls", limits.calls, "rules that call one another before a byte is read");
+        ++call_depth_;
+        try {
+          Collect(Expand(e), rest, out);
+        } catch (...) {
+          --call_depth_;
+          throw;
+        }
+        --call_depth_;
         return;
       }
       case ExprKind::kAutomaton: {

@@ -90,6 +90,7 @@ void Expressions::Grow() {
 size_t Expressions::MemoryBytes() const {
   size_t bytes = nodes_.capacity() * sizeof(Node) + (members_.capacity() + table_.capacity()) * sizeof(uint32_t);
   for (const auto& a : automata_) bytes += a->next.size() * sizeof(uint32_t) + a->final.size();
+  for (const RuleTable& r : rules_) bytes += r.bodies.capacity() * sizeof(Expr) + r.source->MemoryBytes();
   return bytes;
 }
 
@@ -114,6 +115,7 @@ Expr Expressions::Import(const Expressions& other, Expr e) {
   for (Expr x = e + 1; x-- > 0;)
     if (needed[x]) operands(x, [&](Expr y) { needed[y] = 1; });
   std::vector<Expr> copy(e + 1, kEmpty);
+  std::unordered_map<uint32_t, uint32_t> sources;  // of rules: number there, number here
   for (Expr x = 0; x <= e; ++x) {
     if (!needed[x]) continue;
     const Node& n = other.nodes_[x];
@@ -129,6 +131,12 @@ Expr Expressions::Import(const Expressions& other, Expr e) {
       case ExprKind::kIntersect: copy[x] = Intersect(std::move(parts)); break;
       case ExprKind::kComplement: copy[x] = Complement(parts[0]); break;
       case ExprKind::kAutomaton: copy[x] = Automaton(other.automata_[n.a], n.b); break;
+      case ExprKind::kCall: {
+        const auto [it, added] = sources.emplace(n.a, 0);
+        if (added) it->second = AddRules(other.rules_[n.a].source->Clone(this));
+        copy[x] = Call(it->second, n.b, n.nullable, n.first);
+        break;
+      }
     }
   }
   return copy[e];

@@ -42,6 +42,23 @@ enum class ExprKind : uint8_t {
   kIntersect,   // two or more, none a kIntersect, sorted
   kComplement,  // all byte strings but those of x
   kAutomaton,   // the strings that a state of a registered eager automaton accepts
+  kCall,        // the language of a rule, whose expression is made when a derivative first needs it
+};
+
+class Expressions;
+
+// Rules by number, each the name of a language; what makes expressions push-down: call(r)·rest is a stack whose top is
+// r. A language is regular exactly when finitely many expressions are reached, and nobody has to know in advance.
+class RuleSource {
+ public:
+  virtual ~RuleSource() = default;
+  // The language of a rule, in the pool that the source was made for. It may call rules, itself included, but every
+  // cycle of calls must read a byte first (no left recursion), and it must not be empty: no alternative that is called
+  // may be one.
+  virtual Expr Expand(uint32_t rule) = 0;
+  // The same rules for another pool, sharing nothing that changes.
+  virtual std::shared_ptr<RuleSource> Clone(Expressions* pool) const = 0;
+  virtual size_t MemoryBytes() const { return 0; }
 };
 
 // A deterministic acceptor given as tables, for use as a leaf of expressions. State 0 is dead, every other state can
@@ -56,6 +73,7 @@ struct ExpressionLimits {
   uint32_t depth = 1000;       // nesting of operators
   size_t width = 100'000;      // members of one derived union or intersection (a literal choice is not limited)
   size_t emptiness = 200'000;  // expressions that one emptiness question may visit
+  uint32_t calls = 5000;       // rules that one derivative may enter, one inside the other
 };
 
 class Expressions {
@@ -97,6 +115,14 @@ class Expressions {
   Expr AnyText();
   // The strings accepted from a state of a table; the table is kept.
   Expr Automaton(std::shared_ptr<const ByteTable> table, uint32_t state);
+  // Rules of a source are called by its number in this pool.
+  uint32_t AddRules(std::shared_ptr<RuleSource> source);
+  RuleSource* Rules(uint32_t source) const { return rules_[source].source.get(); }
+  // The language of a rule, which is not empty: whether it has the empty string, and the bytes that members begin with
+  // (more does no harm).
+  Expr Call(uint32_t source, uint32_t rule, bool nullable, const ByteSet& first);
+  // What a call stands for.
+  Expr Expand(Expr call);
   // Copies an expression of another pool (whose owner must not change it meanwhile).
   Expr Import(const Expressions& other, Expr e);
 
@@ -114,6 +140,7 @@ class Expressions {
   uint32_t Low(Expr e) const { return nodes_[e].b; }
   uint32_t High(Expr e) const { return nodes_[e].c; }
   const Expr* Members(Expr e) const { return members_.data() + nodes_[e].a; }
+  uint32_t Rule(Expr e) const { return nodes_[e].b; }  // kCall
   uint32_t NumMembers(Expr e) const { return nodes_[e].b; }
   const ByteSet& Set(Expr e) const { return nodes_[e].first; }  // kBytes
   size_t Size() const { return nodes_.size(); }
@@ -143,6 +170,7 @@ class Expressions {
   void Grow();
   void FlattenInto(ExprKind kind, Expr e, std::vector<Expr>* out) const;
   void MergeRepeats(std::vector<Expr>* parts);
+  void MergeCalls(std::vector<Expr>* parts);
   Expr ChoiceRange(const std::vector<std::string>& texts, size_t low, size_t high, size_t depth);
   Expr Utf8Continuation(const CodePointRanges& ranges, int bytes);
   void Collect(Expr e, Expr rest, std::vector<Term>* out);
@@ -157,6 +185,12 @@ class Expressions {
   std::unordered_map<const ByteTable*, uint32_t> automaton_index_;
   Expr any_bytes_ = 0, any_text_ = 0;
   Expr utf8_full_[4] = {0, 0, 0, 0};
+  struct RuleTable {
+    std::shared_ptr<RuleSource> source;
+    std::vector<Expr> bodies;  // by rule; kEmpty: not expanded yet
+  };
+  std::vector<RuleTable> rules_;
+  uint32_t call_depth_ = 0;  // of rules entered by Collect
   int merge_depth_ = 0;  // of nested unions inside MergeRepeats
 };
 

@@ -185,6 +185,34 @@ void Expressions::MergeRepeats(std::vector<Expr>* parts) {
   parts->swap(out);
 }
 
+// C·Y | C·Z = C·(Y|Z) for a call C: two stacks with one top.
+void Expressions::MergeCalls(std::vector<Expr>* parts) {
+  std::vector<std::pair<Expr, Expr>> calls;  // head, rest
+  for (Expr e : *parts) {
+    const Node& n = nodes_[e];
+    if (n.kind == ExprKind::kCall) calls.emplace_back(e, kEpsilonExpr);
+    if (n.kind == ExprKind::kConcat && nodes_[n.a].kind == ExprKind::kCall) calls.emplace_back(n.a, n.b);
+  }
+  if (calls.size() < 2) return;
+  std::sort(calls.begin(), calls.end());
+  bool changed = false;
+  for (size_t i = 1; i < calls.size(); ++i) changed = changed || calls[i].first == calls[i - 1].first;
+  if (!changed) return;
+  parts->erase(std::remove_if(parts->begin(), parts->end(),
+                              [this](Expr e) {
+                                const Node& n = nodes_[e];
+                                return n.kind == ExprKind::kCall ||
+                                       (n.kind == ExprKind::kConcat && nodes_[n.a].kind == ExprKind::kCall);
+                              }),
+               parts->end());
+  for (size_t i = 0; i < calls.size();) {
+    std::vector<Expr> rests;
+    const Expr head = calls[i].first;
+    for (; i < calls.size() && calls[i].first == head; ++i) rests.push_back(calls[i].second);
+    parts->push_back(Concat(head, rests.size() == 1 ? rests[0] : Union(std::move(rests))));
+  }
+}
+
 Expr Expressions::Union(std::vector<Expr> given) {
   std::vector<Expr> parts;
   for (Expr e : given)
@@ -199,6 +227,7 @@ Expr Expressions::Union(std::vector<Expr> given) {
     ++merge_depth_;
     try {
       MergeRepeats(&parts);
+      if (!rules_.empty()) MergeCalls(&parts);
     } catch (...) {
       --merge_depth_;
       throw;
@@ -328,6 +357,30 @@ Expr Expressions::Complement(Expr x) {
   n.depth = nodes_[x].depth + 1;
   n.first = ByteSet::All();
   return Intern(n);
+}
+
+uint32_t Expressions::AddRules(std::shared_ptr<RuleSource> source) {
+  rules_.push_back({std::move(source), {}});
+  return static_cast<uint32_t>(rules_.size() - 1);
+}
+
+Expr Expressions::Call(uint32_t source, uint32_t rule, bool nullable, const ByteSet& first) {
+  Node n;
+  n.kind = ExprKind::kCall;
+  n.a = source;
+  n.b = rule;
+  n.nullable = nullable;
+  n.first = first;
+  return Intern(n);
+}
+
+Expr Expressions::Expand(Expr call) {
+  const uint32_t source = nodes_[call].a, rule = nodes_[call].b;
+  std::vector<Expr>& known = rules_[source].bodies;
+  if (rule >= known.size()) known.resize(std::max<size_t>(rule + 1, known.size() * 2), kEmpty);
+  if (known[rule] != kEmpty) return known[rule];
+  const Expr body = rules_[source].source->Expand(rule);  // may add rules and expand others
+  return rules_[source].bodies[rule] = body;
 }
 
 Expr Expressions::Automaton(std::shared_ptr<const ByteTable> table, uint32_t state) {
