@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from .._core import Language
@@ -21,7 +21,10 @@ class Limits:
 
     ``expression_nodes``: expressions of one constraint (about 100 bytes each). ``expression_depth``: nesting of
     operators. ``expression_width``: members of one derived union. ``emptiness``: expressions that one search for a
-    member of an intersection or complement may visit. ``states``: delayed states that decoding may reach (1 KiB each).
+    member of an intersection or complement may visit. ``states``: delayed states that may be reached (1 KiB each).
+    ``seconds``: processor time of one call that builds a constraint, fills a mask or takes a token.
+    ``search_seconds``: processor time of one question about whole languages (equivalent, count, sample, minimize, ...).
+    ``count_bytes``: memory for the big numbers of count and sample.
     """
 
     expression_nodes: int = 5_000_000
@@ -29,11 +32,12 @@ class Limits:
     expression_width: int = 100_000
     emptiness: int = 200_000
     states: int = 500_000
+    seconds: float = 1.0
+    search_seconds: float = 60.0
+    count_bytes: int = 256 << 20
 
     def _native(self) -> NativeLimits:
-        return NativeLimits(
-            self.expression_nodes, self.expression_depth, self.expression_width, self.emptiness, self.states
-        )
+        return NativeLimits(*astuple(self))
 
 
 @dataclass(frozen=True)
@@ -177,21 +181,38 @@ class Constraint:
             raise ValueError(f"examples: expected n >= 0, got {n}")
         return self._native.examples(n, seed % 2**64)
 
+    def sample(self, n: int, length: int | tuple[int, int], seed: int = 0) -> list[bytes]:
+        """``n`` independent members (one may come again), uniformly random among all members of ``length`` bytes.
+
+        ``length``: bytes, or a pair (least, most): a length then comes as often as it has members. Exact, by counting
+        and by finding the texts of random ranks in byte order; equal seeds give equal texts. Raises ValueError when no
+        member is so long. O(length² · (arcs + n)) over the states reached; texts of 1,000 bytes take milliseconds.
+        Source: Wilf, "A unified setting for sequencing, ranking, and selection algorithms" (1977).
+        """
+        low, high = (length, length) if isinstance(length, int) else length
+        if n < 0 or not 0 <= low <= high:
+            raise ValueError(f"sample: expected n >= 0 and 0 <= least <= most length, got n={n}, length={length}")
+        texts = self._native.sample(n, low, high, seed % 2**64)
+        if n and not texts:
+            where = f"{low} bytes" if low == high else f"{low} to {high} bytes"
+            raise ValueError(f"sample: no member has {where}; examples() shows which lengths occur")
+        return texts
+
     def count(self, length: int) -> int:
-        """The number of members of exactly ``length`` bytes; exact. O(length · states reached)."""
+        """The number of members of exactly ``length`` bytes; exact. O(length² · arcs / 8) over the states reached."""
         if length < 0:
             raise ValueError(f"count: expected length >= 0, got {length}")
-        native = self._native
-        if native.is_empty():
-            return 0
-        ways = {native.start(): 1}
-        for _ in range(length):
-            following: dict[int, int] = {}
-            for state, n in ways.items():
-                for target, labels in native.successors(state).items():
-                    following[target] = following.get(target, 0) + n * labels
-            ways = following
-        return sum(n for state, n in ways.items() if native.is_final(state))
+        return int.from_bytes(self._native.count(length), "little")
+
+    def minimize(self) -> Constraint:
+        """The same set of texts, held as its minimal deterministic automaton.
+
+        Equal constraints have equal minimal automata, state by state (:meth:`to_fst`). All states are made now: worth
+        it for a small automaton that was combined from much, not for counters, which stay symbolic otherwise. Raises
+        LimitError (``states``) when too many states are reached, so always where there are infinitely many.
+        O(n log n) for n states reached. Source: Hopcroft (1971).
+        """
+        return self._combined(self._native.minimize(), f"{self.source}.minimize()")
 
     # ---- views
     @property

@@ -31,12 +31,12 @@ void BindExpressions(nb::module_& m) {
       .def(
           "__init__",
           [](Limits* self, size_t expression_nodes, uint32_t expression_depth, size_t expression_width,
-             size_t emptiness, uint32_t states) {
-            new (self) Limits();
-            self->expressions = {expression_nodes, expression_depth, expression_width, emptiness};
-            self->states = states;
+             size_t emptiness, uint32_t states, double seconds, double search_seconds, size_t count_bytes) {
+            new (self) Limits{{expression_nodes, expression_depth, expression_width, emptiness},
+                              states, seconds, search_seconds, count_bytes};
           },
-          "expression_nodes"_a, "expression_depth"_a, "expression_width"_a, "emptiness"_a, "states"_a);
+          "expression_nodes"_a, "expression_depth"_a, "expression_width"_a, "emptiness"_a, "states"_a, "seconds"_a,
+          "search_seconds"_a, "count_bytes"_a);
 
   nb::class_<Language>(m, "Language", "A set of byte strings; immutable, safe to share between threads.")
       .def_static(
@@ -122,22 +122,35 @@ void BindExpressions(nb::module_& m) {
           },
           "n"_a, "seed"_a, nb::sig("def examples(self, n: int, seed: int) -> list[bytes]"))
       .def(
-          "successors",
-          [](const Language& self, uint32_t state) {
-            DelayedAcceptor& a = *self.Acceptor();
-            nb::dict out;
-            const DelayedAcceptor::State* row = a.Row(state);
-            a.Live(state).ForEach([&](uint8_t b) {
-              nb::int_ key(row[b]);
-              out[key] = out.contains(key) ? nb::int_(nb::cast<int>(out[key]) + 1) : nb::int_(1);
-            });
+          "count",
+          [](const Language& self, size_t length) {
+            std::vector<uint64_t> limbs;
+            {
+              nb::gil_scoped_release release;
+              limbs = self.Count(length);
+            }
+            std::string digits;  // little-endian bytes
+            for (uint64_t limb : limbs)
+              for (int i = 0; i < 8; ++i) digits.push_back(static_cast<char>(limb >> (8 * i)));
+            return ToBytes(digits);
+          },
+          "length"_a, "The number of members of exactly that many bytes, as little-endian bytes.")
+      .def(
+          "sample",
+          [](const Language& self, size_t n, size_t low, size_t high, uint64_t seed) {
+            std::vector<std::string> texts;
+            {
+              nb::gil_scoped_release release;
+              texts = self.Sample(n, low, high, seed);
+            }
+            nb::list out;
+            for (const std::string& t : texts) out.append(ToBytes(t));
             return out;
           },
-          "state"_a, "Successor states and the number of bytes that lead to each.",
-          nb::sig("def successors(self, state: int) -> dict[int, int]"))
-      .def("start", [](const Language& self) { return self.Acceptor()->Start(); })
-      .def(
-          "is_final", [](const Language& self, uint32_t state) { return self.Acceptor()->IsFinal(state); }, "state"_a)
+          "n"_a, "low"_a, "high"_a, "seed"_a,
+          nb::sig("def sample(self, n: int, low: int, high: int, seed: int) -> list[bytes]"),
+          "Uniformly random members of low..high bytes.")
+      .def("minimize", &Language::Minimize, Released())
       .def(
           "live_bytes",
           [](const Language& self, const nb::bytes& text) {

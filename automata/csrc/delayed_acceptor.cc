@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "automata/csrc/time_limit.h"
+
 namespace tokamata {
 
 DelayedAcceptor::~DelayedAcceptor() = default;
@@ -19,6 +21,8 @@ DelayedAcceptor::State DelayedAcceptor::AddState(uint32_t source, bool final) {
 }
 
 const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
+  const TimeLimit time("acceptor", "seconds", seconds);
+  TimeLimit::Spend(4);
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   Record& r = states_[q];
   if (const State* row = r.row.load(std::memory_order_relaxed)) return row;  // somebody else was faster
@@ -43,6 +47,12 @@ const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
   num_rows_.store(rows + 1, std::memory_order_relaxed);
   r.row.store(row, std::memory_order_release);
   return row;
+}
+
+DelayedAcceptor::State DelayedAcceptor::RunSlowly(State q, std::string_view bytes) {
+  const TimeLimit time("acceptor", "seconds", seconds);
+  for (size_t i = 0; i < bytes.size() && q; ++i) q = Row(q)[static_cast<uint8_t>(bytes[i])];
+  return q;
 }
 
 size_t DelayedAcceptor::MemoryBytes() const { return NumRows() * 256 * sizeof(State) + NumStates() * sizeof(Record); }

@@ -43,9 +43,14 @@ class DelayedAcceptor {
     const State* row = states_[q].row.load(std::memory_order_acquire);
     return row ? row : Expand(q);
   }
+  bool HasRow(State q) const { return states_[q].row.load(std::memory_order_acquire) != nullptr; }
   State Next(State q, uint8_t b) { return Row(q)[b]; }
   State Run(State q, std::string_view bytes) {
-    for (size_t i = 0; i < bytes.size() && q; ++i) q = Row(q)[static_cast<uint8_t>(bytes[i])];
+    for (size_t i = 0; i < bytes.size() && q; ++i) {
+      const State* row = states_[q].row.load(std::memory_order_acquire);
+      if (!row) return RunSlowly(q, bytes.substr(i));
+      q = row[static_cast<uint8_t>(bytes[i])];
+    }
     return q;
   }
   bool IsFinal(State q) const { return states_[q].final; }
@@ -70,6 +75,7 @@ class DelayedAcceptor {
   virtual std::vector<State> Alternatives(State, size_t) { return {}; }
 
   uint32_t max_states = 500'000;  // rows of 1 KiB
+  double seconds = 1;             // processor time of one call that needs new rows
 
  protected:
   struct Record {
@@ -87,6 +93,7 @@ class DelayedAcceptor {
 
  private:
   const State* Expand(State q);
+  State RunSlowly(State q, std::string_view bytes);
 
   State start_ = kDead;
   StableArray<Record> states_;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
+#include "automata/csrc/byte_table.h"
 #include "automata/csrc/errors.h"
 
 namespace tokamata {
@@ -59,13 +60,6 @@ class RuleSource {
   // The same rules for another pool, sharing nothing that changes.
   virtual std::shared_ptr<RuleSource> Clone(Expressions* pool) const = 0;
   virtual size_t MemoryBytes() const { return 0; }
-};
-
-// A deterministic acceptor given as tables, for use as a leaf of expressions. State 0 is dead, every other state can
-// reach a final one; next[s * 256 + b] is the successor.
-struct ByteTable {
-  std::vector<uint32_t> next;
-  std::vector<uint8_t> final;
 };
 
 struct ExpressionLimits {

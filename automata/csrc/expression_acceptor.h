@@ -15,6 +15,8 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr root);
 
   Expr Root() const { return root_; }
+  // What is left to be read in a state.
+  Expr SourceOf(State q) const { return Source(q); }
   // Calls f(const Expressions&) while no other thread changes the pool.
   template <class F>
   auto WithPool(F&& f) const {

@@ -1,42 +1,44 @@
 #include "automata/csrc/language.h"
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "automata/csrc/byte_table.h"
+#include "automata/csrc/count.h"
+#include "automata/csrc/read.h"
+#include "automata/csrc/sample.h"
+#include "automata/csrc/time_limit.h"
 
 namespace tokamata {
 
 using State = DelayedAcceptor::State;
 
 Language Language::Build(const std::function<Expr(Expressions*)>& build, const Limits& limits) {
+  const TimeLimit time("constraint", "seconds", limits.seconds);
   auto pool = std::make_unique<Expressions>();
   pool->limits = limits.expressions;
   const Expr root = build(pool.get());
   auto acceptor = std::make_shared<ExpressionAcceptor>(std::move(pool), root);
   acceptor->max_states = limits.states;
-  return Language(std::move(acceptor));
-}
-
-Limits Language::CurrentLimits() const {
-  Limits limits;
-  limits.expressions = acceptor_->WithPool([](const Expressions& p) { return p.limits; });
-  limits.states = acceptor_->max_states;
-  return limits;
+  acceptor->seconds = limits.seconds;
+  return Language(std::move(acceptor), limits);
 }
 
 Language Language::Combine(const std::vector<Language>& parts,
                            const std::function<Expr(Expressions*, std::vector<Expr>)>& combine) {
-  Limits limits;  // the widest of the operands
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const Limits own = parts[i].CurrentLimits();
-    if (i == 0) limits = own;
-    limits.states = std::max(limits.states, own.states);
-    limits.expressions.nodes = std::max(limits.expressions.nodes, own.expressions.nodes);
-    limits.expressions.depth = std::max(limits.expressions.depth, own.expressions.depth);
-    limits.expressions.width = std::max(limits.expressions.width, own.expressions.width);
-    limits.expressions.emptiness = std::max(limits.expressions.emptiness, own.expressions.emptiness);
+  Limits limits = parts.empty() ? Limits() : parts[0].limits_;  // the widest of the operands
+  const auto widen = [](auto* mine, auto other) { *mine = std::max(*mine, other); };
+  for (const Language& p : parts) {
+    widen(&limits.expressions.nodes, p.limits_.expressions.nodes);
+    widen(&limits.expressions.depth, p.limits_.expressions.depth);
+    widen(&limits.expressions.width, p.limits_.expressions.width);
+    widen(&limits.expressions.emptiness, p.limits_.expressions.emptiness);
+    widen(&limits.states, p.limits_.states);
+    widen(&limits.seconds, p.limits_.seconds);
+    widen(&limits.search_seconds, p.limits_.search_seconds);
+    widen(&limits.count_bytes, p.limits_.count_bytes);
   }
   return Build(
       [&](Expressions* pool) {
@@ -75,19 +77,18 @@ Language Language::WithLimits(const Limits& limits) const {
       limits);
 }
 
+std::shared_ptr<ExpressionAcceptor> Language::Scratch() const { return WithLimits(limits_).acceptor_; }
+
 bool Language::Accepts(std::string_view text) const {
-  const State q = acceptor_->Run(acceptor_->Start(), text);
-  return q != DelayedAcceptor::kDead && acceptor_->IsFinal(q);
+  const TimeLimit time("accepts", "search_seconds", limits_.search_seconds);
+  const Reading reading = Read(acceptor_.get(), text);
+  return reading.length == text.size() && reading.final;
 }
 
 int64_t Language::ViablePrefix(std::string_view text) const {
-  State q = acceptor_->Start();
-  if (!q) return -1;
-  for (size_t i = 0; i < text.size(); ++i) {
-    q = acceptor_->Next(q, static_cast<uint8_t>(text[i]));
-    if (!q) return static_cast<int64_t>(i);
-  }
-  return static_cast<int64_t>(text.size());
+  const TimeLimit time("viable_prefix", "search_seconds", limits_.search_seconds);
+  const Reading reading = Read(acceptor_.get(), text);
+  return reading.alive ? static_cast<int64_t>(reading.length) : -1;
 }
 
 namespace {
@@ -107,15 +108,19 @@ std::string PathTo(const std::vector<Reached>& how, size_t i) {
 
 }  // namespace
 
-std::string Language::ShortestCompletion(State q) const {
+namespace {
+
+// A shortest string from a state to a final one.
+std::string ShortestCompletion(DelayedAcceptor* acceptor, State q) {
   std::vector<State> queue{q};
   std::vector<Reached> how{{0, 0}};
   std::unordered_set<State> seen{q};
   for (size_t i = 0; i < queue.size(); ++i) {
-    if (acceptor_->IsFinal(queue[i])) return PathTo(how, i);
-    const State* row = acceptor_->Row(queue[i]);
+    TimeLimit::Spend(2);
+    if (acceptor->IsFinal(queue[i])) return PathTo(how, i);
+    const State* row = acceptor->Row(queue[i]);
     State last = DelayedAcceptor::kDead;
-    acceptor_->Live(queue[i]).ForEach([&](uint8_t b) {
+    acceptor->Live(queue[i]).ForEach([&](uint8_t b) {
       if (row[b] == last) return;  // neighbours mostly share their target
       last = row[b];
       if (seen.insert(last).second) {
@@ -127,13 +132,18 @@ std::string Language::ShortestCompletion(State q) const {
   return {};  // the dead state
 }
 
+}  // namespace
+
 std::optional<std::string> Language::Counterexample(const Language& a, const Language& b) {
-  DelayedAcceptor &x = *a.acceptor_, &y = *b.acceptor_;
+  const TimeLimit time("counterexample", "search_seconds", std::max(a.limits_.search_seconds, b.limits_.search_seconds));
+  const std::shared_ptr<ExpressionAcceptor> left = a.Scratch(), right = b.Scratch();
+  DelayedAcceptor &x = *left, &y = *right;
   const auto pair = [](State p, State q) { return uint64_t{p} << 32 | q; };
   std::vector<std::pair<State, State>> queue{{x.Start(), y.Start()}};
   std::vector<Reached> how{{0, 0}};
   std::unordered_set<uint64_t> seen{pair(x.Start(), y.Start())};
   for (size_t i = 0; i < queue.size(); ++i) {
+    TimeLimit::Spend(4);
     const auto [p, q] = queue[i];
     if ((p && x.IsFinal(p)) != (q && y.IsFinal(q))) return PathTo(how, i);
     const State *rp = x.Row(p), *rq = y.Row(q);
@@ -152,24 +162,27 @@ std::optional<std::string> Language::Counterexample(const Language& a, const Lan
 }
 
 std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
+  const TimeLimit time("examples", "search_seconds", limits_.search_seconds);
   constexpr size_t kLongWalk = 48;  // bytes after which a walk heads for the nearest end
   std::vector<std::string> out;
   if (IsEmpty()) return out;
+  const std::shared_ptr<ExpressionAcceptor> acceptor = Scratch();
   std::unordered_set<std::string> known;
   std::mt19937_64 random(seed);
   const auto below = [&random](size_t k) { return static_cast<size_t>(random() % k); };
   for (size_t tries = 0; out.size() < n && tries < 20 * n + 100; ++tries) {
-    State q = acceptor_->Start();
+    State q = acceptor->Start();
     std::string text;
     for (;;) {
-      const ByteSet live = acceptor_->Live(q);
-      if (acceptor_->IsFinal(q) && (!live.Any() || below(4) == 0)) break;
+      TimeLimit::Spend(4);
+      const ByteSet live = acceptor->Live(q);
+      if (acceptor->IsFinal(q) && (!live.Any() || below(4) == 0)) break;
       if (text.size() >= kLongWalk) {
-        text += ShortestCompletion(q);
+        text += ShortestCompletion(acceptor.get(), q);
         break;
       }
       // A target first, then one of its bytes, printable ASCII before others: members look like text.
-      const State* row = acceptor_->Row(q);
+      const State* row = acceptor->Row(q);
       std::vector<std::pair<State, ByteSet>> targets;
       live.ForEach([&](uint8_t b) {
         for (auto& [state, set] : targets)
@@ -202,15 +215,18 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
 }
 
 Fst Language::ToFst(size_t most_states) const {
+  const TimeLimit time("to_fst", "search_seconds", limits_.search_seconds);
   Fst fst(SemiringKind::kTropical);
   if (IsEmpty()) return fst;
-  std::vector<State> queue{acceptor_->Start()};
+  const std::shared_ptr<ExpressionAcceptor> acceptor = Scratch();
+  std::vector<State> queue{acceptor->Start()};
   std::unordered_map<State, StateId> id{{queue[0], 0}};
   fst.SetStart(fst.AddState());
   for (size_t i = 0; i < queue.size(); ++i) {
+    TimeLimit::Spend(8);
     const State q = queue[i];
-    const State* row = acceptor_->Row(q);
-    if (acceptor_->IsFinal(q)) fst.SetFinal(static_cast<StateId>(i), fst.One());
+    const State* row = acceptor->Row(q);
+    if (acceptor->IsFinal(q)) fst.SetFinal(static_cast<StateId>(i), fst.One());
     const auto arc = [&](uint8_t b) {
       const auto [it, added] = id.emplace(row[b], static_cast<StateId>(queue.size()));
       if (added) {
@@ -223,7 +239,7 @@ Fst Language::ToFst(size_t most_states) const {
       const Label label = b ? b : 256;
       fst.AddArc(static_cast<StateId>(i), {label, label, fst.One(), it->second});
     };
-    const ByteSet live = acceptor_->Live(q);
+    const ByteSet live = acceptor->Live(q);
     live.ForEach([&](uint8_t b) {
       if (b) arc(b);  // NUL last: its label is 256
     });
@@ -232,131 +248,28 @@ Fst Language::ToFst(size_t most_states) const {
   return fst;
 }
 
-namespace {
-
-void CheckBytes(const Fst& fst) {
-  for (StateId s = 0; s < fst.NumStates(); ++s)
-    for (const Arc& a : fst.Arcs(s)) {
-      if (a.ilabel != a.olabel)
-        throw FstError("from_fst: expected an acceptor, got a transducer (state " + std::to_string(s) + " has the arc " +
-                       std::to_string(a.ilabel) + ":" + std::to_string(a.olabel) + "); project it to one side first");
-      if (a.ilabel < 0 || a.ilabel > 256)
-        throw FstError("from_fst: expected byte labels 0 (epsilon), 1..255 and 256 (NUL), got label " +
-                       std::to_string(a.ilabel) + " at state " + std::to_string(s) + "; relabel the acceptor over bytes");
-    }
-}
-
-[[noreturn]] void TooManyStates(uint32_t limit) {
-  throw LimitError("from_fst: the limit states=" + std::to_string(limit) +
-                   " was reached while determinizing; pass a smaller acceptor or raise it: tokamata.Limits(states=...)");
-}
-
-bool IsDeterministic(const Fst& fst) {
-  for (StateId s = 0; s < fst.NumStates(); ++s) {
-    ByteSet seen;
-    for (const Arc& a : fst.Arcs(s)) {
-      const uint8_t byte = static_cast<uint8_t>(a.ilabel);  // NUL is 256
-      if (a.ilabel == kEpsilon || seen.Has(byte)) return false;
-      seen.Add(byte);
-    }
-  }
-  return true;
-}
-
-// State s of the machine becomes state s + 1.
-uint32_t CopyStates(const Fst& fst, uint32_t limit, ByteTable* table) {
-  if (static_cast<uint64_t>(fst.NumStates()) >= limit) TooManyStates(limit);
-  table->next.resize((static_cast<size_t>(fst.NumStates()) + 1) * 256, 0);
-  for (StateId s = 0; s < fst.NumStates(); ++s) {
-    table->final.push_back(fst.IsFinal(s));
-    uint32_t* row = table->next.data() + (static_cast<size_t>(s) + 1) * 256;
-    for (const Arc& a : fst.Arcs(s))
-      if (a.weight != fst.Zero()) row[static_cast<uint8_t>(a.ilabel)] = static_cast<uint32_t>(a.nextstate) + 1;
-  }
-  return static_cast<uint32_t>(fst.Start()) + 1;
-}
-
-// Sets of states become states (subset construction).
-uint32_t DeterminizeStates(const Fst& fst, uint32_t limit, ByteTable* table) {
-  std::map<std::vector<StateId>, uint32_t> known;
-  std::vector<std::vector<StateId>> sets{{}};
-  const auto intern = [&](std::vector<StateId> set) -> uint32_t {
-    std::vector<StateId> stack = set;  // epsilon closure
-    std::unordered_set<StateId> in(set.begin(), set.end());
-    while (!stack.empty()) {
-      const StateId s = stack.back();
-      stack.pop_back();
-      for (const Arc& a : fst.Arcs(s))
-        if (a.ilabel == kEpsilon && a.weight != fst.Zero() && in.insert(a.nextstate).second) {
-          stack.push_back(a.nextstate);
-          set.push_back(a.nextstate);
-        }
-    }
-    std::sort(set.begin(), set.end());
-    set.erase(std::unique(set.begin(), set.end()), set.end());
-    const auto [it, added] = known.emplace(set, static_cast<uint32_t>(sets.size()));
-    if (added) {
-      if (sets.size() >= limit) TooManyStates(limit);
-      table->final.push_back(std::any_of(set.begin(), set.end(), [&](StateId s) { return fst.IsFinal(s); }));
-      sets.push_back(std::move(set));
-      table->next.resize(table->next.size() + 256, 0);
-    }
-    return it->second;
-  };
-  const uint32_t start = intern({fst.Start()});
-  for (uint32_t q = 1; q < sets.size(); ++q) {
-    std::map<uint8_t, std::vector<StateId>> by_byte;
-    for (StateId s : sets[q])
-      for (const Arc& a : fst.Arcs(s))
-        if (a.ilabel != kEpsilon && a.weight != fst.Zero()) by_byte[static_cast<uint8_t>(a.ilabel)].push_back(a.nextstate);
-    for (auto& [byte, set] : by_byte) {
-      const uint32_t target = intern(std::move(set));
-      table->next[size_t{q} * 256 + byte] = target;
-    }
-  }
-  return start;
-}
-
-// Sends every arc into a state that cannot reach a final one to the dead state; returns the start if it is alive.
-uint32_t Trim(uint32_t start, ByteTable* table) {
-  const uint32_t count = static_cast<uint32_t>(table->final.size());
-  std::vector<std::vector<uint32_t>> before(count);
-  for (uint32_t q = 1; q < count; ++q)
-    for (size_t b = 0; b < 256; ++b)
-      if (const uint32_t t = table->next[size_t{q} * 256 + b])
-        if (before[t].empty() || before[t].back() != q) before[t].push_back(q);
-  std::vector<uint8_t> alive(table->final);
-  std::vector<uint32_t> stack;
-  for (uint32_t q = 1; q < count; ++q)
-    if (alive[q]) stack.push_back(q);
-  while (!stack.empty()) {
-    const uint32_t q = stack.back();
-    stack.pop_back();
-    for (uint32_t p : before[q])
-      if (!alive[p]) {
-        alive[p] = 1;
-        stack.push_back(p);
-      }
-  }
-  for (uint32_t& t : table->next)
-    if (!alive[t]) t = 0;
-  return alive[start] ? start : 0;
-}
-
-}  // namespace
-
 Language Language::FromFst(const Fst& fst, const Limits& limits) {
-  CheckBytes(fst);
+  const TimeLimit time("from_fst", "search_seconds", limits.search_seconds);
   auto table = std::make_shared<ByteTable>();
-  table->next.assign(256, 0);
-  table->final.assign(1, 0);
-  uint32_t start = 0;
-  if (fst.Start() != kNoState) {
-    start = IsDeterministic(fst) ? CopyStates(fst, limits.states, table.get())
-                                 : DeterminizeStates(fst, limits.states, table.get());
-    start = Trim(start, table.get());
-  }
+  const uint32_t start = TableOfFst(fst, limits.states, table.get());
   return Build([&](Expressions* pool) { return pool->Automaton(table, start); }, limits);
+}
+
+Language Language::Minimize() const {
+  const TimeLimit time("minimize", "search_seconds", limits_.search_seconds);
+  auto table = std::make_shared<ByteTable>();
+  const uint32_t start = MinimalTable(Scratch().get(), table.get());
+  return Build([&](Expressions* pool) { return pool->Automaton(table, start); }, limits_);
+}
+
+std::vector<uint64_t> Language::Count(size_t length) const {
+  const TimeLimit time("count", "search_seconds", limits_.search_seconds);
+  return CountMembers(Scratch().get(), length, limits_.count_bytes);
+}
+
+std::vector<std::string> Language::Sample(size_t n, size_t low, size_t high, uint64_t seed) const {
+  const TimeLimit time("sample", "search_seconds", limits_.search_seconds);
+  return SampleMembers(Scratch().get(), n, low, high, seed, limits_.count_bytes);
 }
 
 std::string Language::Describe(size_t limit) const {

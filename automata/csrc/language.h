@@ -18,6 +18,9 @@ namespace tokamata {
 struct Limits {
   ExpressionLimits expressions;
   uint32_t states = 500'000;
+  double seconds = 1;                  // processor time of one call that builds or decodes
+  double search_seconds = 60;          // of one question about whole languages
+  size_t count_bytes = size_t{1} << 28;  // big numbers of Count and Sample
 };
 
 // Shares its delayed acceptor with everybody who uses the language; safe to use from many threads.
@@ -48,18 +51,26 @@ class Language {
   static std::optional<std::string> Counterexample(const Language& a, const Language& b);
   // Up to n distinct random members, equal for equal seeds; fewer when that many tries find no more.
   std::vector<std::string> Examples(size_t n, uint64_t seed) const;
-  // A shortest string from a state to a final one.
-  std::string ShortestCompletion(DelayedAcceptor::State q) const;
+  // The number of members of exactly `length` bytes, as little-endian limbs; see count.h.
+  std::vector<uint64_t> Count(size_t length) const;
+  // Uniformly random members of low..high bytes; see sample.h.
+  std::vector<std::string> Sample(size_t n, size_t low, size_t high, uint64_t seed) const;
+  // The same language as a leaf with its minimal automaton; see byte_table.h.
+  Language Minimize() const;
   // The reachable part as an acceptor over bytes; LimitError past `most_states`.
   Fst ToFst(size_t most_states) const;
   std::string Describe(size_t limit) const;
 
  private:
-  explicit Language(std::shared_ptr<ExpressionAcceptor> acceptor) : acceptor_(std::move(acceptor)) {}
+  Language(std::shared_ptr<ExpressionAcceptor> acceptor, const Limits& limits)
+      : acceptor_(std::move(acceptor)), limits_(limits) {}
   static Language Combine(const std::vector<Language>& parts,
                           const std::function<Expr(Expressions*, std::vector<Expr>)>& combine);
-  Limits CurrentLimits() const;
+  // A fresh acceptor of the same language: questions about whole languages reach many states, and leave none behind.
+  std::shared_ptr<ExpressionAcceptor> Scratch() const;
+
   std::shared_ptr<ExpressionAcceptor> acceptor_;
+  Limits limits_;
 };
 
 }  // namespace tokamata

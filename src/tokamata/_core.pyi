@@ -128,7 +128,15 @@ class Limits:
     """Named limits of one constraint; see tokamata.Limits."""
 
     def __init__(
-        self, expression_nodes: int, expression_depth: int, expression_width: int, emptiness: int, states: int
+        self,
+        expression_nodes: int,
+        expression_depth: int,
+        expression_width: int,
+        emptiness: int,
+        states: int,
+        seconds: float,
+        search_seconds: float,
+        count_bytes: int,
     ) -> None: ...
 
 class Language:
@@ -166,11 +174,15 @@ class Language:
     @staticmethod
     def counterexample(a: Language, b: Language) -> bytes | None: ...
     def examples(self, n: int, seed: int) -> list[bytes]: ...
-    def successors(self, state: int) -> dict[int, int]:
-        """Successor states and the number of bytes that lead to each."""
+    def count(self, length: int) -> bytes:
+        """
+        The number of members of exactly that many bytes, as little-endian bytes.
+        """
 
-    def start(self) -> int: ...
-    def is_final(self, state: int) -> bool: ...
+    def sample(self, n: int, low: int, high: int, seed: int) -> list[bytes]:
+        """Uniformly random members of low..high bytes."""
+
+    def minimize(self) -> Language: ...
     def live_bytes(self, text: bytes) -> bytes:
         """The bytes that may follow a text, in order."""
 

@@ -1,0 +1,45 @@
+// TimeLimit: how much processor time one native call may use.
+#pragma once
+#include <cstdint>
+
+namespace tokamata {
+
+// What a thread's outermost TimeLimit knows.
+struct TimeLimitState {
+  int64_t left = 0;  // steps until the clock is read
+  const char* operation = nullptr;
+  const char* name = nullptr;
+  double seconds = 0;
+  double end = -1;  // on the thread's clock; negative until it was read first
+};
+
+// While it exists, long work of this thread that calls Spend ends in a LimitError after so many seconds of the thread's
+// processor time. Inside another TimeLimit it has no effect: the outermost call decides. Costs a few nanoseconds; the
+// clock is read once in kSteps steps, so calls of fewer steps (of about 50 ns each) never read it.
+class TimeLimit {
+ public:
+  // `name` is the option of tokamata.Limits that holds the seconds; both texts must outlive the object.
+  TimeLimit(const char* operation, const char* name, double seconds) {
+    outermost_ = !now_.operation;
+    if (outermost_) now_ = TimeLimitState{kSteps, operation, name, seconds, -1};
+  }
+  ~TimeLimit() {
+    if (outermost_) now_ = TimeLimitState();
+  }
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+  // Counts steps of work; throws LimitError when the time is over.
+  static void Spend(int64_t steps = 1) {
+    if ((now_.left -= steps) < 0) Check();
+  }
+
+ private:
+  static constexpr int64_t kSteps = 4096;
+  static void Check();
+
+  bool outermost_;
+  static inline thread_local TimeLimitState now_;
+};
+
+}  // namespace tokamata
