@@ -5,6 +5,9 @@ namespace nb = nanobind;
 
 namespace tokamata {
 
-void BindConstraints(nb::module_& m) { BindRegex(m); }
+void BindConstraints(nb::module_& m) {
+  BindRegex(m);
+  BindJson(m);
+}
 
 }  // namespace tokamata

@@ -4,4 +4,5 @@
 
 namespace tokamata {
 void BindRegex(nanobind::module_& m);  // bind_regex.cc
+void BindJson(nanobind::module_& m);   // bind_json.cc
 }  // namespace tokamata

@@ -196,6 +196,25 @@ def regex(pattern: bytes, syntax: str, flags: str, max_depth: int) -> Language:
     The language of a pattern (UTF-8, lone surrogates encoded too); flags of "aimsx".
     """
 
+class JsonDocument:
+    """A parsed JSON text; nodes are named by JSON Pointers."""
+
+    @staticmethod
+    def parse(text: bytes, name: str = "json", depth: int = 10000) -> JsonDocument: ...
+    def __len__(self) -> int: ...
+    def text(self, pointer: str = "") -> bytes:
+        """The node as compact canonical text."""
+
+    def place(self, pointer: str = "") -> str:
+        """Line and column of a node."""
+
+    def pointers(self) -> list[str]:
+        """The JSON Pointers of all nodes, in document order."""
+
+    def hash(self, pointer: str = "") -> int: ...
+    def equal(self, other: JsonDocument, pointer: str = "", other_pointer: str = "") -> bool:
+        """Equality as JSON values."""
+
 class Vocabulary:
     """The bytes of every token (native side of tokamata.Vocabulary)."""
 
