@@ -13,6 +13,7 @@ from ..automata.errors import ConstraintError, UnsupportedError
 from ..constraints import Constraint, Limits, ReportEntry, from_fst
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
+from .token_acceptor import TokenAcceptor, token_acceptor
 
 DEFAULT_CACHE_BYTES = 64 << 20
 _SECTION = "constraint"  # of a saved token automaton
@@ -60,12 +61,32 @@ class TokenAutomaton:
         Compose D with A, project to tokens, remove epsilons, determinize, minimize. Token t is label t + 1. The arcs
         out of a state are the mask of the decoding state that its paths lead to, and a state is final where EOS is
         allowed. Wildcards multiply with the vocabulary (§2.5.1): `.*` has as many arcs as there are tokens, and a
-        counted wildcard that many for each count. More than ``max_states`` states of the character automaton or of the
-        composition raise LimitError; decoding itself never needs this machine.
+        counted wildcard that many for each count; `token_acceptor` has one for all of them. More than ``max_states``
+        states of the character automaton or of the composition raise LimitError; decoding itself never needs this
+        machine.
         """
         character = self.constraint.to_fst(max_states)
         tokens = project(compose(self.vocabulary.fst, character, max_states=max_states), "input")
         return minimize(determinize(rmepsilon(tokens), max_states=max_states))
+
+    def token_acceptor(
+        self, *, min_tokens: int = 8, max_states: int = 200_000, max_bytes: int = 1 << 30
+    ) -> TokenAcceptor:
+        """The explicit token acceptor with one label for each class of tokens that wildcards read.
+
+        Exact, and for wildcards thousands of times smaller than `to_fst`: see `TokenAcceptor`. States are those of
+        the delayed composition that tokens reach; the result is deterministic and trim, and minimal where the states
+        of A are (apply ``minimize`` to the ``fst`` where they are not).
+
+        Args:
+            min_tokens: a set of fewer tokens is written as plain arcs.
+            max_states: LimitError past that many states (a push-down constraint may have infinitely many).
+            max_bytes: LimitError when arcs and token sets take more.
+
+        Complexity: a sweep over the vocabulary for each kind of wildcard; then for each state its arcs, and the tokens
+        that leave the wildcard. States that allow much without looping over characters take a sweep each.
+        """
+        return token_acceptor(self, min_tokens, max_states, max_bytes)
 
     def save(self, path: str | os.PathLike[str], *, max_states: int = 1_000_000) -> None:
         """Write the constraint's character automaton A as an OpenFst file (const, unweighted, byte b as label b).

@@ -9,6 +9,8 @@
 
 #include "automata/csrc/language.h"
 #include "decode/csrc/decode_state.h"
+#include "decode/csrc/expand_terminals.h"
+#include "decode/csrc/token_acceptor.h"
 #include "decode/csrc/token_automaton.h"
 
 namespace nb = nanobind;
@@ -89,6 +91,18 @@ nb::object NewArray(std::initializer_list<size_t> shape, uint32_t** data) {
   nb::capsule owner(memory, [](void* p) noexcept { delete[] static_cast<uint32_t*>(p); });
   *data = memory;
   return nb::cast(nb::ndarray<nb::numpy, int32_t>(memory, shape, owner));
+}
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A copy as a numpy array.
+template <class T, class From>
+nb::object NewVector(const std::vector<From>& from) {
+  T* memory = new T[from.size()];
+  nb::capsule owner(memory, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  for (size_t i = 0; i < from.size(); ++i) memory[i] = static_cast<T>(from[i]);
+  return nb::cast(nb::ndarray<nb::numpy, T>(memory, {from.size()}, owner));
 }
 
 void Fill(const DecodeState& self, uint32_t* row) {
@@ -192,6 +206,28 @@ void BindDecode(nb::module_& m) {
           [](const TokenAutomaton&, const DecodeState& state) { return state.Current(); }, "state"_a,
           "The number of the acceptor's state behind a decoding state, for tests.");
   BindState(m);
+  m.def(
+      "token_acceptor",
+      [](TokenAutomaton& automaton, uint32_t min_tokens, uint32_t max_states, uint64_t max_bytes) {
+        TokenAcceptor made = [&] {
+          nb::gil_scoped_release release;
+          return MakeTokenAcceptor(&automaton.Acceptor(), automaton.Tokens(), {min_tokens, max_states, max_bytes});
+        }();
+        return nb::make_tuple(std::move(made.fst), NewVector<int64_t>(made.offsets), NewVector<int32_t>(made.ids));
+      },
+      "automaton"_a, "min_tokens"_a, "max_states"_a, "max_bytes"_a,
+      nb::sig("def token_acceptor(automaton: TokenAutomaton, min_tokens: int, max_states: int, max_bytes: int) -> "
+              "tuple[Fst, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32]]"));
+  m.def(
+      "expand_terminals",
+      [](const Fst& fst, uint32_t num_tokens, const Vector<int64_t>& offsets, const Vector<int32_t>& ids,
+         uint64_t max_arcs) {
+        nb::gil_scoped_release release;
+        return ExpandTerminals(fst, num_tokens, offsets.data(), offsets.shape(0) - 1, ids.data(), max_arcs);
+      },
+      "fst"_a, "num_tokens"_a, "offsets"_a, "ids"_a, "max_arcs"_a,
+      nb::sig("def expand_terminals(fst: Fst, num_tokens: int, offsets: numpy.typing.NDArray[numpy.int64], "
+              "ids: numpy.typing.NDArray[numpy.int32], max_arcs: int) -> Fst"));
 }
 
 }  // namespace tokamata

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "decode/csrc/walk.h"
+
 namespace tokamata {
 namespace {
 
@@ -41,26 +43,9 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   SetEos(q, row);
 }
 
-template <class F>
-void MaskBuilder::ForEachLiveToken(State q, std::vector<const State*>* path, F visit) {
-  std::vector<const State*>& rows = *path;  // by depth
-  rows[0] = acceptor_->Row(q);
-  for (uint32_t n = 1; n < trie_.Size();) {
-    const Trie::Node& node = trie_.nodes[n];
-    const State next = rows[node.depth - 1][node.byte];
-    if (!next) {
-      n = node.end;
-      continue;
-    }
-    if (trie_.TokensBegin(n) != trie_.TokensEnd(n)) visit(n, next);
-    if (node.end > n + 1) rows[node.depth] = acceptor_->Row(next);
-    ++n;
-  }
-}
-
 void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
   std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
-  ForEachLiveToken(q, &path_, [&](uint32_t node, State next) {
+  ForEachLiveToken(trie_, 0, acceptor_, q, &path_, [&](uint32_t node, State next) {
     if (complete_ || CanFinish(next)) SetTokens(trie_, node, row);
   });
   SetEos(q, row);
@@ -542,7 +527,7 @@ bool MaskBuilder::CanFinish(State root) {
         continue;
       }
       std::vector<const State*> path(trie_.max_depth + 2);  // path_ may be in use by who asks
-      ForEachLiveToken(q, &path, [&](uint32_t, State next) { reach(next); });
+      ForEachLiveToken(trie_, 0, acceptor_, q, &path, [&](uint32_t, State next) { reach(next); });
     }
     if (!single)
       for (const Reached& r : queue) known(r.state) = 1;

@@ -64,9 +64,6 @@ class MaskBuilder {
   // most(byte) is the number of characters beyond which nobody asks, or -1.
   template <class M, class F>
   void ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M most, F visit);
-  // Sweeps over the whole trie beside the acceptor; calls visit(node, state) where tokens end in a live state.
-  template <class F>
-  void ForEachLiveToken(State q, std::vector<const State*>* path, F visit);
   void Enter(uint32_t node, State q, uint32_t* row);
   void Scan(const Trie& trie, uint32_t node, State q, uint32_t* row);
   void Drain(size_t base, uint32_t* row);

@@ -12,7 +12,7 @@ from .automata.errors import (
     VocabularyError,
 )
 from .constraints import Constraint, Limits, choice, from_fst, literal, regex
-from .decode import DecodeState, TokenAutomaton, compile, load
+from .decode import DecodeState, TokenAcceptor, TokenAutomaton, compile, load
 from .tokenizer_fst import Vocabulary
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "LimitError",
     "Limits",
     "MissingFileError",
+    "TokenAcceptor",
     "TokenAutomaton",
     "TokenRejected",
     "UnsupportedError",

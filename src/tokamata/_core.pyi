@@ -329,3 +329,14 @@ class DecodeState:
 
         Forced bytes can usually be spelled by several tokens; then no token is forced.
         """
+
+def token_acceptor(
+    automaton: TokenAutomaton, min_tokens: int, max_states: int, max_bytes: int
+) -> tuple[Fst, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32]]: ...
+def expand_terminals(
+    fst: Fst,
+    num_tokens: int,
+    offsets: numpy.typing.NDArray[numpy.int64],
+    ids: numpy.typing.NDArray[numpy.int32],
+    max_arcs: int,
+) -> Fst: ...

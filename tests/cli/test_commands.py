@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -144,6 +145,18 @@ def test_info_of_a_machine_and_a_vocabulary(cli, saved: Path, tmp_path: Path) ->
     assert "acceptor" in result.out
     result = cli("info", saved)
     assert "small.vocab.fst: vocabulary" in result.out
+
+
+def test_info_and_draw_of_a_token_acceptor(cli, saved: Path, tmp_path: Path) -> None:
+    target = tmp_path / "tokens.fst"
+    vocabulary = tokamata.Vocabulary.load(saved)
+    tokamata.compile(tokamata.regex("[a-z]*"), vocabulary).token_acceptor().save(target)
+    result = cli("info", target)
+    assert result.code == 0
+    assert "tokens.fst: token acceptor" in result.out
+    assert re.search(r"^terminals +1 *$", result.out, re.M)
+    assert re.search(r"^arcs expanded +29 *$", result.out, re.M)
+    assert "<[a-z]+>" in cli("draw", target).out
 
 
 def test_fst_files_are_constraints(cli, tmp_path: Path) -> None:

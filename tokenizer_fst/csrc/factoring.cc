@@ -149,42 +149,16 @@ uint32_t Factoring::AddRow() {
   return static_cast<uint32_t>(rows_.size() / words_ - 1);
 }
 
-// One sweep over the subtree in preorder, skipping what lies behind an exit.
 Factor Factoring::MakeFactor(uint32_t root, const CharacterClass& c) {
-  struct Mark {
-    uint32_t phase, chars;
-  };
   Factor f;
-  const auto& nodes = trie_.nodes;
-  const uint32_t base = nodes[root].depth;
-  std::vector<Mark> path(trie_.max_depth + 2);
-  path[0] = {0, 0};
   std::vector<std::pair<uint32_t, uint32_t>> found;  // (characters, token)
   std::vector<std::pair<uint8_t, Factor::Exit>> exits;
-  for (uint32_t i = trie_.TokensBegin(root); i < trie_.TokensEnd(root); ++i) found.emplace_back(0, trie_.order[i]);
-  for (uint32_t n = root + 1; n < nodes[root].end;) {
-    const Trie::Node& node = nodes[n];
-    const uint32_t depth = node.depth - base;
-    Mark m = path[depth - 1];
-    if (m.phase) {
-      const Utf8Phase& p = kUtf8Phases[m.phase];
-      if (node.byte < p.low || node.byte > p.high) {  // not UTF-8: dead in any loop over characters
-        n = node.end;
-        continue;
-      }
-      m.phase = p.next;
-    } else if (!c.first.Has(node.byte)) {
-      exits.push_back({node.byte, {n, m.chars}});
-      n = node.end;
-      continue;
-    } else {
-      m.phase = Utf8LeadPhase(node.byte);
-      ++m.chars;
-    }
-    path[depth] = m;
-    for (uint32_t i = trie_.TokensBegin(n); i < trie_.TokensEnd(n); ++i) found.emplace_back(m.chars, trie_.order[i]);
-    ++n;
-  }
+  const auto take = [&](uint32_t n, uint32_t chars, uint32_t) {
+    for (uint32_t i = trie_.TokensBegin(n); i < trie_.TokensEnd(n); ++i) found.emplace_back(chars, trie_.order[i]);
+  };
+  take(root, 0, 0);
+  ForEachFactored(trie_, root, c.first, take,
+                  [&](uint32_t n, uint32_t chars) { exits.push_back({trie_.nodes[n].byte, {n, chars}}); });
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   f.max_chars = found.empty() ? 0 : found.back().first;
   f.offsets.assign(f.max_chars + 2, 0);

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from ..automata import Fst, properties
 from ..automata.errors import VocabularyError
+from ..decode import TokenAcceptor
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact
 from .common import examples, out, working
@@ -21,7 +22,7 @@ EXAMPLES = examples(
 
 
 def command(file: Annotated[Path, typer.Argument(help="A .fst file.")]) -> None:
-    """Show kind, size, symbols and properties of a .fst file: a machine, a vocabulary or a compiled constraint."""
+    """Show what a .fst file is (machine, vocabulary, compiled constraint, token acceptor), its size and properties."""
     with working(f"reading {file.name}"):
         fst = Fst.read(file)
         try:
@@ -38,6 +39,12 @@ def command(file: Annotated[Path, typer.Argument(help="A .fst file.")]) -> None:
         kind = "vocabulary"
         table.add_row("tokens", f"{len(vocabulary):,}")
         table.add_row("eos", " ".join(map(str, vocabulary.eos_token_ids)))
+    elif "terminals" in sections:
+        acceptor = TokenAcceptor.load(file)
+        kind = "token acceptor"
+        table.add_row("tokens", f"{acceptor.num_tokens:,}")
+        table.add_row("terminals", f"{len(acceptor.terminals):,}")
+        table.add_row("arcs expanded", f"{acceptor.num_token_arcs:,}")
     elif sections:
         kind = "compiled constraint"
     table.add_row("states", f"{fst.num_states():,}")

@@ -1,0 +1,34 @@
+// TokenAcceptor: the reachable part of D ∘ A as an explicit acceptor over tokens, wildcards as terminal labels.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "automata/csrc/delayed_acceptor.h"
+#include "automata/csrc/fst.h"
+#include "tokenizer_fst/csrc/vocabulary.h"
+
+namespace tokamata {
+
+// Label t + 1 is token t. Label Size() + 1 + i of the vocabulary's size is terminal i: the tokens
+// ids[offsets[i]] … ids[offsets[i + 1] - 1], rising. The sets out of one state are disjoint, so that with every terminal
+// replaced by its tokens the machine is deterministic.
+struct TokenAcceptor {
+  Fst fst{SemiringKind::kTropical};
+  std::vector<uint64_t> offsets{0};
+  std::vector<uint32_t> ids;
+};
+
+struct TokenAcceptorOptions {
+  uint32_t min_tokens;  // smaller sets are plain arcs
+  uint32_t max_states;
+  uint64_t max_bytes;   // of arcs and sets together
+};
+
+// States are those of the acceptor that tokens reach, in the order of a breadth-first search, without dead ends; arcs
+// are in order of labels. LimitError past a limit. Source: Koo et al. 2024, §2.5.1 (there terminals are a heuristic; here
+// they are exact). O(states · (longest token + tokens that leave a loop)), and a sweep over the trie for each class of
+// characters and each state that allows much without looping.
+TokenAcceptor MakeTokenAcceptor(DelayedAcceptor* acceptor, const Vocabulary& vocabulary,
+                                const TokenAcceptorOptions& options);
+
+}  // namespace tokamata
