@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 namespace tokamata {
-void BindRegex(nanobind::module_& m);  // bind_regex.cc
-void BindJson(nanobind::module_& m);   // bind_json.cc
+void BindRegex(nanobind::module_& m);       // bind_regex.cc
+void BindJson(nanobind::module_& m);        // bind_json.cc
+void BindJsonLeaves(nanobind::module_& m);  // bind_json_leaves.cc
 }  // namespace tokamata

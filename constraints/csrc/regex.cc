@@ -15,9 +15,11 @@ bool IsSurrogate(uint32_t c) { return c >= 0xD800 && c < 0xE000; }
 
 }  // namespace
 
-Expr CompileRegex(Expressions* pool, std::string_view pattern, const RegexOptions& options) {
+Expr CompileRegex(Expressions* pool, std::string_view pattern, const RegexOptions& options,
+                  CharacterSpelling* spelling) {
   RegexTree tree = ParseRegex(pattern, options);
-  return RegexLowering(pool, &tree, options).Lower();
+  if (options.search) SearchRegex(&tree);
+  return RegexLowering(pool, &tree, options, spelling).Lower();
 }
 
 Expr CompileRegex(Expressions* pool, std::string_view pattern, RegexSyntax syntax) {
@@ -27,8 +29,9 @@ Expr CompileRegex(Expressions* pool, std::string_view pattern, RegexSyntax synta
 }
 
 // Recursion in this file follows the nesting of groups, which the parser limits.
-RegexLowering::RegexLowering(Expressions* pool, RegexTree* tree, const RegexOptions& options)
-    : pool_(*pool), tree_(*tree), options_(options), sets_(tree->sets.size(), kNotLowered) {}
+RegexLowering::RegexLowering(Expressions* pool, RegexTree* tree, const RegexOptions& options,
+                             CharacterSpelling* spelling)
+    : pool_(*pool), tree_(*tree), options_(options), spelling_(spelling), sets_(tree->sets.size(), kNotLowered) {}
 
 Expr RegexLowering::Lower() {
   asserts_.assign(tree_.nodes.size(), 0);
@@ -94,15 +97,28 @@ bool RegexLowering::FindAsserts(uint32_t node) {
 
 Expr RegexLowering::Character(uint32_t c) {
   if (IsSurrogate(c)) return kEmpty;
+  if (spelling_) return spelling_->Character(c);
   std::string text;
   AppendUtf8(c, &text);
   return pool_.Literal(text);
+}
+
+Expr RegexLowering::Characters(const CodePointRanges& ranges) {
+  return spelling_ ? spelling_->Characters(ranges) : pool_.Characters(ranges);
+}
+
+std::string RegexLowering::Spell(uint32_t c) const {
+  if (spelling_) return spelling_->Spell(c);
+  std::string text;
+  AppendUtf8(c, &text);
+  return text;
 }
 
 Expr RegexLowering::Set(uint32_t set) {
   if (set >= sets_.size()) sets_.resize(tree_.sets.size(), kNotLowered);
   if (sets_[set] != kNotLowered) return sets_[set];
   const CodePointRanges& ranges = tree_.sets[set];
+  if (spelling_) return sets_[set] = spelling_->Characters(ranges);
   if (!ranges.empty() && ranges.back().second < 0x80) {
     ByteSet bytes;
     for (const auto& [low, high] : ranges)
@@ -142,7 +158,7 @@ Expr RegexLowering::Plain(uint32_t node) {
       uint32_t low = 0, high = 0;
       for (uint32_t c = n.first; c; c = tree_.nodes[c].next) {
         const RegexNode x = tree_.nodes[c];
-        if (x.kind == RegexKind::kCharacter && !IsSurrogate(x.first)) {
+        if (x.kind == RegexKind::kCharacter && !spelling_ && !IsSurrogate(x.first)) {
           std::string text;
           AppendUtf8(x.first, &text);
           for (char b : text) parts.push_back(pool_.Byte(static_cast<uint8_t>(b)));
@@ -175,7 +191,8 @@ Expr RegexLowering::Plain(uint32_t node) {
         else
           parts.push_back(Plain(c));
       }
-      if (!texts.empty()) parts.push_back(pool_.Choice(std::move(texts)));
+      if (!texts.empty())
+        parts.push_back(spelling_ ? spelling_->Choice(std::move(texts)) : pool_.Choice(std::move(texts)));
       return pool_.Union(std::move(parts));
     }
     case RegexKind::kRepeat: return pool_.Repeat(Plain(n.first), n.low, n.high);

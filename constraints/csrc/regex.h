@@ -1,30 +1,39 @@
 // Regular expressions to expressions over UTF-8 bytes: whole-string match, exact.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "automata/csrc/expression.h"
+#include "constraints/csrc/character_spelling.h"
 #include "constraints/csrc/regex_syntax.h"
 
 namespace tokamata {
 
 // The language of the texts that the whole pattern matches (re.fullmatch). ConstraintError: malformed, with the
 // position; UnsupportedError: not regular, or not compiled exactly; LimitError: RegexOptions. Linear in the pattern;
-// counters stay symbolic. Assertions inside repetitions cost what their contexts multiply (regex_context.h).
-Expr CompileRegex(Expressions* pool, std::string_view pattern_utf8, const RegexOptions& options);
+// counters stay symbolic. Assertions inside repetitions cost what their contexts multiply (regex_context.h). With a
+// spelling (of the same pool), the language of all spellings of those texts.
+Expr CompileRegex(Expressions* pool, std::string_view pattern_utf8, const RegexOptions& options,
+                  CharacterSpelling* spelling = nullptr);
 Expr CompileRegex(Expressions* pool, std::string_view pattern_utf8, RegexSyntax syntax);
 
 // Lowers a tree. Nodes without assertions mean the same everywhere: Plain. The others go through RegexContext.
 class RegexLowering {
  public:
-  RegexLowering(Expressions* pool, RegexTree* tree, const RegexOptions& options);
+  RegexLowering(Expressions* pool, RegexTree* tree, const RegexOptions& options, CharacterSpelling* spelling);
   Expr Lower();
 
   // The language of a node without assertions.
   Expr Plain(uint32_t node);
   Expr Set(uint32_t set);
   Expr Character(uint32_t code_point);
+  Expr Characters(const CodePointRanges& ranges);
+  // What may stand before a place: all texts, or more where that is as good.
+  Expr AnyPrefix() { return spelling_ ? spelling_->AnyText() : pool_.AnyBytes(); }
+  // How a character may be written.
+  std::string Spell(uint32_t code_point) const;
   // Whether a node has an assertion inside: an anchor, \b, a lookahead or lookbehind.
   bool Asserts(uint32_t node) const { return asserts_[node]; }
   [[noreturn]] void Unsupported(uint32_t node, const char* what, const char* remedy) const {
@@ -51,6 +60,7 @@ class RegexLowering {
   Expressions& pool_;
   RegexTree& tree_;
   const RegexOptions& options_;
+  CharacterSpelling* spelling_;
   std::vector<uint8_t> asserts_;
   std::vector<Expr> sets_;
 };

@@ -104,9 +104,7 @@ const std::vector<CodePointRanges>& RegexContext::Pieces(uint32_t node) {
 // By any character of a class: all give the same.
 Expr RegexContext::Derivative(Expr e, size_t character_class) {
   std::vector<Expressions::Term> steps;
-  std::string character;
-  AppendUtf8(classes_[character_class][0].first, &character);
-  for (char b : character) {
+  for (char b : lowering_.Spell(classes_[character_class][0].first)) {
     pool_.Step(e, &steps);
     e = kEmpty;
     for (const Expressions::Term& t : steps)
@@ -146,9 +144,9 @@ Expr RegexContext::PrefixLanguage(uint32_t node) {
   const RegexNode& n = Node(node);
   switch (n.kind) {
     case RegexKind::kStart: return kEpsilonExpr;
-    case RegexKind::kLineStart: return pool_.Optional(pool_.Concat(pool_.AnyBytes(), Word(node)));
-    case RegexKind::kBoundary: return pool_.Concat(pool_.AnyBytes(), Word(node));
-    default: return ExtendPrefix(n.first, pool_.AnyBytes());
+    case RegexKind::kLineStart: return pool_.Optional(pool_.Concat(lowering_.AnyPrefix(), Word(node)));
+    case RegexKind::kBoundary: return pool_.Concat(lowering_.AnyPrefix(), Word(node));
+    default: return ExtendPrefix(n.first, lowering_.AnyPrefix());
   }
 }
 
@@ -216,7 +214,7 @@ Expr RegexContext::SuffixLanguage(uint32_t node, size_t q) {
   const RegexNode& n = Node(node);
   switch (n.kind) {
     case RegexKind::kEnd: return kEpsilonExpr;
-    case RegexKind::kLastLine: return pool_.Optional(pool_.Byte('\n'));
+    case RegexKind::kLastLine: return pool_.Optional(lowering_.Character('\n'));
     case RegexKind::kLineEnd: return pool_.Optional(pool_.Concat(Word(node), pool_.AnyBytes()));
     case RegexKind::kBoundary: return pool_.Concat(Word(node), pool_.AnyBytes());
     default: {
@@ -260,7 +258,7 @@ RegexContext::Vector RegexContext::Before(uint32_t node, const Vector& after) {
         }
         std::vector<Expr> parts;
         for (const auto& [target, ranges] : targets)
-          if (!ranges.empty()) parts.push_back(pool_.Concat(pool_.Characters(ranges), target));
+          if (!ranges.empty()) parts.push_back(pool_.Concat(lowering_.Characters(ranges), target));
         out[q] = pool_.Union(std::move(parts));
       }
       return out;
@@ -457,7 +455,7 @@ RegexContext::Matrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
             ranges.insert(ranges.end(), pieces[c].begin(), pieces[c].end());
           }
           for (const auto& [cell, ranges] : cells)
-            if (!ranges.empty()) m.At(cell.first, cell.second) = pool_.Characters(ranges);
+            if (!ranges.empty()) m.At(cell.first, cell.second) = lowering_.Characters(ranges);
         }
       return m;
     }

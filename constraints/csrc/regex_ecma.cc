@@ -1,4 +1,7 @@
-// ECMA-262 patterns with the u flag, as JSON Schema's "pattern" has them.
+// ECMA-262 patterns, as JSON Schema's "pattern" has them: with the u flag, or without it by the laxer grammar of Annex B
+// (identity escapes, octal escapes, braces and brackets that stand for themselves, ranges with a class at one end,
+// repeated lookahead). Without the flag \p{..} of a known property and \u{..} still mean what they mean with it, since
+// whoever writes them means that, and characters are code points.
 #include <map>
 #include <string>
 
@@ -9,9 +12,11 @@ namespace {
 
 class EcmaParser : public RegexParser {
  public:
-  using RegexParser::RegexParser;
+  EcmaParser(RegexTree* tree, const RegexOptions& options, bool unicode)
+      : RegexParser(tree, options), unicode_(unicode) {}
 
   void Parse() {
+    if (!unicode_) CountGroups();
     for (char c : options_.flags) {
       if (c == 'm')
         multiline_ = true;
@@ -58,6 +63,11 @@ class EcmaParser : public RegexParser {
         case '+':
         case '?':
         case '{':
+          if (c == '{' && !unicode_ && !IsQuantifier()) {
+            ++at_;
+            Append(&items, Add(RegexKind::kCharacter, here, c));
+            break;
+          }
           ParseRepeat(repeatable, &items);
           repeatable = false;
           continue;
@@ -81,6 +91,11 @@ class EcmaParser : public RegexParser {
           break;
         case ']':
         case '}':
+          if (!unicode_) {
+            ++at_;
+            Append(&items, Add(RegexKind::kCharacter, here, c));
+            break;
+          }
           Fail(here, std::string("lone \"") + static_cast<char>(c) + "\"",
                std::string("write \\") + static_cast<char>(c));
         default:
@@ -90,6 +105,36 @@ class EcmaParser : public RegexParser {
       repeatable = true;
     }
     return Finish(items, RegexKind::kConcat, start);
+  }
+
+  // Of the whole pattern: without the u flag \2 is a reference only if there are that many.
+  void CountGroups() {
+    bool in_class = false;
+    for (size_t i = 0; i < text_.size(); ++i) {
+      const uint32_t c = text_[i];
+      if (c == '\\') {
+        ++i;
+      } else if (c == '[') {
+        in_class = true;
+      } else if (c == ']') {
+        in_class = false;
+      } else if (c == '(' && !in_class) {
+        const auto ahead = [&](size_t n) { return i + n < text_.size() ? text_[i + n] : kEndOfPattern; };
+        const bool named = ahead(1) == '?' && ahead(2) == '<' && ahead(3) != '=' && ahead(3) != '!';
+        has_names_ = has_names_ || named;
+        all_groups_ += named || ahead(1) != '?';
+      }
+    }
+  }
+
+  // Whether {n}, {n,} or {n,m} stands here.
+  bool IsQuantifier() const {
+    size_t n = 1;
+    while (IsDigit(Peek(n))) ++n;
+    if (n == 1) return false;
+    if (Peek(n) == ',')
+      for (++n; IsDigit(Peek(n));) ++n;
+    return Peek(n) == '}';
   }
 
   uint32_t TerminatorSet() {
@@ -142,15 +187,25 @@ class EcmaParser : public RegexParser {
   // After "\u": four digits, a surrogate pair of escapes, or a braced code point.
   uint32_t ReadUnicode(size_t here) {
     uint32_t value;
+    const size_t start = at_;
     if (Match('{')) {
       const size_t digits = ReadHex(SIZE_MAX, &value);
       size_t significant = at_ - digits;
       while (significant < at_ && text_[significant] == '0') ++significant;
-      if (digits == 0 || !Match('}') || at_ - 1 - significant > 6 || value > 0x10FFFF)
+      if (digits == 0 || !Match('}') || at_ - 1 - significant > 6 || value > 0x10FFFF) {
+        if (!unicode_) {
+          at_ = start;
+          return 'u';
+        }
         Fail(here, "bad escape " + Slice(here, at_), "write \\u{...} with a code point up to 10FFFF");
+      }
       return value;
     }
-    if (ReadHex(4, &value) != 4)
+    if (ReadHex(4, &value) != 4 && !unicode_) {
+      at_ = start;
+      return 'u';
+    }
+    if (at_ - start != 4)
       Fail(here, "incomplete escape " + Slice(here, at_), "give exactly 4 hexadecimal digits after \\u, or braces");
     if (value >= 0xD800 && value < 0xDC00 && Peek() == '\\' && Peek(1) == 'u') {
       const size_t back = at_;
@@ -173,18 +228,34 @@ class EcmaParser : public RegexParser {
       case 'v': return '\v';
       case 'u': return ReadUnicode(here);
       case 'c':
+        if (!unicode_ && in_class && (IsDigit(Peek()) || Peek() == '_')) return text_[at_++] & 31;
+        if (!IsLetter(Peek()) && !unicode_) {  // the backslash stands for itself
+          --at_;
+          return '\\';
+        }
         if (!IsLetter(Peek())) Fail(here, "incomplete escape \\c", "put a letter after it, as in \\cJ");
         return text_[at_++] & 31;
       case 'x': {
         uint32_t value;
-        if (ReadHex(2, &value) != 2)
+        const size_t start = at_;
+        if (ReadHex(2, &value) != 2 && !unicode_) {
+          at_ = start;
+          return 'x';
+        }
+        if (at_ - start != 2)
           Fail(here, "incomplete escape " + Slice(here, at_), "give exactly 2 hexadecimal digits after \\x");
         return value;
       }
       case '0':
         if (!IsDigit(Peek())) return 0;
-        break;
+        [[fallthrough]];
       default:
+        if (!unicode_ && IsOctal(c)) {
+          uint32_t value = c - '0';
+          for (int more = c <= '3' ? 2 : 1; more > 0 && IsOctal(Peek()); --more) value = value * 8 + text_[at_++] - '0';
+          return value;
+        }
+        if (!unicode_) return c;
         if (IsSyntax(c) || (in_class && c == '-')) return c;
     }
     Fail(here, "bad escape " + Slice(here, at_), "write the character itself, or \\\\ for a backslash");
@@ -208,26 +279,44 @@ class EcmaParser : public RegexParser {
       Append(items, node);
       return false;
     }
-    if (c == 'p' || c == 'P') {
+    if ((c == 'p' || c == 'P') && IsProperty(here)) {
       Append(items, AddSet(ReadProperty(here, true), here, true));
       return true;
     }
-    if (c == 'k') {
+    if (c == 'k' && (unicode_ || has_names_)) {
       if (!Match('<')) Fail(here, "\\k without a group name", "write \\k<name>");
       named_references_.emplace(ReadName(here), here);
       BackReference(here, items);
       return true;
     }
     if (c >= '1' && c <= '9') {
-      --at_;
+      const size_t after = at_--;
       bool any;
-      references_.emplace(ReadNumber(&any), here);
-      BackReference(here, items);
-      return true;
+      const uint32_t group = ReadNumber(&any);
+      if (unicode_ || group <= all_groups_) {
+        references_.emplace(group, here);
+        BackReference(here, items);
+        return true;
+      }
+      at_ = after;
     }
     const uint32_t value = ReadCharacterEscape(here, c, false);
     Append(items, Add(RegexKind::kCharacter, here, value));
     return true;
+  }
+
+  // Whether the \p before at_ is to be read as a property.
+  bool IsProperty(size_t here) {
+    if (unicode_) return true;
+    const size_t back = at_;
+    bool known = true;
+    try {
+      ReadProperty(here, true);
+    } catch (const ConstraintError&) {
+      known = false;
+    }
+    at_ = back;
+    return known;
   }
 
   void BackReference(size_t here, Sequence* items) {
@@ -249,7 +338,7 @@ class EcmaParser : public RegexParser {
       sets->insert(sets->end(), ranges.begin(), ranges.end());
       return false;
     }
-    if (e == 'p' || e == 'P') {
+    if ((e == 'p' || e == 'P') && IsProperty(here)) {
       const CodePointRanges ranges = ReadProperty(here, true);
       sets->insert(sets->end(), ranges.begin(), ranges.end());
       return false;
@@ -273,7 +362,14 @@ class EcmaParser : public RegexParser {
         continue;
       }
       ++at_;
-      if (!ReadClassItem(here, &high, &ranges) || !character || high < low)
+      const bool high_character = ReadClassItem(here, &high, &ranges);
+      if (!unicode_ && !(character && high_character)) {  // the hyphen stands for itself
+        ranges.emplace_back('-', '-');
+        if (character) ranges.emplace_back(low, low);
+        if (high_character) ranges.emplace_back(high, high);
+        continue;
+      }
+      if (!character || !high_character || high < low)
         Fail(item, "bad character range " + Slice(item, at_), "order its ends, and write \\- for a hyphen");
       ranges.emplace_back(low, high);
     }
@@ -338,9 +434,12 @@ class EcmaParser : public RegexParser {
     tree_.nodes[node].low = static_cast<uint32_t>(name);
     tree_.nodes[node].high = static_cast<uint32_t>(name_end - name);
     Append(items, node);
-    return kind == RegexKind::kGroup;
+    return kind == RegexKind::kGroup || (kind == RegexKind::kLookahead && !unicode_);
   }
 
+  const bool unicode_;
+  bool has_names_ = false;
+  uint32_t all_groups_ = 0;  // without the u flag: of the whole pattern
   bool multiline_ = false, dot_all_ = false;
   uint32_t groups_ = 0;
   std::map<std::string, size_t> names_;
@@ -350,6 +449,8 @@ class EcmaParser : public RegexParser {
 
 }  // namespace
 
-void ParseEcmaRegex(RegexTree* tree, const RegexOptions& options) { EcmaParser(tree, options).Parse(); }
+void ParseEcmaRegex(RegexTree* tree, const RegexOptions& options, bool unicode) {
+  EcmaParser(tree, options, unicode).Parse();
+}
 
 }  // namespace tokamata

@@ -75,6 +75,24 @@ void ThrowUnsupported(const std::vector<uint32_t>& text, size_t position, const 
   throw UnsupportedError(Place(text, position, what, remedy));
 }
 
+namespace {
+
+void ParseEcma(RegexTree* tree, const RegexOptions& options) {
+  if (options.syntax == RegexSyntax::kEcma) return ParseEcmaRegex(tree, options, true);
+  const std::vector<uint32_t> text = tree->text;
+  try {
+    ParseEcmaRegex(tree, options, true);
+  } catch (const UnsupportedError&) {
+    throw;
+  } catch (const ConstraintError&) {
+    *tree = RegexTree();
+    tree->text = text;
+    ParseEcmaRegex(tree, options, false);
+  }
+}
+
+}  // namespace
+
 RegexTree ParseRegex(std::string_view pattern, const RegexOptions& options) {
   RegexTree tree;
   if (pattern.size() > 4 * options.length || (tree.text = Decode(pattern)).size() > options.length)
@@ -85,7 +103,7 @@ RegexTree ParseRegex(std::string_view pattern, const RegexOptions& options) {
   if (options.syntax == RegexSyntax::kPython)
     ParsePythonRegex(&tree, options);
   else
-    ParseEcmaRegex(&tree, options);
+    ParseEcma(&tree, options);
   return tree;
 }
 

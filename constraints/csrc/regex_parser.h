@@ -80,6 +80,7 @@ class RegexParser {
 };
 
 void ParsePythonRegex(RegexTree* tree, const RegexOptions& options);
-void ParseEcmaRegex(RegexTree* tree, const RegexOptions& options);
+// Without `unicode`: ECMA-262 without the u flag, with Annex B.
+void ParseEcmaRegex(RegexTree* tree, const RegexOptions& options, bool unicode);
 
 }  // namespace tokamata

@@ -14,11 +14,13 @@ namespace tokamata {
 enum class RegexSyntax : uint8_t {
   kPython,  // the re module of the running Python, str patterns, plus \p{..}
   kEcma,    // ECMA-262 with the u flag
+  kEcmaLenient,  // the same, and where that is malformed, ECMA-262 without the flag (with its Annex B)
 };
 
 struct RegexOptions {
   RegexSyntax syntax = RegexSyntax::kPython;
   std::string flags;            // of "aimsx", as if the pattern began with (?flags)
+  bool search = false;          // texts that the pattern matches somewhere, not as a whole
   uint32_t depth = 250;         // nesting of groups
   size_t length = 2'000'000;    // code points of the pattern
   uint32_t unrolled = 1000;     // copies of a bounded repetition with an assertion inside
@@ -75,6 +77,9 @@ std::string RegexExcerpt(const std::vector<uint32_t>& text, size_t position);
                                  const std::string& remedy);
 [[noreturn]] void ThrowUnsupported(const std::vector<uint32_t>& text, size_t position, const std::string& what,
                                    const std::string& remedy);
+
+// Rewrites the tree of a pattern to match any text around what it matches (RegexOptions::search).
+void SearchRegex(RegexTree* tree);
 
 // Whether a node matches no character, only places (anchors, lookaround, the empty string).
 bool IsZeroWidth(const RegexTree& tree, uint32_t node);

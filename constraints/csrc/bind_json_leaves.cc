@@ -1,0 +1,51 @@
+// Python bindings of the leaves of JSON: strings, formats and numbers as languages, for tests and tools.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "automata/csrc/language.h"
+#include "constraints/csrc/bind.h"
+#include "constraints/csrc/json_string.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tokamata {
+namespace {
+
+std::string_view View(const nb::bytes& b) { return {b.c_str(), b.size()}; }
+
+Language StringLanguage(const std::string& what, const nb::bytes& text, bool canonical, bool complement) {
+  const std::string_view source = View(text);
+  nb::gil_scoped_release release;
+  return Language::Build([&](Expressions* pool) {
+    JsonStrings strings(pool, canonical);
+    Expr e = strings.Any();
+    if (what == "literal") e = strings.Literal(source);
+    if (what == "pattern") e = strings.Pattern(source);
+    return complement ? strings.Complement(e) : e;
+  });
+}
+
+Language StringLength(uint32_t low, uint32_t high, bool canonical) {
+  return Language::Build([&](Expressions* pool) { return JsonStrings(pool, canonical).Length(low, high); });
+}
+
+Language StringChoice(const std::vector<nb::bytes>& texts, bool canonical) {
+  std::vector<std::string> words;
+  for (const nb::bytes& t : texts) words.emplace_back(View(t));
+  return Language::Build([&](Expressions* pool) { return JsonStrings(pool, canonical).Choice(std::move(words)); });
+}
+
+}  // namespace
+
+void BindJsonLeaves(nb::module_& m) {
+  m.def("json_string", &StringLanguage, "what"_a, "text"_a, "canonical"_a, "complement"_a = false,
+        "Contents of JSON strings: \"any\", the \"literal\" text, or those that the \"pattern\" matches.");
+  m.def("json_string_length", &StringLength, "low"_a, "high"_a, "canonical"_a,
+        "Contents of JSON strings of low to high characters.");
+  m.def("json_string_choice", &StringChoice, "texts"_a, "canonical"_a, "Contents of JSON strings: any of the texts.");
+}
+
+}  // namespace tokamata

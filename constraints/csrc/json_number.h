@@ -1,0 +1,69 @@
+// JSON numbers (RFC 8259, section 6) as expressions over their texts.
+//
+// Every set here is closed by value within one universe of texts, Number(): it contains all texts of a value that the
+// universe has, or none. So sets compose by the pool's union, intersection and difference and stay exact by value.
+// No regular language can compare 0.00…01e99 with a number for every count of zeros, so exponents are restricted.
+//
+// The universe, canonical (a superset of what Python's json.dumps writes):
+//   - without exponent: any digits, any fraction (1, -12.50, 0.1, -0.0; not -0);
+//   - with one: [-]d[.ddd]e+xx or e-xx as repr(float) writes it, that is, lower case, a signed exponent of two or three
+//     digits, at least +16 or at most -05, and up to 17 digits of fraction of which the last is not zero.
+// The universe otherwise:
+//   - without exponent: all of JSON;
+//   - with an exponent from -2 to 2 (e, E, any sign, leading zeros): any digits before it (12.50E-01);
+//   - with any exponent: one digit but 0 and up to 17 digits of fraction of which the last is not zero (1e400, 1.5E+07);
+//   - zero with any exponent (-0.00e5).
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "automata/csrc/expression.h"
+#include "constraints/csrc/json_document.h"
+
+namespace tokamata {
+
+// Negative, zero or positive as a < b, a = b, a > b; exact.
+int CompareJsonNumbers(const JsonNumber& a, const JsonNumber& b);
+// Whether a is an integer times q, q > 0; exact. LimitError if q has more than 18 significant digits.
+bool IsJsonMultiple(const JsonNumber& a, const JsonNumber& q);
+
+// Bounds as JSON numbers; an empty text: no bound.
+struct NumberBounds {
+  std::string_view low, high;
+  bool low_exclusive = false, high_exclusive = false;
+};
+
+// Everything is made on first use, once; an instance belongs to its pool and is no more thread-safe than it.
+// Bounds may have any number of digits (about 900 where they differ: ExpressionLimits::depth) and exponents up to a
+// thousand million (LimitError beyond); zeros cost nothing. Texts of numbers must be JSON numbers.
+class JsonNumbers {
+ public:
+  JsonNumbers(Expressions* pool, bool canonical) : pool_(*pool), canonical_(canonical) {}
+  JsonNumbers(const JsonNumbers&) = delete;
+  JsonNumbers& operator=(const JsonNumbers&) = delete;
+
+  // All of JSON's grammar, more than the universe: for numbers that nothing else constrains.
+  Expr Grammar();
+  // The universe.
+  Expr Number();
+  // Integers. Canonical: by spelling, without fraction and exponent (so 1.0 is no integer, although its value equals
+  // 1's). Otherwise by value: 1.0, 1e2 and 10e-1 are integers.
+  Expr Integer();
+  // Numbers within the bounds; with `integers`, Integer() intersected with that, built directly.
+  Expr Range(const NumberBounds& bounds, bool integers = false);
+  // Integer multiples of a positive number; of integers too where `integers`. LimitError when the number has too many
+  // significant digits (its automaton would have more than 50,000 states).
+  Expr MultipleOf(std::string_view q, bool integers = false);
+  // All texts of one value.
+  Expr Value(std::string_view text);
+  // The one text of a value that json.dumps writes; for values that are to be written, not compared.
+  Expr Text(std::string_view text) { return pool_.Literal(JsonNumberText(text)); }
+
+ private:
+  Expressions& pool_;
+  const bool canonical_;
+  Expr grammar_ = kEmpty, number_ = kEmpty, integer_ = kEmpty;
+};
+
+}  // namespace tokamata

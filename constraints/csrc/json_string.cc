@@ -1,0 +1,285 @@
+#include "constraints/csrc/json_string.h"
+
+#include <algorithm>
+
+#include "constraints/csrc/regex.h"
+
+namespace tokamata {
+namespace {
+
+constexpr uint32_t kMaxCodePoint = 0x10FFFF;
+
+// The letter after a backslash that stands for a character; 0: there is none.
+char ShortEscape(uint32_t c) {
+  switch (c) {
+    case '"': return '"';
+    case '\\': return '\\';
+    case '/': return '/';
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+  }
+}
+
+bool MustEscape(uint32_t c) { return c < 0x20 || c == '"' || c == '\\'; }
+
+void AppendCharacter(uint32_t c, std::string* out) {
+  if (!MustEscape(c)) return AppendUtf8(c, out);
+  *out += '\\';
+  if (const char letter = ShortEscape(c)) {
+    *out += letter;
+    return;
+  }
+  *out += "u00";
+  *out += "01"[c >> 4];
+  *out += "0123456789abcdef"[c & 15];
+}
+
+// The code points of a text; false if it is not UTF-8.
+bool DecodeText(std::string_view s, std::u32string* out) {
+  for (size_t i = 0; i < s.size();) {
+    const uint8_t b = static_cast<uint8_t>(s[i]);
+    const size_t more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+    if ((b >= 0x80 && b < 0xC2) || b > 0xF4 || i + more >= s.size()) return false;
+    uint32_t c = more == 0 ? b : b & (0x3F >> more);
+    for (size_t k = 1; k <= more; ++k) {
+      const uint8_t d = static_cast<uint8_t>(s[i + k]);
+      if ((d & 0xC0) != 0x80) return false;
+      c = c << 6 | (d & 0x3F);
+    }
+    if ((more == 2 && (c < 0x800 || (c >= 0xD800 && c < 0xE000))) || (more == 3 && (c < 0x10000 || c > kMaxCodePoint)))
+      return false;
+    out->push_back(c);
+    i += more + 1;
+  }
+  return true;
+}
+
+CodePointRanges Clip(const CodePointRanges& ranges, uint32_t low, uint32_t high, uint32_t base) {
+  CodePointRanges out;
+  for (const auto& [a, b] : ranges)
+    if (a <= high && b >= low) out.emplace_back(std::max(a, low) - base, std::min(b, high) - base);
+  return out;
+}
+
+void AddHexDigit(uint32_t value, ByteSet* set) {
+  set->Add(static_cast<uint8_t>("0123456789abcdef"[value]));
+  set->Add(static_cast<uint8_t>("0123456789ABCDEF"[value]));
+}
+
+}  // namespace
+
+// The hexadecimal digits that number a character: \uhhhh, or \ud[89ab]hh\ud[c-f]hh for the 20 bits above U+FFFF.
+struct JsonStrings::HexLevel {
+  uint32_t from, radix;
+};
+
+// Digits from `level` on whose number is in the ranges, relative to their block. At most six levels deep.
+Expr JsonStrings::HexDigits(const CodePointRanges& ranges, bool astral, int level) {
+  static constexpr HexLevel kBasic[] = {{0, 16}, {0, 16}, {0, 16}, {0, 16}};
+  static constexpr HexLevel kAstral[] = {{8, 4}, {0, 16}, {0, 16}, {12, 4}, {0, 16}, {0, 16}};
+  const HexLevel* levels = astral ? kAstral : kBasic;
+  const int count = astral ? 6 : 4;
+  if (level == count) return kEpsilonExpr;
+  uint32_t inner = 1;
+  for (int i = level + 1; i < count; ++i) inner *= levels[i].radix;
+  const bool full = ranges.size() == 1 && ranges[0].first == 0 && ranges[0].second == inner * levels[level].radix - 1;
+  if (full && hex_full_[astral][level]) return hex_full_[astral][level];
+  std::vector<Expressions::Term> branches;
+  size_t next = 0;
+  CodePointRanges part;
+  for (uint32_t i = 0; i < levels[level].radix; ++i) {
+    const uint32_t low = i * inner, high = low + inner - 1;
+    while (next < ranges.size() && ranges[next].second < low) ++next;
+    part.clear();
+    for (size_t k = next; k < ranges.size() && ranges[k].first <= high; ++k)
+      part.emplace_back(std::max(ranges[k].first, low) - low, std::min(ranges[k].second, high) - low);
+    if (part.empty()) continue;
+    const Expr tail = HexDigits(part, astral, level + 1);
+    auto known = std::find_if(branches.begin(), branches.end(), [&](const auto& t) { return t.target == tail; });
+    if (known == branches.end()) known = branches.insert(known, {ByteSet(), tail});
+    AddHexDigit(levels[level].from + i, &known->bytes);
+  }
+  std::vector<Expr> parts;
+  for (const auto& t : branches) parts.push_back(pool_.Concat(pool_.Bytes(t.bytes), t.target));
+  Expr e = pool_.Union(std::move(parts));
+  if (astral && level == 3) {
+    if (low_surrogate_ == kEmpty) {
+      ByteSet d;
+      AddHexDigit(13, &d);
+      low_surrogate_ = pool_.Concat(pool_.Literal("\\u"), pool_.Bytes(d));
+    }
+    e = pool_.Concat(low_surrogate_, e);
+  }
+  if (full) hex_full_[astral][level] = e;
+  return e;
+}
+
+// Of normalized ranges.
+Expr JsonStrings::Build(const CodePointRanges& ranges) {
+  CodePointRanges raw;
+  for (const auto& [low, high] : ranges) {
+    uint32_t from = std::max<uint32_t>(low, 0x20);
+    for (uint32_t c : {uint32_t{'"'}, uint32_t{'\\'}})
+      if (from <= c && c <= high) {
+        if (from < c) raw.emplace_back(from, c - 1);
+        from = c + 1;
+      }
+    if (from <= high) raw.emplace_back(from, high);
+  }
+  ByteSet letters, controls[2];
+  for (uint32_t c : {'"', '\\', '/', '\b', '\f', '\n', '\r', '\t'})
+    for (const auto& [low, high] : ranges)
+      if (low <= c && c <= high && (!canonical_ || MustEscape(c))) letters.Add(static_cast<uint8_t>(ShortEscape(c)));
+  std::vector<Expr> escapes{pool_.Bytes(letters)};
+  if (canonical_) {
+    for (const auto& [low, high] : ranges)
+      for (uint32_t c = low; c <= high && c < 0x20; ++c)
+        if (!ShortEscape(c)) controls[c >> 4].Add(static_cast<uint8_t>("0123456789abcdef"[c & 15]));
+    const Expr digits = pool_.Union(pool_.Concat(pool_.Byte('0'), pool_.Bytes(controls[0])),
+                                    pool_.Concat(pool_.Byte('1'), pool_.Bytes(controls[1])));
+    if (digits != kEmpty) escapes.push_back(pool_.Concat(pool_.Literal("u00"), digits));
+  } else {
+    std::vector<Expr> numbers;
+    const CodePointRanges basic = Clip(ranges, 0, 0xFFFF, 0), astral = Clip(ranges, 0x10000, kMaxCodePoint, 0x10000);
+    if (!basic.empty()) numbers.push_back(HexDigits(basic, false, 0));
+    if (!astral.empty()) {
+      ByteSet d;
+      AddHexDigit(13, &d);
+      numbers.push_back(pool_.Concat(pool_.Bytes(d), HexDigits(astral, true, 0)));
+    }
+    escapes.push_back(pool_.Concat(pool_.Byte('u'), pool_.Union(std::move(numbers))));
+  }
+  return pool_.Union(pool_.Characters(raw), pool_.Concat(pool_.Byte('\\'), pool_.Union(std::move(escapes))));
+}
+
+Expr JsonStrings::Characters(const CodePointRanges& given) {
+  CodePointRanges ranges = NormalizeRanges(given);
+  if (ranges.empty()) return kEmpty;
+  const auto [it, added] = classes_.try_emplace(std::move(ranges), kEmpty);
+  if (added) it->second = Build(it->first);
+  return it->second;
+}
+
+Expr JsonStrings::Character(uint32_t c) {
+  if (c >= 128) return Characters({{c, c}});
+  if (ascii_[c] == kEmpty) ascii_[c] = Build({{c, c}});
+  return ascii_[c];
+}
+
+std::string JsonStrings::Spell(uint32_t c) const {
+  std::string out;
+  AppendCharacter(c, &out);
+  return out;
+}
+
+Expr JsonStrings::AnyCharacter() {
+  if (any_character_ == kEmpty) any_character_ = Characters({{0, kMaxCodePoint}});
+  return any_character_;
+}
+
+Expr JsonStrings::Any() {
+  if (any_ == kEmpty) any_ = pool_.Star(AnyCharacter());
+  return any_;
+}
+
+Expr JsonStrings::Length(uint32_t low, uint32_t high) {
+  return low > high ? kEmpty : pool_.Repeat(AnyCharacter(), low, high);
+}
+
+Expr JsonStrings::Literal(std::string_view text) {
+  std::string spelled;
+  if (canonical_) return AppendJsonString(text, &spelled) ? pool_.Literal(spelled) : kEmpty;
+  std::u32string characters;
+  if (!DecodeText(text, &characters)) return kEmpty;
+  Expr e = kEpsilonExpr;
+  for (size_t i = characters.size(); i-- > 0;) e = pool_.Concat(Character(characters[i]), e);
+  return e;
+}
+
+Expr JsonStrings::Choice(std::vector<std::string> texts) {
+  if (canonical_) {
+    std::vector<std::string> spelled;
+    for (const std::string& text : texts) {
+      spelled.emplace_back();
+      if (!AppendJsonString(text, &spelled.back())) spelled.pop_back();
+    }
+    return pool_.Choice(std::move(spelled));
+  }
+  std::vector<std::u32string> words;
+  for (const std::string& text : texts) {
+    words.emplace_back();
+    if (!DecodeText(text, &words.back())) words.pop_back();
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  struct Frame {
+    size_t low, high, depth, end;  // [low, high) share `depth` characters; children are built up to `end`
+    bool ends;                     // one of them is the shared part itself
+    std::map<Expr, CodePointRanges> children;  // characters by what follows them
+  };
+  std::vector<Frame> stack;
+  Expr result = kEmpty;
+  bool have = false;
+  if (!words.empty()) stack.push_back({0, words.size(), 0, 0, false, {}});
+  while (!stack.empty()) {
+    Frame& f = stack.back();
+    if (have) {
+      const uint32_t c = words[f.low][f.depth];
+      f.children[result].emplace_back(c, c);
+      f.low = f.end;
+      have = false;
+    }
+    if (f.low < f.high && words[f.low].size() == f.depth) {
+      f.ends = true;
+      ++f.low;
+    }
+    if (f.low == f.high) {
+      std::vector<Expr> parts;
+      if (f.ends) parts.push_back(kEpsilonExpr);
+      for (const auto& [rest, ranges] : f.children)
+        parts.push_back(pool_.Concat(
+            ranges.size() == 1 ? Character(ranges[0].first) : Characters(ranges), rest));
+      result = pool_.Union(std::move(parts));
+      have = true;
+      stack.pop_back();
+      continue;
+    }
+    const char32_t c = words[f.low][f.depth];
+    f.end = f.low;
+    while (f.end < f.high && words[f.end][f.depth] == c) ++f.end;
+    if (f.end - f.low == 1) {  // a single text: its rest is a literal
+      const std::u32string& word = words[f.low];
+      result = kEpsilonExpr;
+      for (size_t i = word.size(); i-- > f.depth + 1;) result = pool_.Concat(Character(word[i]), result);
+      have = true;
+      continue;
+    }
+    const Frame child{f.low, f.end, f.depth + 1, f.low, false, {}};
+    stack.push_back(child);
+  }
+  return result;
+}
+
+Expr JsonStrings::Pattern(std::string_view ecma) {
+  const auto known = patterns_.find(ecma);
+  if (known != patterns_.end()) return known->second;
+  RegexOptions options;
+  options.syntax = RegexSyntax::kEcmaLenient;
+  options.search = true;
+  const Expr e = CompileRegex(&pool_, ecma, options, this);
+  patterns_.emplace(ecma, e);
+  return e;
+}
+
+bool AppendJsonString(std::string_view text, std::string* out) {
+  std::u32string characters;
+  if (!DecodeText(text, &characters)) return false;
+  for (uint32_t c : characters) AppendCharacter(c, out);
+  return true;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,69 @@
+// Contents of JSON string literals (RFC 8259, section 7) as expressions: what stands between the quotes.
+//
+// Every set here is closed under spelling: it contains all spellings of a text or none, so that sets compose by the
+// pool's union, intersection and difference and stay exact on the decoded texts.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "automata/csrc/expression.h"
+#include "constraints/csrc/character_spelling.h"
+
+namespace tokamata {
+
+// Spellings. Canonical: raw, and \" \\ \b \f \n \r \t and \u00xx (lower case) for what must be escaped, as Python's
+// json.dumps(ensure_ascii=False) writes. Otherwise: raw, or any escape of JSON, \u in either case, surrogate pairs.
+// Lone surrogates belong to neither.
+//
+// Everything is made on first use, once; an instance belongs to its pool and is no more thread-safe than it.
+class JsonStrings final : public CharacterSpelling {
+ public:
+  JsonStrings(Expressions* pool, bool canonical) : pool_(*pool), canonical_(canonical) {}
+  JsonStrings(const JsonStrings&) = delete;
+  JsonStrings& operator=(const JsonStrings&) = delete;
+
+  Expressions& pool() { return pool_; }
+  bool canonical() const { return canonical_; }
+
+  // All contents; the star of AnyCharacter().
+  Expr Any();
+  Expr AnyCharacter();
+  // Texts of low to high characters (code points); high may be kUnbounded.
+  Expr Length(uint32_t low, uint32_t high);
+  // One text, any of many (thousands share a trie). A text that is not UTF-8 has no spelling: kEmpty.
+  Expr Literal(std::string_view text);
+  Expr Choice(std::vector<std::string> texts) override;
+  // Texts in which the ECMA-262 pattern matches somewhere. With the u flag; where that is a syntax error, by the laxer
+  // rules of Annex B. Throws what CompileRegex throws. Cached by its source.
+  Expr Pattern(std::string_view ecma);
+  // The contents that x does not contain.
+  Expr Complement(Expr x) { return pool_.Difference(Any(), x); }
+
+  Expr Characters(const CodePointRanges& ranges) override;
+  Expr Character(uint32_t code_point) override;
+  Expr AnyText() override { return Any(); }
+  std::string Spell(uint32_t code_point) const override;  // the canonical one
+
+ private:
+  struct HexLevel;
+  Expr Build(const CodePointRanges& ranges);
+  Expr HexDigits(const CodePointRanges& ranges, bool astral, int level);
+
+  Expressions& pool_;
+  const bool canonical_;
+  Expr any_character_ = kEmpty, any_ = kEmpty;
+  Expr ascii_[128] = {};
+  Expr hex_full_[2][7] = {};
+  Expr low_surrogate_ = kEmpty;  // what precedes the last three digits of a surrogate pair
+  std::map<CodePointRanges, Expr> classes_;
+  std::map<std::string, Expr, std::less<>> patterns_;
+};
+
+// Appends a text as the contents of a literal in canonical spelling; false, and nothing useful, if it is not UTF-8.
+bool AppendJsonString(std::string_view text, std::string* out);
+
+}  // namespace tokamata
