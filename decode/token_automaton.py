@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from dataclasses import astuple
 
 from .._core import DecodeState
 from .._core import TokenAutomaton as NativeTokenAutomaton
 from ..automata import Fst, compose, determinize, minimize, project, rmepsilon
-from ..automata.errors import ConstraintError, UnsupportedError
+from ..automata.errors import ConstraintError
 from ..constraints import Constraint, Limits, ReportEntry, from_fst
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
 from .token_acceptor import TokenAcceptor, token_acceptor
 
 DEFAULT_CACHE_BYTES = 64 << 20
+_LARGEST_BUDGET = 2**31 - 1  # more is no limit at all
 _SECTION = "constraint"  # of a saved token automaton
 
 
@@ -47,13 +49,18 @@ class TokenAutomaton:
     def start(self, max_tokens: int | None = None) -> DecodeState:
         """Return a state at the beginning. Cheap: any number of them may share this automaton.
 
-        Raises UnsupportedError for ``max_tokens``: budgets are not available yet.
+        With ``max_tokens``, at most so many tokens lead from here to the end, the closing EOS included: masks allow
+        exactly the tokens after which a member can still be completed in what is left. While the budget is far from
+        tight that costs nothing; near the end a mask takes about as long as a walk over the allowed tokens, and is kept
+        for the next time. Where it takes a search to decide, distances are exact; a search of more than about a second
+        raises LimitError (here or at a mask).
+
+        Raises:
+            BudgetError: ``max_tokens`` is too small; the text names the smallest that works.
         """
-        if max_tokens is not None:
-            raise UnsupportedError(
-                f"start: max_tokens={max_tokens} is not supported yet; pass None and stop the model by its own limit"
-            )
-        return self._native.start()
+        if max_tokens is None:
+            return self._native.start()
+        return self._native.start_with_budget(max(-1, min(operator.index(max_tokens), _LARGEST_BUDGET)))
 
     def to_fst(self, *, max_states: int = 20_000_000) -> Fst:
         """The explicit token acceptor, by the paper's literal recipe (Koo et al. 2024, §2.3).

@@ -73,6 +73,11 @@ class DelayedAcceptor {
   virtual State Canonical(State q, uint32_t) { return q; }
   // States whose union is q minus the empty string, or none when q is not a union (of at most `most` members).
   virtual std::vector<State> Alternatives(State, size_t) { return {}; }
+  // No string of fewer bytes leads from q to a final state.
+  virtual uint32_t LeastLength(State q) { return IsFinal(q) ? 0 : 1; }
+  // From every live state that can be reached from q, some final one is no more than so many bytes away; 0xffffffff
+  // where that is not known.
+  virtual uint32_t MostLength(State) { return 0xffffffff; }
 
   uint32_t max_states = 500'000;  // rows of 1 KiB
   double seconds = 1;             // processor time of one call that needs new rows

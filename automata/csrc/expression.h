@@ -137,6 +137,8 @@ class Expressions {
   uint32_t Rule(Expr e) const { return nodes_[e].b; }  // kCall
   uint32_t NumMembers(Expr e) const { return nodes_[e].b; }
   const ByteSet& Set(Expr e) const { return nodes_[e].first; }  // kBytes
+  const ByteTable& Table(Expr e) const { return *automata_[nodes_[e].a]; }  // kAutomaton, with TableState
+  uint32_t TableState(Expr e) const { return nodes_[e].b; }
   size_t Size() const { return nodes_.size(); }
   size_t MemoryBytes() const;
   // For messages and tests: a regular-expression-like text, cut off after `limit` characters.

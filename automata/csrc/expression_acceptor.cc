@@ -5,7 +5,7 @@
 namespace tokamata {
 
 ExpressionAcceptor::ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr root)
-    : pool_(std::move(pool)), root_(root) {
+    : pool_(std::move(pool)), root_(root), lengths_(pool_.get()) {
   AddState(kEmpty, false);  // the dead state
   if (pool_->IsEmpty(root_)) root_ = kEmpty;
   SetStart(StateOf(root_));
@@ -121,6 +121,16 @@ std::vector<DelayedAcceptor::State> ExpressionAcceptor::Alternatives(State q, si
   for (Expr m : members)
     if (m != kEpsilonExpr) out.push_back(StateOf(m));
   return out;
+}
+
+uint32_t ExpressionAcceptor::LeastLength(State q) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return lengths_.Least(Source(q));
+}
+
+uint32_t ExpressionAcceptor::MostLength(State q) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return lengths_.Most(Source(q));
 }
 
 }  // namespace tokamata

@@ -6,6 +6,7 @@
 
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression.h"
+#include "automata/csrc/length_bounds.h"
 
 namespace tokamata {
 
@@ -29,6 +30,8 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;
   std::vector<State> Alternatives(State q, size_t most) override;
+  uint32_t LeastLength(State q) override;
+  uint32_t MostLength(State q) override;
 
  private:
   struct LoopCharacters {  // the characters that a loop body consumes whole in one turn
@@ -51,6 +54,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   std::vector<Expressions::Term> steps_;
   std::vector<Expressions::Term> non_ascii_step_;  // of all characters from U+0080; made on first use
   std::unordered_map<Expr, LoopCharacters> characters_;
+  LengthBounds lengths_;
 };
 
 }  // namespace tokamata

@@ -1,9 +1,11 @@
 // Python bindings of decode/csrc.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -111,6 +113,14 @@ void Fill(const DecodeState& self, uint32_t* row) {
   self.FillMask(row);
 }
 
+// Calls f() without the GIL where a budget may need a search.
+template <class F>
+auto Searching(const DecodeState& self, F f) {
+  if (!self.HasBudget()) return f();
+  nb::gil_scoped_release release;
+  return f();
+}
+
 void BindState(nb::module_& m) {
   nb::class_<DecodeState>(m, "DecodeState",
                           "A position in a token automaton: what was written so far, what may come next.\n\n"
@@ -133,12 +143,17 @@ void BindState(nb::module_& m) {
             return out;
           },
           nb::sig("def mask(self) -> numpy.typing.NDArray[numpy.int32]"), "The mask as a new int32 array [words].")
-      .def("allows", &DecodeState::Allows, "token_id"_a,
-           "Whether the token may come next; False for ids outside the vocabulary.")
-      .def("advance", &DecodeState::Advance, "token_id"_a,
-           "Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed.")
       .def(
-          "validate", [](const DecodeState& self, const std::vector<int64_t>& ids) { return self.Validate(ids); },
+          "allows",
+          [](const DecodeState& self, int64_t id) { return Searching(self, [&] { return self.Allows(id); }); },
+          "token_id"_a, "Whether the token may come next; False for ids outside the vocabulary.")
+      .def(
+          "advance", [](DecodeState& self, int64_t id) { Searching(self, [&] { self.Advance(id); }); }, "token_id"_a,
+          "Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed.")
+      .def(
+          "validate", [](const DecodeState& self, const std::vector<int64_t>& ids) {
+            return Searching(self, [&] { return self.Validate(ids); });
+          },
           "token_ids"_a, nb::sig("def validate(self, token_ids: collections.abc.Sequence[int]) -> int"),
           "The length of the longest prefix of the tokens that would be accepted; the state is unchanged.")
       .def(
@@ -160,18 +175,26 @@ void BindState(nb::module_& m) {
       .def("copy", [](const DecodeState& self) { return DecodeState(self); }, "An independent copy; O(tokens so far).")
       .def("__copy__", [](const DecodeState& self) { return DecodeState(self); })
       .def("reset", &DecodeState::Reset, "Back to the beginning.")
+      .def_prop_ro(
+          "tokens_left",
+          [](const DecodeState& self) { return self.HasBudget() ? std::optional<uint32_t>(self.Left()) : std::nullopt; },
+          "Tokens that may still follow, EOS included; None without a budget.")
       .def_prop_ro("is_final", &DecodeState::IsFinal, "Whether EOS is allowed here.")
       .def_prop_ro("is_finished", &DecodeState::IsFinished, "Whether EOS was consumed.")
       .def_prop_ro("num_tokens", &DecodeState::NumTokens, "Tokens consumed so far, EOS included.")
       .def(
           "forced_bytes",
           [](const DecodeState& self, size_t limit) {
-            const std::string s = self.ForcedBytes(limit);
+            const std::string s = Searching(self, [&] { return self.ForcedBytes(limit); });
             return nb::bytes(s.data(), s.size());
           },
           "limit"_a = size_t{1} << 20,
-          "What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.")
-      .def("forced_tokens", &DecodeState::ForcedTokens, "limit"_a = size_t{1} << 12,
+          "What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.\n\n"
+          "With a budget: every continuation that fits it.")
+      .def(
+          "forced_tokens",
+          [](const DecodeState& self, size_t limit) { return Searching(self, [&] { return self.ForcedTokens(limit); }); },
+          "limit"_a = size_t{1} << 12,
            "The tokens up to the first mask with more than one of them (or a possible end), at most `limit`.\n\n"
            "Forced bytes can usually be spelled by several tokens; then no token is forced.");
 }
@@ -185,6 +208,10 @@ void BindDecode(nb::module_& m) {
            }),
            "language"_a, "vocabulary"_a, "cache_bytes"_a, Released())
       .def("start", [](const std::shared_ptr<TokenAutomaton>& self) { return DecodeState(self); })
+      .def(
+          "start_with_budget",
+          [](const std::shared_ptr<TokenAutomaton>& self, int64_t max_tokens) { return DecodeState(self, max_tokens); },
+          "max_tokens"_a, Released())
       .def_prop_ro("words", &TokenAutomaton::Words)
       .def_prop_ro("num_states", [](const TokenAutomaton& self) { return self.Acceptor().NumStates(); })
       .def_prop_ro("num_masks", &TokenAutomaton::NumMasks)

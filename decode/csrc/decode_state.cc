@@ -13,14 +13,19 @@ DecodeState::DecodeState(std::shared_ptr<TokenAutomaton> automaton) : automaton_
   history_.push_back(automaton_->Start());
 }
 
+DecodeState::DecodeState(std::shared_ptr<TokenAutomaton> automaton, int64_t max_tokens) : DecodeState(std::move(automaton)) {
+  automaton_->CheckBudget(max_tokens);
+  budget_ = static_cast<uint32_t>(std::min<int64_t>(max_tokens, TokenAutomaton::kNoBudget - 1));
+}
+
 bool DecodeState::CopyMask(uint32_t* out) const {
-  if (!IsFinished()) return automaton_->CopyMask(Current(), out);
+  if (!IsFinished()) return automaton_->CopyMask(Current(), Left(), out);
   std::memset(out, 0, size_t{automaton_->Words()} * sizeof(uint32_t));
   return true;
 }
 
 void DecodeState::FillMask(uint32_t* out) const {
-  if (!CopyMask(out)) automaton_->FillMask(Current(), out);
+  if (!CopyMask(out)) automaton_->FillMask(Current(), Left(), out);
 }
 
 bool DecodeState::IsEos(int64_t token) const {
@@ -28,16 +33,16 @@ bool DecodeState::IsEos(int64_t token) const {
   return token >= 0 && std::binary_search(eos.begin(), eos.end(), static_cast<uint32_t>(token));
 }
 
-DecodeState::State DecodeState::Next(State q, int64_t token) const {
+DecodeState::State DecodeState::Next(State q, int64_t token, uint32_t left) const {
   if (q == kFinished || token < 0 || token >= static_cast<int64_t>(automaton_->Tokens().Size())) return DelayedAcceptor::kDead;
-  if (const State next = automaton_->Advance(q, static_cast<uint32_t>(token))) return next;
+  if (const State next = automaton_->Advance(q, static_cast<uint32_t>(token), left)) return next;
   return IsEos(token) && automaton_->IsFinal(q) ? kFinished : State{DelayedAcceptor::kDead};
 }
 
-bool DecodeState::Allows(int64_t token) const { return Next(Current(), token) != DelayedAcceptor::kDead; }
+bool DecodeState::Allows(int64_t token) const { return Next(Current(), token, Left()) != DelayedAcceptor::kDead; }
 
 void DecodeState::Advance(int64_t token) {
-  const State next = Next(Current(), token);
+  const State next = Next(Current(), token, Left());
   if (next) {
     history_.push_back(next);
     return;
@@ -53,6 +58,10 @@ void DecodeState::Advance(int64_t token) {
                         " tokens is not complete; take a token that the mask allows");
   if (v.IsSpecial(static_cast<uint32_t>(token)) || v.Token(static_cast<uint32_t>(token)).empty())
     throw TokenRejected(name + " is special or empty and stands for no text; take a token that the mask allows");
+  if (const State after = HasBudget() ? automaton_->Advance(Current(), static_cast<uint32_t>(token)) : State{})
+    throw TokenRejected(name + " leaves no room to finish: " + std::to_string(uint64_t{automaton_->Distance(after)} + 1) +
+                        " more tokens would be needed after it (end-of-sequence included), the budget leaves " +
+                        std::to_string(Left() - 1) + "; take a token that the mask allows");
   throw TokenRejected(name + " is not allowed after " + std::to_string(NumTokens()) +
                       " tokens: its text cannot be extended to a member of the constraint; take a token that the mask allows");
 }
@@ -60,7 +69,7 @@ void DecodeState::Advance(int64_t token) {
 size_t DecodeState::Validate(const std::vector<int64_t>& tokens) const {
   State q = Current();
   for (size_t i = 0; i < tokens.size(); ++i) {
-    q = Next(q, tokens[i]);
+    q = Next(q, tokens[i], LeftAfter(NumTokens() + i));
     if (!q) return i;
   }
   return tokens.size();
@@ -73,9 +82,9 @@ void DecodeState::DraftMasks(const std::vector<int64_t>& tokens, uint32_t* out) 
     if (!q || q == kFinished) {
       std::memset(out, 0, words * sizeof(uint32_t));
     } else {
-      automaton_->FillMask(q, out);
+      automaton_->FillMask(q, LeftAfter(NumTokens() + i), out);
     }
-    if (i < tokens.size() && q) q = Next(q, tokens[i]);
+    if (i < tokens.size() && q) q = Next(q, tokens[i], LeftAfter(NumTokens() + i));
   }
 }
 
@@ -89,6 +98,7 @@ void DecodeState::Rollback(int64_t n) {
 std::string DecodeState::ForcedBytes(size_t most) const {
   std::string text;
   if (IsFinished()) return text;
+  if (HasBudget()) return automaton_->ForcedBytes(Current(), Left(), most);
   DelayedAcceptor& a = automaton_->Acceptor();
   for (State q = Current(); text.size() < most && !a.IsFinal(q);) {
     const ByteSet live = a.Live(q);
@@ -104,7 +114,7 @@ std::vector<uint32_t> DecodeState::ForcedTokens(size_t most) const {
   if (IsFinished()) return tokens;
   std::vector<uint32_t> row(automaton_->Words());
   for (State q = Current(); tokens.size() < most && !automaton_->IsFinal(q);) {
-    automaton_->FillMask(q, row.data());
+    automaton_->FillMask(q, LeftAfter(NumTokens() + tokens.size()), row.data());
     uint32_t only = 0;
     int count = 0;
     for (uint32_t i = 0; i < row.size() && count < 2; ++i) {

@@ -14,11 +14,16 @@ class DecodeState {
  public:
   using State = TokenAutomaton::State;
   explicit DecodeState(std::shared_ptr<TokenAutomaton> automaton);
+  // With at most max_tokens tokens from here to EOS, that one included. Throws BudgetError.
+  DecodeState(std::shared_ptr<TokenAutomaton> automaton, int64_t max_tokens);
 
   TokenAutomaton& Automaton() const { return *automaton_; }
   const std::shared_ptr<TokenAutomaton>& SharedAutomaton() const { return automaton_; }
   State Current() const { return history_.back(); }
   size_t NumTokens() const { return history_.size() - 1; }
+  // Tokens that may still follow, EOS included; TokenAutomaton::kNoBudget when any number may.
+  uint32_t Left() const { return LeftAfter(NumTokens()); }
+  bool HasBudget() const { return budget_ != TokenAutomaton::kNoBudget; }
   bool IsFinished() const { return Current() == kFinished; }
   bool IsFinal() const { return !IsFinished() && automaton_->IsFinal(Current()); }
 
@@ -41,8 +46,11 @@ class DecodeState {
  private:
   static constexpr State kFinished = 0xffffffff;
   bool IsEos(int64_t token) const;
-  State Next(State q, int64_t token) const;  // kDead where the token is not allowed
+  // kDead where the token is not allowed.
+  State Next(State q, int64_t token, uint32_t left) const;
+  uint32_t LeftAfter(size_t tokens) const { return HasBudget() ? budget_ - static_cast<uint32_t>(tokens) : budget_; }
 
+  uint32_t budget_ = TokenAutomaton::kNoBudget;
   std::shared_ptr<TokenAutomaton> automaton_;
   std::vector<State> history_;
 };

@@ -25,6 +25,8 @@ class MaskBuilder {
   void Build(State q, uint32_t* row);
   // The same by walking the whole trie, without any precomputed knowledge: the reference for tests.
   void BuildByWalking(State q, uint32_t* row);
+  // EOS where q is final, and nowhere else.
+  void SetEos(State q, uint32_t* row) const;
   // Whether the tokens of the vocabulary can spell some completion from q (EOS included). Memoized.
   bool CanFinish(State q);
   // All single bytes are tokens: then every live state can finish and CanFinish need not be asked.
@@ -74,7 +76,6 @@ class MaskBuilder {
     for (uint32_t i = trie.TokensBegin(node); i < trie.TokensEnd(node); ++i) Set(trie.order[i], row);
   }
   static void Set(uint32_t id, uint32_t* row) { row[id >> 5] |= 1u << (id & 31); }
-  void SetEos(State q, uint32_t* row) const;
 
   DelayedAcceptor* acceptor_;
   const Vocabulary* vocabulary_;

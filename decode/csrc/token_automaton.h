@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/stable_array.h"
+#include "decode/csrc/distance.h"
 #include "decode/csrc/mask.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
 
@@ -38,6 +41,19 @@ class TokenAutomaton {
   void FillMaskByWalking(State q, uint32_t* out);
   // The state after a text token, or kDead where it is not allowed.
   State Advance(State q, uint32_t token);
+
+  // The same with a budget: `left` tokens may follow, the last of which is EOS, so that a text token is allowed where
+  // the distance after it (see distance.h) is at most left - 2. kNoBudget: any number.
+  static constexpr uint32_t kNoBudget = 0xffffffff;
+  bool CopyMask(State q, uint32_t left, uint32_t* out) const;
+  void FillMask(State q, uint32_t left, uint32_t* out);
+  State Advance(State q, uint32_t token, uint32_t left);
+  // Throws BudgetError, naming the smallest that works, when no member fits so many tokens.
+  void CheckBudget(int64_t max_tokens);
+  // The least number of text tokens to a final state.
+  uint32_t Distance(State q);
+  // What every continuation that fits starts with; see DecodeState.
+  std::string ForcedBytes(State q, uint32_t left, size_t most);
   size_t NumMasks() const { return num_masks_.load(std::memory_order_relaxed); }
   size_t MaskBytes() const { return mask_bytes_.load(std::memory_order_relaxed); }
 
@@ -50,6 +66,7 @@ class TokenAutomaton {
   static constexpr uint32_t kDenseMask = 0xffffffff;
   void Write(const Mask& mask, uint32_t* out) const;
   const Mask* Store(const uint32_t* row);
+  void FillNarrowed(State q, uint32_t left, uint32_t* out);
 
   std::shared_ptr<DelayedAcceptor> acceptor_;
   std::shared_ptr<const Vocabulary> vocabulary_;
@@ -59,6 +76,8 @@ class TokenAutomaton {
   StableArray<std::atomic<const Mask*>> masks_;  // by state; states with equal masks share one
   std::vector<std::unique_ptr<uint32_t[]>> owned_;
   std::vector<uint32_t> few_ids_;  // scratch of Store
+  DistanceTable distances_;
+  std::unordered_map<uint64_t, const Mask*> narrowed_;  // masks that a budget narrows, by state and tokens left
   std::atomic<size_t> num_masks_{0}, mask_bytes_{0};
 };
 

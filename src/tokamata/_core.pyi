@@ -240,6 +240,7 @@ class TokenAutomaton:
 
     def __init__(self, language: Language, vocabulary: Vocabulary, cache_bytes: int) -> None: ...
     def start(self) -> DecodeState: ...
+    def start_with_budget(self, max_tokens: int) -> DecodeState: ...
     @property
     def words(self) -> int: ...
     @property
@@ -307,6 +308,10 @@ class DecodeState:
         """Back to the beginning."""
 
     @property
+    def tokens_left(self) -> int | None:
+        """Tokens that may still follow, EOS included; None without a budget."""
+
+    @property
     def is_final(self) -> bool:
         """Whether EOS is allowed here."""
 
@@ -321,6 +326,8 @@ class DecodeState:
     def forced_bytes(self, limit: int = 1048576) -> bytes:
         """
         What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.
+
+        With a budget: every continuation that fits it.
         """
 
     def forced_tokens(self, limit: int = 4096) -> list[int]:

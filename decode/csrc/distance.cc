@@ -1,0 +1,352 @@
+#include "decode/csrc/distance.h"
+
+#include <algorithm>
+#include <queue>
+#include <string>
+
+#include "automata/csrc/errors.h"
+#include "automata/csrc/length_bounds.h"
+
+namespace tokamata {
+namespace {
+
+constexpr size_t kMostTargets = size_t{1} << 22;  // states kept in lists of targets
+constexpr size_t kNearby = 128;                   // states around a permissive one that are looked at instead of tokens
+constexpr int kPermissive = 64;                   // live bytes from which that may be quicker
+
+// Of two bytes that lead to the same state, the one that long tokens are rather made of.
+bool IsBetterText(uint8_t a, uint8_t b) {
+  const auto rank = [](uint8_t c) { return c == ' ' ? 3 : c >= 'a' && c <= 'z' ? 2 : c > ' ' && c < 0x7F ? 1 : 0; };
+  return rank(a) > rank(b);
+}
+
+}  // namespace
+
+DistanceTable::DistanceTable(DelayedAcceptor* acceptor, const Vocabulary* vocabulary, bool complete,
+                             std::function<bool(State)> can_finish)
+    : acceptor_(acceptor),
+      vocabulary_(vocabulary),
+      trie_(vocabulary->Masks().trie()),
+      complete_(complete),
+      can_finish_(std::move(can_finish)),
+      longest_(std::max(vocabulary->MaxTokenBytes(), 1u)) {}
+
+void DistanceTable::Work(uint64_t amount) {
+  work_ += amount;
+  if (work_ > kMostWork)
+    throw LimitError("max_tokens: the limit work=" + std::to_string(kMostWork) +
+                     " was reached (steps of a search for the nearest end, counted in tokens); pass a larger max_tokens, "
+                     "or none, or simplify the constraint");
+}
+
+// ---------------------------------------------------------------------------------------------- in bytes
+
+const DistanceTable::Bounds& DistanceTable::Look(State q) {
+  if (!Slot(q).looked) {
+    if (bounds_[q].bytes == kFar) FindBytes(q);
+    SpellPath(q);
+  }
+  return bounds_[q];
+}
+
+// A*: a shortest string from root to a final state, or to a state from which one is known; kept for all states on it.
+void DistanceTable::FindBytes(State root) {
+  struct Node {
+    State state;
+    uint32_t parent, steps;
+    uint8_t byte;
+  };
+  struct Open {
+    uint64_t total;  // steps so far and those still needed at least
+    uint32_t steps, node;
+    bool operator<(const Open& o) const { return total != o.total ? total > o.total : steps < o.steps; }
+  };
+  std::vector<Node> nodes;
+  std::unordered_map<State, uint32_t> index;
+  std::priority_queue<Open> open;
+  const auto reach = [&](State q, uint32_t parent, uint32_t steps, uint8_t byte) {
+    const auto [it, added] = index.emplace(q, static_cast<uint32_t>(nodes.size()));
+    if (added)
+      nodes.push_back({q, parent, steps, byte});
+    else if (nodes[it->second].steps > steps)
+      nodes[it->second] = {q, parent, steps, byte};
+    else
+      return it->second;
+    const uint32_t known = Slot(q).bytes;
+    open.push({uint64_t{steps} + (known != kFar ? known : acceptor_->LeastLength(q)), steps, it->second});
+    return it->second;
+  };
+  reach(root, 0, 0, 0);
+  while (!open.empty()) {
+    const Open top = open.top();
+    open.pop();
+    const Node at = nodes[top.node];
+    if (at.steps != top.steps) continue;
+    if (acceptor_->IsFinal(at.state)) bounds_[at.state].bytes = 0;
+    if (bounds_[at.state].bytes != kFar) {
+      const uint32_t total = at.steps + bounds_[at.state].bytes;
+      for (uint32_t i = top.node; i != 0; i = nodes[i].parent) {
+        Bounds& b = bounds_[nodes[nodes[i].parent].state];
+        b.bytes = total - nodes[nodes[i].parent].steps;
+        b.next = nodes[i].state;
+        b.byte = nodes[i].byte;
+      }
+      return;
+    }
+    Work(64);
+    const State* row = acceptor_->Row(at.state);
+    State last = DelayedAcceptor::kDead;
+    uint32_t last_node = 0;
+    acceptor_->Live(at.state).ForEach([&](uint8_t b) {
+      if (row[b] != last) {  // neighbours mostly share their target
+        last = row[b];
+        last_node = reach(last, top.node, top.steps + 1, b);
+      }
+      Node& n = nodes[last_node];
+      if (n.parent == top.node && n.steps == top.steps + 1 && IsBetterText(b, n.byte)) n.byte = b;
+    });
+  }
+}
+
+// How many tokens spell the shortest string that is known from root, and from the states along it.
+void DistanceTable::SpellPath(State root) {
+  std::vector<State> path{root};
+  size_t fresh = 1;  // states at the beginning of the path that were not looked at before
+  for (State q = root; bounds_[q].bytes && path.size() < fresh + longest_;) {
+    q = bounds_[q].next;
+    path.push_back(q);
+    if (!bounds_[q].looked) fresh = path.size();
+  }
+  Work(path.size());
+  for (size_t i = fresh; i-- > 0;) {
+    Bounds& b = bounds_[path[i]];
+    uint32_t node = 0;
+    if (b.bytes == 0) b.high = 0;
+    for (size_t j = i; j + 1 < path.size() && b.bytes; ++j) {
+      node = trie_.Child(node, bounds_[path[j]].byte);
+      if (node == kNoIndex) break;
+      Work(1);
+      const uint32_t rest = bounds_[path[j + 1]].high;
+      if (rest != kFar && trie_.TokensBegin(node) != trie_.TokensEnd(node)) b.high = std::min(b.high, rest + 1);
+    }
+    b.low = std::max(b.low, (b.bytes + longest_ - 1) / longest_);
+    b.looked = true;
+  }
+  if (complete_) return;
+  for (size_t i = 0; i < fresh; ++i)
+    if (bounds_[path[i]].high == kFar && !can_finish_(path[i])) bounds_[path[i]].low = kFar;
+}
+
+// ---------------------------------------------------------------------------------------------- in tokens
+
+template <class F>
+void DistanceTable::ForEachToken(uint32_t root, State q, F visit) {
+  std::vector<const State*> path(trie_.max_depth + 2);  // rows by depth; its own, as visit may come here again
+  const uint32_t base = trie_.nodes[root].depth, end = trie_.nodes[root].end;
+  path[0] = acceptor_->Row(q);
+  uint64_t visited = 0;
+  for (uint32_t n = root + 1; n < end;) {
+    const Trie::Node& node = trie_.nodes[n];
+    const State next = path[node.depth - base - 1][node.byte];
+    ++visited;
+    if (!next) {
+      n = node.end;
+      continue;
+    }
+    if (trie_.TokensBegin(n) != trie_.TokensEnd(n) && !visit(n, next)) break;
+    if (node.end > n + 1) path[node.depth - base] = acceptor_->Row(next);
+    ++n;
+  }
+  Work(visited);
+}
+
+const std::vector<DistanceTable::State>& DistanceTable::Targets(State q) {
+  const auto known = targets_.find(q);
+  if (known != targets_.end()) return known->second;
+  if (targets_size_ > kMostTargets) {
+    targets_.clear();
+    targets_size_ = 0;
+  }
+  std::vector<State> targets;
+  ++stamp_;
+  ForEachToken(0, q, [&](uint32_t, State next) {
+    if (next >= stamps_.size()) stamps_.resize(std::max<size_t>(next + 1, stamps_.size() * 2), 0);
+    if (stamps_[next] != stamp_) {
+      stamps_[next] = stamp_;
+      targets.push_back(next);
+    }
+    return true;
+  });
+  targets_size_ += targets.size();
+  return targets_.emplace(q, std::move(targets)).first->second;
+}
+
+uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
+  struct Node {
+    State state;
+    uint32_t parent, steps;
+  };
+  struct Open {
+    uint64_t total;
+    uint32_t bytes, steps, node;
+    bool operator<(const Open& o) const { return total != o.total ? total > o.total : bytes > o.bytes; }
+  };
+  const Bounds first = Look(root);
+  if (first.low > k) return k + 1;
+  if (first.high <= (exact ? first.low : k)) return first.high;
+  std::vector<Node> nodes;
+  std::unordered_map<State, uint32_t> index;
+  std::priority_queue<Open> open;
+  // What counts as an improvement: totals below this.
+  uint64_t below = std::min<uint64_t>(uint64_t{k} + 1, first.high);
+  bool found = first.high <= k;
+  const auto reach = [&](State q, uint32_t parent, uint32_t steps) {
+    const Bounds b = Look(q);
+    if (b.low == kFar || uint64_t{steps} + b.low >= below) return;
+    const auto [it, added] = index.emplace(q, static_cast<uint32_t>(nodes.size()));
+    if (added)
+      nodes.push_back({q, parent, steps});
+    else if (nodes[it->second].steps > steps)
+      nodes[it->second] = {q, parent, steps};
+    else
+      return;
+    open.push({uint64_t{steps} + b.low, b.bytes, steps, it->second});
+    if (b.high == kFar || uint64_t{steps} + b.high >= below) return;
+    below = steps + b.high;
+    found = true;
+    for (uint32_t i = it->second; i != 0; i = nodes[i].parent) {
+      const Node& from = nodes[nodes[i].parent];
+      Bounds& improved = bounds_[from.state];
+      improved.high = std::min(improved.high, static_cast<uint32_t>(below) - from.steps);
+    }
+  };
+  reach(root, 0, 0);
+  while (!open.empty() && (exact || !found)) {
+    const Open top = open.top();
+    open.pop();
+    if (top.total >= below) break;
+    if (nodes[top.node].steps != top.steps) continue;
+    const std::vector<State>& targets = Targets(nodes[top.node].state);
+    Work(16 + targets.size());
+    for (const State t : targets) reach(t, top.node, top.steps + 1);
+  }
+  if (exact || !found)  // nothing from root takes less than `below`
+    for (const Node& n : nodes) {
+      Bounds& b = bounds_[n.state];
+      if (below > n.steps) b.low = std::max(b.low, static_cast<uint32_t>(below) - n.steps);
+    }
+  return static_cast<uint32_t>(below);
+}
+
+bool DistanceTable::Decide(State q, uint32_t k) {
+  const Bounds& b = Look(q);
+  if (b.high <= k) return true;
+  return b.low <= k && Search(q, k, false) <= k;
+}
+
+bool DistanceTable::AtMost(State q, uint32_t k) {
+  work_ = 0;
+  if (!q) return false;
+  if (complete_ && !Slot(q).looked) {  // every byte of a shortest string may be a token
+    const uint32_t most = acceptor_->MostLength(q);
+    if (most != kUnknownLength && most <= k) return true;
+  }
+  return Decide(q, k);
+}
+
+uint32_t DistanceTable::Distance(State q) {
+  work_ = 0;
+  return q && Look(q).low != kFar ? Search(q, kFar - 1, true) : kFar;
+}
+
+// ---------------------------------------------------------------------------------------------- masks
+
+void DistanceTable::SetMost(State q, uint32_t most) {
+  most_.Ensure(q);
+  if (kFar - most > most_[q].load(std::memory_order_relaxed)) most_[q].store(kFar - most, std::memory_order_relaxed);
+}
+
+bool DistanceTable::FindRoomByStructure(State q, uint32_t k) {
+  if (LeavesRoom(q, k)) return true;
+  if (!complete_) return false;
+  SetMost(q, acceptor_->MostLength(q));
+  return LeavesRoom(q, k);
+}
+
+// The most tokens that any state needs which bytes of one token lead to, when there are few such states.
+uint32_t DistanceTable::MostNearby(State q) {
+  std::vector<State> states;
+  size_t level = 0;
+  uint32_t most = 0;
+  const auto expand = [&](State p) {
+    const State* row = acceptor_->Row(p);
+    State last = DelayedAcceptor::kDead;
+    acceptor_->Live(p).ForEach([&](uint8_t b) {
+      if (row[b] == last) return;
+      last = row[b];
+      if (last >= stamps_.size()) stamps_.resize(std::max<size_t>(last + 1, stamps_.size() * 2), 0);
+      if (stamps_[last] == stamp_) return;
+      stamps_[last] = stamp_;
+      states.push_back(last);
+    });
+  };
+  ++stamp_;
+  expand(q);
+  for (uint32_t depth = 1; depth < longest_ && level < states.size(); ++depth)
+    for (const size_t end = states.size(); level < end; ++level) {
+      if (states.size() > kNearby) return kFar;
+      expand(states[level]);
+    }
+  for (const State s : states) {
+    const Bounds& b = Look(s);
+    if (b.low != kFar) most = std::max(most, b.high);
+  }
+  return most;
+}
+
+bool DistanceTable::FindRoom(State q, uint32_t k) {
+  work_ = 0;
+  if (FindRoomByStructure(q, k)) return true;
+  if (Slot(q).enumerated) return false;
+  if (acceptor_->Live(q).Count() >= kPermissive) {
+    SetMost(q, MostNearby(q));
+    if (LeavesRoom(q, k)) return true;
+  }
+  uint32_t most = 0;
+  for (const State t : Targets(q)) {
+    const Bounds& b = Look(t);
+    if (b.low != kFar) most = std::max(most, b.high);
+  }
+  SetMost(q, most);
+  bounds_[q].enumerated = true;
+  return LeavesRoom(q, k);
+}
+
+void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
+  work_ = 0;
+  std::fill(row, row + vocabulary_->Words(), 0u);
+  bool all = true;
+  ForEachToken(0, q, [&](uint32_t node, State next) {
+    if (Decide(next, k)) {
+      for (uint32_t i = trie_.TokensBegin(node); i < trie_.TokensEnd(node); ++i)
+        row[trie_.order[i] >> 5] |= 1u << (trie_.order[i] & 31);
+    } else {
+      all = all && bounds_[next].low == kFar;
+    }
+    return true;
+  });
+  if (all) SetMost(q, k);
+}
+
+bool DistanceTable::AnyToken(uint32_t node, State q, uint32_t k) {
+  work_ = 0;
+  if (node && trie_.TokensBegin(node) != trie_.TokensEnd(node) && Decide(q, k)) return true;
+  bool any = false;
+  ForEachToken(node, q, [&](uint32_t, State next) {
+    any = Decide(next, k);
+    return !any;
+  });
+  return any;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,96 @@
+// DistanceTable: how many tokens a state is away from an end, as far as somebody needed to know.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "automata/csrc/delayed_acceptor.h"
+#include "automata/csrc/stable_array.h"
+#include "tokenizer_fst/csrc/factoring.h"
+#include "tokenizer_fst/csrc/vocabulary.h"
+
+namespace tokamata {
+
+// The distance of a state is the least number of text tokens whose bytes lead from it to a final state. Each state keeps
+// an interval around it, first from a shortest string of bytes: no token is longer than the longest one, and the best
+// spelling of that one string by tokens is an upper bound. Where a question falls into the interval, a best-first
+// search over token steps (Hart, Nilsson, Raphael 1968) decides it and narrows the interval of every state it visited.
+// All of this is exact wherever states are finitely many within the distance that was asked for.
+//
+// Questions are asked under the owner's lock, but for LeavesRoom, which takes none.
+class DistanceTable {
+ public:
+  using State = DelayedAcceptor::State;
+  static constexpr uint32_t kFar = 0xffffffff;  // the tokens of this vocabulary lead to no end
+
+  // can_finish(q): whether the distance of q is finite. Asked only where the vocabulary lacks single bytes.
+  DistanceTable(DelayedAcceptor* acceptor, const Vocabulary* vocabulary, bool complete,
+                std::function<bool(State)> can_finish);
+
+  // Whether the distance of q is at most k. LimitError when that takes more than kMostWork trie nodes and states.
+  bool AtMost(State q, uint32_t k);
+  uint32_t Distance(State q);
+  // Whether every token that may follow q leads to a distance of at most k, as far as is already known. Takes no lock.
+  bool LeavesRoom(State q, uint32_t k) const {
+    const std::atomic<uint32_t>* most = most_.Find(q);
+    return most && k < kFar && most->load(std::memory_order_relaxed) > kFar - 1 - k;
+  }
+  // The same, finding out what is cheap to find out: true means yes, false that a mask has to be built token by token.
+  bool FindRoom(State q, uint32_t k);
+  // Only from the structure of the constraint, without a look at any token.
+  bool FindRoomByStructure(State q, uint32_t k);
+  // Writes the row of the tokens after which the distance is at most k; EOS is not among them.
+  void BuildRow(State q, uint32_t k, uint32_t* row);
+  // Whether some token at or below a trie node that was entered with q leads to a distance of at most k.
+  bool AnyToken(uint32_t node, State q, uint32_t k);
+
+  static constexpr uint64_t kMostWork = uint64_t{1} << 28;  // about a second
+
+ private:
+  struct Bounds {
+    uint32_t low = 0, high = kFar;  // of the distance
+    uint32_t bytes = kFar;          // of a shortest string to an end; kFar before the state was first looked at
+    State next = DelayedAcceptor::kDead;  // along that string
+    uint8_t byte = 0;
+    bool looked = false;      // all of the above is set
+    bool enumerated = false;  // FindRoom looked at all targets
+  };
+  Bounds& Slot(State q) {
+    if (q >= bounds_.size()) bounds_.resize(std::max<size_t>(q + 1, bounds_.size() * 2));
+    return bounds_[q];
+  }
+  const Bounds& Look(State q);
+  bool Decide(State q, uint32_t k);  // AtMost of a live state
+  void FindBytes(State root);
+  void SpellPath(State root);
+  // The distance of root if that is at most k, else k + 1; with `exact` false any witness of at most k will do.
+  uint32_t Search(State root, uint32_t k, bool exact);
+  const std::vector<State>& Targets(State q);
+  uint32_t MostNearby(State q);
+  void SetMost(State q, uint32_t most);
+  // Sweeps the subtree of a trie node entered with q; visit(node, state) where tokens end in a live state, until it
+  // returns false.
+  template <class F>
+  void ForEachToken(uint32_t node, State q, F visit);
+  void Work(uint64_t amount);
+
+  DelayedAcceptor* acceptor_;
+  const Vocabulary* vocabulary_;
+  const Trie& trie_;
+  bool complete_;
+  std::function<bool(State)> can_finish_;
+  uint32_t longest_;  // bytes of a token
+  std::vector<Bounds> bounds_;  // by state
+  // By state: kFar minus the most that any token leads to (an upper bound), 0 while unknown.
+  StableArray<std::atomic<uint32_t>> most_;
+  std::unordered_map<State, std::vector<State>> targets_;
+  size_t targets_size_ = 0;
+  std::vector<uint32_t> stamps_;  // by state: the last sweep that met it
+  uint32_t stamp_ = 0;
+  uint64_t work_ = 0;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,341 @@
+"""Budgets: masks against brute force over token sequences and over explicit models, errors, real vocabularies."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, lru_cache
+
+import numpy as np
+import pytest
+from oracle.dfa import Dfa
+from oracle.packages import vocabulary_file
+from oracle.random_constraint import random_constraint, random_vocabulary
+
+import tokamata
+
+BYTES: list[bytes | None] = [bytes([b]) for b in range(256)]
+FAR = 1 << 30
+
+
+def allowed(mask: np.ndarray) -> set[int]:
+    return set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist())
+
+
+def distances(model: Dfa, tokens: Sequence[bytes | None]) -> np.ndarray:
+    """Text tokens from each state to a final one, by relaxation over all tokens; FAR where there is no way."""
+    usable = sorted({t for t in tokens if t})
+    n = len(model.final)
+    targets = np.empty((n, len(usable)), np.int64)
+    for i, token in enumerate(usable):
+        state = np.arange(n)
+        for byte in token:
+            state = model.next[state, byte]
+        targets[:, i] = state
+    far = np.where(model.final, 0, FAR)
+    while True:
+        nearer = np.minimum(far, far[targets].min(axis=1, initial=FAR) + 1)
+        if (nearer == far).all():
+            return far
+        far = np.minimum(nearer, FAR)
+
+
+def common_prefix(sequences: Sequence[Sequence[int]]) -> list[int]:
+    low, high = min(sequences), max(sequences)  # the two that differ first
+    return [x for x, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(low, high, strict=False))]
+
+
+def model_mask(
+    model: Dfa, far: np.ndarray, q: int, tokens: Sequence[bytes | None], eos: list[int], left: int
+) -> set[int]:
+    text = {i for i, t in enumerate(tokens) if t and far[model.run(t, q)] <= left - 2}
+    return text | (set(eos) if model.final[q] and left else set())
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_masks_equal_the_model(complete: bool) -> None:
+    """Random constraints and vocabularies: masks, allows, validate, draft masks and errors are the model's."""
+    compared = refused = 0
+    for seed in range(80):
+        rng = random.Random(f"{complete} {seed}")
+        constraint, model, text = random_constraint(rng, algebra=seed % 3 != 0)
+        tokens, eos = random_vocabulary(rng, complete)
+        far = distances(model, tokens)
+        if far[0] >= FAR:
+            continue
+        about = f"seed {complete} {seed}: {text}"
+        automaton = tokamata.compile(constraint, tokamata.Vocabulary(tokens, eos_token_ids=eos))
+        least = int(far[0]) + 1
+        for budget in rng.sample([least, least, least + 1, least + 2, least + 3, least + 5, least + 20], 4):
+            state, q, left = automaton.start(max_tokens=budget), 0, budget
+            path: list[int] = []
+            rows = []
+            while True:
+                want = model_mask(model, far, q, tokens, eos, left)
+                got = allowed(state.mask())
+                assert got == want, f"{about}, {left} left: {[(tokens[i], i in got) for i in sorted(got ^ want)[:5]]}"
+                assert want, about  # no mask is empty before the end
+                assert state.tokens_left == left
+                rows.append(want)
+                compared += 1
+                for i in rng.sample(range(len(tokens)), 8):
+                    assert state.allows(i) == (i in want), about
+                token = rng.choice(sorted(want))
+                state.advance(token)
+                path.append(token)
+                left -= 1
+                if token in eos:
+                    break
+                q = model.run(tokens[token] or b"", q)
+            assert state.is_finished
+            assert len(path) <= budget, about
+            assert not allowed(state.mask())
+            state.reset()
+            assert state.validate([*path, path[-1]]) == len(path), about
+            assert [allowed(row) for row in state.draft_masks(path)] == [*rows, set()], about
+        for budget in {0, least - 1}:
+            with pytest.raises(
+                tokamata.BudgetError, match=rf"max_tokens={budget} is too small.* pass max_tokens={least} or"
+            ):
+                automaton.start(max_tokens=budget)
+            refused += 1
+    assert compared > 500
+    assert refused > 60
+
+
+def test_equal_to_all_token_sequences() -> None:
+    """Nothing but enumeration: the sequences of at most n tokens that end in EOS and spell a member."""
+    checked = 0
+    for seed in range(150):
+        rng = random.Random(seed)
+        constraint, model, text = random_constraint(rng, depth=2)
+        pieces = [b"a", b"b", b'"', b"0", b"\n", b"ab", b"aa", b"\\", b"12", "é".encode(), "é".encode()[:1], b"\xa9"]
+        tokens: list[bytes | None] = [*rng.sample(pieces, 5), None]
+        tokens.append(b"".join(rng.choices([t for t in tokens if t], k=2)))
+        eos = 5
+        budget = rng.randrange(1, 6)
+        members = [
+            (*ids, eos)
+            for n in range(budget)
+            for ids in itertools.product([i for i in range(len(tokens)) if i != eos], repeat=n)
+            if model.accepts(b"".join(tokens[i] or b"" for i in ids))
+        ]
+        about = f"seed {seed}: {text} with {tokens}, {budget} tokens"
+        try:
+            automaton = tokamata.compile(constraint, tokamata.Vocabulary(tokens, eos_token_ids=[eos]))
+            state = automaton.start(max_tokens=budget)
+        except ValueError:
+            assert not members, about
+            continue
+        assert members, about
+        prefix = tuple(rng.choice(members))[: rng.randrange(3)]
+        for token in prefix:
+            state.advance(token)
+        rest = [m[len(prefix) :] for m in members if m[: len(prefix)] == prefix]
+        assert allowed(state.mask()) == {m[0] for m in rest if m}, about
+        if state.is_finished:
+            continue
+        texts = [b"".join(tokens[i] or b"" for i in m) for m in rest]
+        assert state.forced_bytes() == bytes(common_prefix(texts)), about
+        assert state.forced_tokens() == common_prefix([m[:-1] for m in rest]), about
+        checked += 1
+    assert checked > 50
+
+
+def test_taking_back_restores_the_budget() -> None:
+    vocabulary = tokamata.Vocabulary([*BYTES, b"no", None], eos_token_ids=[257])
+    automaton = tokamata.compile(tokamata.regex("(no)+"), vocabulary)
+    state = automaton.start(max_tokens=4)
+    assert state.tokens_left == 4
+    first = state.mask()
+    state.advance(256)
+    second = state.mask()
+    assert allowed(second) == {ord("n"), 256, 257}
+    other = state.copy()
+    other.advance(256)
+    assert (state.tokens_left, other.tokens_left) == (3, 2)
+    assert allowed(other.mask()) == {256, 257}  # no room for "n", "o" and EOS
+    with pytest.raises(tokamata.TokenRejected, match=r"token 110 leaves no room to finish: 2 more .* leaves 1;"):
+        other.advance(ord("n"))
+    assert other.tokens_left == 2
+    other.rollback(1)
+    assert (other.mask() == second).all()
+    other.reset()
+    assert (other.mask() == first).all()
+    assert (state.mask() == second).all()
+    assert automaton.start().tokens_left is None
+    assert automaton.start(max_tokens=None).tokens_left is None
+
+
+def test_ends() -> None:
+    tokens: list[bytes | None] = [*BYTES, None, b"yes", None]
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[256, 258])
+    empty = tokamata.compile(tokamata.literal(""), vocabulary)
+    assert allowed(empty.start(max_tokens=1).mask()) == {256, 258}
+    for budget in (0, -1, -(1 << 70)):
+        with pytest.raises(tokamata.BudgetError, match=r"is too small.* takes 1 of .* pass max_tokens=1 or more"):
+            empty.start(max_tokens=budget)
+    yes = tokamata.compile(tokamata.literal("yes"), vocabulary)
+    assert allowed(yes.start(max_tokens=2).mask()) == {257}
+    assert yes.start(max_tokens=2).forced_tokens() == [257]
+    assert yes.start(max_tokens=4).forced_tokens() == []
+    assert allowed(yes.start(max_tokens=1 << 80).mask()) == {ord("y"), 257}
+    with pytest.raises(TypeError):
+        yes.start(max_tokens=2.5)  # type: ignore[arg-type]
+    with pytest.raises(tokamata.ConstraintError, match="compile: the constraint is empty"):
+        tokamata.compile(tokamata.literal("a") & "b", vocabulary)
+
+
+def test_only_one_spelling_fits() -> None:
+    """The shortest string is not the nearest end: few long tokens beat many short ones."""
+    vocabulary = tokamata.Vocabulary([b"a", b"b", b"c", b"bbbb", None], eos_token_ids=[4])
+    automaton = tokamata.compile(tokamata.regex("aaa|(bbbb){2}c?"), vocabulary)
+    with pytest.raises(tokamata.BudgetError, match="pass max_tokens=3 or more"):
+        automaton.start(max_tokens=2)
+    state = automaton.start(max_tokens=3)
+    assert state.forced_tokens() == [3, 3]
+    assert state.forced_bytes() == b"bbbbbbbb"
+    assert automaton.start(max_tokens=4).forced_bytes() == b""
+
+
+def test_nested_brackets_need_their_ends() -> None:
+    """A choice of nested brackets: the deeper, the farther the end."""
+    deep = tokamata.literal("x")
+    for _ in range(30):
+        deep = tokamata.literal("x") | (tokamata.literal("[") + deep + "]")
+    vocabulary = tokamata.Vocabulary([*BYTES, b"]]]]", b"[[", None], eos_token_ids=[258])
+    state = tokamata.compile(deep, vocabulary).start(max_tokens=12)
+    opened = 0
+    while ord("[") in allowed(state.mask()) or 257 in allowed(state.mask()):
+        token = 257 if 257 in allowed(state.mask()) else ord("[")
+        state.advance(token)
+        opened += 2 if token == 257 else 1
+    # k tokens open, one is x, EOS ends it, the others close four at a time: 2k brackets in 10 - k tokens.
+    assert opened == max(n for n in range(31) if (n + 1) // 2 + n // 4 + n % 4 <= 10)
+    assert state.validate([ord("x")]) == 1
+
+
+def test_far_budgets_change_nothing() -> None:
+    for seed in range(40):
+        rng = random.Random(seed)
+        constraint, model, text = random_constraint(rng)
+        tokens, eos = random_vocabulary(rng, complete=True)
+        if not model.alive[0]:
+            continue
+        automaton = tokamata.compile(constraint, tokamata.Vocabulary(tokens, eos_token_ids=eos))
+        plain, limited = automaton.start(), automaton.start(max_tokens=5000)
+        for _ in range(10):
+            assert (plain.mask() == limited.mask()).all(), f"seed {seed}: {text}"
+            token = rng.choice(sorted(allowed(plain.mask())))
+            plain.advance(token)
+            limited.advance(token)
+            if plain.is_finished:
+                break
+
+
+def test_threads_share_distances() -> None:
+    for seed in range(8):
+        rng = random.Random(seed)
+        constraint, model, text = random_constraint(rng)
+        tokens, eos = random_vocabulary(rng, complete=seed % 2 == 0)
+        far = distances(model, tokens)
+        if far[0] >= FAR:
+            continue
+        vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=eos)
+        budget = int(far[0]) + 4
+
+        def decode(automaton: tokamata.TokenAutomaton, walk: int, budget: int = budget) -> list[bytes]:
+            pick, state, masks = random.Random(walk), automaton.start(max_tokens=budget), []
+            while not state.is_finished:
+                masks.append(state.mask().tobytes())
+                state.advance(pick.choice(sorted(allowed(state.mask()))))
+            return masks
+
+        alone = [decode(tokamata.compile(constraint, vocabulary), walk) for walk in range(12)]
+        shared = tokamata.compile(constraint, vocabulary)
+        with ThreadPoolExecutor(8) as pool:
+            together = list(pool.map(lambda walk, shared=shared, decode=decode: decode(shared, walk), range(12)))
+        assert together == alone, f"seed {seed}: {text}"
+
+
+# ------------------------------------------------------------------------------------------------ a real vocabulary
+
+REAL = [
+    r'"([^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"',
+    r"(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])",
+    r'\{"name": "[a-z]{1,4}", "age": [0-9]{1,3}\}',
+    r"[a-z]{6,9}",
+    r"(?s).*?</think>",
+    r"internationali[sz]ation|localisation",
+    r"[A-Z][a-z]*( [A-Z][a-z]*){2,3}",
+]
+
+
+@lru_cache(maxsize=1)
+def qwen() -> tuple[tokamata.Vocabulary, list[bytes | None], np.ndarray]:
+    """The vocabulary and its tokens as a table of bytes [tokens, longest], 256 behind the end and in special tokens."""
+    vocabulary = tokamata.Vocabulary.from_file(vocabulary_file("qwen"))
+    tokens = [vocabulary.token_bytes(i) for i in range(len(vocabulary))]
+    table = np.full((len(tokens), max(len(t or b"") for t in tokens)), 256, np.int16)
+    for i, token in enumerate(tokens):
+        table[i, : len(token or b"")] = list(token or b"")
+    return vocabulary, tokens, table
+
+
+@cache
+def real_model(pattern: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Targets [states, tokens] (0 is dead), finality and distances of an explicit character automaton."""
+    fst = tokamata.regex(pattern).to_fst()
+    n = fst.num_states()
+    following = np.zeros((n + 1, 257), np.int32)
+    final = np.zeros(n + 1, bool)
+    for s in fst.states():
+        final[s + 1] = fst.is_final(s)
+        for arc in fst.arcs(s):
+            following[s + 1, arc.ilabel % 256] = arc.nextstate + 1
+    _, tokens, table = qwen()
+    order = np.argsort([-len(t or b"") for t in tokens], kind="stable")
+    lengths = np.array([len(tokens[i] or b"") for i in order])
+    targets = np.zeros((n + 1, len(tokens)), np.int32)
+    for s in range(1, n + 1):
+        at = np.full(len(tokens), s, np.int32)
+        for position in range(int(lengths[0])):
+            longer = int(np.searchsorted(-lengths, -position, side="left"))
+            at[:longer] = following[at[:longer], table[order[:longer], position]]
+        at[lengths == 0] = 0
+        targets[s, order] = at
+    far = np.where(final, 0, FAR)
+    while True:
+        nearer = np.minimum(far, far[targets].min(axis=1) + 1)
+        if (nearer == far).all():
+            break
+        far = nearer
+    assert fst.start() == 0
+    return targets, final, far
+
+
+@pytest.mark.parametrize("pattern", REAL)
+def test_qwen(pattern: str) -> None:
+    vocabulary, tokens, _ = qwen()
+    targets, final, far = real_model(pattern)
+    automaton = tokamata.compile(tokamata.regex(pattern), vocabulary)
+    least = int(far[1]) + 1
+    with pytest.raises(tokamata.BudgetError, match=f"pass max_tokens={least} or more"):
+        automaton.start(max_tokens=least - 1)
+    for walk, budget in enumerate([least, least + 1, least + 2, least + 4, least + 8]):
+        rng = random.Random(f"{pattern} {walk}")
+        state, q, left = automaton.start(max_tokens=budget), 1, budget
+        while not state.is_finished:
+            want = far[targets[q]] <= left - 2
+            want[vocabulary.eos_token_ids] = final[q]
+            got = np.unpackbits(state.mask().view(np.uint8), bitorder="little")[: len(tokens)].astype(bool)
+            different = np.flatnonzero(want != got)
+            assert not different.size, f"{pattern}, {left} left: {[(tokens[i], bool(got[i])) for i in different[:5]]}"
+            text = np.flatnonzero(want & (far[targets[q]] >= min(left - 2, int(far[targets[q]][want].max()))))
+            token = int(rng.choice(text if text.size and rng.random() < 0.7 else np.flatnonzero(want)))
+            state.advance(token)
+            left -= 1
+            q = int(targets[q, token])
+        assert left >= 0
