@@ -6,6 +6,7 @@
 
 #include "automata/csrc/language.h"
 #include "constraints/csrc/bind.h"
+#include "constraints/csrc/json_number.h"
 #include "constraints/csrc/json_string.h"
 
 namespace nb = nanobind;
@@ -38,11 +39,47 @@ Language StringChoice(const std::vector<nb::bytes>& texts, bool canonical) {
   return Language::Build([&](Expressions* pool) { return JsonStrings(pool, canonical).Choice(std::move(words)); });
 }
 
+Language NumberLanguage(const std::string& what, const std::string& text, bool canonical, bool integers) {
+  nb::gil_scoped_release release;
+  return Language::Build([&](Expressions* pool) {
+    JsonNumbers numbers(pool, canonical);
+    if (what == "grammar") return numbers.Grammar();
+    if (what == "integer") return numbers.Integer();
+    if (what == "multiple") return numbers.MultipleOf(text, integers);
+    if (what == "value") return numbers.Value(text);
+    if (what == "text") return numbers.Text(text);
+    return numbers.Number();
+  });
+}
+
+Language NumberRange(const std::string& low, const std::string& high, bool low_exclusive, bool high_exclusive,
+                     bool canonical, bool integers) {
+  nb::gil_scoped_release release;
+  return Language::Build([&](Expressions* pool) {
+    return JsonNumbers(pool, canonical).Range({low, high, low_exclusive, high_exclusive}, integers);
+  });
+}
+
 }  // namespace
 
 void BindJsonLeaves(nb::module_& m) {
   m.def("json_string", &StringLanguage, "what"_a, "text"_a, "canonical"_a, "complement"_a = false,
         "Contents of JSON strings: \"any\", the \"literal\" text, or those that the \"pattern\" matches.");
+  m.def("json_number", &NumberLanguage, "what"_a, "text"_a, "canonical"_a, "integers"_a = false,
+        "JSON numbers: the \"grammar\", the universe \"number\", \"integer\", the \"multiple\"s, the \"value\" or "
+        "the one \"text\" of a number.");
+  m.def("json_number_range", &NumberRange, "low"_a, "high"_a, "low_exclusive"_a, "high_exclusive"_a, "canonical"_a,
+        "integers"_a = false, "JSON numbers between two (\"\": no bound).");
+  m.def(
+      "json_number_compare",
+      [](const std::string& a, const std::string& b) {
+        return CompareJsonNumbers(ParseJsonNumber(a), ParseJsonNumber(b));
+      },
+      "a"_a, "b"_a, "Negative, zero or positive.");
+  m.def(
+      "json_number_is_multiple",
+      [](const std::string& a, const std::string& q) { return IsJsonMultiple(ParseJsonNumber(a), ParseJsonNumber(q)); },
+      "a"_a, "q"_a, "Whether a is an integer times q.");
   m.def("json_string_length", &StringLength, "low"_a, "high"_a, "canonical"_a,
         "Contents of JSON strings of low to high characters.");
   m.def("json_string_choice", &StringChoice, "texts"_a, "canonical"_a, "Contents of JSON strings: any of the texts.");

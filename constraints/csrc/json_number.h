@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "automata/csrc/expression.h"
+#include "constraints/csrc/json_digits.h"
 #include "constraints/csrc/json_document.h"
 
 namespace tokamata {
@@ -27,6 +28,8 @@ namespace tokamata {
 int CompareJsonNumbers(const JsonNumber& a, const JsonNumber& b);
 // Whether a is an integer times q, q > 0; exact. LimitError if q has more than 18 significant digits.
 bool IsJsonMultiple(const JsonNumber& a, const JsonNumber& q);
+
+constexpr int64_t kSmallExponent = 2;  // up to which any digits may stand before an exponent
 
 // Bounds as JSON numbers; an empty text: no bound.
 struct NumberBounds {
@@ -61,6 +64,18 @@ class JsonNumbers {
   Expr Text(std::string_view text) { return pool_.Literal(JsonNumberText(text)); }
 
  private:
+  Magnitude MagnitudeOf(const JsonNumber& number, bool exclusive) const;
+  // Texts of numbers from low to high (null: no bound), both positive or zero; `negative`: to stand after a minus sign.
+  Expr Unsigned(const Magnitude& low, const Magnitude* high, bool integers, bool negative);
+  Expr Scientific(const Magnitude& low, const Magnitude* high);
+  // e and an exponent from low to high, within those that the universe has.
+  Expr Exponent(int64_t low, int64_t high);
+  Expr ExponentOf(int64_t exponent);  // one of the small ones, in every spelling
+  // Multiples of modulus · 10^power (10 does not divide the modulus) without exponent.
+  Expr PlainMultiples(uint64_t modulus, int64_t power, FractionStyle style, bool bare_zero);
+  Expr ScientificMultiples(uint64_t modulus, int64_t power);
+  Expr UnsignedMultiples(uint64_t modulus, int64_t power, bool integers, bool negative);
+
   Expressions& pool_;
   const bool canonical_;
   Expr grammar_ = kEmpty, number_ = kEmpty, integer_ = kEmpty;
