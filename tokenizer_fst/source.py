@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +54,24 @@ def utf8(text: str, where: str) -> bytes:
         raise VocabularyError(f"{where}: token {text!r} is not valid Unicode text; the file is damaged") from error
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a whole file; MissingFileError if it is not there, VocabularyError if it cannot be read."""
+@contextlib.contextmanager
+def open_file(path: Path) -> Iterator[BufferedReader]:
+    """Open a file for reading; MissingFileError if it is not there, VocabularyError if it cannot be read."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except FileNotFoundError as error:
         raise MissingFileError(f"{path}: no such file; pass the path of a tokenizer file") from error
     except IsADirectoryError as error:
         raise VocabularyError(f"{path}: expected a file, got a folder") from error
     except OSError as error:
         raise VocabularyError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file, with the errors of `open_file`."""
+    with open_file(path) as file:
+        return file.read()
 
 
 def parse_json(data: bytes, where: str) -> Any:

@@ -9,14 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._core import Vocabulary as _NativeVocabulary
 from ..automata.errors import VocabularyError
 from ..automata.fst import Fst
-from .artifact import read_artifact, write_artifact
+from .artifact import read_sections, write_artifact
 from .lexicon import lexicon
 from .source import TokenSource, checked_id, parse_json, require_eos
 
-_TOKENS, _ABOUT = "tokens", "about"  # sections of a saved vocabulary
+_TOKENS, _TABLES, _ABOUT = "tokens", "tables", "about"  # sections of a saved vocabulary
 
 
 class Vocabulary:
@@ -126,33 +129,39 @@ class Vocabulary:
         return cls(tokens, eos, special_tokens=special, adds_dummy_prefix=source.adds_dummy_prefix)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write D in OpenFst's binary format (const), with the tokens and names in sections behind it.
+        """Write D in OpenFst's binary format (const), with tokens, names and mask tables in sections behind it.
 
-        OpenFst opens the file as D (`pynini.Fst.read`, `fstinfo`); `load` reads the sections. The file appears whole
-        or not at all. O(total bytes).
+        OpenFst opens the file as D (`pynini.Fst.read`, `fstinfo`); `load` reads the sections. The mask tables are what
+        masks precompute for the vocabulary; they save `load` building them anew. The file appears whole or not at all.
+        O(total bytes).
 
         Raises:
             OSError: the file cannot be written.
         """
-        write_artifact(path, self.fst.to_bytes("const"), self._all_sections())
+        sections = {_TABLES: self._native.tables_to_bytes(), **self._all_sections()}
+        write_artifact(path, self.fst.to_bytes("const"), sections)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Vocabulary:
-        """Read a vocabulary that `save` wrote; D is built again when it is asked for. O(file size), without parsing D.
+        """Read a vocabulary that `save` wrote, ready for masks; D is built again when it is asked for. O(file size).
+
+        Mask tables of another release or byte order are built anew, silently, when they are first needed. Whatever the
+        file, loading and masks never crash; but a file whose author forged tables or tokens has the masks that they
+        give: load files from where you would load a model from.
 
         Raises:
             MissingFileError: no such file.
             VocabularyError: an .fst without a vocabulary in it, another version, truncated or damaged.
         """
-        sections = read_artifact(path)
+        sections, arrays = read_sections(path, {_TABLES})
         if _TOKENS not in sections or _ABOUT not in sections:
             raise VocabularyError(f"{os.fspath(path)}: the file holds no vocabulary; save one with Vocabulary.save")
-        return cls._restore(sections)
+        return cls._restore(sections, arrays.get(_TABLES))
 
     @classmethod
-    def _restore(cls, sections: dict[str, bytes]) -> Vocabulary:
+    def _restore(cls, sections: dict[str, bytes], tables: bytes | NDArray[np.uint8] | None = None) -> Vocabulary:
         vocabulary = cls.__new__(cls)
-        vocabulary._native = _NativeVocabulary.from_bytes(sections.pop(_TOKENS))
+        vocabulary._native = _NativeVocabulary.from_bytes(sections.pop(_TOKENS), tables)
         about = parse_json(sections.pop(_ABOUT), "saved vocabulary")
         try:
             vocabulary._special_tokens = _checked_names(about["special_tokens"], len(vocabulary._native))
@@ -168,7 +177,7 @@ class Vocabulary:
         return {_TOKENS: self._native.to_bytes(), _ABOUT: json.dumps(about).encode(), **self._sections}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._restore, (self._all_sections(),)
+        return type(self)._restore, (self._all_sections(), self._native.tables_to_bytes())
 
     def __len__(self) -> int:
         """Return the number of token ids, padding included: the V of a mask."""

@@ -31,6 +31,12 @@ struct ByteSet {
     for (uint64_t w : words) n += __builtin_popcountll(w);
     return n;
   }
+  // The members below b.
+  uint32_t Rank(uint8_t b) const {
+    uint32_t n = 0;
+    for (int i = 0; i < b >> 6; ++i) n += static_cast<uint32_t>(__builtin_popcountll(words[i]));
+    return n + static_cast<uint32_t>(__builtin_popcountll(words[b >> 6] & ((uint64_t{1} << (b & 63)) - 1)));
+  }
   // The lowest member; the set must not be empty.
   uint8_t First() const {
     for (int i = 0; i < 4; ++i)

@@ -382,13 +382,14 @@ void MaskBuilder::ApplyFactor(const Factor& f, State q, const Loop& loop, uint32
   const size_t base = stack_.size();
   const auto most = [&](uint8_t b) {
     int64_t chars = -1;
-    for (uint32_t i = f.exits_at[b]; i < f.exits_at[size_t{b} + 1]; ++i) chars = std::max<int64_t>(chars, f.exits[i].chars);
+    if (f.exit_bytes.Has(b))
+      for (const Factor::Exit& exit : f.ExitsBy(b)) chars = std::max<int64_t>(chars, exit.chars);
     return chars;
   };
   const ByteSet& first = CharacterClasses()[static_cast<size_t>(loop.inner)].first;
   ForEachExit(q, loop, first, most, [&](uint8_t b, State next, uint32_t low, uint32_t most) {
-    for (uint32_t i = f.exits_at[b]; i < f.exits_at[size_t{b} + 1]; ++i) {
-      const Factor::Exit& exit = f.exits[i];
+    if (!f.exit_bytes.Has(b)) return;
+    for (const Factor::Exit& exit : f.ExitsBy(b)) {
       if (exit.chars >= low && exit.chars <= most) Enter(exit.node, next, row);
     }
   });
@@ -409,7 +410,7 @@ void MaskBuilder::Enter(uint32_t node, State q, uint32_t* row) {
 
 // A sweep in preorder over the subtree of a narrow node; wide nodes in it wait on the stack.
 void MaskBuilder::Scan(const Trie& trie, uint32_t root, State q, uint32_t* row) {
-  const Trie::Node* nodes = trie.nodes.data();
+  const Trie::Node* nodes = trie.nodes.data;
   const uint32_t base = nodes[root].depth, end = nodes[root].end;
   path_[0] = acceptor_->Row(q);
   for (uint32_t n = root + 1; n < end;) {

@@ -63,7 +63,7 @@ class Builder {
   }
   void AddTokens(uint32_t node, State target) {
     const uint32_t begin = trie_.TokensBegin(node), end = trie_.TokensEnd(node);
-    if (begin != end) AddIds(trie_.order.data() + begin, end - begin, target);
+    if (begin != end) AddIds(trie_.order.data + begin, end - begin, target);
   }
   void AddIds(const uint32_t* ids, size_t count, State target);
   void AddArc(Label label, State target) { arcs_.push_back({label, label, 0.0f, IdOf(target)}); }

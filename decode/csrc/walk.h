@@ -13,7 +13,7 @@ namespace tokamata {
 template <class F>
 void ForEachLiveToken(const Trie& trie, uint32_t root, DelayedAcceptor* acceptor, DelayedAcceptor::State q,
                       std::vector<const DelayedAcceptor::State*>* path, F visit) {
-  const Trie::Node* nodes = trie.nodes.data();
+  const Trie::Node* nodes = trie.nodes.data;
   const uint32_t base = nodes[root].depth, end = nodes[root].end;
   if (end == root + 1) return;
   const DelayedAcceptor::State** rows = path->data();  // by depth

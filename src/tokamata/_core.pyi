@@ -215,6 +215,33 @@ class JsonDocument:
     def equal(self, other: JsonDocument, pointer: str = "", other_pointer: str = "") -> bool:
         """Equality as JSON values."""
 
+def json_string(what: str, text: bytes, canonical: bool, complement: bool = False) -> Language:
+    """
+    Contents of JSON strings: "any", the "literal" text, or those that the "pattern" matches.
+    """
+
+def json_number(what: str, text: str, canonical: bool, integers: bool = False) -> Language:
+    """
+    JSON numbers: the "grammar", the universe "number", "integer", the "multiple"s, the "value" or the one "text" of a number.
+    """
+
+def json_number_range(
+    low: str, high: str, low_exclusive: bool, high_exclusive: bool, canonical: bool, integers: bool = False
+) -> Language:
+    """JSON numbers between two ("": no bound)."""
+
+def json_number_compare(a: str, b: str) -> int:
+    """Negative, zero or positive."""
+
+def json_number_is_multiple(a: str, q: str) -> bool:
+    """Whether a is an integer times q."""
+
+def json_string_length(low: int, high: int, canonical: bool) -> Language:
+    """Contents of JSON strings of low to high characters."""
+
+def json_string_choice(texts: Sequence[bytes], canonical: bool) -> Language:
+    """Contents of JSON strings: any of the texts."""
+
 class Vocabulary:
     """The bytes of every token (native side of tokamata.Vocabulary)."""
 
@@ -224,8 +251,9 @@ class Vocabulary:
     @property
     def eos_token_ids(self) -> list[int]: ...
     def to_bytes(self) -> bytes: ...
+    def tables_to_bytes(self) -> bytes: ...
     @staticmethod
-    def from_bytes(image: bytes) -> Vocabulary: ...
+    def from_bytes(image: bytes, tables: object | None = None) -> Vocabulary: ...
     @property
     def max_token_bytes(self) -> int: ...
     @property
@@ -233,7 +261,18 @@ class Vocabulary:
 
 def lexicon(vocabulary: Vocabulary) -> Fst: ...
 def artifact_tail(fst: bytes, sections: dict[str, bytes]) -> bytes: ...
-def artifact_parse(file: bytes) -> tuple[int, list[tuple[bytes, int, int]]]: ...
+
+ARTIFACT_FOOTER: int = 56
+
+ARTIFACT_UNSUMMED: int = 16
+
+def artifact_index_offset(footer: bytes, size: int) -> int: ...
+def artifact_index(tail: bytes, size: int) -> tuple[int, list[tuple[bytes, int, int]]]: ...
+
+class Checksum:
+    def __init__(self) -> None: ...
+    def add(self, piece: object) -> None: ...
+    def require(self, expected: int) -> None: ...
 
 class TokenAutomaton:
     """Native side of tokamata.decode.TokenAutomaton."""

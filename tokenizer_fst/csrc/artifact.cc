@@ -5,14 +5,13 @@
 #include <set>
 
 #include "automata/csrc/errors.h"
+#include "tokenizer_fst/csrc/checksum.h"
 
 namespace tokamata {
 namespace {
 
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 constexpr char kMagic[9] = "TOKAMATA";
-constexpr size_t kFooter = 7 * 8;    // index offset, index count, FST length, version, file size, checksum, magic
-constexpr size_t kSummed = 2 * 8;    // checksum and magic themselves are not summed
 
 void PutNumber(std::string* out, uint64_t n) {
   for (int i = 0; i < 8; ++i) out->push_back(static_cast<char>(n >> (8 * i)));
@@ -23,37 +22,6 @@ uint64_t Number(const char* p) {
   for (int i = 7; i >= 0; --i) n = n << 8 | static_cast<uint8_t>(p[i]);
   return n;
 }
-
-// Each step is one-to-one in the sum and in the word, so no change of a single word goes unnoticed.
-class Checksum {
- public:
-  void Add(std::string_view bytes) {
-    total_ += bytes.size();
-    while (!bytes.empty() && held_) AddByte(&bytes);
-    for (; bytes.size() >= 8; bytes.remove_prefix(8)) Mix(Number(bytes.data()));
-    while (!bytes.empty()) AddByte(&bytes);
-  }
-  uint64_t Value() {
-    Mix(word_);
-    Mix(total_);
-    return sum_;
-  }
-
- private:
-  void AddByte(std::string_view* bytes) {
-    word_ |= static_cast<uint64_t>(static_cast<uint8_t>(bytes->front())) << (8 * held_);
-    bytes->remove_prefix(1);
-    if (++held_ == 8) {
-      Mix(word_);
-      word_ = held_ = 0;
-    }
-  }
-  void Mix(uint64_t word) {
-    sum_ ^= word;
-    sum_ = (sum_ << 29 | sum_ >> 35) * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
-  }
-  uint64_t sum_ = 0x243f6a8885a308d3u, total_ = 0, word_ = 0, held_ = 0;
-};
 
 [[noreturn]] void Refuse(const std::string& what) {
   throw VocabularyError("artifact: " + what + "; save it again with Vocabulary.save");
@@ -90,37 +58,46 @@ std::string ArtifactTail(std::string_view fst,
   return tail;
 }
 
-Artifact Artifact::Parse(std::string_view file) {
-  if (file.size() < kFooter || std::memcmp(file.data() + file.size() - 8, kMagic, 8) != 0) {
+void Artifact::RefuseChecksum() { Refuse("the checksum does not match, the file is damaged"); }
+
+uint64_t Artifact::IndexOffset(std::string_view footer, uint64_t file_size) {
+  if (footer.size() != kFooter || std::memcmp(footer.data() + kFooter - 8, kMagic, 8) != 0) {
     Refuse("the file does not end as Vocabulary.save writes it: truncated, or an .fst without a vocabulary");
   }
-  const char* footer = file.data() + file.size() - kFooter;
-  const uint64_t index_offset = Number(footer), count = Number(footer + 8), fst_length = Number(footer + 16);
-  const uint64_t version = Number(footer + 24), size = Number(footer + 32), checksum = Number(footer + 40);
-  if (version != kVersion) Refuse("version " + std::to_string(version) + ", this release reads version 1");
-  Checksum sum;
-  sum.Add(file.substr(0, file.size() - kSummed));
-  const uint64_t index_end = file.size() - kFooter;
-  if (size != file.size() || sum.Value() != checksum || index_offset > index_end || fst_length > index_offset) {
-    Refuse("the checksum does not match, the file is damaged");
+  const uint64_t index_offset = Number(&footer[0]), version = Number(&footer[24]), size = Number(&footer[32]);
+  if (version != kVersion) {
+    Refuse("version " + std::to_string(version) + ", this release reads version " + std::to_string(kVersion));
   }
-  Artifact artifact;
-  artifact.fst = file.substr(0, fst_length);
+  if (size != file_size) Refuse("the file's size does not match, it is truncated or damaged");
+  if (index_offset > file_size - kFooter) Refuse("the index of sections is damaged");
+  return index_offset;
+}
+
+Artifact Artifact::Parse(std::string_view tail, uint64_t file_size) {
+  if (tail.size() < kFooter) Refuse("the index of sections is damaged");
+  const std::string_view footer = tail.substr(tail.size() - kFooter);
+  const uint64_t index_offset = IndexOffset(footer, file_size), count = Number(&footer[8]);
+  Artifact artifact{Number(&footer[16]), Number(&footer[40]), {}};
+  std::string_view index = tail.substr(0, tail.size() - kFooter);
+  if (index.size() != file_size - kFooter - index_offset || artifact.fst_length > index_offset) {
+    Refuse("the index of sections is damaged");
+  }
   std::set<std::string_view> names;
-  uint64_t at = index_offset;
-  const auto take = [&](uint64_t length) {
-    if (length > index_end - at) Refuse("the index of sections is damaged");
-    at += length;
-    return file.data() + at - length;
+  const auto take = [&index](uint64_t length) {
+    if (length > index.size()) Refuse("the index of sections is damaged");
+    const std::string_view taken = index.substr(0, length);
+    index.remove_prefix(length);
+    return taken;
   };
+  uint64_t at = artifact.fst_length;
   for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t name_length = Number(take(8));
-    const std::string_view name(take(name_length), name_length);
-    const uint64_t offset = Number(take(8)), length = Number(take(8));
-    if (offset < fst_length || offset > index_offset || length > index_offset - offset || !names.insert(name).second) {
+    const std::string_view name = take(Number(take(8).data()));
+    const uint64_t offset = Number(take(8).data()), length = Number(take(8).data());
+    if (offset < at || offset > index_offset || length > index_offset - offset || !names.insert(name).second) {
       Refuse("the index of sections is damaged");
     }
-    artifact.sections.emplace_back(name, file.substr(offset, length));
+    artifact.sections.push_back({std::string(name), offset, length});
+    at = offset + length;
   }
   return artifact;
 }

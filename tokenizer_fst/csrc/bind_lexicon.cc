@@ -3,6 +3,7 @@
 
 #include "tokenizer_fst/csrc/artifact.h"
 #include "tokenizer_fst/csrc/bind.h"
+#include "tokenizer_fst/csrc/checksum.h"
 #include "tokenizer_fst/csrc/lexicon.h"
 
 namespace nb = nanobind;
@@ -25,18 +26,24 @@ nb::bytes Tail(const nb::bytes& fst, const nb::dict& sections) {
   return nb::bytes(tail.data(), tail.size());
 }
 
-// The length of the FST, and name, offset and length of each section.
-nb::tuple Parse(const nb::bytes& file) {
-  const std::string_view view = View(file);
-  const Artifact artifact = [&] {
-    nb::gil_scoped_release release;
-    return Artifact::Parse(view);
-  }();
+// The checksum, and name, offset and length of each section.
+nb::tuple Index(const nb::bytes& tail, uint64_t size) {
+  const Artifact artifact = Artifact::Parse(View(tail), size);
   nb::list sections;
-  for (const auto& [name, bytes] : artifact.sections) {
-    sections.append(nb::make_tuple(nb::bytes(name.data(), name.size()), bytes.data() - view.data(), bytes.size()));
+  for (const Artifact::Section& s : artifact.sections) {
+    sections.append(nb::make_tuple(nb::bytes(s.name.data(), s.name.size()), s.offset, s.length));
   }
-  return nb::make_tuple(artifact.fst.size(), sections);
+  return nb::make_tuple(artifact.checksum, sections);
+}
+
+void AddBytes(Checksum& sum, nb::handle piece) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(piece.ptr(), &buffer, PyBUF_SIMPLE)) throw nb::python_error();
+  {
+    nb::gil_scoped_release release;
+    sum.Add({static_cast<const char*>(buffer.buf), static_cast<size_t>(buffer.len)});
+  }
+  PyBuffer_Release(&buffer);
 }
 
 }  // namespace
@@ -45,8 +52,19 @@ void BindLexicon(nb::module_& m) {
   m.def("lexicon", &Lexicon, "vocabulary"_a, nb::call_guard<nb::gil_scoped_release>());
   m.def("artifact_tail", &Tail, "fst"_a, "sections"_a,
         nb::sig("def artifact_tail(fst: bytes, sections: dict[str, bytes]) -> bytes"));
-  m.def("artifact_parse", &Parse, "file"_a,
-        nb::sig("def artifact_parse(file: bytes) -> tuple[int, list[tuple[bytes, int, int]]]"));
+  m.attr("ARTIFACT_FOOTER") = Artifact::kFooter;
+  m.attr("ARTIFACT_UNSUMMED") = Artifact::kUnsummed;
+  m.def("artifact_index_offset", [](const nb::bytes& footer, uint64_t size) {
+    return Artifact::IndexOffset(View(footer), size);
+  }, "footer"_a, "size"_a);
+  m.def("artifact_index", &Index, "tail"_a, "size"_a,
+        nb::sig("def artifact_index(tail: bytes, size: int) -> tuple[int, list[tuple[bytes, int, int]]]"));
+  nb::class_<Checksum>(m, "Checksum")
+      .def(nb::init<>())
+      .def("add", &AddBytes, "piece"_a, nb::sig("def add(self, piece: object) -> None"))
+      .def("require", [](const Checksum& sum, uint64_t expected) {
+        if (sum.Value() != expected) Artifact::RefuseChecksum();
+      }, "expected"_a);
 }
 
 }  // namespace tokamata

@@ -35,6 +35,27 @@ std::shared_ptr<const Vocabulary> FromList(const TokenList& tokens, const std::v
   return Vocabulary::Make(std::move(table), eos_token_ids);
 }
 
+nb::bytes ToBytes(const std::string& image) { return nb::bytes(image.data(), image.size()); }
+
+// The tables are not copied: the vocabulary keeps the object that holds them.
+std::shared_ptr<const Vocabulary> FromBytes(const nb::bytes& image, nb::handle tables) {
+  std::string_view view;
+  std::shared_ptr<const void> owner;
+  if (!tables.is_none()) {
+    Py_buffer* buffer = new Py_buffer{};
+    owner = std::shared_ptr<const void>(buffer, [buffer](const void*) {
+      nb::gil_scoped_acquire acquire;
+      PyBuffer_Release(buffer);
+      delete buffer;
+    });
+    if (PyObject_GetBuffer(tables.ptr(), buffer, PyBUF_SIMPLE)) throw nb::python_error();
+    view = {static_cast<const char*>(buffer->buf), static_cast<size_t>(buffer->len)};
+  }
+  const std::string_view tokens{image.c_str(), image.size()};
+  nb::gil_scoped_release release;
+  return Vocabulary::Deserialize(tokens, view, std::move(owner));
+}
+
 nb::object TokenBytes(const Vocabulary& v, Integer token_id) {
   const int64_t id = token_id.value;
   if (id < 0 || id >= static_cast<int64_t>(v.Size())) {
@@ -54,13 +75,10 @@ void BindVocabulary(nb::module_& m) {
       .def("__len__", &Vocabulary::Size)
       .def("token_bytes", &TokenBytes, "token_id"_a, nb::sig("def token_bytes(self, token_id: int) -> bytes | None"))
       .def_prop_ro("eos_token_ids", [](const Vocabulary& v) { return v.EosIds(); })
-      .def("to_bytes", [](const Vocabulary& v) {
-        const std::string image = v.Serialize();
-        return nb::bytes(image.data(), image.size());
-      })
-      .def_static("from_bytes", [](nb::bytes image) {
-        return Vocabulary::Deserialize({image.c_str(), image.size()});
-      }, "image"_a)
+      .def("to_bytes", [](const Vocabulary& v) { return ToBytes(v.Serialize()); })
+      .def("tables_to_bytes", [](const Vocabulary& v) { return ToBytes(v.SerializeTables()); })
+      .def_static("from_bytes", &FromBytes, "image"_a, nb::arg("tables").none() = nb::none(),
+                  nb::sig("def from_bytes(image: bytes, tables: object | None = None) -> Vocabulary"))
       .def_prop_ro("max_token_bytes", &Vocabulary::MaxTokenBytes)
       .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes);
 }

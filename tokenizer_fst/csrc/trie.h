@@ -2,17 +2,19 @@
 #pragma once
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
-#include "tokenizer_fst/csrc/vocabulary.h"
+#include "automata/csrc/fst.h"
 
 namespace tokamata {
 
 constexpr uint32_t kNoIndex = 0xffffffff;
 
 // Nodes are in depth-first preorder: the subtree of node i is [i, nodes[i].end), its first child is i + 1, and skipping
-// a subtree is one assignment. Node 0 is the root. Tokens with equal bytes share a node.
+// a subtree is one assignment. Node 0 is the root. Tokens with equal bytes share a node. A trie is a view of arrays
+// that belong to somebody else (see TrieArrays).
 struct Trie {
   struct Node {
     uint32_t end;        // one past the subtree
@@ -20,27 +22,19 @@ struct Trie {
     uint32_t depth;
     uint16_t wide;       // index + 1 into `wides`, 0 for nodes with few children
     uint8_t byte;        // on the arc into the node
+    uint8_t unused = 0;
   };
   struct Wide {  // children of a node with many of them: those whose byte is live are found by bits
     ByteSet bytes;
     uint32_t first;      // into wide_children; in order of bytes
     uint32_t node;
   };
-  std::vector<Node> nodes;            // one sentinel at the end
-  std::vector<uint32_t> order;        // token ids (or values of keys) in order of their nodes
-  std::vector<Wide> wides;
-  std::vector<uint32_t> wide_children;
-  uint32_t max_depth = 0;
+  Span<const Node> nodes;            // one sentinel at the end
+  Span<const uint32_t> order;        // token ids (or values of keys) in order of their nodes
+  Span<const Wide> wides;
+  Span<const uint32_t> wide_children;
+  uint32_t max_depth;
 
-  Trie() = default;
-  // Tokens with bytes; special and empty tokens are on no node.
-  explicit Trie(const Vocabulary& vocabulary);
-  // Any non-empty keys with what they stand for, in any order.
-  struct Key {
-    std::string_view bytes;
-    uint32_t value;
-  };
-  explicit Trie(std::vector<Key> keys);
   // Nodes without the sentinel.
   uint32_t Size() const { return static_cast<uint32_t>(nodes.size() - 1); }
   // The number of tokens that end in the node's subtree, the node included.
@@ -57,7 +51,7 @@ struct Trie {
   template <class F>
   void ForEachLiveChild(uint32_t node, const ByteSet& live, F f) const {
     const Wide& w = wides[nodes[node].wide - 1];
-    const uint32_t* child = wide_children.data() + w.first;
+    const uint32_t* child = wide_children.data + w.first;
     for (int k = 0; k < 4; ++k) {
       const uint64_t there = w.bytes.words[k];
       for (uint64_t both = there & live.words[k]; both; both &= both - 1) {
@@ -69,7 +63,48 @@ struct Trie {
   }
   // The child by a byte, or kNoIndex.
   uint32_t Child(uint32_t node, uint8_t byte) const;
-  size_t MemoryBytes() const;
 };
+
+// The arrays of several tries, one trie behind another; Array is Owned or Stored.
+template <template <class> class Array>
+struct TrieArrays {
+  Array<Trie::Node> nodes;
+  Array<uint32_t> order;
+  Array<Trie::Wide> wides;
+  Array<uint32_t> wide_children;
+};
+template <class T>
+using Owned = std::vector<T>;
+template <class T>
+using Stored = Span<const T>;
+
+// Where one trie lies in the arrays.
+struct TrieRecord {
+  uint32_t nodes_at, nodes;
+  uint32_t order_at, order;
+  uint32_t wides_at, wides;
+  uint32_t children_at, children;
+  uint32_t max_depth;
+
+  template <template <class> class Array>
+  Trie View(const TrieArrays<Array>& in) const {
+    return {Part(in.nodes, nodes_at, nodes), Part(in.order, order_at, order), Part(in.wides, wides_at, wides),
+            Part(in.wide_children, children_at, children), max_depth};
+  }
+
+ private:
+  template <class A>
+  static auto Part(const A& array, uint32_t at, uint32_t count) -> Span<std::remove_reference_t<decltype(array[0])>> {
+    return {array.begin() + at == array.end() ? nullptr : &array[at], count};
+  }
+};
+
+// Any non-empty byte strings with what they stand for.
+struct TrieKey {
+  std::string_view bytes;
+  uint32_t value;
+};
+// Appends the trie of the keys (in any order) to the arrays. O(n log n + total bytes).
+TrieRecord BuildTrie(std::vector<TrieKey> keys, TrieArrays<Owned>* out);
 
 }  // namespace tokamata

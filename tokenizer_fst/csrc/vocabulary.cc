@@ -61,7 +61,7 @@ void TokenTable::AddSpecial() {
 Vocabulary::Vocabulary() = default;
 Vocabulary::~Vocabulary() = default;
 
-std::shared_ptr<const Vocabulary> Vocabulary::MakeBare(TokenTable table, const std::vector<int64_t>& eos_ids) {
+std::shared_ptr<Vocabulary> Vocabulary::MakeBare(TokenTable table, const std::vector<int64_t>& eos_ids) {
   uint32_t size = table.Size();
   if (size == 0) {
     throw VocabularyError(
@@ -126,7 +126,9 @@ std::shared_ptr<const Vocabulary> Vocabulary::Make(TokenTable table, const std::
 }
 
 const Factoring& Vocabulary::Masks() const {
-  std::call_once(masks_once_, [this] { masks_ = std::make_unique<Factoring>(*this); });
+  std::call_once(masks_once_, [this] {
+    if (!masks_) masks_ = Factoring::Build(*this);
+  });
   return *masks_;
 }
 
@@ -144,7 +146,10 @@ std::string Vocabulary::Serialize() const {
   return image;
 }
 
-std::shared_ptr<const Vocabulary> Vocabulary::Deserialize(std::string_view image) {
+std::string Vocabulary::SerializeTables() const { return Masks().Serialize(*this); }
+
+std::shared_ptr<const Vocabulary> Vocabulary::Deserialize(std::string_view image, std::string_view tables,
+                                                          std::shared_ptr<const void> owner) {
   const auto check = [](bool holds) {
     if (!holds) throw VocabularyError("vocabulary: the saved tokens are damaged; save the vocabulary again");
   };
@@ -168,7 +173,9 @@ std::shared_ptr<const Vocabulary> Vocabulary::Deserialize(std::string_view image
     const bool special = table.special[id / 64] >> (id % 64) & 1;
     check(!special || table.offsets[id] == table.offsets[id + 1]);
   }
-  return MakeBare(std::move(table), {eos.begin(), eos.end()});
+  std::shared_ptr<Vocabulary> v = MakeBare(std::move(table), {eos.begin(), eos.end()});
+  if (!tables.empty()) v->masks_ = Factoring::FromImage(tables, std::move(owner), *v);
+  return v;
 }
 
 size_t Vocabulary::MemoryBytes() const {

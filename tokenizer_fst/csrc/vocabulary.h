@@ -47,15 +47,20 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   const TokenTable& Table() const { return table_; }
   // A little-endian image: version, sizes, EOS ids, special bits, offsets, bytes.
   std::string Serialize() const;
-  // Throws VocabularyError on bytes that are no such image. Allocates no more than the image's own size.
-  static std::shared_ptr<const Vocabulary> Deserialize(std::string_view image);
-  // The prefix tree and what masks know in advance. Make builds them; after Deserialize the first call does.
+  // The tables of Masks().
+  std::string SerializeTables() const;
+  // Throws VocabularyError on bytes that are no such images, or tables of other tokens. Allocates no more than the
+  // first image's size; the tables stay where they are (see Factoring::FromImage), `owner` keeps them. Without tables,
+  // or with those of another version, they are built anew when they are asked for.
+  static std::shared_ptr<const Vocabulary> Deserialize(std::string_view image, std::string_view tables = {},
+                                                       std::shared_ptr<const void> owner = {});
+  // The prefix tree and what masks know in advance. Make builds them; after Deserialize without tables the first call.
   const Factoring& Masks() const;
   static constexpr uint32_t kMaxTokenBytes = 0xffff;
 
  private:
   Vocabulary();
-  static std::shared_ptr<const Vocabulary> MakeBare(TokenTable table, const std::vector<int64_t>& eos_ids);
+  static std::shared_ptr<Vocabulary> MakeBare(TokenTable table, const std::vector<int64_t>& eos_ids);
   TokenTable table_;
   std::vector<uint32_t> eos_ids_;
   uint32_t max_token_bytes_ = 0;
