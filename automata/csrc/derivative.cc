@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "automata/csrc/time_limit.h"
+
 namespace tokamata {
 
 // Adds terms whose union is one step of e·rest. Recursion follows operator nesting, which limits.depth bounds, and
 // calls inside calls, which limits.calls does; the spine of a concatenation is a loop.
 void Expressions::Collect(Expr e, Expr rest, std::vector<Term>* out) {
   for (;;) {
+    TimeLimit::Spend();
     const Node n = nodes_[e];  // by value: builders may move the pool
     switch (n.kind) {
       case ExprKind::kEmpty:
@@ -90,6 +93,7 @@ void Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
   for (const Term& t : in) {
     ByteSet left = t.bytes;
     if (left.Intersects(seen)) {
+      TimeLimit::Spend(1 + static_cast<int64_t>(classes.size() / 16));
       for (size_t i = 0, n = classes.size(); i < n && left.Any(); ++i) {
         const ByteSet common = classes[i].bytes & left;
         if (!common.Any()) continue;
@@ -138,6 +142,7 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
     for (uint32_t i = 0; i < n.b && !classes.empty(); ++i) {
       Partition(members_[n.a + i], &steps);
       next.clear();
+      TimeLimit::Spend(static_cast<int64_t>(1 + classes.size() * steps.size() / 4));
       for (const Class& c : classes)
         for (const Term& t : steps) {
           const ByteSet common = c.bytes & t.bytes;

@@ -1,5 +1,9 @@
 #include "automata/csrc/expression.h"
 
+#include <algorithm>
+
+#include "automata/csrc/time_limit.h"
+
 namespace tokamata {
 
 // Structural where that decides; a breadth-first search for a member where an intersection or complement is on top.
@@ -28,33 +32,56 @@ bool Expressions::IsEmpty(Expr e) {
   }
 }
 
+// Takes turns between the expression found first and the most promising one, which may be near its end: the bound on the
+// length of its members is least, then the number of its conditions, then it was found last. The former finds short
+// members, the latter those at the end of a long way.
 bool Expressions::SearchEmpty(Expr root) {
   struct Visit {
     Expr e;
     size_t parent;
+    bool done;
   };
-  std::vector<Visit> queue{{root, 0}};
+  const auto promise = [this](Expr e) {
+    const Node& n = nodes_[e];
+    return -(int64_t{n.shortest} << 20) - (n.kind == ExprKind::kIntersect ? n.b : 1);
+  };
+  std::vector<Visit> found{{root, 0, false}};
+  std::vector<std::pair<int64_t, size_t>> best;  // a heap: promise, place in `found`
   std::unordered_set<Expr> seen{root};
   std::vector<Term> steps;
-  for (size_t i = 0; i < queue.size(); ++i) {
-    Partition(queue[i].e, &steps);
+  size_t first = 0;
+  for (bool turn = false; first < found.size(); turn = !turn) {
+    TimeLimit::Spend(4);
+    size_t i = first;
+    if (turn && !best.empty()) {
+      std::pop_heap(best.begin(), best.end());
+      i = best.back().second;
+      best.pop_back();
+    } else {
+      ++first;
+    }
+    if (found[i].done) continue;
+    found[i].done = true;
+    Partition(found[i].e, &steps);
     for (const Term& t : steps) {
       const Node& n = nodes_[t.target];
       if (t.target == kEmpty || n.emptiness == 1) continue;
       if (!n.extended || n.nullable || n.emptiness == 2) {  // a member: all that led here is not empty
         nodes_[t.target].emptiness = 2;
-        for (size_t j = i;; j = queue[j].parent) {
-          nodes_[queue[j].e].emptiness = 2;
+        for (size_t j = i;; j = found[j].parent) {
+          nodes_[found[j].e].emptiness = 2;
           if (j == 0) return false;
         }
       }
-      if (seen.insert(t.target).second) {
-        if (seen.size() > limits.emptiness) ThrowLimit("emptiness", limits.emptiness, "search for a member of an intersection or complement");
-        queue.push_back({t.target, i});
-      }
+      if (!seen.insert(t.target).second) continue;
+      if (seen.size() > limits.emptiness)
+        ThrowLimit("emptiness", limits.emptiness, "search for a member of an intersection or complement");
+      best.emplace_back(promise(t.target), found.size());
+      std::push_heap(best.begin(), best.end());
+      found.push_back({t.target, i, false});
     }
   }
-  for (const Visit& v : queue) nodes_[v.e].emptiness = 1;
+  for (const Visit& v : found) nodes_[v.e].emptiness = 1;
   return true;
 }
 

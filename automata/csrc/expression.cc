@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "automata/csrc/time_limit.h"
+
 namespace tokamata {
 namespace {
 
@@ -58,7 +60,8 @@ Expr Expressions::Intern(const Node& node, const std::vector<Expr>* members) {
                           : HashNode(node.kind, node.a, node.b, node.c, bytes ? &node.first : nullptr, nullptr, 0);
   for (slot &= mask; table_[slot]; slot = (slot + 1) & mask)
     if (SameNode(nodes_[table_[slot] - 1], node, members)) return table_[slot] - 1;
-  if (nodes_.size() >= limits.nodes) ThrowLimit("expression_nodes", limits.nodes, "expressions in one pool");
+  TimeLimit::Spend();
+  if (nodes_.size() + members_.size() / 8 >= limits.nodes) ThrowLimit("expression_nodes", limits.nodes, "expressions in one pool");
   if (node.depth > limits.depth) ThrowLimit("expression_depth", limits.depth, "nesting of operators");
   nodes_.push_back(node);
   if (members) {
@@ -66,10 +69,30 @@ Expr Expressions::Intern(const Node& node, const std::vector<Expr>* members) {
     nodes_.back().b = static_cast<uint32_t>(members->size());
     members_.insert(members_.end(), members->begin(), members->end());
   }
+  nodes_.back().shortest = LeastLength(nodes_.back());
   const Expr id = static_cast<Expr>(nodes_.size() - 1);
   table_[slot] = id + 1;
   if (nodes_.size() * 2 > table_.size()) Grow();
   return id;
+}
+
+uint32_t Expressions::LeastLength(const Node& n) const {
+  constexpr uint64_t kMost = 0xffffffff;
+  if (n.nullable) return 0;
+  switch (n.kind) {
+    case ExprKind::kConcat: return static_cast<uint32_t>(std::min(kMost, uint64_t{nodes_[n.a].shortest} + nodes_[n.b].shortest));
+    case ExprKind::kRepeat: return static_cast<uint32_t>(std::min(kMost, uint64_t{nodes_[n.a].shortest} * n.b));
+    case ExprKind::kUnion:
+    case ExprKind::kIntersect: {
+      uint32_t least = nodes_[members_[n.a]].shortest;
+      for (uint32_t i = 1; i < n.b; ++i) {
+        const uint32_t x = nodes_[members_[n.a + i]].shortest;
+        least = n.kind == ExprKind::kUnion ? std::min(least, x) : std::max(least, x);
+      }
+      return std::max<uint32_t>(least, 1);
+    }
+    default: return 1;
+  }
 }
 
 void Expressions::Grow() {

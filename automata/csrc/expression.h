@@ -127,6 +127,8 @@ class Expressions {
   const ByteSet& First(Expr e) const { return nodes_[e].first; }
   // Whether the language may be empty although e is not kEmpty: it has an intersection or complement inside.
   bool MayBeEmpty(Expr e) const { return nodes_[e].extended; }
+  // No member is shorter. Not always the length of the shortest one; saturates at 2^32 - 1.
+  uint32_t LeastLength(Expr e) const { return nodes_[e].shortest; }
   // kConcat: head and tail. kRepeat: body and bounds. kUnion, kIntersect: members. kComplement: operand.
   Expr Head(Expr e) const { return nodes_[e].a; }
   Expr Tail(Expr e) const { return nodes_[e].b; }
@@ -158,15 +160,18 @@ class Expressions {
     bool extended = false;
     uint8_t emptiness = 0;  // of extended nodes: 0 unknown, 1 empty, 2 not empty
     uint32_t depth = 0;
+    uint32_t shortest = 0;  // members are at least so long; set by Intern
     ByteSet first;
   };
   [[noreturn]] static void ThrowLimit(const char* name, size_t limit, const char* what);
   Expr Intern(const Node& node, const std::vector<Expr>* members = nullptr);
+  uint32_t LeastLength(const Node& n) const;
   bool SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const;
   void Grow();
   void FlattenInto(ExprKind kind, Expr e, std::vector<Expr>* out) const;
   void MergeRepeats(std::vector<Expr>* parts);
-  void MergeCalls(std::vector<Expr>* parts);
+  void MergeHeads(std::vector<Expr>* parts);
+  void DropTails(std::vector<Expr>* parts);
   Expr ChoiceRange(const std::vector<std::string>& texts, size_t low, size_t high, size_t depth);
   Expr Utf8Continuation(const CodePointRanges& ranges, int bytes);
   void Collect(Expr e, Expr rest, std::vector<Term>* out);

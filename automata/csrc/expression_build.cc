@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "automata/csrc/time_limit.h"
+
 namespace tokamata {
 namespace {
 
@@ -77,6 +79,7 @@ Expr Expressions::Concat(Expr a, Expr b) {
   if (a == kEmpty || b == kEmpty) return kEmpty;
   if (a == kEpsilonExpr) return b;
   if (b == kEpsilonExpr) return a;
+  if (b == any_bytes_ && nodes_[a].nullable) return b;
   if (nodes_[a].kind == ExprKind::kConcat) {  // re-associate to the right, from the end of a's spine
     std::vector<Expr> spine;
     for (; nodes_[a].kind == ExprKind::kConcat; a = nodes_[a].b) spine.push_back(nodes_[a].a);
@@ -185,32 +188,57 @@ void Expressions::MergeRepeats(std::vector<Expr>* parts) {
   parts->swap(out);
 }
 
-// C·Y | C·Z = C·(Y|Z) for a call C: two stacks with one top.
-void Expressions::MergeCalls(std::vector<Expr>* parts) {
-  std::vector<std::pair<Expr, Expr>> calls;  // head, rest
-  for (Expr e : *parts) {
+// C·Y | C·Z = C·(Y|Z) for a set of bytes C, and for a call: two stacks with one top.
+void Expressions::MergeHeads(std::vector<Expr>* parts) {
+  const auto has_head = [this](Expr e) {
     const Node& n = nodes_[e];
-    if (n.kind == ExprKind::kCall) calls.emplace_back(e, kEpsilonExpr);
-    if (n.kind == ExprKind::kConcat && nodes_[n.a].kind == ExprKind::kCall) calls.emplace_back(n.a, n.b);
+    const ExprKind kind = n.kind == ExprKind::kConcat ? nodes_[n.a].kind : n.kind;
+    return kind == ExprKind::kCall || (kind == ExprKind::kBytes && n.kind == ExprKind::kConcat);
+  };
+  std::vector<std::pair<Expr, Expr>> items;  // head, rest
+  for (Expr e : *parts) {
+    if (!has_head(e)) continue;
+    if (nodes_[e].kind == ExprKind::kConcat)
+      items.emplace_back(nodes_[e].a, nodes_[e].b);
+    else
+      items.emplace_back(e, kEpsilonExpr);
   }
-  if (calls.size() < 2) return;
-  std::sort(calls.begin(), calls.end());
+  if (items.size() < 2) return;
+  std::sort(items.begin(), items.end());
   bool changed = false;
-  for (size_t i = 1; i < calls.size(); ++i) changed = changed || calls[i].first == calls[i - 1].first;
+  for (size_t i = 1; i < items.size(); ++i) changed = changed || items[i].first == items[i - 1].first;
   if (!changed) return;
-  parts->erase(std::remove_if(parts->begin(), parts->end(),
-                              [this](Expr e) {
-                                const Node& n = nodes_[e];
-                                return n.kind == ExprKind::kCall ||
-                                       (n.kind == ExprKind::kConcat && nodes_[n.a].kind == ExprKind::kCall);
-                              }),
-               parts->end());
-  for (size_t i = 0; i < calls.size();) {
+  parts->erase(std::remove_if(parts->begin(), parts->end(), has_head), parts->end());
+  for (size_t i = 0; i < items.size();) {
     std::vector<Expr> rests;
-    const Expr head = calls[i].first;
-    for (; i < calls.size() && calls[i].first == head; ++i) rests.push_back(calls[i].second);
+    const Expr head = items[i].first;
+    for (; i < items.size() && items[i].first == head; ++i) rests.push_back(items[i].second);
     parts->push_back(Concat(head, rests.size() == 1 ? rests[0] : Union(std::move(rests))));
   }
+}
+
+// X·Y | Y = X·Y where X is nullable, for all tails Y that only nullable heads separate from a member. Members are sorted
+// and tails have smaller numbers than what they are tails of, so both are followed downwards. Time is bounded: what is
+// not found stays, which is right, too.
+void Expressions::DropTails(std::vector<Expr>* parts) {
+  const auto nullable_head = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat && nodes_[nodes_[e].a].nullable; };
+  if (!nullable_head(parts->back()) && std::none_of(parts->begin(), parts->end(), nullable_head)) return;
+  size_t steps = 64 + 8 * parts->size();
+  std::vector<uint8_t> dropped(parts->size(), 0);
+  for (size_t i = parts->size(); i-- > 1 && steps;) {
+    if (dropped[i]) continue;  // its tails were followed with it
+    size_t k = i;
+    for (Expr tail = (*parts)[i]; nullable_head(tail) && steps; --steps) {
+      tail = nodes_[tail].b;
+      while (k && (*parts)[k - 1] >= tail) --k;
+      if ((*parts)[k] == tail) dropped[k] = 1;
+      if (!k) break;
+    }
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < parts->size(); ++i)
+    if (!dropped[i]) (*parts)[kept++] = (*parts)[i];
+  parts->resize(kept);
 }
 
 Expr Expressions::Union(std::vector<Expr> given) {
@@ -222,12 +250,14 @@ Expr Expressions::Union(std::vector<Expr> given) {
     parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   };
   tidy();
+  TimeLimit::Spend(1 + static_cast<int64_t>(parts.size() / 4));
+  if (parts.size() > 1) DropTails(&parts);
   if (parts.size() > 1 && merge_depth_ < kMaxMergeDepth) {
     const size_t before = parts.size();
     ++merge_depth_;
     try {
       MergeRepeats(&parts);
-      if (!rules_.empty()) MergeCalls(&parts);
+      MergeHeads(&parts);
     } catch (...) {
       --merge_depth_;
       throw;

@@ -38,6 +38,7 @@ void MaskBuilder::SetEos(State q, uint32_t* row) const {
 }
 
 void MaskBuilder::Build(State q, uint32_t* row) {
+  stack_.clear();  // what a LimitError left
   if (!complete_) return BuildByWalking(q, row);
   BuildAny(q, row, 0);
   SetEos(q, row);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "automata/csrc/errors.h"
+#include "automata/csrc/time_limit.h"
 
 namespace tokamata {
 
@@ -44,6 +45,7 @@ bool TokenAutomaton::CopyMask(State q, uint32_t* out) const {
 
 void TokenAutomaton::FillMask(State q, uint32_t* out) {
   if (CopyMask(q, out)) return;
+  const TimeLimit time("mask", "seconds", acceptor_->seconds);
   const std::lock_guard<std::mutex> lock(mutex_);
   const State canonical = builder_.Canonical(q);
   masks_.Ensure(q);
