@@ -6,4 +6,5 @@ namespace tokamata {
 void BindRegex(nanobind::module_& m);       // bind_regex.cc
 void BindJson(nanobind::module_& m);        // bind_json.cc
 void BindJsonLeaves(nanobind::module_& m);  // bind_json_leaves.cc
+void BindJsonSchema(nanobind::module_& m);  // bind_json_schema.cc
 }  // namespace tokamata

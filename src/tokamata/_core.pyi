@@ -242,6 +242,35 @@ def json_string_length(low: int, high: int, canonical: bool) -> Language:
 def json_string_choice(texts: Sequence[bytes], canonical: bool) -> Language:
     """Contents of JSON strings: any of the texts."""
 
+class SchemaUse:
+    """A subschema in a dynamic scope."""
+
+    @property
+    def scope(self) -> int: ...
+
+class SchemaDocuments:
+    """A schema with the documents it refers to."""
+
+    def __init__(self, text: bytes, registry: Sequence[tuple[str, bytes]], draft: str = "2020-12") -> None: ...
+    def root(self) -> SchemaUse: ...
+    def child(self, use: SchemaUse, pointer: str) -> SchemaUse:
+        """The subschema at a JSON Pointer below another one."""
+
+    def follow(self, use: SchemaUse, keyword: str) -> SchemaUse:
+        """What a reference keyword leads to."""
+
+    def place(self, use: SchemaUse) -> str: ...
+    def base_uri(self, use: SchemaUse) -> str: ...
+    def is_only_reference(self, use: SchemaUse) -> bool: ...
+    def dialect(self, use: SchemaUse) -> dict:
+        """The draft and the vocabularies of a subschema."""
+
+    def text(self, use: SchemaUse) -> bytes:
+        """The subschema as compact text."""
+
+def resolve_uri(base: str, reference: str) -> str:
+    """Reference resolution of RFC 3986."""
+
 class Vocabulary:
     """The bytes of every token (native side of tokamata.Vocabulary)."""
 

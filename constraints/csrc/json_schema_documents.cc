@@ -1,0 +1,491 @@
+#include "constraints/csrc/json_schema_documents.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "automata/csrc/errors.h"
+#include "constraints/csrc/uri.h"
+
+namespace tokamata {
+namespace {
+
+constexpr uint32_t kMostMetaschemas = 16;  // a custom metaschema's metaschema's ...
+
+const JsonValue* StringAt(const JsonValue& schema, std::string_view key) {
+  const JsonValue* found = schema.Find(key);
+  return found != nullptr && found->IsString() ? found : nullptr;
+}
+
+std::string Quoted(std::string_view text) {
+  std::string out;
+  WriteJsonString(text, &out);
+  return out;
+}
+
+std::string_view KeywordName(SchemaReference keyword) {
+  switch (keyword) {
+    case SchemaReference::kRef:
+      return "$ref";
+    case SchemaReference::kDynamicRef:
+      return "$dynamicRef";
+    default:
+      return "$recursiveRef";
+  }
+}
+
+std::string_view KindName(JsonKind kind) {
+  switch (kind) {
+    case JsonKind::kNull:
+      return "null";
+    case JsonKind::kBoolean:
+      return "a boolean";
+    case JsonKind::kNumber:
+      return "a number";
+    case JsonKind::kString:
+      return "a string";
+    case JsonKind::kArray:
+      return "an array";
+    default:
+      return "an object";
+  }
+}
+
+bool IsSchema(const JsonValue& value) { return value.IsObject() || value.IsBoolean(); }
+
+// How often the text may hold these keys; a lower bound would not do, so an escaped "$" counts as each of them.
+struct Mentions {
+  uint32_t id = 0, schema = 0, dynamic = 0;
+
+  explicit Mentions(std::string_view text) {
+    for (size_t at = text.find('$'); at != text.npos; at = text.find('$', at + 1)) {
+      if (at == 0 || text[at - 1] != '"') continue;
+      const auto follows = [&](std::string_view word) { return text.compare(at + 1, word.size(), word) == 0; };
+      id += follows("id\"");
+      schema += follows("schema\"");
+      dynamic += follows("dynamicAnchor\"") || follows("recursiveAnchor\"");
+    }
+    if (text.find("\\u0024") != text.npos) {
+      id += 2;
+      schema += 2;
+      dynamic += 2;
+    }
+  }
+};
+
+// The drafts' own URIs, with http or https and with or without an empty fragment.
+bool StandardDialect(std::string_view uri, SchemaDialect* dialect) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (uri.substr(0, scheme.size()) == scheme) uri.remove_prefix(scheme.size());
+  }
+  static constexpr std::string_view kHost = "json-schema.org/";
+  if (uri.substr(0, kHost.size()) != kHost) return false;
+  uri.remove_prefix(kHost.size());
+  SchemaDialect found;
+  if (uri == "draft-04/schema" || uri == "draft-05/schema") {
+    found.draft = SchemaDraft::k4;
+  } else if (uri == "draft-06/schema") {
+    found.draft = SchemaDraft::k6;
+  } else if (uri == "draft-07/schema") {
+    found.draft = SchemaDraft::k7;
+  } else if (uri == "draft/2019-09/schema") {
+    found.draft = SchemaDraft::k2019;
+  } else if (uri != "draft/2020-12/schema" && uri != "schema") {
+    return false;
+  }
+  *dialect = found;
+  return true;
+}
+
+}  // namespace
+
+bool SchemaDialect::operator==(const SchemaDialect& other) const {
+  const auto tie = [](const SchemaDialect& d) {
+    return std::tie(d.draft, d.applicator, d.unevaluated, d.validation, d.format, d.format_assertion);
+  };
+  return tie(*this) == tie(other);
+}
+
+SchemaDocuments::SchemaDocuments(std::string text, Registry registry, SchemaDraft draft, const JsonLimits& limits)
+    : limits_(limits) {
+  default_.draft = draft;
+  for (auto& [uri, document] : registry) {
+    registry_.emplace(std::string(SplitFragment(uri).first), std::move(document));
+  }
+  scopes_.emplace_back();
+  scope_ids_.emplace(Bindings(), 0);
+  Add("", std::move(text));
+  const JsonValue& root = documents_[0]->json->Root();
+  if (!IsSchema(root)) {
+    throw ConstraintError("json_schema: expected a schema, an object or a boolean, got " +
+                          std::string(KindName(root.kind)));
+  }
+}
+
+uint32_t SchemaDocuments::Add(std::string uri, std::string text) {
+  const std::string name = uri.empty() ? "json_schema" : "json_schema: registry[" + Quoted(uri) + "]";
+  auto document = std::make_unique<Document>();
+  document->json = JsonDocument::Parse(std::move(text), name, limits_);
+  document->uri = std::move(uri);
+  const JsonValue& root = document->json->Root();
+  const Mentions mentions(document->json->Text());
+  document->has_inner_dialects = mentions.schema > (root.Find("$schema") != nullptr);
+  document->has_inner_ids = mentions.id > (root.Find("$id") != nullptr);
+  document->has_dynamic = mentions.dynamic > 0;
+  any_dynamic_ |= document->has_dynamic;
+  const uint32_t index = static_cast<uint32_t>(documents_.size());
+  document_of_root_.emplace(&root, index);
+  documents_.push_back(std::move(document));
+  Document& added = *documents_.back();
+  if (!added.uri.empty()) resources_.emplace(added.uri, &root);
+  const Surroundings around = Around(root);
+  if (around.dialect.draft == SchemaDraft::k4) added.has_inner_ids = true;
+  if (!around.base.empty()) resources_.emplace(around.base, &root);
+  return index;
+}
+
+SchemaDocuments::Document& SchemaDocuments::DocumentAt(const JsonValue& node) {
+  if (documents_.size() == 1) return *documents_[0];
+  const JsonValue* root = &node;
+  while (root->parent != nullptr) root = root->parent;
+  return *documents_[document_of_root_.at(root)];
+}
+
+const JsonDocument& SchemaDocuments::DocumentOf(const JsonValue& node) const {
+  return *const_cast<SchemaDocuments*>(this)->DocumentAt(node).json;
+}
+
+std::string SchemaDocuments::Place(const JsonValue& node) const {
+  const Document& document = const_cast<SchemaDocuments*>(this)->DocumentAt(node);
+  const std::string pointer = JsonPointer(node);
+  return document.uri.empty() ? pointer : document.uri + "#" + pointer;
+}
+
+// ---- dialects
+bool SchemaDocuments::NamedDialect(std::string_view uri, SchemaDialect* dialect) {
+  uri = SplitFragment(uri).first;
+  if (StandardDialect(uri, dialect)) return true;
+  if (uri.find("json-schema.org/draft-0") != uri.npos) {
+    throw UnsupportedError("json_schema: $schema " + Quoted(uri) +
+                           ": expected draft 4, 6, 7, 2019-09 or 2020-12; rewrite the schema for one of them");
+  }
+  const std::string key(uri);
+  // Loading a metaschema asks for its own metaschema in turn.
+  if (open_metaschemas_ == kMostMetaschemas) return false;
+  ++open_metaschemas_;
+  const bool found = Lookup(key) != nullptr || LoadFromRegistry(key);
+  if (found) {
+    const JsonValue& metaschema = *Lookup(key);
+    SchemaDialect base = default_;
+    const JsonValue* above = StringAt(metaschema, "$schema");
+    if (above != nullptr && SplitFragment(above->text).first != uri) NamedDialect(above->text, &base);
+    *dialect = Custom(metaschema, base);
+  }
+  --open_metaschemas_;
+  return found;
+}
+
+SchemaDialect SchemaDocuments::Custom(const JsonValue& metaschema, const SchemaDialect& base) const {
+  const JsonValue* vocabularies = metaschema.Find("$vocabulary");
+  if (vocabularies == nullptr || !vocabularies->IsObject() || base.draft < SchemaDraft::k2019) return base;
+  SchemaDialect dialect;
+  dialect.draft = base.draft;
+  dialect.applicator = dialect.unevaluated = dialect.validation = dialect.format = false;
+  for (uint32_t i = 0; i < vocabularies->size; ++i) {
+    const bool demanded = vocabularies->elements[i].boolean;
+    std::string_view name = vocabularies->keys[i];
+    bool known = false;
+    for (const std::string_view prefix :
+         {"https://json-schema.org/draft/2020-12/vocab/", "https://json-schema.org/draft/2019-09/vocab/"}) {
+      if (name.substr(0, prefix.size()) != prefix) continue;
+      name.remove_prefix(prefix.size());
+      known = true;
+      break;
+    }
+    if (known && name == "applicator") {
+      dialect.applicator = true;
+      dialect.unevaluated |= base.draft == SchemaDraft::k2019;
+    } else if (known && name == "unevaluated") {
+      dialect.unevaluated = true;
+    } else if (known && name == "validation") {
+      dialect.validation = true;
+    } else if (known && (name == "format-annotation" || name == "format")) {
+      dialect.format = true;
+      dialect.format_assertion |= name == "format" && demanded;
+    } else if (known && name == "format-assertion") {
+      dialect.format = dialect.format_assertion = true;
+    } else if (demanded && !(known && (name == "core" || name == "content" || name == "meta-data"))) {
+      throw UnsupportedError("json_schema: at " + Quoted(Place(vocabularies->elements[i])) +
+                             ": the metaschema demands the vocabulary " + Quoted(vocabularies->keys[i]) +
+                             ", which is not known; expected the vocabularies of drafts 2019-09 and 2020-12");
+    }
+  }
+  return dialect;
+}
+
+SchemaDialect SchemaDocuments::DialectOf(const JsonValue& schema) {
+  Document& document = DocumentAt(schema);
+  if (document.has_inner_dialects) return Around(schema).dialect;
+  return DocumentDialect(&document);
+}
+
+const SchemaDialect& SchemaDocuments::DocumentDialect(Document* document) {
+  if (!document->has_dialect) {
+    document->dialect = default_;
+    if (const JsonValue* named = StringAt(document->json->Root(), "$schema")) {
+      NamedDialect(named->text, &document->dialect);
+    }
+    document->has_dialect = true;
+  }
+  return document->dialect;
+}
+
+bool SchemaDocuments::IsOnlyReference(const JsonValue& schema) {
+  return StringAt(schema, "$ref") != nullptr && DialectOf(schema).draft <= SchemaDraft::k7;
+}
+
+// ---- identifiers
+SchemaDocuments::Role SchemaDocuments::RoleOf(std::string_view key, const JsonValue& child) {
+  static const std::unordered_map<std::string_view, Role> kRoles = {
+      {"additionalItems", Role::kSchema},  {"additionalProperties", Role::kSchema},
+      {"contains", Role::kSchema},         {"contentSchema", Role::kSchema},
+      {"else", Role::kSchema},             {"if", Role::kSchema},
+      {"items", Role::kSchema},            {"not", Role::kSchema},
+      {"propertyNames", Role::kSchema},    {"then", Role::kSchema},
+      {"unevaluatedItems", Role::kSchema}, {"unevaluatedProperties", Role::kSchema},
+      {"allOf", Role::kList},              {"anyOf", Role::kList},
+      {"oneOf", Role::kList},              {"prefixItems", Role::kList},
+      {"$defs", Role::kMap},               {"definitions", Role::kMap},
+      {"dependencies", Role::kMap},        {"dependentSchemas", Role::kMap},
+      {"patternProperties", Role::kMap},   {"properties", Role::kMap},
+  };
+  const auto found = kRoles.find(key);
+  if (found == kRoles.end()) return Role::kData;
+  return key == "items" && child.IsArray() ? Role::kList : found->second;
+}
+
+SchemaDocuments::Role SchemaDocuments::ChildRole(Role role, const JsonValue& parent, const JsonValue& child) {
+  if (role == Role::kSchema && parent.IsObject()) return RoleOf(parent.keys[&child - parent.elements], child);
+  if ((role == Role::kMap && parent.IsObject()) || (role == Role::kList && parent.IsArray())) return Role::kSchema;
+  return Role::kData;
+}
+
+std::string_view SchemaDocuments::Identify(const JsonValue& schema, Surroundings* surroundings) {
+  if (!schema.IsObject()) return {};
+  if (const JsonValue* named = StringAt(schema, "$schema")) NamedDialect(named->text, &surroundings->dialect);
+  const SchemaDraft draft = surroundings->dialect.draft;
+  const JsonValue* id = StringAt(schema, draft == SchemaDraft::k4 ? "id" : "$id");
+  if (id == nullptr || (draft <= SchemaDraft::k7 && StringAt(schema, "$ref") != nullptr)) return {};
+  const auto [address, fragment] = SplitFragment(id->text);
+  if (!address.empty()) {
+    surroundings->base = ResolveUri(surroundings->base, address);
+    surroundings->resource = &schema;
+  }
+  return draft <= SchemaDraft::k7 && !fragment.empty() && fragment[0] != '/' ? fragment : std::string_view();
+}
+
+SchemaDocuments::Surroundings SchemaDocuments::Around(const JsonValue& node) {
+  Document& document = DocumentAt(node);
+  const JsonValue& root = document.json->Root();
+  Surroundings surroundings{&root, document.uri, default_};
+  Identify(root, &surroundings);
+  if (&node == &root || !(document.has_inner_ids || document.has_inner_dialects)) return surroundings;
+  std::vector<const JsonValue*> path;
+  for (const JsonValue* at = &node; at != &root; at = at->parent) path.push_back(at);
+  Role role = Role::kSchema;
+  const JsonValue* parent = &root;
+  for (size_t i = path.size(); i-- > 0 && role != Role::kData; parent = path[i]) {
+    role = ChildRole(role, *parent, *path[i]);
+    if (role == Role::kSchema) Identify(*path[i], &surroundings);
+  }
+  return surroundings;
+}
+
+std::string SchemaDocuments::BaseUri(const JsonValue& schema) { return Around(schema).base; }
+
+uint32_t SchemaDocuments::NameId(std::string_view name) {
+  const auto found = names_.find(name);
+  if (found != names_.end()) return found->second;
+  return names_.emplace(name, static_cast<uint32_t>(names_.size())).first->second;
+}
+
+void SchemaDocuments::Index(Document* document) {
+  if (document->indexed) return;
+  document->indexed = true;
+  struct Item {
+    const JsonValue* node;
+    Role role;
+    uint32_t around;
+  };
+  const JsonValue& root = document->json->Root();
+  std::vector<Surroundings> around{{&root, document->uri, default_}};
+  std::vector<Item> todo{{&root, Role::kSchema, 0}};
+  while (!todo.empty()) {
+    Item item = todo.back();
+    todo.pop_back();
+    const JsonValue& node = *item.node;
+    if (item.role == Role::kSchema && node.IsObject()) {
+      Surroundings inner = around[item.around];
+      const std::string_view old_anchor = Identify(node, &inner);
+      const Surroundings& outer = around[item.around];
+      if (inner.resource != outer.resource || inner.base != outer.base || !(inner.dialect == outer.dialect)) {
+        item.around = static_cast<uint32_t>(around.size());
+        around.push_back(inner);
+      }
+      const JsonValue* resource = inner.resource;
+      if (resource == &node && !inner.base.empty()) resources_.emplace(inner.base, &node);
+      const auto anchor = [&](std::string_view name, bool dynamic) {
+        anchors_.emplace(std::make_pair(resource, std::string(name)), Anchor{&node, dynamic});
+        if (dynamic) dynamic_anchors_[resource].push_back({NameId(name), &node});
+      };
+      if (!old_anchor.empty()) anchor(old_anchor, false);
+      const SchemaDraft draft = inner.dialect.draft;
+      if (draft >= SchemaDraft::k2019) {
+        if (const JsonValue* name = StringAt(node, "$anchor")) anchor(name->text, false);
+      }
+      if (draft == SchemaDraft::k2020) {
+        if (const JsonValue* name = StringAt(node, "$dynamicAnchor")) anchor(name->text, true);
+      }
+      const JsonValue* recursive = draft == SchemaDraft::k2019 ? node.Find("$recursiveAnchor") : nullptr;
+      if (recursive != nullptr && recursive->boolean) dynamic_anchors_[resource].push_back({NameId(""), &node});
+    }
+    for (uint32_t i = node.size; i-- > 0;) {
+      const Role role = ChildRole(item.role, node, node.elements[i]);
+      if (role != Role::kData) todo.push_back({node.elements + i, role, item.around});
+    }
+  }
+}
+
+// ---- references
+const JsonValue* SchemaDocuments::Lookup(const std::string& uri) const {
+  const auto found = resources_.find(uri);
+  return found == resources_.end() ? nullptr : found->second;
+}
+
+bool SchemaDocuments::LoadFromRegistry(const std::string& uri) {
+  const auto found = registry_.find(uri);
+  if (found == registry_.end()) return false;
+  std::string text = std::move(found->second);
+  registry_.erase(found);
+  Add(uri, std::move(text));
+  return true;
+}
+
+const JsonValue* SchemaDocuments::FindResource(const std::string& uri) {
+  const auto index_all = [&] {
+    for (size_t i = 0; i < documents_.size(); ++i) {
+      if (documents_[i]->has_inner_ids) Index(documents_[i].get());
+    }
+  };
+  if (const JsonValue* found = Lookup(uri)) return found;
+  index_all();
+  if (const JsonValue* found = Lookup(uri)) return found;
+  if (LoadFromRegistry(uri)) return Lookup(uri);
+  // The last resort: an identifier inside of some document of the registry.
+  while (!registry_.empty()) LoadFromRegistry(std::string(registry_.begin()->first));
+  index_all();
+  return Lookup(uri);
+}
+
+const SchemaDocuments::Anchor* SchemaDocuments::FindAnchor(const JsonValue& resource, const std::string& name) {
+  Index(&DocumentAt(resource));
+  const auto found = anchors_.find({&resource, name});
+  return found == anchors_.end() ? nullptr : &found->second;
+}
+
+SchemaDocuments::Static SchemaDocuments::ResolveStatically(const JsonValue& schema, SchemaReference keyword,
+                                                           const JsonValue& reference) {
+  const auto fail = [&](const std::string& what) {
+    throw ConstraintError("json_schema: at " + Quoted(Place(reference)) + ": " + what);
+  };
+  if (!reference.IsString()) {
+    fail("expected a URI reference as a string, got " + std::string(KindName(reference.kind)));
+  }
+  const Surroundings around = Around(schema);
+  const auto [address, raw_fragment] = SplitFragment(reference.text);
+  const JsonValue* resource = around.resource;
+  std::string uri = around.base;
+  if (!address.empty()) {
+    uri = ResolveUri(around.base, address);
+    if (uri != around.base) resource = FindResource(uri);
+    if (resource == nullptr) {
+      fail("the reference " + Quoted(reference.text) + " leads to the URI " + Quoted(uri) +
+           ", and no such document was given; pass registry={" + Quoted(uri) +
+           ": its schema} (nothing is ever fetched)");
+    }
+  }
+  const std::string document = uri.empty() ? "the schema" : Quoted(uri);
+  const std::string fragment = PercentDecode(raw_fragment);
+  Static found{resource, -1};
+  if (!fragment.empty() && fragment[0] == '/') {
+    found.schema = FindJsonPointer(*resource, fragment);
+    if (found.schema == nullptr) {
+      fail("the reference " + Quoted(reference.text) + " leads to nothing: " + document +
+           " has no JSON Pointer " + Quoted(fragment) + "; correct the pointer or add what it names");
+    }
+  } else if (!fragment.empty()) {
+    const Anchor* anchor = FindAnchor(*resource, fragment);
+    if (anchor == nullptr) {
+      fail("the reference " + Quoted(reference.text) + " leads to nothing: " + document + " has no anchor " +
+           Quoted(fragment) + "; add it, or write a JSON Pointer such as \"#/$defs/" + fragment + "\"");
+    }
+    found.schema = anchor->schema;
+    if (keyword == SchemaReference::kDynamicRef && anchor->dynamic) {
+      found.dynamic_name = static_cast<int32_t>(NameId(fragment));
+    }
+  }
+  if (!IsSchema(*found.schema)) {
+    fail("the reference " + Quoted(reference.text) + " leads to " + std::string(KindName(found.schema->kind)) +
+         "; expected a schema, an object or a boolean");
+  }
+  if (keyword == SchemaReference::kRecursiveRef) {
+    const JsonValue* recursive = found.schema->Find("$recursiveAnchor");
+    if (recursive != nullptr && recursive->boolean) found.dynamic_name = static_cast<int32_t>(NameId(""));
+  }
+  return found;
+}
+
+SchemaTarget SchemaDocuments::Resolve(const JsonValue& schema, SchemaReference keyword, SchemaScope scope) {
+  const JsonValue& reference = *schema.Find(KeywordName(keyword));
+  auto known = resolved_.find(&reference);
+  if (known == resolved_.end()) {
+    known = resolved_.emplace(&reference, ResolveStatically(schema, keyword, reference)).first;
+  }
+  const JsonValue* target = known->second.schema;
+  if (known->second.dynamic_name >= 0) {
+    for (const auto& [name, bound] : scopes_[scope]) {
+      if (name == static_cast<uint32_t>(known->second.dynamic_name)) target = bound;
+    }
+  }
+  return {target, EnterResource(scope, *target)};
+}
+
+// ---- dynamic scope
+SchemaTarget SchemaDocuments::Root() {
+  const JsonValue& root = documents_[0]->json->Root();
+  return {&root, EnterResource(0, root)};
+}
+
+SchemaScope SchemaDocuments::Enter(SchemaScope scope, const JsonValue& schema) {
+  return any_dynamic_ && StringAt(schema, "$id") != nullptr ? EnterResource(scope, schema) : scope;
+}
+
+// The outermost resource that binds a name wins, so entering one adds only names that are not bound yet.
+SchemaScope SchemaDocuments::EnterResource(SchemaScope scope, const JsonValue& schema) {
+  if (!any_dynamic_) return scope;
+  Document& document = DocumentAt(schema);
+  if (!document.has_dynamic) return scope;
+  Index(&document);
+  const auto added = dynamic_anchors_.find(Around(schema).resource);
+  if (added == dynamic_anchors_.end()) return scope;
+  Bindings bindings = scopes_[scope];
+  for (const auto& binding : added->second) {
+    const auto at = std::lower_bound(bindings.begin(), bindings.end(), binding.first,
+                                     [](const auto& b, uint32_t name) { return b.first < name; });
+    if (at == bindings.end() || at->first != binding.first) bindings.insert(at, binding);
+  }
+  const auto [made, is_new] = scope_ids_.emplace(bindings, static_cast<SchemaScope>(scopes_.size()));
+  if (is_new) scopes_.push_back(bindings);
+  return made->second;
+}
+
+}  // namespace tokamata

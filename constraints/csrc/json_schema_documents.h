@@ -1,0 +1,138 @@
+// SchemaDocuments: the JSON texts that a schema consists of, and what its identifiers and references mean.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "constraints/csrc/json_document.h"
+
+namespace tokamata {
+
+enum class SchemaDraft : uint8_t { k4, k6, k7, k2019, k2020 };
+
+// Which keywords a schema's draft and vocabularies give a meaning to.
+struct SchemaDialect {
+  SchemaDraft draft = SchemaDraft::k2020;
+  bool applicator = true;         // properties, items, allOf, ...
+  bool unevaluated = true;        // unevaluatedProperties, unevaluatedItems
+  bool validation = true;         // type, enum, minimum, required, ...
+  bool format = true;             // format, as an annotation at least
+  bool format_assertion = false;  // the dialect itself demands that format is checked
+  bool operator==(const SchemaDialect& other) const;
+};
+
+enum class SchemaReference : uint8_t { kRef, kDynamicRef, kRecursiveRef };
+
+// What the dynamic anchors mean on the way to a schema. 0 wherever no document on the way has a dynamic anchor, so that
+// (schema, scope) names what a schema use denotes, and equal pairs denote equal languages.
+using SchemaScope = uint32_t;
+
+struct SchemaTarget {
+  const JsonValue* schema;
+  SchemaScope scope;
+};
+
+// Nodes stay valid as long as the object. Documents of the registry are parsed, and identifiers indexed, when a
+// reference asks for them: not to be used by two threads at once. Nothing is ever fetched.
+class SchemaDocuments {
+ public:
+  using Registry = std::vector<std::pair<std::string, std::string>>;  // URI, JSON text
+
+  // ConstraintError for a root that is neither an object nor a boolean. `draft` holds where no $schema is known.
+  explicit SchemaDocuments(std::string text, Registry registry = {}, SchemaDraft draft = SchemaDraft::k2020,
+                           const JsonLimits& limits = {});
+  SchemaDocuments(const SchemaDocuments&) = delete;
+  SchemaDocuments& operator=(const SchemaDocuments&) = delete;
+
+  SchemaTarget Root();
+
+  // The scope inside `schema`, a subschema met on the way down; another one only where `schema` has an $id of its own.
+  SchemaScope Enter(SchemaScope scope, const JsonValue& schema);
+
+  // What the reference keyword of a schema, which must have it, leads to. ConstraintError where nothing is there, with
+  // the JSON Pointer of the reference, the URI and the remedy.
+  SchemaTarget Resolve(const JsonValue& schema, SchemaReference keyword, SchemaScope scope);
+
+  // By the nearest $schema around it; custom ones from the registry, with their $vocabulary.
+  SchemaDialect DialectOf(const JsonValue& schema);
+
+  // Whether $ref is all that counts of this schema (a $ref in drafts up to 7).
+  bool IsOnlyReference(const JsonValue& schema);
+
+  // The URI against which its references are resolved; without fragment, "" where there is none.
+  std::string BaseUri(const JsonValue& schema);
+
+  // A node for messages: its JSON Pointer, after "URI#" where it is not in the root document.
+  std::string Place(const JsonValue& node) const;
+  const JsonDocument& DocumentOf(const JsonValue& node) const;
+
+ private:
+  struct Document {
+    std::shared_ptr<const JsonDocument> json;
+    std::string uri;  // where it was found; "" for the root document
+    SchemaDialect dialect;
+    bool has_dialect = false;
+    bool has_inner_dialects = false;  // a $schema besides the root's is mentioned
+    bool has_inner_ids = false;       // an $id besides the root's is mentioned (draft 4: assumed)
+    bool has_dynamic = false;         // a dynamic anchor is mentioned
+    bool indexed = false;
+  };
+  // What surrounds a node, from the document's root down.
+  struct Surroundings {
+    const JsonValue* resource;  // the root of the schema resource
+    std::string base;           // its URI
+    SchemaDialect dialect;
+  };
+  // What stands at a place of a document: only subschemas can have identifiers.
+  enum class Role : uint8_t { kSchema, kMap, kList, kData };
+  struct Anchor {
+    const JsonValue* schema;
+    bool dynamic;
+  };
+  struct Static {
+    const JsonValue* schema;
+    int32_t dynamic_name;  // -1: an ordinary reference
+  };
+  using Bindings = std::vector<std::pair<uint32_t, const JsonValue*>>;  // by name
+
+  uint32_t Add(std::string uri, std::string text);
+  Document& DocumentAt(const JsonValue& node);
+  const SchemaDialect& DocumentDialect(Document* document);
+  bool NamedDialect(std::string_view uri, SchemaDialect* dialect);
+  SchemaDialect Custom(const JsonValue& metaschema, const SchemaDialect& base) const;
+  static Role RoleOf(std::string_view key, const JsonValue& child);
+  static Role ChildRole(Role role, const JsonValue& parent, const JsonValue& child);
+  // Applies $schema and $id of a subschema; the anchor of an old-style id is returned.
+  std::string_view Identify(const JsonValue& schema, Surroundings* surroundings);
+  Surroundings Around(const JsonValue& node);
+  void Index(Document* document);
+  const JsonValue* FindResource(const std::string& uri);
+  const JsonValue* Lookup(const std::string& uri) const;
+  bool LoadFromRegistry(const std::string& uri);
+  const Anchor* FindAnchor(const JsonValue& resource, const std::string& name);
+  Static ResolveStatically(const JsonValue& schema, SchemaReference keyword, const JsonValue& reference);
+  SchemaScope EnterResource(SchemaScope scope, const JsonValue& schema);
+  uint32_t NameId(std::string_view name);
+
+  JsonLimits limits_;
+  SchemaDialect default_;
+  std::vector<std::unique_ptr<Document>> documents_;  // the root document first
+  std::unordered_map<const JsonValue*, uint32_t> document_of_root_;
+  std::unordered_map<std::string, std::string> registry_;  // not loaded yet
+  std::unordered_map<std::string, const JsonValue*> resources_;
+  std::map<std::pair<const JsonValue*, std::string>, Anchor> anchors_;
+  std::unordered_map<const JsonValue*, Bindings> dynamic_anchors_;  // of each resource
+  std::unordered_map<const JsonValue*, Static> resolved_;           // by reference node
+  std::map<std::string, uint32_t, std::less<>> names_;
+  std::vector<Bindings> scopes_;
+  std::map<Bindings, SchemaScope> scope_ids_;
+  bool any_dynamic_ = false;
+  uint32_t open_metaschemas_ = 0;
+};
+
+}  // namespace tokamata
