@@ -94,6 +94,7 @@ format: $(VENV)/installed
 
 bench: build
 	$(BIN)/python examples/benchmarks/masks.py
+	$(BIN)/python examples/benchmarks/memory.py
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache src/tokamata/_core*.so

@@ -210,6 +210,11 @@ class Vocabulary:
         return self._fst
 
     @property
+    def memory_bytes(self) -> int:
+        """Memory of the tokens and mask tables, without `fst`; the tables are made if they are not there yet."""
+        return self._native.memory_bytes
+
+    @property
     def special_tokens(self) -> dict[str, int]:
         """The known names of special tokens, each with its id (a copy)."""
         return dict(self._special_tokens)

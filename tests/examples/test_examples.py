@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from oracle.packages import vocabulary_file
 
 import tokamata
 
@@ -103,6 +104,15 @@ def test_the_demo_on_a_small_model(
     monkeypatch.setattr(sys, "argv", ["demo.py", "--model", str(small_model)])
     demo.main()
     assert "Every constrained text is a member" in capsys.readouterr().out
+
+
+def test_the_memory_benchmark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    memory = example("benchmarks/memory")
+    monkeypatch.setattr(sys, "argv", ["memory.py", "--repeat", "1", str(vocabulary_file("mistral"))])
+    memory.main()
+    row = capsys.readouterr().out.splitlines()[-2].split("│")
+    assert [row[1].strip()[:8], row[2].strip()] == ["mistral_", "32,768"]
+    assert all(0 < float(cell) < 1000 for cell in row[3:-1])
 
 
 def test_the_picture_shows_both_machines() -> None:

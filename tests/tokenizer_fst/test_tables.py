@@ -91,7 +91,7 @@ def test_real_tables(tmp_path: Path) -> None:
     loaded = Vocabulary.load(tmp_path / "v.fst")
     assert parts(loaded)[1] == parts(vocabulary)[1]
     assert same_masks(loaded, vocabulary)
-    assert loaded._native.memory_bytes < 64e6
+    assert loaded.memory_bytes < 64e6
 
 
 def test_alignment_and_owner() -> None:
