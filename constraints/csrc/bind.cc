@@ -9,7 +9,7 @@ void BindConstraints(nb::module_& m) {
   BindRegex(m);
   BindJson(m);
   BindJsonLeaves(m);
-  BindJsonSchema(m);
+  BindSchemaDocuments(m);
 }
 
 }  // namespace tokamata

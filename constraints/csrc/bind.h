@@ -6,5 +6,5 @@ namespace tokamata {
 void BindRegex(nanobind::module_& m);       // bind_regex.cc
 void BindJson(nanobind::module_& m);        // bind_json.cc
 void BindJsonLeaves(nanobind::module_& m);  // bind_json_leaves.cc
-void BindJsonSchema(nanobind::module_& m);  // bind_json_schema.cc
+void BindSchemaDocuments(nanobind::module_& m);  // bind_schema_documents.cc
 }  // namespace tokamata

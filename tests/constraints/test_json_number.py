@@ -8,6 +8,7 @@ import re
 from fractions import Fraction
 
 import pytest
+from tokamata.automata import LimitError
 
 from tokamata._core import (
     json_number,
@@ -15,7 +16,6 @@ from tokamata._core import (
     json_number_is_multiple,
     json_number_range,
 )
-from tokamata.automata import LimitError
 
 SEED = 20250
 
@@ -177,7 +177,9 @@ def test_json_dumps_is_in_the_universe() -> None:
     for canonical in (False, True):
         number = json_number("number", "", canonical)
         for _ in range(3000):
-            x = r.choice([r.uniform(-10, 10), r.uniform(-1, 1) * 10.0 ** r.randint(-300, 300), float(r.randint(-99, 99))])
+            x = r.choice(
+                [r.uniform(-10, 10), r.uniform(-1, 1) * 10.0 ** r.randint(-300, 300), float(r.randint(-99, 99))]
+            )
             for text in (json.dumps(x), json.dumps(r.randint(-(10**30), 10**30))):
                 assert number.accepts(text.encode()), text
 

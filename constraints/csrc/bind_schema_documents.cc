@@ -66,7 +66,7 @@ struct Documents {
 
 }  // namespace
 
-void BindJsonSchema(nb::module_& m) {
+void BindSchemaDocuments(nb::module_& m) {
   nb::class_<Use>(m, "SchemaUse", "A subschema in a dynamic scope.").def_ro("scope", &Use::scope);
   nb::class_<Documents>(m, "SchemaDocuments", "A schema with the documents it refers to.")
       .def(
