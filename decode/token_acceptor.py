@@ -186,6 +186,10 @@ def token_acceptor(automaton: TokenAutomaton, min_tokens: int, max_states: int, 
         if value < 1:
             raise ValueError(f"token_acceptor: expected {name} >= 1, got {value}")
     native, offsets, ids = _native_token_acceptor(
-        automaton._native, min(min_tokens, 2**32 - 1), min(max_states, 2**31 - 1), min(max_bytes, 2**63)
+        automaton._language,
+        automaton.vocabulary._native,
+        min(min_tokens, 2**32 - 1),
+        min(max_states, 2**31 - 1),
+        min(max_bytes, 2**63),
     )
     return TokenAcceptor._from_parts(Fst._wrap(native), len(automaton.vocabulary), offsets, ids)

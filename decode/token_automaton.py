@@ -30,7 +30,7 @@ class TokenAutomaton:
     first reaches them and are kept for the next time.
     """
 
-    __slots__ = ("_native", "constraint", "vocabulary")
+    __slots__ = ("_language", "_native", "constraint", "vocabulary")
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class TokenAutomaton:
     ) -> None:
         """See :func:`compile`."""
         language = constraint._native if limits is None else constraint._native.with_limits(limits._native())
+        self._language = language
         self._native = NativeTokenAutomaton(language, vocabulary._native, cache_bytes)
         self.constraint = constraint
         self.vocabulary = vocabulary
@@ -89,6 +90,9 @@ class TokenAutomaton:
             min_tokens: a set of fewer tokens is written as plain arcs.
             max_states: LimitError past that many states (a push-down constraint may have infinitely many).
             max_bytes: LimitError when arcs and token sets take more.
+
+        Raises LimitError past one of these, past the ``search_seconds`` of the constraint's limits, and past its other
+        limits; this automaton's own states stay as they are.
 
         Complexity: a sweep over the vocabulary for each kind of wildcard; then for each state its arcs, and the tokens
         that leave the wildcard. States that allow much without looping over characters take a sweep each.

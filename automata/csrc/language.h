@@ -43,6 +43,9 @@ class Language {
   Language WithLimits(const Limits& limits) const;
 
   const std::shared_ptr<ExpressionAcceptor>& Acceptor() const { return acceptor_; }
+  // A fresh acceptor of the same language: questions about whole languages reach many states, and leave none behind.
+  std::shared_ptr<ExpressionAcceptor> Scratch() const;
+  const Limits& OwnLimits() const { return limits_; }
   bool Accepts(std::string_view text) const;
   // The length of the longest prefix of text that can be extended to a member; -1 when the language is empty.
   int64_t ViablePrefix(std::string_view text) const;
@@ -66,8 +69,6 @@ class Language {
       : acceptor_(std::move(acceptor)), limits_(limits) {}
   static Language Combine(const std::vector<Language>& parts,
                           const std::function<Expr(Expressions*, std::vector<Expr>)>& combine);
-  // A fresh acceptor of the same language: questions about whole languages reach many states, and leave none behind.
-  std::shared_ptr<ExpressionAcceptor> Scratch() const;
 
   std::shared_ptr<ExpressionAcceptor> acceptor_;
   Limits limits_;

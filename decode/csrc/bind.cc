@@ -235,16 +235,17 @@ void BindDecode(nb::module_& m) {
   BindState(m);
   m.def(
       "token_acceptor",
-      [](TokenAutomaton& automaton, uint32_t min_tokens, uint32_t max_states, uint64_t max_bytes) {
+      [](const Language& language, const Vocabulary& vocabulary, uint32_t min_tokens, uint32_t max_states,
+         uint64_t max_bytes) {
         TokenAcceptor made = [&] {
           nb::gil_scoped_release release;
-          return MakeTokenAcceptor(&automaton.Acceptor(), automaton.Tokens(), {min_tokens, max_states, max_bytes});
+          return MakeTokenAcceptor(language, vocabulary, {min_tokens, max_states, max_bytes});
         }();
         return nb::make_tuple(std::move(made.fst), NewVector<int64_t>(made.offsets), NewVector<int32_t>(made.ids));
       },
-      "automaton"_a, "min_tokens"_a, "max_states"_a, "max_bytes"_a,
-      nb::sig("def token_acceptor(automaton: TokenAutomaton, min_tokens: int, max_states: int, max_bytes: int) -> "
-              "tuple[Fst, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32]]"));
+      "language"_a, "vocabulary"_a, "min_tokens"_a, "max_states"_a, "max_bytes"_a,
+      nb::sig("def token_acceptor(language: Language, vocabulary: Vocabulary, min_tokens: int, max_states: int, "
+              "max_bytes: int) -> tuple[Fst, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32]]"));
   m.def(
       "expand_terminals",
       [](const Fst& fst, uint32_t num_tokens, const Vector<int64_t>& offsets, const Vector<int32_t>& ids,

@@ -8,6 +8,7 @@
 
 #include "automata/csrc/connect.h"
 #include "automata/csrc/errors.h"
+#include "automata/csrc/time_limit.h"
 #include "decode/csrc/terminal_sets.h"
 #include "decode/csrc/walk.h"
 #include "tokenizer_fst/csrc/factoring.h"
@@ -58,6 +59,7 @@ class Builder {
   std::string LoopName(const LoopTokens& tokens, uint32_t phase, uint32_t low, uint32_t high) const;
   // The tokens at and below a node that was entered with state q.
   void AddSubtree(uint32_t node, State q) {
+    TimeLimit::Spend(1 + trie_.CountBelow(node) / 64);
     AddTokens(node, q);
     ForEachLiveToken(trie_, node, acceptor_, q, &path_, [this](uint32_t n, State next) { AddTokens(n, next); });
   }
@@ -131,6 +133,7 @@ void Builder::FinishState() {
   used_buckets_ = 0;
   std::sort(arcs_.begin() + static_cast<int64_t>(offsets_.back()), arcs_.end(),
             [](const Arc& a, const Arc& b) { return a.ilabel < b.ilabel; });
+  TimeLimit::Spend(1 + static_cast<int64_t>(arcs_.size() - offsets_.back()) / 2);
   offsets_.push_back(arcs_.size());
   const uint64_t bytes = arcs_.size() * sizeof(Arc) + sets_.MemoryBytes();
   if (bytes > options_.max_bytes)
@@ -144,6 +147,7 @@ LoopTokens& Builder::TokensOf(const LoopShape& shape) {
     if (known->ascii == shape.ascii && known->non_ascii == shape.non_ascii) return *known;
   loops_.push_back(std::make_unique<LoopTokens>());
   LoopTokens& t = *loops_.back();
+  TimeLimit::Spend(1 + trie_.CountBelow(0) / 16);
   t.ascii = shape.ascii;
   t.non_ascii = shape.non_ascii;
   struct Found {
@@ -241,6 +245,7 @@ void Builder::WalkLoop(State q, const LoopShape& shape) {
 void Builder::Walk(State q) {
   LoopShape shape;
   if (acceptor_->Loop(q, &shape)) return WalkLoop(q, shape);
+  TimeLimit::Spend(1 + trie_.CountBelow(0) / 64);
   ForEachLiveToken(trie_, 0, acceptor_, q, &path_, [this](uint32_t n, State next) { AddTokens(n, next); });
 }
 
@@ -299,9 +304,11 @@ TokenAcceptor Builder::Finish(Fst fst) const {
 
 }  // namespace
 
-TokenAcceptor MakeTokenAcceptor(DelayedAcceptor* acceptor, const Vocabulary& vocabulary,
+TokenAcceptor MakeTokenAcceptor(const Language& language, const Vocabulary& vocabulary,
                                 const TokenAcceptorOptions& options) {
-  return Builder(acceptor, vocabulary, options).Build();
+  const TimeLimit time("token_acceptor", "search_seconds", language.OwnLimits().search_seconds);
+  const std::shared_ptr<ExpressionAcceptor> acceptor = language.Scratch();
+  return Builder(acceptor.get(), vocabulary, options).Build();
 }
 
 }  // namespace tokamata

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/fst.h"
+#include "automata/csrc/language.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
 
 namespace tokamata {
@@ -25,10 +25,10 @@ struct TokenAcceptorOptions {
 };
 
 // States are those of the acceptor that tokens reach, in the order of a breadth-first search, without dead ends; arcs
-// are in order of labels. LimitError past a limit. Source: Koo et al. 2024, §2.5.1 (there terminals are a heuristic; here
+// are in order of labels. The language's own acceptor gets no new states. LimitError past a limit, of time too. Source: Koo et al. 2024, §2.5.1 (there terminals are a heuristic; here
 // they are exact). O(states · (longest token + tokens that leave a loop)), and a sweep over the trie for each class of
 // characters and each state that allows much without looping.
-TokenAcceptor MakeTokenAcceptor(DelayedAcceptor* acceptor, const Vocabulary& vocabulary,
+TokenAcceptor MakeTokenAcceptor(const Language& language, const Vocabulary& vocabulary,
                                 const TokenAcceptorOptions& options);
 
 }  // namespace tokamata

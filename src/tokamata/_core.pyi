@@ -406,7 +406,7 @@ class DecodeState:
         """
 
 def token_acceptor(
-    automaton: TokenAutomaton, min_tokens: int, max_states: int, max_bytes: int
+    language: Language, vocabulary: Vocabulary, min_tokens: int, max_states: int, max_bytes: int
 ) -> tuple[Fst, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32]]: ...
 def expand_terminals(
     fst: Fst,

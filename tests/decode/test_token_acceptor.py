@@ -244,6 +244,12 @@ def test_limits() -> None:
     assert acceptor.num_states == 1001
     with pytest.raises(tokamata.LimitError, match=r"TokenAcceptor\.expand: the limit max_arcs=2000 was reached"):
         acceptor.expand(max_arcs=2000)
+    limits = tokamata.Limits(search_seconds=0.05)
+    complete = tokamata.Vocabulary([bytes([b]) for b in range(256)] + [b"ab", None], eos_token_ids=[257])
+    slow = tokamata.compile(tokamata.regex("(?s).*a.{16}"), complete, limits=limits)
+    with pytest.raises(tokamata.LimitError, match=r"token_acceptor: the limit search_seconds=0\.05 was reached"):
+        slow.token_acceptor()
+    assert slow.num_states < 10, "decoding got states that it did not ask for"
     for name in ("min_tokens", "max_states", "max_bytes"):
         with pytest.raises(ValueError, match=f"token_acceptor: expected {name} >= 1, got 0"):
             automaton.token_acceptor(**{name: 0})
