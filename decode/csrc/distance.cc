@@ -27,17 +27,10 @@ DistanceTable::DistanceTable(DelayedAcceptor* acceptor, const Vocabulary* vocabu
     : acceptor_(acceptor),
       vocabulary_(vocabulary),
       trie_(vocabulary->Masks().trie()),
+      loop_tokens_(acceptor, vocabulary),
       complete_(complete),
       can_finish_(std::move(can_finish)),
       longest_(std::max(vocabulary->MaxTokenBytes(), 1u)) {}
-
-void DistanceTable::Work(uint64_t amount) {
-  work_ += amount;
-  if (work_ > kMostWork)
-    throw LimitError("max_tokens: the limit work=" + std::to_string(kMostWork) +
-                     " was reached (steps of a search for the nearest end, counted in tokens); pass a larger max_tokens, "
-                     "or none, or simplify the constraint");
-}
 
 // ---------------------------------------------------------------------------------------------- in bytes
 
@@ -93,7 +86,7 @@ void DistanceTable::FindBytes(State root) {
       }
       return;
     }
-    Work(64);
+    TimeLimit::Spend(8);
     const State* row = acceptor_->Row(at.state);
     State last = DelayedAcceptor::kDead;
     uint32_t last_node = 0;
@@ -117,7 +110,7 @@ void DistanceTable::SpellPath(State root) {
     path.push_back(q);
     if (!bounds_[q].looked) fresh = path.size();
   }
-  Work(path.size());
+  TimeLimit::Spend(static_cast<int64_t>(path.size()));
   for (size_t i = fresh; i-- > 0;) {
     Bounds& b = bounds_[path[i]];
     uint32_t node = 0;
@@ -125,7 +118,6 @@ void DistanceTable::SpellPath(State root) {
     for (size_t j = i; j + 1 < path.size() && b.bytes; ++j) {
       node = trie_.Child(node, bounds_[path[j]].byte);
       if (node == kNoIndex) break;
-      Work(1);
       const uint32_t rest = bounds_[path[j + 1]].high;
       if (rest != kFar && trie_.TokensBegin(node) != trie_.TokensEnd(node)) b.high = std::min(b.high, rest + 1);
     }
@@ -144,11 +136,11 @@ void DistanceTable::ForEachToken(uint32_t root, State q, F visit) {
   std::vector<const State*> path(trie_.max_depth + 2);  // rows by depth; its own, as visit may come here again
   const uint32_t base = trie_.nodes[root].depth, end = trie_.nodes[root].end;
   path[0] = acceptor_->Row(q);
-  uint64_t visited = 0;
+  uint32_t visited = 0;
   for (uint32_t n = root + 1; n < end;) {
     const Trie::Node& node = trie_.nodes[n];
     const State next = path[node.depth - base - 1][node.byte];
-    ++visited;
+    if ((++visited & 255) == 0) TimeLimit::Spend(32);
     if (!next) {
       n = node.end;
       continue;
@@ -157,7 +149,6 @@ void DistanceTable::ForEachToken(uint32_t root, State q, F visit) {
     if (node.end > n + 1) path[node.depth - base] = acceptor_->Row(next);
     ++n;
   }
-  Work(visited);
 }
 
 const std::vector<DistanceTable::State>& DistanceTable::Targets(State q) {
@@ -169,14 +160,20 @@ const std::vector<DistanceTable::State>& DistanceTable::Targets(State q) {
   }
   std::vector<State> targets;
   ++stamp_;
-  ForEachToken(0, q, [&](uint32_t, State next) {
+  const auto add = [&](State next) {
     if (next >= stamps_.size()) stamps_.resize(std::max<size_t>(next + 1, stamps_.size() * 2), 0);
-    if (stamps_[next] != stamp_) {
-      stamps_[next] = stamp_;
-      targets.push_back(next);
-    }
-    return true;
-  });
+    if (stamps_[next] == stamp_) return;
+    stamps_[next] = stamp_;
+    targets.push_back(next);
+  };
+  LoopTokens::Plan plan;
+  if (loop_tokens_.MakePlan(q, &plan)) {
+    loop_tokens_.ForEach(plan, [&](uint32_t, State next) { add(next); },
+                         [&](const CutTokens::Group&, State next) { if (next) add(next); },
+                         [&](uint32_t, State next) { add(next); });
+  } else {
+    ForEachToken(0, q, [&](uint32_t, State next) { return add(next), true; });
+  }
   targets_size_ += targets.size();
   return targets_.emplace(q, std::move(targets)).first->second;
 }
@@ -227,7 +224,7 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
     if (top.total >= below) break;
     if (nodes[top.node].steps != top.steps) continue;
     const std::vector<State>& targets = Targets(nodes[top.node].state);
-    Work(16 + targets.size());
+    TimeLimit::Spend(static_cast<int64_t>(4 + targets.size()));
     for (const State t : targets) reach(t, top.node, top.steps + 1);
   }
   if (exact || !found)  // nothing from root takes less than `below`
@@ -245,7 +242,7 @@ bool DistanceTable::Decide(State q, uint32_t k) {
 }
 
 bool DistanceTable::AtMost(State q, uint32_t k) {
-  work_ = 0;
+  const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
   if (!q) return false;
   if (complete_ && !Slot(q).looked) {  // every byte of a shortest string may be a token
     const uint32_t most = acceptor_->MostLength(q);
@@ -255,7 +252,7 @@ bool DistanceTable::AtMost(State q, uint32_t k) {
 }
 
 uint32_t DistanceTable::Distance(State q) {
-  work_ = 0;
+  const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
   return q && Look(q).low != kFar ? Search(q, kFar - 1, true) : kFar;
 }
 
@@ -305,7 +302,7 @@ uint32_t DistanceTable::MostNearby(State q) {
 }
 
 bool DistanceTable::FindRoom(State q, uint32_t k) {
-  work_ = 0;
+  const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
   if (FindRoomByStructure(q, k)) return true;
   if (Slot(q).enumerated) return false;
   if (acceptor_->Live(q).Count() >= kPermissive) {
@@ -323,9 +320,15 @@ bool DistanceTable::FindRoom(State q, uint32_t k) {
 }
 
 void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
-  work_ = 0;
-  std::fill(row, row + vocabulary_->Words(), 0u);
+  const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
   bool all = true;
+  LoopTokens::Plan plan;
+  if (loop_tokens_.MakePlan(q, &plan)) {
+    BuildLoopRow(plan, k, row, &all);
+    if (all) SetMost(q, k);
+    return;
+  }
+  std::fill(row, row + vocabulary_->Words(), 0u);
   ForEachToken(0, q, [&](uint32_t node, State next) {
     if (Decide(next, k)) {
       for (uint32_t i = trie_.TokensBegin(node); i < trie_.TokensEnd(node); ++i)
@@ -338,8 +341,54 @@ void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
   if (all) SetMost(q, k);
 }
 
+void DistanceTable::BuildLoopRow(const LoopTokens::Plan& plan, uint32_t k, uint32_t* row, bool* all) {
+  const Factor& f = loop_tokens_.Inside(plan);
+  const uint32_t most = loop_tokens_.MostChars(plan);
+  const auto set = [row](uint32_t id, bool value) {
+    const uint32_t bit = 1u << (id & 31);
+    row[id >> 5] = value ? row[id >> 5] | bit : row[id >> 5] & ~bit;
+  };
+  const auto decide = [&](State q) {
+    const bool near = q && Decide(q, k);
+    *all = *all && (near || !q || bounds_[q].low == kFar);
+    return near;
+  };
+  std::vector<uint8_t> inside(most + 1, 0);  // by number of characters
+  bool started = false;
+  const auto start = [&] {  // the tokens inside, from all of them or from none, whatever differs less
+    started = true;
+    uint32_t near = 0;
+    for (uint32_t l = 1; l <= most; ++l) near += inside[l] ? f.offsets[l + 1] - f.offsets[l] : 0;
+    const bool from_all = 2 * near > f.offsets[most + 1];
+    const Factoring::Base base = vocabulary_->Masks().InsideAtMost(plan.class_id, from_all ? most : 0);
+    std::copy(base.row, base.row + vocabulary_->Words(), row);
+    for (const uint32_t* id = base.more; id != base.more_end; ++id) set(*id, true);
+    for (uint32_t l = 1; l <= most; ++l)
+      for (uint32_t i = f.offsets[l]; (inside[l] != 0) != from_all && i < f.offsets[l + 1]; ++i) set(f.inside[i], !from_all);
+  };
+  loop_tokens_.ForEach(
+      plan,
+      [&](uint32_t chars, State q) {
+        const bool near = decide(q);
+        if (chars)
+          inside[chars] = near;
+        else
+          std::fill(inside.begin(), inside.end(), near);
+      },
+      [&](const CutTokens::Group& cut, State q) {
+        if (!started) start();
+        const bool near = decide(q);
+        for (const uint32_t id : cut.ids) set(id, near);
+      },
+      [&](uint32_t id, State q) {
+        if (!started) start();
+        if (decide(q)) set(id, true);
+      });
+  if (!started) start();
+}
+
 bool DistanceTable::AnyToken(uint32_t node, State q, uint32_t k) {
-  work_ = 0;
+  const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
   if (node && trie_.TokensBegin(node) != trie_.TokensEnd(node) && Decide(q, k)) return true;
   bool any = false;
   ForEachToken(node, q, [&](uint32_t, State next) {

@@ -9,6 +9,8 @@
 
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/stable_array.h"
+#include "automata/csrc/time_limit.h"
+#include "decode/csrc/loop_tokens.h"
 #include "tokenizer_fst/csrc/factoring.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
 
@@ -30,7 +32,7 @@ class DistanceTable {
   DistanceTable(DelayedAcceptor* acceptor, const Vocabulary* vocabulary, bool complete,
                 std::function<bool(State)> can_finish);
 
-  // Whether the distance of q is at most k. LimitError when that takes more than kMostWork trie nodes and states.
+  // Whether the distance of q is at most k. This and all below raise LimitError past the acceptor's `seconds`.
   bool AtMost(State q, uint32_t k);
   uint32_t Distance(State q);
   // Whether every token that may follow q leads to a distance of at most k, as far as is already known. Takes no lock.
@@ -46,8 +48,6 @@ class DistanceTable {
   void BuildRow(State q, uint32_t k, uint32_t* row);
   // Whether some token at or below a trie node that was entered with q leads to a distance of at most k.
   bool AnyToken(uint32_t node, State q, uint32_t k);
-
-  static constexpr uint64_t kMostWork = uint64_t{1} << 28;  // about a second
 
  private:
   struct Bounds {
@@ -69,17 +69,18 @@ class DistanceTable {
   // The distance of root if that is at most k, else k + 1; with `exact` false any witness of at most k will do.
   uint32_t Search(State root, uint32_t k, bool exact);
   const std::vector<State>& Targets(State q);
+  void BuildLoopRow(const LoopTokens::Plan& plan, uint32_t k, uint32_t* row, bool* all);
   uint32_t MostNearby(State q);
   void SetMost(State q, uint32_t most);
   // Sweeps the subtree of a trie node entered with q; visit(node, state) where tokens end in a live state, until it
   // returns false.
   template <class F>
   void ForEachToken(uint32_t node, State q, F visit);
-  void Work(uint64_t amount);
 
   DelayedAcceptor* acceptor_;
   const Vocabulary* vocabulary_;
   const Trie& trie_;
+  LoopTokens loop_tokens_;
   bool complete_;
   std::function<bool(State)> can_finish_;
   uint32_t longest_;  // bytes of a token
@@ -90,7 +91,6 @@ class DistanceTable {
   size_t targets_size_ = 0;
   std::vector<uint32_t> stamps_;  // by state: the last sweep that met it
   uint32_t stamp_ = 0;
-  uint64_t work_ = 0;
 };
 
 }  // namespace tokamata

@@ -58,7 +58,7 @@ def model_mask(
 def test_masks_equal_the_model(complete: bool) -> None:
     """Random constraints and vocabularies: masks, allows, validate, draft masks and errors are the model's."""
     compared = refused = 0
-    for seed in range(80):
+    for seed in range(60):
         rng = random.Random(f"{complete} {seed}")
         constraint, model, text = random_constraint(rng, algebra=seed % 3 != 0)
         tokens, eos = random_vocabulary(rng, complete)
@@ -101,14 +101,14 @@ def test_masks_equal_the_model(complete: bool) -> None:
             ):
                 automaton.start(max_tokens=budget)
             refused += 1
-    assert compared > 500
-    assert refused > 60
+    assert compared > 350
+    assert refused > 40
 
 
 def test_equal_to_all_token_sequences() -> None:
     """Nothing but enumeration: the sequences of at most n tokens that end in EOS and spell a member."""
     checked = 0
-    for seed in range(150):
+    for seed in range(120):
         rng = random.Random(seed)
         constraint, model, text = random_constraint(rng, depth=2)
         pieces = [b"a", b"b", b'"', b"0", b"\n", b"ab", b"aa", b"\\", b"12", "é".encode(), "é".encode()[:1], b"\xa9"]
@@ -218,7 +218,7 @@ def test_nested_brackets_need_their_ends() -> None:
 
 
 def test_far_budgets_change_nothing() -> None:
-    for seed in range(40):
+    for seed in range(16):
         rng = random.Random(seed)
         constraint, model, text = random_constraint(rng)
         tokens, eos = random_vocabulary(rng, complete=True)

@@ -55,6 +55,14 @@ std::unique_ptr<const Factoring> Factoring::FromImage(std::string_view image, st
   return std::unique_ptr<const Factoring>(new Factoring(*tables, std::move(owner), v.Words()));
 }
 
+const CutTokens& Factoring::Cuts(int class_id, const Vocabulary& vocabulary) const {
+  const size_t c = static_cast<size_t>(class_id);
+  std::call_once(cuts_once_[c], [&] {
+    cuts_[c] = std::make_unique<const CutTokens>(vocabulary, CharacterClasses()[c], factors_[c]);
+  });
+  return *cuts_[c];
+}
+
 Factoring::Base Factoring::InsideAtMost(int class_id, uint32_t chars) const {
   const Factor& f = factors_[static_cast<size_t>(class_id)];
   const uint32_t* ids = f.inside.data;

@@ -8,12 +8,14 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
 #include "tokenizer_fst/csrc/character_class.h"
+#include "tokenizer_fst/csrc/cut_tokens.h"
 #include "tokenizer_fst/csrc/for_each_factored.h"
 #include "tokenizer_fst/csrc/tables.h"
 #include "tokenizer_fst/csrc/trie.h"
@@ -85,6 +87,8 @@ class Factoring {
     const uint32_t *more, *more_end;
   };
   Base InsideAtMost(int class_id, uint32_t chars) const;
+  // The tokens of a class that end inside a character; made when first asked for. `vocabulary` is the tables' own.
+  const CutTokens& Cuts(int class_id, const Vocabulary& vocabulary) const;
   uint32_t TokensWithByte(uint8_t b) const { return summary_->with_byte[b]; }
   uint32_t TokensWithNonAscii() const { return summary_->with_non_ascii; }
   uint32_t TokensFrom(uint8_t b) const { return summary_->from_byte[b]; }
@@ -102,6 +106,8 @@ class Factoring {
   std::vector<Factor> factors_;
   SuffixTrie suffixes_[kNotNewline + 1];
   std::array<ByteIndex, 128> by_byte_{};
+  mutable std::once_flag cuts_once_[kNumClasses];
+  mutable std::unique_ptr<const CutTokens> cuts_[kNumClasses];
 };
 
 }  // namespace tokamata
