@@ -89,7 +89,7 @@ class TokenAutomaton:
         Args:
             min_tokens: a set of fewer tokens is written as plain arcs.
             max_states: LimitError past that many states (a push-down constraint may have infinitely many).
-            max_bytes: LimitError when arcs and token sets take more.
+            max_bytes: LimitError when arcs, token sets and what is looked up for each wildcard take more.
 
         Raises LimitError past one of these, past the ``search_seconds`` of the constraint's limits, and past its other
         limits; this automaton's own states stay as they are.

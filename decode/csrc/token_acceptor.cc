@@ -35,6 +35,8 @@ struct LoopTokens {
   uint32_t Begin(uint32_t phase, uint32_t chars) const { return offsets[phase * (max_chars + 1) + chars]; }
 };
 
+constexpr size_t kKept = 1 << 14;  // ids that a bucket keeps room for
+
 // A character cut off in each phase.
 constexpr const char* kCut[Utf8Phase::kNumPhases] = {"", "\xC2", "\xE1", "\xE0", "\xED", "\xF1", "\xF0", "\xF4"};
 constexpr const char* kCutName[Utf8Phase::kNumPhases] = {"", "-1", "-2", "-2E0", "-2ED", "-3", "-3F0", "-3F4"};
@@ -82,6 +84,7 @@ class Builder {
   const Trie& trie_;
   TerminalSets sets_;
   std::vector<std::unique_ptr<LoopTokens>> loops_;
+  size_t loop_bytes_ = 0;
   std::vector<State> queue_;        // by StateId
   std::vector<StateId> id_;         // by State
   std::vector<Arc> arcs_;
@@ -127,7 +130,10 @@ void Builder::FinishState() {
       EmitTerminal(sets_.Add(bucket.ids.data(), bucket.ids.size()), bucket.target);
     else
       for (uint32_t id : bucket.ids) AddArc(static_cast<Label>(id + 1), bucket.target);
-    bucket.ids.clear();
+    if (bucket.ids.capacity() > kKept)
+      bucket.ids = {};
+    else
+      bucket.ids.clear();
     bucket_of_[bucket.target] = 0;
   }
   used_buckets_ = 0;
@@ -135,10 +141,11 @@ void Builder::FinishState() {
             [](const Arc& a, const Arc& b) { return a.ilabel < b.ilabel; });
   TimeLimit::Spend(1 + static_cast<int64_t>(arcs_.size() - offsets_.back()) / 2);
   offsets_.push_back(arcs_.size());
-  const uint64_t bytes = arcs_.size() * sizeof(Arc) + sets_.MemoryBytes();
+  const uint64_t bytes = arcs_.size() * sizeof(Arc) + sets_.MemoryBytes() + loop_bytes_;
   if (bytes > options_.max_bytes)
     throw LimitError("token_acceptor: the limit max_bytes=" + std::to_string(options_.max_bytes) +
-                     " was reached by arcs and token sets; pass a larger one or simplify the constraint");
+                     " was reached by arcs, token sets and what was looked up for wildcards; pass a larger one or "
+                     "simplify the constraint");
 }
 
 // One sweep over the trie for each kind of loop.
@@ -181,6 +188,7 @@ LoopTokens& Builder::TokensOf(const LoopShape& shape) {
     t.exits.insert(t.exits.end(), exits[b].begin(), exits[b].end());
     t.exits_at[b + 1] = static_cast<uint32_t>(t.exits.size());
   }
+  loop_bytes_ += sizeof(t) + (t.ids.size() + t.offsets.size()) * sizeof(uint32_t) + t.exits.size() * sizeof(Factor::Exit);
   return t;
 }
 

@@ -21,7 +21,7 @@ struct TokenAcceptor {
 struct TokenAcceptorOptions {
   uint32_t min_tokens;  // smaller sets are plain arcs
   uint32_t max_states;
-  uint64_t max_bytes;   // of arcs and sets together
+  uint64_t max_bytes;   // of arcs, sets and what is looked up for each kind of loop, together
 };
 
 // States are those of the acceptor that tokens reach, in the order of a breadth-first search, without dead ends; arcs

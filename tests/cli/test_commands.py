@@ -149,8 +149,7 @@ def test_info_of_a_machine_and_a_vocabulary(cli, saved: Path, tmp_path: Path) ->
 
 def test_info_and_draw_of_a_token_acceptor(cli, saved: Path, tmp_path: Path) -> None:
     target = tmp_path / "tokens.fst"
-    vocabulary = tokamata.Vocabulary.load(saved)
-    tokamata.compile(tokamata.regex("[a-z]*"), vocabulary).token_acceptor().save(target)
+    assert cli("compile", "-r", "[a-z]*", "-v", saved, "--tokens", "-o", target).code == 0
     result = cli("info", target)
     assert result.code == 0
     assert "tokens.fst: token acceptor" in result.out

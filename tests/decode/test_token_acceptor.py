@@ -255,6 +255,13 @@ def test_limits() -> None:
             automaton.token_acceptor(**{name: 0})
 
 
+def test_many_kinds_of_wildcards_are_limited(qwen: tokamata.Vocabulary) -> None:
+    automaton = tokamata.compile(tokamata.regex("".join(f"[^;{c}]{{0,2}};" for c in "abcdefghij")), qwen)
+    assert automaton.token_acceptor(max_bytes=100_000_000).num_states < 300
+    with pytest.raises(tokamata.LimitError, match="limit max_bytes=4000000 was reached by arcs, token sets"):
+        automaton.token_acceptor(max_bytes=4_000_000)
+
+
 def test_names_stay_unique() -> None:
     """A token whose bytes look like a terminal's name, equal tokens, and sets that look alike."""
     tokens = [b"<[ab]>", b"a", b"b", b"a", b"c", None]

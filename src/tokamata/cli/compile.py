@@ -24,6 +24,7 @@ from .common import (
 EXAMPLES = examples(
     r"tokamata compile -r '\d{4}-\d\d' -v model.vocab.fst -o date.fst",
     r"tokamata compile -c yes -c no -v tokenizer.json -o answer.fst",
+    r"tokamata compile -r '[a-z]{1,9}' -v model.vocab.fst --tokens -o tokens.fst",
 )
 
 
@@ -34,6 +35,10 @@ def command(
     option: ChoiceOption = None,
     literal: LiteralOption = None,
     fst: FstOption = None,
+    tokens: Annotated[
+        bool,
+        typer.Option("--tokens", help="Write the explicit acceptor over tokens instead, wildcards as labels."),
+    ] = False,
 ) -> None:
     """Compile a constraint for a vocabulary into a .fst file that tokamata.load reads."""
     constraint = constraint_of(pattern, option, literal, fst)
@@ -42,5 +47,8 @@ def command(
     vocabulary = read_vocabulary(vocab)
     with working("compiling"):
         automaton = compile_automaton(constraint, vocabulary)
-        automaton.save(output)
+        if tokens:
+            automaton.token_acceptor().save(output)
+        else:
+            automaton.save(output)
     errors.print(f"{output}: {output.stat().st_size:,} bytes", markup=False, highlight=False)
