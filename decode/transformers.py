@@ -32,13 +32,21 @@ class ConstrainedLogitsProcessor:
             each prompt of the batch. For encoder-decoder models 1, the start token. None: the width at the first call
             of each ``generate``, told from a continuation by the tokens. Pass the number where a prompt may be the
             last call's text with one more token.
+        max_tokens: each row ends within so many tokens behind its prompt, EOS included (see TokenAutomaton.start).
+            Pass the ``max_new_tokens`` of ``generate``, so that no text is cut off.
 
     Raises:
         TypeError: another object than a TokenAutomaton, a prompt_length that is not a whole number.
+        BudgetError: no member fits max_tokens; the text names the smallest that works.
     """
 
-    def __init__(self, automaton: TokenAutomaton, prompt_length: int | Sequence[int] | None = None) -> None:
-        """Keep the automaton; nothing is computed yet."""
+    def __init__(
+        self,
+        automaton: TokenAutomaton,
+        prompt_length: int | Sequence[int] | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        """Keep the automaton; no mask is computed yet."""
         if not isinstance(automaton, TokenAutomaton):
             raise TypeError(
                 f"ConstrainedLogitsProcessor: expected a TokenAutomaton, got {type(automaton).__name__}; "
@@ -46,6 +54,8 @@ class ConstrainedLogitsProcessor:
             )
         self.automaton = automaton
         self.prompt_length = _checked_lengths(prompt_length)
+        self.max_tokens = max_tokens
+        self._start = automaton.start(max_tokens)
         self._first_width: int | None = None
         # States after the rows of the last call, by the row's bytes; None where a row left the constraint.
         self._rows: dict[bytes, DecodeState | None] = {}
@@ -138,7 +148,7 @@ class ConstrainedLogitsProcessor:
             except TokenRejected:
                 return None  # beam search keeps candidates of score -inf when there are too few others
             return state
-        state = self.automaton.start()
+        state = self._start.copy()
         for position, token in enumerate(row[start:].tolist()):
             if state.is_finished:
                 break

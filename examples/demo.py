@@ -76,7 +76,7 @@ def write(model: Any, tokenizer: Any, question: Question, processor: TimedProces
 def processor_of(question: Question, tokenizer: Any, vocabulary: tokamata.Vocabulary) -> TimedProcessor:
     """Return the logits processor of one question, with an automaton of its own."""
     columns = tokenizer(question.prompt, return_tensors="pt").input_ids.shape[1]
-    return TimedProcessor(tokamata.compile(question.constraint, vocabulary), columns)
+    return TimedProcessor(tokamata.compile(question.constraint, vocabulary), columns, question.max_tokens)
 
 
 def main() -> None:

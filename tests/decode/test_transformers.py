@@ -86,6 +86,29 @@ def test_generated_texts_are_members(kind: str, case: str, vocabulary: tokamata.
             assert WORDS.accepts(text), (seed, text)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_with_a_budget_every_row_ends(case: str, vocabulary: tokamata.Vocabulary) -> None:
+    endless = tokamata.regex("(ab|abc|x)*-[0-9]+")
+    model = model_of("llama", len(TOKENS), seed=3)
+    inputs = prompts(3)
+    automaton = tokamata.compile(endless, vocabulary)
+    ended = 0
+    for max_tokens in (3, 4, 9):
+        processor = ConstrainedLogitsProcessor(automaton, inputs.shape[1], max_tokens=max_tokens)
+        torch.manual_seed(max_tokens)
+        out = model.generate(inputs, logits_processor=[processor], max_new_tokens=max_tokens, **CASES[case])
+        for row in out:
+            text, end = text_of(row[inputs.shape[1] :])
+            if "beams" in case and not end:
+                continue  # beams that leave the constraint have score -inf and fill up the list
+            ended += 1
+            assert end, text
+            assert endless.accepts(text), text
+    assert ended >= 9
+    with pytest.raises(tokamata.BudgetError, match="pass max_tokens=3 or more"):
+        ConstrainedLogitsProcessor(automaton, max_tokens=2)
+
+
 def test_greedy_follows_the_largest_allowed_logit(vocabulary: tokamata.Vocabulary) -> None:
     model = model_of("llama", len(TOKENS))
     inputs = prompts(2)

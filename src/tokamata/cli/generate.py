@@ -40,7 +40,9 @@ def command(
         Path | None,
         typer.Option("--model", "-m", help="A transformers model folder; default: the model that make demo converted."),
     ] = None,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Stop after this many tokens.")] = 64,
+    max_tokens: Annotated[
+        int, typer.Option("--max-tokens", min=1, help="Finish a member within so many tokens, the end token included.")
+    ] = 64,
     sample: Annotated[
         bool, typer.Option("--sample", help="Draw tokens at random instead of taking the likeliest.")
     ] = False,
@@ -73,7 +75,7 @@ def command(
         vocabulary = Vocabulary.from_transformers(tokenizer, size=network.config.vocab_size)
     inputs = tokenizer(prompt, return_tensors="pt")
     columns = inputs.input_ids.shape[1]
-    timed = TimedProcessor(compile_automaton(constraint, vocabulary), columns)
+    timed = TimedProcessor(compile_automaton(constraint, vocabulary), columns, max_tokens)
     torch.manual_seed(seed)
     begin = time.perf_counter()
     with working("writing"):
@@ -98,20 +100,18 @@ def command(
         markup=False,
         highlight=False,
     )
-    if not state.is_finished:
-        errors.print("stopped by --max-tokens before the end", style="yellow", highlight=False)
 
 
 class TimedProcessor:
     """A ConstrainedLogitsProcessor that adds up its own time."""
 
-    def __init__(self, automaton: Any, prompt_length: int) -> None:
+    def __init__(self, automaton: Any, prompt_length: int, max_tokens: int | None = None) -> None:
         from ..decode.transformers import ConstrainedLogitsProcessor
 
         self.automaton = automaton
         self.calls = 0
         self.seconds = 0.0
-        self._processor = ConstrainedLogitsProcessor(automaton, prompt_length)
+        self._processor = ConstrainedLogitsProcessor(automaton, prompt_length, max_tokens)
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Mask the scores."""
