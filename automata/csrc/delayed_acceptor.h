@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
@@ -19,10 +20,17 @@ namespace tokamata {
 struct LoopShape {
   ByteSet ascii;
   bool non_ascii = false;
+  // Without non_ascii: all characters from U+0080 but some that are white space (kWideSpaces). A promise about all
+  // others: texts that contain one of these must be run.
+  bool all_but_spaces = false;
   uint32_t low = 0, high = 0;  // characters until the rest may begin, and at most; high may be kUnboundedLoop
   ByteSet rest_first;          // first bytes of what follows the loop
   ByteSet body_first;          // first bytes of one more turn of the loop
 };
+// White space and line terminators from U+0080, as ECMA-262 has them: what \S and . leave out.
+constexpr std::pair<uint32_t, uint32_t> kWideSpaces[] = {{0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
+                                                         {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
+                                                         {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
 constexpr uint32_t kUnboundedLoop = 0xffffffff;
 
 // Safe to share between threads: rows that exist are read without a lock, new ones are made under one.

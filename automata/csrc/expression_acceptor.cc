@@ -1,6 +1,7 @@
 #include "automata/csrc/expression_acceptor.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tokamata {
 
@@ -61,20 +62,41 @@ bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
 const ExpressionAcceptor::LoopCharacters& ExpressionAcceptor::CharactersOf(Expr body) {
   const auto known = characters_.find(body);
   if (known != characters_.end()) return known->second;
-  if (non_ascii_step_.empty()) pool_->Step(pool_->Characters({{0x80, 0x10FFFF}}), &non_ascii_step_);
+  if (non_ascii_step_[0].empty()) pool_->Step(pool_->Characters({{0x80, 0x10FFFF}}), &non_ascii_step_[0]);
   std::vector<Expressions::Term> steps;
   pool_->Step(body, &steps);
   LoopCharacters c;
   for (const auto& t : steps)
     if (t.target == kEpsilonExpr) c.ascii = c.ascii | t.bytes;
   c.ascii = c.ascii & ByteSet::Range(0, 0x7F);
-  c.non_ascii = std::all_of(non_ascii_step_.begin(), non_ascii_step_.end(), [&](const auto& all) {
+  c.non_ascii = std::all_of(non_ascii_step_[0].begin(), non_ascii_step_[0].end(), [&](const auto& all) {
     ByteSet missing = all.bytes;
     for (const auto& t : steps)
       if (t.target == all.target) missing = missing - t.bytes;
     return !missing.Any();
   });
+  c.all_but_spaces = !c.non_ascii && AllButSpaces(steps);
   return characters_.emplace(body, c).first->second;
+}
+
+// Whether every byte that begins a character from U+0080 leads where it leads with all characters or without spaces.
+bool ExpressionAcceptor::AllButSpaces(const std::vector<Expressions::Term>& steps) {
+  ByteSet missing = ByteSet::Range(0xC2, 0xF4);
+  for (const auto& t : steps) missing = missing - t.bytes;
+  if (missing.Any()) return false;
+  if (non_ascii_step_[1].empty()) {
+    CodePointRanges spaces(std::begin(kWideSpaces), std::end(kWideSpaces)), lines{{0x2028, 0x2029}};
+    for (CodePointRanges* left_out : {&lines, &spaces}) {
+      left_out->emplace_back(0, 0x7F);
+      pool_->Step(pool_->Characters(ComplementRanges(*left_out)), &non_ascii_step_[left_out == &lines ? 1 : 2]);
+    }
+  }
+  missing = ByteSet::Range(0xC2, 0xF4);
+  for (const auto& variant : non_ascii_step_)
+    for (const auto& expected : variant)
+      for (const auto& t : steps)
+        if (t.target == expected.target) missing = missing - (t.bytes & expected.bytes);
+  return !missing.Any();
 }
 
 bool ExpressionAcceptor::Loop(State q, LoopShape* shape) {
@@ -86,10 +108,12 @@ bool ExpressionAcceptor::Loop(State q, LoopShape* shape) {
   shape->body_first = pool_->First(r.body);
   // A character that may also begin the rest is no loop character: reading it does not only count.
   shape->ascii = c.ascii - shape->rest_first;
-  shape->non_ascii = c.non_ascii && !shape->rest_first.Intersects(ByteSet::Range(0x80, 0xFF));
+  const bool ends = shape->rest_first.Intersects(ByteSet::Range(0x80, 0xFF));
+  shape->non_ascii = c.non_ascii && !ends;
+  shape->all_but_spaces = c.all_but_spaces && !ends;
   shape->low = r.low;
   shape->high = r.high == kUnbounded ? kUnboundedLoop : r.high;
-  return shape->ascii.Any() || shape->non_ascii;
+  return shape->ascii.Any() || shape->non_ascii || shape->all_but_spaces;
 }
 
 DelayedAcceptor::State ExpressionAcceptor::AfterLoop(State q, uint32_t count) {

@@ -37,6 +37,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   struct LoopCharacters {  // the characters that a loop body consumes whole in one turn
     ByteSet ascii;
     bool non_ascii = false;
+    bool all_but_spaces = false;
   };
   // body{low,high}·rest of an expression that begins with a repetition, or with one character of many.
   struct Repetition {
@@ -52,7 +53,9 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   Expr root_;
   std::vector<State> state_of_;  // by expression; 0 unknown
   std::vector<Expressions::Term> steps_;
-  std::vector<Expressions::Term> non_ascii_step_;  // of all characters from U+0080; made on first use
+  bool AllButSpaces(const std::vector<Expressions::Term>& steps);
+  // Of all characters from U+0080, without line separators, without spaces; made on first use.
+  std::vector<Expressions::Term> non_ascii_step_[3];
   std::unordered_map<Expr, LoopCharacters> characters_;
   LengthBounds lengths_;
 };

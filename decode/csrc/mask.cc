@@ -40,7 +40,9 @@ void MaskBuilder::SetEos(State q, uint32_t* row) const {
 void MaskBuilder::Build(State q, uint32_t* row) {
   stack_.clear();  // what a LimitError left
   if (!complete_) return BuildByWalking(q, row);
+  run_spaced_ = false;
   BuildAny(q, row, 0);
+  if (run_spaced_) RunTokens(vocabulary_->WithWideSpaces(), q, row);
   SetEos(q, row);
 }
 
@@ -96,7 +98,12 @@ const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
         std::vector<State> between;
         Loop semantic;
         if (!FindSemantic(q, c, exclude, &semantic, &between)) continue;
-        for (State s : between) slot(s) = semantic;
+        const auto counted = [this](State s) {  // a loop that knows more of itself keeps that
+          Loop own;
+          return FindCounted(s, &own) && own.inner >= 0 && own.inner <= kNotNewline;
+        };
+        for (State s : between)
+          if (s == q || !counted(s)) slot(s) = semantic;
         return loops_[q];
       }
   }
@@ -107,11 +114,12 @@ const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
 bool MaskBuilder::FindCounted(State q, Loop* loop) {
   if (!acceptor_->Loop(q, &loop->shape)) return false;
   const LoopShape& shape = loop->shape;
+  const bool wide = shape.non_ascii || shape.all_but_spaces;
   double best = -1;
   for (int c = 0; c < kNumClasses; ++c) {
     const CharacterClass& k = CharacterClasses()[static_cast<size_t>(c)];
-    if (!k.ascii.SubsetOf(shape.ascii) || (k.non_ascii && !shape.non_ascii)) continue;
-    double left = shape.non_ascii && !k.non_ascii ? factoring_.TokensWithNonAscii() : 0;
+    if (!k.ascii.SubsetOf(shape.ascii) || (k.non_ascii && !wide)) continue;
+    double left = wide && !k.non_ascii ? factoring_.TokensWithNonAscii() : 0;
     (shape.ascii - k.ascii).ForEach([&](uint8_t b) { left += factoring_.TokensWithByte(b); });
     left -= 1e-6 * static_cast<double>(factoring_.At(0, c)->inside.size());  // of equals, the larger class
     if (best < 0 || left < best) {
@@ -119,7 +127,7 @@ bool MaskBuilder::FindCounted(State q, Loop* loop) {
       loop->inner = static_cast<int8_t>(c);
     }
   }
-  if (shape.non_ascii) FindOuter(q, loop->inner < 0 ? 1e9 : best, loop);
+  if (wide) FindOuter(q, loop->inner < 0 ? 1e9 : best, loop);
   return loop->inner >= 0 || loop->outer >= 0;
 }
 
@@ -307,6 +315,7 @@ void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_fir
 }
 
 void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
+  run_spaced_ = run_spaced_ || loop.shape.all_but_spaces;
   const int class_id = loop.outer >= 0 ? loop.outer : loop.inner;
   const Factoring::Base base = factoring_.InsideAtMost(class_id, loop.shape.high);
   std::memcpy(row, base.row, size_t{factoring_.Words()} * sizeof(uint32_t));
@@ -360,19 +369,24 @@ void MaskBuilder::BuildExcluding(State q, const Loop& loop, uint32_t* row) {
   });
 }
 
+template <class Ids>
+void MaskBuilder::RunTokens(const Ids& ids, State q, uint32_t* row) {
+  for (uint32_t id : ids) {
+    const uint32_t bit = 1u << (id & 31);
+    row[id >> 5] = acceptor_->Run(q, vocabulary_->Token(id)) ? row[id >> 5] | bit : row[id >> 5] & ~bit;
+  }
+}
+
 void MaskBuilder::RunTokensWith(const ByteSet& bytes, State q, uint32_t* row) {
   bytes.ForEach([&](uint8_t b) {
     const ByteIndex* index = factoring_.Containing(b);
-    if (!index) return;
-    for (uint32_t id : index->ids) {
-      const uint32_t bit = 1u << (id & 31);
-      row[id >> 5] = acceptor_->Run(q, vocabulary_->Token(id)) ? row[id >> 5] | bit : row[id >> 5] & ~bit;
-    }
+    if (index) RunTokens(index->ids, q, row);
   });
 }
 
 // What a looping state allows below the factor's node. At the root the tokens inside the class are set already.
 void MaskBuilder::ApplyFactor(const Factor& f, State q, const Loop& loop, uint32_t* row) {
+  run_spaced_ = run_spaced_ || loop.shape.all_but_spaces;
   const uint32_t high = loop.shape.high;
   if (high >= f.max_chars && f.row != kNoIndex) {
     OrRow(factoring_.Row(f.row), factoring_.Words(), row);

@@ -60,6 +60,8 @@ class MaskBuilder {
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   void BuildExcluding(State q, const Loop& loop, uint32_t* row);
   void RunTokensWith(const ByteSet& bytes, State q, uint32_t* row);
+  template <class Ids>
+  void RunTokens(const Ids& ids, State q, uint32_t* row);
   void BuildShared(State q, State model, uint32_t* row, int depth);
   void ApplyFactor(const Factor& factor, State q, const Loop& loop, uint32_t* row);
   // Calls visit(byte, state after the byte, least and most characters read before it) for each way out of q's loop;
@@ -85,6 +87,7 @@ class MaskBuilder {
   ByteSet single_bytes_;
   std::vector<Loop> loops_;       // by state
   std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can
+  bool run_spaced_ = false;       // the row was built as if no token contained a space beyond ASCII
   std::vector<Visit> stack_;
   std::vector<const State*> path_;  // rows by depth, while scanning
 };

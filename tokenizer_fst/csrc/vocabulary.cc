@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/errors.h"
 #include "tokenizer_fst/csrc/factoring.h"
 
@@ -130,6 +131,27 @@ const Factoring& Vocabulary::Masks() const {
     if (!masks_) masks_ = Factoring::Build(*this);
   });
   return *masks_;
+}
+
+const std::vector<uint32_t>& Vocabulary::WithWideSpaces() const {
+  std::call_once(spaced_once_, [this] {
+    std::vector<std::string> spaces;
+    for (const auto& [low, high] : kWideSpaces)
+      for (uint32_t c = low; c <= high; ++c) {
+        if (c < 0x800)
+          spaces.push_back({static_cast<char>(0xC0 | c >> 6)});
+        else
+          spaces.push_back({static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 63))});
+        spaces.back() += static_cast<char>(0x80 | (c & 63));
+      }
+    for (uint32_t id = 0; id < Size(); ++id)
+      for (const std::string& space : spaces)
+        if (Token(id).find(space) != std::string_view::npos) {
+          spaced_.push_back(id);
+          break;
+        }
+  });
+  return spaced_;
 }
 
 std::string Vocabulary::Serialize() const {

@@ -56,6 +56,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
                                                        std::shared_ptr<const void> owner = {});
   // The prefix tree and what masks know in advance. Make builds them; after Deserialize without tables the first call.
   const Factoring& Masks() const;
+  // Tokens that contain one of the characters kWideSpaces; found on first use. O(vocabulary), then free.
+  const std::vector<uint32_t>& WithWideSpaces() const;
   static constexpr uint32_t kMaxTokenBytes = 0xffff;
 
  private:
@@ -64,6 +66,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   TokenTable table_;
   std::vector<uint32_t> eos_ids_;
   uint32_t max_token_bytes_ = 0;
+  mutable std::once_flag spaced_once_;
+  mutable std::vector<uint32_t> spaced_;
   mutable std::once_flag masks_once_;
   mutable std::unique_ptr<const Factoring> masks_;
 };
