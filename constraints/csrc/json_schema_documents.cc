@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "automata/csrc/errors.h"
+#include "constraints/csrc/json_schema_check.h"
 #include "constraints/csrc/uri.h"
 
 namespace tokamata {
@@ -114,14 +115,9 @@ SchemaDocuments::SchemaDocuments(std::string text, Registry registry, SchemaDraf
   scopes_.emplace_back();
   scope_ids_.emplace(Bindings(), 0);
   Add("", std::move(text));
-  const JsonValue& root = documents_[0]->json->Root();
-  if (!IsSchema(root)) {
-    throw ConstraintError("json_schema: expected a schema, an object or a boolean, got " +
-                          std::string(KindName(root.kind)));
-  }
 }
 
-uint32_t SchemaDocuments::Add(std::string uri, std::string text) {
+void SchemaDocuments::Add(std::string uri, std::string text) {
   const std::string name = uri.empty() ? "json_schema" : "json_schema: registry[" + Quoted(uri) + "]";
   auto document = std::make_unique<Document>();
   document->json = JsonDocument::Parse(std::move(text), name, limits_);
@@ -132,15 +128,48 @@ uint32_t SchemaDocuments::Add(std::string uri, std::string text) {
   document->has_inner_ids = mentions.id > (root.Find("$id") != nullptr);
   document->has_dynamic = mentions.dynamic > 0;
   any_dynamic_ |= document->has_dynamic;
-  const uint32_t index = static_cast<uint32_t>(documents_.size());
-  document_of_root_.emplace(&root, index);
+  document_of_root_.emplace(&root, static_cast<uint32_t>(documents_.size()));
   documents_.push_back(std::move(document));
   Document& added = *documents_.back();
   if (!added.uri.empty()) resources_.emplace(added.uri, &root);
   const Surroundings around = Around(root);
   if (around.dialect.draft == SchemaDraft::k4) added.has_inner_ids = true;
   if (!around.base.empty()) resources_.emplace(around.base, &root);
-  return index;
+  if (documents_.size() == 1 && !IsSchema(root)) {
+    throw ConstraintError(added.json->Name() + ": expected a schema, an object or a boolean, got " +
+                          std::string(KindName(root.kind)));
+  }
+  Check(root, around.dialect);
+}
+
+void SchemaDocuments::Check(const JsonValue& schema, SchemaDialect dialect) {
+  struct Item {
+    const JsonValue* node;
+    Role role;
+    SchemaDialect dialect;
+  };
+  const auto place = [this](const JsonValue& node) { return Place(node); };
+  const bool dialects = DocumentAt(schema).has_inner_dialects;
+  std::vector<Item> todo{{&schema, Role::kSchema, dialect}};
+  while (!todo.empty()) {
+    Item item = todo.back();
+    todo.pop_back();
+    const JsonValue& node = *item.node;
+    if (item.role == Role::kSchema) {
+      const JsonValue* named = dialects ? StringAt(node, "$schema") : nullptr;
+      if (named != nullptr) NamedDialect(named->text, &item.dialect);
+      CheckSchemaKeywords(node, item.dialect, place);
+    }
+    for (uint32_t i = node.size; i-- > 0;) {
+      const JsonValue& child = node.elements[i];
+      if (child.size == 0) continue;
+      const Role role = item.role == Role::kSchema && node.IsObject() &&
+                                ShapeOf(node.keys[i], item.dialect) == SchemaShape::kAnything
+                            ? Role::kData
+                            : ChildRole(item.role, node, child);
+      if (role != Role::kData) todo.push_back({&child, role, item.dialect});
+    }
+  }
 }
 
 SchemaDocuments::Document& SchemaDocuments::DocumentAt(const JsonValue& node) {
@@ -267,6 +296,14 @@ SchemaDocuments::Role SchemaDocuments::ChildRole(Role role, const JsonValue& par
   if (role == Role::kSchema && parent.IsObject()) return RoleOf(parent.keys[&child - parent.elements], child);
   if ((role == Role::kMap && parent.IsObject()) || (role == Role::kList && parent.IsArray())) return Role::kSchema;
   return Role::kData;
+}
+
+SchemaDocuments::Role SchemaDocuments::RoleAt(const JsonValue& node) {
+  std::vector<const JsonValue*> path;
+  for (const JsonValue* at = &node; at != nullptr; at = at->parent) path.push_back(at);
+  Role role = Role::kSchema;
+  for (size_t i = path.size() - 1; i-- > 0 && role != Role::kData;) role = ChildRole(role, *path[i + 1], *path[i]);
+  return role;
 }
 
 std::string_view SchemaDocuments::Identify(const JsonValue& schema, Surroundings* surroundings) {
@@ -436,6 +473,9 @@ SchemaDocuments::Static SchemaDocuments::ResolveStatically(const JsonValue& sche
   if (!IsSchema(*found.schema)) {
     fail("the reference " + Quoted(reference.text) + " leads to " + std::string(KindName(found.schema->kind)) +
          "; expected a schema, an object or a boolean");
+  }
+  if (RoleAt(*found.schema) != Role::kSchema && checked_.insert(found.schema).second) {
+    Check(*found.schema, DialectOf(*found.schema));
   }
   if (keyword == SchemaReference::kRecursiveRef) {
     const JsonValue* recursive = found.schema->Find("$recursiveAnchor");

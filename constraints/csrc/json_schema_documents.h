@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,8 @@ class SchemaDocuments {
  public:
   using Registry = std::vector<std::pair<std::string, std::string>>;  // URI, JSON text
 
-  // ConstraintError for a root that is neither an object nor a boolean. `draft` holds where no $schema is known.
+  // ConstraintError for a root that is neither an object nor a boolean and for keywords with values that the
+  // specification does not allow, wherever subschemas stand. `draft` holds where no $schema is known.
   explicit SchemaDocuments(std::string text, Registry registry = {}, SchemaDraft draft = SchemaDraft::k2020,
                            const JsonLimits& limits = {});
   SchemaDocuments(const SchemaDocuments&) = delete;
@@ -100,17 +102,20 @@ class SchemaDocuments {
   };
   using Bindings = std::vector<std::pair<uint32_t, const JsonValue*>>;  // by name
 
-  uint32_t Add(std::string uri, std::string text);
+  void Add(std::string uri, std::string text);
   Document& DocumentAt(const JsonValue& node);
   const SchemaDialect& DocumentDialect(Document* document);
   bool NamedDialect(std::string_view uri, SchemaDialect* dialect);
   SchemaDialect Custom(const JsonValue& metaschema, const SchemaDialect& base) const;
   static Role RoleOf(std::string_view key, const JsonValue& child);
+  static Role RoleAt(const JsonValue& node);
   static Role ChildRole(Role role, const JsonValue& parent, const JsonValue& child);
   // Applies $schema and $id of a subschema; the anchor of an old-style id is returned.
   std::string_view Identify(const JsonValue& schema, Surroundings* surroundings);
   Surroundings Around(const JsonValue& node);
   void Index(Document* document);
+  // Checks the keywords of a schema and of all inside it.
+  void Check(const JsonValue& schema, SchemaDialect dialect);
   const JsonValue* FindResource(const std::string& uri);
   const JsonValue* Lookup(const std::string& uri) const;
   bool LoadFromRegistry(const std::string& uri);
@@ -128,6 +133,7 @@ class SchemaDocuments {
   std::map<std::pair<const JsonValue*, std::string>, Anchor> anchors_;
   std::unordered_map<const JsonValue*, Bindings> dynamic_anchors_;  // of each resource
   std::unordered_map<const JsonValue*, Static> resolved_;           // by reference node
+  std::unordered_set<const JsonValue*> checked_;                    // schemas at places that are not known for schemas
   std::map<std::string, uint32_t, std::less<>> names_;
   std::vector<Bindings> scopes_;
   std::map<Bindings, SchemaScope> scope_ids_;

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from typing import Any
 from urllib.parse import urljoin
 
+import jsonschema
 import pytest
 import referencing
 from referencing.exceptions import Unresolvable
@@ -212,7 +214,7 @@ def test_vocabularies_of_custom_metaschemas() -> None:
             'the schema has no JSON Pointer "/$defs/missing"',
         ),
         ({"$ref": "#missing"}, 'the schema has no anchor "missing"; add it, or write a JSON Pointer such as'),
-        ({"$ref": "#/$defs/a", "$defs": {"a": 3}}, "leads to a number; expected a schema, an object or a boolean"),
+        ({"$ref": "#/unknown/a", "unknown": {"a": 3}}, "leads to a number; expected a schema, an object or a boolean"),
         ({"$ref": ["#"]}, 'at "/$ref": expected a URI reference as a string, got an array'),
         ({"$ref": "known.json"}, 'registry["known.json"]: line 1, column 1: expected a value'),
         ({"$ref": "list.json"}, "leads to an array; expected a schema"),
@@ -234,6 +236,88 @@ def test_roots_that_are_no_schemas_are_refused() -> None:
         documents([])
     with pytest.raises(ConstraintError, match=r"json_schema: line 1, column 2: expected a key"):
         SchemaDocuments(b"{1}", [])
+
+
+# ---- keywords
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_schemas_that_their_metaschema_refuses_are_refused(draft: str) -> None:
+    """Random values for random keywords: refused when the metaschema of the draft refuses them, but for a few rules."""
+    validator = jsonschema.validators.validator_for({"$schema": DRAFTS[draft]})
+    metaschema = validator(validator.META_SCHEMA)
+    keywords = (
+        "items contains additionalItems prefixItems properties patternProperties additionalProperties propertyNames not"
+        " allOf anyOf oneOf if then else dependencies dependentSchemas dependentRequired required enum const type"
+        " minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems"
+        " minProperties maxProperties minContains maxContains uniqueItems pattern format unevaluatedItems"
+        " unevaluatedProperties definitions other"
+    ).split()
+    counts = {True: 0, False: 0}
+    for seed in range(1500):
+        rng = random.Random(f"{draft} {seed}")
+
+        def value(depth: int, rng: random.Random = rng) -> Any:
+            simple = [True, False, None, 0, 2, 2.0, 0.5, -1, "a", "string", ["a"], ["string", "null"], {}, {"a": ["b"]}]
+            kind = rng.randrange(4)
+            if depth == 0 or kind == 0:
+                return rng.choice(simple)
+            if kind == 1:
+                return [schema(depth - 1)]
+            return {"a": schema(depth - 1)} if kind == 2 else schema(depth - 1)
+
+        def schema(depth: int, rng: random.Random = rng) -> Any:
+            return {keyword: value(depth) for keyword in rng.sample(keywords, rng.choice([1, 1, 2]))}
+
+        made = {"$schema": DRAFTS[draft]} | schema(2)
+        allowed = metaschema.is_valid(made)
+        if draft == "4" and any(isinstance(e, bool) for e in _schemas(made)):
+            continue  # the metaschema of draft 4 knows no boolean schemas; we do
+        refusal = ""
+        try:
+            documents(made)
+        except ConstraintError as error:
+            refusal = str(error)
+        if refusal:
+            assert not allowed, (seed, made, refusal)
+            assert re.match(r'json_schema: at "/.*": expected .*, got ', refusal, re.DOTALL), refusal
+        else:
+            more = {"required", "definitions", "dependencies"}
+            lenient = any(not more.isdisjoint(e) for e in _schemas(made) if isinstance(e, dict))
+            assert allowed or lenient or draft == "4", (seed, made)
+        counts[allowed] += 1
+    assert min(counts.values()) > 100
+
+
+def _schemas(value: Any) -> list[Any]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [value] + [found for child in inner for found in _schemas(child)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"type": "strin"}, 'at "/type": expected one of "array", "boolean"'),
+        (
+            {"properties": {"a/b": {"minLength": -1}}},
+            'at "/properties/a~1b/minLength": expected an integer of at least 0, got -1',
+        ),
+        ({"items": [True]}, "expected a schema (an array of them is prefixItems in draft 2020-12), got [true]"),
+        ({"minimum": 1, "exclusiveMinimum": True}, "expected a number (booleans are draft 4), got true"),
+        ({"required": True}, 'at "/required": expected an array of names, strings, got true'),
+        ({"multipleOf": 0}, "expected a number greater than 0, got 0"),
+        ({"$ref": "#/x/y", "x": {"y": {"type": 3}}}, 'at "/x/y/type": expected one of'),
+    ],
+)
+def test_malformed_keywords_are_named(schema: Any, message: str) -> None:
+    with pytest.raises(ConstraintError) as caught:
+        docs = documents(schema)
+        docs.follow(docs.root(), "$ref")
+    assert message in str(caught.value)
+
+
+def test_keywords_that_do_not_count_are_not_checked() -> None:
+    documents({"const": {"type": 3}, "default": {"required": 1}, "unknown": {"type": 3}})
+    documents({"$schema": DRAFTS["7"], "$ref": "#", "type": 3, "minContains": "x"})
+    documents({"$schema": DRAFTS["4"], "const": 1, "if": 3, "items": [{"exclusiveMinimum": True}]})
 
 
 # ---- dynamic scope

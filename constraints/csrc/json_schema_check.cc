@@ -1,0 +1,186 @@
+#include "constraints/csrc/json_schema_check.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "automata/csrc/errors.h"
+
+namespace tokamata {
+namespace {
+
+enum class Vocabulary : uint8_t { kCore, kApplicator, kUnevaluated, kValidation, kFormat };
+
+struct Entry {
+  SchemaShape shape;
+  SchemaDraft first, last;
+  Vocabulary vocabulary;
+};
+
+const std::unordered_map<std::string_view, Entry>& Table() {
+  using D = SchemaDraft;
+  using S = SchemaShape;
+  using V = Vocabulary;
+  static const std::unordered_map<std::string_view, Entry> table = {
+      {"$defs", {S::kSchemaMap, D::k4, D::k2020, V::kCore}},
+      {"definitions", {S::kSchemaMap, D::k4, D::k2020, V::kCore}},
+      {"additionalItems", {S::kSchema, D::k4, D::k2019, V::kApplicator}},
+      {"additionalProperties", {S::kSchema, D::k4, D::k2020, V::kApplicator}},
+      {"allOf", {S::kSchemas, D::k4, D::k2020, V::kApplicator}},
+      {"anyOf", {S::kSchemas, D::k4, D::k2020, V::kApplicator}},
+      {"contains", {S::kSchema, D::k6, D::k2020, V::kApplicator}},
+      {"dependencies", {S::kDependencies, D::k4, D::k7, V::kApplicator}},
+      {"dependentSchemas", {S::kSchemaMap, D::k2019, D::k2020, V::kApplicator}},
+      {"else", {S::kSchema, D::k7, D::k2020, V::kApplicator}},
+      {"if", {S::kSchema, D::k7, D::k2020, V::kApplicator}},
+      {"items", {S::kItems, D::k4, D::k2020, V::kApplicator}},
+      {"not", {S::kSchema, D::k4, D::k2020, V::kApplicator}},
+      {"oneOf", {S::kSchemas, D::k4, D::k2020, V::kApplicator}},
+      {"patternProperties", {S::kSchemaMap, D::k4, D::k2020, V::kApplicator}},
+      {"prefixItems", {S::kSchemas, D::k2020, D::k2020, V::kApplicator}},
+      {"properties", {S::kSchemaMap, D::k4, D::k2020, V::kApplicator}},
+      {"propertyNames", {S::kSchema, D::k6, D::k2020, V::kApplicator}},
+      {"then", {S::kSchema, D::k7, D::k2020, V::kApplicator}},
+      {"unevaluatedItems", {S::kSchema, D::k2019, D::k2020, V::kUnevaluated}},
+      {"unevaluatedProperties", {S::kSchema, D::k2019, D::k2020, V::kUnevaluated}},
+      {"dependentRequired", {S::kRequiredMap, D::k2019, D::k2020, V::kValidation}},
+      {"enum", {S::kArray, D::k4, D::k2020, V::kValidation}},
+      {"exclusiveMaximum", {S::kLimit, D::k4, D::k2020, V::kValidation}},
+      {"exclusiveMinimum", {S::kLimit, D::k4, D::k2020, V::kValidation}},
+      {"maxContains", {S::kCount, D::k2019, D::k2020, V::kValidation}},
+      {"maxItems", {S::kCount, D::k4, D::k2020, V::kValidation}},
+      {"maxLength", {S::kCount, D::k4, D::k2020, V::kValidation}},
+      {"maxProperties", {S::kCount, D::k4, D::k2020, V::kValidation}},
+      {"maximum", {S::kNumber, D::k4, D::k2020, V::kValidation}},
+      {"minContains", {S::kCount, D::k2019, D::k2020, V::kValidation}},
+      {"minItems", {S::kCount, D::k4, D::k2020, V::kValidation}},
+      {"minLength", {S::kCount, D::k4, D::k2020, V::kValidation}},
+      {"minProperties", {S::kCount, D::k4, D::k2020, V::kValidation}},
+      {"minimum", {S::kNumber, D::k4, D::k2020, V::kValidation}},
+      {"multipleOf", {S::kPositiveNumber, D::k4, D::k2020, V::kValidation}},
+      {"pattern", {S::kString, D::k4, D::k2020, V::kValidation}},
+      {"required", {S::kNames, D::k4, D::k2020, V::kValidation}},
+      {"type", {S::kTypes, D::k4, D::k2020, V::kValidation}},
+      {"uniqueItems", {S::kBoolean, D::k4, D::k2020, V::kValidation}},
+      {"format", {S::kString, D::k4, D::k2020, V::kFormat}},
+  };
+  return table;
+}
+
+bool IsSchema(const JsonValue& value) { return value.IsObject() || value.IsBoolean(); }
+
+bool IsTypeName(const JsonValue& value) {
+  static constexpr std::string_view kTypes[] = {"array", "boolean", "integer", "null", "number", "object", "string"};
+  return value.IsString() && std::find(std::begin(kTypes), std::end(kTypes), value.text) != std::end(kTypes);
+}
+
+bool IsNames(const JsonValue& value) {
+  return value.IsArray() && std::all_of(value.begin(), value.end(), [](const JsonValue& v) { return v.IsString(); });
+}
+
+std::string Shown(const JsonValue& value) {
+  if (value.size > 8) return value.IsArray() ? "a longer array" : "a larger object";
+  std::string text;
+  WriteJson(value, &text);
+  if (text.size() <= 60) return text;
+  return value.IsArray() ? "another array" : value.IsObject() ? "another object" : "a longer value";
+}
+
+// Finds the part of the value that breaks the rule, and the rule; null where all is well.
+struct Finding {
+  const JsonValue* at = nullptr;
+  const char* expected = "";
+};
+
+Finding Check(SchemaShape shape, const JsonValue& value, SchemaDraft draft) {
+  const auto demand = [&](bool holds, const char* expected) { return Finding{holds ? nullptr : &value, expected}; };
+  const auto each = [&](auto holds, const char* expected) {
+    for (const JsonValue& part : value) {
+      if (!holds(part)) return Finding{&part, expected};
+    }
+    return Finding{};
+  };
+  constexpr const char* kASchema = "a schema, an object or a boolean";
+  switch (shape) {
+    case SchemaShape::kAnything:
+      return {};
+    case SchemaShape::kSchema:
+      return demand(IsSchema(value), kASchema);
+    case SchemaShape::kSchemas:
+      if (!value.IsArray() || value.size == 0) return demand(false, "an array of schemas that is not empty");
+      return each(IsSchema, kASchema);
+    case SchemaShape::kSchemaMap:
+      if (!value.IsObject()) return demand(false, "an object of schemas");
+      return each(IsSchema, kASchema);
+    case SchemaShape::kItems:
+      if (!value.IsArray()) return demand(IsSchema(value), kASchema);
+      if (draft == SchemaDraft::k2020) return demand(false, "a schema (an array of them is prefixItems in draft 2020-12)");
+      return each(IsSchema, kASchema);
+    case SchemaShape::kDependencies:
+      if (!value.IsObject()) return demand(false, "an object of schemas or arrays of names");
+      return each([](const JsonValue& v) { return IsSchema(v) || IsNames(v); }, "a schema or an array of names");
+    case SchemaShape::kRequiredMap:
+      if (!value.IsObject()) return demand(false, "an object of arrays of names");
+      return each(IsNames, "an array of names");
+    case SchemaShape::kNames:
+      return demand(IsNames(value), "an array of names, strings");
+    case SchemaShape::kTypes: {
+      constexpr const char* kATypes =
+          "one of \"array\", \"boolean\", \"integer\", \"null\", \"number\", \"object\", \"string\", or an array of them";
+      if (!value.IsArray()) return demand(IsTypeName(value), kATypes);
+      if (value.size == 0) return demand(false, kATypes);
+      return each(IsTypeName, kATypes);
+    }
+    case SchemaShape::kArray:
+      return demand(value.IsArray(), "an array");
+    case SchemaShape::kString:
+      return demand(value.IsString(), "a string");
+    case SchemaShape::kBoolean:
+      return demand(value.IsBoolean(), "true or false");
+    case SchemaShape::kLimit:
+      if (draft == SchemaDraft::k4) return demand(value.IsBoolean(), "true or false in draft 4");
+      return demand(value.IsNumber(), value.IsBoolean() ? "a number (booleans are draft 4)" : "a number");
+    case SchemaShape::kNumber:
+      return demand(value.IsNumber(), "a number");
+    case SchemaShape::kPositiveNumber: {
+      const JsonNumber number = value.IsNumber() ? ParseJsonNumber(value.text) : JsonNumber();
+      return demand(!number.negative && !number.digits.empty(), "a number greater than 0");
+    }
+    case SchemaShape::kCount: {
+      const JsonNumber number = value.IsNumber() ? ParseJsonNumber(value.text) : JsonNumber();
+      return demand(value.IsNumber() && !number.negative && number.IsInteger(), "an integer of at least 0");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+SchemaShape ShapeOf(std::string_view keyword, const SchemaDialect& dialect) {
+  const auto found = Table().find(keyword);
+  if (found == Table().end()) return SchemaShape::kAnything;
+  const Entry& entry = found->second;
+  if (dialect.draft < entry.first || dialect.draft > entry.last) return SchemaShape::kAnything;
+  const bool active = entry.vocabulary == Vocabulary::kCore ||
+                      (entry.vocabulary == Vocabulary::kApplicator && dialect.applicator) ||
+                      (entry.vocabulary == Vocabulary::kUnevaluated && dialect.unevaluated) ||
+                      (entry.vocabulary == Vocabulary::kValidation && dialect.validation) ||
+                      (entry.vocabulary == Vocabulary::kFormat && dialect.format);
+  return active ? entry.shape : SchemaShape::kAnything;
+}
+
+void CheckSchemaKeywords(const JsonValue& schema, const SchemaDialect& dialect,
+                         const std::function<std::string(const JsonValue&)>& place) {
+  if (!schema.IsObject()) return;
+  const bool only_reference = dialect.draft <= SchemaDraft::k7 && schema.Find("$ref") != nullptr;
+  for (uint32_t i = 0; i < schema.size; ++i) {
+    if (only_reference && schema.keys[i] != "definitions" && schema.keys[i] != "$defs") continue;
+    const SchemaShape shape = ShapeOf(schema.keys[i], dialect);
+    const Finding finding = Check(shape, schema.elements[i], dialect.draft);
+    if (finding.at == nullptr) continue;
+    std::string where;
+    WriteJsonString(place(*finding.at), &where);
+    throw ConstraintError("json_schema: at " + where + ": expected " + finding.expected + ", got " + Shown(*finding.at));
+  }
+}
+
+}  // namespace tokamata
