@@ -19,22 +19,26 @@ Text = str | bytes
 class Limits:
     """Named limits on what a constraint may use; reaching one raises LimitError with its name and value.
 
-    ``expression_nodes``: expressions of one constraint (about 100 bytes each). ``expression_depth``: nesting of
-    operators. ``expression_width``: members of one derived union. ``emptiness``: expressions that one search for a
-    member of an intersection or complement may visit. ``states``: delayed states that may be reached (1 KiB each).
+    ``expression_nodes``: expressions of one constraint (about 100 bytes each; eight members of a wide union count as
+    one). ``expression_depth``: nesting of operators. ``expression_width``: members of one derived union.
+    ``emptiness``: expressions that one search for a member of an intersection or complement may visit.
+    ``states``: delayed states (1 KiB each); a token automaton that reaches them, or ``expression_nodes``, begins anew
+    and its decoding states go over, so only a single call that needs more raises.
     ``seconds``: processor time of one call that builds a constraint, fills a mask or takes a token.
-    ``search_seconds``: processor time of one question about whole languages (equivalent, count, sample, minimize, ...).
-    ``count_bytes``: memory for the big numbers of count and sample.
+    ``search_seconds``: processor time of one question about texts or whole languages (accepts, equivalent, count, ...).
+    ``count_bytes``: memory for the big numbers of count and sample. ``cache_bytes``: memory of a token automaton for
+    finished masks; past it masks are built anew each time, and nothing is raised.
     """
 
-    expression_nodes: int = 5_000_000
+    expression_nodes: int = 4_000_000
     expression_depth: int = 1000
     expression_width: int = 100_000
     emptiness: int = 200_000
-    states: int = 500_000
+    states: int = 200_000
     seconds: float = 1.0
     search_seconds: float = 60.0
     count_bytes: int = 256 << 20
+    cache_bytes: int = 64 << 20
 
     def _native(self) -> NativeLimits:
         return NativeLimits(*astuple(self))

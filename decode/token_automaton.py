@@ -16,7 +16,6 @@ from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
 from .token_acceptor import TokenAcceptor, token_acceptor
 
-DEFAULT_CACHE_BYTES = 64 << 20
 _LARGEST_BUDGET = 2**31 - 1  # more is no limit at all
 _SECTION = "constraint"  # of a saved token automaton
 
@@ -27,7 +26,8 @@ class TokenAutomaton:
     Every token sequence has one detokenization, so over a deterministic A the determinized composition has A's own
     states: a state allows a token exactly when the token's bytes lead to a state from which A can still accept
     (Koo et al. 2024, §2.3). Immutable and safe to share between threads; states and masks are made when decoding
-    first reaches them and are kept for the next time.
+    first reaches them and are kept for the next time, up to :class:`tokamata.Limits`: then a fresh automaton takes their
+    place (:attr:`generations`) and decoding states go over to it, so one that serves for days needs bounded memory.
     """
 
     __slots__ = ("_language", "_native", "constraint", "vocabulary")
@@ -37,7 +37,7 @@ class TokenAutomaton:
         constraint: Constraint,
         vocabulary: Vocabulary,
         *,
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        cache_bytes: int | None = None,
         limits: Limits | None = None,
     ) -> None:
         """See :func:`compile`."""
@@ -117,12 +117,17 @@ class TokenAutomaton:
 
     @property
     def num_states(self) -> int:
-        """Acceptor states known so far."""
+        """Acceptor states known now."""
         return self._native.num_states
 
     @property
+    def generations(self) -> int:
+        """How often the automaton began: 1, and 1 more for each time its limits were reached."""
+        return self._native.generations
+
+    @property
     def cached_masks(self) -> int:
-        """Distinct masks kept so far; they use at most the ``cache_bytes`` given to :func:`compile`."""
+        """Distinct masks kept now; they use at most ``cache_bytes``."""
         return self._native.num_masks
 
     def __repr__(self) -> str:
@@ -133,7 +138,7 @@ def compile(
     constraint: Constraint,
     vocabulary: Vocabulary,
     *,
-    cache_bytes: int = DEFAULT_CACHE_BYTES,
+    cache_bytes: int | None = None,
     limits: Limits | None = None,
 ) -> TokenAutomaton:
     """Compose a constraint with a vocabulary, delayed: cheap, whatever their sizes.
@@ -141,7 +146,7 @@ def compile(
     Args:
         constraint: what may be written.
         vocabulary: the model's tokens.
-        cache_bytes: memory for finished masks; past it masks are built anew each time.
+        cache_bytes: memory for finished masks; past it masks are built anew each time. None: the limit of that name.
         limits: other limits than the constraint's own.
 
     Raises:
@@ -153,7 +158,7 @@ def compile(
         )
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"compile: expected a Vocabulary second, got {type(vocabulary).__name__}")
-    if cache_bytes < 0:
+    if cache_bytes is not None and cache_bytes < 0:
         raise ValueError(f"compile: expected cache_bytes >= 0, got {cache_bytes}; 0 keeps no mask")
     return TokenAutomaton(constraint, vocabulary, cache_bytes=cache_bytes, limits=limits)
 
@@ -162,7 +167,7 @@ def load(
     path: str | os.PathLike[str],
     vocabulary: Vocabulary,
     *,
-    cache_bytes: int = DEFAULT_CACHE_BYTES,
+    cache_bytes: int | None = None,
     limits: Limits | None = None,
 ) -> TokenAutomaton:
     """Combine a file that :meth:`TokenAutomaton.save` wrote with a vocabulary (any vocabulary: A is over bytes).

@@ -31,12 +31,13 @@ void BindExpressions(nb::module_& m) {
       .def(
           "__init__",
           [](Limits* self, size_t expression_nodes, uint32_t expression_depth, size_t expression_width,
-             size_t emptiness, uint32_t states, double seconds, double search_seconds, size_t count_bytes) {
+             size_t emptiness, uint32_t states, double seconds, double search_seconds, size_t count_bytes,
+             size_t cache_bytes) {
             new (self) Limits{{expression_nodes, expression_depth, expression_width, emptiness},
-                              states, seconds, search_seconds, count_bytes};
+                              states, seconds, search_seconds, count_bytes, cache_bytes};
           },
           "expression_nodes"_a, "expression_depth"_a, "expression_width"_a, "emptiness"_a, "states"_a, "seconds"_a,
-          "search_seconds"_a, "count_bytes"_a);
+          "search_seconds"_a, "count_bytes"_a, "cache_bytes"_a);
 
   nb::class_<Language>(m, "Language", "A set of byte strings; immutable, safe to share between threads.")
       .def_static(

@@ -12,12 +12,19 @@ DelayedAcceptor::~DelayedAcceptor() = default;
 
 DelayedAcceptor::State DelayedAcceptor::AddState(uint32_t source, bool final) {
   const uint32_t q = num_states_.load(std::memory_order_relaxed);
+  if (q / kStatesPerRow >= max_states) ThrowFull();
   states_.Ensure(q);
   Record& r = states_[q];
   r.source = source;
   r.final = final;
   num_states_.store(q + 1, std::memory_order_release);
   return q;
+}
+
+void DelayedAcceptor::ThrowFull() const {
+  throw CapacityError("acceptor: the limit states=" + std::to_string(max_states) +
+                      " was reached (delayed states of 1 KiB each); simplify the constraint or raise it: "
+                      "tokamata.Limits(states=...)");
 }
 
 const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
@@ -27,10 +34,7 @@ const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
   Record& r = states_[q];
   if (const State* row = r.row.load(std::memory_order_relaxed)) return row;  // somebody else was faster
   const size_t rows = num_rows_.load(std::memory_order_relaxed);
-  if (rows >= max_states)
-    throw LimitError("acceptor: the limit states=" + std::to_string(max_states) +
-                     " was reached (delayed states of 1 KiB each); simplify the constraint or raise it: "
-                     "tokamata.Limits(states=...)");
+  if (rows >= max_states) ThrowFull();
   if (block_used_ == block_size_) {  // 8, 16, … 256 rows at a time
     block_size_ = blocks_.empty() ? 8 : std::min<size_t>(block_size_ * 2, 256);
     blocks_.emplace_back(new State[block_size_ * 256]);

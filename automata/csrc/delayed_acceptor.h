@@ -87,7 +87,13 @@ class DelayedAcceptor {
   // where that is not known.
   virtual uint32_t MostLength(State) { return 0xffffffff; }
 
-  uint32_t max_states = 500'000;  // rows of 1 KiB
+  // ---- beginning anew, when the limits are reached
+  // An acceptor of the same language that has made no states yet; null where there is no such thing.
+  virtual std::shared_ptr<DelayedAcceptor> Renewed() const { return nullptr; }
+  // Turns states of the acceptor that this one is renewed from into equivalent states of this one.
+  virtual void Adopt(const DelayedAcceptor&, std::vector<State>*) {}
+
+  uint32_t max_states = 200'000;  // rows of 1 KiB
   double seconds = 1;             // processor time of one call that needs new rows
 
  protected:
@@ -105,7 +111,9 @@ class DelayedAcceptor {
   mutable std::recursive_mutex mutex_;
 
  private:
+  static constexpr uint32_t kStatesPerRow = 8;  // states that are known, without a row, for each row
   const State* Expand(State q);
+  [[noreturn]] void ThrowFull() const;
   State RunSlowly(State q, std::string_view bytes);
 
   State start_ = kDead;

@@ -25,6 +25,10 @@ struct VocabularyError : ConstraintError {
 struct LimitError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+// A LimitError about what has been kept: states, expressions. Somebody who begins anew has room again.
+struct CapacityError : LimitError {
+  using LimitError::LimitError;
+};
 // A token that the constraint does not allow here.
 struct TokenRejected : std::invalid_argument {
   using std::invalid_argument::invalid_argument;

@@ -28,8 +28,10 @@ bool IsNary(ExprKind kind) { return kind == ExprKind::kUnion || kind == ExprKind
 }  // namespace
 
 void Expressions::ThrowLimit(const char* name, size_t limit, const char* what) {
-  throw LimitError(std::string("expressions: the limit ") + name + "=" + std::to_string(limit) + " was reached (" + what +
-                   "); simplify the constraint or raise it: tokamata.Limits(" + name + "=...)");
+  const std::string text = std::string("expressions: the limit ") + name + "=" + std::to_string(limit) + " was reached (" +
+                           what + "); simplify the constraint or raise it: tokamata.Limits(" + name + "=...)";
+  if (std::string_view(name) == "expression_nodes") throw CapacityError(text);
+  throw LimitError(text);
 }
 
 Expressions::Expressions() {
@@ -119,9 +121,16 @@ size_t Expressions::MemoryBytes() const {
 
 // Operands always have smaller indices than what is built of them, so one sweep in order of index suffices.
 Expr Expressions::Import(const Expressions& other, Expr e) {
-  if (&other == this) return e;
+  std::vector<Expr> roots{e};
+  Import(other, &roots);
+  return roots[0];
+}
+
+void Expressions::Import(const Expressions& other, std::vector<Expr>* roots) {
+  if (&other == this || roots->empty()) return;
+  const Expr e = *std::max_element(roots->begin(), roots->end());
   std::vector<uint8_t> needed(e + 1, 0);
-  needed[e] = 1;
+  for (Expr root : *roots) needed[root] = 1;
   const auto operands = [&other](Expr x, auto&& visit) {
     const Node& n = other.nodes_[x];
     switch (n.kind) {
@@ -162,7 +171,7 @@ Expr Expressions::Import(const Expressions& other, Expr e) {
       }
     }
   }
-  return copy[e];
+  for (Expr& root : *roots) root = copy[root];
 }
 
 }  // namespace tokamata

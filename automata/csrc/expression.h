@@ -63,7 +63,7 @@ class RuleSource {
 };
 
 struct ExpressionLimits {
-  size_t nodes = 5'000'000;    // expressions in one pool
+  size_t nodes = 4'000'000;    // expressions in one pool; eight members of a union or intersection count as one
   uint32_t depth = 1000;       // nesting of operators
   size_t width = 100'000;      // members of one derived union or intersection (a literal choice is not limited)
   size_t emptiness = 200'000;  // expressions that one emptiness question may visit
@@ -119,6 +119,8 @@ class Expressions {
   Expr Expand(Expr call);
   // Copies an expression of another pool (whose owner must not change it meanwhile).
   Expr Import(const Expressions& other, Expr e);
+  // Replaces expressions of another pool by copies here. O(the largest of them), not of their sum.
+  void Import(const Expressions& other, std::vector<Expr>* roots);
 
   // ---- reading
   ExprKind Kind(Expr e) const { return nodes_[e].kind; }

@@ -29,6 +29,27 @@ void ExpressionAcceptor::FillRow(State q, State* row, ByteSet* live) {
   }
 }
 
+std::shared_ptr<DelayedAcceptor> ExpressionAcceptor::Renewed() const {
+  auto pool = std::make_unique<Expressions>();
+  const Expr root = WithPool([&](const Expressions& old) {
+    pool->limits = old.limits;
+    return pool->Import(old, root_);
+  });
+  auto fresh = std::make_shared<ExpressionAcceptor>(std::move(pool), root);
+  fresh->max_states = max_states;
+  fresh->seconds = seconds;
+  return fresh;
+}
+
+void ExpressionAcceptor::Adopt(const DelayedAcceptor& old, std::vector<State>* states) {
+  const auto& from = static_cast<const ExpressionAcceptor&>(old);
+  std::vector<Expr> roots;
+  for (State q : *states) roots.push_back(from.SourceOf(q));
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  from.WithPool([&](const Expressions& pool) { pool_->Import(pool, &roots); });
+  for (size_t i = 0; i < states->size(); ++i) (*states)[i] = StateOf(roots[i]);
+}
+
 size_t ExpressionAcceptor::MemoryBytes() const {
   return DelayedAcceptor::MemoryBytes() +
          WithPool([this](const Expressions& pool) { return pool.MemoryBytes() + state_of_.capacity() * sizeof(State); });

@@ -26,6 +26,9 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   }
   size_t MemoryBytes() const override;
 
+  std::shared_ptr<DelayedAcceptor> Renewed() const override;
+  void Adopt(const DelayedAcceptor& old, std::vector<State>* states) override;
+
   bool Loop(State q, LoopShape* shape) override;
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;

@@ -39,6 +39,7 @@ Language Language::Combine(const std::vector<Language>& parts,
     widen(&limits.seconds, p.limits_.seconds);
     widen(&limits.search_seconds, p.limits_.search_seconds);
     widen(&limits.count_bytes, p.limits_.count_bytes);
+    widen(&limits.cache_bytes, p.limits_.cache_bytes);
   }
   return Build(
       [&](Expressions* pool) {

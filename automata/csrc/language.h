@@ -17,10 +17,11 @@ namespace tokamata {
 // The named limits that users set; see ExpressionLimits and DelayedAcceptor::max_states.
 struct Limits {
   ExpressionLimits expressions;
-  uint32_t states = 500'000;
+  uint32_t states = 200'000;
   double seconds = 1;                  // processor time of one call that builds or decodes
   double search_seconds = 60;          // of one question about whole languages
   size_t count_bytes = size_t{1} << 28;  // big numbers of Count and Sample
+  size_t cache_bytes = size_t{1} << 26;  // finished masks of a token automaton
 };
 
 // Shares its delayed acceptor with everybody who uses the language; safe to use from many threads.
@@ -42,6 +43,7 @@ class Language {
   // The same language under other limits.
   Language WithLimits(const Limits& limits) const;
 
+  const Limits& CurrentLimits() const { return limits_; }
   const std::shared_ptr<ExpressionAcceptor>& Acceptor() const { return acceptor_; }
   // A fresh acceptor of the same language: questions about whole languages reach many states, and leave none behind.
   std::shared_ptr<ExpressionAcceptor> Scratch() const;

@@ -188,7 +188,7 @@ void BindState(nb::module_& m) {
             const std::string s = Searching(self, [&] { return self.ForcedBytes(limit); });
             return nb::bytes(s.data(), s.size());
           },
-          "limit"_a = size_t{1} << 20,
+          "limit"_a = size_t{1} << 16,
           "What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.\n\n"
           "With a budget: every continuation that fits it.")
       .def(
@@ -202,35 +202,39 @@ void BindState(nb::module_& m) {
 }  // namespace
 
 void BindDecode(nb::module_& m) {
-  nb::class_<TokenAutomaton>(m, "TokenAutomaton", "Native side of tokamata.decode.TokenAutomaton.")
-      .def(nb::new_([](const Language& language, std::shared_ptr<const Vocabulary> vocabulary, size_t cache_bytes) {
-             return std::make_shared<TokenAutomaton>(language.Acceptor(), std::move(vocabulary), cache_bytes);
+  nb::class_<Generations>(m, "TokenAutomaton", "Native side of tokamata.decode.TokenAutomaton.")
+      .def(nb::new_([](const Language& language, std::shared_ptr<const Vocabulary> vocabulary,
+                       std::optional<size_t> cache_bytes) {
+             return std::make_shared<Generations>(
+                 std::make_shared<TokenAutomaton>(language.Acceptor(), std::move(vocabulary),
+                                                  cache_bytes.value_or(language.CurrentLimits().cache_bytes)));
            }),
-           "language"_a, "vocabulary"_a, "cache_bytes"_a, Released())
-      .def("start", [](const std::shared_ptr<TokenAutomaton>& self) { return DecodeState(self); })
+           "language"_a, "vocabulary"_a, "cache_bytes"_a.none(), Released())
+      .def("start", [](const std::shared_ptr<Generations>& self) { return DecodeState(self); })
       .def(
           "start_with_budget",
-          [](const std::shared_ptr<TokenAutomaton>& self, int64_t max_tokens) { return DecodeState(self, max_tokens); },
+          [](const std::shared_ptr<Generations>& self, int64_t max_tokens) { return DecodeState(self, max_tokens); },
           "max_tokens"_a, Released())
-      .def_prop_ro("words", &TokenAutomaton::Words)
-      .def_prop_ro("num_states", [](const TokenAutomaton& self) { return self.Acceptor().NumStates(); })
-      .def_prop_ro("num_masks", &TokenAutomaton::NumMasks)
-      .def_prop_ro("mask_bytes", &TokenAutomaton::MaskBytes)
+      .def_prop_ro("words", [](const Generations& self) { return self.Newest()->Words(); })
+      .def_prop_ro("num_states", [](const Generations& self) { return self.Newest()->Acceptor().NumStates(); })
+      .def_prop_ro("num_masks", [](const Generations& self) { return self.Newest()->NumMasks(); })
+      .def_prop_ro("mask_bytes", [](const Generations& self) { return self.Newest()->MaskBytes(); })
+      .def_prop_ro("generations", &Generations::Count)
       .def(
           "mask_by_walking",
-          [](TokenAutomaton& self, uint32_t state) {
-            if (state >= self.Acceptor().NumStates()) throw nb::index_error("mask_by_walking: no such state");
+          [](const Generations& self, uint32_t state) {
+            TokenAutomaton& automaton = *self.Newest();
+            if (state >= automaton.Acceptor().NumStates()) throw nb::index_error("mask_by_walking: no such state");
             uint32_t* data;
-            nb::object out = NewArray({self.Words()}, &data);
+            nb::object out = NewArray({automaton.Words()}, &data);
             nb::gil_scoped_release release;
-            self.FillMaskByWalking(state, data);
+            automaton.FillMaskByWalking(state, data);
             return out;
           },
           "state"_a, nb::sig("def mask_by_walking(self, state: int) -> numpy.typing.NDArray[numpy.int32]"),
           "The mask of a state found by walking the whole vocabulary: slow, for tests.")
       .def(
-          "state_of",
-          [](const TokenAutomaton&, const DecodeState& state) { return state.Current(); }, "state"_a,
+          "state_of", [](const Generations&, const DecodeState& state) { return state.Current(); }, "state"_a,
           "The number of the acceptor's state behind a decoding state, for tests.");
   BindState(m);
   m.def(

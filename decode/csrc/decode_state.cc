@@ -8,13 +8,48 @@
 
 namespace tokamata {
 
-DecodeState::DecodeState(std::shared_ptr<TokenAutomaton> automaton) : automaton_(std::move(automaton)) {
+bool DecodeState::Renew() const {
+  std::shared_ptr<TokenAutomaton> next = generations_->After(automaton_.get());
+  for (bool again = false; next; again = true) {
+    std::vector<State> states = history_;
+    const bool finished = IsFinished();
+    if (finished) states.pop_back();
+    try {
+      next->Acceptor().Adopt(automaton_->Acceptor(), &states);
+    } catch (const CapacityError&) {  // that one is full, too
+      if (again) throw;
+      next = generations_->After(next.get());
+      continue;
+    }
+    if (finished) states.push_back(kFinished);
+    history_.swap(states);
+    automaton_ = next;
+    return true;
+  }
+  return false;
+}
+
+template <class F>
+auto DecodeState::WithRoom(F f) const {
+  for (int renewals = 0; renewals < 2; ++renewals) {  // the next generation may be nearly full, the one after it is new
+    try {
+      return f();
+    } catch (const CapacityError&) {
+      if (!Renew()) throw;
+    }
+  }
+  return f();
+}
+
+DecodeState::DecodeState(std::shared_ptr<Generations> generations)
+    : generations_(std::move(generations)), automaton_(generations_->Newest()) {
   history_.reserve(64);
   history_.push_back(automaton_->Start());
 }
 
-DecodeState::DecodeState(std::shared_ptr<TokenAutomaton> automaton, int64_t max_tokens) : DecodeState(std::move(automaton)) {
-  automaton_->CheckBudget(max_tokens);
+DecodeState::DecodeState(std::shared_ptr<Generations> generations, int64_t max_tokens)
+    : DecodeState(std::move(generations)) {
+  WithRoom([&] { automaton_->CheckBudget(max_tokens); });
   budget_ = static_cast<uint32_t>(std::min<int64_t>(max_tokens, TokenAutomaton::kNoBudget - 1));
 }
 
@@ -25,7 +60,7 @@ bool DecodeState::CopyMask(uint32_t* out) const {
 }
 
 void DecodeState::FillMask(uint32_t* out) const {
-  if (!CopyMask(out)) automaton_->FillMask(Current(), Left(), out);
+  if (!CopyMask(out)) WithRoom([&] { automaton_->FillMask(Current(), Left(), out); });
 }
 
 bool DecodeState::IsEos(int64_t token) const {
@@ -39,10 +74,12 @@ DecodeState::State DecodeState::Next(State q, int64_t token, uint32_t left) cons
   return IsEos(token) && automaton_->IsFinal(q) ? kFinished : State{DelayedAcceptor::kDead};
 }
 
-bool DecodeState::Allows(int64_t token) const { return Next(Current(), token, Left()) != DelayedAcceptor::kDead; }
+bool DecodeState::Allows(int64_t token) const {
+  return WithRoom([&] { return Next(Current(), token, Left()); }) != DelayedAcceptor::kDead;
+}
 
 void DecodeState::Advance(int64_t token) {
-  const State next = Next(Current(), token, Left());
+  const State next = WithRoom([&] { return Next(Current(), token, Left()); });
   if (next) {
     history_.push_back(next);
     return;
@@ -67,25 +104,30 @@ void DecodeState::Advance(int64_t token) {
 }
 
 size_t DecodeState::Validate(const std::vector<int64_t>& tokens) const {
-  State q = Current();
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    q = Next(q, tokens[i], LeftAfter(NumTokens() + i));
-    if (!q) return i;
-  }
-  return tokens.size();
+  return WithRoom([&] {
+    State q = Current();
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      q = Next(q, tokens[i], LeftAfter(NumTokens() + i));
+      if (!q) return i;
+    }
+    return tokens.size();
+  });
 }
 
 void DecodeState::DraftMasks(const std::vector<int64_t>& tokens, uint32_t* out) const {
-  const size_t words = automaton_->Words();
-  State q = Current();
-  for (size_t i = 0; i <= tokens.size(); ++i, out += words) {
-    if (!q || q == kFinished) {
-      std::memset(out, 0, words * sizeof(uint32_t));
-    } else {
-      automaton_->FillMask(q, LeftAfter(NumTokens() + i), out);
+  return WithRoom([&] {
+    const size_t words = automaton_->Words();
+    State q = Current();
+    for (size_t i = 0; i <= tokens.size(); ++i) {
+      uint32_t* row = out + i * words;
+      if (!q || q == kFinished) {
+        std::memset(row, 0, words * sizeof(uint32_t));
+      } else {
+        automaton_->FillMask(q, LeftAfter(NumTokens() + i), row);
+      }
+      if (i < tokens.size() && q) q = Next(q, tokens[i], LeftAfter(NumTokens() + i));
     }
-    if (i < tokens.size() && q) q = Next(q, tokens[i], LeftAfter(NumTokens() + i));
-  }
+  });
 }
 
 void DecodeState::Rollback(int64_t n) {
@@ -96,37 +138,41 @@ void DecodeState::Rollback(int64_t n) {
 }
 
 std::string DecodeState::ForcedBytes(size_t most) const {
-  std::string text;
-  if (IsFinished()) return text;
-  if (HasBudget()) return automaton_->ForcedBytes(Current(), Left(), most);
-  DelayedAcceptor& a = automaton_->Acceptor();
-  for (State q = Current(); text.size() < most && !a.IsFinal(q);) {
-    const ByteSet live = a.Live(q);
-    if (live.Count() != 1) break;
-    text.push_back(static_cast<char>(live.First()));
-    q = a.Next(q, live.First());
-  }
-  return text;
+  return WithRoom([&] {
+    std::string text;
+    if (IsFinished()) return text;
+    if (HasBudget()) return automaton_->ForcedBytes(Current(), Left(), most);
+    DelayedAcceptor& a = automaton_->Acceptor();
+    for (State q = Current(); text.size() < most && !a.IsFinal(q);) {
+      const ByteSet live = a.Live(q);
+      if (live.Count() != 1) break;
+      text.push_back(static_cast<char>(live.First()));
+      q = a.Next(q, live.First());
+    }
+    return text;
+  });
 }
 
 std::vector<uint32_t> DecodeState::ForcedTokens(size_t most) const {
-  std::vector<uint32_t> tokens;
-  if (IsFinished()) return tokens;
-  std::vector<uint32_t> row(automaton_->Words());
-  for (State q = Current(); tokens.size() < most && !automaton_->IsFinal(q);) {
-    automaton_->FillMask(q, LeftAfter(NumTokens() + tokens.size()), row.data());
-    uint32_t only = 0;
-    int count = 0;
-    for (uint32_t i = 0; i < row.size() && count < 2; ++i) {
-      if (!row[i]) continue;
-      count += __builtin_popcount(row[i]);
-      only = i * 32 + static_cast<uint32_t>(__builtin_ctz(row[i]));
+  return WithRoom([&] {
+    std::vector<uint32_t> tokens;
+    if (IsFinished()) return tokens;
+    std::vector<uint32_t> row(automaton_->Words());
+    for (State q = Current(); tokens.size() < most && !automaton_->IsFinal(q);) {
+      automaton_->FillMask(q, LeftAfter(NumTokens() + tokens.size()), row.data());
+      uint32_t only = 0;
+      int count = 0;
+      for (uint32_t i = 0; i < row.size() && count < 2; ++i) {
+        if (!row[i]) continue;
+        count += __builtin_popcount(row[i]);
+        only = i * 32 + static_cast<uint32_t>(__builtin_ctz(row[i]));
+      }
+      if (count != 1) break;
+      tokens.push_back(only);
+      q = automaton_->Advance(q, only);
     }
-    if (count != 1) break;
-    tokens.push_back(only);
-    q = automaton_->Advance(q, only);
-  }
-  return tokens;
+    return tokens;
+  });
 }
 
 }  // namespace tokamata

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "decode/csrc/generations.h"
 #include "decode/csrc/token_automaton.h"
 
 namespace tokamata {
@@ -13,12 +14,11 @@ namespace tokamata {
 class DecodeState {
  public:
   using State = TokenAutomaton::State;
-  explicit DecodeState(std::shared_ptr<TokenAutomaton> automaton);
+  explicit DecodeState(std::shared_ptr<Generations> generations);
   // With at most max_tokens tokens from here to EOS, that one included. Throws BudgetError.
-  DecodeState(std::shared_ptr<TokenAutomaton> automaton, int64_t max_tokens);
+  DecodeState(std::shared_ptr<Generations> generations, int64_t max_tokens);
 
   TokenAutomaton& Automaton() const { return *automaton_; }
-  const std::shared_ptr<TokenAutomaton>& SharedAutomaton() const { return automaton_; }
   State Current() const { return history_.back(); }
   size_t NumTokens() const { return history_.size() - 1; }
   // Tokens that may still follow, EOS included; TokenAutomaton::kNoBudget when any number may.
@@ -50,9 +50,17 @@ class DecodeState {
   State Next(State q, int64_t token, uint32_t left) const;
   uint32_t LeftAfter(size_t tokens) const { return HasBudget() ? budget_ - static_cast<uint32_t>(tokens) : budget_; }
 
+  // Calls f(); when the automaton has no room for more states, again after going over to the next generation.
+  template <class F>
+  auto WithRoom(F f) const;
+  // Whether there is a next generation; then this state belongs to it, at the same place.
+  bool Renew() const;
+
   uint32_t budget_ = TokenAutomaton::kNoBudget;
-  std::shared_ptr<TokenAutomaton> automaton_;
-  std::vector<State> history_;
+  std::shared_ptr<Generations> generations_;
+  // A renewal changes what they are made of, not what they mean.
+  mutable std::shared_ptr<TokenAutomaton> automaton_;
+  mutable std::vector<State> history_;
 };
 
 }  // namespace tokamata

@@ -28,6 +28,7 @@ MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary
   }
   complete_ = single_bytes_ == ByteSet::All();
   path_.resize(trie_.max_depth + 2);
+  loops_.emplace_back().kind = Loop::kNone;
 }
 
 void MaskBuilder::SetEos(State q, uint32_t* row) const {
@@ -83,11 +84,17 @@ bool MaskBuilder::AnyLoops(const std::vector<State>& states) {
 }
 
 const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
-  const auto slot = [this](State s) -> Loop& {
-    if (s >= loops_.size()) loops_.resize(std::max<size_t>(s + 1, loops_.size() * 2));
-    return loops_[s];
+  if (q < loop_of_.size() && loop_of_[q]) return loops_[loop_of_[q] - 1];
+  const auto add = [this](const Loop& loop) {
+    if (loop.kind == Loop::kNone) return uint32_t{1};  // most states share this one
+    loops_.push_back(loop);
+    return static_cast<uint32_t>(loops_.size());
   };
-  if (slot(q).kind != Loop::kUnknown) return loops_[q];
+  const auto set = [this](State s, uint32_t loop) -> const Loop& {
+    if (s >= loop_of_.size()) loop_of_.resize(std::max<size_t>(s + 1, loop_of_.size() * 2), 0);
+    loop_of_[s] = loop;
+    return loops_[loop - 1];
+  };
   Loop loop;
   loop.kind = FindCounted(q, &loop) ? Loop::kCounted : Loop::kNone;
   const bool broad = loop.kind == Loop::kCounted &&
@@ -102,12 +109,13 @@ const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
           Loop own;
           return FindCounted(s, &own) && own.inner >= 0 && own.inner <= kNotNewline;
         };
+        const uint32_t shared = add(semantic);
         for (State s : between)
-          if (s == q || !counted(s)) slot(s) = semantic;
-        return loops_[q];
+          if (s == q || !counted(s)) set(s, shared);
+        return loops_[shared - 1];
       }
   }
-  return slot(q) = loop;
+  return set(q, add(loop));
 }
 
 // The class inside the loop's characters that leaves the fewest tokens to walk, and one around them if that is better.

@@ -85,7 +85,8 @@ class MaskBuilder {
   const Trie& trie_;
   bool complete_;
   ByteSet single_bytes_;
-  std::vector<Loop> loops_;       // by state
+  std::vector<Loop> loops_;         // the first is kNone
+  std::vector<uint32_t> loop_of_;   // by state: 0 unknown, else the place in loops_ plus 1
   std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can
   bool run_spaced_ = false;       // the row was built as if no token contained a space beyond ASCII
   std::vector<Visit> stack_;

@@ -26,6 +26,11 @@ TokenAutomaton::TokenAutomaton(std::shared_ptr<DelayedAcceptor> acceptor, std::s
 
 TokenAutomaton::~TokenAutomaton() = default;
 
+std::shared_ptr<TokenAutomaton> TokenAutomaton::Renewed() const {
+  std::shared_ptr<DelayedAcceptor> acceptor = acceptor_->Renewed();
+  return acceptor ? std::make_shared<TokenAutomaton>(std::move(acceptor), vocabulary_, cache_bytes_) : nullptr;
+}
+
 void TokenAutomaton::Write(const Mask& mask, uint32_t* out) const {
   if (mask.count == kDenseMask) {
     std::memcpy(out, mask.data, size_t{Words()} * sizeof(uint32_t));

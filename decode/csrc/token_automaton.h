@@ -26,6 +26,9 @@ class TokenAutomaton {
                  size_t cache_bytes);
   ~TokenAutomaton();
 
+  // The same constraint and vocabulary, with nothing kept yet; null where the acceptor cannot begin anew.
+  std::shared_ptr<TokenAutomaton> Renewed() const;
+
   const DelayedAcceptor& Acceptor() const { return *acceptor_; }
   DelayedAcceptor& Acceptor() { return *acceptor_; }
   const Vocabulary& Tokens() const { return *vocabulary_; }
