@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._core import Language
-from .constraint import Constraint, Text, to_bytes
+from .constraint import Constraint, Limits, Text, to_bytes
 
 
-def literal(text: Text) -> Constraint:
+def literal(text: Text, *, limits: Limits | None = None) -> Constraint:
     """Exactly this text."""
-    return Constraint(Language.literal(to_bytes(text)), source=repr(text))
+    return Constraint(Language.literal(to_bytes(text), limits and limits._native()), source=repr(text))
 
 
-def choice(options: Iterable[Text]) -> Constraint:
+def choice(options: Iterable[Text], *, limits: Limits | None = None) -> Constraint:
     """Any one of the texts, as a trie: linear in their total length. Raises ValueError when there is none."""
     if isinstance(options, (str, bytes)):
         raise TypeError(
@@ -23,4 +23,4 @@ def choice(options: Iterable[Text]) -> Constraint:
     if not texts:
         raise ValueError("choice: expected at least one option, got none; the empty language allows no text at all")
     shown = " | ".join(repr(t.decode(errors="replace")) for t in texts[:3]) + (" | ..." if len(texts) > 3 else "")
-    return Constraint(Language.choice(texts), source=f"choice({shown})")
+    return Constraint(Language.choice(texts, limits and limits._native()), source=f"choice({shown})")

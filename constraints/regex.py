@@ -7,7 +7,7 @@ from typing import Literal
 
 from .._core import regex as _native_regex
 from ..automata.errors import UnsupportedError
-from .constraint import Constraint
+from .constraint import Constraint, Limits
 
 Syntax = Literal["python", "ecma"]
 
@@ -15,7 +15,13 @@ _FLAGS = ((re.ASCII, "a"), (re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL
 _MOST_DEPTH = 1000
 
 
-def regex(pattern: str | re.Pattern[str], syntax: Syntax = "python", *, max_depth: int = 250) -> Constraint:
+def regex(
+    pattern: str | re.Pattern[str],
+    syntax: Syntax = "python",
+    *,
+    max_depth: int = 250,
+    limits: Limits | None = None,
+) -> Constraint:
     r"""The texts that the whole pattern matches, as ``re.fullmatch`` does, over UTF-8.
 
     ``syntax="python"``: the ``re`` syntax of Python 3.11 and later for str patterns, with the character classes and
@@ -28,7 +34,8 @@ def regex(pattern: str | re.Pattern[str], syntax: Syntax = "python", *, max_dept
 
     Building is linear in the pattern and counters stay symbolic. Raises ConstraintError for a malformed pattern (with
     the position, in characters), UnsupportedError for what is not regular (backreferences, conditional groups),
-    LimitError beyond 2,000,000 characters or ``max_depth`` nested groups (at most 1000).
+    LimitError beyond 2,000,000 characters or ``max_depth`` nested groups (at most 1000), or past ``limits``, which the
+    constraint keeps.
     """
     if syntax not in ("python", "ecma"):
         raise ValueError(f'regex: expected syntax "python" or "ecma", got {syntax!r}')
@@ -44,6 +51,8 @@ def regex(pattern: str | re.Pattern[str], syntax: Syntax = "python", *, max_dept
         raise UnsupportedError("regex: expected a str pattern, got bytes; decode it (texts are UTF-8)")
     if not isinstance(pattern, str):
         raise TypeError(f"regex: expected a pattern as str or re.Pattern, got {type(pattern).__name__}")
-    native = _native_regex(pattern.encode("utf-8", "surrogatepass"), syntax, flags, max_depth)
+    native = _native_regex(
+        pattern.encode("utf-8", "surrogatepass"), syntax, flags, max_depth, limits and limits._native()
+    )
     shown = pattern if len(pattern) <= 60 else pattern[:57] + "..."
     return Constraint(native, source=f"regex({shown!r})")

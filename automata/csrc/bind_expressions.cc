@@ -42,21 +42,23 @@ void BindExpressions(nb::module_& m) {
   nb::class_<Language>(m, "Language", "A set of byte strings; immutable, safe to share between threads.")
       .def_static(
           "literal",
-          [](const nb::bytes& text) {
+          [](const nb::bytes& text, const Limits* limits) {
             const std::string_view view = View(text);
-            return Language::Build([view](Expressions* p) { return p->Literal(view); });
+            return Language::Build([view](Expressions* p) { return p->Literal(view); }, limits ? *limits : Limits());
           },
-          "text"_a)
+          "text"_a, "limits"_a = nb::none())
       .def_static(
           "choice",
-          [](const nb::list& options) {
+          [](const nb::list& options, const Limits* limits) {
             std::vector<std::string> texts;
             texts.reserve(options.size());
             for (nb::handle h : options) texts.emplace_back(View(nb::cast<nb::bytes>(h)));
             nb::gil_scoped_release release;
-            return Language::Build([&](Expressions* p) { return p->Choice(std::move(texts)); });
+            return Language::Build([&](Expressions* p) { return p->Choice(std::move(texts)); },
+                                   limits ? *limits : Limits());
           },
-          "options"_a, nb::sig("def choice(options: list[bytes]) -> Language"))
+          "options"_a, "limits"_a = nb::none(),
+          nb::sig("def choice(options: list[bytes], limits: Limits | None = None) -> Language"))
       .def_static(
           "characters",
           [](const CodePointRanges& ranges) {

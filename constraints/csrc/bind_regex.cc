@@ -27,7 +27,7 @@ uint32_t LookupName(std::string_view name) {
 }
 
 Language CompileLanguage(const nb::bytes& pattern, const std::string& syntax, const std::string& flags,
-                         uint32_t max_depth) {
+                         uint32_t max_depth, const Limits* limits) {
   RegexOptions options;
   options.syntax = syntax == "ecma" ? RegexSyntax::kEcma : RegexSyntax::kPython;
   options.flags = flags;
@@ -35,13 +35,15 @@ Language CompileLanguage(const nb::bytes& pattern, const std::string& syntax, co
   options.lookup_name = LookupName;
   const std::string_view view(pattern.c_str(), pattern.size());
   nb::gil_scoped_release release;
-  return Language::Build([&](Expressions* pool) { return CompileRegex(pool, view, options); });
+  return Language::Build([&](Expressions* pool) { return CompileRegex(pool, view, options); },
+                         limits ? *limits : Limits());
 }
 
 }  // namespace
 
 void BindRegex(nb::module_& m) {
   m.def("regex", &CompileLanguage, "pattern"_a, "syntax"_a, "flags"_a, "max_depth"_a,
+        "limits"_a = nb::none(),
         "The language of a pattern (UTF-8, lone surrogates encoded too); flags of \"aimsx\".");
 }
 

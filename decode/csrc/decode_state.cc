@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "automata/csrc/errors.h"
+#include "automata/csrc/time_limit.h"
 
 namespace tokamata {
 
@@ -31,7 +32,14 @@ bool DecodeState::Renew() const {
 
 template <class F>
 auto DecodeState::WithRoom(F f) const {
-  for (int renewals = 0; renewals < 2; ++renewals) {  // the next generation may be nearly full, the one after it is new
+  constexpr int kRenewals = 4;  // the next generation may be nearly full already, or others fill it meanwhile
+  try {
+    return f();
+  } catch (const CapacityError&) {
+    if (!Renew()) throw;
+  }
+  const TimeLimit time("decode", "seconds", automaton_->Acceptor().seconds);
+  for (int i = 1; i < kRenewals; ++i) {
     try {
       return f();
     } catch (const CapacityError&) {
