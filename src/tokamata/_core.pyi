@@ -137,15 +137,16 @@ class Limits:
         seconds: float,
         search_seconds: float,
         count_bytes: int,
+        cache_bytes: int,
     ) -> None: ...
 
 class Language:
     """A set of byte strings; immutable, safe to share between threads."""
 
     @staticmethod
-    def literal(text: bytes) -> Language: ...
+    def literal(text: bytes, limits: Limits | None = None) -> Language: ...
     @staticmethod
-    def choice(options: list[bytes]) -> Language: ...
+    def choice(options: list[bytes], limits: Limits | None = None) -> Language: ...
     @staticmethod
     def characters(ranges: Sequence[tuple[int, int]]) -> Language:
         """One character out of inclusive ranges of code points."""
@@ -191,7 +192,7 @@ class Language:
     def num_states(self) -> int: ...
     def memory_bytes(self) -> int: ...
 
-def regex(pattern: bytes, syntax: str, flags: str, max_depth: int) -> Language:
+def regex(pattern: bytes, syntax: str, flags: str, max_depth: int, limits: Limits | None = None) -> Language:
     """
     The language of a pattern (UTF-8, lone surrogates encoded too); flags of "aimsx".
     """
@@ -306,7 +307,7 @@ class Checksum:
 class TokenAutomaton:
     """Native side of tokamata.decode.TokenAutomaton."""
 
-    def __init__(self, language: Language, vocabulary: Vocabulary, cache_bytes: int) -> None: ...
+    def __init__(self, language: Language, vocabulary: Vocabulary, cache_bytes: int | None) -> None: ...
     def start(self) -> DecodeState: ...
     def start_with_budget(self, max_tokens: int) -> DecodeState: ...
     @property
@@ -317,6 +318,8 @@ class TokenAutomaton:
     def num_masks(self) -> int: ...
     @property
     def mask_bytes(self) -> int: ...
+    @property
+    def generations(self) -> int: ...
     def mask_by_walking(self, state: int) -> numpy.typing.NDArray[numpy.int32]:
         """
         The mask of a state found by walking the whole vocabulary: slow, for tests.
@@ -391,7 +394,7 @@ class DecodeState:
     def num_tokens(self) -> int:
         """Tokens consumed so far, EOS included."""
 
-    def forced_bytes(self, limit: int = 1048576) -> bytes:
+    def forced_bytes(self, limit: int = 65536) -> bytes:
         """
         What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.
 
