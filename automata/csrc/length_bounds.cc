@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "automata/csrc/time_limit.h"
+
 namespace tokamata {
 namespace {
 
@@ -17,114 +19,164 @@ uint32_t SumOrUnknown(uint32_t a, uint32_t b) {
 
 }  // namespace
 
+// Lengths are least solutions (Knuth 1977): every unknown expression starts from no member at all, and sweeps from the
+// parts up lower the numbers until they stay. Without calls one sweep does it.
 const LengthBounds::Bounds& LengthBounds::Of(Expr e) {
-  if (bounds_.size() < pool_->Size()) bounds_.resize(std::max(pool_->Size(), 2 * bounds_.size()));
-  if (bounds_[e].known) return bounds_[e];
-  stack_.assign(1, e);
-  while (!stack_.empty()) {  // by its own stack: the spine of a concatenation may be long
-    const Expr top = stack_.back();
-    if (!bounds_[top].known) {
-      if (!PushUnknownParts(top)) continue;
-      bounds_[top] = Combine(top);
-      bounds_[top].known = true;
+  if (e < bounds_.size() && bounds_[e].known) return bounds_[e];
+  std::vector<Expr> order;
+  bool calls = false;
+  Collect(e, &order, &calls);
+  for (bool again = true; again;) {
+    again = false;
+    TimeLimit::Spend(static_cast<int64_t>(order.size() / 4));
+    for (const Expr x : order) {
+      const uint32_t least = LeastOf(x);
+      again = again || (calls && least != bounds_[x].least);
+      bounds_[x].least = least;
     }
-    stack_.pop_back();
   }
+  for (const Expr x : order) {
+    bounds_[x].most = MostOf(x);
+    bounds_[x].settled = true;
+  }
+  for (const Expr x : order) bounds_[x].known = true;
   return bounds_[e];
 }
 
-bool LengthBounds::PushUnknownParts(Expr e) {
-  const size_t before = stack_.size();
-  const auto need = [this](Expr part) {
-    if (!bounds_[part].known) stack_.push_back(part);
+// The unknown expressions below and with root, parts before what they are part of (but for calls in a cycle).
+void LengthBounds::Collect(Expr root, std::vector<Expr>* order, bool* calls) {
+  struct Frame {
+    Expr e;
+    bool parts_pushed;
   };
-  switch (pool_->Kind(e)) {
-    case ExprKind::kConcat:
-      need(pool_->Head(e));
-      need(pool_->Tail(e));
-      break;
-    case ExprKind::kRepeat: need(pool_->Body(e)); break;
-    case ExprKind::kUnion:
-    case ExprKind::kIntersect:
-      for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) need(pool_->Members(e)[i]);
-      break;
-    default: break;
+  std::vector<Frame> stack{{root, false}};  // its own: the spine of a concatenation may be long
+  ++visit_;
+  const auto grow = [this] {
+    if (bounds_.size() < pool_->Size()) bounds_.resize(std::max(pool_->Size(), 2 * bounds_.size()));
+  };
+  const auto visit = [&](Expr part) {
+    if (!bounds_[part].known && bounds_[part].visit != visit_) stack.push_back({part, false});
+  };
+  grow();
+  size_t rules = 0;
+  while (!stack.empty()) {
+    const Frame frame = stack.back();
+    if (frame.parts_pushed) {
+      stack.pop_back();
+      order->push_back(frame.e);
+      continue;
+    }
+    if (bounds_[frame.e].visit == visit_) {  // pushed twice before its first visit
+      stack.pop_back();
+      continue;
+    }
+    bounds_[frame.e].visit = visit_;
+    stack.back().parts_pushed = true;
+    switch (pool_->Kind(frame.e)) {
+      case ExprKind::kConcat:
+        visit(pool_->Head(frame.e));
+        visit(pool_->Tail(frame.e));
+        break;
+      case ExprKind::kRepeat: visit(pool_->Body(frame.e)); break;
+      case ExprKind::kUnion:
+      case ExprKind::kIntersect:
+        for (uint32_t i = 0; i < pool_->NumMembers(frame.e); ++i) visit(pool_->Members(frame.e)[i]);
+        break;
+      case ExprKind::kCall:
+        if (++rules > kMostRules) break;
+        *calls = true;
+        try {
+          const Expr body = pool_->Expand(frame.e);
+          bodies_[frame.e] = body;
+          grow();
+          visit(body);
+        } catch (const ConstraintError&) {  // a rule that decoding may never reach
+        }
+        break;
+      default: break;
+    }
   }
-  return stack_.size() == before;
 }
 
-LengthBounds::Bounds LengthBounds::Combine(Expr e) {
-  Bounds b;
+uint32_t LengthBounds::LeastOf(Expr e) {
+  uint32_t least = kLongest;
   switch (pool_->Kind(e)) {
-    case ExprKind::kEmpty: b.least = kLongest; break;
-    case ExprKind::kEpsilon: break;
-    case ExprKind::kBytes: b.least = b.most = 1; break;
+    case ExprKind::kEmpty: return kLongest;
+    case ExprKind::kEpsilon: return 0;
+    case ExprKind::kBytes: return 1;
+    case ExprKind::kConcat: return Sum(bounds_[pool_->Head(e)].least, bounds_[pool_->Tail(e)].least);
+    case ExprKind::kRepeat: return pool_->Low(e) ? Times(bounds_[pool_->Body(e)].least, pool_->Low(e)) : 0;
+    case ExprKind::kUnion:
+      for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) least = std::min(least, bounds_[pool_->Members(e)[i]].least);
+      return least;
+    case ExprKind::kIntersect:
+      least = 0;
+      for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) least = std::max(least, bounds_[pool_->Members(e)[i]].least);
+      return least;
+    case ExprKind::kAutomaton: return TableOf(e).to_final[pool_->TableState(e)];
+    case ExprKind::kCall: {
+      const auto body = bodies_.find(e);
+      return body != bodies_.end() ? bounds_[body->second].least : pool_->Nullable(e) ? 0 : 1;
+    }
+    default: return pool_->Nullable(e) ? 0 : 1;
+  }
+}
+
+uint32_t LengthBounds::MostOf(Expr e) const {
+  if (pool_->MayBeEmpty(e)) return kUnknownLength;  // a part may be empty, and its length nothing to rely on
+  uint32_t most = 0;
+  switch (pool_->Kind(e)) {
+    case ExprKind::kEmpty:
+    case ExprKind::kEpsilon: return 0;
+    case ExprKind::kBytes: return 1;
     case ExprKind::kConcat: {
       const Bounds &head = bounds_[pool_->Head(e)], &tail = bounds_[pool_->Tail(e)];
-      b.least = Sum(head.least, tail.least);
-      b.most = std::max(SumOrUnknown(head.most, tail.least), tail.most);
-      break;
+      return std::max(SumOrUnknown(head.most, tail.least), tail.most);
     }
     case ExprKind::kRepeat: {
       const Bounds& body = bounds_[pool_->Body(e)];
-      const uint32_t low = pool_->Low(e);
-      b.least = Times(body.least, low);
-      b.most = SumOrUnknown(body.most, Times(body.least, low ? low - 1 : 0));
-      break;
+      return SumOrUnknown(body.most, Times(body.least, pool_->Low(e) ? pool_->Low(e) - 1 : 0));
     }
     case ExprKind::kUnion:
-      b.least = kLongest;
-      for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) {
-        const Bounds& member = bounds_[pool_->Members(e)[i]];
-        b.least = std::min(b.least, member.least);
-        b.most = std::max(b.most, member.most);
-      }
-      break;
-    case ExprKind::kIntersect:
-      for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) b.least = std::max(b.least, bounds_[pool_->Members(e)[i]].least);
-      b.most = kUnknownLength;
-      break;
-    case ExprKind::kAutomaton: return OfTable(e);
-    default:
-      b.least = pool_->Nullable(e) ? 0 : 1;
-      b.most = kUnknownLength;
-      break;
+      for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) most = std::max(most, bounds_[pool_->Members(e)[i]].most);
+      return most;
+    case ExprKind::kAutomaton: return tables_.at(&pool_->Table(e)).most;
+    case ExprKind::kCall: {
+      const auto body = bodies_.find(e);
+      const bool settled = body != bodies_.end() && bounds_[body->second].settled;
+      return settled ? bounds_[body->second].most : kUnknownLength;
+    }
+    default: return kUnknownLength;
   }
-  if (pool_->MayBeEmpty(e)) b.most = kUnknownLength;  // a part may be empty, and its length nothing to rely on
-  return b;
 }
 
 // Breadth-first from the final states against the arcs, once for each table.
-LengthBounds::Bounds LengthBounds::OfTable(Expr e) {
+const LengthBounds::Distances& LengthBounds::TableOf(Expr e) {
   const ByteTable& table = pool_->Table(e);
   const auto [it, added] = tables_.try_emplace(&table);
   Distances& d = it->second;
-  if (added) {
-    const uint32_t count = static_cast<uint32_t>(table.final.size());
-    std::vector<std::vector<uint32_t>> before(count);
-    for (uint32_t q = 1; q < count; ++q)
-      for (size_t b = 0; b < 256; ++b)
-        if (const uint32_t t = table.next[size_t{q} * 256 + b])
-          if (before[t].empty() || before[t].back() != q) before[t].push_back(q);
-    d.to_final.assign(count, kLongest);
-    std::vector<uint32_t> queue;
-    for (uint32_t q = 1; q < count; ++q)
-      if (table.final[q]) {
-        d.to_final[q] = 0;
-        queue.push_back(q);
+  if (!added) return d;
+  const uint32_t count = static_cast<uint32_t>(table.final.size());
+  std::vector<std::vector<uint32_t>> before(count);
+  for (uint32_t q = 1; q < count; ++q)
+    for (size_t b = 0; b < 256; ++b)
+      if (const uint32_t t = table.next[size_t{q} * 256 + b])
+        if (before[t].empty() || before[t].back() != q) before[t].push_back(q);
+  d.to_final.assign(count, kLongest);
+  std::vector<uint32_t> queue;
+  for (uint32_t q = 1; q < count; ++q)
+    if (table.final[q]) {
+      d.to_final[q] = 0;
+      queue.push_back(q);
+    }
+  for (size_t i = 0; i < queue.size(); ++i)
+    for (const uint32_t p : before[queue[i]])
+      if (d.to_final[p] == kLongest) {
+        d.to_final[p] = d.to_final[queue[i]] + 1;
+        queue.push_back(p);
       }
-    for (size_t i = 0; i < queue.size(); ++i)
-      for (const uint32_t p : before[queue[i]])
-        if (d.to_final[p] == kLongest) {
-          d.to_final[p] = d.to_final[queue[i]] + 1;
-          queue.push_back(p);
-        }
-    for (const uint32_t q : queue) d.most = std::max(d.most, d.to_final[q]);
-  }
-  Bounds b;
-  b.least = d.to_final[pool_->TableState(e)];
-  b.most = d.most;
-  return b;
+  for (const uint32_t q : queue) d.most = std::max(d.most, d.to_final[q]);
+  return d;
 }
 
 }  // namespace tokamata

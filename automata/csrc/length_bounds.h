@@ -10,29 +10,36 @@ namespace tokamata {
 
 constexpr uint32_t kUnknownLength = 0xffffffff;
 
-// Memoized by expression; the pool may grow between questions. Not thread-safe.
+// Memoized by expression; the pool may grow between questions. A question expands the rules that are called below the
+// expression, at most kMostRules new ones. Not thread-safe.
 class LengthBounds {
  public:
-  explicit LengthBounds(const Expressions* pool) : pool_(pool) {}
-  // No member is shorter; exact where there is no intersection, complement or call inside.
+  explicit LengthBounds(Expressions* pool) : pool_(pool) {}
+  // No member is shorter; exact where there is no intersection, complement or rule left unexpanded inside.
   uint32_t Least(Expr e) { return Of(e).least; }
   // From wherever the beginning of a member leads, some end is no farther than this; kUnknownLength where the structure
-  // does not tell (intersections, complements, calls, numbers beyond 32 bits).
+  // does not tell (intersections, complements, recursive rules, numbers beyond 32 bits).
   uint32_t Most(Expr e) { return Of(e).most; }
+  static constexpr size_t kMostRules = 256;
 
  private:
   struct Bounds {
-    uint32_t least = 0, most = 0;
+    uint32_t least = kUnknownLength - 1, most = kUnknownLength;
     bool known = false;
+    bool settled = false;  // most is final: not so where a rule calls itself
+    uint32_t visit = 0;    // the last Collect that met it
   };
   const Bounds& Of(Expr e);
-  bool PushUnknownParts(Expr e);  // true when all parts are known
-  Bounds Combine(Expr e);
-  Bounds OfTable(Expr e);
+  void Collect(Expr root, std::vector<Expr>* order, bool* calls);
+  uint32_t LeastOf(Expr e);
+  uint32_t MostOf(Expr e) const;
+  struct Distances;
+  const Distances& TableOf(Expr e);
 
-  const Expressions* pool_;
+  Expressions* pool_;
   std::vector<Bounds> bounds_;  // by expression
-  std::vector<Expr> stack_;
+  uint32_t visit_ = 0;
+  std::unordered_map<Expr, Expr> bodies_;  // of calls that were expanded
   struct Distances {
     std::vector<uint32_t> to_final;  // by state of the table
     uint32_t most = 0;
