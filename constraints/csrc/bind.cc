@@ -8,6 +8,7 @@ namespace tokamata {
 void BindConstraints(nb::module_& m) {
   BindRegex(m);
   BindJson(m);
+  BindJsonSchema(m);
   BindJsonLeaves(m);
   BindSchemaDocuments(m);
 }

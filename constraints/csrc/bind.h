@@ -7,4 +7,5 @@ void BindRegex(nanobind::module_& m);       // bind_regex.cc
 void BindJson(nanobind::module_& m);        // bind_json.cc
 void BindJsonLeaves(nanobind::module_& m);  // bind_json_leaves.cc
 void BindSchemaDocuments(nanobind::module_& m);  // bind_schema_documents.cc
+void BindJsonSchema(nanobind::module_& m);  // bind_json_schema.cc
 }  // namespace tokamata

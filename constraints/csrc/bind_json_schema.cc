@@ -1,0 +1,63 @@
+// Python binding of the JSON Schema engine.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "automata/csrc/language.h"
+#include "constraints/csrc/bind.h"
+#include "constraints/csrc/json_schema_rules.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tokamata {
+namespace {
+
+Language CompileJsonSchema(const nb::bytes& text, const SchemaDocuments::Registry& registry,
+                           const JsonSchemaOptions& options, const Limits& limits) {
+  std::string copy(text.c_str(), text.size());
+  nb::gil_scoped_release release;
+  auto documents = std::make_shared<SharedDocuments>(std::make_unique<SchemaDocuments>(std::move(copy), registry));
+  return Language::Build(
+      [&](Expressions* pool) {
+        const auto rules = JsonSchemaRules::Make(pool, documents, options);
+        const Expr texts = rules->Texts(rules->SetOf(documents->Root()));
+        if (texts == kEmpty) throw ConstraintError("json_schema: no JSON value is valid against the schema; it contradicts itself");
+        return texts;
+      },
+      limits);
+}
+
+}  // namespace
+
+void BindJsonSchema(nb::module_& m) {
+  nb::enum_<JsonWhitespace>(m, "JsonWhitespace")
+      .value("FLEXIBLE", JsonWhitespace::kFlexible)
+      .value("COMPACT", JsonWhitespace::kCompact)
+      .value("PRETTY", JsonWhitespace::kPretty)
+      .value("ANY", JsonWhitespace::kAny)
+      .value("PATTERN", JsonWhitespace::kPattern);
+  nb::enum_<KeyOrder>(m, "KeyOrder")
+      .value("SCHEMA", KeyOrder::kSchema)
+      .value("ANY", KeyOrder::kAny)
+      .value("SORTED", KeyOrder::kSorted);
+  nb::class_<JsonSchemaOptions>(m, "JsonSchemaOptions", "How the values of a schema are written, and limits.")
+      .def(nb::init<>())
+      .def_rw("whitespace", &JsonSchemaOptions::whitespace)
+      .def_rw("whitespace_pattern", &JsonSchemaOptions::whitespace_pattern)
+      .def_rw("indent", &JsonSchemaOptions::indent)
+      .def_rw("key_order", &JsonSchemaOptions::key_order)
+      .def_rw("canonical_strings", &JsonSchemaOptions::canonical_strings)
+      .def_rw("canonical_numbers", &JsonSchemaOptions::canonical_numbers)
+      .def_rw("formats", &JsonSchemaOptions::formats)
+      .def_rw("lenient", &JsonSchemaOptions::lenient)
+      .def_rw("max_cases", &JsonSchemaOptions::max_cases)
+      .def_rw("max_nesting", &JsonSchemaOptions::max_nesting);
+  m.def("json_schema", &CompileJsonSchema, "text"_a, "registry"_a, "options"_a, "limits"_a,
+        "The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text.");
+}
+
+}  // namespace tokamata

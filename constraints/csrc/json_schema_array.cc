@@ -1,0 +1,233 @@
+// Arrays: a case of demands, read element by element.
+#include <algorithm>
+
+#include "constraints/csrc/json_schema_rules.h"
+
+namespace tokamata {
+
+JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
+  if (arrays_[id].ready) return arrays_[id];
+  const Case demands = array_cases_[id];
+  ArrayPlan p;
+  uint32_t prefix = 0;
+  for (const Demand& d : demands) switch (d.kind) {
+      case DemandKind::kItems:
+      case DemandKind::kUnevaluatedItems:
+        p.groups.push_back(d);
+        prefix = std::max(prefix, cases_.PrefixOf(d));
+        break;
+      case DemandKind::kSomeItem:
+      case DemandKind::kSomeUnevaluatedItem:
+        p.owed.push_back(d);
+        prefix = std::max(prefix, cases_.PrefixOf(d));
+        break;
+      case DemandKind::kContains:
+        if (d.b || d.c != kUnbounded) p.contains.push_back(d);
+        break;
+      case DemandKind::kLength:
+        p.low = std::max(p.low, d.b);
+        p.high = std::min(p.high, d.c);
+        break;
+      case DemandKind::kUnique:
+        p.unique = true;
+        p.unique_use = d.a;
+        break;
+      case DemandKind::kRepeated:
+        p.repeated = true;
+        p.unique_use = d.a;
+        break;
+      default: break;
+    }
+  if (p.owed.size() > 31)
+    throw LimitError("json_schema: the limit owed=31 was reached: negated schemas of one array, in a conjunction");
+  if (p.high != kUnbounded) prefix = std::min(prefix, p.high);
+  for (uint32_t i = 0; i <= prefix; ++i) {
+    SetId value = kAnyValue;
+    for (const Demand& g : p.groups)
+      if (value != kNoValue) value = sets_.And(value, cases_.AppliedToItem(g, i));
+    p.values.push_back(value);
+  }
+  if (p.high <= 1) {  // nothing to compare
+    p.unique = false;
+    if (p.repeated) p.low = 1, p.high = 0;
+  }
+  p.ready = true;
+  arrays_[id] = std::move(p);
+  if (arrays_[id].unique || arrays_[id].repeated) FindChoices(&arrays_[id]);
+  return arrays_[id];
+}
+
+// With uniqueItems the values that elements may have are listed: the language of distinct elements over an unlimited
+// set is not one that a push-down automaton knows.
+void JsonSchemaRules::FindChoices(ArrayPlan* p) {
+  constexpr size_t kMostChoices = 256;
+  std::vector<std::pair<std::string, const JsonValue*>> found;
+  bool finite = true;
+  for (uint32_t i = 0; i < p->values.size() && finite; ++i) {
+    if (p->high != kUnbounded && i >= p->high) break;
+    std::vector<const JsonValue*> candidates;
+    finite = p->values[i] == kNoValue || cases_.FiniteValues(p->values[i], &candidates);
+    for (const JsonValue* c : candidates) {
+      const bool known = std::any_of(found.begin(), found.end(), [&](const auto& f) { return JsonEqual(*f.second, *c); });
+      if (!known && found.size() <= kMostChoices) found.emplace_back("", c);
+    }
+  }
+  if (finite && found.size() <= kMostChoices) {
+    for (const auto& f : found) p->choices.push_back(sets_.Constant(f.second));
+    return;
+  }
+  if (options_.lenient && p->unique) {
+    p->unique = false;
+    return;
+  }
+  throw UnsupportedError("json_schema: uniqueItems at " + cases_.Describe(p->unique_use) +
+                         " cannot be enforced: it is only where elements have at most " + std::to_string(kMostChoices) +
+                         " values, listed by enum, const or type boolean or null; list them, set maxItems to 1, drop "
+                         "uniqueItems, or pass lenient=True");
+}
+
+JsonSchemaRules::ArrayState JsonSchemaRules::StartArray(uint32_t id, uint32_t depth) {
+  const ArrayPlan& p = PreparedArray(id);
+  ListId counts = 0;
+  if (!p.contains.empty()) counts = sets_.lists.Intern(std::vector<uint32_t>(p.contains.size(), 0));
+  const uint32_t owed = ((1u << p.owed.size()) - 1) | (p.repeated ? kRepeatedBit : 0);
+  return {id, 0, p.low, p.high, owed, counts, depth, 1};
+}
+
+bool JsonSchemaRules::ArrayMayEnd(const ArrayState& s) {
+  if (s.low || s.owed) return false;
+  const ArrayPlan& p = PreparedArray(s.plan);
+  const std::vector<uint32_t>& counts = sets_.lists.At(s.counts);
+  for (size_t i = 0; i < p.contains.size(); ++i)
+    if (counts[i] < p.contains[i].b) return false;
+  return true;
+}
+
+// Nothing but the number of elements is still asked of the array as such.
+bool JsonSchemaRules::IsPlain(const ArrayPlan& p, const ArrayState& s) const {
+  if (s.owed || p.unique) return false;
+  const std::vector<uint32_t>& counts = sets_.lists.At(s.counts);
+  for (size_t i = 0; i < p.contains.size(); ++i)
+    if (p.contains[i].c != kUnbounded || counts[i] < p.contains[i].b) return false;
+  return true;
+}
+
+void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
+  out->clear();
+  if (s.high == 0) return;
+  PreparedArray(s.plan);
+  const ArrayPlan& p = arrays_[s.plan];
+  const uint32_t last = static_cast<uint32_t>(p.values.size()) - 1;
+  ArrayState base = s;
+  base.index = std::min(s.index + 1, last);
+  base.low = s.low ? s.low - 1 : 0;
+  base.high = s.high == kUnbounded ? kUnbounded : s.high - 1;
+  base.first = 0;
+  struct Option {
+    SetId value;
+    uint32_t owed;
+    std::vector<uint32_t> counts;
+  };
+  std::vector<Option> options;
+  const std::vector<uint32_t> counts = sets_.lists.At(s.counts);
+  const SetId value = p.values[s.index];
+  if (value == kNoValue) return;
+  if (p.unique || p.repeated) {
+    const size_t n = p.contains.size();
+    for (uint32_t c = 0; c < p.choices.size(); ++c) {
+      const bool used = std::binary_search(counts.begin() + static_cast<std::ptrdiff_t>(n), counts.end(), c);
+      if (used && p.unique) continue;
+      Option o{sets_.And(value, SignedUse{p.choices[c], true}), s.owed, counts};
+      if (used)
+        o.owed &= ~kRepeatedBit;
+      else
+        o.counts.insert(std::lower_bound(o.counts.begin() + static_cast<std::ptrdiff_t>(n), o.counts.end(), c), c);
+      options.push_back(std::move(o));
+    }
+  } else {
+    options.push_back({value, s.owed, counts});
+  }
+  for (uint32_t i = 0; i < p.owed.size(); ++i) {
+    if (!(s.owed >> i & 1)) continue;
+    const Demand& d = p.owed[i];
+    const Demand group{d.kind == DemandKind::kSomeItem ? DemandKind::kItems : DemandKind::kUnevaluatedItems, d.a, d.b, 0};
+    const std::vector<UseId> uses = cases_.AppliedToItem(group, s.index);
+    for (size_t k = 0, n = options.size(); k < n; ++k)
+      for (UseId use : uses) {
+        Option o{sets_.And(options[k].value, SignedUse{use, false}), options[k].owed & ~(1u << i), options[k].counts};
+        if (o.value != kNoValue) options.push_back(std::move(o));
+      }
+  }
+  for (size_t i = 0; i < p.contains.size(); ++i) {
+    const Demand& d = p.contains[i];
+    const uint32_t seen = counts[i];
+    const bool bounded = d.c != kUnbounded;
+    if (!bounded && seen >= d.b) continue;  // enough
+    std::vector<Option> next;
+    for (Option& o : options) {
+      if (seen < d.c) {
+        Option match = o;
+        match.value = sets_.And(o.value, SignedUse{d.a, true});
+        ++match.counts[i];
+        if (match.value != kNoValue) next.push_back(std::move(match));
+      }
+      if (bounded) o.value = sets_.And(o.value, SignedUse{d.a, false});
+      if (o.value != kNoValue) next.push_back(std::move(o));
+    }
+    options.swap(next);
+  }
+  for (const Option& o : options) {
+    if (!Inhabited(o.value)) continue;
+    Element e{o.value, base};
+    e.next.owed = o.owed;
+    e.next.counts = o.counts == counts ? s.counts : sets_.lists.Intern(o.counts);
+    if (ArrayInhabited(e.next)) out->push_back(e);
+  }
+}
+
+bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
+  const ArrayPlan& p = PreparedArray(s.plan);
+  if (s.low > s.high) return false;
+  if (IsPlain(p, s)) {
+    for (uint32_t i = 0; i < s.low; ++i) {
+      const size_t index = std::min<size_t>(s.index + i, p.values.size() - 1);
+      if (!Inhabited(arrays_[s.plan].values[index])) return false;
+      if (index + 1 == p.values.size()) break;  // all that follow are alike
+    }
+    return true;
+  }
+  if (ArrayMayEnd(s)) return true;
+  const ListId id = sets_.lists.Intern({1, s.plan, s.index, s.low, s.high, s.owed, s.counts, s.first});
+  const auto known = state_inhabited_.emplace(id, Known::kNo);
+  if (!known.second) return known.first->second == Known::kYes;
+  std::vector<Element> elements;
+  Elements(s, &elements);
+  const bool yes = !elements.empty();
+  if (yes)
+    state_inhabited_[id] = Known::kYes;
+  else if (lowest_ != 0xffffffff || assumed_)
+    state_inhabited_.erase(id);
+  return yes;
+}
+
+Expr JsonSchemaRules::ArrayBody(const ArrayState& s) {
+  const uint32_t inner = Deeper(s.depth);
+  PreparedArray(s.plan);
+  const ArrayPlan& p = arrays_[s.plan];
+  const Expr end = ArrayMayEnd(s) ? Close(s.depth, s.first, ']') : kEmpty;
+  if (s.index + 1 == p.values.size() && IsPlain(p, s)) {  // a counted loop
+    const SetId value = p.values.back();
+    if (s.high == 0 || !Inhabited(value)) return end;
+    const Expr call = CallValue(value, inner), next = pool_->Concat(Comma(inner), call), close = Close(s.depth, false, ']');
+    const uint32_t low = s.low ? s.low - 1 : 0, high = s.high == kUnbounded ? kUnbounded : s.high - 1;
+    if (s.first) return pool_->Union(pool_->Concat({Open(inner), call, pool_->Repeat(next, low, high), close}), end);
+    return pool_->Concat(pool_->Repeat(next, s.low, s.high), close);
+  }
+  std::vector<Element> elements;
+  Elements(s, &elements);
+  std::vector<Expr> parts;
+  for (const Element& e : elements) parts.push_back(pool_->Concat(CallValue(e.value, inner), CallArray(e.next)));
+  return pool_->Union(pool_->Concat(s.first ? Open(inner) : Comma(inner), pool_->Union(std::move(parts))), end);
+}
+
+}  // namespace tokamata

@@ -1,0 +1,742 @@
+#include "constraints/csrc/json_schema_cases.h"
+
+#include <algorithm>
+
+#include "constraints/csrc/json_schema_keywords.h"
+
+namespace tokamata {
+namespace {
+
+uint64_t Pair(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
+
+// A non-negative integer of a keyword ("3", "3.0"), clamped to 32 bits; the documents were checked.
+uint32_t CountOf(const JsonValue* value, uint32_t absent) {
+  if (!value) return absent;
+  const JsonNumber n = ParseJsonNumber(value->text);
+  if (n.negative || n.digits.empty()) return 0;
+  if (n.exponent < 0) return 0;
+  if (n.digits.size() + static_cast<uint64_t>(n.exponent) > 9) return kUnbounded - 1;
+  uint32_t count = 0;
+  for (char c : n.digits) count = count * 10 + static_cast<uint32_t>(c - '0');
+  for (int64_t i = 0; i < n.exponent; ++i) count *= 10;
+  return count;
+}
+
+template <class F>
+void ForEachType(const JsonValue& types, F f) {
+  if (types.IsString()) return f(types.text);
+  for (const JsonValue& t : types) f(t.text);
+}
+
+}  // namespace
+
+SchemaCases::SchemaCases(Expressions* pool, SharedDocuments* documents, const JsonSchemaOptions* options,
+                         SchemaSets* sets, std::function<bool(SetId, JsonType)> inhabited)
+    : pool_(*pool), documents_(*documents), options_(*options), sets_(*sets), inhabited_(std::move(inhabited)),
+      strings_(pool, options->canonical_strings), formats_(&strings_), numbers_(pool, options->canonical_numbers), nothing_(sets->AnyOf({})) {}
+
+UseId SchemaCases::Child(UseId parent, const JsonValue& node) {
+  return sets_.Schema(documents_.Child(sets_.Use(parent).place, node));
+}
+
+std::string SchemaCases::Describe(UseId use) const {
+  const JsonValue* node = sets_.Use(use).place.node;
+  if (!node) return "an alternative";
+  const std::string pointer = sets_.Use(use).kind == UseKind::kSchema ? documents_.Describe(*node) : JsonPointer(*node);
+  return pointer.empty() ? "the root" : "'" + pointer + "'";
+}
+
+void SchemaCases::Inexact(UseId use, std::string_view format, const char* note) const {
+  throw UnsupportedError("json_schema: format \"" + std::string(format) + "\" at " + Describe(use) +
+                         " cannot be enforced exactly (" + note + "); pass formats=False to treat formats as annotations, or lenient=True");
+}
+
+// Lists what a value of a set can be, where enum, const or the types null and boolean list it; false where they don't.
+bool SchemaCases::FiniteValues(SetId set, std::vector<const JsonValue*>* out) {
+  static const JsonValue kNull = [] { JsonValue v; return v; }();
+  static const JsonValue kFalse = [] { JsonValue v; v.kind = JsonKind::kBoolean; return v; }();
+  static const JsonValue kTrue = [] { JsonValue v; v.kind = JsonKind::kBoolean; v.boolean = true; return v; }();
+  std::vector<const JsonValue*> candidates;
+  bool listed = false;
+  const auto list = [&](UseId use, auto&& self, int depth) -> void {
+    const SchemaUse& u = sets_.Use(use);
+    if (listed || depth > 20) return;
+    if (u.kind == UseKind::kConstant) {
+      candidates = {u.place.node};
+      listed = true;
+    }
+    if (u.kind != UseKind::kSchema || !u.place.node->IsObject()) return;
+    const SchemaPlace place = u.place;
+    const SchemaDialect draft = documents_.Dialect(*place.node);
+    for (uint32_t i = 0; i < place.node->size && !listed; ++i) {
+      const JsonValue& value = place.node->elements[i];
+      switch (KeywordOf(place.node->keys[i], draft)) {
+        case Keyword::kConst: candidates = {&value}, listed = true; break;
+        case Keyword::kEnum:
+          for (const JsonValue& v : value) candidates.push_back(&v);
+          listed = true;
+          break;
+        case Keyword::kRef: self(sets_.Schema(documents_.Resolve(place, SchemaReference::kRef)), self, depth + 1); break;
+        case Keyword::kAllOf:
+          for (const JsonValue& part : value) self(Child(use, part), self, depth + 1);
+          break;
+        default: break;
+      }
+    }
+  };
+  for (const SignedUse& part : sets_.Parts(set))
+    if (part.positive) list(part.use, list, 0);
+  if (!listed) {
+    if (!pool_.IsEmpty(NumberOf(set)) || !pool_.IsEmpty(StringOf(set)) || !CasesOf(set, JsonType::kArray).empty() ||
+        !CasesOf(set, JsonType::kObject).empty())
+      return false;
+    candidates = {&kNull, &kFalse, &kTrue};
+  }
+  for (const JsonValue* c : candidates) {
+    const SetId with = sets_.And(set, SignedUse{sets_.Constant(c), true});
+    const JsonType type = c->IsObject() ? JsonType::kObject : c->IsArray() ? JsonType::kArray : c->IsNumber() ? JsonType::kNumber
+                          : c->IsString() ? JsonType::kString : JsonType::kSimple;
+    if (with != kNoValue && inhabited_(with, type)) out->push_back(c);
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------- algebras
+
+// null, false and true as bits.
+struct SchemaCases::Bits {
+  using Value = uint8_t;
+  static constexpr JsonType kType = JsonType::kSimple;
+  SchemaCases& owner;
+  Value True() { return kSimpleBits; }
+  Value False() { return 0; }
+  bool IsTrue(Value v) { return v == kSimpleBits; }
+  bool IsFalse(Value v) { return v == 0; }
+  Value And(Value a, Value b) { return a & b; }
+  Value Or(Value a, Value b) { return a | b; }
+  Value Type(const JsonValue& types, bool positive) {
+    Value v = 0;
+    ForEachType(types, [&](std::string_view t) {
+      if (t == "null") v |= kNullBit;
+      if (t == "boolean") v |= kFalseBit | kTrueBit;
+    });
+    return positive ? v : static_cast<Value>(kSimpleBits & ~v);
+  }
+  Value Constants(const std::vector<const JsonValue*>& values, bool positive) {
+    Value v = 0;
+    for (const JsonValue* c : values) {
+      if (c->kind == JsonKind::kNull) v |= kNullBit;
+      if (c->IsBoolean()) v |= c->boolean ? kTrueBit : kFalseBit;
+    }
+    return positive ? v : static_cast<Value>(kSimpleBits & ~v);
+  }
+  Value Leaf(Keyword, UseId, const JsonValue&, bool positive, bool) { return positive ? True() : False(); }
+  bool Disjoint(UseId, UseId, Value a, Value b) { return (a & b) == 0; }
+};
+
+struct SchemaCases::Numbers {
+  using Value = Expr;
+  static constexpr JsonType kType = JsonType::kNumber;
+  SchemaCases& owner;
+  Value True() { return owner.numbers_.Number(); }
+  Value False() { return kEmpty; }
+  bool IsTrue(Value v) { return v == True(); }
+  bool IsFalse(Value v) { return v == kEmpty; }
+  Value And(Value a, Value b) { return IsTrue(a) ? b : IsTrue(b) ? a : owner.pool_.Intersect(a, b); }
+  Value Or(Value a, Value b) { return IsTrue(a) || IsTrue(b) ? True() : owner.pool_.Union(a, b); }
+  Value Sign(Value v, bool positive) {
+    if (positive) return v;
+    return IsTrue(v) ? kEmpty : IsFalse(v) ? True() : owner.pool_.Difference(True(), v);
+  }
+  Value Type(const JsonValue& types, bool positive) {
+    bool number = false, integer = false;
+    ForEachType(types, [&](std::string_view t) {
+      number = number || t == "number";
+      integer = integer || t == "integer";
+    });
+    if (number) return Sign(True(), positive);
+    return Sign(integer ? owner.numbers_.Integer() : False(), positive);
+  }
+  Value Constants(const std::vector<const JsonValue*>& values, bool positive) {
+    std::vector<Expr> parts;
+    for (const JsonValue* c : values)
+      if (c->IsNumber())
+        parts.push_back(positive && owner.options_.canonical_numbers ? owner.numbers_.Text(c->text) : owner.numbers_.Value(c->text));
+    return Sign(owner.pool_.Union(std::move(parts)), positive);
+  }
+  Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool) {
+    JsonNumbers& numbers = owner.numbers_;
+    const JsonValue& node = *owner.sets_.Use(use).place.node;
+    if (keyword == Keyword::kMultipleOf) return Sign(numbers.MultipleOf(value.text), positive);
+    if (keyword != Keyword::kMinimum && keyword != Keyword::kMaximum && keyword != Keyword::kExclusiveMinimum &&
+        keyword != Keyword::kExclusiveMaximum)
+      return positive ? True() : False();
+    // All four make one range, where the first of them stands.
+    const char* const all[] = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"};
+    const JsonValue* found[4];
+    for (int i = 0; i < 4; ++i) {
+      found[i] = node.Find(all[i]);
+      if (found[i] && found[i] < &value) return positive ? True() : False();
+    }
+    NumberBounds bounds;
+    if (owner.documents_.Dialect(node).draft == SchemaDraft::k4) {  // exclusive bounds are booleans
+      const auto open = [](const JsonValue* e) { return e && e->IsBoolean() && e->boolean; };
+      if (found[0]) bounds.low = found[0]->text, bounds.low_exclusive = open(found[2]);
+      if (found[1]) bounds.high = found[1]->text, bounds.high_exclusive = open(found[3]);
+    } else {
+      const auto tighter = [](const JsonValue* x, const JsonValue* y) {
+        return CompareJsonNumbers(ParseJsonNumber(x->text), ParseJsonNumber(y->text));
+      };
+      if (found[0]) bounds.low = found[0]->text;
+      if (found[2] && (!found[0] || tighter(found[2], found[0]) >= 0)) bounds.low = found[2]->text, bounds.low_exclusive = true;
+      if (found[1]) bounds.high = found[1]->text;
+      if (found[3] && (!found[1] || tighter(found[3], found[1]) <= 0)) bounds.high = found[3]->text, bounds.high_exclusive = true;
+    }
+    // With a type beside it, integers only: one expression instead of an intersection.
+    const JsonValue* types = node.Find("type");
+    const bool integers = positive && types && types->IsString() && types->text == "integer";
+    return Sign(numbers.Range(bounds, integers), positive);
+  }
+  bool Disjoint(UseId, UseId, Value a, Value b) { return owner.pool_.IsEmpty(And(a, b)); }
+};
+
+struct SchemaCases::Strings {
+  using Value = Expr;
+  static constexpr JsonType kType = JsonType::kString;
+  SchemaCases& owner;
+  Value True() { return owner.strings_.Any(); }
+  Value False() { return kEmpty; }
+  bool IsTrue(Value v) { return v == True(); }
+  bool IsFalse(Value v) { return v == kEmpty; }
+  Value And(Value a, Value b) { return IsTrue(a) ? b : IsTrue(b) ? a : owner.pool_.Intersect(a, b); }
+  Value Or(Value a, Value b) { return IsTrue(a) || IsTrue(b) ? True() : owner.pool_.Union(a, b); }
+  Value Sign(Value v, bool positive) {
+    if (positive) return v;
+    return IsTrue(v) ? kEmpty : IsFalse(v) ? True() : owner.strings_.Complement(v);
+  }
+  Value Type(const JsonValue& types, bool positive) {
+    bool any = false;
+    ForEachType(types, [&](std::string_view t) { any = any || t == "string"; });
+    return any == positive ? True() : False();
+  }
+  Value Constants(const std::vector<const JsonValue*>& values, bool positive) {
+    std::vector<std::string> texts;
+    for (const JsonValue* c : values)
+      if (c->IsString()) texts.emplace_back(c->text);
+    if (texts.empty()) return Sign(False(), positive);
+    return Sign(texts.size() == 1 ? owner.strings_.Literal(texts[0]) : owner.strings_.Choice(std::move(texts)), positive);
+  }
+  Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool) {
+    const JsonValue& node = *owner.sets_.Use(use).place.node;
+    switch (keyword) {
+      case Keyword::kMinLength:
+      case Keyword::kMaxLength: {
+        const JsonValue *low = node.Find("minLength"), *high = node.Find("maxLength");
+        const JsonValue* other = &value == low ? high : low;
+        if (other && other < &value) break;  // both together, where the first of them stands
+        const uint32_t least = CountOf(low, 0), most = CountOf(high, kUnbounded);
+        return Sign(least > most ? kEmpty : owner.strings_.Length(least, most), positive);
+      }
+      case Keyword::kPattern: return Sign(owner.strings_.Pattern(value.text), positive);
+      case Keyword::kFormat: {
+        if (!owner.options_.formats || !value.IsString()) break;
+        const std::optional<JsonFormat> format = owner.formats_.Format(value.text);
+        if (!format) break;
+        if (!format->exact && (!positive || !owner.options_.lenient)) owner.Inexact(use, value.text, format->note);
+        return Sign(format->language, positive);
+      }
+      default: break;
+    }
+    return positive ? True() : False();
+  }
+  bool Disjoint(UseId, UseId, Value a, Value b) { return owner.pool_.IsEmpty(And(a, b)); }
+};
+
+struct SchemaCases::Compound {
+  using Value = Cases;
+  SchemaCases& owner;
+  const JsonType kType;
+  Value True() { return {{}}; }
+  Value False() { return {}; }
+  bool IsTrue(const Value& v) { return v.size() == 1 && v[0].empty(); }
+  bool IsFalse(const Value& v) { return v.empty(); }
+  Value And(const Value& a, const Value& b) { return owner.AndCases(a, b); }
+  Value Or(Value a, const Value& b) {
+    for (const Case& c : b)
+      if (std::find(a.begin(), a.end(), c) == a.end()) a.push_back(c);
+    owner.CheckCases(a.size());
+    return a;
+  }
+  Value Type(const JsonValue& types, bool positive) {
+    bool any = false;
+    ForEachType(types, [&](std::string_view t) { any = any || t == (kType == JsonType::kArray ? "array" : "object"); });
+    return any == positive ? True() : False();
+  }
+  Value Constants(const std::vector<const JsonValue*>& values, bool positive) {
+    Value all = positive ? False() : True();
+    for (const JsonValue* c : values) {
+      if (c->kind != (kType == JsonType::kArray ? JsonKind::kArray : JsonKind::kObject)) continue;
+      const UseId use = owner.sets_.Constant(c);
+      Case same;
+      if (kType == JsonType::kObject) {
+        same.push_back({DemandKind::kMembers, use});
+        for (uint32_t i = 0; i < c->size; ++i) same.push_back({DemandKind::kRequired, owner.sets_.Key(c->keys[i])});
+      } else {
+        same.push_back({DemandKind::kItems, use});
+        same.push_back({DemandKind::kLength, 0, c->size, c->size});
+      }
+      if (positive)
+        all = Or(std::move(all), {same});
+      else
+        all = And(all, owner.NegateCases({same}));
+    }
+    return all;
+  }
+  Value One(Demand d) { return {{d}}; }
+  // Between low and high; nothing when that is impossible, everything when it always holds.
+  Value Between(DemandKind kind, uint32_t a, uint32_t low, uint32_t high) {
+    if (low > high) return False();
+    if (low == 0 && high == kUnbounded) return True();
+    return One({kind, a, low, high});
+  }
+  Value Counted(DemandKind kind, uint32_t a, uint32_t low, uint32_t high, bool positive) {
+    if (positive) return Between(kind, a, low, high);
+    Value v = low ? Between(kind, a, 0, low - 1) : False();
+    return high == kUnbounded ? v : Or(std::move(v), Between(kind, a, high + 1, kUnbounded));
+  }
+  // Whether `value` is the first of some keywords in its schema; they make one group.
+  bool First(const JsonValue& node, const JsonValue& value, std::initializer_list<const char*> group) {
+    for (const char* name : group)
+      if (const JsonValue* other = node.Find(name); other && other < &value) return false;
+    return true;
+  }
+  Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool tracking) {
+    const JsonValue& node = *owner.sets_.Use(use).place.node;
+    const Value none = positive ? True() : False();
+    if (kType == JsonType::kObject) switch (keyword) {
+        case Keyword::kProperties:
+        case Keyword::kPatternProperties:
+        case Keyword::kAdditionalProperties:
+          if (!First(node, value, {"properties", "patternProperties", "additionalProperties"})) return none;
+          return One({positive ? DemandKind::kMembers : DemandKind::kSomeMember, use, 0, 0, !tracking});
+        case Keyword::kPropertyNames:
+          return One({positive ? DemandKind::kNames : DemandKind::kSomeName, owner.Child(use, value)});
+        case Keyword::kRequired: {
+          if (!value.IsArray()) return none;
+          Value v = none;
+          for (const JsonValue& key : value) {
+            const KeyId id = owner.sets_.Key(key.text);
+            v = positive ? And(v, One({DemandKind::kRequired, id})) : Or(std::move(v), One({DemandKind::kForbidden, id}));
+          }
+          return v;
+        }
+        case Keyword::kMinProperties:
+        case Keyword::kMaxProperties: {
+          if (!First(node, value, {"minProperties", "maxProperties"})) return none;
+          return Counted(DemandKind::kProperties, 0, CountOf(node.Find("minProperties"), 0),
+                         CountOf(node.Find("maxProperties"), kUnbounded), positive);
+        }
+        case Keyword::kDependentRequired: {
+          Value v = none;
+          for (uint32_t i = 0; i < value.size; ++i) v = Dependency(v, value.keys[i], value.elements[i], positive);
+          return v;
+        }
+        default: return none;
+      }
+    switch (keyword) {
+      case Keyword::kPrefixItems:
+      case Keyword::kItems:
+      case Keyword::kAdditionalItems:
+        if (!First(node, value, {"prefixItems", "items", "additionalItems"})) return none;
+        return One({positive ? DemandKind::kItems : DemandKind::kSomeItem, use, 0, 0, !tracking});
+      case Keyword::kContains: {
+        const bool counts = owner.documents_.Dialect(node).draft >= SchemaDraft::k2019;
+        const uint32_t low = counts ? CountOf(node.Find("minContains"), 1) : 1;
+        const uint32_t high = counts ? CountOf(node.Find("maxContains"), kUnbounded) : kUnbounded;
+        const UseId child = owner.Child(use, value);
+        if (positive && tracking && low == 0 && high == kUnbounded) return One({DemandKind::kContains, child, 0, kUnbounded});
+        Value v = Counted(DemandKind::kContains, child, low, high, positive);
+        for (Case& c : v)
+          for (Demand& d : c) d.quiet = !tracking;
+        return v;
+      }
+      case Keyword::kMinItems:
+      case Keyword::kMaxItems:
+        if (!First(node, value, {"minItems", "maxItems"})) return none;
+        return Counted(DemandKind::kLength, 0, CountOf(node.Find("minItems"), 0), CountOf(node.Find("maxItems"), kUnbounded),
+                       positive);
+      case Keyword::kUniqueItems:
+        if (!value.IsBoolean() || !value.boolean) return none;
+        return One({positive ? DemandKind::kUnique : DemandKind::kRepeated, use});
+      default: return none;
+    }
+  }
+  // v, and: where `key` occurs, all of `keys` do.
+  Value Dependency(Value v, std::string_view key, const JsonValue& keys, bool positive) {
+    const KeyId id = owner.sets_.Key(key);
+    Case together;
+    for (const JsonValue& k : keys) together.push_back({DemandKind::kRequired, owner.sets_.Key(k.text)});
+    if (positive) {
+      if (together.empty()) return v;
+      return And(v, Or(One({DemandKind::kForbidden, id}), {together}));
+    }
+    return Or(std::move(v), And(One({DemandKind::kRequired, id}), owner.NegateCases({together})));
+  }
+  bool Disjoint(UseId a, UseId b, const Value&, const Value&) { return owner.Disjoint(a, b, kType); }
+};
+
+// ---------------------------------------------------------------------------------------------- Boolean keywords
+
+// And over n parts, or with positive = false Or over the parts (which are then negated ones).
+template <class Algebra, class F>
+typename Algebra::Value SchemaCases::All(Algebra& algebra, size_t n, bool positive, F part) {
+  auto v = positive ? algebra.True() : algebra.False();
+  for (size_t i = 0; i < n; ++i) {
+    v = positive ? algebra.And(v, part(i)) : algebra.Or(std::move(v), part(i));
+    if (positive ? algebra.IsFalse(v) : algebra.IsTrue(v)) break;
+  }
+  return v;
+}
+
+template <class Algebra>
+typename Algebra::Value SchemaCases::OneOf(Algebra& algebra, const std::vector<UseId>& uses, bool positive, bool tracking) {
+  using Value = typename Algebra::Value;
+  std::vector<UseId> live;  // those with values of this type
+  std::vector<Value> yes;
+  for (UseId use : uses) {
+    Value v = Evaluate(algebra, use, true, tracking);
+    if (algebra.IsFalse(v)) continue;
+    live.push_back(use);
+    yes.push_back(std::move(v));
+  }
+  const size_t n = live.size();
+  std::vector<Value> no(n);
+  std::vector<uint8_t> has_no(n, 0);
+  const auto negated = [&](size_t i) -> const Value& {
+    if (!has_no[i]) no[i] = Evaluate(algebra, live[i], false, false);
+    has_no[i] = 1;
+    return no[i];
+  };
+  std::vector<uint8_t> disjoint(n * n, 0);
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < i; ++j)
+      disjoint[i * n + j] = disjoint[j * n + i] = algebra.Disjoint(live[i], live[j], yes[i], yes[j]);
+  Value result = algebra.False();
+  if (positive) {
+    for (size_t i = 0; i < n; ++i) {
+      Value v = yes[i];
+      for (size_t j = 0; j < n && !algebra.IsFalse(v); ++j)
+        if (j != i && !disjoint[i * n + j]) v = algebra.And(v, negated(j));
+      result = algebra.Or(std::move(result), v);
+    }
+    return result;
+  }
+  Value none = algebra.True();
+  for (size_t i = 0; i < n && !algebra.IsFalse(none); ++i) none = algebra.And(none, negated(i));
+  result = algebra.Or(std::move(result), none);
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (!disjoint[i * n + j]) result = algebra.Or(std::move(result), algebra.And(yes[i], yes[j]));
+  return result;
+}
+
+template <class Algebra>
+typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool positive, bool tracking) {
+  const SchemaUse& u = sets_.Use(use);
+  if (u.kind == UseKind::kConstant) return algebra.Constants({u.place.node}, positive);
+  if (u.kind == UseKind::kAnyOf) {
+    const std::vector<UseId> members = u.members;
+    return All(algebra, members.size(), !positive, [&](size_t i) { return Evaluate(algebra, members[i], positive, false); });
+  }
+  const JsonValue& node = *u.place.node;
+  if (!node.IsObject()) return node.boolean == positive ? algebra.True() : algebra.False();
+  if (++nesting_ > options_.max_nesting) {
+    nesting_ = 0;
+    throw LimitError("json_schema: the limit nesting=" + std::to_string(options_.max_nesting) + " was reached at " + Describe(use) +
+                     ": schemas that apply to one value inside one another; is there a reference that leads back to itself?");
+  }
+  auto v = EvaluateNode(algebra, use, positive, tracking);
+  if (nesting_) --nesting_;
+  return v;
+}
+
+template <class Algebra>
+typename Algebra::Value SchemaCases::EvaluateNode(Algebra& algebra, UseId use, bool positive, bool tracking) {
+  const SchemaPlace place = sets_.Use(use).place;
+  const JsonValue& node = *place.node;
+  const SchemaDialect dialect = documents_.Dialect(node);
+  constexpr bool kCompound = std::is_same_v<Algebra, Compound>;
+  if (dialect.draft <= SchemaDraft::k7)  // a reference hides its siblings
+    if (const JsonValue* ref = node.Find("$ref"); ref && ref->IsString())
+      return EvaluateKeyword(algebra, use, Keyword::kRef, *ref, positive, tracking);
+  const JsonValue* unevaluated = nullptr;
+  if constexpr (kCompound) {
+    if (dialect.draft >= SchemaDraft::k2019 && dialect.unevaluated)
+      unevaluated = node.Find(algebra.kType == JsonType::kArray ? "unevaluatedItems" : "unevaluatedProperties");
+    if (unevaluated && !positive) return NegateCases(EvaluateNode(algebra, use, true, false));
+  }
+  if (const JsonValue* types = dialect.validation ? node.Find("type") : nullptr) {  // decides most types at once
+    const auto v = algebra.Type(*types, positive);
+    if (positive ? algebra.IsFalse(v) : algebra.IsTrue(v)) return v;
+  }
+  const auto value = All(algebra, node.size, positive, [&](size_t i) {
+    const Keyword keyword = KeywordOf(node.keys[i], dialect);
+    if (keyword == Keyword::kNone) return positive ? algebra.True() : algebra.False();
+    return EvaluateKeyword(algebra, use, keyword, node.elements[i], positive, tracking || unevaluated);
+  });
+  if constexpr (kCompound) {
+    if (unevaluated) return Unevaluated(use, *unevaluated, value, algebra.kType);
+  }
+  return value;
+}
+
+template <class Algebra>
+typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use, Keyword keyword, const JsonValue& value,
+                                                     bool positive, bool tracking) {
+  const auto child = [&](const JsonValue& node, bool sign) { return Evaluate(algebra, Child(use, node), sign, tracking); };
+  switch (keyword) {
+    case Keyword::kRef:
+    case Keyword::kDynamicRef:
+    case Keyword::kRecursiveRef: {
+      const SchemaReference kind = keyword == Keyword::kRef          ? SchemaReference::kRef
+                                   : keyword == Keyword::kDynamicRef ? SchemaReference::kDynamicRef
+                                                                     : SchemaReference::kRecursiveRef;
+      return Evaluate(algebra, sets_.Schema(documents_.Resolve(sets_.Use(use).place, kind)), positive, tracking);
+    }
+    case Keyword::kAllOf:
+      return All(algebra, value.size, positive, [&](size_t i) { return child(value.elements[i], positive); });
+    case Keyword::kAnyOf: {
+      if (!positive || !tracking)
+        return All(algebra, value.size, !positive, [&](size_t i) { return child(value.elements[i], positive); });
+      // Every set of branches may hold, and each says what it evaluates.
+      auto some = algebra.False();
+      for (const JsonValue& branch : value) {
+        const auto v = child(branch, true);
+        some = algebra.Or(algebra.Or(some, v), algebra.And(some, v));
+      }
+      return some;
+    }
+    case Keyword::kOneOf: {
+      std::vector<UseId> uses;
+      for (const JsonValue& branch : value) uses.push_back(Child(use, branch));
+      return OneOf(algebra, uses, positive, tracking);
+    }
+    case Keyword::kNot: return Evaluate(algebra, Child(use, value), !positive, false);
+    case Keyword::kIf: {
+      const JsonValue& node = *sets_.Use(use).place.node;
+      const JsonValue *then = node.Find("then"), *otherwise = node.Find("else");
+      if (!then && !otherwise && !tracking) break;
+      const auto branch = [&](const JsonValue* schema) {
+        return schema ? child(*schema, positive) : positive ? algebra.True() : algebra.False();
+      };
+      auto holds = child(value, true);
+      auto fails = Evaluate(algebra, Child(use, value), false, false);
+      return algebra.Or(algebra.And(holds, branch(then)), algebra.And(fails, branch(otherwise)));
+    }
+    case Keyword::kDependentSchemas:
+    case Keyword::kDependencies:
+      if constexpr (std::is_same_v<Algebra, Compound>) {
+        if (algebra.kType != JsonType::kObject || !value.IsObject()) break;
+        auto v = positive ? algebra.True() : algebra.False();
+        for (uint32_t i = 0; i < value.size; ++i) {
+          const JsonValue& what = value.elements[i];
+          if (what.IsArray() || what.IsString()) {
+            v = algebra.Dependency(std::move(v), value.keys[i], what, positive);
+            continue;
+          }
+          const KeyId key = sets_.Key(value.keys[i]);
+          const Cases has{{{DemandKind::kRequired, key}}}, lacks{{{DemandKind::kForbidden, key}}};
+          v = positive ? algebra.And(v, algebra.Or(lacks, algebra.And(has, child(what, true))))
+                       : algebra.Or(std::move(v), algebra.And(has, child(what, false)));
+        }
+        return v;
+      }
+      break;
+    case Keyword::kType: return algebra.Type(value, positive);
+    case Keyword::kConst: return algebra.Constants({&value}, positive);
+    case Keyword::kEnum: {
+      std::vector<const JsonValue*> values;
+      for (const JsonValue& v : value) values.push_back(&v);
+      return algebra.Constants(values, positive);
+    }
+    default: return algebra.Leaf(keyword, use, value, positive, tracking);
+  }
+  return positive ? algebra.True() : algebra.False();
+}
+
+template <class Algebra>
+typename Algebra::Value SchemaCases::OfSet(Algebra& algebra, SetId set) {
+  if (set == kNoValue) return algebra.False();
+  auto v = algebra.True();
+  for (const SignedUse& part : sets_.Parts(set)) {
+    v = algebra.And(v, Evaluate(algebra, part.use, part.positive, false));
+    if (algebra.IsFalse(v)) break;
+  }
+  return v;
+}
+
+uint8_t SchemaCases::SimpleOf(SetId set) {
+  Bits algebra{*this};
+  return OfSet(algebra, set);
+}
+
+Expr SchemaCases::NumberOf(SetId set) {
+  const auto known = scalars_.find(Pair(set, 0));
+  if (known != scalars_.end()) return known->second;
+  Numbers algebra{*this};
+  Expr e = OfSet(algebra, set);
+  if (algebra.IsTrue(e)) e = numbers_.Grammar();
+  return scalars_[Pair(set, 0)] = e;
+}
+
+Expr SchemaCases::StringOf(SetId set) {
+  const auto known = scalars_.find(Pair(set, 1));
+  if (known != scalars_.end()) return known->second;
+  Strings algebra{*this};
+  const Expr e = OfSet(algebra, set);
+  return scalars_[Pair(set, 1)] = e;
+}
+
+const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
+  const uint64_t key = uint64_t{set} << 3 | static_cast<uint8_t>(type);
+  const auto known = cases_.find(key);
+  if (known != cases_.end()) return known->second;
+  active_.insert(key);
+  Compound algebra{*this, type};
+  Cases cases;
+  try {
+    cases = OfSet(algebra, set);
+  } catch (...) {
+    active_.erase(key);
+    throw;
+  }
+  active_.erase(key);
+  return cases_[key] = std::move(cases);
+}
+
+bool SchemaCases::Disjoint(UseId a, UseId b, JsonType type) {
+  if (a > b) std::swap(a, b);
+  const uint64_t key = Pair(a, b) << 1 | (type == JsonType::kArray);
+  const auto [it, added] = disjoint_.emplace(key, 0);
+  if (!added) return it->second == 2;
+  const SetId both = sets_.And(sets_.And(kAnyValue, SignedUse{a, true}), SignedUse{b, true});
+  const bool disjoint = both == kNoValue || !inhabited_(both, type);
+  disjoint_[key] = disjoint ? 2 : 1;
+  return disjoint;
+}
+
+// ---------------------------------------------------------------------------------------------- cases
+
+void SchemaCases::CheckCases(size_t n) const {
+  if (n > options_.max_cases)
+    throw LimitError("json_schema: the limit cases=" + std::to_string(options_.max_cases) +
+                     " was reached: alternatives (anyOf, oneOf, not, if) multiply; make the branches of oneOf disjoint by a "
+                     "required key with different constants, use anyOf, or raise it");
+}
+
+namespace {
+
+// Adds a demand to a conjunction; false on a contradiction.
+bool AddDemand(const Demand& d, Case* c) {
+  for (Demand& known : *c) {
+    if (known == d) return true;
+    if (known.kind == d.kind && (d.kind == DemandKind::kProperties || d.kind == DemandKind::kLength ||
+                                 (d.kind == DemandKind::kContains && known.a == d.a))) {
+      known.b = std::max(known.b, d.b);
+      known.c = std::min(known.c, d.c);
+      return known.b <= known.c;
+    }
+    const auto opposed = [&](DemandKind x, DemandKind y) {
+      return ((known.kind == x && d.kind == y) || (known.kind == y && d.kind == x)) && known.a == d.a && known.b == d.b;
+    };
+    if (opposed(DemandKind::kRequired, DemandKind::kForbidden) || opposed(DemandKind::kMembers, DemandKind::kSomeMember) ||
+        opposed(DemandKind::kNames, DemandKind::kSomeName) || opposed(DemandKind::kItems, DemandKind::kSomeItem) ||
+        opposed(DemandKind::kUnevaluated, DemandKind::kSomeUnevaluated) ||
+        opposed(DemandKind::kUnevaluatedItems, DemandKind::kSomeUnevaluatedItem))
+      return false;
+  }
+  c->push_back(d);
+  return true;
+}
+
+}  // namespace
+
+Cases SchemaCases::AndCases(const Cases& a, const Cases& b) {
+  if (a.size() == 1 && a[0].empty()) return b;
+  if (b.size() == 1 && b[0].empty()) return a;
+  CheckCases(a.size() * b.size() / 8);
+  Cases out;
+  for (const Case& x : a)
+    for (const Case& y : b) {
+      Case both = x;
+      bool possible = true;
+      for (size_t i = 0; possible && i < y.size(); ++i) possible = AddDemand(y[i], &both);
+      if (possible && std::find(out.begin(), out.end(), both) == out.end()) out.push_back(std::move(both));
+      CheckCases(out.size());
+    }
+  return out;
+}
+
+Cases SchemaCases::NegateCases(const Cases& cases) {
+  Cases out{{}};
+  for (const Case& c : cases) {
+    Cases some;
+    for (const Demand& d : c) {
+      const auto add = [&](DemandKind kind, uint32_t low, uint32_t high) { some.push_back({{kind, d.a, low, high, d.quiet}}); };
+      switch (d.kind) {
+        case DemandKind::kMembers: add(DemandKind::kSomeMember, d.b, d.c); break;
+        case DemandKind::kSomeMember: add(DemandKind::kMembers, d.b, d.c); break;
+        case DemandKind::kUnevaluated: add(DemandKind::kSomeUnevaluated, d.b, d.c); break;
+        case DemandKind::kSomeUnevaluated: add(DemandKind::kUnevaluated, d.b, d.c); break;
+        case DemandKind::kNames: add(DemandKind::kSomeName, d.b, d.c); break;
+        case DemandKind::kSomeName: add(DemandKind::kNames, d.b, d.c); break;
+        case DemandKind::kRequired: add(DemandKind::kForbidden, d.b, d.c); break;
+        case DemandKind::kForbidden: add(DemandKind::kRequired, d.b, d.c); break;
+        case DemandKind::kItems: add(DemandKind::kSomeItem, d.b, d.c); break;
+        case DemandKind::kSomeItem: add(DemandKind::kItems, d.b, d.c); break;
+        case DemandKind::kUnevaluatedItems: add(DemandKind::kSomeUnevaluatedItem, d.b, d.c); break;
+        case DemandKind::kSomeUnevaluatedItem: add(DemandKind::kUnevaluatedItems, d.b, d.c); break;
+        case DemandKind::kUnique: add(DemandKind::kRepeated, d.b, d.c); break;
+        case DemandKind::kRepeated: add(DemandKind::kUnique, d.b, d.c); break;
+        case DemandKind::kProperties:
+        case DemandKind::kLength:
+        case DemandKind::kContains:
+          if (d.b) add(d.kind, 0, d.b - 1);
+          if (d.c != kUnbounded) add(d.kind, d.c + 1, kUnbounded);
+          break;
+      }
+    }
+    out = AndCases(out, some);
+    if (out.empty()) break;
+  }
+  return out;
+}
+
+// Adds what unevaluatedProperties or unevaluatedItems ask to every case of the schema's other keywords: what a case
+// demands of members or elements is what it has evaluated.
+Cases SchemaCases::Unevaluated(UseId use, const JsonValue& value, const Cases& base, JsonType type) {
+  const UseId rest = Child(use, value);
+  Cases out;
+  for (const Case& c : base) {
+    std::vector<uint32_t> groups;
+    bool all = false;
+    for (const Demand& d : c) {
+      if (d.quiet) continue;
+      all = all || d.kind == DemandKind::kUnevaluated || d.kind == DemandKind::kUnevaluatedItems;
+      if (d.kind == DemandKind::kMembers) {
+        const JsonValue& node = *sets_.Use(d.a).place.node;
+        all = all || (sets_.Use(d.a).kind == UseKind::kSchema && node.Find("additionalProperties"));
+        groups.push_back(d.a);
+      }
+      if (d.kind == DemandKind::kItems) groups.push_back(d.a << 1);
+      if (d.kind == DemandKind::kContains && documents_.Dialect(*sets_.Use(use).place.node).draft >= SchemaDraft::k2020)
+        groups.push_back(d.a << 1 | 1);
+    }
+    Case with = c;
+    const DemandKind kind = type == JsonType::kArray ? DemandKind::kUnevaluatedItems : DemandKind::kUnevaluated;
+    if (all || AddDemand({kind, rest, sets_.lists.Intern(groups), 0}, &with)) out.push_back(std::move(with));
+  }
+  return out;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,149 @@
+// What a set of JSON values asks of one type: an expression for scalars, cases of simple demands for objects and arrays.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "automata/csrc/expression.h"
+#include "constraints/csrc/json_format.h"
+#include "constraints/csrc/json_number.h"
+#include "constraints/csrc/json_schema_sets.h"
+#include "constraints/csrc/json_string.h"
+
+namespace tokamata {
+
+enum class JsonWhitespace : uint8_t { kFlexible, kCompact, kPretty, kAny, kPattern };
+enum class KeyOrder : uint8_t { kSchema, kAny, kSorted };
+
+struct JsonSchemaOptions {
+  JsonWhitespace whitespace = JsonWhitespace::kFlexible;
+  std::string whitespace_pattern;  // with kPattern: a regular expression
+  uint32_t indent = 2;             // with kPretty
+  KeyOrder key_order = KeyOrder::kSchema;
+  bool canonical_strings = false;
+  bool canonical_numbers = true;
+  bool formats = true;
+  bool lenient = false;        // widen what cannot be enforced
+  uint32_t max_cases = 2000;   // alternatives of one conjunction of schemas
+  uint32_t max_nesting = 300;  // schemas inside schemas that one question may enter
+};
+
+enum class DemandKind : uint8_t {
+  // of objects
+  kMembers,          // members follow properties, patternProperties and additionalProperties of `a`
+  kUnevaluated,      // members that no group in the list `b` covers follow `a`
+  kNames,            // keys follow `a`
+  kRequired,         // key `a` occurs
+  kForbidden,        // key `a` does not occur
+  kProperties,       // between `b` and `c` members
+  kSomeMember,       // some member violates kMembers of `a`
+  kSomeUnevaluated,  // … kUnevaluated of `a`, `b`
+  kSomeName,         // … kNames of `a`
+  // of arrays
+  kItems,                // elements follow prefixItems, items and additionalItems of `a`
+  kUnevaluatedItems,     // elements that the list `b` does not cover follow `a`
+  kLength,               // between `b` and `c` elements
+  kContains,             // between `b` and `c` elements follow `a`
+  kUnique,               // elements are distinct; said by `a`
+  kSomeItem,             // some element violates kItems of `a`
+  kSomeUnevaluatedItem,  // … kUnevaluatedItems of `a`, `b`
+  kRepeated,             // two elements are equal; said by `a`
+};
+
+struct Demand {
+  DemandKind kind;
+  uint32_t a = 0, b = 0, c = 0;
+  bool quiet = false;  // what it asks of members or elements does not count as their evaluation (inside `not`)
+  bool operator==(const Demand& o) const {
+    return kind == o.kind && a == o.a && b == o.b && c == o.c && quiet == o.quiet;
+  }
+};
+using Case = std::vector<Demand>;  // a conjunction, in the order in which the schema says it
+using Cases = std::vector<Case>;   // a union; none: nothing, an empty case: everything
+
+enum class JsonType : uint8_t { kSimple, kNumber, kString, kArray, kObject };
+constexpr uint8_t kNullBit = 1, kFalseBit = 2, kTrueBit = 4, kSimpleBits = 7;
+
+// Keywords as the evaluator knows them.
+enum class Keyword : uint8_t;
+
+class SchemaCases {
+ public:
+  // `inhabited` answers whether a set has values of a type; it may say yes when it cannot tell.
+  SchemaCases(Expressions* pool, SharedDocuments* documents, const JsonSchemaOptions* options, SchemaSets* sets,
+              std::function<bool(SetId, JsonType)> inhabited);
+
+  uint8_t SimpleOf(SetId set);
+  Expr NumberOf(SetId set);  // texts
+  Expr StringOf(SetId set);  // contents between the quotes
+  const Cases& CasesOf(SetId set, JsonType type);
+  // Whether CasesOf(set, type) is being computed.
+  bool Active(SetId set, JsonType type) const { return active_.count(uint64_t{set} << 3 | static_cast<uint8_t>(type)) != 0; }
+
+  // ---- groups: kMembers, kUnevaluated; patterns are keys that hold a pattern's source
+  // The schemas that apply to a key, or to one without a name in any schema that matches exactly the given patterns.
+  std::vector<UseId> AppliedToKey(const Demand& group, KeyId key);
+  std::vector<UseId> AppliedToOther(const Demand& group, const std::vector<KeyId>& matched);
+  void CollectKeys(const Demand& group, std::vector<KeyId>* names, std::vector<KeyId>* patterns);
+  bool Matches(KeyId pattern, KeyId key);
+  bool Contains(Expr contents, std::string_view text);
+  // ---- groups: kItems, kUnevaluatedItems
+  std::vector<UseId> AppliedToItem(const Demand& group, uint32_t index);
+  uint32_t PrefixOf(const Demand& group);  // elements with a schema of their own
+
+  JsonStrings& strings() { return strings_; }
+  // Lists the values of a set, where the schema lists them; false where it does not.
+  bool FiniteValues(SetId set, std::vector<const JsonValue*>* out);
+  // The place of a use, for messages.
+  std::string Describe(UseId use) const;
+  SetId SetOf(UseId use) { return sets_.And(kAnyValue, SignedUse{use, true}); }
+
+  struct Bits;
+  struct Numbers;
+  struct Strings;
+  struct Compound;
+
+ private:
+  template <class Algebra>
+  typename Algebra::Value Evaluate(Algebra& algebra, UseId use, bool positive, bool tracking);
+  template <class Algebra>
+  typename Algebra::Value EvaluateNode(Algebra& algebra, UseId use, bool positive, bool tracking);
+  template <class Algebra>
+  typename Algebra::Value EvaluateKeyword(Algebra& algebra, UseId use, Keyword keyword, const JsonValue& value,
+                                          bool positive, bool tracking);
+  template <class Algebra, class F>
+  typename Algebra::Value All(Algebra& algebra, size_t n, bool positive, F part);
+  template <class Algebra>
+  typename Algebra::Value OneOf(Algebra& algebra, const std::vector<UseId>& uses, bool positive, bool tracking);
+  template <class Algebra>
+  typename Algebra::Value OfSet(Algebra& algebra, SetId set);
+  UseId Child(UseId parent, const JsonValue& node);
+  bool Disjoint(UseId a, UseId b, JsonType type);
+  [[noreturn]] void Inexact(UseId use, std::string_view format, const char* note) const;
+  void CheckCases(size_t n) const;
+  Cases AndCases(const Cases& a, const Cases& b);
+  Cases NegateCases(const Cases& cases);
+  Cases Unevaluated(UseId use, const JsonValue& value, const Cases& base, JsonType type);
+
+  Expressions& pool_;
+  SharedDocuments& documents_;
+  const JsonSchemaOptions& options_;
+  SchemaSets& sets_;
+  std::function<bool(SetId, JsonType)> inhabited_;
+  JsonStrings strings_;
+  JsonFormats formats_;
+  JsonNumbers numbers_;
+  UseId nothing_;
+  std::unordered_map<uint64_t, Cases> cases_;  // by set and type
+  std::unordered_map<uint64_t, Expr> scalars_;
+  std::unordered_set<uint64_t> active_;
+  std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
+  std::unordered_map<uint64_t, bool> matches_;
+  uint32_t nesting_ = 0;
+};
+
+}  // namespace tokamata

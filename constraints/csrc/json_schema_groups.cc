@@ -1,0 +1,159 @@
+// Which schemas of a group of keywords apply to a key or to an element.
+#include <algorithm>
+
+#include "constraints/csrc/json_schema_cases.h"
+
+namespace tokamata {
+namespace {
+
+// The schema of all elements past the prefix, null when there is none.
+const JsonValue* RestOfItems(const JsonValue& node, SchemaDraft draft) {
+  const JsonValue* items = node.Find("items");
+  if (draft >= SchemaDraft::k2020) return items;
+  if (items && items->IsArray()) return node.Find("additionalItems");
+  return items;
+}
+
+const JsonValue* PrefixItems(const JsonValue& node, SchemaDraft draft) {
+  const JsonValue* items = node.Find(draft >= SchemaDraft::k2020 ? "prefixItems" : "items");
+  return items && items->IsArray() ? items : nullptr;
+}
+
+}  // namespace
+
+bool SchemaCases::Contains(Expr contents, std::string_view text) {
+  std::string spelled;
+  if (!AppendJsonString(text, &spelled)) return false;
+  std::vector<Expressions::Term> steps;
+  for (char c : spelled) {
+    pool_.Step(contents, &steps);
+    const auto next = std::find_if(steps.begin(), steps.end(), [c](const auto& t) { return t.bytes.Has(static_cast<uint8_t>(c)); });
+    if (next == steps.end()) return false;
+    contents = next->target;
+  }
+  return pool_.Nullable(contents);
+}
+
+bool SchemaCases::Matches(KeyId pattern, KeyId key) {
+  const uint64_t id = uint64_t{pattern} << 32 | key;
+  const auto known = matches_.find(id);
+  if (known != matches_.end()) return known->second;
+  return matches_[id] = Contains(strings_.Pattern(sets_.KeyText(pattern)), sets_.KeyText(key));
+}
+
+std::vector<UseId> SchemaCases::AppliedToKey(const Demand& group, KeyId key) {
+  const std::string& text = sets_.KeyText(key);
+  if (group.kind == DemandKind::kUnevaluated) {
+    const std::vector<uint32_t> groups = sets_.lists.At(group.b);
+    for (UseId g : groups) {
+      if (sets_.Use(g).kind == UseKind::kConstant) return {};
+      const JsonValue& node = *sets_.Use(g).place.node;
+      if (const JsonValue* properties = node.Find("properties"); properties && properties->Find(text)) return {};
+      if (const JsonValue* patterns = node.Find("patternProperties"))
+        for (uint32_t i = 0; i < patterns->size; ++i)
+          if (Matches(sets_.Key(patterns->keys[i]), key)) return {};
+    }
+    return {group.a};
+  }
+  const JsonValue& node = *sets_.Use(group.a).place.node;
+  if (sets_.Use(group.a).kind == UseKind::kConstant) {
+    const JsonValue* value = node.Find(text);
+    return {value ? sets_.Constant(value) : nothing_};
+  }
+  std::vector<UseId> applied;
+  if (const JsonValue* properties = node.Find("properties"))
+    if (const JsonValue* schema = properties->Find(text)) applied.push_back(Child(group.a, *schema));
+  if (const JsonValue* patterns = node.Find("patternProperties"))
+    for (uint32_t i = 0; i < patterns->size; ++i)
+      if (Matches(sets_.Key(patterns->keys[i]), key)) applied.push_back(Child(group.a, patterns->elements[i]));
+  if (applied.empty())
+    if (const JsonValue* other = node.Find("additionalProperties")) applied.push_back(Child(group.a, *other));
+  return applied;
+}
+
+std::vector<UseId> SchemaCases::AppliedToOther(const Demand& group, const std::vector<KeyId>& matched) {
+  const auto matches = [&](std::string_view pattern) {
+    return std::find(matched.begin(), matched.end(), sets_.Key(pattern)) != matched.end();
+  };
+  if (group.kind == DemandKind::kUnevaluated) {
+    const std::vector<uint32_t> groups = sets_.lists.At(group.b);
+    for (UseId g : groups) {
+      if (sets_.Use(g).kind == UseKind::kConstant) return {};
+      if (const JsonValue* patterns = sets_.Use(g).place.node->Find("patternProperties"))
+        for (uint32_t i = 0; i < patterns->size; ++i)
+          if (matches(patterns->keys[i])) return {};
+    }
+    return {group.a};
+  }
+  const JsonValue& node = *sets_.Use(group.a).place.node;
+  if (sets_.Use(group.a).kind == UseKind::kConstant) return {nothing_};
+  std::vector<UseId> applied;
+  if (const JsonValue* patterns = node.Find("patternProperties"))
+    for (uint32_t i = 0; i < patterns->size; ++i)
+      if (matches(patterns->keys[i])) applied.push_back(Child(group.a, patterns->elements[i]));
+  if (applied.empty())
+    if (const JsonValue* other = node.Find("additionalProperties")) applied.push_back(Child(group.a, *other));
+  return applied;
+}
+
+void SchemaCases::CollectKeys(const Demand& group, std::vector<KeyId>* names, std::vector<KeyId>* patterns) {
+  std::vector<uint32_t> uses{group.a};
+  if (group.kind == DemandKind::kUnevaluated || group.kind == DemandKind::kSomeUnevaluated) uses = sets_.lists.At(group.b);
+  for (UseId g : uses) {
+    const JsonValue& node = *sets_.Use(g).place.node;
+    if (sets_.Use(g).kind == UseKind::kConstant) {
+      for (uint32_t i = 0; i < node.size; ++i) names->push_back(sets_.Key(node.keys[i]));
+      continue;
+    }
+    if (const JsonValue* properties = node.Find("properties"))
+      for (uint32_t i = 0; i < properties->size; ++i) names->push_back(sets_.Key(properties->keys[i]));
+    if (const JsonValue* sources = node.Find("patternProperties"))
+      for (uint32_t i = 0; i < sources->size; ++i) patterns->push_back(sets_.Key(sources->keys[i]));
+  }
+}
+
+std::vector<UseId> SchemaCases::AppliedToItem(const Demand& group, uint32_t index) {
+  if (group.kind == DemandKind::kUnevaluatedItems) {
+    std::vector<UseId> any{group.a};
+    const std::vector<uint32_t> groups = sets_.lists.At(group.b);
+    for (uint32_t word : groups) {
+      const UseId g = word >> 1;
+      if (word & 1) {
+        any.push_back(g);
+        continue;
+      }
+      if (sets_.Use(g).kind == UseKind::kConstant) return {};
+      const JsonValue& node = *sets_.Use(g).place.node;
+      const SchemaDraft draft = documents_.Dialect(node).draft;
+      const JsonValue* prefix = PrefixItems(node, draft);
+      if ((prefix && index < prefix->size) || RestOfItems(node, draft)) return {};
+    }
+    return {sets_.AnyOf(any)};
+  }
+  const JsonValue& node = *sets_.Use(group.a).place.node;
+  if (sets_.Use(group.a).kind == UseKind::kConstant) return {index < node.size ? sets_.Constant(&node.elements[index]) : nothing_};
+  const SchemaDraft draft = documents_.Dialect(node).draft;
+  const JsonValue* prefix = PrefixItems(node, draft);
+  if (prefix && index < prefix->size) return {Child(group.a, prefix->elements[index])};
+  if (const JsonValue* rest = RestOfItems(node, draft)) return {Child(group.a, *rest)};
+  return {};
+}
+
+uint32_t SchemaCases::PrefixOf(const Demand& group) {
+  uint32_t most = 0;
+  const auto add = [&](UseId g) {
+    const JsonValue& node = *sets_.Use(g).place.node;
+    if (sets_.Use(g).kind == UseKind::kConstant) {
+      most = std::max(most, node.size);
+    } else if (const JsonValue* prefix = PrefixItems(node, documents_.Dialect(node).draft)) {
+      most = std::max(most, prefix->size);
+    }
+  };
+  if (group.kind == DemandKind::kItems || group.kind == DemandKind::kSomeItem) add(group.a);
+  if (group.kind == DemandKind::kUnevaluatedItems || group.kind == DemandKind::kSomeUnevaluatedItem)
+    for (uint32_t word : sets_.lists.At(group.b))
+      if (!(word & 1)) add(word >> 1);
+  return most;
+}
+
+}  // namespace tokamata

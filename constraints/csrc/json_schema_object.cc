@@ -1,0 +1,291 @@
+// Objects: a case of demands, read member by member.
+#include <algorithm>
+
+#include "constraints/csrc/json_schema_rules.h"
+
+namespace tokamata {
+namespace {
+
+std::vector<uint32_t> WordsOf(const Case& demands, uint32_t tag) {
+  std::vector<uint32_t> words{tag};
+  for (const Demand& d : demands) words.insert(words.end(), {static_cast<uint32_t>(d.kind), d.a, d.b, d.c});
+  return words;
+}
+
+}  // namespace
+
+uint32_t JsonSchemaRules::ObjectPlanOf(const Case& demands) {
+  const ListId id = plan_index_.Intern(WordsOf(demands, 0));
+  if (id == plan_of_.size()) {
+    plan_of_.emplace_back(false, static_cast<uint32_t>(objects_.size()));
+    object_cases_.push_back(demands);
+    objects_.emplace_back();
+  }
+  return plan_of_[id].second;
+}
+
+uint32_t JsonSchemaRules::ArrayPlanOf(const Case& demands) {
+  const ListId id = plan_index_.Intern(WordsOf(demands, 1));
+  if (id == plan_of_.size()) {
+    plan_of_.emplace_back(true, static_cast<uint32_t>(arrays_.size()));
+    array_cases_.push_back(demands);
+    arrays_.emplace_back();
+  }
+  return plan_of_[id].second;
+}
+
+JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
+  ObjectPlan& plan = objects_[id];
+  if (plan.ready) return plan;
+  const Case demands = object_cases_[id];
+  ObjectPlan p;
+  std::vector<KeyId> required, forbidden;
+  for (const Demand& d : demands) switch (d.kind) {
+      case DemandKind::kMembers:
+      case DemandKind::kUnevaluated:
+        p.groups.push_back(d);
+        cases_.CollectKeys(d, &p.mentioned, &p.patterns);
+        break;
+      case DemandKind::kSomeMember:
+      case DemandKind::kSomeUnevaluated:
+        cases_.CollectKeys(d, &p.mentioned, &p.patterns);
+        p.owed.push_back(d);
+        break;
+      case DemandKind::kNames: p.names.push_back(d); break;
+      case DemandKind::kSomeName: p.owed.push_back(d); break;
+      case DemandKind::kRequired: required.push_back(d.a); break;
+      case DemandKind::kForbidden: forbidden.push_back(d.a); break;
+      case DemandKind::kProperties:
+        p.low = std::max(p.low, d.b);
+        p.high = std::min(p.high, d.c);
+        break;
+      default: break;
+    }
+  if (p.owed.size() > 31)
+    throw LimitError("json_schema: the limit owed=31 was reached: negated schemas of one object, in a conjunction");
+  p.mentioned.insert(p.mentioned.end(), required.begin(), required.end());
+  p.mentioned.insert(p.mentioned.end(), forbidden.begin(), forbidden.end());
+  std::vector<KeyId> order;
+  std::unordered_map<KeyId, uint32_t> seen;
+  for (KeyId key : p.mentioned)
+    if (seen.emplace(key, 0).second) order.push_back(key);
+  p.mentioned = order;
+  std::sort(p.patterns.begin(), p.patterns.end());
+  p.patterns.erase(std::unique(p.patterns.begin(), p.patterns.end()), p.patterns.end());
+  for (KeyId key : required) seen[key] |= 1;
+  for (KeyId key : forbidden) seen[key] |= 2;
+  if (options_.key_order == KeyOrder::kSorted)
+    std::sort(order.begin(), order.end(), [this](KeyId a, KeyId b) { return sets_.KeyText(a) < sets_.KeyText(b); });
+  for (KeyId key : order) {
+    const bool is_required = seen[key] & 1;
+    SetId value = seen[key] & 2 ? kNoValue : kAnyValue;
+    for (const Demand& g : p.groups) {
+      if (value == kNoValue) break;
+      value = sets_.And(value, cases_.AppliedToKey(g, key));
+    }
+    for (const Demand& n : p.names)
+      if (value != kNoValue && !cases_.Contains(cases_.StringOf(cases_.SetOf(n.a)), sets_.KeyText(key))) value = kNoValue;
+    if (value != kNoValue && pool_->IsEmpty(cases_.strings().Literal(sets_.KeyText(key)))) value = kNoValue;
+    if (value == kNoValue) {
+      p.possible = p.possible && !is_required;
+      continue;
+    }
+    p.keys.push_back({key, value, is_required});
+  }
+  p.required_after.assign(p.keys.size() + 1, 0);
+  for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
+  p.ready = true;
+  objects_[id] = std::move(p);
+  return objects_[id];
+}
+
+// Splits the keys without a name by the patterns that they match.
+void JsonSchemaRules::PrepareOthers(uint32_t id) {
+  if (Prepared(id).others_ready) return;
+  const ObjectPlan p = objects_[id];
+  std::vector<OtherKeys> others;
+  const auto value_of = [&](const std::vector<KeyId>& patterns) {
+    SetId value = kAnyValue;
+    for (const Demand& g : p.groups)
+      if (value != kNoValue) value = sets_.And(value, cases_.AppliedToOther(g, patterns));
+    return value;
+  };
+  if (!p.patterns.empty() || value_of({}) != kNoValue) {
+    JsonStrings& strings = cases_.strings();
+    Expr all = strings.Any();
+    if (!p.mentioned.empty()) {
+      std::vector<std::string> texts;
+      for (KeyId key : p.mentioned) texts.push_back(sets_.KeyText(key));
+      all = strings.Complement(strings.Choice(std::move(texts)));
+    }
+    for (const Demand& n : p.names) {
+      const Expr names = cases_.StringOf(cases_.SetOf(n.a));
+      if (names != strings.Any()) all = pool_->Intersect(all, names);
+    }
+    others.push_back({all, kAnyValue, {}, 0});
+    const auto split = [&](Expr by, auto&& mark) {
+      std::vector<OtherKeys> next;
+      for (OtherKeys& o : others) {
+        OtherKeys in = o;
+        in.contents = pool_->Intersect(o.contents, by);
+        o.contents = pool_->Difference(o.contents, by);
+        mark(&in, &o);
+        if (!pool_->IsEmpty(in.contents)) next.push_back(std::move(in));
+        if (!pool_->IsEmpty(o.contents)) next.push_back(std::move(o));
+      }
+      if (next.size() > options_.max_cases)
+        throw LimitError("json_schema: the limit cases=" + std::to_string(options_.max_cases) +
+                         " was reached: overlapping patternProperties; make the patterns disjoint");
+      others.swap(next);
+    };
+    for (KeyId pattern : p.patterns)
+      split(strings.Pattern(sets_.KeyText(pattern)), [&](OtherKeys* in, OtherKeys*) { in->patterns.push_back(pattern); });
+    for (size_t i = 0; i < p.owed.size(); ++i)
+      if (p.owed[i].kind == DemandKind::kSomeName)
+        split(cases_.StringOf(cases_.SetOf(p.owed[i].a)), [&](OtherKeys*, OtherKeys* out) { out->settles |= 1u << i; });
+    for (OtherKeys& o : others) o.value = value_of(o.patterns);
+    others.erase(std::remove_if(others.begin(), others.end(),
+                                [this](const OtherKeys& o) { return o.value == kNoValue || pool_->IsEmpty(o.contents); }),
+                 others.end());
+  }
+  objects_[id].others = std::move(others);
+  objects_[id].others_ready = true;
+}
+
+JsonSchemaRules::ObjectState JsonSchemaRules::StartObject(uint32_t id, uint32_t depth) {
+  const ObjectPlan& p = Prepared(id);
+  return {id, 0, p.low, p.high, (1u << p.owed.size()) - 1, depth, 1};
+}
+
+bool JsonSchemaRules::ObjectMayEnd(const ObjectState& s) {
+  if (s.low || s.owed) return false;
+  const ObjectPlan& p = Prepared(s.plan);
+  if (options_.key_order != KeyOrder::kAny) return p.required_after[s.position] == 0;
+  const std::vector<uint32_t>& used = sets_.lists.At(s.position);
+  for (uint32_t i = 0; i < p.keys.size(); ++i)
+    if (p.keys[i].required && !std::binary_search(used.begin(), used.end(), i)) return false;
+  return true;
+}
+
+void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
+  out->clear();
+  if (s.high == 0) return;
+  Prepared(s.plan);
+  const ObjectPlan& p = objects_[s.plan];  // stays where it is
+  const bool any = options_.key_order == KeyOrder::kAny;
+  ObjectState base = s;
+  base.low = s.low ? s.low - 1 : 0;
+  base.high = s.high == kUnbounded ? kUnbounded : s.high - 1;
+  base.first = 0;
+  struct Option {
+    SetId value;
+    uint32_t owed;
+  };
+  const auto add = [&](bool named, uint32_t index, SetId value, uint32_t position, uint32_t settles, auto&& applied) {
+    std::vector<Option> options{{value, s.owed & ~settles}};
+    for (uint32_t i = 0; i < p.owed.size(); ++i) {
+      const Demand& d = p.owed[i];
+      if (!(s.owed >> i & 1) || d.kind == DemandKind::kSomeName) continue;
+      const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
+      const std::vector<UseId> uses = applied(group);
+      for (size_t k = 0, n = options.size(); k < n; ++k)
+        for (UseId use : uses) {
+          const Option settled{sets_.And(options[k].value, SignedUse{use, false}), options[k].owed & ~(1u << i)};
+          if (settled.value != kNoValue) options.push_back(settled);
+        }
+    }
+    for (const Option& o : options) {
+      if (!Inhabited(o.value)) continue;
+      Member m{named, index, o.value, base};
+      m.next.position = position;
+      m.next.owed = o.owed;
+      if (ObjectInhabited(m.next)) out->push_back(m);
+    }
+  };
+  const auto named = [&](uint32_t i, uint32_t position) {
+    const KeyId key = p.keys[i].key;
+    uint32_t settles = 0;
+    for (uint32_t k = 0; k < p.owed.size(); ++k)
+      if (p.owed[k].kind == DemandKind::kSomeName &&
+          !cases_.Contains(cases_.StringOf(cases_.SetOf(p.owed[k].a)), sets_.KeyText(key)))
+        settles |= 1u << k;
+    add(true, i, p.keys[i].value, position, settles, [&](const Demand& g) { return cases_.AppliedToKey(g, key); });
+  };
+  uint32_t rest = s.position;
+  if (any) {
+    const std::vector<uint32_t> used = sets_.lists.At(s.position);
+    for (uint32_t i = 0; i < p.keys.size(); ++i) {
+      if (std::binary_search(used.begin(), used.end(), i)) continue;
+      std::vector<uint32_t> more = used;
+      more.insert(std::lower_bound(more.begin(), more.end(), i), i);
+      named(i, sets_.lists.Intern(more));
+    }
+  } else {
+    for (uint32_t i = s.position; i < p.keys.size(); ++i) {
+      named(i, i + 1);
+      if (p.keys[i].required) return;
+    }
+    rest = static_cast<uint32_t>(p.keys.size());
+  }
+  PrepareOthers(s.plan);
+  for (uint32_t i = 0; i < p.others.size(); ++i) {
+    const std::vector<KeyId>& patterns = p.others[i].patterns;
+    add(false, i, p.others[i].value, rest, p.others[i].settles,
+        [&](const Demand& g) { return cases_.AppliedToOther(g, patterns); });
+  }
+}
+
+bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
+  const ObjectPlan& p = Prepared(s.plan);
+  if (s.first) {
+    if (!p.possible || p.low > p.high) return false;
+    for (uint32_t i = 0; i < p.keys.size(); ++i)
+      if (objects_[s.plan].keys[i].required && !Inhabited(objects_[s.plan].keys[i].value)) return false;
+  }
+  const bool any = options_.key_order == KeyOrder::kAny;
+  const std::vector<uint32_t> used = any ? sets_.lists.At(s.position) : std::vector<uint32_t>();
+  uint32_t required = any ? 0 : p.required_after[s.position];
+  if (any)
+    for (uint32_t i = 0; i < p.keys.size(); ++i)
+      required += p.keys[i].required && !std::binary_search(used.begin(), used.end(), i);
+  if (required > s.high) return false;
+  if (!s.owed) {
+    if (s.low <= required) return true;
+    uint32_t available = 0;
+    for (uint32_t i = any ? 0 : s.position; i < p.keys.size() && available < s.low; ++i)
+      available += !(any && std::binary_search(used.begin(), used.end(), i)) && Inhabited(p.keys[i].value);
+    if (available >= s.low) return true;
+    PrepareOthers(s.plan);
+    for (const OtherKeys& o : p.others)
+      if (Inhabited(o.value)) return true;
+    return false;
+  }
+  const ListId id = sets_.lists.Intern({0, s.plan, s.position, s.low, s.high, s.owed, s.first});
+  const auto known = state_inhabited_.emplace(id, Known::kNo);  // no: for loops back to this state
+  if (!known.second) return known.first->second == Known::kYes;
+  std::vector<Member> members;
+  Members(s, &members);
+  const bool yes = !members.empty();  // something is owed, so it may not end
+  if (yes)
+    state_inhabited_[id] = Known::kYes;
+  else if (lowest_ != 0xffffffff || assumed_)
+    state_inhabited_.erase(id);
+  return yes;
+}
+
+Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
+  const uint32_t inner = Deeper(s.depth);
+  std::vector<Member> members;
+  Members(s, &members);
+  std::vector<Expr> parts;
+  for (const Member& m : members) {
+    const ObjectPlan& p = objects_[s.plan];
+    const Expr key = m.named ? KeyText(p.keys[m.index].key) : QuotedKey(p.others[m.index].contents);
+    parts.push_back(pool_->Concat({key, CallValue(m.value, inner), CallObject(m.next)}));
+  }
+  Expr body = pool_->Concat(s.first ? Open(inner) : Comma(inner), pool_->Union(std::move(parts)));
+  if (ObjectMayEnd(s)) body = pool_->Union(body, Close(s.depth, s.first, '}'));
+  return body;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,202 @@
+#include "constraints/csrc/json_schema_rules.h"
+
+#include <algorithm>
+
+#include "constraints/csrc/regex.h"
+
+namespace tokamata {
+namespace {
+
+constexpr uint32_t kFlexibleIndent = 100;  // spaces or tabs after a line break
+
+const ByteSet& ValueFirst() {
+  static const ByteSet first = [] {
+    ByteSet set = ByteSet::Range('0', '9');
+    for (char c : {'"', '-', '[', '{', 't', 'f', 'n'}) set.Add(static_cast<uint8_t>(c));
+    return set;
+  }();
+  return first;
+}
+
+const ByteSet& NextFirst() {  // of what may follow a bracket or a value inside brackets; whitespace included
+  static const ByteSet first = [] {
+    ByteSet set = ValueFirst();
+    for (char c : {',', ']', '}', ' ', '\t', '\n', '\r'}) set.Add(static_cast<uint8_t>(c));
+    return set;
+  }();
+  return first;
+}
+
+}  // namespace
+
+JsonSchemaRules::JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
+                                 const JsonSchemaOptions& options)
+    : pool_(pool), documents_(std::move(documents)), options_(options), sets_(documents_.get()),
+      cases_(pool, documents_.get(), &options_, &sets_, [this](SetId set, JsonType type) { return Ask(set, type); }) {
+  Expr space = kEmpty;
+  switch (options_.whitespace) {
+    case JsonWhitespace::kFlexible: {
+      const Expr indent = pool->Repeat(pool->Bytes(ByteSet::Of(' ') | ByteSet::Of('\t')), 0, kFlexibleIndent);
+      const Expr broken = pool->Concat(pool->Byte('\n'), indent), blank = pool->Byte(' ');
+      line_ = pool->Optional(broken);
+      comma_ = pool->Concat(pool->Byte(','), pool->Union({kEpsilonExpr, blank, broken}));
+      colon_ = pool->Concat(pool->Byte(':'), pool->Optional(blank));
+      return;
+    }
+    case JsonWhitespace::kCompact: space = kEpsilonExpr; break;
+    case JsonWhitespace::kPretty:
+      colon_ = pool->Literal(": ");
+      return;
+    case JsonWhitespace::kAny: {
+      ByteSet set;
+      for (char c : {' ', '\t', '\n', '\r'}) set.Add(static_cast<uint8_t>(c));
+      space = pool->Star(pool->Bytes(set));
+      break;
+    }
+    case JsonWhitespace::kPattern: space = CompileRegex(pool, options_.whitespace_pattern, RegexSyntax::kPython); break;
+  }
+  line_ = space;
+  comma_ = pool->Concat({space, pool->Byte(','), space});
+  colon_ = pool->Concat({space, pool->Byte(':'), space});
+}
+
+std::shared_ptr<JsonSchemaRules> JsonSchemaRules::Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
+                                                       const JsonSchemaOptions& options) {
+  std::shared_ptr<JsonSchemaRules> rules(new JsonSchemaRules(pool, std::move(documents), options));
+  rules->source_ = pool->AddRules(rules);
+  return rules;
+}
+
+SetId JsonSchemaRules::SetOf(SchemaPlace place) { return sets_.And(kAnyValue, SignedUse{sets_.Schema(place), true}); }
+
+Expr JsonSchemaRules::Texts(SetId set) {
+  if (!Inhabited(set)) return kEmpty;
+  const Expr value = CallValue(set, 0);
+  const bool outside = options_.whitespace == JsonWhitespace::kAny || options_.whitespace == JsonWhitespace::kPattern;
+  return outside ? pool_->Concat({line_, value, line_}) : value;
+}
+
+// Rules are numbers that stand for the same thing in every pool: the tables of a clone begin as these are.
+std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
+  std::shared_ptr<JsonSchemaRules> copy(new JsonSchemaRules(pool, documents_, options_));
+  copy->sets_ = sets_;
+  copy->rules_ = rules_;
+  for (Rule& r : copy->rules_) r.call = kEmpty;
+  copy->rule_index_ = rule_index_;
+  copy->plan_index_ = plan_index_;
+  copy->plan_of_ = plan_of_;
+  copy->object_cases_ = object_cases_;
+  copy->array_cases_ = array_cases_;
+  copy->objects_.resize(objects_.size());
+  copy->arrays_.resize(arrays_.size());
+  copy->inhabited_ = inhabited_;
+  copy->state_inhabited_ = state_inhabited_;
+  copy->source_ = static_cast<uint32_t>(pool->NumRuleSources());
+  return copy;
+}
+
+size_t JsonSchemaRules::MemoryBytes() const {
+  return rules_.size() * (sizeof(Rule) + 64) + (objects_.size() + arrays_.size()) * 512 + sets_.NumSets() * 64;
+}
+
+Expr JsonSchemaRules::CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first) {
+  std::vector<uint32_t> key{kind};
+  key.insert(key.end(), words, words + n);
+  const ListId id = rule_index_.Intern(key);
+  if (id == rules_.size()) {
+    Rule r{};
+    r.kind = kind;
+    std::copy(words, words + n, r.words);
+    rules_.push_back(r);
+  }
+  if (rules_[id].call == kEmpty) {
+    const Expr call = pool_->Call(source_, id, false, first);
+    rules_[id].call = call;
+  }
+  return rules_[id].call;
+}
+
+Expr JsonSchemaRules::CallValue(SetId set, uint32_t depth) {
+  const uint32_t words[] = {set, depth};
+  return CallRule(Rule::kValue, words, 2, ValueFirst());
+}
+
+Expr JsonSchemaRules::CallObject(const ObjectState& s) {
+  const uint32_t words[] = {s.plan, s.position, s.low, s.high, s.owed, s.depth, s.first};
+  return CallRule(Rule::kObject, words, 7, NextFirst());
+}
+
+Expr JsonSchemaRules::CallArray(const ArrayState& s) {
+  const uint32_t words[] = {s.plan, s.index, s.low, s.high, s.owed, s.counts, s.depth, s.first};
+  return CallRule(Rule::kArray, words, 8, NextFirst());
+}
+
+Expr JsonSchemaRules::Expand(uint32_t rule) {
+  const Rule r = rules_[rule];
+  const uint32_t* w = r.words;
+  switch (r.kind) {
+    case Rule::kValue: return ValueBody(w[0], w[1]);
+    case Rule::kObject: return ObjectBody({w[0], w[1], w[2], w[3], w[4], w[5], w[6]});
+    case Rule::kArray: return ArrayBody({w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]});
+  }
+  return kEmpty;
+}
+
+Expr JsonSchemaRules::ValueBody(SetId set, uint32_t depth) {
+  std::vector<Expr> parts;
+  const uint8_t simple = cases_.SimpleOf(set);
+  if (simple & kNullBit) parts.push_back(pool_->Literal("null"));
+  if (simple & kFalseBit) parts.push_back(pool_->Literal("false"));
+  if (simple & kTrueBit) parts.push_back(pool_->Literal("true"));
+  parts.push_back(cases_.NumberOf(set));
+  const Expr string = cases_.StringOf(set);
+  if (!pool_->IsEmpty(string)) parts.push_back(pool_->Concat({pool_->Byte('"'), string, pool_->Byte('"')}));
+  std::vector<Expr> states;
+  const Cases arrays = cases_.CasesOf(set, JsonType::kArray);
+  for (const Case& c : arrays) {
+    const ArrayState start = StartArray(ArrayPlanOf(c), depth);
+    if (ArrayInhabited(start)) states.push_back(CallArray(start));
+  }
+  parts.push_back(pool_->Concat(pool_->Byte('['), pool_->Union(states)));
+  states.clear();
+  const Cases objects = cases_.CasesOf(set, JsonType::kObject);
+  for (const Case& c : objects) {
+    const ObjectState start = StartObject(ObjectPlanOf(c), depth);
+    if (ObjectInhabited(start)) states.push_back(CallObject(start));
+  }
+  parts.push_back(pool_->Concat(pool_->Byte('{'), pool_->Union(states)));
+  for (Expr& e : parts)
+    if (pool_->IsEmpty(e)) e = kEmpty;
+  return pool_->Union(std::move(parts));
+}
+
+// ---------------------------------------------------------------------------------------------- layout
+
+Expr JsonSchemaRules::Line(uint32_t depth) {
+  if (options_.whitespace != JsonWhitespace::kPretty) return line_;
+  return pool_->Literal("\n" + std::string(size_t{depth} * options_.indent, ' '));
+}
+
+Expr JsonSchemaRules::Comma(uint32_t depth) {
+  if (options_.whitespace != JsonWhitespace::kPretty) return comma_;
+  return pool_->Concat(pool_->Byte(','), Line(depth));
+}
+
+// What ends an object or array whose brackets are at `depth`. An empty one has no line break.
+Expr JsonSchemaRules::Close(uint32_t depth, bool empty, char bracket) {
+  const bool lines = options_.whitespace == JsonWhitespace::kPretty || options_.whitespace == JsonWhitespace::kFlexible;
+  const Expr end = pool_->Byte(static_cast<uint8_t>(bracket));
+  return empty && lines ? end : pool_->Concat(Line(depth), end);
+}
+
+Expr JsonSchemaRules::QuotedKey(Expr contents) {
+  return pool_->Concat({pool_->Byte('"'), contents, pool_->Byte('"'), colon_});
+}
+
+Expr JsonSchemaRules::KeyText(KeyId key) {
+  const auto known = key_texts_.find(key);
+  if (known != key_texts_.end()) return known->second;
+  return key_texts_[key] = QuotedKey(cases_.strings().Literal(sets_.KeyText(key)));
+}
+
+}  // namespace tokamata

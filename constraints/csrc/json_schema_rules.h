@@ -1,0 +1,175 @@
+// JsonSchemaRules: a JSON Schema as rules of a push-down expression.
+//
+// Boolean keywords act on schemas, not on texts. What is asked of a value is a conjunction of schemas and negated
+// schemas (a SetId). The value's first byte fixes its type, and per type the conjunction becomes alternatives: an
+// expression for null, booleans, numbers and strings; for objects and arrays cases, each a conjunction of demands.
+// A case is read member by member: its state is the case, the position among the keys and what is still owed. Sets,
+// cases and states are interned, so equal ones are one rule, and a rule is expanded when decoding reaches it.
+// Expressions know texts inside strings, numbers and keys only; all else is calls, unions and concatenations, and so
+// stays decidable under recursion.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "automata/csrc/expression.h"
+#include "constraints/csrc/json_schema_cases.h"
+
+namespace tokamata {
+
+class JsonSchemaRules final : public RuleSource {
+ public:
+  // Adds itself to the pool.
+  static std::shared_ptr<JsonSchemaRules> Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
+                                               const JsonSchemaOptions& options);
+
+  // All texts of values in a set; kEmpty when there is none.
+  Expr Texts(SetId set);
+  // The schema at a place.
+  SetId SetOf(SchemaPlace place);
+  SchemaSets& sets() { return sets_; }
+  SchemaCases& cases() { return cases_; }
+  SharedDocuments& documents() const { return *documents_; }
+  bool Inhabited(SetId set);
+
+  Expr Expand(uint32_t rule) override;
+  std::shared_ptr<RuleSource> Clone(Expressions* pool) const override;
+  size_t MemoryBytes() const override;
+
+ private:
+  JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocuments> documents, const JsonSchemaOptions& options);
+
+  enum class Known : uint8_t { kUnknown, kNo, kYes };
+
+  // ---- objects
+  struct NamedKey {
+    KeyId key;
+    SetId value;
+    bool required;
+  };
+  struct OtherKeys {  // keys without a name in the schema that match the same patterns
+    Expr contents;
+    SetId value;
+    std::vector<KeyId> patterns;
+    uint32_t settles;  // bits of the owed kSomeName that such a key settles
+  };
+  struct ObjectPlan {
+    bool ready = false, others_ready = false;
+    std::vector<Demand> groups, names, owed;
+    std::vector<KeyId> mentioned, patterns;
+    std::vector<NamedKey> keys;            // in the order in which they are written
+    std::vector<uint32_t> required_after;  // how many of keys[i..] are required
+    std::vector<OtherKeys> others;
+    uint32_t low = 0, high = kUnbounded;
+    bool possible = true;
+  };
+  struct ObjectState {
+    uint32_t plan;
+    uint32_t position;   // of the next key; with key order "any" the list of the keys that occurred
+    uint32_t low, high;  // members still to come
+    uint32_t owed;       // bits of plan.owed
+    uint32_t depth;      // of indentation; 0 where it makes no difference
+    uint32_t first;      // 1 before the first member
+  };
+  struct Member {  // a member that may come next
+    bool named;
+    uint32_t index;  // into plan.keys or plan.others
+    SetId value;
+    ObjectState next;
+  };
+
+  // ---- arrays
+  struct ArrayPlan {
+    bool ready = false;
+    std::vector<Demand> groups, contains, owed;
+    std::vector<SetId> values;  // by index, the last one for all that follow
+    uint32_t low = 0, high = kUnbounded;
+    bool unique = false, repeated = false;
+    UseId unique_use = 0;
+    std::vector<UseId> choices;  // with unique or repeated: every value that an element may have
+  };
+  struct ArrayState {
+    uint32_t plan;
+    uint32_t index;      // at most plan.values.size() - 1
+    uint32_t low, high;  // elements still to come
+    uint32_t owed;       // bits of plan.owed
+    uint32_t counts;     // list: elements of each of plan.contains so far, then the choices used
+    uint32_t depth, first;
+  };
+  struct Element {
+    SetId value;
+    ArrayState next;
+  };
+  struct Rule {
+    enum Kind : uint8_t { kValue, kObject, kArray } kind;
+    uint32_t words[8];
+    Expr call;
+  };
+
+  // json_schema_rules.cc: values, layout, interning
+  Expr CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first);
+  Expr CallValue(SetId set, uint32_t depth);
+  Expr CallObject(const ObjectState& s);
+  Expr CallArray(const ArrayState& s);
+  Expr ValueBody(SetId set, uint32_t depth);
+  uint32_t Deeper(uint32_t depth) const { return options_.whitespace == JsonWhitespace::kPretty ? depth + 1 : 0; }
+  Expr Line(uint32_t depth);
+  Expr Comma(uint32_t depth);
+  Expr Open(uint32_t depth) { return Line(depth); }
+  Expr Close(uint32_t depth, bool empty, char bracket);
+  Expr KeyText(KeyId key);
+  Expr QuotedKey(Expr contents);
+
+  // json_schema_object.cc
+  uint32_t ObjectPlanOf(const Case& demands);
+  ObjectPlan& Prepared(uint32_t plan);
+  void PrepareOthers(uint32_t plan);
+  std::vector<SetId> Violations(const ObjectPlan& plan, const Demand& owed, SetId value, const std::vector<UseId>& applied);
+  ObjectState StartObject(uint32_t plan, uint32_t depth);
+  bool ObjectMayEnd(const ObjectState& s);
+  void Members(const ObjectState& s, std::vector<Member>* out);
+  bool ObjectInhabited(const ObjectState& s);
+  Expr ObjectBody(const ObjectState& s);
+
+  // json_schema_array.cc
+  static constexpr uint32_t kRepeatedBit = 1u << 31;  // of owed: two equal elements
+  uint32_t ArrayPlanOf(const Case& demands);
+  void FindChoices(ArrayPlan* p);
+  ArrayPlan& PreparedArray(uint32_t plan);
+  ArrayState StartArray(uint32_t plan, uint32_t depth);
+  bool ArrayMayEnd(const ArrayState& s);
+  void Elements(const ArrayState& s, std::vector<Element>* out);
+  bool ArrayInhabited(const ArrayState& s);
+  Expr ArrayBody(const ArrayState& s);
+  bool IsPlain(const ArrayPlan& plan, const ArrayState& s) const;
+
+  // json_schema_inhabited.cc
+  bool Inhabited(SetId set, JsonType type);
+  bool Ask(SetId set, JsonType type);
+
+  Expressions* pool_;
+  std::shared_ptr<SharedDocuments> documents_;
+  const JsonSchemaOptions options_;
+  SchemaSets sets_;
+  SchemaCases cases_;
+  uint32_t source_ = 0;
+
+  std::vector<Rule> rules_;
+  WordLists rule_index_, plan_index_;
+  std::vector<std::pair<bool, uint32_t>> plan_of_;  // of a list in plan_index_: is an array's, number
+  std::vector<Case> object_cases_, array_cases_;
+  std::deque<ObjectPlan> objects_;  // references stay valid while plans are added
+  std::deque<ArrayPlan> arrays_;
+  std::unordered_map<uint64_t, Known> inhabited_;  // by set and type
+  std::unordered_map<uint64_t, uint32_t> asking_;  // position on the stack of questions
+  uint32_t lowest_ = 0xffffffff;                   // the lowest open question that the current one has met
+  bool assumed_ = false;                           // an answer was assumed to be yes
+  std::unordered_map<ListId, Known> state_inhabited_;
+  Expr line_ = kEmpty, comma_ = kEmpty, colon_ = kEmpty;
+  std::unordered_map<KeyId, Expr> key_texts_;
+};
+
+}  // namespace tokamata
