@@ -2,6 +2,7 @@
 Tokamata's native core: automata, constraints, vocabularies and masks. Use the Python packages.
 """
 
+import enum
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -215,6 +216,76 @@ class JsonDocument:
     def hash(self, pointer: str = "") -> int: ...
     def equal(self, other: JsonDocument, pointer: str = "", other_pointer: str = "") -> bool:
         """Equality as JSON values."""
+
+class JsonWhitespace(enum.Enum):
+    FLEXIBLE = 0
+
+    COMPACT = 1
+
+    PRETTY = 2
+
+    ANY = 3
+
+    PATTERN = 4
+
+class KeyOrder(enum.Enum):
+    SCHEMA = 0
+
+    ANY = 1
+
+    SORTED = 2
+
+class JsonSchemaOptions:
+    """How the values of a schema are written, and limits."""
+
+    def __init__(self) -> None: ...
+    @property
+    def whitespace(self) -> JsonWhitespace: ...
+    @whitespace.setter
+    def whitespace(self, arg: JsonWhitespace, /) -> None: ...
+    @property
+    def whitespace_pattern(self) -> str: ...
+    @whitespace_pattern.setter
+    def whitespace_pattern(self, arg: str, /) -> None: ...
+    @property
+    def indent(self) -> int: ...
+    @indent.setter
+    def indent(self, arg: int, /) -> None: ...
+    @property
+    def key_order(self) -> KeyOrder: ...
+    @key_order.setter
+    def key_order(self, arg: KeyOrder, /) -> None: ...
+    @property
+    def canonical_strings(self) -> bool: ...
+    @canonical_strings.setter
+    def canonical_strings(self, arg: bool, /) -> None: ...
+    @property
+    def canonical_numbers(self) -> bool: ...
+    @canonical_numbers.setter
+    def canonical_numbers(self, arg: bool, /) -> None: ...
+    @property
+    def formats(self) -> bool: ...
+    @formats.setter
+    def formats(self, arg: bool, /) -> None: ...
+    @property
+    def lenient(self) -> bool: ...
+    @lenient.setter
+    def lenient(self, arg: bool, /) -> None: ...
+    @property
+    def max_cases(self) -> int: ...
+    @max_cases.setter
+    def max_cases(self, arg: int, /) -> None: ...
+    @property
+    def max_nesting(self) -> int: ...
+    @max_nesting.setter
+    def max_nesting(self, arg: int, /) -> None: ...
+
+def json_schema(
+    text: bytes, registry: Sequence[tuple[str, str]], options: JsonSchemaOptions, limits: Limits
+) -> Language:
+    """
+    The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text.
+    """
 
 def json_string(what: str, text: bytes, canonical: bool, complement: bool = False) -> Language:
     """
