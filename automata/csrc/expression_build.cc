@@ -230,7 +230,8 @@ void Expressions::DropTails(std::vector<Expr>* parts) {
     size_t k = i;
     for (Expr tail = (*parts)[i]; nullable_head(tail) && steps; --steps) {
       tail = nodes_[tail].b;
-      while (k && (*parts)[k - 1] >= tail) --k;
+      if (k && (*parts)[k - 1] >= tail)
+        k = static_cast<size_t>(std::lower_bound(parts->begin(), parts->begin() + static_cast<ptrdiff_t>(k), tail) - parts->begin());
       if ((*parts)[k] == tail) dropped[k] = 1;
       if (!k) break;
     }
@@ -318,6 +319,13 @@ Expr Expressions::Repeat(Expr x, uint32_t low, uint32_t high) {
   if (nodes_[x].kind == ExprKind::kRepeat && High(x) == kUnbounded && Low(x) <= 1) {  // (y*){m,n}, (y+){m,n}
     if (Low(x) == 0) return x;
     return Repeat(Body(x), low, kUnbounded);
+  }
+  if (nodes_[x].kind == ExprKind::kRepeat) {  // (y{a,b}){m,n} = y{ma,nb} where ka..kb, for k from m to n, leave no gap
+    const uint64_t a = Low(x), b = High(x), m = low, n = high;
+    const bool gapless = m == n || (m + 1) * a <= m * b + 1;
+    const uint64_t most = b == kUnbounded || n == kUnbounded ? kUnbounded : n * b;
+    const bool fits = m * a < kUnbounded && (most < kUnbounded || b == kUnbounded || n == kUnbounded);
+    if (gapless && fits) return Repeat(Body(x), static_cast<uint32_t>(m * a), static_cast<uint32_t>(most));
   }
   if (low == 1 && high == 1) return x;
   if (low == 0 && high == 1) return Union(x, kEpsilonExpr);
