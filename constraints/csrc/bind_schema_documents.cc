@@ -98,7 +98,7 @@ void BindSchemaDocuments(nb::module_& m) {
           "dialect",
           [](const Documents& d, const Use& use) {
             const SchemaDialect dialect = d.documents->DialectOf(*use.schema);
-            nb::dict shown;
+            nb::typed<nb::dict, nb::str, nb::object> shown;
             shown["draft"] = NameOf(dialect.draft);
             shown["applicator"] = dialect.applicator;
             shown["unevaluated"] = dialect.unevaluated;

@@ -1,0 +1,163 @@
+"""What of a JSON Schema is enforced, by JSON Pointer: every keyword of every schema that can be reached."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from .._core import SchemaDocuments, SchemaUse
+from .constraint import ReportEntry
+
+FORMATS = frozenset(
+    "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex"
+    " relative-json-pointer time uri uri-reference uri-template uuid".split()
+)
+_ANNOTATIONS = frozenset(
+    "$comment $id $anchor $dynamicAnchor $recursiveAnchor $schema $vocabulary $defs definitions id title description"
+    " default examples deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema".split()
+)
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_ORDER = ("4", "6", "7", "2019-09", "2020-12")
+# Where the schemas inside a keyword stand: at its value, in its list, in its object.
+_ONE, _LIST, _MAP = "one", "list", "map"
+_APPLICATORS = {
+    "additionalItems": _ONE,
+    "additionalProperties": _ONE,
+    "allOf": _LIST,
+    "anyOf": _LIST,
+    "contains": _ONE,
+    "dependencies": _MAP,
+    "dependentSchemas": _MAP,
+    "else": _ONE,
+    "if": _ONE,
+    "items": _ONE,
+    "not": _ONE,
+    "oneOf": _LIST,
+    "patternProperties": _MAP,
+    "prefixItems": _LIST,
+    "properties": _MAP,
+    "propertyNames": _ONE,
+    "then": _ONE,
+    "unevaluatedItems": _ONE,
+    "unevaluatedProperties": _ONE,
+}
+_ASSERTIONS = frozenset(
+    "const dependentRequired enum exclusiveMaximum exclusiveMinimum maxContains maxItems maxLength maxProperties"
+    " maximum minContains minItems minLength minProperties minimum multipleOf pattern required type uniqueItems".split()
+)
+# The drafts that know a keyword, where not all of them do.
+_SINCE = {
+    "const": "6",
+    "contains": "6",
+    "propertyNames": "6",
+    "if": "7",
+    "then": "7",
+    "else": "7",
+    "dependentRequired": "2019-09",
+    "dependentSchemas": "2019-09",
+    "maxContains": "2019-09",
+    "minContains": "2019-09",
+    "unevaluatedItems": "2019-09",
+    "unevaluatedProperties": "2019-09",
+    "$recursiveRef": "2019-09",
+    "prefixItems": "2020-12",
+    "$dynamicRef": "2020-12",
+}
+_UNTIL = {"dependencies": "7", "additionalItems": "2019-09", "$recursiveRef": "2019-09"}
+# Keywords without effect unless another one stands beside them.
+_NEEDS = {
+    "then": ("if",),
+    "else": ("if",),
+    "minContains": ("contains",),
+    "maxContains": ("contains",),
+    "additionalItems": ("items",),
+}
+
+
+def schema_report(text: bytes, registry: list[tuple[str, bytes]], *, formats: bool = True) -> list[ReportEntry]:
+    """One entry for each keyword of each schema that the root leads to, in the order of the walk.
+
+    ``place`` is the JSON Pointer of the keyword (after ``URI#`` in another document), ``subject`` its name, ``status``
+    "enforced" for what restricts values or leads to schemas, "annotation" for what says nothing about validity, and
+    "ignored" for keywords and formats that the draft does not know and for what stands beside a $ref in drafts up to 7,
+    with the reason in ``detail``. O(schema).
+    """
+    documents = SchemaDocuments(text, registry)
+    entries: list[ReportEntry] = []
+    todo = [documents.root()]
+    seen: set[str] = set()
+    while todo:
+        use = todo.pop()
+        place = documents.place(use)
+        if place in seen:
+            continue
+        seen.add(place)
+        schema = json.loads(documents.text(use))
+        if not isinstance(schema, dict):
+            continue
+        dialect = documents.dialect(use)
+        only_reference = documents.is_only_reference(use)
+        following: list[SchemaUse] = []
+        for keyword, value in schema.items():
+            if only_reference and keyword not in ("$ref", "$schema", "$comment", "definitions", "$defs"):
+                status, detail = "ignored", f"draft {dialect['draft']} ignores what stands beside $ref"
+            else:
+                status, detail = _judged(keyword, value, schema, dialect, formats)
+            step = keyword.replace("~", "~0").replace("/", "~1")
+            entries.append(ReportEntry(f"{place}/{step}", keyword, status, detail))
+            if status != "enforced":
+                continue
+            if keyword in _REFERENCES:
+                following.append(documents.follow(use, keyword))
+            else:
+                following += [documents.child(use, pointer) for pointer in _inside(keyword, value)]
+        todo += reversed(following)
+    return entries
+
+
+def _judged(
+    keyword: str, value: Any, schema: dict[str, Any], dialect: dict[str, Any], formats: bool
+) -> tuple[str, str]:
+    """Status and detail of one keyword."""
+    draft = dialect["draft"]
+    age = _ORDER.index(draft)
+    if keyword == "format":
+        if not isinstance(value, str) or value not in FORMATS:
+            return "ignored", f"unknown format {json.dumps(value)}"
+        return ("enforced", value) if formats and dialect["format"] else ("annotation", value)
+    known = keyword in _APPLICATORS or keyword in _ASSERTIONS or keyword in _REFERENCES
+    if known:
+        if age < _ORDER.index(_SINCE.get(keyword, "4")) or age > _ORDER.index(_UNTIL.get(keyword, "2020-12")):
+            return "ignored", f"draft {draft} does not know it"
+        vocabulary = (
+            "unevaluated"
+            if keyword.startswith("unevaluated")
+            else "applicator"
+            if keyword in _APPLICATORS
+            else "validation"
+        )
+        if keyword not in _REFERENCES and not dialect[vocabulary]:
+            return "ignored", f"the metaschema leaves the vocabulary {vocabulary} out"
+        if any(other not in schema for other in _NEEDS.get(keyword, ())):
+            return "ignored", f"no effect without {_NEEDS[keyword][0]}"
+        if keyword == "additionalItems" and not isinstance(schema["items"], list):
+            return "ignored", "no effect unless items is an array"
+        return "enforced", ""
+    if keyword in _ANNOTATIONS:
+        return "annotation", ""
+    return "ignored", "unknown keyword"
+
+
+def _inside(keyword: str, value: Any) -> Iterator[str]:
+    """JSON Pointers from a schema to the schemas in the value of one of its keywords."""
+    where = _APPLICATORS.get(keyword)
+    if where == _MAP and isinstance(value, dict):
+        for key, child in value.items():
+            if isinstance(child, (dict, bool)):
+                yield f"/{keyword}/{key.replace('~', '~0').replace('/', '~1')}"
+    elif isinstance(value, list) and where is not None:
+        for position in range(len(value)):
+            yield f"/{keyword}/{position}"
+    elif where == _ONE:
+        yield f"/{keyword}"

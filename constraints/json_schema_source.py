@@ -1,0 +1,158 @@
+"""Schemas as JSON texts: from dictionaries, texts, pydantic models, dataclasses; and the drafts' own metaschemas."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from ..automata.errors import ConstraintError
+
+_MODEL_HELP = "install pydantic (pip install 'tokamata[pydantic]') or pass the schema as a dict or JSON text"
+_METASCHEMAS = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
+_HOST = b"json-schema.org"
+_NAMED_DIALECT = re.compile(rb'"\$schema"\s*:\s*"[^"]*json-schema\.org')
+
+
+def schema_text(schema: object, name: str = "json_schema") -> bytes:
+    """The JSON text (UTF-8) of a schema.
+
+    ``schema``: a dict or bool (written by ``json.dumps``: tuples become arrays, numbers as keys become strings), a JSON
+    text as str or bytes, a pydantic model class or TypeAdapter, or any type that pydantic can describe: dataclasses,
+    TypedDicts (before Python 3.12 those of typing_extensions), enums, ``list[int]``. ``name`` begins the error texts.
+
+    Raises ConstraintError with the JSON Pointer for values that JSON does not have, ImportError without pydantic,
+    TypeError for other objects.
+    """
+    if isinstance(schema, (dict, bool)):
+        return _dumped(schema, name)
+    if isinstance(schema, str):
+        try:
+            return schema.encode()
+        except UnicodeEncodeError as error:
+            raise ConstraintError(
+                f"{name}: expected JSON text, got the lone surrogate {schema[error.start]!r} at position "
+                f"{error.start}; write it as an escape"
+            ) from None
+    if isinstance(schema, (bytes, bytearray, memoryview)):
+        return bytes(schema)
+    if isinstance(schema, Mapping):
+        return _dumped(dict(schema), name)
+    return _dumped(_described(schema, name), name)
+
+
+def registry_texts(registry: Mapping[str, object] | None, schema: bytes) -> list[tuple[str, bytes]]:
+    """The documents that references may lead to: those of ``registry``, and metaschemas where a text mentions them."""
+    if registry is None:
+        registry = {}
+    if not isinstance(registry, Mapping):
+        raise TypeError(
+            f"json_schema: expected registry as a mapping from URI to schema, got {type(registry).__name__}"
+        )
+    texts = []
+    for uri, document in registry.items():
+        if not isinstance(uri, str):
+            raise TypeError(f"json_schema: expected URIs as str in registry, got {uri!r}")
+        texts.append((uri, schema_text(document, f"json_schema: registry[{json.dumps(uri)}]")))
+    if any(_mentions_metaschemas(text) for text in (schema, *(text for _, text in texts))):
+        given = {uri.rstrip("#") for uri, _ in texts}
+        texts += [(uri, text) for uri, text in metaschemas() if uri not in given]
+    return texts
+
+
+def metaschemas() -> list[tuple[str, bytes]]:
+    """URI and text of the metaschemas of drafts 4 to 2020-12, their vocabularies included."""
+    folder = files(__package__).joinpath("metaschemas")
+    found = []
+    for name in _METASCHEMAS:
+        documents = json.loads(folder.joinpath(f"{name}.json").read_text(encoding="utf-8"))
+        found += [(uri, json.dumps(document).encode()) for uri, document in documents.items()]
+    return found
+
+
+def _mentions_metaschemas(text: bytes) -> bool:
+    # "$schema" names a draft, which needs no document; an escaped slash or dot only makes the answer yes more often
+    mentions = text.count(_HOST)
+    return mentions > 0 and mentions > len(_NAMED_DIALECT.findall(text))
+
+
+def _dumped(schema: object, name: str) -> bytes:
+    try:
+        text = json.dumps(schema, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except RecursionError:
+        raise ConstraintError(
+            f"{name}: expected a schema that json.dumps can write, got one that contains itself or nests too deeply; "
+            "use $ref for recursion, or pass JSON text"
+        ) from None
+    except (TypeError, ValueError) as error:
+        raise ConstraintError(_complaint(schema, name) or f"{name}: expected JSON values: {error}") from None
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # lone surrogates survive as escapes
+        return json.dumps(schema, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _complaint(schema: object, name: str) -> str | None:
+    """Say where the first value is that JSON does not have; None when it can't be found."""
+    todo: list[tuple[str, object, tuple[int, ...]]] = [("", schema, ())]
+    while todo:
+        pointer, value, above = todo.pop()
+        if isinstance(value, (str, bool, int)) or value is None:
+            continue
+        if id(value) in above:
+            return f'{name}: at "{pointer}": expected a tree of values, got a container that contains itself; use $ref'
+        inside = (*above, id(value))
+        if isinstance(value, dict):
+            for key in value:
+                if not isinstance(key, (str, bool, int, float)) and key is not None:
+                    return f'{name}: at "{pointer}": expected str keys, got {type(key).__name__} {key!r:.60}'
+            items = list(value.items())
+        elif isinstance(value, (list, tuple)):
+            items = list(enumerate(value))
+        elif isinstance(value, float):
+            if value != value or value in (float("inf"), float("-inf")):
+                return f'{name}: at "{pointer}": expected a JSON value, got {value}; JSON has no such number'
+            continue
+        else:
+            return f'{name}: at "{pointer}": expected a JSON value, got {type(value).__name__} {value!r:.60}'
+        for key, child in reversed(items):
+            step = str(key).replace("~", "~0").replace("/", "~1")
+            todo.append((f"{pointer}/{step}", child, inside))
+    return None
+
+
+def _described(schema: object, name: str) -> Any:
+    """The JSON Schema of a type, by pydantic."""
+    describe = getattr(schema, "model_json_schema", None)
+    if describe is not None:
+        if not isinstance(schema, type):
+            raise TypeError(
+                f"{name}: expected a model class, got an instance of {type(schema).__name__}; pass its class"
+            )
+        return describe()
+    if type(schema).__name__ == "TypeAdapter" and hasattr(schema, "json_schema"):
+        return schema.json_schema()
+    if dataclasses.is_dataclass(schema) and not isinstance(schema, type):
+        raise TypeError(f"{name}: expected a dataclass, got an instance of {type(schema).__name__}; pass its class")
+    if not isinstance(schema, type) and not hasattr(schema, "__origin__") and not hasattr(schema, "__args__"):
+        raise TypeError(
+            f"{name}: expected a dict, bool, JSON text, pydantic model class, TypeAdapter, dataclass or TypedDict, "
+            f"got {type(schema).__name__}"
+        )
+    try:
+        from pydantic import TypeAdapter
+        from pydantic.errors import PydanticUserError
+    except ImportError:
+        shown = getattr(schema, "__name__", repr(schema))
+        raise ImportError(f"{name}: the JSON Schema of the type {shown} comes from pydantic; {_MODEL_HELP}") from None
+    try:
+        described: Any = schema
+        return TypeAdapter(described).json_schema()
+    except PydanticUserError as error:
+        reason = str(error).split("\n", 1)[0]
+        raise ConstraintError(
+            f"{name}: pydantic has no JSON Schema for {getattr(schema, '__name__', repr(schema))}: {reason}"
+        ) from error
