@@ -2,10 +2,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "automata/csrc/language.h"
 #include "constraints/csrc/bind.h"
+#include "constraints/csrc/json_format.h"
 #include "constraints/csrc/json_number.h"
 #include "constraints/csrc/json_string.h"
 
@@ -60,6 +66,19 @@ Language NumberRange(const std::string& low, const std::string& high, bool low_e
   });
 }
 
+// Empty for a format that is not known.
+std::optional<std::tuple<Language, bool, std::string>> FormatLanguage(const std::string& name, bool canonical) {
+  if (!JsonFormats::Known(name)) return std::nullopt;
+  nb::gil_scoped_release release;
+  JsonFormat format;
+  Language language = Language::Build([&](Expressions* pool) {
+    JsonStrings strings(pool, canonical);
+    format = *JsonFormats(&strings).Format(name);
+    return format.language;
+  });
+  return std::make_tuple(std::move(language), format.exact, std::string(format.note));
+}
+
 }  // namespace
 
 void BindJsonLeaves(nb::module_& m) {
@@ -80,6 +99,8 @@ void BindJsonLeaves(nb::module_& m) {
       "json_number_is_multiple",
       [](const std::string& a, const std::string& q) { return IsJsonMultiple(ParseJsonNumber(a), ParseJsonNumber(q)); },
       "a"_a, "q"_a, "Whether a is an integer times q.");
+  m.def("json_format", &FormatLanguage, "name"_a, "canonical"_a,
+        "A format as contents of JSON strings, whether it is exact, and a note where it is not; None if not known.");
   m.def("json_string_length", &StringLength, "low"_a, "high"_a, "canonical"_a,
         "Contents of JSON strings of low to high characters.");
   m.def("json_string_choice", &StringChoice, "texts"_a, "canonical"_a, "Contents of JSON strings: any of the texts.");

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "constraints/csrc/json_string.h"
+#include "constraints/csrc/json_time.h"
 
 namespace tokamata {
 
@@ -18,7 +19,7 @@ struct JsonFormat {
 // Formats over one JsonStrings, each made when it is first asked for.
 class JsonFormats {
  public:
-  explicit JsonFormats(JsonStrings* strings) : strings_(*strings) {}
+  explicit JsonFormats(JsonStrings* strings) : strings_(*strings), times_(strings) {}
   JsonFormats(const JsonFormats&) = delete;
   JsonFormats& operator=(const JsonFormats&) = delete;
 
@@ -28,7 +29,10 @@ class JsonFormats {
   std::optional<JsonFormat> Format(std::string_view name);
 
  private:
+  Expr Build(std::string_view name);
+
   JsonStrings& strings_;
+  JsonTimes times_;
   std::map<std::string, JsonFormat, std::less<>> formats_;
 };
 
