@@ -4,6 +4,17 @@
 
 namespace tokamata {
 
+// The number of bits that are set. Without the processor's instruction the compiler would call a function.
+inline uint32_t PopCount(uint64_t w) {
+#ifdef __POPCNT__
+  return static_cast<uint32_t>(__builtin_popcountll(w));
+#else
+  w -= w >> 1 & 0x5555555555555555u;
+  w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
+  return static_cast<uint32_t>(((w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+#endif
+}
+
 struct ByteSet {
   uint64_t words[4] = {0, 0, 0, 0};
 
@@ -27,15 +38,15 @@ struct ByteSet {
   void Remove(uint8_t b) { words[b >> 6] &= ~(uint64_t{1} << (b & 63)); }
   bool Any() const { return (words[0] | words[1] | words[2] | words[3]) != 0; }
   int Count() const {
-    int n = 0;
-    for (uint64_t w : words) n += __builtin_popcountll(w);
-    return n;
+    uint32_t n = 0;
+    for (uint64_t w : words) n += PopCount(w);
+    return static_cast<int>(n);
   }
   // The members below b.
   uint32_t Rank(uint8_t b) const {
     uint32_t n = 0;
-    for (int i = 0; i < b >> 6; ++i) n += static_cast<uint32_t>(__builtin_popcountll(words[i]));
-    return n + static_cast<uint32_t>(__builtin_popcountll(words[b >> 6] & ((uint64_t{1} << (b & 63)) - 1)));
+    for (int i = 0; i < b >> 6; ++i) n += PopCount(words[i]);
+    return n + PopCount(words[b >> 6] & ((uint64_t{1} << (b & 63)) - 1));
   }
   // The lowest member; the set must not be empty.
   uint8_t First() const {

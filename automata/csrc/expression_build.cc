@@ -188,12 +188,13 @@ void Expressions::MergeRepeats(std::vector<Expr>* parts) {
   parts->swap(out);
 }
 
-// C·Y | C·Z = C·(Y|Z) for a set of bytes C, and for a call: two stacks with one top.
+// X·Y | X·Z = X·(Y|Z) for a set of bytes or a union X, and for a call: two stacks with one top.
 void Expressions::MergeHeads(std::vector<Expr>* parts) {
   const auto has_head = [this](Expr e) {
     const Node& n = nodes_[e];
     const ExprKind kind = n.kind == ExprKind::kConcat ? nodes_[n.a].kind : n.kind;
-    return kind == ExprKind::kCall || (kind == ExprKind::kBytes && n.kind == ExprKind::kConcat);
+    return kind == ExprKind::kCall ||
+           (n.kind == ExprKind::kConcat && (kind == ExprKind::kBytes || kind == ExprKind::kUnion));
   };
   std::vector<std::pair<Expr, Expr>> items;  // head, rest
   for (Expr e : *parts) {

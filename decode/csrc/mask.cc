@@ -12,6 +12,7 @@ namespace {
 constexpr int kMaxDepth = 3;             // unions and shared states inside each other
 constexpr size_t kMaxAlternatives = 8;   // members of a union that are masked one by one
 constexpr size_t kMaxRegion = 96;        // (state, UTF-8 phase) pairs of one semantic loop
+constexpr size_t kMaxAsciiRegion = 24;   // of one over ASCII characters
 constexpr uint32_t kManyTokens = 3000;   // from which sharing and semantic loops are worth looking for
 
 void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
@@ -21,15 +22,12 @@ void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict
 }  // namespace
 
 MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary)
-    : acceptor_(acceptor), vocabulary_(vocabulary), factoring_(vocabulary->Masks()), trie_(factoring_.trie()) {
-  for (uint32_t b = 0; b < 256; ++b) {
-    const uint32_t child = trie_.Child(0, static_cast<uint8_t>(b));
-    if (child != kNoIndex && trie_.TokensBegin(child) != trie_.TokensEnd(child)) single_bytes_.Add(static_cast<uint8_t>(b));
-  }
-  complete_ = single_bytes_ == ByteSet::All();
-  path_.resize(trie_.max_depth + 2);
-  loops_.emplace_back().kind = Loop::kNone;
-}
+    : acceptor_(acceptor),
+      vocabulary_(vocabulary),
+      factoring_(vocabulary->Masks()),
+      trie_(factoring_.trie()),
+      complete_(factoring_.SingleBytes() == ByteSet::All()),
+      path_(trie_.max_depth + 2) {}
 
 void MaskBuilder::SetEos(State q, uint32_t* row) const {
   for (uint32_t id : vocabulary_->EosIds()) {
@@ -57,7 +55,7 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
-  const Loop loop = LoopOf(q);  // by value: the table may grow
+  const Loop& loop = LoopOf(q);
   if (loop.kind != Loop::kNone) return BuildLoop(q, loop, row);
   if (depth < kMaxDepth) {
     const std::vector<State> alternatives = acceptor_->Alternatives(q, kMaxAlternatives);
@@ -84,38 +82,51 @@ bool MaskBuilder::AnyLoops(const std::vector<State>& states) {
 }
 
 const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
-  if (q < loop_of_.size() && loop_of_[q]) return loops_[loop_of_[q] - 1];
-  const auto add = [this](const Loop& loop) {
-    if (loop.kind == Loop::kNone) return uint32_t{1};  // most states share this one
-    loops_.push_back(loop);
-    return static_cast<uint32_t>(loops_.size());
+  static const Loop none;
+  const auto slot = [this](State s) -> uint32_t& {
+    if (s >= loop_of_.size()) loop_of_.resize(std::max<size_t>(s + 1, loop_of_.size() * 2));
+    return loop_of_[s];
   };
-  const auto set = [this](State s, uint32_t loop) -> const Loop& {
-    if (s >= loop_of_.size()) loop_of_.resize(std::max<size_t>(s + 1, loop_of_.size() * 2), 0);
-    loop_of_[s] = loop;
-    return loops_[loop - 1];
-  };
-  Loop loop;
-  loop.kind = FindCounted(q, &loop) ? Loop::kCounted : Loop::kNone;
-  const bool broad = loop.kind == Loop::kCounted &&
-                     (loop.outer >= 0 || loop.inner <= kNotNewline || loop.shape.high != kUnboundedLoop);
-  if (!broad && acceptor_->Live(q).Count() >= 100) {
-    for (const bool exclude : {false, true})
-      for (int c : {kAny, kNotNewline, kJsonText}) {
-        std::vector<State> between;
-        Loop semantic;
-        if (!FindSemantic(q, c, exclude, &semantic, &between)) continue;
-        const auto counted = [this](State s) {  // a loop that knows more of itself keeps that
-          Loop own;
-          return FindCounted(s, &own) && own.inner >= 0 && own.inner <= kNotNewline;
-        };
-        const uint32_t shared = add(semantic);
-        for (State s : between)
-          if (s == q || !counted(s)) set(s, shared);
-        return loops_[shared - 1];
-      }
+  constexpr uint32_t kUnknown = 0, kNone = 1, kFirst = 2;
+  if (slot(q) == kUnknown) {
+    Loop loop;
+    std::vector<State> alike{q};
+    if (!FindLoop(q, &loop, &alike)) {
+      slot(q) = kNone;
+    } else {
+      loops_.push_back(loop);
+      for (State s : alike) slot(s) = static_cast<uint32_t>(loops_.size() - 1) + kFirst;
+    }
   }
-  return set(q, add(loop));
+  return loop_of_[q] == kNone ? none : loops_[loop_of_[q] - kFirst];
+}
+
+// Lists further states with the same loop in *alike.
+bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
+  const bool counted = FindCounted(q, loop);
+  if (counted) loop->kind = Loop::kCounted;
+  const bool broad = counted && (loop->outer >= 0 || loop->inner <= kNotNewline || loop->shape.high != kUnboundedLoop);
+  if (broad) return true;
+  const auto semantic = [&](int class_id, bool exclude) {
+    Loop found;
+    std::vector<State> between;
+    if (!FindSemantic(q, class_id, exclude, &found, &between)) return false;
+    *loop = found;
+    for (State s : between) {
+      Loop own;  // a loop that knows more of itself keeps that
+      if (s != q && !(FindCounted(s, &own) && own.inner >= 0 && own.inner <= kNotNewline)) alike->push_back(s);
+    }
+    return true;
+  };
+  const ByteSet& live = acceptor_->Live(q);
+  if (live.Count() >= 100)
+    for (const bool exclude : {false, true})
+      for (int c : {kAny, kNotNewline, kJsonText})
+        if (semantic(c, exclude)) return true;
+  if (counted) return true;
+  for (int c : {kWord, kAlnum, kAlpha, kLower, kUpper})
+    if (CharacterClasses()[static_cast<size_t>(c)].first.SubsetOf(live) && semantic(c, false)) return true;
+  return false;
 }
 
 // The class inside the loop's characters that leaves the fewest tokens to walk, and one around them if that is better.
@@ -170,6 +181,7 @@ void MaskBuilder::FindOuter(State q, double inner_cost, Loop* loop) {
 bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between) {
   constexpr int kMostExcluded = 8;
   const CharacterClass& c = CharacterClasses()[static_cast<size_t>(class_id)];
+  const size_t most = c.non_ascii ? kMaxRegion : kMaxAsciiRegion;
   const auto rare = [&](uint8_t b) { return exclude && factoring_.Containing(b) != nullptr; };
   ByteSet first = c.first, checked;
   const auto drop = [&](uint8_t b) {  // takes a byte out of the loop if that is possible
@@ -187,10 +199,10 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   };
   const State* reference = acceptor_->Row(q);
   std::vector<At> work;
-  const auto push = [&work](State s, uint8_t phase, int b) {
+  const auto push = [&work, most](State s, uint8_t phase, int b) {
     for (const At& a : work)
       if (a.state == s && a.phase == phase) return true;
-    if (work.size() >= kMaxRegion) return false;
+    if (work.size() >= most) return false;
     work.push_back({s, phase, static_cast<int16_t>(b < 0x80 ? b : -1)});
     return true;
   };
@@ -464,7 +476,7 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
     stack_.pop_back();
     if (at.node && factoring_.At(at.node, 0)) {
       const State q = Canonical(at.state);
-      const Loop loop = LoopOf(q);
+      const Loop& loop = LoopOf(q);
       if (loop.inner >= 0 && !loop.checked.Any()) {
         ApplyFactor(*factoring_.At(at.node, loop.inner), q, loop, row);
         continue;
@@ -547,7 +559,7 @@ bool MaskBuilder::CanFinish(State root) {
       };
       if (single) {
         const State* row = acceptor_->Row(q);
-        (acceptor_->Live(q) & single_bytes_).ForEach([&](uint8_t b) { reach(row[b]); });
+        (acceptor_->Live(q) & factoring_.SingleBytes()).ForEach([&](uint8_t b) { reach(row[b]); });
         continue;
       }
       std::vector<const State*> path(trie_.max_depth + 2);  // path_ may be in use by who asks

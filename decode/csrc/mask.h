@@ -1,6 +1,7 @@
 // MaskBuilder: the tokens that an acceptor's state allows, as a row of bits.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ class MaskBuilder {
  private:
   // How a state loops over characters.
   struct Loop {
-    enum Kind : uint8_t { kUnknown, kNone, kCounted, kSemantic } kind = kUnknown;
+    enum Kind : uint8_t { kNone, kCounted, kSemantic } kind = kNone;
     // A class inside the loop's characters, for factors; -1 when there is none.
     int8_t inner = -1;
     // At the root, if not -1: a class around the loop's characters, all of them but the ASCII bytes `excluded`.
@@ -50,7 +51,8 @@ class MaskBuilder {
     State state;
   };
 
-  const Loop& LoopOf(State q);
+  const Loop& LoopOf(State q);  // the reference stays valid
+  bool FindLoop(State q, Loop* loop, std::vector<State>* alike);
   bool AnyLoops(const std::vector<State>& states);
   bool FindCounted(State q, Loop* loop);
   void FindOuter(State q, double inner_cost, Loop* loop);
@@ -83,10 +85,9 @@ class MaskBuilder {
   const Vocabulary* vocabulary_;
   const Factoring& factoring_;
   const Trie& trie_;
-  bool complete_;
-  ByteSet single_bytes_;
-  std::vector<Loop> loops_;         // the first is kNone
-  std::vector<uint32_t> loop_of_;   // by state: 0 unknown, else the place in loops_ plus 1
+  const bool complete_;
+  std::deque<Loop> loops_;
+  std::vector<uint32_t> loop_of_;  // by state; see LoopOf
   std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can
   bool run_spaced_ = false;       // the row was built as if no token contained a space beyond ASCII
   std::vector<Visit> stack_;

@@ -32,6 +32,9 @@ Factoring::Factoring(Tables<Stored> tables, std::shared_ptr<const void> owner, u
                         r.row, r.exit_bytes, tables_.exits.data + r.exits_at,
                         tables_.exit_offsets.data + r.exit_offsets_at});
   for (int c = 0; c <= kNotNewline; ++c) suffixes_[c] = suffixes(summary_->suffixes[c]);
+  trie_.ForEachChild(0, [this](uint32_t child) {
+    if (trie_.TokensBegin(child) != trie_.TokensEnd(child)) single_bytes_.Add(trie_.nodes[child].byte);
+  });
   for (const ByteRecord& r : tables_.bytes)
     by_byte_[r.byte] = {{tables_.ids.data + r.ids_at, r.ids}, r.row, suffixes(r.suffixes),
                         tables_.before.data + r.before_at};

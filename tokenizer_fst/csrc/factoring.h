@@ -92,6 +92,8 @@ class Factoring {
   uint32_t TokensWithByte(uint8_t b) const { return summary_->with_byte[b]; }
   uint32_t TokensWithNonAscii() const { return summary_->with_non_ascii; }
   uint32_t TokensFrom(uint8_t b) const { return summary_->from_byte[b]; }
+  // The bytes that are tokens by themselves.
+  const ByteSet& SingleBytes() const { return single_bytes_; }
   uint32_t NumTokens() const { return static_cast<uint32_t>(trie_.order.size()); }
   size_t MemoryBytes() const;
 
@@ -106,6 +108,7 @@ class Factoring {
   std::vector<Factor> factors_;
   SuffixTrie suffixes_[kNotNewline + 1];
   std::array<ByteIndex, 128> by_byte_{};
+  ByteSet single_bytes_;
   mutable std::once_flag cuts_once_[kNumClasses];
   mutable std::unique_ptr<const CutTokens> cuts_[kNumClasses];
 };

@@ -56,9 +56,9 @@ struct Trie {
       const uint64_t there = w.bytes.words[k];
       for (uint64_t both = there & live.words[k]; both; both &= both - 1) {
         const int bit = __builtin_ctzll(both);
-        f(child[__builtin_popcountll(there & ((uint64_t{1} << bit) - 1))], static_cast<uint8_t>(k * 64 + bit));
+        f(child[PopCount(there & ((uint64_t{1} << bit) - 1))], static_cast<uint8_t>(k * 64 + bit));
       }
-      child += __builtin_popcountll(there);
+      child += PopCount(there);
     }
   }
   // The child by a byte, or kNoIndex.
