@@ -2,7 +2,8 @@
 
 from .constraint import Constraint, Limits, ReportEntry
 from .from_fst import from_fst
+from .json_schema import json_schema, json_value
 from .literal import choice, literal
 from .regex import regex
 
-__all__ = ["Constraint", "Limits", "ReportEntry", "choice", "from_fst", "literal", "regex"]
+__all__ = ["Constraint", "Limits", "ReportEntry", "choice", "from_fst", "json_schema", "json_value", "literal", "regex"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from .._core import Language
 from .._core import Limits as NativeLimits
@@ -50,8 +50,15 @@ class ReportEntry:
 
     place: str
     subject: str
-    status: str  # "enforced", "widened" or "annotation"
+    status: str  # "enforced", "widened", "annotation" or "ignored"
     detail: str = ""
+
+
+class LazyReport(Protocol):
+    """Entries that are made when the report is read."""
+
+    def entries(self) -> tuple[ReportEntry, ...]:
+        """All of them, in order."""
 
 
 def to_bytes(text: Text) -> bytes:
@@ -80,7 +87,7 @@ class Constraint:
 
     __slots__ = ("_native", "_report", "source")
 
-    def __init__(self, native: Language, *, source: str = "", report: Iterable[ReportEntry] = ()) -> None:
+    def __init__(self, native: Language, *, source: str = "", report: Iterable[ReportEntry | LazyReport] = ()) -> None:
         """Wrap a native language; use the functions of :mod:`tokamata` instead."""
         self._native = native
         self.source = source
@@ -222,7 +229,10 @@ class Constraint:
     @property
     def report(self) -> tuple[ReportEntry, ...]:
         """What of the source is enforced, widened or ignored, by place; empty when all of it is enforced as written."""
-        return self._report
+        entries: list[ReportEntry] = []
+        for item in self._report:
+            entries += [item] if isinstance(item, ReportEntry) else item.entries()
+        return tuple(entries)
 
     def to_fst(self, max_states: int = 100_000) -> Fst:
         """The character automaton A: a deterministic acceptor, byte b as label b (NUL as 256), all states useful.

@@ -75,6 +75,25 @@ _NEEDS = {
 }
 
 
+class SchemaReport:
+    """The report of a schema, made when it is asked for."""
+
+    __slots__ = ("_entries", "_formats", "_registry", "_text")
+
+    def __init__(self, text: bytes, registry: list[tuple[str, bytes]], formats: bool) -> None:
+        """Keep what :func:`schema_report` takes."""
+        self._text = text
+        self._registry = registry
+        self._formats = formats
+        self._entries: tuple[ReportEntry, ...] | None = None
+
+    def entries(self) -> tuple[ReportEntry, ...]:
+        """The entries; O(schema) the first time."""
+        if self._entries is None:
+            self._entries = tuple(schema_report(self._text, self._registry, formats=self._formats))
+        return self._entries
+
+
 def schema_report(text: bytes, registry: list[tuple[str, bytes]], *, formats: bool = True) -> list[ReportEntry]:
     """One entry for each keyword of each schema that the root leads to, in the order of the walk.
 

@@ -1,0 +1,120 @@
+"""json_schema: the JSON texts that are valid against a JSON Schema; json_value: all JSON texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder
+from .._core import json_schema as _native_json_schema
+from ..automata.errors import ConstraintError
+from .constraint import Constraint, Limits
+from .json_schema_report import SchemaReport
+from .json_schema_source import registry_texts, schema_text
+from .regex import regex
+
+_WHITESPACE = {
+    "flexible": JsonWhitespace.FLEXIBLE,
+    "compact": JsonWhitespace.COMPACT,
+    "pretty": JsonWhitespace.PRETTY,
+    "any": JsonWhitespace.ANY,
+}
+_KEY_ORDER = {"schema": KeyOrder.SCHEMA, "any": KeyOrder.ANY, "sorted": KeyOrder.SORTED}
+
+
+def json_schema(
+    schema: object,
+    *,
+    whitespace: str = "flexible",
+    key_order: Literal["schema", "any", "sorted"] = "schema",
+    strings: Literal["any", "canonical"] = "any",
+    numbers: Literal["canonical", "any"] = "canonical",
+    formats: bool = True,
+    lenient: bool = False,
+    registry: Mapping[str, object] | None = None,
+    limits: Limits | None = None,
+) -> Constraint:
+    """The JSON texts whose values are valid against a JSON Schema (drafts 4, 6, 7, 2019-09 and 2020-12).
+
+    ``schema``: a dict or bool, a JSON text (str or bytes), a pydantic model class or TypeAdapter, or a dataclass,
+    TypedDict or other type that pydantic describes. The draft is the one that ``$schema`` names, 2020-12 by default.
+
+    ``whitespace``: "flexible" (what ``json.dumps`` writes in all its settings, bounded), "compact" (none), "pretty"
+    (indented by two spaces), "any" (everything JSON allows), or a regular expression for the white space between tokens.
+    ``key_order``: "schema" (as the schema defines them, others after), "any", or "sorted" (by code point); a key never
+    occurs twice. ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes
+    them. ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps``
+    writes them) or "any" spelling of the value. ``formats``: whether ``format`` restricts strings. ``lenient``: widen
+    what cannot be enforced exactly instead of refusing it. ``registry``: schemas by URI for references outside the
+    schema; the drafts' own metaschemas are known, and nothing is ever fetched.
+
+    Keywords are compiled when a text or a model reaches them: building costs the reading of the schema. ``report``
+    lists every keyword by JSON Pointer as enforced, annotation or ignored.
+
+    Raises ConstraintError for a malformed or contradictory schema or a reference to nothing, UnsupportedError for what
+    cannot be enforced exactly, LimitError beyond ``limits``, each with the JSON Pointer, ImportError where a type needs
+    pydantic.
+    """
+    options = JsonSchemaOptions()
+    if whitespace in _WHITESPACE:
+        options.whitespace = _WHITESPACE[whitespace]
+    else:
+        options.whitespace = JsonWhitespace.PATTERN
+        options.whitespace_pattern = _whitespace_pattern(whitespace)
+    options.key_order = _KEY_ORDER[_one_of("key_order", key_order, tuple(_KEY_ORDER))]
+    options.canonical_strings = _one_of("strings", strings, ("any", "canonical")) == "canonical"
+    options.canonical_numbers = _one_of("numbers", numbers, ("canonical", "any")) == "canonical"
+    options.formats = formats
+    options.lenient = lenient
+    text = schema_text(schema)
+    documents = registry_texts(registry, text)
+    native = _native_json_schema(text, _decoded(documents), options, (limits or Limits())._native())
+    shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
+    return Constraint(native, source=f"json_schema({shown})", report=[SchemaReport(text, documents, formats)])
+
+
+def json_value(max_depth: int | None = None) -> Constraint:
+    """All JSON texts, with the white space that :func:`json_schema` allows by default.
+
+    ``max_depth``: how deep arrays and objects may nest (0: none at all), which makes the language regular; None: any
+    depth, a push-down language.
+    """
+    if max_depth is None:
+        return json_schema(True)
+    if max_depth < 0:
+        raise ValueError(f"json_value: expected max_depth >= 0 or None, got {max_depth}")
+    definitions: dict[str, object] = {"0": {"type": ["null", "boolean", "number", "string"]}}
+    for depth in range(1, max_depth + 1):
+        inner = {"$ref": f"#/$defs/{depth - 1}"}
+        definitions[str(depth)] = {"items": inner, "additionalProperties": inner}
+    return json_schema({"$ref": f"#/$defs/{max_depth}", "$defs": definitions})
+
+
+def _one_of(name: str, given: str, allowed: tuple[str, ...]) -> str:
+    if given not in allowed:
+        quoted = [f'"{value}"' for value in allowed]
+        raise ValueError(f"json_schema: expected {name} {', '.join(quoted[:-1])} or {quoted[-1]}, got {given!r}")
+    return given
+
+
+def _whitespace_pattern(pattern: str) -> str:
+    expected = 'whitespace "flexible", "compact", "pretty", "any" or a regular expression that matches white space only'
+    if not isinstance(pattern, str):
+        raise TypeError(f"json_schema: expected {expected}, got {type(pattern).__name__}")
+    try:
+        beyond = regex(pattern) - regex(r"[ \t\r\n]*")
+    except ConstraintError as error:
+        raise ConstraintError(f"json_schema: expected {expected}, got {pattern!r}: {error}") from None
+    if not beyond.is_empty():
+        raise ConstraintError(f"json_schema: expected {expected}, got {pattern!r}, which matches {beyond.examples(1)[0]!r}")
+    return pattern
+
+
+def _decoded(documents: list[tuple[str, bytes]]) -> list[tuple[str, str]]:
+    decoded = []
+    for uri, text in documents:
+        try:
+            decoded.append((uri, text.decode()))
+        except UnicodeDecodeError as error:
+            raise ConstraintError(f"json_schema: expected registry[{uri!r}] in UTF-8: {error}") from None
+    return decoded

@@ -1,0 +1,131 @@
+"""The front end of JSON Schema: sources, options, errors, reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pydantic
+import pytest
+
+import tokamata
+
+
+class Item(pydantic.BaseModel):
+    name: str
+    tags: list[str] = []
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int
+
+
+def test_schemas_of_all_kinds() -> None:
+    for schema in (Item, pydantic.TypeAdapter(Item), Item.model_json_schema(), json.dumps(Item.model_json_schema())):
+        constraint = tokamata.json_schema(schema)
+        assert constraint.accepts(Item(name="a", tags=["b"]).model_dump_json())
+        assert constraint.accepts('{"name": "a"}')
+        assert not constraint.accepts('{"tags": []}')
+    assert tokamata.json_schema(Point).accepts('{"x": 1, "y": 2}')
+    assert tokamata.json_schema(True).accepts("[null, {}]")
+    with pytest.raises(tokamata.ConstraintError, match="contradict"):
+        tokamata.json_schema(False)
+
+
+@pytest.mark.parametrize(
+    ("options", "yes", "no"),
+    [
+        ({"whitespace": "compact"}, ['{"a":1,"b":[2,3]}'], ['{"a": 1}', '{"a":1 }', '{"b":[2, 3]}']),
+        ({"whitespace": "flexible"}, ['{"a": 1, "b": [2, 3]}', '{"a":1,"b":[2,3]}', '{\n  "a": 1\n}'], ['{"a":\n\n1}']),
+        ({"whitespace": "pretty"}, ['{\n  "a": 1,\n  "b": [\n    2,\n    3\n  ]\n}', "{}"], ['{"a": 1}']),
+        ({"whitespace": "any"}, [' {\t"a"\n:\r1 , "b" : [ 2,3 ] } '], ['{"a"\v:1}']),
+        ({"whitespace": " {0,2}"}, ['{  "a" :1}'], ['{   "a":1}', '{\n"a":1}']),
+        ({"key_order": "schema"}, ['{"b": [], "c": 1}', '{"a": 1, "b": []}'], ['{"b": [], "a": 1}', '{"a": 1, "a": 1}']),
+        ({"key_order": "any"}, ['{"b": [], "a": 1}', '{"c": 1, "a": 1}'], ['{"a": 1, "b": [], "a": 1}']),
+        ({"key_order": "sorted"}, ['{"a": 1, "b": []}'], ['{"b": [], "a": 1}']),
+        ({"strings": "any"}, [r'{"\u0061": 1}', '{"s": "\\u0041"}'], [r'{"\u0061": "x"}']),
+        ({"strings": "canonical"}, ['{"a": 1, "s": "é"}'], [r'{"\u0061": 1}', r'{"s": "\u00e9"}']),
+        ({"numbers": "canonical"}, ['{"a": 1}'], ['{"a": 1.0}', '{"a": 1e0}']),
+        ({"numbers": "any"}, ['{"a": 1.0}', '{"a": 1e0}'], ['{"a": 1.5}']),
+        ({"formats": True}, ['{"d": "2026-02-28"}'], ['{"d": "2026-02-30"}']),
+        ({"formats": False}, ['{"d": "2026-13-30"}'], ['{"d": 1}']),
+    ],
+)
+def test_options(options: dict[str, Any], yes: list[str], no: list[str]) -> None:
+    schema = {
+        "properties": {
+            "a": {"type": "integer"},
+            "b": {"type": "array", "items": {"type": "integer"}},
+            "d": {"type": "string", "format": "date"},
+        }
+    }
+    constraint = tokamata.json_schema(schema, **options)
+    for text in yes:
+        assert constraint.accepts(text), text
+    for text in no:
+        assert not constraint.accepts(text), text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"key_order": "alphabetical"}, 'expected key_order "schema", "any" or "sorted", got \'alphabetical\''),
+        ({"strings": 1}, 'expected strings "any" or "canonical", got 1'),
+        ({"numbers": "exact"}, 'expected numbers "canonical" or "any"'),
+        ({"whitespace": "tight"}, "a regular expression that matches white space only, got 'tight', which matches"),
+        ({"whitespace": "( "}, "or a regular expression that matches white space only, got '( ': regex:"),
+    ],
+)
+def test_options_that_do_not_exist_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        tokamata.json_schema(True, **options)
+    assert message in str(caught.value)
+
+
+def test_registries_and_metaschemas() -> None:
+    constraint = tokamata.json_schema(
+        {"items": {"$ref": "http://example.com/item"}, "type": "array"},
+        registry={"http://example.com/item": {"type": "string", "maxLength": 2}},
+    )
+    assert constraint.accepts('["ab", ""]')
+    assert not constraint.accepts('["abc"]')
+    with pytest.raises(tokamata.ConstraintError, match=r"pass registry="):
+        tokamata.json_schema({"$ref": "http://example.com/item"}).accepts("1")
+    reference = {"$ref": "http://json-schema.org/draft-07/schema#/definitions/nonNegativeInteger"}
+    assert tokamata.json_schema(reference).accepts("3")
+    assert not tokamata.json_schema(reference).accepts("-3")
+
+
+def test_limits_are_passed_on() -> None:
+    with pytest.raises(tokamata.LimitError):
+        tokamata.json_schema({"pattern": "(a|b)*a(a|b){12}$"}, limits=tokamata.Limits(expression_nodes=30)).accepts('"ab"')
+
+
+def test_reports_come_with_constraints() -> None:
+    constraint = tokamata.json_schema({"title": "t", "type": "string", "format": "what"})
+    assert [(entry.place, entry.status) for entry in constraint.report] == [
+        ("/title", "annotation"),
+        ("/type", "enforced"),
+        ("/format", "ignored"),
+    ]
+    assert (constraint | tokamata.literal("x") | constraint).report == constraint.report * 2
+    assert constraint.report is not None
+
+
+def test_json_values() -> None:
+    value = tokamata.json_value()
+    deep = "[" * 300 + "]" * 300
+    assert value.accepts(deep)
+    assert value.accepts('{"a": [{"b": null}, 1.5e3, "x"]}')
+    assert not value.accepts("[1,]")
+    for depth in range(4):
+        limited = tokamata.json_value(max_depth=depth)
+        assert limited.accepts("[" * depth + "1" + "]" * depth)
+        assert limited.accepts('{"a":' * depth + "1" + "}" * depth)
+        assert not limited.accepts_prefix("[" * (depth + 1))
+        assert not limited.accepts("[" * (depth + 1) + "]" * (depth + 1))
+    with pytest.raises(ValueError, match="expected max_depth >= 0 or None, got -1"):
+        tokamata.json_value(max_depth=-1)
