@@ -308,6 +308,11 @@ def json_number_compare(a: str, b: str) -> int:
 def json_number_is_multiple(a: str, q: str) -> bool:
     """Whether a is an integer times q."""
 
+def json_format(name: str, canonical: bool) -> tuple[Language, bool, str] | None:
+    """
+    A format as contents of JSON strings, whether it is exact, and a note where it is not; None if not known.
+    """
+
 def json_string_length(low: int, high: int, canonical: bool) -> Language:
     """Contents of JSON strings of low to high characters."""
 
