@@ -10,7 +10,7 @@ from .constraint import Constraint, Limits, Text, to_bytes
 
 def literal(text: Text, *, limits: Limits | None = None) -> Constraint:
     """Exactly this text."""
-    return Constraint(Language.literal(to_bytes(text), limits and limits._native()), source=repr(text))
+    return Constraint(Language.literal(to_bytes(text), limits._native() if limits else None), source=repr(text))
 
 
 def choice(options: Iterable[Text], *, limits: Limits | None = None) -> Constraint:
@@ -23,4 +23,4 @@ def choice(options: Iterable[Text], *, limits: Limits | None = None) -> Constrai
     if not texts:
         raise ValueError("choice: expected at least one option, got none; the empty language allows no text at all")
     shown = " | ".join(repr(t.decode(errors="replace")) for t in texts[:3]) + (" | ..." if len(texts) > 3 else "")
-    return Constraint(Language.choice(texts, limits and limits._native()), source=f"choice({shown})")
+    return Constraint(Language.choice(texts, limits._native() if limits else None), source=f"choice({shown})")

@@ -52,7 +52,7 @@ def regex(
     if not isinstance(pattern, str):
         raise TypeError(f"regex: expected a pattern as str or re.Pattern, got {type(pattern).__name__}")
     native = _native_regex(
-        pattern.encode("utf-8", "surrogatepass"), syntax, flags, max_depth, limits and limits._native()
+        pattern.encode("utf-8", "surrogatepass"), syntax, flags, max_depth, limits._native() if limits else None
     )
     shown = pattern if len(pattern) <= 60 else pattern[:57] + "..."
     return Constraint(native, source=f"regex({shown!r})")

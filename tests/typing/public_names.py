@@ -31,6 +31,8 @@ assert_type(a.accepts(b"a"), bool)
 assert_type(a.counterexample(b), "bytes | None")
 assert_type(a.examples(3, seed=1), list[bytes])
 assert_type(a.count(2), int)
+assert_type(a.sample(3, length=(0, 5), seed=1), list[bytes])
+assert_type(a.minimize(), tokamata.Constraint)
 
 automaton = tokamata.compile(a, vocabulary)
 state = automaton.start()
