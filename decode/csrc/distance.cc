@@ -304,55 +304,39 @@ uint32_t DistanceTable::MostNearby(State q) {
 bool DistanceTable::FindRoom(State q, uint32_t k) {
   const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
   if (FindRoomByStructure(q, k)) return true;
-  if (Slot(q).enumerated) return false;
-  if (acceptor_->Live(q).Count() >= kPermissive) {
-    SetMost(q, MostNearby(q));
-    if (LeavesRoom(q, k)) return true;
-  }
-  uint32_t most = 0;
-  for (const State t : Targets(q)) {
-    const Bounds& b = Look(t);
-    if (b.low != kFar) most = std::max(most, b.high);
-  }
-  SetMost(q, most);
-  bounds_[q].enumerated = true;
+  if (Slot(q).enumerated || acceptor_->Live(q).Count() < kPermissive) return false;
+  SetMost(q, MostNearby(q));
   return LeavesRoom(q, k);
 }
 
 void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
   const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
-  bool all = true;
+  Row out{row, k, 0};
   LoopTokens::Plan plan;
   if (loop_tokens_.MakePlan(q, &plan)) {
-    BuildLoopRow(plan, k, row, &all);
-    if (all) SetMost(q, k);
-    return;
+    BuildLoopRow(plan, &out);
+  } else {
+    std::fill(row, row + vocabulary_->Words(), 0u);
+    ForEachToken(0, q, [&](uint32_t node, State next) {
+      if (Take(next, &out))
+        for (uint32_t i = trie_.TokensBegin(node); i < trie_.TokensEnd(node); ++i) out.Set(trie_.order[i], true);
+      return true;
+    });
   }
-  std::fill(row, row + vocabulary_->Words(), 0u);
-  ForEachToken(0, q, [&](uint32_t node, State next) {
-    if (Decide(next, k)) {
-      for (uint32_t i = trie_.TokensBegin(node); i < trie_.TokensEnd(node); ++i)
-        row[trie_.order[i] >> 5] |= 1u << (trie_.order[i] & 31);
-    } else {
-      all = all && bounds_[next].low == kFar;
-    }
-    return true;
-  });
-  if (all) SetMost(q, k);
+  SetMost(q, out.most);
+  Slot(q).enumerated = true;
 }
 
-void DistanceTable::BuildLoopRow(const LoopTokens::Plan& plan, uint32_t k, uint32_t* row, bool* all) {
+bool DistanceTable::Take(State target, Row* row) {
+  const bool near = Decide(target, row->k);
+  const Bounds& b = bounds_[target];
+  if (b.low != kFar) row->most = std::max(row->most, b.high);
+  return near;
+}
+
+void DistanceTable::BuildLoopRow(const LoopTokens::Plan& plan, Row* row) {
   const Factor& f = loop_tokens_.Inside(plan);
   const uint32_t most = loop_tokens_.MostChars(plan);
-  const auto set = [row](uint32_t id, bool value) {
-    const uint32_t bit = 1u << (id & 31);
-    row[id >> 5] = value ? row[id >> 5] | bit : row[id >> 5] & ~bit;
-  };
-  const auto decide = [&](State q) {
-    const bool near = q && Decide(q, k);
-    *all = *all && (near || !q || bounds_[q].low == kFar);
-    return near;
-  };
   std::vector<uint8_t> inside(most + 1, 0);  // by number of characters
   bool started = false;
   const auto start = [&] {  // the tokens inside, from all of them or from none, whatever differs less
@@ -361,15 +345,16 @@ void DistanceTable::BuildLoopRow(const LoopTokens::Plan& plan, uint32_t k, uint3
     for (uint32_t l = 1; l <= most; ++l) near += inside[l] ? f.offsets[l + 1] - f.offsets[l] : 0;
     const bool from_all = 2 * near > f.offsets[most + 1];
     const Factoring::Base base = vocabulary_->Masks().InsideAtMost(plan.class_id, from_all ? most : 0);
-    std::copy(base.row, base.row + vocabulary_->Words(), row);
-    for (const uint32_t* id = base.more; id != base.more_end; ++id) set(*id, true);
+    std::copy(base.row, base.row + vocabulary_->Words(), row->words);
+    for (const uint32_t* id = base.more; id != base.more_end; ++id) row->Set(*id, true);
     for (uint32_t l = 1; l <= most; ++l)
-      for (uint32_t i = f.offsets[l]; (inside[l] != 0) != from_all && i < f.offsets[l + 1]; ++i) set(f.inside[i], !from_all);
+      for (uint32_t i = f.offsets[l]; (inside[l] != 0) != from_all && i < f.offsets[l + 1]; ++i)
+        row->Set(f.inside[i], !from_all);
   };
   loop_tokens_.ForEach(
       plan,
       [&](uint32_t chars, State q) {
-        const bool near = decide(q);
+        const bool near = Take(q, row);
         if (chars)
           inside[chars] = near;
         else
@@ -377,12 +362,12 @@ void DistanceTable::BuildLoopRow(const LoopTokens::Plan& plan, uint32_t k, uint3
       },
       [&](const CutTokens::Group& cut, State q) {
         if (!started) start();
-        const bool near = decide(q);
-        for (const uint32_t id : cut.ids) set(id, near);
+        const bool near = q && Take(q, row);
+        for (const uint32_t id : cut.ids) row->Set(id, near);
       },
       [&](uint32_t id, State q) {
         if (!started) start();
-        if (decide(q)) set(id, true);
+        if (Take(q, row)) row->Set(id, true);
       });
   if (!started) start();
 }

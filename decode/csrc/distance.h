@@ -40,7 +40,7 @@ class DistanceTable {
     const std::atomic<uint32_t>* most = most_.Find(q);
     return most && k < kFar && most->load(std::memory_order_relaxed) > kFar - 1 - k;
   }
-  // The same, finding out what is cheap to find out: true means yes, false that a mask has to be built token by token.
+  // The same, finding out what is cheap to find out: true means yes, false that BuildRow has to look at the tokens.
   bool FindRoom(State q, uint32_t k);
   // Only from the structure of the constraint, without a look at any token.
   bool FindRoomByStructure(State q, uint32_t k);
@@ -56,7 +56,7 @@ class DistanceTable {
     State next = DelayedAcceptor::kDead;  // along that string
     uint8_t byte = 0;
     bool looked = false;      // all of the above is set
-    bool enumerated = false;  // FindRoom looked at all targets
+    bool enumerated = false;  // BuildRow looked at all targets
   };
   Bounds& Slot(State q) {
     if (q >= bounds_.size()) bounds_.resize(std::max<size_t>(q + 1, bounds_.size() * 2));
@@ -69,7 +69,18 @@ class DistanceTable {
   // The distance of root if that is at most k, else k + 1; with `exact` false any witness of at most k will do.
   uint32_t Search(State root, uint32_t k, bool exact);
   const std::vector<State>& Targets(State q);
-  void BuildLoopRow(const LoopTokens::Plan& plan, uint32_t k, uint32_t* row, bool* all);
+  // A row that is being built.
+  struct Row {
+    uint32_t* words;
+    uint32_t k;
+    uint32_t most;  // tokens from any target to an end, at most
+    void Set(uint32_t id, bool value) {
+      const uint32_t bit = 1u << (id & 31);
+      words[id >> 5] = value ? words[id >> 5] | bit : words[id >> 5] & ~bit;
+    }
+  };
+  bool Take(State target, Row* row);  // whether it is near enough
+  void BuildLoopRow(const LoopTokens::Plan& plan, Row* row);
   uint32_t MostNearby(State q);
   void SetMost(State q, uint32_t most);
   // Sweeps the subtree of a trie node entered with q; visit(node, state) where tokens end in a live state, until it
