@@ -144,6 +144,39 @@ def test_equal_to_all_token_sequences() -> None:
     assert checked > 50
 
 
+def test_forced_text_of_literal_choices() -> None:
+    """A few strings of a's and b's, most of which only fit when spelled by their longest tokens."""
+    longer = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        texts = ["".join(rng.choices("ab", k=rng.randrange(3, 8))) for _ in range(3)]
+        texts += [texts[0][:3] + texts[1][3:]]
+        tokens = [b"a", b"b", *{"".join(rng.choices("ab", k=rng.randrange(2, 4))).encode() for _ in range(4)}, None]
+        eos = len(tokens) - 1
+        automaton = tokamata.compile(tokamata.choice(texts), tokamata.Vocabulary(tokens, eos_token_ids=[eos]))
+        for budget in range(2, 7):
+            fitting = []
+            stack: list[tuple[list[int], str]] = [([], text) for text in set(texts)]
+            while stack:
+                ids, rest = stack.pop()
+                if not rest:
+                    fitting.append(ids)
+                elif len(ids) < budget - 1:
+                    usable = [(i, (t or b"").decode()) for i, t in enumerate(tokens) if t]
+                    stack += [([*ids, i], rest[len(t) :]) for i, t in usable if rest.startswith(t)]
+            if not fitting:
+                with pytest.raises(tokamata.BudgetError):
+                    automaton.start(max_tokens=budget)
+                continue
+            state = automaton.start(max_tokens=budget)
+            spelled = [b"".join(tokens[i] or b"" for i in ids) for ids in fitting]
+            about = f"seed {seed}: {texts} with {tokens}, {budget} tokens"
+            assert state.forced_bytes() == bytes(common_prefix(spelled)), about
+            assert state.forced_tokens() == common_prefix(fitting), about
+            longer += len(state.forced_bytes()) > len(automaton.start().forced_bytes())
+    assert longer > 100
+
+
 def test_taking_back_restores_the_budget() -> None:
     vocabulary = tokamata.Vocabulary([*BYTES, b"no", None], eos_token_ids=[257])
     automaton = tokamata.compile(tokamata.regex("(no)+"), vocabulary)
@@ -268,6 +301,9 @@ REAL = [
     r'\{"name": "[a-z]{1,4}", "age": [0-9]{1,3}\}',
     r"[a-z]{6,9}",
     r"(?s).*?</think>",
+    r'[^"]{3,7}"',
+    r'"[^"\\n]{2,3}"?',
+    r"[a-z]{1,3}[(;]{1,2}",
     r"internationali[sz]ation|localisation",
     r"[A-Z][a-z]*( [A-Z][a-z]*){2,3}",
 ]
