@@ -105,8 +105,8 @@ const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
 bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
   const bool counted = FindCounted(q, loop);
   if (counted) loop->kind = Loop::kCounted;
-  const bool broad = counted && (loop->outer >= 0 || loop->inner <= kNotNewline || loop->shape.high != kUnboundedLoop);
-  if (broad) return true;
+  const bool bounded = counted && loop->shape.high != kUnboundedLoop;
+  if (counted && (bounded || (loop->outer < 0 && loop->inner <= kNotNewline))) return true;
   const auto semantic = [&](int class_id, bool exclude) {
     Loop found;
     std::vector<State> between;
@@ -120,9 +120,11 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
   };
   const ByteSet& live = acceptor_->Live(q);
   if (live.Count() >= 100)
-    for (const bool exclude : {false, true})
+    for (const bool exclude : {false, true}) {
       for (int c : {kAny, kNotNewline, kJsonText})
         if (semantic(c, exclude)) return true;
+      if (counted && loop->outer >= 0) return true;
+    }
   if (counted) return true;
   for (int c : {kWord, kAlnum, kAlpha, kLower, kUpper})
     if (CharacterClasses()[static_cast<size_t>(c)].first.SubsetOf(live) && semantic(c, false)) return true;

@@ -73,17 +73,21 @@ void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
 }
 
 const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row) {
-  constexpr uint32_t kBlock = 32;  // words looked at together: most of a sparse row is skipped so
+  constexpr uint32_t kBlock = 64;  // words looked at together: most of a sparse row is skipped so
   const uint32_t words = Words(), few = words / 32;
+  if (mask_bytes_.load(std::memory_order_relaxed) >= cache_bytes_) return nullptr;
   few_ids_.clear();
-  for (uint32_t first = 0; first < words && few_ids_.size() <= few; first += kBlock) {
-    const uint32_t end = first + kBlock < words ? first + kBlock : words;
-    uint32_t any = 0;
-    for (uint32_t i = first; i < end; ++i) any |= row[i];
-    if (!any) continue;
+  const auto collect = [&](uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end && few_ids_.size() <= few; ++i)
       for (uint32_t w = row[i]; w; w &= w - 1) few_ids_.push_back(i * 32 + static_cast<uint32_t>(__builtin_ctz(w)));
+  };
+  uint32_t first = 0;
+  for (; first + kBlock <= words && few_ids_.size() <= few; first += kBlock) {
+    uint32_t any = 0;
+    for (uint32_t i = 0; i < kBlock; ++i) any |= row[first + i];
+    if (any) collect(first, first + kBlock);
   }
+  collect(first, words);
   const bool sparse = few_ids_.size() <= few;
   const size_t size = 1 + (sparse ? few_ids_.size() : size_t{words});
   const size_t bytes = size * sizeof(uint32_t);
