@@ -115,6 +115,7 @@ SchemaDocuments::SchemaDocuments(std::string text, Registry registry, SchemaDraf
   scopes_.emplace_back();
   scope_ids_.emplace(Bindings(), 0);
   Add("", std::move(text));
+  default_ = DocumentDialect(documents_[0].get());
 }
 
 void SchemaDocuments::Add(std::string uri, std::string text) {

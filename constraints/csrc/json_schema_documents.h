@@ -45,7 +45,8 @@ class SchemaDocuments {
   using Registry = std::vector<std::pair<std::string, std::string>>;  // URI, JSON text
 
   // ConstraintError for a root that is neither an object nor a boolean and for keywords with values that the
-  // specification does not allow, wherever subschemas stand. `draft` holds where no $schema is known.
+  // specification does not allow, wherever subschemas stand. `draft` holds where no $schema is known, for
+  // documents of the registry the root's dialect.
   explicit SchemaDocuments(std::string text, Registry registry = {}, SchemaDraft draft = SchemaDraft::k2020,
                            const JsonLimits& limits = {});
   SchemaDocuments(const SchemaDocuments&) = delete;

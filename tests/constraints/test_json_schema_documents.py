@@ -168,6 +168,14 @@ def test_dialects() -> None:
         documents({"$schema": "http://json-schema.org/draft-03/schema#"})
 
 
+def test_other_documents_have_the_dialect_of_the_root_by_default() -> None:
+    registry = {"http://x": {"definitions": {"a": {"$id": "#name", "title": "found"}}}}
+    schema = {"$schema": DRAFTS["7"], "$ref": "http://x#name"}
+    assert follow(schema, "$ref", registry=registry)["title"] == "found"
+    with pytest.raises(ConstraintError, match='has no anchor "name"'):
+        follow({"$ref": "http://x#name"}, "$ref", registry=registry)
+
+
 def test_vocabularies_of_custom_metaschemas() -> None:
     vocab = "https://json-schema.org/draft/2020-12/vocab/"
     registry = {
