@@ -347,7 +347,12 @@ struct SchemaCases::Compound {
       case Keyword::kPrefixItems:
       case Keyword::kItems:
       case Keyword::kAdditionalItems:
-        if (!First(node, value, {"prefixItems", "items", "additionalItems"})) return none;
+        // a keyword of another draft says nothing, not even first
+        if (owner.documents_.Dialect(node).draft >= SchemaDraft::k2020
+                ? !First(node, value, {"prefixItems", "items"})
+                : !First(node, value, {"items", "additionalItems"})) {
+          return none;
+        }
         return One({positive ? DemandKind::kItems : DemandKind::kSomeItem, use, 0, 0, !tracking});
       case Keyword::kContains: {
         const bool counts = owner.documents_.Dialect(node).draft >= SchemaDraft::k2019;

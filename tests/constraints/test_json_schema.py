@@ -43,7 +43,11 @@ def test_schemas_of_all_kinds() -> None:
         ({"whitespace": "pretty"}, ['{\n  "a": 1,\n  "b": [\n    2,\n    3\n  ]\n}', "{}"], ['{"a": 1}']),
         ({"whitespace": "any"}, [' {\t"a"\n:\r1 , "b" : [ 2,3 ] } '], ['{"a"\v:1}']),
         ({"whitespace": " {0,2}"}, ['{  "a" :1}'], ['{   "a":1}', '{\n"a":1}']),
-        ({"key_order": "schema"}, ['{"b": [], "c": 1}', '{"a": 1, "b": []}'], ['{"b": [], "a": 1}', '{"a": 1, "a": 1}']),
+        (
+            {"key_order": "schema"},
+            ['{"b": [], "c": 1}', '{"a": 1, "b": []}'],
+            ['{"b": [], "a": 1}', '{"a": 1, "a": 1}'],
+        ),
         ({"key_order": "any"}, ['{"b": [], "a": 1}', '{"c": 1, "a": 1}'], ['{"a": 1, "b": [], "a": 1}']),
         ({"key_order": "sorted"}, ['{"a": 1, "b": []}'], ['{"b": [], "a": 1}']),
         ({"strings": "any"}, [r'{"\u0061": 1}', '{"s": "\\u0041"}'], [r'{"\u0061": "x"}']),
@@ -99,9 +103,25 @@ def test_registries_and_metaschemas() -> None:
     assert not tokamata.json_schema(reference).accepts("-3")
 
 
+@pytest.mark.parametrize("first", ["additionalItems", "prefixItems", "items"])
+@pytest.mark.parametrize(
+    "draft", ["http://json-schema.org/draft-07/schema", "https://json-schema.org/draft/2020-12/schema"]
+)
+def test_item_keywords_of_other_drafts_say_nothing(first: str, draft: str) -> None:
+    old = "draft-07" in draft
+    items: Any = {"additionalItems": False, "items": {"type": "string"}, "prefixItems": [{"type": "null"}]}
+    schema = {"$schema": draft, first: items[first], **items}
+    constraint = tokamata.json_schema(schema)
+    assert constraint.accepts('["a", "b"]') == old
+    assert constraint.accepts('[null, "b"]') != old
+    assert not constraint.accepts("[1, 1]")
+
+
 def test_limits_are_passed_on() -> None:
     with pytest.raises(tokamata.LimitError):
-        tokamata.json_schema({"pattern": "(a|b)*a(a|b){12}$"}, limits=tokamata.Limits(expression_nodes=30)).accepts('"ab"')
+        tokamata.json_schema({"pattern": "(a|b)*a(a|b){12}$"}, limits=tokamata.Limits(expression_nodes=30)).accepts(
+            '"ab"'
+        )
 
 
 def test_reports_come_with_constraints() -> None:
