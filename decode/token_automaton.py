@@ -51,10 +51,11 @@ class TokenAutomaton:
         """Return a state at the beginning. Cheap: any number of them may share this automaton.
 
         With ``max_tokens``, at most so many tokens lead from here to the end, the closing EOS included: masks allow
-        exactly the tokens after which a member can still be completed in what is left. While the budget is far from
-        tight that costs nothing; near the end a mask takes about as long as a walk over the allowed tokens, and is kept
-        for the next time. Where it takes a search to decide, distances are exact; a search of more than about a second
-        raises LimitError (here or at a mask).
+        exactly the tokens after which a member can still be completed in what is left, for recursive constraints as
+        well. While the budget is far from tight, masks are those without one and cost the same; near the end a mask
+        is built from the distances after its tokens, and is kept for the next time. Where a search for the shortest
+        spelling takes more than the ``seconds`` of the constraint's limits (long counted repetitions under a budget
+        close to the smallest), LimitError is raised, here or at a mask.
 
         Raises:
             BudgetError: ``max_tokens`` is too small; the text names the smallest that works.

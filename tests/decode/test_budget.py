@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -183,6 +184,48 @@ def test_equal_to_all_token_sequences() -> None:
         assert state.forced_tokens() == common_prefix([m[:-1] for m in rest]), about
         checked += 1
     assert checked > 50
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_recursive_rules(complete: bool) -> None:
+    """Arrays of arrays to any depth, a push-down language: all sequences of few tokens, and a long one."""
+    nested = {"$ref": "#/$defs/n", "$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}}
+    constraint = tokamata.json_schema(nested)
+    written = [b"[", b"]", b"[[", b"]]", b",", b"],[", b"[]]"]
+    tokens: list[bytes | None] = [*written, None, *(BYTES if complete else [])]
+    automaton = tokamata.compile(constraint, tokamata.Vocabulary(tokens, eos_token_ids=[7]))
+    members = []
+    for n in range(6):
+        for ids in itertools.product(range(len(written)), repeat=n):
+            try:
+                json.loads(b"".join(written[i] for i in ids))
+            except ValueError:
+                continue
+            members.append((*ids, 7))
+    for budget in range(3, 7):
+        state = automaton.start(max_tokens=budget)
+        for prefix in {m[:k] for m in members for k in range(len(m)) if len(m) <= budget}:
+            for token in prefix:
+                state.advance(token)
+            want = {m[len(prefix)] for m in members if len(m) <= budget and m[: len(prefix)] == prefix}
+            if complete:  # the other spellings are not enumerated
+                assert allowed(state.mask()) & set(range(8)) == want, (budget, prefix)
+            else:
+                assert allowed(state.mask()) == want, (budget, prefix)
+            state.reset()
+    state, depth = automaton.start(max_tokens=101), 0
+    while 2 in allowed(state.mask()):
+        state.advance(2)
+        depth += 2
+    assert depth == 100  # 50 tokens open two arrays each, 50 close two each, one is left for the end
+    text = b"[[" * (depth // 2)
+    while not state.is_finished:
+        token = max(allowed(state.mask()) - {4, 5})
+        text += tokens[token] or b""
+        state.advance(token)
+    assert state.num_tokens <= 101
+    assert constraint.accepts(text)
+    json.loads(text)
 
 
 def test_forced_text_of_literal_choices() -> None:
