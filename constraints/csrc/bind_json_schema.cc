@@ -24,8 +24,12 @@ Language CompileJsonSchema(const nb::bytes& text, const SchemaDocuments::Registr
   return Language::Build(
       [&](Expressions* pool) {
         const auto rules = JsonSchemaRules::Make(pool, documents, options);
-        const Expr texts = rules->Texts(rules->SetOf(documents->Root()));
-        if (texts == kEmpty) throw ConstraintError("json_schema: no JSON value is valid against the schema; it contradicts itself");
+        const SchemaPlace root = documents->Root();
+        rules->Check(root);
+        const SetId set = rules->SetOf(root);
+        const Expr texts = rules->Texts(set);
+        if (texts == kEmpty)
+          throw ConstraintError("json_schema: no JSON value is valid against the schema: it contradicts itself at " + rules->WhyEmpty(set));
         return texts;
       },
       limits);

@@ -96,6 +96,8 @@ class SchemaCases {
   uint32_t PrefixOf(const Demand& group);  // elements with a schema of their own
 
   JsonStrings& strings() { return strings_; }
+  // Refuses a format that is known and cannot be enforced exactly.
+  void CheckFormat(std::string_view format, const JsonValue& at);
   // Lists the values of a set, where the schema lists them; false where it does not.
   bool FiniteValues(SetId set, std::vector<const JsonValue*>* out);
   // The place of a use, for messages.
@@ -123,7 +125,7 @@ class SchemaCases {
   typename Algebra::Value OfSet(Algebra& algebra, SetId set);
   UseId Child(UseId parent, const JsonValue& node);
   bool Disjoint(UseId a, UseId b, JsonType type);
-  [[noreturn]] void Inexact(UseId use, std::string_view format, const char* note) const;
+  [[noreturn]] void Inexact(const JsonValue& at, std::string_view format, const char* note) const;
   void CheckCases(size_t n) const;
   Cases AndCases(const Cases& a, const Cases& b);
   Cases NegateCases(const Cases& cases);

@@ -26,6 +26,9 @@ class JsonSchemaRules final : public RuleSource {
   static std::shared_ptr<JsonSchemaRules> Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
                                                const JsonSchemaOptions& options);
 
+  // Refuses malformed schemas, references that lead nowhere and what cannot be enforced, anywhere below a schema.
+  void Check(SchemaPlace root);
+  std::string WhyEmpty(SetId set, int depth = 0);
   // All texts of values in a set; kEmpty when there is none.
   Expr Texts(SetId set);
   // The schema at a place.
@@ -145,6 +148,10 @@ class JsonSchemaRules final : public RuleSource {
   bool ArrayInhabited(const ArrayState& s);
   Expr ArrayBody(const ArrayState& s);
   bool IsPlain(const ArrayPlan& plan, const ArrayState& s) const;
+
+  // json_schema_check.cc
+  void CheckPattern(std::string_view pattern, const JsonValue& at);
+  void Explore(SetId root);
 
   // json_schema_inhabited.cc
   bool Inhabited(SetId set, JsonType type);

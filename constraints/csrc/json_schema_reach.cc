@@ -1,0 +1,129 @@
+// What must be said before decoding begins: references that lead nowhere, patterns, formats and distinct elements that
+// cannot be enforced. Every schema that can be reached from the root is visited once.
+#include <set>
+#include <string>
+#include <utility>
+
+#include "constraints/csrc/json_schema_keywords.h"
+#include "constraints/csrc/json_schema_rules.h"
+
+namespace tokamata {
+
+void JsonSchemaRules::Check(SchemaPlace root) {
+  std::vector<SchemaPlace> open{root};
+  std::set<std::pair<const JsonValue*, SchemaScope>> seen{{root.node, root.scope}};
+  bool unique = false;
+  while (!open.empty()) {
+    const SchemaPlace place = open.back();
+    open.pop_back();
+    const JsonValue& node = *place.node;
+    if (!node.IsObject()) continue;
+    const auto push = [&](SchemaPlace p) {
+      if (seen.emplace(p.node, p.scope).second) open.push_back(p);
+    };
+    const auto child = [&](const JsonValue& v) { push(documents_->Child(place, v)); };
+    const auto refer = [&](SchemaReference kind) { push(documents_->Resolve(place, kind)); };
+    const SchemaDialect dialect = documents_->Dialect(node);
+    if (const JsonValue* ref = node.Find("$ref"); ref && ref->IsString() && dialect.draft <= SchemaDraft::k7) {
+      refer(SchemaReference::kRef);
+      continue;
+    }
+    for (uint32_t i = 0; i < node.size; ++i) {
+      const JsonValue& v = node.elements[i];
+      switch (KeywordOf(node.keys[i], dialect)) {
+        case Keyword::kRef: refer(SchemaReference::kRef); break;
+        case Keyword::kDynamicRef: refer(SchemaReference::kDynamicRef); break;
+        case Keyword::kRecursiveRef: refer(SchemaReference::kRecursiveRef); break;
+        case Keyword::kPatternProperties:
+          for (uint32_t k = 0; k < v.size; ++k) CheckPattern(v.keys[k], v.elements[k]);
+          [[fallthrough]];
+        case Keyword::kAllOf:
+        case Keyword::kAnyOf:
+        case Keyword::kOneOf:
+        case Keyword::kPrefixItems:
+        case Keyword::kProperties:
+        case Keyword::kDependentSchemas:
+          for (const JsonValue& s : v) child(s);
+          break;
+        case Keyword::kItems:
+          if (!v.IsArray()) {
+            child(v);
+            break;
+          }
+          for (const JsonValue& s : v) child(s);
+          break;
+        case Keyword::kDependencies:
+          for (const JsonValue& s : v)
+            if (!s.IsArray() && !s.IsString()) child(s);
+          break;
+        case Keyword::kNot:
+        case Keyword::kIf:
+        case Keyword::kThen:
+        case Keyword::kElse:
+        case Keyword::kAdditionalProperties:
+        case Keyword::kPropertyNames:
+        case Keyword::kUnevaluatedProperties:
+        case Keyword::kAdditionalItems:
+        case Keyword::kContains:
+        case Keyword::kUnevaluatedItems: child(v); break;
+        case Keyword::kPattern: CheckPattern(v.text, v); break;
+        case Keyword::kFormat:
+          if (options_.formats && v.IsString()) cases_.CheckFormat(v.text, v);
+          break;
+        case Keyword::kUniqueItems: unique = unique || v.boolean; break;
+        default: break;
+      }
+    }
+  }
+  if (unique) Explore(SetOf(root));
+}
+
+void JsonSchemaRules::CheckPattern(std::string_view pattern, const JsonValue& at) {
+  try {
+    cases_.strings().Pattern(pattern);
+  } catch (const UnsupportedError& e) {
+    throw UnsupportedError("json_schema: pattern at \"" + documents_->Describe(at) + "\": " + e.what());
+  } catch (const ConstraintError& e) {
+    throw ConstraintError("json_schema: pattern at \"" + documents_->Describe(at) + "\": " + e.what());
+  }
+}
+
+// Prepares every object and array that can be reached, so that what cannot be enforced is refused now.
+void JsonSchemaRules::Explore(SetId root) {
+  std::vector<SetId> open{root};
+  std::set<SetId> seen{root};
+  const auto push = [&](SetId set) {
+    if (set != kNoValue && seen.insert(set).second) open.push_back(set);
+  };
+  while (!open.empty()) {
+    const SetId set = open.back();
+    open.pop_back();
+    const Cases arrays = cases_.CasesOf(set, JsonType::kArray), objects = cases_.CasesOf(set, JsonType::kObject);
+    for (const Case& c : arrays)
+      for (SetId value : PreparedArray(ArrayPlanOf(c)).values) push(value);
+    for (const Case& c : objects) {
+      const uint32_t plan = ObjectPlanOf(c);
+      for (const NamedKey& key : Prepared(plan).keys) push(key.value);
+      PrepareOthers(plan);
+      for (const OtherKeys& o : objects_[plan].others) push(o.value);
+    }
+  }
+}
+
+// Why a set has no values: along the members that must be there to what contradicts itself.
+std::string JsonSchemaRules::WhyEmpty(SetId set, int depth) {
+  std::string at;
+  for (const SignedUse& part : sets_.Parts(set)) at += (at.empty() ? "" : " with ") + std::string(part.positive ? "" : "not ") + cases_.Describe(part.use);
+  if (at.empty()) at = "false";
+  const Cases objects = set == kNoValue ? Cases() : cases_.CasesOf(set, JsonType::kObject);
+  if (depth < 8)
+    for (const Case& c : objects) {
+      const ObjectPlan& p = Prepared(ObjectPlanOf(c));
+      for (const NamedKey& key : p.keys)
+        if (key.required && !Inhabited(key.value))
+          return at + ", whose required member \"" + sets_.KeyText(key.key) + "\" has no value: " + WhyEmpty(key.value, depth + 1);
+    }
+  return at;
+}
+
+}  // namespace tokamata
