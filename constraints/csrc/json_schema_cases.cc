@@ -48,13 +48,7 @@ std::string SchemaCases::Describe(UseId use) const {
 
 void SchemaCases::Inexact(const JsonValue& at, std::string_view format, const char* note) const {
   throw UnsupportedError("json_schema: format \"" + std::string(format) + "\" at \"" + documents_.Describe(at) +
-                         "\" cannot be enforced exactly (" + note + "); pass formats=False to treat formats as annotations, or lenient=True");
-}
-
-void SchemaCases::CheckFormat(std::string_view name, const JsonValue& at) {
-  if (!JsonFormats::Known(name) || options_.lenient) return;
-  const std::optional<JsonFormat> format = formats_.Format(name);
-  if (format && !format->exact) Inexact(at, name, format->note);
+                         "\" is enforced a little wider than its specification (" + note + ") and so cannot be negated; pass formats=False to treat formats as annotations");
 }
 
 // Lists what a value of a set can be, where enum, const or the types null and boolean list it; false where they don't.
@@ -248,7 +242,7 @@ struct SchemaCases::Strings {
         if (!owner.options_.formats || !value.IsString()) break;
         const std::optional<JsonFormat> format = owner.formats_.Format(value.text);
         if (!format) break;
-        if (!format->exact && (!positive || !owner.options_.lenient)) owner.Inexact(value, value.text, format->note);
+        if (!format->exact && !positive) owner.Inexact(value, value.text, format->note);
         return Sign(format->language, positive);
       }
       default: break;

@@ -96,8 +96,6 @@ class SchemaCases {
   uint32_t PrefixOf(const Demand& group);  // elements with a schema of their own
 
   JsonStrings& strings() { return strings_; }
-  // Refuses a format that is known and cannot be enforced exactly.
-  void CheckFormat(std::string_view format, const JsonValue& at);
   // Lists the values of a set, where the schema lists them; false where it does not.
   bool FiniteValues(SetId set, std::vector<const JsonValue*>* out);
   // The place of a use, for messages.

@@ -1,5 +1,5 @@
-// What must be said before decoding begins: references that lead nowhere, patterns, formats and distinct elements that
-// cannot be enforced. Every schema that can be reached from the root is visited once.
+// What must be said before decoding begins: references that lead nowhere, patterns and distinct elements that cannot be
+// enforced. Every schema that can be reached from the root is visited once.
 #include <set>
 #include <string>
 #include <utility>
@@ -67,9 +67,6 @@ void JsonSchemaRules::Check(SchemaPlace root) {
         case Keyword::kContains:
         case Keyword::kUnevaluatedItems: child(v); break;
         case Keyword::kPattern: CheckPattern(v.text, v); break;
-        case Keyword::kFormat:
-          if (options_.formats && v.IsString()) cases_.CheckFormat(v.text, v);
-          break;
         case Keyword::kUniqueItems: unique = unique || v.boolean; break;
         default: break;
       }
