@@ -55,6 +55,9 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
+  Loop counted;
+  if (depth < kMaxDepth && !FindCounted(q, &counted))  // cheaper than to look for loops in what states do
+    if (const State model = SharedState(q, true)) return BuildShared(q, model, row, depth);
   const Loop& loop = LoopOf(q);
   if (loop.kind != Loop::kNone) return BuildLoop(q, loop, row);
   if (depth < kMaxDepth) {
@@ -68,7 +71,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
       }
       return;
     }
-    if (const State model = SharedState(q)) return BuildShared(q, model, row, depth);
+    if (const State model = SharedState(q, false)) return BuildShared(q, model, row, depth);
   }
   std::memset(row, 0, size_t{words} * sizeof(uint32_t));
   stack_.push_back({0, q});
@@ -267,46 +270,65 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   return true;
 }
 
-// A looping state that most first bytes lead q to where they lead it, too; kDead when there is none.
-MaskBuilder::State MaskBuilder::SharedState(State q) {
+// A looping state (with `counted`, one that says so itself) to which most ASCII characters lead q; kDead when there is none. Where they lead elsewhere, q's tokens
+// are compared with the model's along the trie, so a model never costs much more than it saves.
+MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
+  constexpr uint32_t kMostBytes = 40;
   const State* row = acceptor_->Row(q);
-  std::vector<std::pair<State, uint32_t>> mass;  // tokens by target of their first byte
-  uint32_t total = 0;
-  acceptor_->Live(q).ForEach([&](uint8_t b) {
-    const uint32_t n = factoring_.TokensFrom(b);
-    total += n;
-    for (auto& [state, count] : mass)
-      if (state == row[b]) {
-        count += n;
-        return;
-      }
-    if (mass.size() < 16) mass.emplace_back(row[b], n);
-  });
-  if (total < kManyTokens) return DelayedAcceptor::kDead;
+  std::vector<std::pair<State, uint32_t>> mass;  // bytes by target
+  for (int b = 0; b < 128; ++b) {
+    if (!row[b]) continue;
+    const auto known = std::find_if(mass.begin(), mass.end(), [&](const auto& m) { return m.first == row[b]; });
+    if (known != mass.end())
+      ++known->second;
+    else if (mass.size() < 64)
+      mass.emplace_back(row[b], 1);
+  }
+  if (mass.empty()) return DelayedAcceptor::kDead;
   const auto best = std::max_element(mass.begin(), mass.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const State model = best->first;
-  if (model == q || best->second * 2 < total || LoopOf(Canonical(model)).kind == Loop::kNone) return DelayedAcceptor::kDead;
-  const State* other = acceptor_->Row(model);
-  uint32_t different = 0;
-  for (int b = 0; b < 256; ++b)
-    if (row[b] != other[b]) different += factoring_.TokensFrom(static_cast<uint8_t>(b));
-  return different * 5 < total * 2 ? model : State{DelayedAcceptor::kDead};
+  if (best->second < kMostBytes || best->first == q) return DelayedAcceptor::kDead;
+  const State model = Canonical(best->first);
+  Loop loop;
+  const bool loops = counted ? FindCounted(model, &loop) : LoopOf(model).kind != Loop::kNone;
+  return loops ? best->first : State{DelayedAcceptor::kDead};
 }
-
-// ---------------------------------------------------------------------------------------------- building rows
 
 void MaskBuilder::BuildShared(State q, State model, uint32_t* row, int depth) {
   BuildAny(Canonical(model), row, depth + 1);
-  const State *mine = acceptor_->Row(q), *other = acceptor_->Row(model);
+  Correct(0, q, model, row);
+}
+
+// Below a node that is entered with q, the row holds what the model allows; afterwards it holds what q allows. Only
+// nodes to which the two lead in different states are visited.
+void MaskBuilder::Correct(uint32_t node, State q, State model, uint32_t* row) {
+  struct Both {
+    uint32_t node;
+    State mine, other;  // different and alive
+  };
+  std::vector<Both> open{{node, q, model}};
   const size_t base = stack_.size();
-  trie_.ForEachChild(0, [&](uint32_t child) {
-    const uint8_t b = trie_.nodes[child].byte;
-    if (mine[b] == other[b]) return;
-    if (other[b])
-      for (uint32_t i = trie_.TokensBegin(child), end = trie_.TokensBegin(trie_.nodes[child].end); i < end; ++i)
-        row[trie_.order[i] >> 5] &= ~(1u << (trie_.order[i] & 31));
-    if (mine[b]) Enter(child, mine[b], row);
-  });
+  const auto clear = [&](uint32_t begin, uint32_t end) {
+    for (uint32_t i = begin; i < end; ++i) row[trie_.order[i] >> 5] &= ~(1u << (trie_.order[i] & 31));
+  };
+  while (!open.empty()) {
+    const Both at = open.back();
+    open.pop_back();
+    const State *mine = acceptor_->Row(at.mine), *other = acceptor_->Row(at.other);
+    const auto visit = [&](uint32_t child, uint8_t b) {
+      if (mine[b] == other[b]) return;
+      if (!mine[b]) return clear(trie_.TokensBegin(child), trie_.TokensBegin(trie_.nodes[child].end));
+      if (!other[b]) return Enter(child, mine[b], row);
+      if (trie_.nodes[child].end > child + 1) open.push_back({child, mine[b], other[b]});
+    };
+    if (!trie_.nodes[at.node].wide) {
+      trie_.ForEachChild(at.node, [&](uint32_t child) { visit(child, trie_.nodes[child].byte); });
+      continue;
+    }
+    ByteSet different;
+    for (int b = 0; b < 256; ++b)
+      if (mine[b] != other[b]) different.Add(static_cast<uint8_t>(b));
+    trie_.ForEachLiveChild(at.node, different, visit);
+  }
   Drain(base, row);
 }
 
@@ -478,6 +500,18 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
     stack_.pop_back();
     if (at.node && factoring_.At(at.node, 0)) {
       const State q = Canonical(at.state);
+      Loop own;
+      if (!FindCounted(q, &own)) {
+        if (const State model = SharedState(at.state, true)) {
+          const State loops = Canonical(model);
+          const Loop loop = LoopOf(loops);
+          if (loop.inner >= 0 && !loop.checked.Any()) {
+            ApplyFactor(*factoring_.At(at.node, loop.inner), loops, loop, row);
+            Correct(at.node, at.state, model, row);
+            continue;
+          }
+        }
+      }
       const Loop& loop = LoopOf(q);
       if (loop.inner >= 0 && !loop.checked.Any()) {
         ApplyFactor(*factoring_.At(at.node, loop.inner), q, loop, row);

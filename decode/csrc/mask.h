@@ -57,7 +57,7 @@ class MaskBuilder {
   bool FindCounted(State q, Loop* loop);
   void FindOuter(State q, double inner_cost, Loop* loop);
   bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between);
-  State SharedState(State q);
+  State SharedState(State q, bool counted);
   void BuildAny(State q, uint32_t* row, int depth);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   void BuildExcluding(State q, const Loop& loop, uint32_t* row);
@@ -65,6 +65,7 @@ class MaskBuilder {
   template <class Ids>
   void RunTokens(const Ids& ids, State q, uint32_t* row);
   void BuildShared(State q, State model, uint32_t* row, int depth);
+  void Correct(uint32_t node, State q, State model, uint32_t* row);
   void ApplyFactor(const Factor& factor, State q, const Loop& loop, uint32_t* row);
   // Calls visit(byte, state after the byte, least and most characters read before it) for each way out of q's loop;
   // most(byte) is the number of characters beyond which nobody asks, or -1.
