@@ -74,7 +74,7 @@ Expr Expressions::Intern(const Node& node, const std::vector<Expr>* members) {
   nodes_.back().shortest = LeastLength(nodes_.back());
   const Expr id = static_cast<Expr>(nodes_.size() - 1);
   table_[slot] = id + 1;
-  if (nodes_.size() * 2 > table_.size()) Grow();
+  if (nodes_.size() * 2 > table_.size()) Grow(table_.size() * 2);
   return id;
 }
 
@@ -97,8 +97,16 @@ uint32_t Expressions::LeastLength(const Node& n) const {
   }
 }
 
-void Expressions::Grow() {
-  std::vector<uint32_t> table(table_.size() * 2, 0);
+void Expressions::Reserve(size_t more) {
+  const size_t size = nodes_.size() + std::min(more, limits.nodes);
+  if (size > nodes_.capacity()) nodes_.reserve(std::max(size, 2 * nodes_.capacity()));
+  size_t slots = table_.size();
+  while (slots < 2 * size) slots *= 2;
+  if (slots > table_.size()) Grow(slots);
+}
+
+void Expressions::Grow(size_t slots) {
+  std::vector<uint32_t> table(slots, 0);
   const uint64_t mask = table.size() - 1;
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     const Node& n = nodes_[i];

@@ -85,7 +85,7 @@ class Expressions {
 
   // ---- builders; all normalize and may throw LimitError
   Expr Bytes(const ByteSet& set);
-  Expr Byte(uint8_t b) { return Bytes(ByteSet::Of(b)); }
+  Expr Byte(uint8_t b) { return bytes_[b] ? bytes_[b] : bytes_[b] = Bytes(ByteSet::Of(b)); }
   Expr Literal(std::string_view text);
   // The union of many literal strings, as a trie; duplicates are fine.
   Expr Choice(std::vector<std::string> texts);
@@ -170,7 +170,8 @@ class Expressions {
   Expr Intern(const Node& node, const std::vector<Expr>* members = nullptr);
   uint32_t LeastLength(const Node& n) const;
   bool SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const;
-  void Grow();
+  void Reserve(size_t more);  // room for so many expressions
+  void Grow(size_t slots);
   void FlattenInto(ExprKind kind, Expr e, std::vector<Expr>* out) const;
   void MergeRepeats(std::vector<Expr>* parts);
   void MergeHeads(std::vector<Expr>* parts);
@@ -187,6 +188,7 @@ class Expressions {
   std::vector<uint32_t> table_;  // open addressing: index + 1, 0 free
   std::vector<std::shared_ptr<const ByteTable>> automata_;
   std::unordered_map<const ByteTable*, uint32_t> automaton_index_;
+  Expr bytes_[256] = {};  // of single bytes; 0 unknown
   Expr any_bytes_ = 0, any_text_ = 0;
   Expr utf8_full_[4] = {0, 0, 0, 0};
   struct RuleTable {

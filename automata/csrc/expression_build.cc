@@ -30,6 +30,9 @@ Expr Expressions::Literal(std::string_view text) {
 Expr Expressions::Choice(std::vector<std::string> texts) {
   std::sort(texts.begin(), texts.end());
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  size_t bytes = 0;
+  for (const std::string& t : texts) bytes += t.size();
+  if (bytes > nodes_.capacity() - nodes_.size()) Reserve(bytes);
   return ChoiceRange(texts, 0, texts.size(), 0);
 }
 

@@ -13,6 +13,7 @@ constexpr int kMaxDepth = 3;             // unions and shared states inside each
 constexpr size_t kMaxAlternatives = 8;   // members of a union that are masked one by one
 constexpr size_t kMaxRegion = 96;        // (state, UTF-8 phase) pairs of one semantic loop
 constexpr size_t kMaxAsciiRegion = 24;   // of one over ASCII characters
+constexpr uint32_t kSomeTokens = 256;    // below a node, from which it is worth finding out how its state loops
 constexpr uint32_t kManyTokens = 3000;   // from which sharing and semantic loops are worth looking for
 
 void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
@@ -498,7 +499,8 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
   while (stack_.size() > base) {
     const Visit at = stack_.back();
     stack_.pop_back();
-    if (at.node && factoring_.At(at.node, 0)) {
+    const bool many = trie_.CountBelow(at.node) >= kSomeTokens;
+    if (at.node && factoring_.At(at.node, 0) && (many || Looked(at.state))) {
       const State q = Canonical(at.state);
       Loop own;
       if (!FindCounted(q, &own)) {
@@ -517,10 +519,12 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
         ApplyFactor(*factoring_.At(at.node, loop.inner), q, loop, row);
         continue;
       }
-      const std::vector<State> alternatives = acceptor_->Alternatives(q, kMaxAlternatives);
-      if (AnyLoops(alternatives)) {
-        for (State a : alternatives) stack_.push_back({at.node, a});
-        continue;
+      if (many) {
+        const std::vector<State> alternatives = acceptor_->Alternatives(q, kMaxAlternatives);
+        if (AnyLoops(alternatives)) {
+          for (State a : alternatives) stack_.push_back({at.node, a});
+          continue;
+        }
       }
     }
     if (!trie_.nodes[at.node].wide) {

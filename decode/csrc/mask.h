@@ -52,6 +52,7 @@ class MaskBuilder {
   };
 
   const Loop& LoopOf(State q);  // the reference stays valid
+  bool Looked(State q) const { return q < loop_of_.size() && loop_of_[q]; }
   bool FindLoop(State q, Loop* loop, std::vector<State>* alike);
   bool AnyLoops(const std::vector<State>& states);
   bool FindCounted(State q, Loop* loop);
