@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import random
 import threading
@@ -60,6 +61,43 @@ def test_masks_do_not_depend_on_limits() -> None:
             renewed += small.generations - 1
     assert renewed > 50
     assert refused < 200
+
+
+TREE = {"type": "object", "properties": {"v": {"type": "integer"}, "c": {"type": "array", "items": {"$ref": "#"}}}}
+SCHEMAS: list[object] = [
+    TREE | {"additionalProperties": False},
+    {"type": "object", "properties": {"s": {"maxLength": 20}, "n": {"minimum": 3}}, "required": ["n"]},
+    {"patternProperties": {"^a": {"type": "integer"}, "b$": {"minimum": 3}}, "minProperties": 1},
+]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_recursive_constraints_go_over(schema: object) -> None:
+    """A state of a push-down constraint takes its stack along, and the rules that are still to be expanded."""
+    constraint = tokamata.json_schema(schema)
+    free = tokamata.compile(constraint, VOCABULARY)
+    renewed = 0
+    for limit in (12, 25, 50, 100):
+        small = tokamata.compile(constraint, VOCABULARY, limits=tokamata.Limits(states=limit))
+        for walk in range(8):
+            with contextlib.suppress(tokamata.LimitError):  # a single mask needs more
+                walk_side_by_side(free, small, walk, f"walk {walk}, {limit} states")
+        renewed += small.generations - 1
+    assert renewed > 1
+
+
+def test_deep_nesting_needs_bounded_memory() -> None:
+    constraint = tokamata.json_schema(TREE | {"additionalProperties": False})
+    automaton = tokamata.compile(constraint, VOCABULARY, limits=tokamata.Limits(states=1000))
+    rng = random.Random(0)
+    for depth in (3, 100, 300, 200):
+        opened = b"".join(b'{"v": %d, "c": [' % rng.randrange(10**6) for _ in range(depth))
+        state = automaton.start()
+        for byte in opened + b"{}" + b"]}" * depth:
+            state.advance(byte)
+        assert state.is_final
+        assert automaton.num_states <= 8 * 1000
+    assert automaton.generations > 5
 
 
 def test_many_states_need_bounded_memory() -> None:
