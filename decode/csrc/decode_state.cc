@@ -103,10 +103,16 @@ void DecodeState::Advance(int64_t token) {
                         " tokens is not complete; take a token that the mask allows");
   if (v.IsSpecial(static_cast<uint32_t>(token)) || v.Token(static_cast<uint32_t>(token)).empty())
     throw TokenRejected(name + " is special or empty and stands for no text; take a token that the mask allows");
-  if (const State after = HasBudget() ? automaton_->Advance(Current(), static_cast<uint32_t>(token)) : State{})
-    throw TokenRejected(name + " leaves no room to finish: " + std::to_string(uint64_t{automaton_->Distance(after)} + 1) +
-                        " more tokens would be needed after it (end-of-sequence included), the budget leaves " +
+  if (const State after = HasBudget() ? automaton_->Advance(Current(), static_cast<uint32_t>(token)) : State{}) {
+    std::string needed = "more";
+    try {
+      needed = std::to_string(uint64_t{automaton_->Distance(after)} + 1) + " more";
+    } catch (const LimitError&) {  // how many exactly would take too long to say
+    }
+    throw TokenRejected(name + " leaves no room to finish: " + needed +
+                        " tokens would be needed after it (end-of-sequence included), the budget leaves " +
                         std::to_string(Left() - 1) + "; take a token that the mask allows");
+  }
   throw TokenRejected(name + " is not allowed after " + std::to_string(NumTokens()) +
                       " tokens: its text cannot be extended to a member of the constraint; take a token that the mask allows");
 }

@@ -35,6 +35,8 @@ class DistanceTable {
   // Whether the distance of q is at most k. This and all below raise LimitError past the acceptor's `seconds`.
   bool AtMost(State q, uint32_t k);
   uint32_t Distance(State q);
+  // What is known so far: the distance is no more; kFar when nothing is.
+  uint32_t MostKnown(State q) { return Slot(q).high; }
   // Whether every token that may follow q leads to a distance of at most k, as far as is already known. Takes no lock.
   bool LeavesRoom(State q, uint32_t k) const {
     const std::atomic<uint32_t>* most = most_.Find(q);

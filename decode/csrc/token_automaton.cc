@@ -156,9 +156,19 @@ void TokenAutomaton::CheckBudget(int64_t max_tokens) {
     const uint32_t k = static_cast<uint32_t>(std::min<int64_t>(max_tokens, kNoBudget - 1)) - 1;
     if (distances_.AtMost(Start(), k)) return;
   }
-  const std::string least = std::to_string(uint64_t{distances_.Distance(Start())} + 1);
-  throw BudgetError("start: max_tokens=" + std::to_string(max_tokens) + " is too small: the shortest way to write a member of the constraint takes " +
-                    least + " of this vocabulary's tokens, end-of-sequence included; pass max_tokens=" + least + " or more");
+  const std::string refused = "start: max_tokens=" + std::to_string(max_tokens) + " is too small: ";
+  std::string least;
+  try {
+    least = std::to_string(uint64_t{distances_.Distance(Start())} + 1);
+  } catch (const CapacityError&) {
+    throw;  // asked again with more room
+  } catch (const LimitError& error) {
+    const uint32_t high = distances_.MostKnown(Start());
+    throw BudgetError(refused + "which one is the smallest that works was not found in time (" + error.what() + ")" +
+                      (high == DistanceTable::kFar ? "" : "; max_tokens=" + std::to_string(uint64_t{high} + 1) + " works"));
+  }
+  throw BudgetError(refused + "the shortest way to write a member of the constraint takes " + least +
+                    " of this vocabulary's tokens, end-of-sequence included; pass max_tokens=" + least + " or more");
 }
 
 uint32_t TokenAutomaton::Distance(State q) {

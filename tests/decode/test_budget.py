@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import random
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
@@ -274,7 +276,7 @@ def test_taking_back_restores_the_budget() -> None:
     other.advance(256)
     assert (state.tokens_left, other.tokens_left) == (3, 2)
     assert allowed(other.mask()) == {256, 257}  # no room for "n", "o" and EOS
-    with pytest.raises(tokamata.TokenRejected, match=r"token 110 leaves no room to finish: 2 more .* leaves 1;"):
+    with pytest.raises(tokamata.TokenRejected, match=r"token 110 leaves no room to finish: 2 more tokens .* leaves 1;"):
         other.advance(ord("n"))
     assert other.tokens_left == 2
     other.rollback(1)
@@ -459,3 +461,19 @@ def test_qwen(pattern: str) -> None:
             left -= 1
             q = int(targets[q, token])
         assert left >= 0
+
+
+def test_a_search_that_takes_too_long() -> None:
+    """LimitError or a BudgetError with a number that works, within the named limit; the automaton stays usable."""
+    vocabulary, _, _ = qwen()
+    pattern = tokamata.regex("x.{20000}y", limits=tokamata.Limits(seconds=0.05))
+    automaton = tokamata.compile(pattern, vocabulary)
+    with pytest.raises(tokamata.LimitError, match=r"max_tokens: the limit seconds=0\.05 was reached"):
+        automaton.start(max_tokens=500)
+    assert automaton.start(max_tokens=20003).tokens_left == 20003
+    with pytest.raises(tokamata.BudgetError, match=r"max_tokens=0 is too small: .*; max_tokens=(\d+) works") as error:
+        for _ in range(100):  # the first calls only reach the states, each a part
+            with contextlib.suppress(tokamata.LimitError):
+                automaton.start(max_tokens=0)
+    works = int(re.findall(r"max_tokens=(\d+) works", str(error.value))[0])
+    assert automaton.start(max_tokens=works).tokens_left == works
