@@ -121,6 +121,12 @@ auto Searching(const DecodeState& self, F f) {
   return f();
 }
 
+// The same for a single step.
+template <class F>
+auto Stepping(const DecodeState& self, F f) {
+  return self.IsFar() ? f() : Searching(self, f);
+}
+
 void BindState(nb::module_& m) {
   nb::class_<DecodeState>(m, "DecodeState",
                           "A position in a token automaton: what was written so far, what may come next.\n\n"
@@ -145,10 +151,10 @@ void BindState(nb::module_& m) {
           nb::sig("def mask(self) -> numpy.typing.NDArray[numpy.int32]"), "The mask as a new int32 array [words].")
       .def(
           "allows",
-          [](const DecodeState& self, int64_t id) { return Searching(self, [&] { return self.Allows(id); }); },
+          [](const DecodeState& self, int64_t id) { return Stepping(self, [&] { return self.Allows(id); }); },
           "token_id"_a, "Whether the token may come next; False for ids outside the vocabulary.")
       .def(
-          "advance", [](DecodeState& self, int64_t id) { Searching(self, [&] { self.Advance(id); }); }, "token_id"_a,
+          "advance", [](DecodeState& self, int64_t id) { Stepping(self, [&] { self.Advance(id); }); }, "token_id"_a,
           "Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed.")
       .def(
           "validate", [](const DecodeState& self, const std::vector<int64_t>& ids) {

@@ -24,6 +24,8 @@ class DecodeState {
   // Tokens that may still follow, EOS included; TokenAutomaton::kNoBudget when any number may.
   uint32_t Left() const { return LeftAfter(NumTokens()); }
   bool HasBudget() const { return budget_ != TokenAutomaton::kNoBudget; }
+  // Whether the budget is known to allow everything that the constraint allows next.
+  bool IsFar() const { return !IsFinished() && automaton_->LeavesRoom(Current(), Left()); }
   bool IsFinished() const { return Current() == kFinished; }
   bool IsFinal() const { return !IsFinished() && automaton_->IsFinal(Current()); }
 

@@ -113,7 +113,7 @@ TokenAutomaton::State TokenAutomaton::Advance(State q, uint32_t token) {
 // ---------------------------------------------------------------------------------------------- budgets
 
 bool TokenAutomaton::CopyMask(State q, uint32_t left, uint32_t* out) const {
-  return (left == kNoBudget || (left >= 2 && distances_.LeavesRoom(q, left - 2))) && CopyMask(q, out);
+  return LeavesRoom(q, left) && CopyMask(q, out);
 }
 
 void TokenAutomaton::FillMask(State q, uint32_t left, uint32_t* out) {

@@ -49,6 +49,9 @@ class TokenAutomaton {
   // the distance after it (see distance.h) is at most left - 2. kNoBudget: any number.
   static constexpr uint32_t kNoBudget = 0xffffffff;
   bool CopyMask(State q, uint32_t left, uint32_t* out) const;
+  bool LeavesRoom(State q, uint32_t left) const {  // as far as is known; takes no lock
+    return left == kNoBudget || (left >= 2 && distances_.LeavesRoom(q, left - 2));
+  }
   void FillMask(State q, uint32_t left, uint32_t* out);
   State Advance(State q, uint32_t token, uint32_t left);
   // Throws BudgetError, naming the smallest that works, when no member fits so many tokens.
