@@ -56,27 +56,37 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
-  Loop counted;
-  if (depth < kMaxDepth && !FindCounted(q, &counted))  // cheaper than to look for loops in what states do
-    if (const State model = SharedState(q, true)) return BuildShared(q, model, row, depth);
-  const Loop& loop = LoopOf(q);
-  if (loop.kind != Loop::kNone) return BuildLoop(q, loop, row);
-  if (depth < kMaxDepth) {
-    const std::vector<State> alternatives = acceptor_->Alternatives(q, kMaxAlternatives);
-    if (AnyLoops(alternatives)) {
-      std::memset(row, 0, size_t{words} * sizeof(uint32_t));
-      std::vector<uint32_t> part(words);
-      for (State a : alternatives) {
-        BuildAny(Canonical(a), part.data(), depth + 1);
-        OrRow(part.data(), words, row);
-      }
-      return;
-    }
-    if (const State model = SharedState(q, false)) return BuildShared(q, model, row, depth);
-  }
+  const Plan plan = PlanOf(q, depth);
+  if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
+  if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
   std::memset(row, 0, size_t{words} * sizeof(uint32_t));
+  if (plan.how == Plan::kUnion) {
+    std::vector<uint32_t> part(words);
+    for (State a : acceptor_->Alternatives(q, kMaxAlternatives)) {
+      BuildAny(Canonical(a), part.data(), depth + 1);
+      OrRow(part.data(), words, row);
+    }
+    return;
+  }
   stack_.push_back({0, q});
   Drain(stack_.size() - 1, row);
+}
+
+MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
+  if (depth >= kMaxDepth) return {LoopOf(q).kind != Loop::kNone ? Plan::kLoop : Plan::kWalk, DelayedAcceptor::kDead};
+  if (q >= plans_.size()) plans_.resize(std::max<size_t>(q + 1, plans_.size() * 2));
+  if (plans_[q].how == Plan::kUnknown) plans_[q] = FindPlan(q);
+  return plans_[q];
+}
+
+MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
+  Loop counted;
+  if (!FindCounted(q, &counted))  // cheaper than to look for loops in what states do
+    if (const State model = SharedState(q, true)) return {Plan::kShared, model};
+  if (LoopOf(q).kind != Loop::kNone) return {Plan::kLoop, q};
+  if (AnyLoops(acceptor_->Alternatives(q, kMaxAlternatives))) return {Plan::kUnion, q};
+  if (const State model = SharedState(q, false)) return {Plan::kShared, model};
+  return {Plan::kWalk, q};
 }
 
 // ---------------------------------------------------------------------------------------------- finding loops
@@ -271,8 +281,9 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   return true;
 }
 
-// A looping state (with `counted`, one that says so itself) to which most ASCII characters lead q; kDead when there is none. Where they lead elsewhere, q's tokens
-// are compared with the model's along the trie, so a model never costs much more than it saves.
+// A looping state (with `counted`, one that says so itself) to which most ASCII characters lead q; kDead when there is
+// none. Where they lead elsewhere, q's tokens are compared with the model's along the trie, so a model never costs much
+// more than it saves.
 MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
   constexpr uint32_t kMostBytes = 40;
   const State* row = acceptor_->Row(q);
@@ -502,29 +513,17 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
     const bool many = trie_.CountBelow(at.node) >= kSomeTokens;
     if (at.node && factoring_.At(at.node, 0) && (many || Looked(at.state))) {
       const State q = Canonical(at.state);
-      Loop own;
-      if (!FindCounted(q, &own)) {
-        if (const State model = SharedState(at.state, true)) {
-          const State loops = Canonical(model);
-          const Loop loop = LoopOf(loops);
-          if (loop.inner >= 0 && !loop.checked.Any()) {
-            ApplyFactor(*factoring_.At(at.node, loop.inner), loops, loop, row);
-            Correct(at.node, at.state, model, row);
-            continue;
-          }
-        }
-      }
-      const Loop& loop = LoopOf(q);
+      const Plan plan = PlanOf(q, 0);
+      const State loops = plan.how == Plan::kShared ? Canonical(plan.model) : q;
+      const Loop& loop = LoopOf(loops);
       if (loop.inner >= 0 && !loop.checked.Any()) {
-        ApplyFactor(*factoring_.At(at.node, loop.inner), q, loop, row);
+        ApplyFactor(*factoring_.At(at.node, loop.inner), loops, loop, row);
+        if (plan.how == Plan::kShared) Correct(at.node, q, plan.model, row);
         continue;
       }
-      if (many) {
-        const std::vector<State> alternatives = acceptor_->Alternatives(q, kMaxAlternatives);
-        if (AnyLoops(alternatives)) {
-          for (State a : alternatives) stack_.push_back({at.node, a});
-          continue;
-        }
+      if (many && plan.how == Plan::kUnion) {
+        for (State a : acceptor_->Alternatives(q, kMaxAlternatives)) stack_.push_back({at.node, a});
+        continue;
       }
     }
     if (!trie_.nodes[at.node].wide) {

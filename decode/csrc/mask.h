@@ -46,11 +46,18 @@ class MaskBuilder {
     ByteSet checked;
     LoopShape shape;
   };
+  // How the mask of a state is made.
+  struct Plan {
+    enum How : uint8_t { kUnknown, kLoop, kUnion, kShared, kWalk } how = kUnknown;
+    State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared
+  };
   struct Visit {
     uint32_t node;
     State state;
   };
 
+  Plan PlanOf(State q, int depth);  // memoized, but for the deepest
+  Plan FindPlan(State q);
   const Loop& LoopOf(State q);  // the reference stays valid
   bool Looked(State q) const { return q < loop_of_.size() && loop_of_[q]; }
   bool FindLoop(State q, Loop* loop, std::vector<State>* alike);
@@ -88,6 +95,7 @@ class MaskBuilder {
   const Factoring& factoring_;
   const Trie& trie_;
   const bool complete_;
+  std::vector<Plan> plans_;        // by state
   std::deque<Loop> loops_;
   std::vector<uint32_t> loop_of_;  // by state; see LoopOf
   std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can

@@ -17,7 +17,7 @@ constexpr uint32_t kByteRow = 300; // tokens from which that index gets a row
 class TablesBuilder {
  public:
   explicit TablesBuilder(const Vocabulary& vocabulary)
-      : v_(vocabulary), words_(vocabulary.Words()), dense_(std::max<uint32_t>(512, vocabulary.Words() / 8)) {}
+      : v_(vocabulary), words_(vocabulary.Words()), dense_(std::max<uint32_t>(512, vocabulary.Words() / 3)) {}
 
   Tables<Owned> Build() {
     t_.summary.resize(1);
