@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import random
@@ -466,14 +465,12 @@ def test_qwen(pattern: str) -> None:
 def test_a_search_that_takes_too_long() -> None:
     """LimitError or a BudgetError with a number that works, within the named limit; the automaton stays usable."""
     vocabulary, _, _ = qwen()
-    pattern = tokamata.regex("x.{20000}y", limits=tokamata.Limits(seconds=0.05))
+    pattern = tokamata.regex("x.{2000}y", limits=tokamata.Limits(seconds=0.15))
     automaton = tokamata.compile(pattern, vocabulary)
-    with pytest.raises(tokamata.LimitError, match=r"max_tokens: the limit seconds=0\.05 was reached"):
-        automaton.start(max_tokens=500)
-    assert automaton.start(max_tokens=20003).tokens_left == 20003
+    with pytest.raises(tokamata.LimitError, match=r"max_tokens: the limit seconds=0\.15 was reached"):
+        automaton.start(max_tokens=18)  # the longest token has 128 characters, so that 17 could do; 19 are needed
     with pytest.raises(tokamata.BudgetError, match=r"max_tokens=0 is too small: .*; max_tokens=(\d+) works") as error:
-        for _ in range(100):  # the first calls only reach the states, each a part
-            with contextlib.suppress(tokamata.LimitError):
-                automaton.start(max_tokens=0)
+        automaton.start(max_tokens=0)
     works = int(re.findall(r"max_tokens=(\d+) works", str(error.value))[0])
     assert automaton.start(max_tokens=works).tokens_left == works
+    assert automaton.start().tokens_left is None
