@@ -456,6 +456,10 @@ SchemaDocuments::Static SchemaDocuments::ResolveStatically(const JsonValue& sche
   Static found{resource, -1};
   if (!fragment.empty() && fragment[0] == '/') {
     found.schema = FindJsonPointer(*resource, fragment);
+    // Many a schema of the old drafts names its parts by id and means the document by "#" all the same.
+    if (found.schema == nullptr && address.empty() && around.dialect.draft <= SchemaDraft::k7) {
+      found.schema = FindJsonPointer(DocumentAt(schema).json->Root(), fragment);
+    }
     if (found.schema == nullptr) {
       fail("the reference " + Quoted(reference.text) + " leads to nothing: " + document +
            " has no JSON Pointer " + Quoted(fragment) + "; correct the pointer or add what it names");

@@ -58,7 +58,8 @@ class SchemaDocuments {
   SchemaScope Enter(SchemaScope scope, const JsonValue& schema);
 
   // What the reference keyword of a schema, which must have it, leads to. ConstraintError where nothing is there, with
-  // the JSON Pointer of the reference, the URI and the remedy.
+  // the JSON Pointer of the reference, the URI and the remedy. In drafts up to 7 a pointer that leads to nothing within
+  // the schema resource is tried from the document's root.
   SchemaTarget Resolve(const JsonValue& schema, SchemaReference keyword, SchemaScope scope);
 
   // By the nearest $schema around it; custom ones from the registry, with their $vocabulary.
