@@ -176,7 +176,7 @@ class Expressions {
   void MergeRepeats(std::vector<Expr>* parts);
   void MergeHeads(std::vector<Expr>* parts);
   void DropTails(std::vector<Expr>* parts);
-  Expr ChoiceRange(const std::vector<std::string>& texts, size_t low, size_t high, size_t depth);
+  Expr ChoiceRange(const std::vector<std::string_view>& texts, size_t low, size_t high, size_t depth);
   Expr Utf8Continuation(const CodePointRanges& ranges, int bytes);
   void Collect(Expr e, Expr rest, std::vector<Term>* out);
   void Partition(Expr e, std::vector<Term>* out);

@@ -28,17 +28,32 @@ Expr Expressions::Literal(std::string_view text) {
 }
 
 Expr Expressions::Choice(std::vector<std::string> texts) {
-  std::sort(texts.begin(), texts.end());
-  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  struct Item {
+    uint64_t head;  // the first 8 bytes as a big-endian number: decides nearly every comparison
+    std::string_view text;
+  };
+  std::vector<Item> items;
+  items.reserve(texts.size());
   size_t bytes = 0;
-  for (const std::string& t : texts) bytes += t.size();
+  for (const std::string_view t : texts) {
+    uint64_t head = 0;
+    for (size_t k = 0; k < 8; ++k) head = head << 8 | (k < t.size() ? static_cast<uint8_t>(t[k]) : 0);
+    items.push_back({head, t});
+    bytes += t.size();
+  }
+  std::sort(items.begin(), items.end(),
+            [](const Item& a, const Item& b) { return a.head != b.head ? a.head < b.head : a.text < b.text; });
+  std::vector<std::string_view> sorted;
+  sorted.reserve(items.size());
+  for (const Item& i : items)
+    if (sorted.empty() || sorted.back() != i.text) sorted.push_back(i.text);
   if (bytes > nodes_.capacity() - nodes_.size()) Reserve(bytes);
-  return ChoiceRange(texts, 0, texts.size(), 0);
+  return ChoiceRange(sorted, 0, sorted.size(), 0);
 }
 
 // The union of texts[low..high) without their first `depth` bytes, which are equal. Iterates over common prefixes, so
 // the recursion is no deeper than the number of branchings on a path; very deep tries go through a plain union.
-Expr Expressions::ChoiceRange(const std::vector<std::string>& texts, size_t low, size_t high, size_t depth) {
+Expr Expressions::ChoiceRange(const std::vector<std::string_view>& texts, size_t low, size_t high, size_t depth) {
   struct Frame {
     size_t low, high, depth, end;  // [low, high) shares `depth` bytes; branches are built up to `end` of the child
     std::vector<Expr> parts;
@@ -69,7 +84,7 @@ Expr Expressions::ChoiceRange(const std::vector<std::string>& texts, size_t low,
     while (end < f.high && texts[end][f.depth] == byte) ++end;
     f.end = end;
     if (end - f.low == 1) {  // a single text: its rest is a literal
-      result = Literal(std::string_view(texts[f.low]).substr(f.depth + 1));
+      result = Literal(texts[f.low].substr(f.depth + 1));
       have = true;
       continue;
     }
