@@ -3,7 +3,9 @@
 #   make demo       the demo on a real model                  make lint    ruff check and ruff format --check
 #   make test-all   the slow tests too                        make bench   masks side by side with installed peers
 #   make wheel      dist/*.whl                                make clean   remove build outputs (keeps .venv)
+#   make asan       fuzz the native core under AddressSanitizer and UBSan       make tsan   threads under ThreadSanitizer
 # Settings: PYTHON=python3.12  VENV=.venv  CXX=clang++  TORCH=torch==2.13.0  PYTEST_ARGS='-k regex'  MODEL=folder
+#           SECONDS_EACH=10 SEED=1 of each driver of asan and tsan
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -14,7 +16,7 @@ FOLDERS := automata constraints tokenizer_fst decode
 CHECKED := $(FOLDERS) src tests examples setup.py
 
 .DEFAULT_GOAL := help
-.PHONY: help check build test test-all demo wheel types stub lint format bench clean
+.PHONY: help check build test test-all demo wheel types stub lint format bench asan tsan clean
 
 help:
 	@sed -n '1,/^$$/p' Makefile | sed 's/^# \{0,1\}//'
@@ -95,6 +97,11 @@ format: $(VENV)/installed
 bench: build
 	$(BIN)/python examples/benchmarks/masks.py
 	$(BIN)/python examples/benchmarks/memory.py
+
+# Neither needs the environment: a C++ compiler, its sanitizers, make and any Python for the Unicode tables.
+asan tsan:
+	@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2)) \
+	  -f tests/native/Makefile SANITIZER=$@ PYTHON='$(PYTHON)' run
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache src/tokamata/_core*.so
