@@ -26,8 +26,9 @@ class TokenAutomaton:
     Every token sequence has one detokenization, so over a deterministic A the determinized composition has A's own
     states: a state allows a token exactly when the token's bytes lead to a state from which A can still accept
     (Koo et al. 2024, §2.3). Immutable and safe to share between threads; states and masks are made when decoding
-    first reaches them and are kept for the next time, up to :class:`tokamata.Limits`: then a fresh automaton takes their
-    place (:attr:`generations`) and decoding states go over to it, so one that serves for days needs bounded memory.
+    first reaches them and are kept for the next time, up to :class:`tokamata.Limits`: then a fresh automaton takes
+    their place (:attr:`generations`) and decoding states go over to it, so one that serves for days needs bounded
+    memory.
     """
 
     __slots__ = ("_language", "_native", "constraint", "vocabulary")
