@@ -79,6 +79,9 @@ class DelayedAcceptor {
   // A state that allows the same strings of at most `length` bytes as q (counters beyond the length are clamped), and
   // is final exactly where q is.
   virtual State Canonical(State q, uint32_t) { return q; }
+  // Whether q is the intersection of a state without bound and a state that only counts: then a text of at most *slack
+  // bytes is allowed in q exactly when it is in both.
+  virtual bool Bounded(State, State* /*unbounded*/, State* /*counter*/, uint32_t* /*slack*/) { return false; }
   // States whose union is q minus the empty string, or none when q is not a union (of at most `most` members).
   virtual std::vector<State> Alternatives(State, size_t) { return {}; }
   // No string of fewer bytes leads from q to a final state.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "automata/csrc/bounded_parts.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
@@ -32,6 +33,17 @@ bool Expressions::IsEmpty(Expr e) {
   }
 }
 
+BoundedParts& Expressions::Parts() {
+  if (!parts_) parts_ = std::make_shared<BoundedParts>();
+  return *parts_;
+}
+
+bool Expressions::SurelyNotEmpty(Expr e) {
+  const Node& n = nodes_[e];
+  return !n.extended || n.nullable || n.emptiness == 2 ||
+         (n.kind == ExprKind::kIntersect && Parts().HasMember(this, e));
+}
+
 // Takes turns between the expression found first and the most promising one, which may be near its end: the bound on the
 // length of its members is least, then the number of its conditions, then it was found last. The former finds short
 // members, the latter those at the end of a long way.
@@ -41,6 +53,10 @@ bool Expressions::SearchEmpty(Expr root) {
     size_t parent;
     bool done;
   };
+  if (SurelyNotEmpty(root)) {
+    nodes_[root].emptiness = 2;
+    return false;
+  }
   const auto promise = [this](Expr e) {
     const Node& n = nodes_[e];
     return -(int64_t{n.shortest} << 20) - (n.kind == ExprKind::kIntersect ? n.b : 1);
@@ -64,9 +80,8 @@ bool Expressions::SearchEmpty(Expr root) {
     found[i].done = true;
     Partition(found[i].e, &steps);
     for (const Term& t : steps) {
-      const Node& n = nodes_[t.target];
-      if (t.target == kEmpty || n.emptiness == 1) continue;
-      if (!n.extended || n.nullable || n.emptiness == 2) {  // a member: all that led here is not empty
+      if (t.target == kEmpty || nodes_[t.target].emptiness == 1) continue;
+      if (SurelyNotEmpty(t.target)) {  // a member: all that led here is not empty
         nodes_[t.target].emptiness = 2;
         for (size_t j = i;; j = found[j].parent) {
           nodes_[found[j].e].emptiness = 2;

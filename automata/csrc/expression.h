@@ -46,6 +46,7 @@ enum class ExprKind : uint8_t {
   kCall,        // the language of a rule, whose expression is made when a derivative first needs it
 };
 
+class BoundedParts;  // bounded_parts.h
 class Expressions;
 
 // Rules by number, each the name of a language; what makes expressions push-down: call(r)·rest is a stack whose top is
@@ -154,6 +155,8 @@ class Expressions {
   void Step(Expr e, std::vector<Term>* out);
   // Whether no string is accepted; exact, memoized. LimitError past limits.emptiness.
   bool IsEmpty(Expr e);
+  // What is known of intersections with counters.
+  BoundedParts& Parts();
 
  private:
   struct Node {
@@ -182,6 +185,7 @@ class Expressions {
   void Partition(Expr e, std::vector<Term>* out);
   void Determinize(const std::vector<Term>& in, std::vector<Term>* out);
   bool SearchEmpty(Expr root);
+  bool SurelyNotEmpty(Expr e);
 
   std::vector<Node> nodes_;
   std::vector<Expr> members_;
@@ -189,6 +193,7 @@ class Expressions {
   std::vector<std::shared_ptr<const ByteTable>> automata_;
   std::unordered_map<const ByteTable*, uint32_t> automaton_index_;
   Expr bytes_[256] = {};  // of single bytes; 0 unknown
+  std::shared_ptr<BoundedParts> parts_;
   Expr any_bytes_ = 0, any_text_ = 0;
   Expr utf8_full_[4] = {0, 0, 0, 0};
   struct RuleTable {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "automata/csrc/bounded_parts.h"
+
 namespace tokamata {
 
 ExpressionAcceptor::ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr root)
@@ -120,6 +122,40 @@ bool ExpressionAcceptor::AllButSpaces(const std::vector<Expressions::Term>& step
   return !missing.Any();
 }
 
+// Whether the characters from U+0080 that members of e begin with are all of kWideSpaces.
+bool ExpressionAcceptor::OnlySpacesBeyondAscii(Expr e) {
+  const auto known = only_spaces_.find(e);
+  if (known != only_spaces_.end()) return known->second;
+  struct Partial {
+    Expr rest;
+    uint32_t code_point;
+    int missing;
+  };
+  constexpr size_t kMost = 64;  // there are 25 such characters
+  std::vector<Partial> work{{e, 0, -1}};
+  std::vector<Expressions::Term> steps;
+  bool only = true;
+  for (size_t i = 0; only && i < work.size(); ++i) {
+    const Partial at = work[i];
+    pool_->Step(at.rest, &steps);
+    for (const auto& t : steps) {
+      (t.bytes & ByteSet::Range(0x80, 0xFF)).ForEach([&](uint8_t b) {
+        const int missing = at.missing > 0 ? at.missing - 1 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+        const uint32_t c = at.missing > 0 ? at.code_point << 6 | (b & 63) : b & (0x3F >> missing);
+        if (work.size() > kMost || !only) {
+          only = false;
+        } else if (missing) {
+          work.push_back({t.target, c, missing});
+        } else {
+          only = std::any_of(std::begin(kWideSpaces), std::end(kWideSpaces),
+                             [c](const auto& range) { return range.first <= c && c <= range.second; });
+        }
+      });
+    }
+  }
+  return only_spaces_[e] = only;
+}
+
 bool ExpressionAcceptor::Loop(State q, LoopShape* shape) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   Repetition r;
@@ -130,8 +166,9 @@ bool ExpressionAcceptor::Loop(State q, LoopShape* shape) {
   // A character that may also begin the rest is no loop character: reading it does not only count.
   shape->ascii = c.ascii - shape->rest_first;
   const bool ends = shape->rest_first.Intersects(ByteSet::Range(0x80, 0xFF));
+  const bool ends_at_spaces = ends && c.all_but_spaces && OnlySpacesBeyondAscii(r.rest);
   shape->non_ascii = c.non_ascii && !ends;
-  shape->all_but_spaces = c.all_but_spaces && !ends;
+  shape->all_but_spaces = c.all_but_spaces && (!ends || ends_at_spaces);
   shape->low = r.low;
   shape->high = r.high == kUnbounded ? kUnboundedLoop : r.high;
   return shape->ascii.Any() || shape->non_ascii || shape->all_but_spaces;
@@ -155,6 +192,16 @@ DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
   if (high != kUnbounded && high > length + 1) high = std::max(low, length + 1);
   if (low == r.low && high == r.high) return q;
   return StateOf(pool_->Concat(pool_->Repeat(r.body, low, high), r.rest));
+}
+
+bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint32_t* slack) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  BoundedParts::Split split;
+  if (!pool_->Parts().Find(pool_.get(), Source(q), &split)) return false;
+  *unbounded = StateOf(split.unbounded);
+  *counter = StateOf(split.counter);
+  *slack = split.slack;
+  return true;
 }
 
 std::vector<DelayedAcceptor::State> ExpressionAcceptor::Alternatives(State q, size_t most) {

@@ -32,6 +32,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool Loop(State q, LoopShape* shape) override;
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;
+  bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;
   std::vector<State> Alternatives(State q, size_t most) override;
   uint32_t LeastLength(State q) override;
   uint32_t MostLength(State q) override;
@@ -56,10 +57,12 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   Expr root_;
   std::vector<State> state_of_;  // by expression; 0 unknown
   std::vector<Expressions::Term> steps_;
+  bool OnlySpacesBeyondAscii(Expr e);
   bool AllButSpaces(const std::vector<Expressions::Term>& steps);
   // Of all characters from U+0080, without line separators, without spaces; made on first use.
   std::vector<Expressions::Term> non_ascii_step_[3];
   std::unordered_map<Expr, LoopCharacters> characters_;
+  std::unordered_map<Expr, bool> only_spaces_;
   LengthBounds lengths_;
 };
 

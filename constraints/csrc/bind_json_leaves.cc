@@ -39,6 +39,15 @@ Language StringLength(uint32_t low, uint32_t high, bool canonical) {
   return Language::Build([&](Expressions* pool) { return JsonStrings(pool, canonical).Length(low, high); });
 }
 
+Language StringPattern(const nb::bytes& pattern, uint32_t low, uint32_t high, bool canonical) {
+  const std::string_view source = View(pattern);
+  nb::gil_scoped_release release;
+  return Language::Build([&](Expressions* pool) {
+    JsonStrings strings(pool, canonical);
+    return strings.Intersect(strings.Length(low, high), strings.Pattern(source));
+  });
+}
+
 Language StringChoice(const std::vector<nb::bytes>& texts, bool canonical) {
   std::vector<std::string> words;
   for (const nb::bytes& t : texts) words.emplace_back(View(t));
@@ -103,6 +112,8 @@ void BindJsonLeaves(nb::module_& m) {
         "A format as contents of JSON strings, whether it is exact, and a note where it is not; None if not known.");
   m.def("json_string_length", &StringLength, "low"_a, "high"_a, "canonical"_a,
         "Contents of JSON strings of low to high characters.");
+  m.def("json_string_pattern", &StringPattern, "pattern"_a, "low"_a, "high"_a, "canonical"_a,
+        "Contents of JSON strings of low to high characters that the pattern matches.");
   m.def("json_string_choice", &StringChoice, "texts"_a, "canonical"_a, "Contents of JSON strings: any of the texts.");
 }
 

@@ -160,13 +160,13 @@ Expr JsonStrings::Characters(const CodePointRanges& given) {
   CodePointRanges ranges = NormalizeRanges(given);
   if (ranges.empty()) return kEmpty;
   const auto [it, added] = classes_.try_emplace(std::move(ranges), kEmpty);
-  if (added) it->second = Build(it->first);
+  if (added) characters_.insert(it->second = Build(it->first));
   return it->second;
 }
 
 Expr JsonStrings::Character(uint32_t c) {
   if (c >= 128) return Characters({{c, c}});
-  if (ascii_[c] == kEmpty) ascii_[c] = Build({{c, c}});
+  if (ascii_[c] == kEmpty) characters_.insert(ascii_[c] = Build({{c, c}}));
   return ascii_[c];
 }
 

@@ -5,8 +5,11 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -40,6 +43,9 @@ class JsonStrings final : public CharacterSpelling {
   // Texts in which the ECMA-262 pattern matches somewhere. With the u flag; where that is a syntax error, by the laxer
   // rules of Annex B. Throws what CompileRegex throws. Cached by its source.
   Expr Pattern(std::string_view ecma);
+  // Both, where a and b are contents. Lengths go into the counters of the other operand where that is exact:
+  // [a-z]+ of at most 9 characters is [a-z]{1,9}.
+  Expr Intersect(Expr a, Expr b);
   // The contents that x does not contain.
   Expr Complement(Expr x) { return pool_.Difference(Any(), x); }
 
@@ -49,6 +55,14 @@ class JsonStrings final : public CharacterSpelling {
   std::string Spell(uint32_t code_point) const override;  // the canonical one
 
  private:
+  struct Lengths {
+    uint64_t low = 0, high = 0;  // characters; high may be kUnbounded
+  };
+  bool IsLength(Expr e, Lengths* lengths) const;
+  std::optional<Lengths> LengthsOf(Expr e);
+  std::optional<Lengths> FindLengths(Expr e);
+  std::optional<Expr> WithLengths(Expr e, const Lengths& bounds, int depth);
+
   struct HexLevel;
   Expr Build(const CodePointRanges& ranges);
   Expr HexDigits(const CodePointRanges& ranges, bool astral, int level);
@@ -60,6 +74,8 @@ class JsonStrings final : public CharacterSpelling {
   Expr hex_full_[2][7] = {};
   Expr low_surrogate_ = kEmpty;  // what precedes the last three digits of a surrogate pair
   std::map<CodePointRanges, Expr> classes_;
+  std::unordered_set<Expr> characters_;  // the values of classes_ and ascii_: one character
+  std::unordered_map<Expr, std::optional<Lengths>> lengths_;
   std::map<std::string, Expr, std::less<>> patterns_;
 };
 

@@ -56,6 +56,7 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
+  if (depth < kMaxDepth && BuildBounded(q, row, depth)) return;
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
@@ -303,6 +304,28 @@ MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
   Loop loop;
   const bool loops = counted ? FindCounted(model, &loop) : LoopOf(model).kind != Loop::kNone;
   return loops ? best->first : State{DelayedAcceptor::kDead};
+}
+
+// ---------------------------------------------------------------------------------------------- building rows
+
+// A state with an upper bound on its characters: the tokens that both operands allow, except that long ones are run.
+bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
+  constexpr size_t kMostLong = 4000;
+  State unbounded, counter;
+  uint32_t slack;
+  if (!acceptor_->Bounded(q, &unbounded, &counter, &slack)) return false;
+  const auto [longer, end] = vocabulary_->LongerThan(slack);
+  if (static_cast<size_t>(end - longer) > kMostLong) return false;
+  const uint32_t words = factoring_.Words();
+  BuildAny(Canonical(unbounded), row, depth + 1);
+  std::vector<uint32_t> counted(words);
+  BuildAny(Canonical(counter), counted.data(), depth + 1);
+  for (uint32_t i = 0; i < words; ++i) row[i] &= counted[i];
+  for (const uint32_t* id = longer; id != end; ++id) {
+    const uint32_t bit = 1u << (*id & 31);
+    if (row[*id >> 5] & bit && !acceptor_->Run(q, vocabulary_->Token(*id))) row[*id >> 5] &= ~bit;
+  }
+  return true;
 }
 
 void MaskBuilder::BuildShared(State q, State model, uint32_t* row, int depth) {

@@ -67,6 +67,7 @@ class MaskBuilder {
   bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between);
   State SharedState(State q, bool counted);
   void BuildAny(State q, uint32_t* row, int depth);
+  bool BuildBounded(State q, uint32_t* row, int depth);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   void BuildExcluding(State q, const Loop& loop, uint32_t* row);
   void RunTokensWith(const ByteSet& bytes, State q, uint32_t* row);

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tokamata
-from tokamata._core import Language, json_string, json_string_choice, json_string_length
+from tokamata._core import Language, json_string, json_string_choice, json_string_length, json_string_pattern
 from tokamata.automata import ConstraintError, UnsupportedError
 from tokamata.constraints.constraint import Constraint
 
@@ -241,3 +241,19 @@ def test_masks_equal_running_every_token() -> None:
                 choice = r.choice(allowed)
                 state.advance(choice)
                 text += tokens[choice]
+
+
+@pytest.mark.parametrize("canonical", [False, True])
+def test_patterns_with_lengths(canonical: bool) -> None:
+    patterns = [*PATTERNS, "^a[ab]*b$", "^(aa|b){1,4}$", "^(a|b[ab]*)$", "^é+$", "^[ab]+é?$", r"^a\n*$", "^(ab)*$", "^a*b*$", "^a?[b-z]{2,}$"]
+    for pattern in patterns:
+        r = random.Random(f"{SEED} {pattern}")
+        for low, high in [(0, 2), (1, 3), (2, 2), (0, 2**32 - 1), (3, 100_000), (1, 5)]:
+            together = json_string_pattern(pattern.encode(), low, high, canonical)
+            expected = Language.intersect(
+                [json_string("pattern", pattern.encode(), canonical), json_string_length(low, high, canonical)]
+            )
+            for content in contents(r, 10, 4) + [spell(r, "".join(r.choice("abé\n") for _ in range(n))).encode() for n in range(7)]:
+                assert together.accepts(content) == expected.accepts(content), (pattern, low, high, content)
+            if canonical and high < 9:
+                assert Language.counterexample(together, expected) is None, (pattern, low, high)

@@ -35,7 +35,8 @@ const std::array<CharacterClass, kNumClasses>& CharacterClasses() {
                                                   {"lower", lower, false, {}},
                                                   {"upper", upper, false, {}},
                                                   {"digit", digit, false, {}},
-                                                  {"space", space, false, {}}}};
+                                                  {"space", space, false, {}},
+                                                  {"visible", json - ByteSet::Of(' '), true, {}}}};
     for (CharacterClass& k : c) k.first = k.non_ascii ? k.ascii | ByteSet::Range(0xC2, 0xF4) : k.ascii;
     return c;
   }();

@@ -15,7 +15,7 @@ struct CharacterClass {
   ByteSet first;  // first bytes of the UTF-8 encodings
 };
 
-enum ClassId { kJsonText, kAny, kNotNewline, kAlnum, kAlpha, kWord, kLower, kUpper, kDigit, kSpace, kNumClasses };
+enum ClassId { kJsonText, kAny, kNotNewline, kAlnum, kAlpha, kWord, kLower, kUpper, kDigit, kSpace, kVisible, kNumClasses };
 const std::array<CharacterClass, kNumClasses>& CharacterClasses();
 
 // Steps of a UTF-8 decoder that only knows whether a byte may come next. Phase 0 is between characters.

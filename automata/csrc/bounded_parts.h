@@ -1,0 +1,43 @@
+// BoundedParts: where an expression intersected with a counter of characters may be looked at operand by operand.
+#pragma once
+#include <cstdint>
+#include <unordered_map>
+
+#include "automata/csrc/expression.h"
+
+namespace tokamata {
+
+class BoundedParts {
+ public:
+  struct Split {
+    Expr unbounded, counter;
+    uint32_t slack;  // kUnbounded: any
+  };
+
+  // Of e = (x & c{low,high})·rest: x·rest, c{low,high}·rest, and so many bytes that no longer text tells e and both
+  // apart by what they allow. Where x is a part of c* and no c begins like the rest, such a text either goes on into the
+  // rest, where all agree, or has at most as many characters c as bytes; then what is left of high has room for the end
+  // of a member of x. A lower bound does no harm where members of x may go on with any c.
+  bool Find(Expressions* pool, Expr e, Split* split);
+
+  // Whether e, an intersection, surely has a member: false where e = x & c{0,high} is not, or x may be no part of c*.
+  bool HasMember(Expressions* pool, Expr e);
+
+ private:
+  int64_t MostToEnd(Expressions* pool, Expr x, Expr star);
+  int64_t Search(Expressions* pool, Expr x, Expr star);
+  struct Distance {
+    int64_t least = 0;  // bytes of a shortest member
+    int64_t most = 0;   // no derivative is further from a member's end
+  };
+  Distance DistanceOf(const Expressions& pool, Expr e);
+  bool Part(Expressions* pool, Expr x, Expr star);
+  bool IsPart(Expressions* pool, Expr e, Expr star);
+
+  std::unordered_map<uint64_t, int64_t> to_end_;  // by x and c*; -1: no part, or not found out
+  std::unordered_map<uint64_t, bool> part_;
+  std::unordered_map<Expr, Distance> distances_;
+  int searches_failed_ = 0;
+};
+
+}  // namespace tokamata

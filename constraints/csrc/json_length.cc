@@ -1,0 +1,166 @@
+// JsonStrings::Intersect: lengths of strings as counters instead of intersections.
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "constraints/csrc/json_string.h"
+
+namespace tokamata {
+namespace {
+
+constexpr uint64_t kNoBound = kUnbounded;
+constexpr int kMostBranchings = 3;  // alternatives in a row that are taken apart
+
+uint64_t Times(uint64_t a, uint64_t b) { return a == 0 || b == 0 ? 0 : std::min(a > kNoBound / b ? kNoBound : a * b, kNoBound); }
+uint64_t Plus(uint64_t a, uint64_t b) { return std::min(a + b, kNoBound); }
+uint64_t Minus(uint64_t a, uint64_t b) { return a >= kNoBound ? kNoBound : a > b ? a - b : 0; }
+
+}  // namespace
+
+bool JsonStrings::IsLength(Expr e, Lengths* lengths) const {
+  if (any_character_ == kEmpty) return false;
+  *lengths = {1, 1};
+  if (e == any_character_) return true;
+  if (pool_.Kind(e) != ExprKind::kRepeat || pool_.Body(e) != any_character_) return false;
+  *lengths = {pool_.Low(e), pool_.High(e)};
+  return true;
+}
+
+// The least and the most characters of members, or more widely; nothing where the expression does not tell. Recursion
+// follows operator nesting, which ExpressionLimits::depth bounds.
+std::optional<JsonStrings::Lengths> JsonStrings::LengthsOf(Expr e) {
+  const auto known = lengths_.find(e);
+  if (known != lengths_.end()) return known->second;
+  const std::optional<Lengths> found = FindLengths(e);
+  lengths_.emplace(e, found);
+  return found;
+}
+
+std::optional<JsonStrings::Lengths> JsonStrings::FindLengths(Expr e) {
+  static const ByteSet raw = ByteSet::Range(0x20, 0x7F) - ByteSet::Of('"') - ByteSet::Of('\\');
+  if (e == kEpsilonExpr) return Lengths{0, 0};
+  if (characters_.count(e)) return Lengths{1, 1};
+  switch (pool_.Kind(e)) {
+    case ExprKind::kBytes:
+      if (pool_.Set(e).SubsetOf(raw) || pool_.Set(e).SubsetOf(ByteSet::Range(0xC2, 0xF4))) return Lengths{1, 1};
+      if (pool_.Set(e).SubsetOf(ByteSet::Range(0x80, 0xBF))) return Lengths{0, 0};  // goes on with a character
+      return std::nullopt;
+    case ExprKind::kConcat: {
+      Lengths sum;
+      for (; pool_.Kind(e) == ExprKind::kConcat; e = pool_.Tail(e)) {
+        const std::optional<Lengths> head = LengthsOf(pool_.Head(e));
+        if (!head) return std::nullopt;
+        sum = {Plus(sum.low, head->low), Plus(sum.high, head->high)};
+      }
+      const std::optional<Lengths> last = LengthsOf(e);
+      if (!last) return std::nullopt;
+      return Lengths{Plus(sum.low, last->low), Plus(sum.high, last->high)};
+    }
+    case ExprKind::kUnion: {
+      Lengths all{kNoBound, 0};
+      for (uint32_t i = 0; i < pool_.NumMembers(e); ++i) {
+        const std::optional<Lengths> one = LengthsOf(pool_.Members(e)[i]);
+        if (!one) return std::nullopt;
+        all = {std::min(all.low, one->low), std::max(all.high, one->high)};
+      }
+      return all;
+    }
+    case ExprKind::kRepeat: {
+      const std::optional<Lengths> body = LengthsOf(pool_.Body(e));
+      if (!body) return std::nullopt;
+      return Lengths{Times(body->low, pool_.Low(e)), Times(body->high, pool_.High(e))};
+    }
+    default: return std::nullopt;
+  }
+}
+
+// The members of e with lengths within the bounds, where counters express that.
+std::optional<Expr> JsonStrings::WithLengths(Expr e, const Lengths& bounds, int depth) {
+  const std::optional<Lengths> own = LengthsOf(e);
+  if (!own) return std::nullopt;
+  if (own->low >= bounds.low && own->high <= bounds.high) return e;
+  if (own->high < bounds.low || own->low > bounds.high) return kEmpty;
+  switch (pool_.Kind(e)) {
+    case ExprKind::kUnion: {
+      const std::vector<Expr> members(pool_.Members(e), pool_.Members(e) + pool_.NumMembers(e));
+      std::vector<Expr> parts;
+      for (Expr m : members) {
+        const std::optional<Expr> part = WithLengths(m, bounds, depth);
+        if (!part) return std::nullopt;
+        parts.push_back(*part);
+      }
+      return pool_.Union(std::move(parts));
+    }
+    case ExprKind::kRepeat: {
+      const std::optional<Lengths> body = LengthsOf(pool_.Body(e));
+      if (!body || body->low != body->high || body->low == 0) return std::nullopt;
+      const uint64_t step = body->low;
+      const uint64_t low = std::max<uint64_t>(pool_.Low(e), (bounds.low + step - 1) / step);
+      const uint64_t high = std::min<uint64_t>(pool_.High(e), bounds.high >= kNoBound ? kNoBound : bounds.high / step);
+      if (low > high) return kEmpty;
+      return pool_.Repeat(pool_.Body(e), static_cast<uint32_t>(low), static_cast<uint32_t>(high));
+    }
+    case ExprKind::kConcat: {
+      std::vector<Expr> pieces;
+      for (; pool_.Kind(e) == ExprKind::kConcat; e = pool_.Tail(e)) pieces.push_back(pool_.Head(e));
+      pieces.push_back(e);
+      constexpr uint32_t kFewBranches = 4;
+      size_t open = pieces.size();  // the one piece whose length is not fixed
+      uint64_t fixed = 0;
+      for (size_t i = 0; i < pieces.size(); ++i) {
+        const Lengths piece = *LengthsOf(pieces[i]);
+        if (piece.low == piece.high) {
+          fixed = Plus(fixed, piece.low);
+          continue;
+        }
+        if (open == pieces.size()) {
+          open = i;
+          continue;
+        }
+        // Two of them: branch by branch, where one is an alternative as in https?://.*
+        const size_t branching = pool_.Kind(pieces[open]) == ExprKind::kUnion ? open : i;
+        const Expr choice = pieces[branching];
+        if (depth == 0 || pool_.Kind(choice) != ExprKind::kUnion || pool_.NumMembers(choice) > kFewBranches)
+          return std::nullopt;
+        const std::vector<Expr> members(pool_.Members(choice), pool_.Members(choice) + pool_.NumMembers(choice));
+        std::vector<Expr> parts;
+        for (Expr m : members) {
+          pieces[branching] = m;
+          const std::optional<Expr> part = WithLengths(pool_.Concat(pieces), bounds, depth - 1);
+          if (!part) return std::nullopt;
+          parts.push_back(*part);
+        }
+        return pool_.Union(std::move(parts));
+      }
+      // Where the counted piece and what follows begin alike, each count would be a state of its own.
+      const Expr rest = pool_.Concat(std::vector<Expr>(pieces.begin() + static_cast<int64_t>(open) + 1, pieces.end()));
+      const ByteSet common = pool_.First(rest) & pool_.First(pieces[open]);
+      if (rest != kEpsilonExpr && (common - ByteSet::Of('\\')).Any()) return std::nullopt;
+      const std::optional<Expr> part =
+          WithLengths(pieces[open], {Minus(bounds.low, fixed), bounds.high < fixed ? 0 : Minus(bounds.high, fixed)}, depth);
+      if (!part) return std::nullopt;
+      pieces[open] = *part;
+      return pool_.Concat(pieces);
+    }
+    default: return std::nullopt;
+  }
+}
+
+Expr JsonStrings::Intersect(Expr a, Expr b) {
+  if (a == Any()) return b;
+  if (b == Any()) return a;
+  Lengths bounds, others;
+  if (IsLength(a, &bounds)) std::swap(a, b);
+  if (!IsLength(b, &bounds)) return pool_.Intersect(a, b);
+  if (IsLength(a, &others)) {
+    const uint64_t low = std::max(bounds.low, others.low), high = std::min(bounds.high, others.high);
+    return low > high ? kEmpty : Length(static_cast<uint32_t>(low), static_cast<uint32_t>(high));
+  }
+  if (const std::optional<Expr> e = WithLengths(a, bounds, kMostBranchings)) return *e;
+  const std::optional<Lengths> own = LengthsOf(a);  // a bound that holds anyway would only slow the masks down
+  if (own && own->low >= bounds.low) bounds.low = 0;
+  if (own && own->high <= bounds.high) bounds.high = kNoBound;
+  return pool_.Intersect(a, Length(static_cast<uint32_t>(bounds.low), static_cast<uint32_t>(bounds.high)));
+}
+
+}  // namespace tokamata
