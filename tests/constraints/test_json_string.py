@@ -214,6 +214,13 @@ def test_refused_patterns() -> None:
             json_string("pattern", pattern.encode(), False)
 
 
+# Patterns whose lengths are not put into counters: intersections that masks take apart.
+BOUNDED = [
+    (r"^(\S+\s+){0,5}\S+$", 0, 30), (r"^(\S+\s+){0,5}\S+$", 2, 30), ("a", 3, 25), ("[a-z]+", 3, 2**32 - 1), ("^(a|b )*$", 0, 9),
+    ("^(foo|aa)*x?$", 0, 20), ("^(é|a)*[a-z]$", 0, 21), ("^a*b*$", 5, 40), (r"^[\w ]+\.?[a-z]+$", 0, 24), ("^(?=.*x).*$", 0, 22),
+]  # fmt: skip
+
+
 def test_masks_equal_running_every_token() -> None:
     r = random.Random(SEED)
     pieces = ["a", "b ", "foo", "  ", "\u3000", "\u2028", "\xa0x", "é", "😀", "\\", '"', "\\n", '\\"', "\\u00", "<", "x", "12"]
@@ -227,6 +234,8 @@ def test_masks_equal_running_every_token() -> None:
         languages += [json_string("pattern", p.encode(), canonical, complement=True) for p in ("^x", "foo", r"\s")]
         languages += [json_string("any", b"", canonical), json_string_length(0, 5, canonical)]
         languages += [json_string_length(3, 100_000, canonical)]
+        for pattern, low, high in BOUNDED:
+            languages.append(json_string_pattern(pattern.encode(), low, high, canonical))
         for number, language in enumerate(languages):
             constraint = Constraint(language) + '"'
             state = tokamata.compile(constraint, vocabulary, cache_bytes=0).start()
