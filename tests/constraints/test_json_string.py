@@ -218,6 +218,7 @@ def test_refused_patterns() -> None:
 BOUNDED = [
     (r"^(\S+\s+){0,5}\S+$", 0, 30), (r"^(\S+\s+){0,5}\S+$", 2, 30), ("a", 3, 25), ("[a-z]+", 3, 2**32 - 1), ("^(a|b )*$", 0, 9),
     ("^(foo|aa)*x?$", 0, 20), ("^(é|a)*[a-z]$", 0, 21), ("^a*b*$", 5, 40), (r"^[\w ]+\.?[a-z]+$", 0, 24), ("^(?=.*x).*$", 0, 22),
+    *[("^(foo|b )*$", 0, high) for high in range(6, 13)], *[("^(foox|foo12)*[^x]$", 0, high) for high in range(6, 10)],
 ]  # fmt: skip
 
 
@@ -226,7 +227,9 @@ def test_masks_equal_running_every_token() -> None:
     pieces = ["a", "b ", "foo", "  ", "\u3000", "\u2028", "\xa0x", "é", "😀", "\\", '"', "\\n", '\\"', "\\u00", "<", "x", "12"]
     tokens = [bytes([b]) for b in range(256)]
     tokens += sorted({"".join(r.choice(pieces) for _ in range(r.randint(1, 4))).encode() for _ in range(600)} - set(tokens))
-    tokens += [b"\xe2\x80", b"\xe3\x80", b"\xc2", b"a\xe2\x80", b"\xe3\x80\x80\xe3", b"\x80\xa8a", b"<eos>"]
+    tokens += [b"\xe2\x80", b"\xe3\x80", b"\xc2", b"a\xe2\x80", b"\xe3\x80\x80\xe3", b"\x80\xa8a"]
+    tokens += [t for t in (b"foofoo", b"foofoof", b"foob foo", b"foofoofoo", b"b b b foob ", b"foo12foox") if t not in tokens]
+    tokens.append(b"<eos>")
     vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
     patterns = ["^.*$", r"^\S+$", "^(?!x).{3,50}$", "^[^<]*$", "foo", "^x", ".", r"^\S{2,4}$", r"^[^\s<]*$", r"^a?.*b$"]
     for canonical in (False, True):
