@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Literal
 
 from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder
-from .._core import json_schema as _native_json_schema
 from ..automata.errors import ConstraintError
 from .constraint import Constraint, Limits
+from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
 from .json_schema_source import registry_texts, schema_text
 from .regex import regex
@@ -33,7 +33,7 @@ def json_schema(
     lenient: bool = False,
     registry: Mapping[str, object] | None = None,
     limits: Limits | None = None,
-) -> Constraint:
+) -> JsonSchemaConstraint:
     """The JSON texts whose values are valid against a JSON Schema (drafts 4, 6, 7, 2019-09 and 2020-12).
 
     ``schema``: a dict or bool, a JSON text (str or bytes), a pydantic model class or TypeAdapter, or a dataclass,
@@ -41,8 +41,8 @@ def json_schema(
 
     ``whitespace``: "flexible" (what ``json.dumps`` writes in all its settings, bounded), "compact" (none), "pretty"
     (indented by two spaces), "any" (everything JSON allows), or a regular expression for the white space between tokens.
-    ``key_order``: "schema" (as the schema defines them, others after), "any", or "sorted" (by code point); a key never
-    occurs twice. ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes
+    ``key_order``: "schema" (as the schema defines them, others after), "any", or "sorted" (by code point, others after). A
+    key that the schema names never occurs twice; of other keys that is not enforced, and ``report`` says so. ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes
     them. ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps``
     writes them) or "any" spelling of the value. ``formats``: whether ``format`` restricts strings. ``lenient``: widen
     what cannot be enforced exactly instead of refusing it. ``registry``: schemas by URI for references outside the
@@ -68,9 +68,15 @@ def json_schema(
     options.lenient = lenient
     text = schema_text(schema)
     documents = registry_texts(registry, text)
-    native = _native_json_schema(text, _decoded(documents), options, (limits or Limits())._native())
     shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
-    return Constraint(native, source=f"json_schema({shown})", report=[SchemaReport(text, documents, formats)])
+    return JsonSchemaConstraint(
+        text,
+        _decoded(documents),
+        options,
+        limits or Limits(),
+        source=f"json_schema({shown})",
+        report=(SchemaReport(text, documents, formats),),
+    )
 
 
 def json_value(max_depth: int | None = None) -> Constraint:

@@ -123,6 +123,8 @@ def schema_report(text: bytes, registry: list[tuple[str, bytes]], *, formats: bo
                 status, detail = "ignored", f"draft {dialect['draft']} ignores what stands beside $ref"
             else:
                 status, detail = _judged(keyword, value, schema, dialect, formats)
+            if keyword in ("properties", "patternProperties") and status == "enforced":
+                detail = detail or "keys that the schema does not name may occur twice"
             step = keyword.replace("~", "~0").replace("/", "~1")
             entries.append(ReportEntry(f"{place}/{step}", keyword, status, detail))
             if status != "enforced":

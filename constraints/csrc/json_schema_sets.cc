@@ -139,6 +139,7 @@ SetId SchemaSets::And(SetId set, const std::vector<UseId>& more) {
 
 std::vector<SignedUse> SchemaSets::Parts(SetId set) const {
   std::vector<SignedUse> parts;
+  if (set == kNoValue) return parts;
   for (uint32_t word : sets_.At(set)) parts.push_back({word >> 1, (word & 1) == 0});
   return parts;
 }

@@ -1,0 +1,144 @@
+"""Constraints made of JSON Schemas: intersection, difference and comparison act on the schemas, not on their texts."""
+
+from __future__ import annotations
+
+import json
+
+from .._core import JsonSchemaOptions, JsonWhitespace, Language
+from .._core import json_schema as _native_json_schema
+from ..automata.errors import ConstraintError
+from .constraint import Constraint, LazyReport, Limits
+
+_URN = "urn:tokamata:"
+
+
+class JsonSchemaConstraint(Constraint):
+    """The texts of a JSON Schema's values.
+
+    Push-down languages are not closed under intersection and complement, but sets of JSON values are: between two
+    constraints of this class with equal options ``&`` and ``-`` combine the schemas ({"allOf": [a, b]},
+    {"allOf": [a, {"not": b}]}), and ``is_empty`` is decided for the result; ``equivalent`` and ``counterexample``
+    compare the *values* that are valid, whatever the order of keys. All stay exact under recursion.
+    """
+
+    __slots__ = ("_documents", "_limits", "_options", "_text")
+
+    def __init__(
+        self,
+        text: bytes,
+        documents: list[tuple[str, str]],
+        options: JsonSchemaOptions,
+        limits: Limits,
+        *,
+        source: str,
+        report: tuple[LazyReport, ...],
+    ) -> None:
+        """Compile a schema; see :func:`tokamata.json_schema`."""
+        super().__init__(_native_json_schema(text, documents, options, limits._native()), source=source, report=report)
+        self._text = text
+        self._documents = documents
+        self._options = options
+        self._limits = limits
+
+    def _comparable(self, other: object) -> bool:
+        return isinstance(other, JsonSchemaConstraint) and _settings(self._options) == _settings(other._options)
+
+    def _joined(self, other: JsonSchemaConstraint, negated: bool) -> tuple[bytes, list[tuple[str, str]]]:
+        """One schema for the values of this one that are (not) the other's, and the documents it refers to."""
+        left, right = _URN + "left", _URN + "right"
+        second: object = {"$ref": right}
+        schema = {"allOf": [{"$ref": left}, {"not": second} if negated else second]}
+        documents = dict(other._documents) | dict(self._documents)
+        documents[left] = self._text.decode()
+        documents[right] = _renamed(other._text.decode(), taken=_identifier(self._text))
+        return json.dumps(schema).encode(), list(documents.items())
+
+    def _combine(self, other: JsonSchemaConstraint, negated: bool) -> Constraint:
+        text, documents = self._joined(other, negated)
+        source = f"({self.source} {'-' if negated else '&'} {other.source})"
+        report = self._report + other._report
+        try:
+            return JsonSchemaConstraint(text, documents, self._options, self._limits, source=source, report=report)  # type: ignore[arg-type]
+        except ConstraintError as error:
+            if "contradicts itself" not in str(error):
+                raise
+            return Constraint(Language.choice([]), source=source, report=report)
+
+    def __and__(self, other: object) -> Constraint:
+        """Values of both, where both are JSON Schemas with equal options; texts of both otherwise."""
+        if isinstance(other, JsonSchemaConstraint) and self._comparable(other):
+            return self._combine(other, negated=False)
+        return super().__and__(other)
+
+    def __sub__(self, other: object) -> Constraint:
+        """Values of this one that are not the other's, where both are JSON Schemas with equal options."""
+        if isinstance(other, JsonSchemaConstraint) and self._comparable(other):
+            return self._combine(other, negated=True)
+        return super().__sub__(other)
+
+    def counterexample(self, other: Constraint) -> bytes | None:
+        """A JSON text valid against exactly one of two schemas, or None where they have the same values.
+
+        The shorter of a shortest one from either side, written compactly. Other constraints are compared by their texts.
+        """
+        if not (isinstance(other, JsonSchemaConstraint) and self._comparable(other)):
+            return super().counterexample(other)
+        found = [d for d in (self.difference_example(other), other.difference_example(self)) if d is not None]
+        return min(found, key=len, default=None)
+
+    def difference_example(self, other: JsonSchemaConstraint) -> bytes | None:
+        """A shortest compact JSON text of this schema that is not valid against the other; None where there is none."""
+        text, documents = self._joined(other, negated=True)
+        options = _copied(self._options)
+        options.whitespace = JsonWhitespace.COMPACT
+        options.canonical_strings = True
+        try:
+            native = _native_json_schema(text, documents, options, self._limits._native())
+        except ConstraintError as error:
+            if "contradicts itself" not in str(error):
+                raise
+            return None
+        return Language.counterexample(native, Language.choice([]))
+
+
+_NAMES = (
+    "whitespace",
+    "whitespace_pattern",
+    "indent",
+    "key_order",
+    "canonical_strings",
+    "canonical_numbers",
+    "formats",
+    "lenient",
+    "max_cases",
+    "max_nesting",
+)
+
+
+def _settings(options: JsonSchemaOptions) -> tuple[object, ...]:
+    return tuple(getattr(options, name) for name in _NAMES)
+
+
+def _copied(options: JsonSchemaOptions) -> JsonSchemaOptions:
+    copy = JsonSchemaOptions()
+    for name in _NAMES:
+        setattr(copy, name, getattr(options, name))
+    return copy
+
+
+def _identifier(text: bytes) -> str | None:
+    schema = json.loads(text)
+    found = schema.get("$id", schema.get("id")) if isinstance(schema, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def _renamed(text: str, taken: str | None) -> str:
+    """The schema under another identifier where it has the other one's: two versions of a schema mostly do."""
+    schema = json.loads(text)
+    if not isinstance(schema, dict) or taken is None:
+        return text
+    for name in ("$id", "id"):
+        if schema.get(name) == taken:
+            base, hash_, fragment = taken.partition("#")
+            schema[name] = f"{base}?other{hash_}{fragment}"
+    return json.dumps(schema)

@@ -1,0 +1,161 @@
+"""Differences, intersections and counterexamples of JSON Schemas, checked with jsonschema."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+
+import jsonschema
+import pytest
+import tokamata
+
+VALUES: list[object] = [None, True, False, 0, 1, 2, 3, -1, "", "a", "ab", "b", [], [1], [1, 2], ["a"], [1, "a"], {}]
+VALUES += [dict(zip("ab", pair, strict=False)) for pair in itertools.product([1, "a", None], repeat=2)]
+VALUES += [{"a": 1}, {"b": "a"}, {"c": 1}, {"a": 1, "c": 2}, [{"a": 1}], {"a": {"a": 1}}, {"a": [1]}]
+
+
+def random_schema(rng: random.Random, depth: int = 2) -> object:
+    """A small schema over the keys a, b, c and values near the ones above."""
+    below = depth - 1
+    pick = rng.randrange(15 if depth else 6)
+    if pick == 0:
+        return {"type": rng.sample(["null", "boolean", "integer", "number", "string", "array", "object"], rng.randint(1, 3))}
+    if pick == 1:
+        return {"enum": rng.sample(VALUES, rng.randint(1, 4))}
+    if pick == 2:
+        return {"minimum": rng.randint(-1, 2), "maxLength": rng.randint(0, 2)}
+    if pick == 3:
+        return {"required": rng.sample(["a", "b", "c"], rng.randint(0, 2)), "maxProperties": rng.randint(0, 3)}
+    if pick == 4:
+        return {"minItems": rng.randint(0, 2), "pattern": rng.choice(["^a", "b$", "a?"])}
+    if pick == 5:
+        return rng.choice([True, {}, {"type": "object"}, {"const": rng.choice(VALUES)}])
+    sub = [random_schema(rng, below) for _ in range(3)]
+    return [
+        {"allOf": sub[:2]},
+        {"anyOf": sub[:2]},
+        {"oneOf": sub},
+        {"not": sub[0]},
+        {"if": sub[0], "then": sub[1], "else": sub[2]},
+        {"properties": {"a": sub[0], "b": sub[1]}, "additionalProperties": sub[2]},
+        {"patternProperties": {"^[ab]$": sub[0]}, "propertyNames": {"maxLength": rng.randint(0, 2)}},
+        {"prefixItems": [sub[0]], "items": sub[1], "contains": sub[2], "minContains": rng.randint(0, 1)},
+        {"properties": {"a": sub[0]}, "anyOf": [{"properties": {"b": sub[1]}}, True], "unevaluatedProperties": sub[2]},
+    ][pick - 6]
+
+
+def compiled(schema: object) -> tokamata.Constraint | None:
+    """The constraint of a schema; None where it has no values or a stated limit is reached."""
+    try:
+        return tokamata.json_schema(schema, key_order="any", numbers="any")
+    except tokamata.LimitError:
+        return None
+    except tokamata.UnsupportedError:
+        return None
+    except tokamata.ConstraintError as error:
+        assert "contradicts itself" in str(error)
+        return tokamata.literal("a") & tokamata.literal("b")
+
+
+def accepts(constraint: tokamata.Constraint, value: object) -> bool:
+    """Whether the text that json.dumps writes is a member."""
+    return constraint.accepts(json.dumps(value))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_membership_agrees_with_jsonschema(seed: int) -> None:
+    rng = random.Random(seed)
+    decided = 0
+    for _ in range(5):
+        schema = random_schema(rng)
+        constraint = compiled(schema)
+        if constraint is None:
+            continue
+        validator = jsonschema.Draft202012Validator(schema)
+        for value in VALUES:
+            assert accepts(constraint, value) == validator.is_valid(value), (seed, schema, value)
+            decided += 1
+    assert decided, seed
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_counterexamples_tell_schemas_apart(seed: int) -> None:
+    rng = random.Random(1000 + seed)
+    schemas = [random_schema(rng, 1), random_schema(rng, 1)]
+    try:
+        left, right = (tokamata.json_schema(s, key_order="any", numbers="any") for s in schemas)
+        found = left.counterexample(right)
+    except (tokamata.ConstraintError, tokamata.LimitError):
+        left = None
+    valid = [jsonschema.Draft202012Validator(s) for s in schemas]
+    if left is None:
+        assert not all(v.is_valid({"a": 1, "b": 1, "c": 1, "zz": 1}) for v in valid) or True in {
+            not v.is_valid(x) for v in valid for x in VALUES
+        }
+        return
+    if found is not None:
+        value = json.loads(found)
+        assert valid[0].is_valid(value) != valid[1].is_valid(value), (seed, schemas, value)
+    else:
+        for value in VALUES:
+            assert valid[0].is_valid(value) == valid[1].is_valid(value), (seed, schemas, value)
+    both, first = left & right, left - right
+    for value in VALUES:
+        yes = [v.is_valid(value) for v in valid]
+        assert accepts(both, value) == all(yes), (seed, schemas, value)
+        assert accepts(first, value) == (yes[0] and not yes[1]), (seed, schemas, value)
+
+
+def node(**value: object) -> dict[str, object]:
+    """A schema of linked lists whose values are restricted."""
+    return {
+        "$id": "https://example.com/list",
+        "$ref": "#/$defs/node",
+        "$defs": {
+            "node": {
+                "type": "object",
+                "properties": {"v": {"type": "integer", **value}, "next": {"$ref": "#/$defs/node"}},
+                "required": ["v"],
+                "additionalProperties": False,
+            }
+        },
+    }
+
+
+def test_two_versions_of_a_recursive_schema_with_one_identifier() -> None:
+    old, new = tokamata.json_schema(node()), tokamata.json_schema(node(minimum=3))
+    assert old.counterexample(new) == b'{"v":0}'
+    assert (new - old).is_empty()
+    assert not (old - new).is_empty()
+    assert old.equivalent(tokamata.json_schema(node()))
+
+
+def test_recursive_values_and_dead_ends() -> None:
+    # A list that needs a next one for ever has no finite value; one that may end has.
+    endless = {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
+    with pytest.raises(tokamata.ConstraintError, match="contradicts itself"):
+        tokamata.json_schema(endless)
+    # The branch that cannot end is never entered.
+    schema = {"type": "object", "properties": {"a": endless | {"$id": "urn:endless"}, "b": {"type": "null"}}}
+    constraint = tokamata.json_schema(schema | {"additionalProperties": False})
+    assert constraint.accepts('{"b": null}')
+    assert not constraint.accepts_prefix('{"a')
+
+
+def test_unique_items_where_elements_are_listed() -> None:
+    constraint = tokamata.json_schema({"items": {"enum": ["a", 1, None, True]}, "type": "array", "uniqueItems": True})
+    for size in range(4):
+        for items in itertools.product(["a", 1, None, True], repeat=size):
+            texts = [json.dumps(i) for i in items]
+            assert constraint.accepts(json.dumps(items)) == (len(set(texts)) == size), items
+    with pytest.raises(tokamata.UnsupportedError, match="uniqueItems at '/properties/x'"):
+        tokamata.json_schema({"properties": {"x": {"type": "array", "uniqueItems": True}}})
+    lenient = tokamata.json_schema({"type": "array", "uniqueItems": True}, lenient=True)
+    assert lenient.accepts("[1, 1]")
+
+
+def test_nesting_is_deep_and_linear() -> None:
+    constraint = tokamata.json_schema({"type": "array", "items": {"$ref": "#"}})
+    assert constraint.accepts("[" * 10_000 + "]" * 10_000)
+    assert not constraint.accepts("[" * 10_000 + "]" * 9_999)
