@@ -1,5 +1,6 @@
 // Objects: a case of demands, read member by member.
 #include <algorithm>
+#include <map>
 
 #include "constraints/csrc/json_schema_rules.h"
 
@@ -167,6 +168,41 @@ bool JsonSchemaRules::ObjectMayEnd(const ObjectState& s) {
   return true;
 }
 
+// The values that a member may have, each with what is owed after it: a member that settles something has a value that
+// violates one of the schemas which the owed demand applies to its key.
+template <class F>
+std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::ValuesOf(const ObjectPlan& p, SetId value, uint32_t owed, F applied) {
+  std::vector<MemberValue> values{{value, owed}};
+  for (uint32_t i = 0; i < p.owed.size(); ++i) {
+    const Demand& d = p.owed[i];
+    if (!(owed >> i & 1) || d.kind == DemandKind::kSomeName) continue;
+    const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
+    const std::vector<UseId> uses = applied(group);
+    for (size_t k = 0, n = values.size(); k < n; ++k)
+      for (UseId use : uses) {
+        const MemberValue settled{sets_.And(values[k].value, SignedUse{use, false}), values[k].owed & ~(1u << i)};
+        if (settled.value != kNoValue) values.push_back(settled);
+      }
+  }
+  return values;
+}
+
+std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::NamedValues(uint32_t plan, uint32_t index, uint32_t owed) {
+  const ObjectPlan& p = objects_[plan];
+  const KeyId key = p.keys[index].key;
+  for (uint32_t k = 0; k < p.owed.size(); ++k)
+    if (p.owed[k].kind == DemandKind::kSomeName && (owed >> k & 1) &&
+        !cases_.Contains(cases_.StringOf(cases_.SetOf(p.owed[k].a)), sets_.KeyText(key)))
+      owed &= ~(1u << k);
+  return ValuesOf(p, p.keys[index].value, owed, [&](const Demand& g) { return cases_.AppliedToKey(g, key); });
+}
+
+std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::OtherValues(uint32_t plan, uint32_t index, uint32_t owed) {
+  const ObjectPlan& p = objects_[plan];
+  const OtherKeys& o = p.others[index];
+  return ValuesOf(p, o.value, owed & ~o.settles, [&](const Demand& g) { return cases_.AppliedToOther(g, o.patterns); });
+}
+
 void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   out->clear();
   if (s.high == 0) return;
@@ -177,39 +213,14 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   base.low = s.low ? s.low - 1 : 0;
   base.high = s.high == kUnbounded ? kUnbounded : s.high - 1;
   base.first = 0;
-  struct Option {
-    SetId value;
-    uint32_t owed;
-  };
-  const auto add = [&](bool named, uint32_t index, SetId value, uint32_t position, uint32_t settles, auto&& applied) {
-    std::vector<Option> options{{value, s.owed & ~settles}};
-    for (uint32_t i = 0; i < p.owed.size(); ++i) {
-      const Demand& d = p.owed[i];
-      if (!(s.owed >> i & 1) || d.kind == DemandKind::kSomeName) continue;
-      const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
-      const std::vector<UseId> uses = applied(group);
-      for (size_t k = 0, n = options.size(); k < n; ++k)
-        for (UseId use : uses) {
-          const Option settled{sets_.And(options[k].value, SignedUse{use, false}), options[k].owed & ~(1u << i)};
-          if (settled.value != kNoValue) options.push_back(settled);
-        }
-    }
-    for (const Option& o : options) {
-      if (!Inhabited(o.value)) continue;
-      Member m{named, index, o.value, base};
+  const auto add = [&](bool named, uint32_t index, const std::vector<MemberValue>& values, uint32_t position) {
+    for (const MemberValue& v : values) {
+      if (!Inhabited(v.value)) continue;
+      Member m{named, index, v.value, base};
       m.next.position = position;
-      m.next.owed = o.owed;
+      m.next.owed = v.owed;
       if (ObjectInhabited(m.next)) out->push_back(m);
     }
-  };
-  const auto named = [&](uint32_t i, uint32_t position) {
-    const KeyId key = p.keys[i].key;
-    uint32_t settles = 0;
-    for (uint32_t k = 0; k < p.owed.size(); ++k)
-      if (p.owed[k].kind == DemandKind::kSomeName &&
-          !cases_.Contains(cases_.StringOf(cases_.SetOf(p.owed[k].a)), sets_.KeyText(key)))
-        settles |= 1u << k;
-    add(true, i, p.keys[i].value, position, settles, [&](const Demand& g) { return cases_.AppliedToKey(g, key); });
   };
   uint32_t rest = s.position;
   if (any) {
@@ -218,21 +229,17 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
       if (std::binary_search(used.begin(), used.end(), i)) continue;
       std::vector<uint32_t> more = used;
       more.insert(std::lower_bound(more.begin(), more.end(), i), i);
-      named(i, sets_.lists.Intern(more));
+      add(true, i, NamedValues(s.plan, i, s.owed), sets_.lists.Intern(more));
     }
   } else {
     for (uint32_t i = s.position; i < p.keys.size(); ++i) {
-      named(i, i + 1);
+      add(true, i, NamedValues(s.plan, i, s.owed), i + 1);
       if (p.keys[i].required) return;
     }
     rest = static_cast<uint32_t>(p.keys.size());
   }
   PrepareOthers(s.plan);
-  for (uint32_t i = 0; i < p.others.size(); ++i) {
-    const std::vector<KeyId>& patterns = p.others[i].patterns;
-    add(false, i, p.others[i].value, rest, p.others[i].settles,
-        [&](const Demand& g) { return cases_.AppliedToOther(g, patterns); });
-  }
+  for (uint32_t i = 0; i < p.others.size(); ++i) add(false, i, OtherValues(s.plan, i, s.owed), rest);
 }
 
 bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
@@ -260,17 +267,51 @@ bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
       if (Inhabited(o.value)) return true;
     return false;
   }
-  const ListId id = sets_.lists.Intern({0, s.plan, s.position, s.low, s.high, s.owed, s.first});
-  const auto known = state_inhabited_.emplace(id, Known::kNo);  // no: for loops back to this state
-  if (!known.second) return known.first->second == Known::kYes;
-  std::vector<Member> members;
-  Members(s, &members);
-  const bool yes = !members.empty();  // something is owed, so it may not end
-  if (yes)
-    state_inhabited_[id] = Known::kYes;
-  else if (lowest_ != 0xffffffff || assumed_)
-    state_inhabited_.erase(id);
+  const ListId id = sets_.lists.Intern({0, s.plan, s.position, s.low, s.high, s.owed});
+  const auto known = state_inhabited_.find(id);
+  if (known != state_inhabited_.end()) return known->second == Known::kYes;
+  const bool yes = CanSettle(s, used);
+  if (yes || (lowest_ == 0xffffffff && !assumed_)) state_inhabited_[id] = yes ? Known::kYes : Known::kNo;
   return yes;
+}
+
+// Whether members still to come can settle what is owed, in any order that is allowed (the order makes no difference to
+// that): the fewest members by what stays owed, key by key.
+bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t>& used) {
+  const ObjectPlan& p = objects_[s.plan];
+  const bool any = options_.key_order == KeyOrder::kAny;
+  std::map<uint32_t, uint32_t> fewest{{s.owed, 0}};
+  uint32_t available = 0;
+  const auto take = [&](bool required, auto&& values_of) {
+    std::map<uint32_t, uint32_t> next;
+    const auto reach = [&next](uint32_t owed, uint32_t members) {
+      const auto [it, added] = next.emplace(owed, members);
+      if (!added) it->second = std::min(it->second, members);
+    };
+    bool possible = false;
+    for (const auto& [owed, members] : fewest) {
+      if (!required) reach(owed, members);
+      for (const MemberValue& v : values_of(owed)) {
+        if (v.owed == owed && !required && possible) continue;  // a member that settles nothing helps the count only
+        if (!Inhabited(v.value)) continue;
+        possible = true;
+        reach(v.owed, members + 1);
+      }
+    }
+    available += possible;
+    fewest.swap(next);
+  };
+  for (uint32_t i = any ? 0 : s.position; i < p.keys.size(); ++i)
+    if (!(any && std::binary_search(used.begin(), used.end(), i)))
+      take(p.keys[i].required, [&](uint32_t owed) { return NamedValues(s.plan, i, owed); });
+  PrepareOthers(s.plan);
+  const uint32_t before = available;
+  for (uint32_t i = 0; i < p.others.size(); ++i)
+    for (size_t times = 0; times < p.owed.size(); ++times)  // such a key may come again
+      take(false, [&](uint32_t owed) { return OtherValues(s.plan, i, owed); });
+  const bool unlimited = available > before;
+  const auto settled = fewest.find(0);
+  return settled != fewest.end() && settled->second <= s.high && (unlimited || s.low <= available);
 }
 
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {

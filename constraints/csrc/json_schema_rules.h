@@ -84,6 +84,11 @@ class JsonSchemaRules final : public RuleSource {
     ObjectState next;
   };
 
+  struct MemberValue {
+    SetId value;
+    uint32_t owed;
+  };
+
   // ---- arrays
   struct ArrayPlan {
     bool ready = false;
@@ -130,7 +135,11 @@ class JsonSchemaRules final : public RuleSource {
   uint32_t ObjectPlanOf(const Case& demands);
   ObjectPlan& Prepared(uint32_t plan);
   void PrepareOthers(uint32_t plan);
-  std::vector<SetId> Violations(const ObjectPlan& plan, const Demand& owed, SetId value, const std::vector<UseId>& applied);
+  template <class F>
+  std::vector<MemberValue> ValuesOf(const ObjectPlan& p, SetId value, uint32_t owed, F applied);
+  std::vector<MemberValue> NamedValues(uint32_t plan, uint32_t index, uint32_t owed);
+  std::vector<MemberValue> OtherValues(uint32_t plan, uint32_t index, uint32_t owed);
+  bool CanSettle(const ObjectState& s, const std::vector<uint32_t>& used);
   ObjectState StartObject(uint32_t plan, uint32_t depth);
   bool ObjectMayEnd(const ObjectState& s);
   void Members(const ObjectState& s, std::vector<Member>* out);
