@@ -208,7 +208,7 @@ struct SchemaCases::Strings {
   Value False() { return kEmpty; }
   bool IsTrue(Value v) { return v == True(); }
   bool IsFalse(Value v) { return v == kEmpty; }
-  Value And(Value a, Value b) { return IsTrue(a) ? b : IsTrue(b) ? a : owner.pool_.Intersect(a, b); }
+  Value And(Value a, Value b) { return IsTrue(a) ? b : IsTrue(b) ? a : owner.strings_.Intersect(a, b); }
   Value Or(Value a, Value b) { return IsTrue(a) || IsTrue(b) ? True() : owner.pool_.Union(a, b); }
   Value Sign(Value v, bool positive) {
     if (positive) return v;
