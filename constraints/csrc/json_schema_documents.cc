@@ -370,7 +370,10 @@ void SchemaDocuments::Index(Document* document) {
         around.push_back(inner);
       }
       const JsonValue* resource = inner.resource;
-      if (resource == &node && !inner.base.empty()) resources_.emplace(inner.base, &node);
+      if (resource == &node && !inner.base.empty()) {
+        document->resources.emplace(inner.base, &node);
+        resources_.emplace(inner.base, &node);
+      }
       const auto anchor = [&](std::string_view name, bool dynamic) {
         anchors_.emplace(std::make_pair(resource, std::string(name)), Anchor{&node, dynamic});
         if (dynamic) dynamic_anchors_[resource].push_back({NameId(name), &node});
@@ -408,7 +411,11 @@ bool SchemaDocuments::LoadFromRegistry(const std::string& uri) {
   return true;
 }
 
-const JsonValue* SchemaDocuments::FindResource(const std::string& uri) {
+const JsonValue* SchemaDocuments::FindResource(Document* from, const std::string& uri) {
+  // Two documents may use the same identifiers: those of the reference's own document come first.
+  if (from->has_inner_ids) Index(from);
+  const auto own = from->resources.find(uri);
+  if (own != from->resources.end()) return own->second;
   const auto index_all = [&] {
     for (size_t i = 0; i < documents_.size(); ++i) {
       if (documents_[i]->has_inner_ids) Index(documents_[i].get());
@@ -444,7 +451,7 @@ SchemaDocuments::Static SchemaDocuments::ResolveStatically(const JsonValue& sche
   std::string uri = around.base;
   if (!address.empty()) {
     uri = ResolveUri(around.base, address);
-    if (uri != around.base) resource = FindResource(uri);
+    if (uri != around.base) resource = FindResource(&DocumentAt(schema), uri);
     if (resource == nullptr) {
       fail("the reference " + Quoted(reference.text) + " leads to the URI " + Quoted(uri) +
            ", and no such document was given; pass registry={" + Quoted(uri) +

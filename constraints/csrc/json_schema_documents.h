@@ -85,6 +85,7 @@ class SchemaDocuments {
     bool has_inner_ids = false;       // an $id besides the root's is mentioned (draft 4: assumed)
     bool has_dynamic = false;         // a dynamic anchor is mentioned
     bool indexed = false;
+    std::unordered_map<std::string, const JsonValue*> resources;  // those inside, by URI; the first of equal ones
   };
   // What surrounds a node, from the document's root down.
   struct Surroundings {
@@ -115,10 +116,11 @@ class SchemaDocuments {
   // Applies $schema and $id of a subschema; the anchor of an old-style id is returned.
   std::string_view Identify(const JsonValue& schema, Surroundings* surroundings);
   Surroundings Around(const JsonValue& node);
+  // Finds the identifiers of a document.
   void Index(Document* document);
   // Checks the keywords of a schema and of all inside it.
   void Check(const JsonValue& schema, SchemaDialect dialect);
-  const JsonValue* FindResource(const std::string& uri);
+  const JsonValue* FindResource(Document* from, const std::string& uri);
   const JsonValue* Lookup(const std::string& uri) const;
   bool LoadFromRegistry(const std::string& uri);
   const Anchor* FindAnchor(const JsonValue& resource, const std::string& name);
@@ -131,7 +133,7 @@ class SchemaDocuments {
   std::vector<std::unique_ptr<Document>> documents_;  // the root document first
   std::unordered_map<const JsonValue*, uint32_t> document_of_root_;
   std::unordered_map<std::string, std::string> registry_;  // not loaded yet
-  std::unordered_map<std::string, const JsonValue*> resources_;
+  std::unordered_map<std::string, const JsonValue*> resources_;  // of all documents
   std::map<std::pair<const JsonValue*, std::string>, Anchor> anchors_;
   std::unordered_map<const JsonValue*, Bindings> dynamic_anchors_;  // of each resource
   std::unordered_map<const JsonValue*, Static> resolved_;           // by reference node

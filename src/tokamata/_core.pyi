@@ -316,6 +316,11 @@ def json_format(name: str, canonical: bool) -> tuple[Language, bool, str] | None
 def json_string_length(low: int, high: int, canonical: bool) -> Language:
     """Contents of JSON strings of low to high characters."""
 
+def json_string_pattern(pattern: bytes, low: int, high: int, canonical: bool) -> Language:
+    """
+    Contents of JSON strings of low to high characters that the pattern matches.
+    """
+
 def json_string_choice(texts: Sequence[bytes], canonical: bool) -> Language:
     """Contents of JSON strings: any of the texts."""
 

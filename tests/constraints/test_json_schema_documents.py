@@ -149,6 +149,23 @@ def test_draft_4_uses_id() -> None:
     assert follow(schema, "/properties/x", "$ref")["title"] == "sub"
 
 
+def test_identifiers_of_the_own_document_come_first() -> None:
+    def document(title: str) -> dict[str, Any]:
+        return {
+            "$id": "http://example.com/same",
+            "properties": {"p": {"$ref": "inner"}, "q": {"$ref": "same"}},
+            "title": title,
+            "$defs": {"inner": {"$id": "inner", "title": f"inner {title}"}},
+        }
+
+    schema = {"allOf": [{"$ref": "x:a"}, {"$ref": "x:b"}]}
+    registry = {"x:a": document("a"), "x:b": document("b")}
+    for position, title in enumerate("ab"):
+        root = f"/allOf/{position}"
+        assert follow(schema, root, "$ref", "/properties/p", "$ref", registry=registry)["title"] == f"inner {title}"
+        assert follow(schema, root, "$ref", "/properties/q", "$ref", registry=registry)["title"] == title
+
+
 def test_old_drafts_fall_back_to_the_root_of_the_document() -> None:
     inner = {"id": "inner", "properties": {"a": {"$ref": "#/definitions/b"}, "c": {"$ref": "#/definitions/d"}}}
     schema = {
