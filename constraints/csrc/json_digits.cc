@@ -158,8 +158,9 @@ Expr DecimalIntervals::IntegerAtLeast(const Magnitude& m, int64_t from) {
   const int64_t size = std::min(Size(m), m.point), zeros = m.point - std::max(size, from);
   Expr e = Fraction(&m, nullptr, true);
   if (zeros > 0)
-    e = m.exclusive ? pool_.Union(pool_.Concat(Zeros(zeros, zeros), e), pool_.Concat(NonZeroDigits(zeros), any_fraction_))
-                    : pool_.Concat(Digits(zeros, zeros), any_fraction_);
+    e = m.exclusive
+            ? pool_.Union(pool_.Concat(Zeros(zeros, zeros), e), pool_.Concat(NonZeroDigits(zeros), any_fraction_))
+            : pool_.Concat(Digits(zeros, zeros), any_fraction_);
   for (int64_t i = size; i-- > from;) {
     const int d = DigitAt(m, i);
     e = pool_.Union(pool_.Concat({Digit(d + 1, 9), Digits(m.point - i - 1, m.point - i - 1), any_fraction_}),
@@ -197,7 +198,8 @@ Expr DecimalIntervals::IntegerBetween(const Magnitude& low, const Magnitude& hig
 
 Expr DecimalIntervals::Between(const Magnitude& low, const Magnitude* high, bool bare_zero) {
   std::vector<Expr> parts;
-  if (low.point <= 0) parts.push_back(pool_.Concat(zero_, Fraction(&low, high && high->point <= 0 ? high : nullptr, bare_zero)));
+  if (low.point <= 0)
+    parts.push_back(pool_.Concat(zero_, Fraction(&low, high && high->point <= 0 ? high : nullptr, bare_zero)));
   if (high && high->point <= 0) return parts.empty() ? kEmpty : parts[0];
   const int64_t least = std::max<int64_t>(0, low.point);
   if (high && high->point < least) return kEmpty;
@@ -207,7 +209,8 @@ Expr DecimalIntervals::Between(const Magnitude& low, const Magnitude* high, bool
   }
   if (least) parts.push_back(IntegerAtLeast(low, 0));
   if (!high)
-    parts.push_back(pool_.Concat({Digit(1, 9), pool_.Repeat(digit_, static_cast<uint32_t>(least), kUnbounded), any_fraction_}));
+    parts.push_back(
+        pool_.Concat({Digit(1, 9), pool_.Repeat(digit_, static_cast<uint32_t>(least), kUnbounded), any_fraction_}));
   else
     parts.push_back(pool_.Concat({Digit(1, 9), Digits(least, high->point - 2), any_fraction_}));
   if (high) parts.push_back(IntegerAtMost(*high, 0));

@@ -32,8 +32,12 @@ Text Ipv6() {
   const Text group = "[0-9A-Fa-f]{1,4}", colon = "(?:" + group + ":)";
   const Text last = "(?:" + group + ":" + group + "|" + Ipv4() + ")";
   const auto up_to = [&](int n) { return "(?:" + colon + "{0," + std::to_string(n) + "}" + group + ")?::"; };
-  Text out = "(?:" + colon + "{6}" + last + "|::" + colon + "{5}" + last + "|(?:" + group + ")?::" + colon + "{4}" + last;
-  for (int n = 1; n <= 3; ++n) out += "|" + up_to(n) + (n == 3 ? colon : colon + "{" + std::to_string(4 - n) + "}") + last;
+  Text out = "(?:" + colon + "{6}" + last + "|::" + colon + "{5}" + last;
+  out += "|(?:" + group + ")?::" + colon + "{4}" + last;
+  for (int n = 1; n <= 3; ++n) {
+    const Text left = n == 3 ? colon : colon + "{" + std::to_string(4 - n) + "}";
+    out += "|" + up_to(n) + left + last;
+  }
   return out + "|" + up_to(4) + last + "|" + up_to(5) + group + "|" + up_to(6) + ")";
 }
 
@@ -45,10 +49,10 @@ Text HostName() {
 
 // Labels of letters, marks and digits with the separators of RFC 3490, section 3.1.
 Text IdnHostName() {
-  const Text letter = "[A-Za-z0-9\\p{Ll}\\p{Lo}\\p{Lm}\\p{Nd}\\u00b7\\u0375\\u05f3\\u05f4\\u06fd\\u06fe\\u0f0b\\u3007\\u30fb]";
-  const Text inner = "[A-Za-z0-9\\-\\p{Ll}\\p{Lo}\\p{Lm}\\p{Nd}\\p{Mn}\\p{Mc}\\u00b7\\u0375\\u05f3\\u05f4\\u06fd\\u06fe\\u0f0b\\u3007"
-                     "\\u30fb\\u200c\\u200d]";
-  const Text end = "[A-Za-z0-9\\p{Ll}\\p{Lo}\\p{Lm}\\p{Nd}\\p{Mn}\\p{Mc}\\u00b7\\u05f3\\u05f4\\u06fd\\u06fe\\u0f0b\\u3007\\u30fb]";
+  const Text letters = "A-Za-z0-9\\p{Ll}\\p{Lo}\\p{Lm}\\p{Nd}", marks = "\\p{Mn}\\p{Mc}";
+  const Text more = "\\u00b7\\u05f3\\u05f4\\u06fd\\u06fe\\u0f0b\\u3007\\u30fb", keraia = "\\u0375";
+  const Text letter = "[" + letters + more + keraia + "]", end = "[" + letters + marks + more + "]";
+  const Text inner = "[\\-" + letters + marks + more + keraia + "\\u200c\\u200d]";
   const Text label = letter + "(?:" + inner + "{0,61}" + end + ")?";
   return label + "(?:[.\\u3002\\uff0e\\uff61]" + label + ")*";
 }

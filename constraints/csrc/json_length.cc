@@ -11,7 +11,9 @@ namespace {
 constexpr uint64_t kNoBound = kUnbounded;
 constexpr int kMostBranchings = 3;  // alternatives in a row that are taken apart
 
-uint64_t Times(uint64_t a, uint64_t b) { return a == 0 || b == 0 ? 0 : std::min(a > kNoBound / b ? kNoBound : a * b, kNoBound); }
+uint64_t Times(uint64_t a, uint64_t b) {
+  return a == 0 || b == 0 ? 0 : std::min(a > kNoBound / b ? kNoBound : a * b, kNoBound);
+}
 uint64_t Plus(uint64_t a, uint64_t b) { return std::min(a + b, kNoBound); }
 uint64_t Minus(uint64_t a, uint64_t b) { return a >= kNoBound ? kNoBound : a > b ? a - b : 0; }
 
@@ -137,7 +139,8 @@ std::optional<Expr> JsonStrings::WithLengths(Expr e, const Lengths& bounds, int 
       const ByteSet common = pool_.First(rest) & pool_.First(pieces[open]);
       if (rest != kEpsilonExpr && (common - ByteSet::Of('\\')).Any()) return std::nullopt;
       const std::optional<Expr> part =
-          WithLengths(pieces[open], {Minus(bounds.low, fixed), bounds.high < fixed ? 0 : Minus(bounds.high, fixed)}, depth);
+          WithLengths(pieces[open],
+                      {Minus(bounds.low, fixed), bounds.high < fixed ? 0 : Minus(bounds.high, fixed)}, depth);
       if (!part) return std::nullopt;
       pieces[open] = *part;
       return pool_.Concat(pieces);

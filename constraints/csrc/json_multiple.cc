@@ -90,7 +90,8 @@ Expr JsonNumbers::PlainMultiples(uint64_t modulus, int64_t power, FractionStyle 
     const uint32_t trailing = static_cast<uint32_t>(std::max<int64_t>(0, power));
     const Expr whole = pool_.Concat({first, pool_.Star(digit), pool_.Repeat(zero, trailing, trailing)});
     if (places == 0) return pool_.Union(zero_texts, pool_.Concat(whole, pool_.Optional(zeros)));
-    const Expr fraction = pool_.Concat({point, pool_.Repeat(digit, 1, static_cast<uint32_t>(places)), pool_.Star(zero)});
+    const Expr fraction =
+        pool_.Concat({point, pool_.Repeat(digit, 1, static_cast<uint32_t>(places)), pool_.Star(zero)});
     return pool_.Union(pool_.Concat(zero, bare_zero ? pool_.Optional(fraction) : fraction),
                        pool_.Concat(whole, pool_.Optional(fraction)));
   }
@@ -175,7 +176,8 @@ Expr JsonNumbers::ScientificMultiples(uint64_t modulus, int64_t power) {
       const Expr exponent = Exponent(least(places), kMost);
       int64_t end = places + 1;
       while (end <= kMostFraction && least(end) == least(places)) ++end;
-      const uint32_t low = static_cast<uint32_t>(std::max<int64_t>(places, 1)) - 1, high = static_cast<uint32_t>(end) - 1;
+      const uint32_t low = static_cast<uint32_t>(std::max<int64_t>(places, 1)) - 1;
+      const uint32_t high = static_cast<uint32_t>(end) - 1;
       Expr shape = kEmpty;
       if (end > 1)
         shape = pool_.Concat({point, pool_.Repeat(digit, low, high - 1), first});

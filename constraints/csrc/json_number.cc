@@ -164,7 +164,8 @@ Expr JsonNumbers::Scientific(const Magnitude& low, const Magnitude* high) {
 Expr JsonNumbers::ExponentOf(int64_t x) {
   const Expr zeros = pool_.Star(pool_.Byte('0'));
   const Expr sign = x < 0 ? pool_.Byte('-') : pool_.Optional(pool_.Bytes(OneOf(x ? "+" : "+-")));
-  return pool_.Concat({pool_.Bytes(OneOf("eE")), sign, zeros, pool_.Byte(static_cast<uint8_t>('0' + (x < 0 ? -x : x)))});
+  const Expr digit = pool_.Byte(static_cast<uint8_t>('0' + (x < 0 ? -x : x)));
+  return pool_.Concat({pool_.Bytes(OneOf("eE")), sign, zeros, digit});
 }
 
 Expr JsonNumbers::Exponent(int64_t low, int64_t high) {
@@ -177,7 +178,8 @@ Expr JsonNumbers::Exponent(int64_t low, int64_t high) {
   const auto negated = [](int64_t x) { return x == kLeast ? kMost : -x; };
   std::vector<Expr> parts;
   if (canonical_) {
-    parts.push_back(pool_.Concat(pool_.Literal("e+"), between(std::max<int64_t>(low, 16), std::min<int64_t>(high, 999))));
+    parts.push_back(
+        pool_.Concat(pool_.Literal("e+"), between(std::max<int64_t>(low, 16), std::min<int64_t>(high, 999))));
     const int64_t from = std::max<int64_t>(5, negated(high)), to = std::min<int64_t>(999, negated(low));
     parts.push_back(pool_.Concat(pool_.Literal("e-"),
                                  pool_.Union(pool_.Concat(pool_.Byte('0'), between(from, std::min<int64_t>(9, to))),

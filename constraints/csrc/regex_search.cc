@@ -23,7 +23,8 @@ class Searcher {
     if (before) Trim(node, true);
     if (after) Trim(node, false);
     const RegexNode trimmed = tree_.nodes[node];
-    if (MatchesNothing(node, before, after)) return Become(node, RegexKind::kRepeat, trimmed.next, AnySet(), trimmed.position);
+    if (MatchesNothing(node, before, after))
+      return Become(node, RegexKind::kRepeat, trimmed.next, AnySet(), trimmed.position);
     uint32_t prefix = 0;
     if (before) {
       const RegexNode& only = tree_.nodes[Only(node)];
