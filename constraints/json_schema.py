@@ -40,13 +40,14 @@ def json_schema(
     TypedDict or other type that pydantic describes. The draft is the one that ``$schema`` names, 2020-12 by default.
 
     ``whitespace``: "flexible" (what ``json.dumps`` writes in all its settings, bounded), "compact" (none), "pretty"
-    (indented by two spaces), "any" (everything JSON allows), or a regular expression for the white space between tokens.
-    ``key_order``: "schema" (as the schema defines them, others after), "any", or "sorted" (by code point, others after). A
-    key that the schema names never occurs twice; of other keys that is not enforced, and ``report`` says so. ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes
-    them. ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps``
-    writes them) or "any" spelling of the value. ``formats``: whether ``format`` restricts strings. ``lenient``: widen
-    what cannot be enforced exactly instead of refusing it. ``registry``: schemas by URI for references outside the
-    schema; the drafts' own metaschemas are known, and nothing is ever fetched.
+    (indented by two spaces), "any" (everything JSON allows), or a regular expression for the white space between
+    tokens. ``key_order``: "schema" (as the schema defines them, others after), "any", or "sorted" (by code point, others
+    after). A key that the schema names never occurs twice; of other keys that is not enforced, and ``report`` says so.
+    ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them.
+    ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes
+    them) or "any" spelling of the value. ``formats``: whether ``format`` restricts strings. ``lenient``: widen what
+    cannot be enforced exactly instead of refusing it. ``registry``: schemas by URI for references outside the schema;
+    the drafts' own metaschemas are known, and nothing is ever fetched.
 
     Keywords are compiled when a text or a model reaches them: building costs the reading of the schema. ``report``
     lists every keyword by JSON Pointer as enforced, annotation or ignored.
@@ -75,7 +76,7 @@ def json_schema(
         options,
         limits or Limits(),
         source=f"json_schema({shown})",
-        report=(SchemaReport(text, documents, formats),),
+        report=(SchemaReport(text, documents, formats, lenient),),
     )
 
 
@@ -112,7 +113,9 @@ def _whitespace_pattern(pattern: str) -> str:
     except ConstraintError as error:
         raise ConstraintError(f"json_schema: expected {expected}, got {pattern!r}: {error}") from None
     if not beyond.is_empty():
-        raise ConstraintError(f"json_schema: expected {expected}, got {pattern!r}, which matches {beyond.examples(1)[0]!r}")
+        raise ConstraintError(
+            f"json_schema: expected {expected}, got {pattern!r}, which matches {beyond.examples(1)[0]!r}"
+        )
     return pattern
 
 

@@ -79,7 +79,7 @@ class JsonSchemaConstraint(Constraint):
     def counterexample(self, other: Constraint) -> bytes | None:
         """A JSON text valid against exactly one of two schemas, or None where they have the same values.
 
-        The shorter of a shortest one from either side, written compactly. Other constraints are compared by their texts.
+        The shorter of a shortest one from either side, written compactly. Other constraints are compared by texts.
         """
         if not (isinstance(other, JsonSchemaConstraint) and self._comparable(other)):
             return super().counterexample(other)

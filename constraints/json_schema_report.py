@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from .._core import SchemaDocuments, SchemaUse
+from .._core import SchemaDocuments, SchemaUse, json_format
 from .constraint import ReportEntry
 
 FORMATS = frozenset(
@@ -78,10 +78,11 @@ _NEEDS = {
 class SchemaReport:
     """The report of a schema, made when it is asked for."""
 
-    __slots__ = ("_entries", "_formats", "_registry", "_text")
+    __slots__ = ("_entries", "_formats", "_lenient", "_registry", "_text")
 
-    def __init__(self, text: bytes, registry: list[tuple[str, bytes]], formats: bool) -> None:
+    def __init__(self, text: bytes, registry: list[tuple[str, bytes]], formats: bool, lenient: bool = False) -> None:
         """Keep what :func:`schema_report` takes."""
+        self._lenient = lenient
         self._text = text
         self._registry = registry
         self._formats = formats
@@ -90,20 +91,34 @@ class SchemaReport:
     def entries(self) -> tuple[ReportEntry, ...]:
         """The entries; O(schema) the first time."""
         if self._entries is None:
-            self._entries = tuple(schema_report(self._text, self._registry, formats=self._formats))
+            entries, free_keys = _walked(self._text, self._registry, self._formats, self._lenient)
+            if free_keys:
+                entries.append(ReportEntry("", "keys", "widened", "keys that no schema names may occur twice"))
+            self._entries = tuple(entries)
         return self._entries
 
 
-def schema_report(text: bytes, registry: list[tuple[str, bytes]], *, formats: bool = True) -> list[ReportEntry]:
+def schema_report(
+    text: bytes, registry: list[tuple[str, bytes]], *, formats: bool = True, lenient: bool = False
+) -> list[ReportEntry]:
     """One entry for each keyword of each schema that the root leads to, in the order of the walk.
 
     ``place`` is the JSON Pointer of the keyword (after ``URI#`` in another document), ``subject`` its name, ``status``
-    "enforced" for what restricts values or leads to schemas, "annotation" for what says nothing about validity, and
-    "ignored" for keywords and formats that the draft does not know and for what stands beside a $ref in drafts up to 7,
-    with the reason in ``detail``. O(schema).
+    "enforced" for what restricts values or leads to schemas, "widened" for what lets more through than it says (formats
+    without an exact language; with ``lenient``, uniqueItems of elements that are not listed), "annotation" for what says
+    nothing about validity, and "ignored" for keywords and formats that the draft does not know and for what stands
+    beside a $ref in drafts up to 7, with the reason in ``detail``. O(schema).
     """
+    return _walked(text, registry, formats, lenient)[0]
+
+
+def _walked(
+    text: bytes, registry: list[tuple[str, bytes]], formats: bool, lenient: bool
+) -> tuple[list[ReportEntry], bool]:
+    """The entries, and whether some object may have keys that no schema names."""
     documents = SchemaDocuments(text, registry)
     entries: list[ReportEntry] = []
+    free_keys = False
     todo = [documents.root()]
     seen: set[str] = set()
     while todo:
@@ -113,6 +128,7 @@ def schema_report(text: bytes, registry: list[tuple[str, bytes]], *, formats: bo
             continue
         seen.add(place)
         schema = json.loads(documents.text(use))
+        free_keys = free_keys or _has_free_keys(schema)
         if not isinstance(schema, dict):
             continue
         dialect = documents.dialect(use)
@@ -123,8 +139,8 @@ def schema_report(text: bytes, registry: list[tuple[str, bytes]], *, formats: bo
                 status, detail = "ignored", f"draft {dialect['draft']} ignores what stands beside $ref"
             else:
                 status, detail = _judged(keyword, value, schema, dialect, formats)
-            if keyword in ("properties", "patternProperties") and status == "enforced":
-                detail = detail or "keys that the schema does not name may occur twice"
+            if lenient and keyword == "uniqueItems" and value is True and status == "enforced":
+                status, detail = "widened", "enforced only where enum, const or type lists the elements' values"
             step = keyword.replace("~", "~0").replace("/", "~1")
             entries.append(ReportEntry(f"{place}/{step}", keyword, status, detail))
             if status != "enforced":
@@ -134,7 +150,19 @@ def schema_report(text: bytes, registry: list[tuple[str, bytes]], *, formats: bo
             else:
                 following += [documents.child(use, pointer) for pointer in _inside(keyword, value)]
         todo += reversed(following)
-    return entries
+    return entries, free_keys
+
+
+def _has_free_keys(schema: object) -> bool:
+    """Whether a schema by itself lets objects have keys that it does not name; a reference is judged where it leads."""
+    if not isinstance(schema, dict):
+        return schema is True
+    types = schema.get("type", "object")
+    if "object" not in (types if isinstance(types, list) else [types]):
+        return False
+    if any(keyword in schema for keyword in ("enum", "const", *_REFERENCES)):
+        return False
+    return schema.get("additionalProperties") is not False or bool(schema.get("patternProperties"))
 
 
 def _judged(
@@ -146,7 +174,12 @@ def _judged(
     if keyword == "format":
         if not isinstance(value, str) or value not in FORMATS:
             return "ignored", f"unknown format {json.dumps(value)}"
-        return ("enforced", value) if formats and dialect["format"] else ("annotation", value)
+        if not (formats and dialect["format"]):
+            return "annotation", value
+        known_format = json_format(value, False)
+        assert known_format is not None
+        _, exact, note = known_format
+        return ("enforced", value) if exact else ("widened", f"{value}: {note}")
     known = keyword in _APPLICATORS or keyword in _ASSERTIONS or keyword in _REFERENCES
     if known:
         if age < _ORDER.index(_SINCE.get(keyword, "4")) or age > _ORDER.index(_UNTIL.get(keyword, "2020-12")):
