@@ -44,7 +44,7 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", ["vocab", "compile", "info", "draw", "check", "sample", "generate"])
+@pytest.mark.parametrize("command", ["vocab", "compile", "info", "draw", "check", "sample", "diff", "generate"])
 def test_help_has_examples(cli, command: str) -> None:
     result = cli(command, "--help")
     assert result.code == 0
@@ -205,3 +205,37 @@ def test_names_of_bytes() -> None:
     assert common.byte_names(b"abcxz 0123456789\n") == "\\n  space  0-9  a-c  x  z"
     assert common.byte_names(bytes(range(0x7F, 0x100))) == "\\x7f  other than ASCII"
     assert common.shown(b'a"\xff\n') == '"a\\"\\xff\\n"'
+
+
+def test_diff(cli, tmp_path: Path) -> None:
+    def schema(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    old = schema("old.json", '{"type": "object", "properties": {"a": {"type": "integer"}, "next": {"$ref": "#"}}}')
+    same = schema("same.json", '{"properties": {"next": {"$ref": "#"}, "a": {"type": "integer"}}, "type": ["object"]}')
+    wider = schema("wider.json", '{"type": "object", "properties": {"a": {"type": "number"}, "next": {"$ref": "#"}}}')
+    other = schema("other.json", '{"type": "object", "required": ["a"]}')
+    result = cli("diff", old, same)
+    assert (result.code, result.out) == (0, "equal: both schemas accept the same documents\n")
+    result = cli("diff", old, wider)
+    assert result.code == 0
+    assert result.out.startswith("compatible: the new schema accepts all that the old one accepted\n  accepted now: {")
+    result = cli("diff", wider, old)
+    assert result.code == 1
+    assert result.out.startswith("incompatible: the new schema refuses a document of the old one\n  refused now:  {")
+    result = cli("diff", old, other)
+    assert result.code == 1
+    assert "  refused now:  {}\n  accepted now: {" in result.out
+    result = cli("diff", old, schema("bad.json", "{,}"))
+    assert result.code == 1
+    assert "json_schema: line 1, column 2: expected a key in double quotes" in result.err
+    linked = schema("linked.json", '{"$ref": "http://example.com/x"}')
+    registry = schema("registry.json", '{"http://example.com/x": {"type": "object", "required": ["a"]}}')
+    assert cli("diff", other, linked, "--registry", registry).out.startswith("equal")
+    assert "pass registry=" in cli("diff", other, linked).err
+    date = schema("date.json", '{"type": "string", "format": "date"}')
+    string = schema("string.json", '{"type": "string"}')
+    assert cli("diff", string, date).code == 1
+    assert cli("diff", string, date, "--no-formats").out.startswith("equal")

@@ -1,0 +1,76 @@
+"""``tokamata diff``: do two JSON Schemas accept the same documents, and if not, a document that tells them apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..automata.errors import ConstraintError
+from ..constraints import json_schema
+from .common import examples, out, working
+
+EXAMPLES = examples(
+    "tokamata diff old.json new.json",
+    "tokamata diff old.json new.json --no-formats --registry others.json",
+)
+
+_Schema = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A JSON Schema.")]
+
+
+def command(
+    old: _Schema,
+    new: _Schema,
+    formats: Annotated[bool, typer.Option(help="Whether format restricts strings.")] = True,
+    registry: Annotated[
+        Path | None,
+        typer.Option("--registry", exists=True, dir_okay=False, help="A JSON file: an object from URIs to schemas."),
+    ] = None,
+) -> None:
+    """Say whether the new schema accepts all that the old one accepted; if not, show a document.
+
+    Values are compared, not their spelling or the order of their keys; exactly, recursive schemas included. Exit code 0
+    when the new schema accepts every document of the old one, else 1.
+    """
+    others = _read(registry) if registry is not None else {}
+    if not isinstance(others, dict):
+        raise ConstraintError(f"{registry}: expected an object from URIs to schemas")
+    before, after = (
+        json_schema(
+            path.read_bytes(),
+            whitespace="compact",
+            key_order="sorted",
+            strings="canonical",
+            numbers="any",
+            formats=formats,
+            registry=others,
+        )
+        for path in (old, new)
+    )
+    with working("comparing"):
+        lost, gained = before.difference_example(after), after.difference_example(before)
+    if lost is None and gained is None:
+        out.print("[green]equal[/green]: both schemas accept the same documents", highlight=False)
+        return
+    if lost is None:
+        out.print("[green]compatible[/green]: the new schema accepts all that the old one accepted", highlight=False)
+    else:
+        out.print("[red]incompatible[/red]: the new schema refuses a document of the old one", highlight=False)
+        _show("refused now", lost)
+    if gained is not None:
+        _show("accepted now", gained)
+    if lost is not None:
+        raise typer.Exit(1)
+
+
+def _show(label: str, document: bytes) -> None:
+    out.print(f"  {label + ':':13} {document.decode()}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError as error:
+        raise ConstraintError(f"{path}: expected JSON: {error}") from None
