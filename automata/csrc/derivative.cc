@@ -7,8 +7,16 @@
 namespace tokamata {
 
 // Adds terms whose union is one step of e·rest. Recursion follows operator nesting, which limits.depth bounds, and
-// calls inside calls, which limits.calls does; the spine of a concatenation is a loop.
-void Expressions::Collect(Expr e, Expr rest, std::vector<Term>* out) {
+// calls inside calls, which limits.calls does; the spine of a concatenation is a loop. Where there are many terms, what
+// was added once is not added again: ambiguous expressions reach the same pairs of e and rest in many ways.
+void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
+  constexpr size_t kMany = 64, kMostSeen = 1'000'000;
+  std::vector<Term>* out = &terms->out;
+  const ExprKind kind = nodes_[e].kind;
+  if (out->size() > kMany && kind != ExprKind::kBytes && kind != ExprKind::kEpsilon) {
+    if (!terms->seen.insert(uint64_t{e} << 32 | rest).second) return;
+    if (terms->seen.size() > kMostSeen) ThrowLimit("expression_width", limits.width, "ways through one expression");
+  }
   for (;;) {
     TimeLimit::Spend();
     const Node n = nodes_[e];  // by value: builders may move the pool
@@ -16,13 +24,37 @@ void Expressions::Collect(Expr e, Expr rest, std::vector<Term>* out) {
       case ExprKind::kEmpty:
       case ExprKind::kEpsilon: return;
       case ExprKind::kBytes: out->push_back({n.first, rest}); return;
-      case ExprKind::kConcat:
-        Collect(n.a, Concat(n.b, rest), out);
-        if (!nodes_[n.a].nullable) return;
-        e = n.b;
+      case ExprKind::kConcat: {
+        if (!nodes_[n.a].nullable) {
+          rest = Concat(n.b, rest);
+          e = n.a;
+          continue;
+        }
+        if (rest == kEpsilonExpr) {
+          Collect(n.a, n.b, terms);
+          e = n.b;
+          continue;
+        }
+        // A member may begin with any of the nullable parts, or with the one after them. From the back, each rest is one
+        // part longer than the one before.
+        std::vector<Expr> parts;
+        Expr tail = e;
+        while (nodes_[tail].kind == ExprKind::kConcat && (parts.empty() || nodes_[parts.back()].nullable)) {
+          parts.push_back(nodes_[tail].a);
+          tail = nodes_[tail].b;
+        }
+        if (nodes_[parts.back()].nullable) Collect(tail, rest, terms);
+        rest = Concat(tail, rest);
+        while (parts.size() > 1) {
+          Collect(parts.back(), rest, terms);
+          rest = Concat(parts.back(), rest);
+          parts.pop_back();
+        }
+        e = parts.back();
         continue;
+      }
       case ExprKind::kUnion:
-        for (uint32_t i = 0; i < n.b; ++i) Collect(members_[n.a + i], rest, out);
+        for (uint32_t i = 0; i < n.b; ++i) Collect(members_[n.a + i], rest, terms);
         return;
       case ExprKind::kRepeat:
         rest = Concat(Repeat(n.a, n.b ? n.b - 1 : 0, n.c == kUnbounded ? kUnbounded : n.c - 1), rest);
@@ -39,7 +71,7 @@ void Expressions::Collect(Expr e, Expr rest, std::vector<Term>* out) {
         if (call_depth_ >= limits.calls) ThrowLimit("nested_calls", limits.calls, "rules that call one another before a byte is read");
         ++call_depth_;
         try {
-          Collect(Expand(e), rest, out);
+          Collect(Expand(e), rest, terms);
         } catch (...) {
           --call_depth_;
           throw;
@@ -160,9 +192,9 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
     Determinize(terms, out);
     return;
   }
-  std::vector<Term> terms;
+  Terms terms;
   Collect(e, kEpsilonExpr, &terms);
-  Determinize(terms, out);
+  Determinize(terms.out, out);
 }
 
 void Expressions::Step(Expr e, std::vector<Term>* out) {

@@ -181,7 +181,11 @@ class Expressions {
   void DropTails(std::vector<Expr>* parts);
   Expr ChoiceRange(const std::vector<std::string_view>& texts, size_t low, size_t high, size_t depth);
   Expr Utf8Continuation(const CodePointRanges& ranges, int bytes);
-  void Collect(Expr e, Expr rest, std::vector<Term>* out);
+  struct Terms {
+    std::vector<Term> out;
+    std::unordered_set<uint64_t> seen;  // pairs of expression and rest, when there are many terms
+  };
+  void Collect(Expr e, Expr rest, Terms* terms);
   void Partition(Expr e, std::vector<Term>* out);
   void Determinize(const std::vector<Term>& in, std::vector<Term>* out);
   bool SearchEmpty(Expr root);

@@ -49,6 +49,7 @@ RESULTS: dict[str, Callable[[], tokamata.Constraint]] = {
     "not ambiguous pairs": lambda: ~regex("(a|b|ab){1,1000}c"),
     "2,000 optional letters": lambda: regex("a?b?" * 1000),
     "20,000 optional letters": lambda: regex("a?b?" * 10_000),
+    "20,000 optional letters, repeated": lambda: regex(f"({'a?b?' * 10_000})*"),
     "optional letters, then as many": lambda: regex("a?" * 1000 + "a" * 1000),
     "letter from the end": lambda: regex(".*a.{12}"),
     "letter far from the end": lambda: regex("(.|\n)*a[ab]{30}"),
