@@ -67,8 +67,9 @@ inline std::string Mutated(std::string text, Random* random) {
       default: {
         const uint64_t values[] = {0, 1, ~uint64_t{0}, uint64_t{1} << 31, uint64_t{1} << 63, 0x7fffffff, text.size()};
         const uint64_t value = values[random->Below(7)];
-        for (size_t i = 0; i < 4u << random->Below(2) && at + i < text.size(); ++i)
-          text[at + i] = static_cast<char>(value >> 8 * i);
+        const size_t bytes = 4u << random->Below(2), place = random->OneIn(2) ? at : at / 4 * 4;
+        for (size_t i = 0; i < bytes && place + i < text.size(); ++i)
+          text[place + i] = static_cast<char>(value >> 8 * i);
       }
     }
   }

@@ -62,7 +62,8 @@ void One(Random* r) {
             const DelayedAcceptor::State after = automaton.Advance(state.Current(), t);
             const bool eos = t == vocabulary->EosIds()[0];
             const bool fits = eos ? state.IsFinal() : left >= 2 && after && automaton.Distance(after) <= left - 2;
-            Require(Has(other, t) == fits, "token " + std::to_string(t) + " with " + std::to_string(left) + " left" + place);
+            const std::string which = "token " + std::to_string(t) + " with " + std::to_string(left) + " left";
+            Require(Has(other, t) == fits, which + place);
           }
         }
       }

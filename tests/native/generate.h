@@ -28,7 +28,8 @@ inline std::string RandomPattern(Random* r, int depth, bool assertions) {
   const auto sub = [&] { return RandomPattern(r, depth - 1, assertions); };
   if (depth <= 0 || r->OneIn(4))
     return r->Of({"a", "b", "c", "ab", "abc", ".", "[ab]", "[^a]", "[a-z]", "\\d", "\\w", "\\s", "\\S", "[^\"\\\\]",
-                  "\"", "é", "日", "[à-ü]", "[^é]", "\\x41", "\\u00e9", "0", "1", " ", "", "\\.", "\\p{L}", "\\W", "\\D", "😀"});
+                  "\"", "é", "日", "[à-ü]", "[^é]",
+                  "\\x41", "\\u00e9", "0", "1", " ", "", "\\.", "\\p{L}", "\\W", "\\D", "😀"});
   switch (r->Below(assertions ? 14 : 9)) {
     case 0:
     case 1:
@@ -77,7 +78,8 @@ inline Language RegexLanguage(const std::string& pattern, const RegexOptions& op
 inline std::string RandomJsonString(Random* r) {
   std::string text = "\"";
   for (uint32_t n = r->Below(r->OneIn(8) ? 40 : 6); n > 0; --n)
-    text += r->Of({"a", "b", "0", " ", "é", "日", "😀", "\\n", "\\\"", "\\\\", "\\/", "\\u0041", "\\ud83d\\ude00", "\\ud800",
+    text += r->Of({"a", "b", "0", " ", "é", "日", "😀", "\\n", "\\\"", "\\\\", "\\/", "\\u0041",
+                   "\\ud83d\\ude00", "\\ud800",
                    "~1", "~0", "/", "$", "\x7f"});
   return text + "\"";
 }
@@ -138,7 +140,8 @@ inline std::string RandomSchema(Random* r, int depth) {
         add("multipleOf", r->Of({"1", "2", "0.5", "7"}));
         break;
       case 5:
-        add("pattern", r->Of({"\"^a*$\"", "\"a\"", "\"^[a-z]{1,8}$\"", "\"b|é\"", "\"\\\\d+\"", "\"^(?!a)\"", "\"\\\\bx\""}));
+        add("pattern",
+            r->Of({"\"^a*$\"", "\"a\"", "\"^[a-z]{1,8}$\"", "\"b|é\"", "\"\\\\d+\"", "\"^(?!a)\"", "\"\\\\bx\""}));
         break;
       case 6:
         add("enum", "[" + RandomJson(r, 1) + "," + RandomJson(r, 1) + "]");
@@ -228,16 +231,18 @@ inline Language SchemaLanguage(const std::string& schema, const JsonSchemaOption
       limits);
 }
 
-// Some hundred tokens: single bytes (all or only some), pieces of JSON and of words, cut characters, duplicates, special
-// and empty ones. The last token is EOS.
+// Some hundred tokens: single bytes (all or only some), pieces of JSON and of words, cut characters, duplicates,
+// special and empty ones. The last token is EOS.
 inline std::shared_ptr<const Vocabulary> RandomVocabulary(Random* r) {
   TokenTable table;
   const bool complete = !r->OneIn(4);
   for (int b = 0; b < 256; ++b)
     if (complete || (b < 128 && b >= 32 && !r->OneIn(4))) table.Add(std::string(1, static_cast<char>(b)));
   const std::vector<std::string> pieces{"a", "b", "c", "ab", "abc", "z", "0", "12", " ", "\n", "\"", "{", "}", "[", "]",
-                                        ":", ",", "\": ", "\",\"", "x", "y", "true", "é", "日", "\xe6\x97", "\xa5", "😀", "\xf0\x9f",
-                                        "\x98\x80", "\u00a0", "\u2028", "\\", "\\n", "\\u00", "-", ".", "e", "A", "\xff", "."};
+                                        ":", ",", "\": ", "\",\"", "x", "y", "true", "é", "日",
+                                        "\xe6\x97", "\xa5", "😀", "\xf0\x9f",
+                                        "\x98\x80", "\u00a0", "\u2028", "\\", "\\n", "\\u00",
+                                        "-", ".", "e", "A", "\xff", "."};
   for (uint32_t n = 20 + r->Below(r->OneIn(3) ? 2000 : 200); n > 0; --n) {
     if (r->OneIn(40)) {
       table.AddSpecial();

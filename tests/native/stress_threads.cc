@@ -34,7 +34,8 @@ struct Shared {
 
 Language SomeLanguage(Random* r, const Limits& limits) {
   if (r->OneIn(2)) {
-    const char* pattern = r->Of({"\"[^\"\\\\]{0,50}\"", "(a|b)*c{3,40}", "[a-z]+( [a-z]+){2,9}", "(?:\\w+\\s?){1,30}", ".*",
+    const char* pattern = r->Of({"\"[^\"\\\\]{0,50}\"", "(a|b)*c{3,40}", "[a-z]+( [a-z]+){2,9}",
+                                 "(?:\\w+\\s?){1,30}", ".*",
                                  "(?!ab).{0,200}"});
     Input(pattern);
     return RegexLanguage(pattern, RegexOptions(), limits);
@@ -53,7 +54,8 @@ Language SomeLanguage(Random* r, const Limits& limits) {
 
 void Decode(Shared* shared, size_t i, Random* r) {
   const Vocabulary& vocabulary = *shared->vocabulary;
-  DecodeState state = r->OneIn(3) ? DecodeState(shared->automata[i], 5 + r->Below(60)) : DecodeState(shared->automata[i]);
+  const auto& automaton = shared->automata[i];
+  DecodeState state = r->OneIn(3) ? DecodeState(automaton, 5 + r->Below(60)) : DecodeState(automaton);
   std::vector<uint32_t> row(vocabulary.Words());
   std::vector<int64_t> tokens;
   for (int step = 0; step < 20 && !state.IsFinished(); ++step) {
@@ -177,7 +179,8 @@ void One(Random* r) {
       Require(q != DelayedAcceptor::kDead, "what a thread wrote is allowed");
       std::vector<uint32_t> row(automaton.Words());
       automaton.FillMaskByWalking(q, row.data());
-      Require(row == seen.mask, "a thread's mask = by walking, after " + std::to_string(seen.tokens.size()) + " tokens");
+      const std::string place = std::to_string(seen.tokens.size()) + " tokens";
+      Require(row == seen.mask, "a thread's mask = by walking, after " + place);
     }
   });
 }
