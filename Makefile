@@ -1,7 +1,7 @@
 # Everything a developer runs. The first command of a fresh clone makes .venv, installs and builds; the rest reuse it.
 #   make test       install, build, run the fast tests        make types   regenerate the stub, mypy --strict
 #   make demo       the demo on a real model                  make lint    ruff check and ruff format --check
-#   make test-all   the slow tests too                        make bench   masks side by side with installed peers
+#   make test-all   the slow tests too                        make bench   measurements beside installed peers
 #   make wheel      dist/*.whl                                make clean   remove build outputs (keeps .venv)
 #   make asan       fuzz the native core under AddressSanitizer and UBSan       make tsan   threads under ThreadSanitizer
 # Settings: PYTHON=python3.12  VENV=.venv  CXX=clang++  TORCH=torch==2.13.0  PYTEST_ARGS='-k regex'  MODEL=folder
@@ -95,8 +95,12 @@ format: $(VENV)/installed
 	$(BIN)/ruff format $(CHECKED)
 
 bench: build
-	$(BIN)/python examples/benchmarks/masks.py
+	$(BIN)/python examples/benchmarks/masks.py --repeat 2
+	$(BIN)/python examples/benchmarks/first_mask.py --repeat 2
+	$(BIN)/python examples/benchmarks/json_schema.py --repeat 2
+	$(BIN)/python examples/benchmarks/algebra.py
 	$(BIN)/python examples/benchmarks/memory.py
+	$(BIN)/python examples/benchmarks/terminals.py --repeat 2
 
 # Neither needs the environment: a C++ compiler, its sanitizers, make and any Python for the Unicode tables.
 asan tsan:

