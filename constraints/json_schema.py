@@ -41,8 +41,8 @@ def json_schema(
 
     ``whitespace``: "flexible" (what ``json.dumps`` writes in all its settings, bounded), "compact" (none), "pretty"
     (indented by two spaces), "any" (everything JSON allows), or a regular expression for the white space between
-    tokens. ``key_order``: "schema" (as the schema defines them, others after), "any", or "sorted" (by code point, others
-    after). A key that the schema names never occurs twice; of other keys that is not enforced, and ``report`` says so.
+    tokens. ``key_order``: "schema" (as the schema defines them, others after), "any", or "sorted" (by code point, then
+    others). A key that the schema names never occurs twice; of other keys that is not enforced, and ``report`` says so.
     ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them.
     ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes
     them) or "any" spelling of the value. ``formats``: whether ``format`` restricts strings. ``lenient``: widen what
