@@ -195,7 +195,7 @@ bool BoundedParts::Find(Expressions* pool, Expr e, Split* split) {
     const int64_t most = MostToEnd(pool, x, star), high = pool->High(count);
     if (most < 0 || most >= high) return false;
     *split = {pool->Concat(x, rest), pool->Concat(count, rest),
-              high == kUnbounded ? kUnbounded : static_cast<uint32_t>(high - most)};
+              high == kUnbounded ? kUnbounded : static_cast<uint32_t>(high - most), x, star, pool->High(count)};
     return true;
   }
   return false;

@@ -12,6 +12,8 @@ class BoundedParts {
   struct Split {
     Expr unbounded, counter;
     uint32_t slack;  // kUnbounded: any
+    Expr part, star;  // x, c*
+    uint32_t high;
   };
 
   // Of e = (x & c{low,high})·rest: x·rest, c{low,high}·rest, and so many bytes that no longer text tells e and both
@@ -20,6 +22,8 @@ class BoundedParts {
   // of a member of x. A lower bound does no harm where members of x may go on with any c.
   bool Find(Expressions* pool, Expr e, Split* split);
 
+  // Bytes of a shortest member; a very large number where the structure does not tell.
+  int64_t Least(const Expressions& pool, Expr e) { return DistanceOf(pool, e).least; }
   // Whether e, an intersection, surely has a member: false where e = x & c{0,high} is not, or x may be no part of c*.
   bool HasMember(Expressions* pool, Expr e);
 

@@ -201,7 +201,30 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
   *unbounded = StateOf(split.unbounded);
   *counter = StateOf(split.counter);
   *slack = split.slack;
+  bounded_.part = StateOf(split.part);
+  bounded_.star = StateOf(split.star);
+  bounded_.high = split.high;
   return true;
+}
+
+// Counts the characters that the text begins. Where it goes on into the rest both operands have said all.
+bool ExpressionAcceptor::BoundedAllows(std::string_view text) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  State part = bounded_.part, star = bounded_.star;
+  uint32_t characters = 0;
+  for (char c : text) {
+    const uint8_t b = static_cast<uint8_t>(c);
+    const State next = Next(star, b);
+    if (star == bounded_.star) {
+      if (!next) return true;
+      ++characters;
+    }
+    star = next;
+    part = Next(part, b);
+    if (!part || !star) return false;
+  }
+  return characters <= bounded_.high &&
+         pool_->Parts().Least(*pool_, Source(part)) <= int64_t{bounded_.high} - int64_t{characters};
 }
 
 std::vector<DelayedAcceptor::State> ExpressionAcceptor::Alternatives(State q, size_t most) {

@@ -321,9 +321,12 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
   std::vector<uint32_t> counted(words);
   BuildAny(Canonical(counter), counted.data(), depth + 1);
   for (uint32_t i = 0; i < words; ++i) row[i] &= counted[i];
+  if (longer != end) acceptor_->Bounded(q, &unbounded, &counter, &slack);  // the operands may have asked for others
   for (const uint32_t* id = longer; id != end; ++id) {
     const uint32_t bit = 1u << (*id & 31);
-    if (row[*id >> 5] & bit && !acceptor_->Run(q, vocabulary_->Token(*id))) row[*id >> 5] &= ~bit;
+    if (!(row[*id >> 5] & bit)) continue;
+    const std::string_view token = vocabulary_->Token(*id);
+    if (!acceptor_->BoundedAllows(token) && !acceptor_->Run(q, token)) row[*id >> 5] &= ~bit;
   }
   return true;
 }
