@@ -82,8 +82,9 @@ class DelayedAcceptor {
   // Whether q is the intersection of a state without bound and a state that only counts: then a text of at most *slack
   // bytes is allowed in q exactly when it is in both.
   virtual bool Bounded(State, State* /*unbounded*/, State* /*counter*/, uint32_t* /*slack*/) { return false; }
-  // Of such a state, asked about last: whether a longer text that is in both is surely allowed in q.
-  virtual bool BoundedAllows(std::string_view) { return false; }
+  // Whether a longer text that both of them allow is surely allowed in q; false where q is not the state that Bounded
+  // was asked about last.
+  virtual bool BoundedAllows(State, std::string_view) { return false; }
   // States whose union is q minus the empty string, or none when q is not a union (of at most `most` members).
   virtual std::vector<State> Alternatives(State, size_t) { return {}; }
   // No string of fewer bytes leads from q to a final state.

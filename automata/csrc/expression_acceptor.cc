@@ -201,6 +201,7 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
   *unbounded = StateOf(split.unbounded);
   *counter = StateOf(split.counter);
   *slack = split.slack;
+  bounded_.of = q;
   bounded_.part = StateOf(split.part);
   bounded_.star = StateOf(split.star);
   bounded_.high = split.high;
@@ -208,8 +209,9 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
 }
 
 // Counts the characters that the text begins. Where it goes on into the rest both operands have said all.
-bool ExpressionAcceptor::BoundedAllows(std::string_view text) {
+bool ExpressionAcceptor::BoundedAllows(State q, std::string_view text) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  if (bounded_.of != q) return false;
   State part = bounded_.part, star = bounded_.star;
   uint32_t characters = 0;
   for (char c : text) {

@@ -33,7 +33,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;
-  bool BoundedAllows(std::string_view text) override;
+  bool BoundedAllows(State q, std::string_view text) override;
   std::vector<State> Alternatives(State q, size_t most) override;
   uint32_t LeastLength(State q) override;
   uint32_t MostLength(State q) override;
@@ -65,7 +65,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   std::unordered_map<Expr, LoopCharacters> characters_;
   std::unordered_map<Expr, bool> only_spaces_;
   struct {  // of the state that Bounded was asked about last: x, c* and the most characters
-    State part = kDead, star = kDead;
+    State of = kDead, part = kDead, star = kDead;
     uint32_t high = 0;
   } bounded_;
   LengthBounds lengths_;

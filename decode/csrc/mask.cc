@@ -326,7 +326,7 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
     const uint32_t bit = 1u << (*id & 31);
     if (!(row[*id >> 5] & bit)) continue;
     const std::string_view token = vocabulary_->Token(*id);
-    if (!acceptor_->BoundedAllows(token) && !acceptor_->Run(q, token)) row[*id >> 5] &= ~bit;
+    if (!acceptor_->BoundedAllows(q, token) && !acceptor_->Run(q, token)) row[*id >> 5] &= ~bit;
   }
   return true;
 }
