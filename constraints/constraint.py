@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from .._core import Language
@@ -41,7 +41,7 @@ class Limits:
     cache_bytes: int = 64 << 20
 
     def _native(self) -> NativeLimits:
-        return NativeLimits(*astuple(self))
+        return NativeLimits(*(getattr(self, name) for name in self.__dataclass_fields__))
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,9 @@ class LazyReport(Protocol):
 
     def entries(self) -> tuple[ReportEntry, ...]:
         """All of them, in order."""
+
+
+DEFAULT_LIMITS = Limits()
 
 
 def to_bytes(text: Text) -> bytes:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from .._core import Language
-from .constraint import Constraint, Limits
+from .constraint import DEFAULT_LIMITS, Constraint, Limits
 
 if TYPE_CHECKING:
     from ..automata import Fst
@@ -29,4 +29,4 @@ def from_fst(fst: Fst | Any | str | os.PathLike[str], *, limits: Limits | None =
         machine, source = Fst.read(fst.write_to_string()), f"from_fst({type(fst).__name__})"
     else:
         raise TypeError(f"from_fst: expected an Fst, a pynini or pywrapfst Fst, or a path, got {type(fst).__name__}")
-    return Constraint(Language.from_fst(machine._native, (limits or Limits())._native()), source=source)
+    return Constraint(Language.from_fst(machine._native, (limits or DEFAULT_LIMITS)._native()), source=source)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder
 from ..automata.errors import ConstraintError
-from .constraint import Constraint, Limits
+from .constraint import DEFAULT_LIMITS, Constraint, Limits
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
 from .json_schema_source import registry_texts, schema_text
@@ -74,7 +74,7 @@ def json_schema(
         text,
         _decoded(documents),
         options,
-        limits or Limits(),
+        limits or DEFAULT_LIMITS,
         source=f"json_schema({shown})",
         report=(SchemaReport(text, documents, formats, lenient),),
     )
