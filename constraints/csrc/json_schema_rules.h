@@ -33,9 +33,6 @@ class JsonSchemaRules final : public RuleSource {
   Expr Texts(SetId set);
   // The schema at a place.
   SetId SetOf(SchemaPlace place);
-  SchemaSets& sets() { return sets_; }
-  SchemaCases& cases() { return cases_; }
-  SharedDocuments& documents() const { return *documents_; }
   bool Inhabited(SetId set);
 
   Expr Expand(uint32_t rule) override;

@@ -286,7 +286,7 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
 // none. Where they lead elsewhere, q's tokens are compared with the model's along the trie, so a model never costs much
 // more than it saves.
 MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
-  constexpr uint32_t kMostBytes = 40;
+  constexpr uint32_t kManyBytes = 40;
   const State* row = acceptor_->Row(q);
   std::vector<std::pair<State, uint32_t>> mass;  // bytes by target
   for (int b = 0; b < 128; ++b) {
@@ -299,7 +299,7 @@ MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
   }
   if (mass.empty()) return DelayedAcceptor::kDead;
   const auto best = std::max_element(mass.begin(), mass.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (best->second < kMostBytes || best->first == q) return DelayedAcceptor::kDead;
+  if (best->second < kManyBytes || best->first == q) return DelayedAcceptor::kDead;
   const State model = Canonical(best->first);
   Loop loop;
   const bool loops = counted ? FindCounted(model, &loop) : LoopOf(model).kind != Loop::kNone;

@@ -563,8 +563,8 @@ def test_random_documents_resolve_as_referencing_resolves_them(draft: str) -> No
     for seed in range(200):
         rng = random.Random(f"{draft} {seed}")
         made = RandomSchemas(rng, draft)
-        schema = {made.id: "http://root/", "allOf": [made.schema(3)]}
-        registry = {uri: {"not": made.schema(2)} for uri in ("http://root/r.json", "http://h/q.json")}
+        schema = {made.id: "http://start/", "allOf": [made.schema(3)]}
+        registry = {uri: {"not": made.schema(2)} for uri in ("http://start/r.json", "http://h/q.json")}
         try:
             compared += Walk(schema, registry, draft).run()
         except (AssertionError, ConstraintError, pytest.fail.Exception) as error:
