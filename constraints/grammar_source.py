@@ -1,0 +1,114 @@
+"""GrammarSource: a grammar as terminals, rules and productions, whatever notation it was written in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .constraint import Constraint, ReportEntry
+
+GrammarSyntax = Literal["lark", "gbnf", "ebnf"]
+Lexing = Literal["basic", "contextual", "none"]
+
+SPECIAL = b"\xff"  # stands before and after the name of a special token; no UTF-8 text contains it
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a grammar's text; both numbers begin with 1, columns count characters."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
+
+@dataclass(frozen=True)
+class Terminal:
+    r"""A terminal: a set of texts that does not depend on the rules.
+
+    ``name``: as written; Lark's own names (``LPAR``, ``PLUS``) for anonymous ones, else their text. ``constraint``: its
+    language over bytes, without the empty text where the grammar has a lexer; no text at all for INDENT and DEDENT.
+    ``literal``: its only text where it was written as a case-sensitive string, or the marker of a special token
+    (``b"\xff<|name|>\xff"``). ``ignored``: may stand before, between and after all others, any number of times.
+    """
+
+    name: str
+    constraint: Constraint
+    literal: bytes | None = None
+    priority: int = 0
+    ignored: bool = False
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class Production:
+    """One right-hand side of ``rule``: symbol s >= 0 is rule s, symbol s < 0 is terminal ~s."""
+
+    rule: int
+    symbols: tuple[int, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule's name; ``written`` is False for those made for repetitions, groups and uses of templates."""
+
+    name: str
+    place: Place | None = None
+    written: bool = True
+
+
+@dataclass(frozen=True)
+class Indent:
+    """Indentation as Python has it, by terminal index.
+
+    Outside brackets, ``newline`` ends with the blanks that begin the next line; their width (a tab is ``tab_length``
+    blanks) against the stack of open widths yields one ``indent``, nothing, or ``dedent`` as often as blocks end, after
+    the newline; a width that was not open is an error. Inside brackets newlines are dropped. At the end of the text
+    all open blocks are dedented.
+    """
+
+    newline: int
+    indent: int
+    dedent: int
+    opening: tuple[int, ...] = ()
+    closing: tuple[int, ...] = ()
+    tab_length: int = 8
+
+
+@dataclass(frozen=True)
+class GrammarSource:
+    """A grammar in plain BNF over terminals.
+
+    ``lexer``: with ``"basic"`` and ``"contextual"`` the text is cut into lexemes, each the longest that some competing
+    terminal matches; of equally long ones the terminal first in ``terminals`` is taken. ``"basic"``: all compete
+    everywhere; ``"contextual"``: those that the parser can take there, and the ignored ones. ``"none"``: terminals are
+    languages, concatenated. ``start``: an index into ``rules``.
+    """
+
+    syntax: GrammarSyntax
+    lexer: Lexing
+    terminals: tuple[Terminal, ...]
+    rules: tuple[Rule, ...]
+    productions: tuple[Production, ...]
+    start: int
+    indent: Indent | None = None
+    report: tuple[ReportEntry, ...] = ()
+
+    def name(self, symbol: int) -> str:
+        """The name of a symbol of a production."""
+        return self.rules[symbol].name if symbol >= 0 else self.terminals[~symbol].name
+
+    def show(self, production: Production) -> str:
+        """A production as text: ``name: symbols``."""
+        right = " ".join(self.name(s) for s in production.symbols) or "()"
+        return f"{self.rules[production.rule].name}: {right}"
+
+    def by_rule(self) -> list[list[Production]]:
+        """The productions of each rule, in order."""
+        found: list[list[Production]] = [[] for _ in self.rules]
+        for production in self.productions:
+            found[production.rule].append(production)
+        return found
