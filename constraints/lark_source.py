@@ -1,0 +1,445 @@
+"""read_lark: a grammar in Lark's notation as a GrammarSource, read by Lark's own loader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..automata.errors import ConstraintError, LimitError, UnsupportedError
+from .constraint import Constraint, ReportEntry
+from .grammar_source import SPECIAL, GrammarSource, Indent, Lexing, Place, Production, Rule, Terminal
+from .json_schema import json_schema
+from .lark_bounds import bound_alternatives, bound_templates
+from .lark_text import AlgebraHole, JsonHole, LarkText, NamedHole, SpecialHole
+from .literal import literal
+from .terminal_pattern import terminal_pattern
+
+if TYPE_CHECKING:
+    from lark.grammar import Rule as LarkRule
+    from lark.lexer import Pattern, TerminalDef
+    from lark.load_grammar import Grammar
+
+_NEWLINE, _INDENT, _DEDENT = "_NEWLINE", "_INDENT", "_DEDENT"
+_OPENING, _CLOSING = ("LPAR", "LSQB", "LBRACE"), ("RPAR", "RSQB", "RBRACE")
+
+
+def read_lark(
+    text: str,
+    start: str | None = None,
+    lexer: Lexing | None = None,
+    constraints: Mapping[str, Constraint] | None = None,
+) -> GrammarSource:
+    r"""Read a grammar in Lark's notation; ``start`` is ``"start"`` and ``lexer`` ``"basic"`` where they are not given.
+
+    The ``lark`` package reads it, so that rules, terminals, priorities, templates, aliases, ``%import``, ``%ignore``,
+    ``%override``, ``%extend``, ``%declare``, ``[x]``, ``x~2..5`` and the flags of regular expressions are what they are
+    there. Added: ``%json {...}`` (a JSON Schema), ``<|name|>`` (a special token), ``A & B``, ``A - B``, ``~A`` between
+    terminals (looser than concatenation, tighter than ``|``), and names in ``constraints``, which may be declared.
+    ``%declare _INDENT _DEDENT`` with a terminal ``_NEWLINE`` is indentation as ``lark.indenter.PythonIndenter`` has it.
+
+    Terminals come in order of precedence: by priority, strings before patterns, then as Lark's basic lexer sorts them.
+    A pattern stands for the texts that ``re.match`` picks where they are followed by anything (see
+    :func:`.terminal_pattern.terminal_pattern`).
+
+    Raises ConstraintError, with line and column, for what Lark refuses and for terminals that match the empty text
+    (unless ``lexer`` is ``"none"``), UnsupportedError for patterns whose match depends on the text around it,
+    LimitError for rules that are nested too deeply or have too many alternatives, ImportError without ``lark``.
+    """
+    try:
+        import lark  # noqa: F401
+    except ImportError:
+        raise ImportError("grammar: Lark grammars need the lark package; pip install 'tokamata[grammar]'") from None
+    try:
+        return _Reader(text, start or "start", lexer or "basic", dict(constraints or {})).read()
+    except RecursionError:
+        raise LimitError("grammar: limit reached: nesting of the grammar's text; use rules instead of groups") from None
+
+
+class _Reader:
+    def __init__(self, text: str, start: str, lexer: Lexing, constraints: dict[str, Constraint]) -> None:
+        self.start = start
+        self.lexer: Lexing = lexer
+        self.constraints = constraints
+        for name, constraint in constraints.items():
+            if not re.fullmatch(r"_?([A-Z][A-Z0-9_]*|[a-z][a-z0-9_]*)", name):
+                raise ConstraintError(f"grammar: constraints: expected names of terminals such as DATE, got {name!r}")
+            if not isinstance(constraint, Constraint):
+                raise TypeError(
+                    f"grammar: constraints[{name!r}]: expected a Constraint, got {type(constraint).__name__}; "
+                    "make one with tokamata.regex, literal or choice"
+                )
+        self.text = LarkText(text, constraints)
+        self.report: list[ReportEntry] = []
+
+    def read(self) -> GrammarSource:
+        grammar = self._load()
+        bound_templates(grammar, self._place)
+        bound_alternatives(grammar, self._place)
+        defined, rules, ignored = self._compile(grammar)
+        self._trees = trees = {str(name): tree for name, (tree, _) in grammar.term_defs}
+        declared = {name for name, tree in trees.items() if tree is None}
+        definitions = {str(t.name): t for t in defined}
+        used = {str(s.name) for r in rules for s in r.expansion if s.is_term}
+        indented = {_INDENT, _DEDENT} <= declared and _INDENT in used
+        names = [n for n in definitions if n in used or n in ignored or (indented and n == _NEWLINE)]
+        names.sort(key=lambda n: self._precedence(definitions[n]))
+        terminals = [self._terminal(definitions[n], trees.get(n), n in ignored) for n in names]
+        indent = None
+        if indented:
+            indent, more = self._indent([t.name for t in terminals], names)
+            names, terminals = names + [t.name for t in more], terminals + more
+        for name in sorted(used - set(names)):
+            place = self.text.uses.get(name) or self.text.defined_at(name)
+            raise ConstraintError(
+                f"grammar: {place}: terminal {name} is declared but not defined; "
+                f"define it, or pass constraints={{{name!r}: tokamata.regex(...)}}"
+            )
+        numbers = {name: ~i for i, name in enumerate(names)}
+        for rule in rules:
+            numbers.setdefault(str(rule.origin.name), len(numbers) - len(names))
+        count = len(numbers) - len(names)
+        by_number: list[Rule] = [Rule(name, *self._rule_place(name)) for name in list(numbers)[-count:]]
+        productions = tuple(
+            Production(
+                numbers[str(r.origin.name)],
+                tuple(numbers[str(s.name)] for s in r.expansion),
+                by_number[numbers[str(r.origin.name)]].place,
+            )
+            for r in rules
+        )
+        return GrammarSource(
+            syntax="lark",
+            lexer=self.lexer,
+            terminals=tuple(terminals),
+            rules=tuple(by_number),
+            productions=productions,
+            start=numbers[self.start],
+            indent=indent,
+            report=tuple(self.report),
+        )
+
+    # ---- Lark's loader
+    def _load(self) -> Grammar:
+        from lark.exceptions import LarkError, UnexpectedInput
+        from lark.load_grammar import load_grammar
+
+        try:
+            loaded = load_grammar(self.text.text, "<string>", [], False)  # type: ignore[no-untyped-call]
+        except UnexpectedInput as error:
+            found = str(getattr(error, "token", None) or getattr(error, "char", ""))
+            raise self._error(f"unexpected {found!r}, at line {error.line} column {error.column}") from None
+        except LarkError as error:
+            raise self._error(str(error)) from None
+        except FileNotFoundError as error:
+            name = str(error.filename)
+            where = f"{self.text.imports[name]}: " if name in self.text.imports else ""
+            raise ConstraintError(
+                f"grammar: {where}%import: no grammar {name!r} was found beside the program or among those of lark "
+                "(common, python, lark, unicode)"
+            ) from None
+        except AssertionError:
+            raise self._declared_inside() from None
+        grammar: Grammar = loaded[0]
+        for name, _, tree, _ in grammar.rule_defs:
+            if tree is None:
+                raise ConstraintError(
+                    f"grammar: {self._place(str(name))}: rule {name} is declared but not defined; "
+                    f"define it, or pass constraints={{{str(name)!r}: tokamata.regex(...)}}"
+                )
+        if self.start not in {str(name) for name, *_ in grammar.rule_defs}:
+            rules = ", ".join(str(name) for name, *_ in grammar.rule_defs[:10]) or "none"
+            raise ConstraintError(
+                f"grammar: no rule {self.start!r} to start from; the rules are {rules}: pass start=..."
+            )
+        return grammar
+        return grammar
+
+    def _compile(self, grammar: Grammar) -> tuple[list[TerminalDef], list[LarkRule], list[str]]:
+        from lark.exceptions import LarkError
+
+        try:
+            self._check_patterns(grammar)
+            defined, rules, ignored = grammar.compile([self.start], {_NEWLINE})
+            for definition in defined:
+                _ = definition.pattern.max_width
+        except LarkError as error:
+            raise self._error(str(error)) from None
+        except ImportError:
+            raise ImportError("grammar: \\p{...} in Lark grammars needs the regex package; pip install regex") from None
+        except ConstraintError:
+            raise
+        except Exception as error:  # of patterns that cannot stand side by side in one terminal
+            if isinstance(error, ValueError) or type(error).__name__ in ("error", "PatternError"):
+                raise ConstraintError(f"grammar: Python's re cannot read the terminal's pattern {error}") from None
+            raise
+        return defined, rules, ignored
+
+    def _error(self, message: str) -> ConstraintError:
+        """Lark's message with the place in front."""
+        message = message.strip()
+        found = re.search(r",? ?at line (\d+) column (\d+)(?: in \S+?)?(?::|$)?", message)
+        if found is not None:
+            place: Place | None = self.text.original_place(int(found[1]), int(found[2]))
+            message = message[: found.start()] or "unexpected input"
+        else:
+            place = self._mentioned(message)
+        message = " ".join(message.split())
+        message = message[:1].lower() + message[1:] if message[1:2].islower() else message
+        return ConstraintError(f"grammar: {place}: {message}" if place else f"grammar: {message}")
+
+    def _mentioned(self, message: str) -> Place | None:
+        """The place of the first name that a message mentions and the grammar has."""
+        names = [n for n in re.findall(r"[A-Za-z_][A-Za-z0-9_]*", message) if n == n.lower() or n == n.upper()]
+        quoted = re.findall(r"'([A-Za-z_][A-Za-z0-9_]*)'", message)
+        for name in quoted + names:
+            if "not defined" in message and name in self.text.uses:
+                return self.text.uses[name]
+            if "more than once" in message and len(self.text.definitions.get(name, ())) > 1:
+                return self.text.definitions[name][1]
+            place = self.text.operand_places.get(name) or self.text.defined_at(name) or self.text.uses.get(name)
+            if place is not None:
+                return place
+        return None
+
+    def _declared_inside(self) -> ConstraintError:
+        return ConstraintError(
+            "grammar: a terminal that is only declared cannot be part of another terminal; "
+            "pass it in constraints={...}, or define it"
+        )
+
+    def _check_patterns(self, grammar: Grammar) -> None:
+        """Raise ConstraintError for a pattern that Python's re cannot read, with what tokamata.regex says about it."""
+        from lark.utils import get_regexp_width
+
+        definitions = [(str(n), t) for n, (t, _) in grammar.term_defs] + [
+            (str(n), t) for n, _, t, _ in grammar.rule_defs
+        ]
+        for name, tree in definitions:
+            for token in tree.scan_values(lambda v: getattr(v, "type", "") == "REGEXP") if tree is not None else ():
+                pattern = _literal(token).to_regexp()
+                try:
+                    get_regexp_width(pattern)
+                except ImportError:
+                    raise
+                except Exception:
+                    where = f"grammar: {self._token_place(name, token)}: {name}: "
+                    try:
+                        terminal_pattern(pattern)
+                    except ConstraintError as error:
+                        raise ConstraintError(f"{where}{error}") from None
+                    raise ConstraintError(f"{where}Python's re cannot read {token}") from None
+
+    def _token_place(self, name: str, token: Any) -> Place | None:
+        position = getattr(token, "start_pos", None)
+        if name in self.text.definitions and self.text.text.startswith(str(token), position):
+            return self.text.trace(int(position or 0))
+        return self._place(name)
+
+    # ---- rules
+    def _rule_place(self, name: str) -> tuple[Place | None, bool]:
+        made = re.fullmatch(r"__(.+)_(?:plus|star|repeat_a\d+_b\d+(?:_opt)?|part)_\d+", name)
+        base = (made[1] if made else name).split("{", 1)[0]
+        return self._place(base), made is None and "{" not in name
+
+    def _place(self, name: str) -> Place | None:
+        return self.text.operand_places.get(name) or self.text.defined_at(name)
+
+    # ---- terminals
+    def _precedence(self, definition: TerminalDef) -> tuple[int, int, int, int, str]:
+        from lark.lexer import PatternStr
+
+        pattern = definition.pattern
+        if any(c in pattern.value for c in self.text.holes):
+            special = isinstance(self.text.holes.get(pattern.value), SpecialHole)
+            return -definition.priority, not special, 0, 0, str(definition.name)
+        written = isinstance(pattern, PatternStr)
+        return -definition.priority, not written, -pattern.max_width, -len(pattern.value), str(definition.name)
+
+    def _terminal(self, definition: TerminalDef, tree: Any, ignored: bool) -> Terminal:
+        from lark.lexer import PatternStr
+
+        name, pattern = str(definition.name), definition.pattern
+        place = self._place(name)
+        text: bytes | None = None
+        hole = self.text.holes.get(pattern.value)
+        if place is None:
+            place = hole.place if hole is not None else self._anonymous_place(pattern)
+        try:
+            if hole is not None:
+                constraint = self._fill(hole)
+                name = self._hole_name(name, hole)
+                if isinstance(hole, AlgebraHole) and hole.operators == ("~",) and self.lexer != "none":
+                    constraint = constraint - b""
+                    self.report.append(ReportEntry(str(place), name, "enforced", "the empty text is left out"))
+                text = _marker(hole.name) if isinstance(hole, SpecialHole) else None
+            elif any(c in pattern.value for c in self.text.holes):
+                constraint = self._compose(tree)
+            else:
+                if isinstance(pattern, PatternStr) and not pattern.flags:
+                    text = _encoded(pattern.value)
+                if name.startswith(("__ANON", "__IGNORE")):
+                    name = pattern.raw or name
+                constraint = self._pattern(pattern, place, name)
+            if self.lexer != "none" and constraint.accepts(b""):
+                raise ConstraintError(
+                    f"terminal {name} matches the empty text; make it match something, and put ? where it is used"
+                )
+        except (ConstraintError, LimitError) as error:
+            if str(error).startswith("grammar: "):
+                raise
+            where = f"{place}: " if place else ""
+            about = "" if str(error).startswith("terminal ") else f"terminal {name}: "
+            raise type(error)(f"grammar: {where}{about}{error}") from None
+        return Terminal(name, constraint, text, definition.priority, ignored, place)
+
+    def _anonymous_place(self, pattern: Pattern) -> Place | None:
+        """The first place where a string or pattern stands."""
+        position = self.text.text.find(pattern.raw) if pattern.raw else -1
+        return self.text.trace(position) if position >= 0 else None
+
+    def _pattern(self, pattern: Pattern, place: Place | None, name: str) -> Constraint:
+        from lark.lexer import PatternStr
+
+        if isinstance(pattern, PatternStr) and not pattern.flags:
+            return literal(_encoded(pattern.value))
+        constraint, remark = terminal_pattern(pattern.to_regexp())
+        if remark:
+            where = str(place or self._anonymous_place(pattern) or "")
+            self.report.append(ReportEntry(where, name, "enforced", remark))
+        return constraint
+
+    def _fill(self, hole: object) -> Constraint:
+        if isinstance(hole, NamedHole):
+            return self.constraints[hole.name]
+        if isinstance(hole, SpecialHole):
+            if hole.name.startswith("<["):
+                raise UnsupportedError(
+                    f"grammar: {hole.place}: a token by number, {hole.name}, depends on the vocabulary; "
+                    "write the token's text, or <name> for a special token"
+                )
+            return literal(_marker(hole.name))
+        if isinstance(hole, JsonHole):
+            try:
+                return json_schema(hole.schema)
+            except (ConstraintError, LimitError) as error:
+                raise type(error)(f"grammar: {hole.place}: %json: {error}") from None
+        assert isinstance(hole, AlgebraHole)
+        operands = [self._compose(self._trees[name]) for name in hole.operands]
+        if hole.operators == ("~",):
+            return ~operands[0]
+        result = operands[0]
+        for operator, operand in zip(hole.operators, operands[1:], strict=True):
+            result = result & operand if operator == "&" else result - operand
+        return result
+
+    def _hole_name(self, name: str, hole: object) -> str:
+        if not name.startswith("__ANON"):
+            return name
+        if isinstance(hole, JsonHole):
+            return "%json"
+        return hole.text if isinstance(hole, AlgebraHole) else getattr(hole, "name", name)
+
+    def _compose(self, tree: Any) -> Constraint:
+        """The language of a terminal's tree that has holes."""
+        from lark.load_grammar import PrepareLiterals, TerminalTreeToPattern, nr_deepcopy_tree
+        from lark.tree import Tree
+
+        tokens = list(tree.scan_values(lambda v: getattr(v, "type", "") in ("STRING", "REGEXP")))
+        if not any(c in token for token in tokens for c in self.text.holes):
+            copied = nr_deepcopy_tree(tree)  # type: ignore[no-untyped-call]
+            if any(not e.children for e in copied.find_data("expansion")) and not tokens:
+                return literal(b"")
+            pattern = (PrepareLiterals() * TerminalTreeToPattern()).transform(copied)
+            return self._pattern(pattern, None, "")
+        children = list(tree.children)
+        if tree.data == "literal":
+            pattern = _literal(children[0])
+            return self._fill(self.text.holes[pattern.value])
+        if tree.data == "expansions":
+            parts = [self._compose(c) for c in children]
+            result = parts[0]
+            for part in parts[1:]:
+                result = result | part
+            return result
+        if tree.data == "expansion":
+            parts = [self._compose(child) for child in self._runs(children)]
+            result = parts[0] if parts else literal(b"")
+            for part in parts[1:]:
+                result = result + part
+            return result
+        if tree.data == "maybe":
+            return self._compose(children[0]).repeat(0, 1)
+        if tree.data == "expr":
+            return self._compose(children[0]).repeat(*_bounds([str(c) for c in children[1:]]))
+        if tree.data == "alias":
+            raise ConstraintError("aliases (->) stand in rules, not in terminals")
+        assert isinstance(children[0], Tree), tree
+        return self._compose(children[0])
+
+    def _runs(self, children: list[Any]) -> Iterator[Any]:
+        """Parts of a concatenation; neighbours without holes stay together, for what looks around inside them."""
+        from lark.tree import Tree
+
+        run: list[Any] = []
+        for child in children:
+            tokens = child.scan_values(lambda v: getattr(v, "type", "") == "STRING")
+            if any(c in token for token in tokens for c in self.text.holes):
+                if run:
+                    yield Tree("expansion", run)
+                run = []
+                yield child
+            else:
+                run.append(child)
+        if run:
+            yield Tree("expansion", run)
+
+    # ---- indentation
+    def _indent(self, shown: list[str], names: list[str]) -> tuple[Indent, list[Terminal]]:
+        from .literal import choice
+
+        if _NEWLINE not in names:
+            raise ConstraintError(
+                f"grammar: {self.text.defined_at(_INDENT)}: {_INDENT} and {_DEDENT} need a terminal {_NEWLINE} that "
+                r"matches a line's end and the blanks after it, such as _NEWLINE: /(\r?\n[\t ]*)+/"
+            )
+        never = choice(["x"]) - "x"
+        more = [Terminal(n, never, place=self.text.defined_at(n)) for n in (_INDENT, _DEDENT)]
+        indent = Indent(
+            newline=names.index(_NEWLINE),
+            indent=len(names),
+            dedent=len(names) + 1,
+            opening=tuple(names.index(n) for n in _OPENING if n in names),
+            closing=tuple(names.index(n) for n in _CLOSING if n in names),
+        )
+        return indent, more
+
+
+def _marker(name: str) -> bytes:
+    return SPECIAL + name.encode() + SPECIAL
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ConstraintError(f"expected Unicode text, got a lone surrogate in {text!r}") from None
+
+
+def _literal(token: Any) -> Pattern:
+    """The pattern of a string or regular expression of the grammar's text."""
+    from lark.load_grammar import PrepareLiterals
+    from lark.tree import Tree
+
+    pattern: Pattern = PrepareLiterals().transform(Tree("literal", [token])).children[0]
+    return pattern
+
+
+def _bounds(operator: list[str]) -> tuple[int, int | None]:
+    """How often ``x?``, ``x*``, ``x+``, ``x~n`` and ``x~n..m`` repeat x."""
+    if operator[0] != "~":
+        return {"?": (0, 1), "*": (0, None), "+": (1, None)}[operator[0]]
+    low, high = int(operator[1]), int(operator[-1])
+    if not 0 <= low <= high:
+        raise ConstraintError(f"expected 0 <= n <= m in ~n..m, got ~{low}..{high}")
+    return low, high

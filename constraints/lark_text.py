@@ -1,0 +1,416 @@
+r"""LarkText: a grammar in Lark's notation with this project's additions, rewritten to what Lark's own loader reads.
+
+The additions are ``%json {...}``, special tokens (``<|name|>`` or ``<name>``), and between terminals ``A & B``,
+``A - B`` and ``~A``. Each becomes a string of one private-use character, a hole, that :mod:`.lark_source` fills in. The
+text is cut with the lexical definitions of Lark's loader, so that nothing is seen inside strings, regular expressions
+and comments; every place of the rewritten text is traced back to the text as given.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..automata.errors import ConstraintError
+from .grammar_source import Place
+
+_ADDED = {
+    "JSON": r"%json\b[ \t]*",
+    "SPECIAL": r"<[^<>\s]+>",
+    "AND": r"&",
+    "MINUS": r"-(?![>\d])",
+}
+_OPERATORS = {"AND": "&", "MINUS": "-"}
+_FIRST_HOLE = 0x100000  # Supplementary Private Use Area-B
+_OPENING = {"_LPAR": "_RPAR", "_LBRA": "_RBRA", "_LBRACE": "_RBRACE"}
+_BLANK = ("WS", "COMMENT", "BACKSLASH")
+
+
+@dataclass(frozen=True)
+class JsonHole:
+    """``%json``: the schema's text."""
+
+    schema: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class SpecialHole:
+    """A special token by its whole name, brackets included."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class AlgebraHole:
+    """``operands[0] operators[0] operands[1] ...``, or ``~operands[0]`` for the operator ``~``: names of terminals."""
+
+    operators: tuple[str, ...]
+    operands: tuple[str, ...]
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class NamedHole:
+    """A constraint that was passed by name."""
+
+    name: str
+    place: Place | None
+
+
+Hole = JsonHole | SpecialHole | AlgebraHole | NamedHole
+
+
+@dataclass(frozen=True)
+class _Token:
+    type: str
+    start: int
+    end: int
+
+
+class _Pieces:
+    """Rewritten text: runs copied from the original and runs that are not."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[str, int]] = []  # text, offset in the original or -1
+
+    def copy(self, text: str, start: int, end: int) -> None:
+        if self.parts and self.parts[-1][1] >= 0 and self.parts[-1][1] + len(self.parts[-1][0]) == start:
+            self.parts[-1] = (self.parts[-1][0] + text[start:end], self.parts[-1][1])
+        else:
+            self.parts.append((text[start:end], start))
+
+    def add(self, text: str) -> None:
+        self.parts.append((text, -1))
+
+    def extend(self, other: _Pieces) -> None:
+        self.parts += other.parts
+
+    def text(self) -> str:
+        return "".join(part for part, _ in self.parts)
+
+
+@dataclass
+class _Alternative:
+    """One alternative being read: finished operands, their operators, and the operand that goes on."""
+
+    current: _Pieces = field(default_factory=_Pieces)
+    operands: list[_Pieces] = field(default_factory=list)
+    operators: list[str] = field(default_factory=list)
+    start: int = -1
+    alias: bool = False  # the name after -> is read
+    rule: _Token | None = None  # the last rule that it mentions
+    complements: list[tuple[int, int]] = field(default_factory=list)  # length of current.parts and offset at each ~
+
+
+class LarkText:
+    """The rewritten ``text``, its holes by character, and where names are defined and used.
+
+    ``named``: names of constraints that are passed from outside; each is defined as a hole of its own, and may be
+    declared. Raises ConstraintError with line and column for what cannot be read. Linear in the text.
+    """
+
+    def __init__(self, text: str, named: Iterable[str] = ()) -> None:
+        self.original = text
+        self.holes: dict[str, Hole] = {}
+        self.definitions: dict[str, list[Place]] = {}
+        self.uses: dict[str, Place] = {}
+        self.operand_places: dict[str, Place] = {}
+        self.imports: dict[str, Place] = {}  # by path, such as common/foo.lark
+        self._lines = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
+        self._used_characters = {c for c in text if ord(c) >= _FIRST_HOLE}
+        self._names = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
+        self._appended = _Pieces()
+        pieces = self._rewrite(self._tokens(), list(named))
+        pieces.add("\n")
+        pieces.extend(self._appended)
+        self.text = pieces.text()
+        self._starts: list[int] = []
+        self._offsets: list[int] = []
+        position = 0
+        for part, offset in pieces.parts:
+            self._starts.append(position)
+            self._offsets.append(offset)
+            position += len(part)
+        self._rewritten_lines = [0, *(i + 1 for i, c in enumerate(self.text) if c == "\n")]
+
+    # ---- places
+    def place(self, offset: int) -> Place:
+        """The line and column of an offset in the text as given."""
+        line = bisect_right(self._lines, offset) - 1
+        return Place(line + 1, offset - self._lines[line] + 1)
+
+    def original_place(self, line: int, column: int) -> Place:
+        """The place in the text as given of a line and column in the rewritten text."""
+        index = min(max(line - 1, 0), len(self._rewritten_lines) - 1)
+        return self.trace(self._rewritten_lines[index] + max(column - 1, 0))
+
+    def trace(self, position: int) -> Place:
+        """The place in the text as given of an offset in the rewritten text; of what was added, of what precedes it."""
+        index = max(bisect_right(self._starts, position) - 1, 0)
+        while index > 0 and self._offsets[index] < 0:
+            index, position = index - 1, self._starts[index]
+        return self.place(min(max(self._offsets[index], 0) + position - self._starts[index], len(self.original)))
+
+    def defined_at(self, name: str) -> Place | None:
+        """Where a name is defined, imported or declared first."""
+        found = self.definitions.get(name)
+        return found[0] if found else None
+
+    def error(self, place: Place, text: str) -> ConstraintError:
+        """An error at a place."""
+        return ConstraintError(f"grammar: {place}: {text}")
+
+    # ---- cutting
+    def _tokens(self) -> list[_Token]:
+        pattern, text, position = _lexical(), self.original, 0
+        tokens: list[_Token] = []
+        while position < len(text):
+            match = pattern.match(text, position)
+            if match is None:
+                found = text[position : position + 20].splitlines()[0]
+                raise self.error(
+                    self.place(position), f"expected a definition, a name, a string or an operator, got {found!r}"
+                )
+            kind = str(match.lastgroup)
+            end = match.end()
+            if kind == "JSON":
+                try:
+                    _, end = json.JSONDecoder().raw_decode(text, end)
+                except (json.JSONDecodeError, RecursionError) as error:
+                    at = error.pos if isinstance(error, json.JSONDecodeError) else end
+                    why = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
+                    raise self.error(self.place(at), f"expected a JSON Schema after %json: {why}") from None
+            if kind not in _BLANK:
+                tokens.append(_Token(kind, position, end))
+            position = end
+        return tokens
+
+    def _token_text(self, token: _Token) -> str:
+        return self.original[token.start : token.end]
+
+    # ---- rewriting
+    def _rewrite(self, tokens: list[_Token], named: list[str]) -> _Pieces:
+        out = _Pieces()
+        begin = 0
+        for end in [*(i for i, t in enumerate(tokens) if t.type == "_NL"), len(tokens)]:
+            if begin < end:
+                self._statement(tokens[begin:end], out, named)
+            if end < len(tokens):
+                out.copy(self.original, tokens[end].start, tokens[end].end)
+            begin = end + 1
+        for name in named:
+            if name not in self.definitions:
+                if name not in self.uses:
+                    raise ConstraintError(
+                        f"grammar: constraints={{{name!r}: ...}} names nothing in the grammar; "
+                        f"use {name} in a rule, or leave it out"
+                    )
+                self._name(name, self.uses[name])
+        return out
+
+    def _statement(self, tokens: list[_Token], out: _Pieces, named: list[str]) -> None:
+        kind = tokens[0].type
+        if kind == "_DECLARE":
+            self._declare(tokens, out, named)
+            return
+        if kind == "_IMPORT":
+            self._import(tokens)
+            out.copy(self.original, tokens[0].start, tokens[-1].end)
+            return
+        colon = 0
+        if kind != "_IGNORE":
+            colon = next((i for i, t in enumerate(tokens) if t.type == "_COLON"), len(tokens) - 1)
+            head = next((t for t in tokens[:colon] if t.type in ("RULE", "TERMINAL")), None)
+            if head is not None and kind != "_EXTEND":
+                name = self._token_text(head)
+                place = self.place(head.start)
+                if name in named and name not in self.definitions:
+                    raise self.error(place, f"{name} is defined here and in constraints=; drop one of the two")
+                self.definitions.setdefault(name, []).append(place)
+        out.copy(self.original, tokens[0].start, tokens[colon].end)
+        self._body(tokens[colon + 1 :], out)
+
+    def _declare(self, tokens: list[_Token], out: _Pieces, named: list[str]) -> None:
+        kept = []
+        for token in tokens[1:]:
+            name = self._token_text(token)
+            if name in named and name not in self.definitions:
+                self._name(name, self.place(token.start))
+            else:
+                kept.append(token)
+            self.definitions.setdefault(name, []).append(self.place(token.start))
+        if kept or len(tokens) == 1:
+            out.copy(self.original, tokens[0].start, tokens[0].end)
+        for token in kept:
+            out.add(" ")
+            out.copy(self.original, token.start, token.end)
+
+    def _import(self, tokens: list[_Token]) -> None:
+        names = [t for t in tokens if t.type in ("RULE", "TERMINAL")]
+        path = [self._token_text(t) for t in names]
+        opening = next((i for i, t in enumerate(tokens) if t.type in ("_LPAR", "_TO")), len(tokens))
+        last = len([t for t in tokens[:opening] if t.type in ("RULE", "TERMINAL")])
+        if opening == len(tokens) or tokens[opening].type == "_TO":
+            last -= 1
+        self.imports.setdefault("/".join(path[:last]) + ".lark", self.place(tokens[0].start))
+        if opening < len(tokens) and tokens[opening].type == "_LPAR":
+            names = [t for t in tokens[opening:] if t.type in ("RULE", "TERMINAL")]
+        elif names:
+            names = names[-1:]  # the last name of the path, or the alias
+        for token in names:
+            self.definitions.setdefault(self._token_text(token), []).append(self.place(token.start))
+
+    def _name(self, name: str, place: Place | None) -> None:
+        """Define a passed constraint as a hole."""
+        self._appended.add(f'{name}: "{self._hole(NamedHole(name, place))}"\n')
+
+    def _hole(self, hole: Hole) -> str:
+        code = _FIRST_HOLE + len(self.holes) + len(self._used_characters)
+        while chr(code) in self._used_characters:
+            code += 1
+        self.holes[chr(code)] = hole
+        return chr(code)
+
+    def _body(self, tokens: list[_Token], out: _Pieces) -> None:
+        """Copy a right-hand side with holes for the additions."""
+        stack: list[tuple[_Pieces, _Alternative, str]] = []
+        finished, alternative, closing = _Pieces(), _Alternative(), ""
+        for i, token in enumerate(tokens):
+            kind = token.type
+            if alternative.start < 0:
+                alternative.start = token.start
+            self._gap(tokens, i, alternative.current)
+            if kind in _OPENING:
+                alternative.current.copy(self.original, token.start, token.end)
+                stack.append((finished, alternative, closing))
+                finished, alternative, closing = _Pieces(), _Alternative(), _OPENING[kind]
+                continue
+            if kind == closing:
+                self._end_alternative(alternative, finished, token.start)
+                rule = alternative.rule
+                inner = finished
+                finished, alternative, closing = stack.pop()
+                alternative.rule = rule or alternative.rule
+                alternative.current.extend(inner)
+                alternative.current.copy(self.original, token.start, token.end)
+            elif kind in ("_OR", "_NL_OR", "_TO"):
+                self._end_alternative(alternative, finished, token.start)
+                finished.copy(self.original, token.start, token.end)
+                alternative = _Alternative(alias=kind == "_TO")
+                continue
+            elif kind in _OPERATORS:
+                self._end_operand(alternative, token)
+                alternative.operators.append(_OPERATORS[kind])
+                continue
+            elif kind == "TILDE" and not (i + 1 < len(tokens) and tokens[i + 1].type == "NUMBER"):
+                alternative.complements.append((len(alternative.current.parts), token.start))
+                alternative.current.add("")
+                continue
+            else:
+                self._atom(token, alternative)
+            if alternative.complements and not self._goes_on(tokens, i):
+                self._complement(alternative, token.end)
+        while stack:  # unbalanced brackets: Lark's loader says so
+            self._end_alternative(alternative, finished, len(self.original))
+            inner = finished
+            finished, alternative, closing = stack.pop()
+            alternative.current.extend(inner)
+        self._end_alternative(alternative, finished, tokens[-1].end if tokens else 0)
+        out.extend(finished)
+
+    def _gap(self, tokens: list[_Token], i: int, out: _Pieces) -> None:
+        if i and tokens[i - 1].end < tokens[i].start:
+            out.add(" ")
+
+    def _goes_on(self, tokens: list[_Token], i: int) -> bool:
+        """Whether a postfix operator or range follows the token, or the token is part of one that does not end here."""
+        following = tokens[i + 1].type if i + 1 < len(tokens) else ""
+        if following == "TILDE":
+            return i + 2 < len(tokens) and tokens[i + 2].type == "NUMBER"
+        return following in ("OP", "_DOTDOT") or tokens[i].type in ("TILDE", "_DOTDOT")
+
+    def _atom(self, token: _Token, alternative: _Alternative) -> None:
+        place = self.place(token.start)
+        if token.type == "JSON":
+            schema = re.sub(r"\A%json\s*", "", self._token_text(token))
+            alternative.current.add(f'"{self._hole(JsonHole(schema, place))}"')
+        elif token.type == "SPECIAL":
+            alternative.current.add(f'"{self._hole(SpecialHole(self._token_text(token), place))}"')
+        else:
+            if token.type == "RULE":
+                alternative.rule = token
+            if token.type in ("RULE", "TERMINAL") and not alternative.alias:
+                self.uses.setdefault(self._token_text(token), place)
+            alternative.current.copy(self.original, token.start, token.end)
+
+    def _complement(self, alternative: _Alternative, end: int) -> None:
+        while alternative.complements:
+            length, start = alternative.complements.pop()
+            operand = _Pieces()
+            operand.parts = alternative.current.parts[length:]
+            del alternative.current.parts[length:]
+            self._check_terminals(alternative, start)
+            name = self._operand(operand, start + 1)
+            hole = AlgebraHole(("~",), (name,), self.original[start:end], self.place(start))
+            alternative.current.add(f'"{self._hole(hole)}"')
+
+    def _end_operand(self, alternative: _Alternative, token: _Token | None) -> None:
+        if alternative.complements or not alternative.current.text().strip():
+            place = self.place(token.start if token else alternative.start)
+            raise self.error(place, "expected terminals on both sides of & and -, and after ~")
+        alternative.operands.append(alternative.current)
+        alternative.current = _Pieces()
+
+    def _end_alternative(self, alternative: _Alternative, finished: _Pieces, end: int) -> None:
+        if alternative.complements:
+            raise self.error(self.place(alternative.complements[-1][1]), "expected a terminal after ~")
+        if not alternative.operators:
+            finished.extend(alternative.current)
+            return
+        self._end_operand(alternative, None)
+        self._check_terminals(alternative, -1)
+        names = tuple(self._operand(operand, alternative.start) for operand in alternative.operands)
+        text = self.original[alternative.start : end].strip()
+        hole = AlgebraHole(tuple(alternative.operators), names, text, self.place(alternative.start))
+        finished.add(f' "{self._hole(hole)}" ')
+
+    def _check_terminals(self, alternative: _Alternative, start: int) -> None:
+        if alternative.rule is not None and alternative.rule.start > start:
+            place = self.place(alternative.rule.start)
+            name = self._token_text(alternative.rule)
+            raise self.error(
+                place,
+                f"&, - and ~ stand between terminals, got the rule {name}; "
+                "make it a terminal (upper case), or put the terminals in parentheses",
+            )
+
+    def _operand(self, operand: _Pieces, start: int) -> str:
+        """Define an operand as a terminal of its own."""
+        number = len(self.operand_places)
+        while (name := f"OPERAND_{number}") in self._names:
+            number += 1
+        self._names.add(name)
+        offset = next((o for _, o in operand.parts if o >= 0), start)
+        self.operand_places[name] = self.place(offset)
+        self._appended.add(f"{name}: ")
+        self._appended.extend(operand)
+        self._appended.add("\n")
+        return name
+
+
+def _lexical() -> re.Pattern[str]:
+    """The lexical definitions of Lark's loader and the additions, in the order in which Lark tries them."""
+    from lark.load_grammar import TERMINALS
+    from lark.utils import get_regexp_width
+
+    def key(item: tuple[str, str]) -> tuple[int, int, str]:
+        return -get_regexp_width(item[1])[1], -len(item[1]), item[0]
+
+    ordered = [*_ADDED.items(), *sorted(TERMINALS.items(), key=key)]
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in ordered))

@@ -1,0 +1,126 @@
+r"""terminal_pattern: the lexemes that ``re.match`` picks with a pattern, as a language for the longest match.
+
+A lexer that takes the longest match of a language agrees with ``re`` on patterns without lazy quantifiers, up to the
+order of alternatives. A lazy quantifier stops as soon as what follows it matches: its lexemes are those texts of the
+pattern's language L that have no shorter one in front, L - L·Σ+.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..automata.errors import UnsupportedError
+from .constraint import Constraint
+from .regex import regex
+
+_PROPERTY = re.compile(r"\\[pP]\{[^}]*\}")
+
+
+def terminal_pattern(pattern: str) -> tuple[Constraint, str]:
+    r"""The lexemes of a pattern in Python's syntax, and a remark where they are not simply what it matches.
+
+    Raises ConstraintError for a malformed pattern, UnsupportedError for one that is not regular or whose match depends
+    on what stands before or after the lexeme: lookahead and ``\b`` at its end, lookbehind at its beginning, ``^``,
+    ``$``. Where the pattern goes on far enough, all of these are exact.
+    """
+    language = regex(pattern)
+    tree = _parse(pattern)
+    if tree is None:
+        return language, ""
+    found = _looks_outside(tree, 0, 0)
+    if found:
+        raise UnsupportedError(
+            f"what {pattern!r} matches depends on the text {found} the lexeme; "
+            "end the pattern with what must follow, or leave that to the rules"
+        )
+    if not _is_lazy(tree):
+        return language, ""
+    anything = regex(r"(?s:.)+")
+    return language - (language + anything), "a lazy quantifier: the shortest match is taken"
+
+
+def _parse(pattern: str) -> Any:
+    """The pattern as Python's own parser sees it; None where it cannot read it and no context matters."""
+    try:
+        from re import _parser as parser  # type: ignore[attr-defined]
+    except ImportError:
+        import sre_parse as parser
+    try:
+        return parser.parse(_PROPERTY.sub("A", pattern))
+    except re.error:
+        return None
+
+
+def _name(item: Any) -> str:
+    return str(item[0])
+
+
+def _width(item: Any, most: bool) -> int:
+    """The least or most characters of one item."""
+    name, value = _name(item), item[1]
+    if name in ("ASSERT", "ASSERT_NOT", "AT"):
+        return 0
+    if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        return min(int(value[1 if most else 0]) * int(value[2].getwidth()[most]), 1 << 31)
+    if name == "BRANCH":
+        widths = [int(branch.getwidth()[most]) for branch in value[1]]
+        return max(widths) if most else min(widths)
+    if name == "SUBPATTERN":
+        return int(value[3].getwidth()[most])
+    if name == "ATOMIC_GROUP":
+        return int(value.getwidth()[most])
+    return 1
+
+
+def _looks_outside(sequence: Any, before: int, after: int) -> str:
+    """Whether an assertion looks "before" or "after" what surely belongs to the match; empty where none does."""
+    items = list(sequence)
+    widths = [_width(item, False) for item in items]
+    for i, item in enumerate(items):
+        name, value = _name(item), item[1]
+        left, right = before + sum(widths[:i]), after + sum(widths[i + 1 :])
+        found = ""
+        if name in ("ASSERT", "ASSERT_NOT"):
+            direction, body = value
+            most = int(body.getwidth()[1])
+            if direction > 0:
+                found = "after" if most > right else _looks_outside(body, left, max(right - most, 0))
+            else:
+                found = "before" if most > left else _looks_outside(body, max(left - most, 0), right)
+        elif name == "AT":
+            kind = str(value)
+            if kind in ("AT_BOUNDARY", "AT_NON_BOUNDARY"):
+                found = "before" if left < 1 else "after" if right < 1 else ""
+            else:
+                found = "after" if "END" in kind else "before"
+        elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            found = _looks_outside(value[2], left, right)
+        elif name == "BRANCH":
+            found = next((f for b in value[1] if (f := _looks_outside(b, left, right))), "")
+        elif name == "SUBPATTERN":
+            found = _looks_outside(value[3], left, right)
+        elif name == "ATOMIC_GROUP":
+            found = _looks_outside(value, left, right)
+        if found:
+            return found
+    return ""
+
+
+def _is_lazy(sequence: Any) -> bool:
+    for item in sequence:
+        name, value = _name(item), item[1]
+        if name == "MIN_REPEAT":
+            return True
+        bodies: list[Any] = []
+        if name in ("MAX_REPEAT", "POSSESSIVE_REPEAT"):
+            bodies = [value[2]]
+        elif name == "BRANCH":
+            bodies = list(value[1])
+        elif name == "SUBPATTERN":
+            bodies = [value[3]]
+        elif name == "ATOMIC_GROUP":
+            bodies = [value]
+        if any(_is_lazy(body) for body in bodies):
+            return True
+    return False

@@ -1,0 +1,274 @@
+"""Grammars in Lark's notation: the same members as Lark's own parser, terminals in order, errors with places."""
+
+from __future__ import annotations
+
+import random
+
+import lark
+import pytest
+from oracle.grammar import accepts
+from tokamata.constraints.grammar_source import GrammarSource, Place
+from tokamata.constraints.lark_source import read_lark
+
+import tokamata
+from tokamata import ConstraintError, LimitError, UnsupportedError
+
+GRAMMARS = {
+    "arithmetic": """
+        ?start: sum
+        ?sum: product | sum "+" product -> add | sum "-" product -> sub
+        ?product: atom | product "*" atom | product "/" atom
+        ?atom: NUMBER -> number | "-" atom -> neg | NAME | "(" sum ")"
+        %import common.CNAME -> NAME
+        %import common.NUMBER
+        %import common.WS_INLINE
+        %ignore WS_INLINE
+    """,
+    "json": r"""
+        start: value
+        ?value: object | array | string | SIGNED_NUMBER -> number | "true" | "false" | "null"
+        array: "[" [value ("," value)*] "]"
+        object: "{" [pair ("," pair)*] "}"
+        pair: string ":" value
+        string: ESCAPED_STRING
+        %import common.ESCAPED_STRING
+        %import common.SIGNED_NUMBER
+        %import common.WS
+        %ignore WS
+    """,
+    "keywords": """
+        start: ("if"i NAME "then" NAME)+ | "let" NAME
+        NAME.2: /[a-z]+/ | "$"
+        LET.2: "let"
+        %ignore " "
+    """,
+    "templates": """
+        start: list{"a", ","} | list{b, ";"}~2..3
+        list{item, separator}: item (separator item)*
+        b: "b" "c"? ["d"]
+    """,
+    "repeats": """
+        start: "a"~3 "b"~0..2 | "c"~60..70 | ("a" | "b")~2 C
+        C: "d"~2..3 ["e"] ("f" | "g")+
+    """,
+    "nullable": """
+        start: a b* start? "x" | a
+        a: b?
+        b: a "y" |
+    """,
+    "override": """
+        %import common (INT, WS)
+        %override WS: "_"
+        %extend INT: "#"
+        %ignore WS
+        start: INT+
+    """,
+    "comments": r"""
+        start: (WORD | C_COMMENT | CPP_COMMENT | NL)*
+        NL: /\n/
+        %import common (WORD, C_COMMENT, CPP_COMMENT)
+        %ignore / +/
+    """,
+    "flags": r"""
+        start: /a b # c
+               /x "!"? | /k.d/is | /x\b./ | "e"i+
+    """,
+}
+PIECES = {
+    "arithmetic": ["1", "2.5", "x", "y1", "+", "-", "*", "/", "(", ")", " ", "."],
+    "json": ["{", "}", "[", "]", ",", ":", '"', '"a"', '"\\""', "\\", "true", "null", "nul", "-1", "1e5", " ", "\n"],
+    "keywords": ["if", "IF", "If", "then", "let", "x", "ifx", " ", "$"],
+    "templates": list("ab,;cd"),
+    "repeats": ["a", "b", "c" * 60, "c", "dd", "d", "e", "f", "g"],
+    "nullable": ["x", "y"],
+    "override": ["1", "12", "#", "_", " "],
+    "comments": ["/*", "*/", "//", "a", "\n", "*", "/", " ", "/**/"],
+    "flags": ["ab", "!", "kxd", "k\nD", "xy", "x!", "x", "e", "E", "K"],
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_members_equal_larks(name: str) -> None:
+    """Random texts from the pieces: Lark's Earley parser with its basic lexer decides."""
+    text = GRAMMARS[name]
+    source, parser = read_lark(text), lark.Lark(text, parser="earley", lexer="basic")
+    members = 0
+    for seed in range(400):
+        rng = random.Random(seed)
+        data = "".join(rng.choice(PIECES[name]) for _ in range(rng.randrange(8)))
+        try:
+            parser.parse(data)
+            member = True
+        except lark.exceptions.LarkError:
+            member = False
+        members += member
+        assert accepts(source, data.encode()) == member, f"seed {seed}: {name}: {data!r}"
+    assert members > 2
+
+
+def names(source: GrammarSource) -> list[str]:
+    return [t.name for t in source.terminals]
+
+
+def test_precedence_of_terminals() -> None:
+    """Priority first, then strings before patterns, then Lark's own order."""
+    source = read_lark(
+        """
+        start: "if" A B | "ifx" C D <x> "if"i
+        A: /[a-z]+/
+        B.2: /[a-z]/
+        C: /[a-c]{3}/
+        D: /[a-z]{2}x/
+        %ignore /[a-d]+/
+        """
+    )
+    assert names(source) == ["B", "IFX", "IF", '"if"i', "<x>", "A", "/[a-d]+/", "D", "C"]
+
+
+def test_places() -> None:
+    source = read_lark(
+        'start: "a"  b\n\n  ?b: "a" C~2 | <|x|> -> y\nC: /x/\n%import common.WS -> D\nE: "e"\n%ignore D\n'
+    )
+    assert {r.name: r.place for r in source.rules} == {"start": Place(1, 1), "b": Place(3, 4)}
+    assert {t.name: t.place for t in source.terminals} == {
+        "A": Place(1, 8), "C": Place(4, 1), "D": Place(5, 22), "<|x|>": Place(3, 17),
+    }  # fmt: skip
+
+
+def test_unused_terminals_do_not_compete() -> None:
+    assert names(read_lark('start: A\nA: "a"\nB: /a+/\n')) == ["A"]
+
+
+# ---- additions
+def terminal(text: str, **named: tokamata.Constraint) -> tokamata.Constraint:
+    source = read_lark(text, constraints=named)
+    (production,) = source.productions
+    return source.terminals[~production.symbols[0]].constraint
+
+
+@pytest.mark.parametrize(
+    ("body", "pattern"),
+    [
+        ("X & Y", r"[b-m][0-9]"),
+        ("X - Y", r"([ab]|[n-z])[0-9]|[a-z]"),
+        ("~X & /../", r"(?![a-z][0-9]).."),
+        ('"c" | X & Y | "d"', r"[b-m][0-9]|c|d"),
+        ('X - "a" "1" - /b./', r"(?!a1|b.)[a-z][0-9]?"),
+        ("(X - Y)~2", r"([n-za][0-9]|[a-z]){2}"),
+        ("~(~X | ~Y)", r"[b-m][0-9]"),
+        ('/x-&~\\/y/ & ~"a&b"', r"x-&~/y"),
+        ('"q" (X & Y)? "r"', r"q([b-m][0-9])?r"),
+        ("X & ( Y\n  | /q./ )", r"[bc-m][0-9]|q[0-9]"),
+    ],
+)
+@pytest.mark.parametrize("inline", [False, True])
+def test_algebra_of_terminals(body: str, pattern: str, inline: bool) -> None:
+    definitions = "X: /[a-z][0-9]?/\nY: /[b-m]./\n"
+    if body == "X - Y":
+        pattern = r"[n-za][0-9]|[a-z]"
+    text = f"start: ({body})\n" if inline else f"start: Z\nZ: {body}\n"
+    if inline and (("|" in body and "~(" not in body) or "?" in body or "~2" in body):
+        text = f"start: Z\nZ: ({body})\n"
+    want = tokamata.regex(pattern)
+    assert terminal(text + definitions).counterexample(want) is None
+
+
+def test_json_schema_inline() -> None:
+    text = 'start: %json {"type": "object", "properties": {"a": {"const": "}"}},\n "required": ["a"]}\n'
+    constraint = terminal(text)
+    assert constraint.accepts('{"a": "}"}')
+    assert not constraint.accepts('{"a": "]"}')
+    inside = terminal('start: A\nA: "<" %json {"enum": [1, 2]} ">"\n')
+    assert inside.equivalent(tokamata.regex("<[12]>"))
+
+
+def test_named_constraints() -> None:
+    date = tokamata.regex("[0-9]{4}-[0-9]{2}")
+    for text in ("start: DATE\n", "%declare DATE\nstart: DATE\n", "start: X\nX: DATE\n"):
+        assert terminal(text, DATE=date).equivalent(date)
+    assert terminal("start: X\nX: DATE* & /.{7}/\n", DATE=date).equivalent(date)
+    source = read_lark('start: date "x"\n', constraints={"date": date})
+    assert [source.show(p) for p in source.productions] == ["start: date X", "date: date"]
+
+
+def test_special_tokens() -> None:
+    source = read_lark('start: <|tool|> A <end>\nA: "x" <sep> "<no>"\n')
+    assert {t.name: t.literal for t in source.terminals if t.literal} == {
+        "<|tool|>": b"\xff<|tool|>\xff",
+        "<end>": b"\xff<end>\xff",
+    }
+    (a,) = [t for t in source.terminals if t.name == "A"]
+    assert a.constraint.accepts(b"x\xff<sep>\xff<no>")
+
+
+# ---- indentation
+def test_indentation() -> None:
+    source = read_lark(
+        r"""
+        start: (NAME _NEWLINE | "(" NAME ")" block)+
+        block: _NEWLINE _INDENT start _DEDENT
+        NAME: /[a-z]+/
+        _NEWLINE: /(\r?\n[\t ]*)+/
+        %declare _INDENT _DEDENT
+        """
+    )
+    indent = source.indent
+    assert indent is not None
+    assert [names(source)[i] for i in (indent.newline, indent.indent, indent.dedent)] == [
+        "_NEWLINE",
+        "_INDENT",
+        "_DEDENT",
+    ]
+    assert [names(source)[i] for i in (*indent.opening, *indent.closing)] == ["LPAR", "RPAR"]
+    assert source.terminals[indent.indent].constraint.is_empty()
+
+
+# ---- errors
+@pytest.mark.parametrize(
+    ("text", "kind", "message"),
+    [
+        ("start: b\n", ConstraintError, "line 1, column 8: rule 'b' used but not defined"),
+        ("start: A\nA: (B\n", ConstraintError, r"line 2, column 6: unexpected '.n"),
+        ('start: "a"\n\n start: "b"\n', ConstraintError, "line 3, column 2: rule 'start' defined more than once"),
+        ("start: A\n%declare B A\n", ConstraintError, r"line 1, column 8: terminal A is declared .* constraints={'A'"),
+        ('start: A\n%declare B\nA: B "x"\n', ConstraintError, "only declared cannot be part of another"),
+        ("%declare foo\nstart: foo\n", ConstraintError, "line 1, column 10: rule foo is declared but not defined"),
+        ("start: %json {]\n", ConstraintError, "line 1, column 15: expected a JSON Schema"),
+        ('start: "a" %json {"type": 1}\n', ConstraintError, 'line 1, column 12: %json: json_schema: at "/type"'),
+        ("start: A & b\nA: /x/\n", ConstraintError, "line 1, column 12: &, - and ~ stand between .* the rule b"),
+        ("start: A &\n", ConstraintError, "line 1, column 8: expected terminals on both sides"),
+        ('start: "a" | ~\n', ConstraintError, "line 1, column 14: expected a terminal after ~"),
+        ("start: A\nA: /a*/\n", ConstraintError, "line 2, column 1: terminal A matches the empty text"),
+        ("start: A\nA: /a(/\n", ConstraintError, "line 2, column 4: A: regex: unterminated group"),
+        ("start: /a(?!b)/\n", UnsupportedError, "line 1, column 8: .* depends on the text after the lexeme"),
+        (r'start: "x" /\Ba/', UnsupportedError, "line 1, column 12: .* depends on the text before the lexeme"),
+        ("start: /$/ A\nA: /^x/\n", ConstraintError, "line"),
+        ("start: <[3]>\n", UnsupportedError, r"line 1, column 8: a token by number, <\[3\]>"),
+        ("start: a ^\n", ConstraintError, r"line 1, column 10: expected a definition, .* got '\^'"),
+        ("%import nothing.X\nstart: X\n", ConstraintError, "line 1, column 1: %import: no grammar 'nothing.lark'"),
+        ("a: B\nB: /x/\n", ConstraintError, "no rule 'start' to start from; the rules are a"),
+        ('start: a{"x"}\na{x}: x | a{p{x}}\np{x}: x\n', LimitError, r"line \d, column 1: .* templates=1000"),
+        ("start: A\nA: B\nB: A\n", ConstraintError, "ecursion in terminal"),
+        (r'start: "\ud800"', ConstraintError, "lone surrogate"),
+        ("start: _INDENT A _DEDENT\nA: /x/\n%declare _INDENT _DEDENT\n", ConstraintError, "need a terminal _NEWLINE"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_place(text: str, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        read_lark(text)
+
+
+def test_errors_about_named_constraints() -> None:
+    with pytest.raises(ConstraintError, match="names nothing in the grammar; use Y in a rule"):
+        read_lark("start: X\nX: /x/\n", constraints={"Y": tokamata.literal("y")})
+    with pytest.raises(ConstraintError, match="line 2, column 1: X is defined here and in constraints="):
+        read_lark("start: X\nX: /x/\n", constraints={"X": tokamata.literal("y")})
+    with pytest.raises(TypeError, match="expected a Constraint, got str"):
+        read_lark("start: X\n", constraints={"X": "y"})  # type: ignore[dict-item]
+
+
+def test_deep_and_wide_sources_end() -> None:
+    with pytest.raises((LimitError, ConstraintError)):
+        read_lark("start: " + "(" * 5000 + '"a"' + ")" * 5000 + "\n")
+    source = read_lark("start: " + " ".join(f'"a{i}"?' for i in range(40)) + "\n")
+    assert len(source.productions) < 300

@@ -1,0 +1,64 @@
+"""A grammar's members by definition: longest-match lexing over prefixes, then an Earley recognizer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tokamata.constraints.grammar_source import GrammarSource
+
+
+def lexemes(source: GrammarSource, text: bytes) -> list[int] | None:
+    """Terminals of the text's lexemes without the ignored ones; None where no terminal matches. Lexer "basic"."""
+    found: list[int] = []
+    position = 0
+    while position < len(text):
+        for end in range(len(text), position, -1):
+            names = [i for i, t in enumerate(source.terminals) if t.constraint.accepts(text[position:end])]
+            if names:
+                break
+        else:
+            return None
+        if not source.terminals[names[0]].ignored:
+            found.append(names[0])
+        position = end
+    return found
+
+
+def recognize(source: GrammarSource, terminals: Sequence[int]) -> bool:
+    """Whether the rules derive these terminals, by Earley's algorithm; nullable rules as Aycock and Horspool."""
+    by_rule = source.by_rule()
+    nullable: set[int] = set()
+    while True:
+        more = {p.rule for p in source.productions if all(s in nullable for s in p.symbols)} - nullable
+        if not more:
+            break
+        nullable |= more
+    items: list[dict[tuple[int, tuple[int, ...], int, int], None]] = [{} for _ in range(len(terminals) + 1)]
+    for production in by_rule[source.start]:
+        items[0][source.start, production.symbols, 0, 0] = None
+    for position in range(len(terminals) + 1):
+        work = list(items[position])
+        while work:
+            rule, symbols, dot, origin = work.pop()
+            new: list[tuple[int, tuple[int, ...], int, int]] = []
+            if dot == len(symbols):
+                for r, s, d, o in list(items[origin]):
+                    if d < len(s) and s[d] == rule:
+                        new.append((r, s, d + 1, o))
+            elif symbols[dot] >= 0:
+                new += [(symbols[dot], p.symbols, 0, position) for p in by_rule[symbols[dot]]]
+                if symbols[dot] in nullable:
+                    new.append((rule, symbols, dot + 1, origin))
+            elif position < len(terminals) and ~symbols[dot] == terminals[position]:
+                items[position + 1][rule, symbols, dot + 1, origin] = None
+            for item in new:
+                if item not in items[position]:
+                    items[position][item] = None
+                    work.append(item)
+    return any(r == source.start and d == len(s) and o == 0 for r, s, d, o in items[-1])
+
+
+def accepts(source: GrammarSource, text: bytes) -> bool:
+    """Whether the text is a member; lexer "basic", no indentation."""
+    found = lexemes(source, text)
+    return found is not None and recognize(source, found)
