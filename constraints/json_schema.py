@@ -7,7 +7,7 @@ from typing import Literal
 
 from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder
 from ..automata.errors import ConstraintError
-from .constraint import DEFAULT_LIMITS, Constraint, Limits
+from .constraint import Constraint, Limits
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
 from .json_schema_source import registry_texts, schema_text
@@ -19,6 +19,7 @@ _WHITESPACE = {
     "pretty": JsonWhitespace.PRETTY,
     "any": JsonWhitespace.ANY,
 }
+_OPTIONS = JsonSchemaOptions()  # where nothing else is asked for; never changed
 _KEY_ORDER = {"schema": KeyOrder.SCHEMA, "any": KeyOrder.ANY, "sorted": KeyOrder.SORTED}
 
 
@@ -56,6 +57,27 @@ def json_schema(
     cannot be enforced exactly, LimitError beyond ``limits``, each with the JSON Pointer, ImportError where a type needs
     pydantic.
     """
+    defaults = whitespace == "flexible" and key_order == "schema" and strings == "any" and numbers == "canonical"
+    if defaults and formats is True and not lenient:
+        options = _OPTIONS
+    else:
+        options = _options(whitespace, key_order, strings, numbers, formats, lenient)
+    text = schema_text(schema)
+    documents = registry_texts(registry, text)
+    shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
+    return JsonSchemaConstraint(
+        text,
+        _decoded(documents),
+        options,
+        limits,
+        source=f"json_schema({shown})",
+        report=(SchemaReport(text, documents, formats, lenient),),
+    )
+
+
+def _options(
+    whitespace: str, key_order: str, strings: str, numbers: str, formats: bool, lenient: bool
+) -> JsonSchemaOptions:
     options = JsonSchemaOptions()
     if whitespace in _WHITESPACE:
         options.whitespace = _WHITESPACE[whitespace]
@@ -67,17 +89,7 @@ def json_schema(
     options.canonical_numbers = _one_of("numbers", numbers, ("canonical", "any")) == "canonical"
     options.formats = formats
     options.lenient = lenient
-    text = schema_text(schema)
-    documents = registry_texts(registry, text)
-    shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
-    return JsonSchemaConstraint(
-        text,
-        _decoded(documents),
-        options,
-        limits or DEFAULT_LIMITS,
-        source=f"json_schema({shown})",
-        report=(SchemaReport(text, documents, formats, lenient),),
-    )
+    return options
 
 
 def json_value(max_depth: int | None = None) -> Constraint:

@@ -28,13 +28,14 @@ class JsonSchemaConstraint(Constraint):
         text: bytes,
         documents: list[tuple[str, str]],
         options: JsonSchemaOptions,
-        limits: Limits,
+        limits: Limits | None,
         *,
         source: str,
         report: tuple[LazyReport, ...],
     ) -> None:
         """Compile a schema; see :func:`tokamata.json_schema`."""
-        super().__init__(_native_json_schema(text, documents, options, limits._native()), source=source, report=report)
+        native = _native_json_schema(text, documents, options, limits._native() if limits else None)
+        super().__init__(native, source=source, report=report)
         self._text = text
         self._documents = documents
         self._options = options
@@ -93,7 +94,7 @@ class JsonSchemaConstraint(Constraint):
         options.whitespace = JsonWhitespace.COMPACT
         options.canonical_strings = True
         try:
-            native = _native_json_schema(text, documents, options, self._limits._native())
+            native = _native_json_schema(text, documents, options, self._limits._native() if self._limits else None)
         except ConstraintError as error:
             if "contradicts itself" not in str(error):
                 raise

@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from .._core import write_json
 from ..automata.errors import ConstraintError
 
 _MODEL_HELP = "install pydantic (pip install 'tokamata[pydantic]') or pass the schema as a dict or JSON text"
 _METASCHEMAS = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
 _HOST = b"json-schema.org"
+_DIALECTS = (b'"$schema":"http://json-schema.org', b'"$schema":"https://json-schema.org')  # as they mostly stand there
 _NAMED_DIALECT = re.compile(rb'"\$schema"\s*:\s*"[^"]*json-schema\.org')
 
 
@@ -28,7 +30,7 @@ def schema_text(schema: object, name: str = "json_schema") -> bytes:
     TypeError for other objects.
     """
     if isinstance(schema, (dict, bool)):
-        return _dumped(schema, name)
+        return write_json(schema) or _dumped(schema, name)
     if isinstance(schema, str):
         try:
             return schema.encode()
@@ -47,7 +49,7 @@ def schema_text(schema: object, name: str = "json_schema") -> bytes:
 def registry_texts(registry: Mapping[str, object] | None, schema: bytes) -> list[tuple[str, bytes]]:
     """The documents that references may lead to: those of ``registry``, and metaschemas where a text mentions them."""
     if registry is None:
-        registry = {}
+        return metaschemas() if _mentions_metaschemas(schema) else []
     if not isinstance(registry, Mapping):
         raise TypeError(
             f"json_schema: expected registry as a mapping from URI to schema, got {type(registry).__name__}"
@@ -76,7 +78,9 @@ def metaschemas() -> list[tuple[str, bytes]]:
 def _mentions_metaschemas(text: bytes) -> bool:
     # "$schema" names a draft, which needs no document; an escaped slash or dot only makes the answer yes more often
     mentions = text.count(_HOST)
-    return mentions > 0 and mentions > len(_NAMED_DIALECT.findall(text))
+    if mentions <= sum([text.count(dialect) for dialect in _DIALECTS]):
+        return False
+    return mentions > len(_NAMED_DIALECT.findall(text))
 
 
 def _dumped(schema: object, name: str) -> bytes:

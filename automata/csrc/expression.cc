@@ -1,6 +1,7 @@
 #include "automata/csrc/expression.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "automata/csrc/time_limit.h"
 
@@ -44,6 +45,18 @@ Expressions::Expressions() {
   epsilon.nullable = true;
   Intern(epsilon);
   any_bytes_ = Star(Bytes(ByteSet::All()));
+}
+
+void Expressions::Begin(const Expressions& prepared) {
+  nodes_ = prepared.nodes_;
+  members_ = prepared.members_;
+  table_ = prepared.table_;
+  automata_ = prepared.automata_;
+  automaton_index_ = prepared.automaton_index_;
+  std::copy(std::begin(prepared.bytes_), std::end(prepared.bytes_), std::begin(bytes_));
+  any_bytes_ = prepared.any_bytes_;
+  any_text_ = prepared.any_text_;
+  std::copy(std::begin(prepared.utf8_full_), std::end(prepared.utf8_full_), std::begin(utf8_full_));
 }
 
 bool Expressions::SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const {

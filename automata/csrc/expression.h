@@ -84,6 +84,10 @@ class Expressions {
 
   ExpressionLimits limits;
 
+  // A pool in which nothing was built yet becomes a copy of another one, which has no rules and is not being changed:
+  // its expressions have the same numbers here.
+  void Begin(const Expressions& prepared);
+
   // ---- builders; all normalize and may throw LimitError
   Expr Bytes(const ByteSet& set);
   Expr Byte(uint8_t b) { return bytes_[b] ? bytes_[b] : bytes_[b] = Bytes(ByteSet::Of(b)); }

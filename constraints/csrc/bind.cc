@@ -9,6 +9,7 @@ void BindConstraints(nb::module_& m) {
   BindRegex(m);
   BindJson(m);
   BindJsonSchema(m);
+  BindJsonWrite(m);
   BindJsonLeaves(m);
   BindSchemaDocuments(m);
 }

@@ -8,4 +8,5 @@ void BindJson(nanobind::module_& m);        // bind_json.cc
 void BindJsonLeaves(nanobind::module_& m);  // bind_json_leaves.cc
 void BindSchemaDocuments(nanobind::module_& m);  // bind_schema_documents.cc
 void BindJsonSchema(nanobind::module_& m);  // bind_json_schema.cc
+void BindJsonWrite(nanobind::module_& m);   // bind_json_write.cc
 }  // namespace tokamata

@@ -17,7 +17,7 @@ namespace tokamata {
 namespace {
 
 Language CompileJsonSchema(const nb::bytes& text, const SchemaDocuments::Registry& registry,
-                           const JsonSchemaOptions& options, const Limits& limits) {
+                           const JsonSchemaOptions& options, const Limits* limits) {
   std::string copy(text.c_str(), text.size());
   nb::gil_scoped_release release;
   auto documents = std::make_shared<SharedDocuments>(std::make_unique<SchemaDocuments>(std::move(copy), registry));
@@ -32,7 +32,7 @@ Language CompileJsonSchema(const nb::bytes& text, const SchemaDocuments::Registr
           throw ConstraintError("json_schema: no JSON value is valid against the schema: it contradicts itself at " + rules->WhyEmpty(set));
         return texts;
       },
-      limits);
+      limits ? *limits : Limits());
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void BindJsonSchema(nb::module_& m) {
       .def_rw("lenient", &JsonSchemaOptions::lenient)
       .def_rw("max_cases", &JsonSchemaOptions::max_cases)
       .def_rw("max_nesting", &JsonSchemaOptions::max_nesting);
-  m.def("json_schema", &CompileJsonSchema, "text"_a, "registry"_a, "options"_a, "limits"_a,
+  m.def("json_schema", &CompileJsonSchema, "text"_a, "registry"_a, "options"_a, "limits"_a = nb::none(),
         "The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text.");
 }
 

@@ -46,6 +46,13 @@ class JsonNumbers {
   JsonNumbers(const JsonNumbers&) = delete;
   JsonNumbers& operator=(const JsonNumbers&) = delete;
 
+  // In a pool that began as a copy of another one's: what was made there.
+  void Begin(const JsonNumbers& prepared) {
+    grammar_ = prepared.grammar_;
+    number_ = prepared.number_;
+    integer_ = prepared.integer_;
+  }
+
   // All of JSON's grammar, more than the universe: for numbers that nothing else constrains.
   Expr Grammar();
   // The universe.

@@ -10,6 +10,7 @@
 
 #include "automata/csrc/expression.h"
 #include "constraints/csrc/json_format.h"
+#include "constraints/csrc/json_leaves.h"
 #include "constraints/csrc/json_number.h"
 #include "constraints/csrc/json_schema_sets.h"
 #include "constraints/csrc/json_string.h"
@@ -76,6 +77,12 @@ class SchemaCases {
   // `inhabited` answers whether a set has values of a type; it may say yes when it cannot tell.
   SchemaCases(Expressions* pool, SharedDocuments* documents, const JsonSchemaOptions* options, SchemaSets* sets,
               std::function<bool(SetId, JsonType)> inhabited);
+
+  // In a pool that began as a copy of the leaves'.
+  void Begin(const JsonLeaves& leaves) {
+    strings_.Begin(leaves.strings());
+    numbers_.Begin(leaves.numbers());
+  }
 
   uint8_t SimpleOf(SetId set);
   Expr NumberOf(SetId set);  // texts

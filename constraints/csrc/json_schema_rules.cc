@@ -62,7 +62,10 @@ JsonSchemaRules::JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocume
 
 std::shared_ptr<JsonSchemaRules> JsonSchemaRules::Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
                                                        const JsonSchemaOptions& options) {
+  const JsonLeaves& leaves = JsonLeaves::Of(options.canonical_strings, options.canonical_numbers);
+  pool->Begin(leaves.pool());
   std::shared_ptr<JsonSchemaRules> rules(new JsonSchemaRules(pool, std::move(documents), options));
+  rules->cases_.Begin(leaves);
   rules->source_ = pool->AddRules(rules);
   return rules;
 }

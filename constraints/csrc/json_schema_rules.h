@@ -22,7 +22,7 @@ namespace tokamata {
 
 class JsonSchemaRules final : public RuleSource {
  public:
-  // Adds itself to the pool.
+  // Adds itself to a pool in which nothing was built yet.
   static std::shared_ptr<JsonSchemaRules> Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
                                                const JsonSchemaOptions& options);
 

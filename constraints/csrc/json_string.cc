@@ -1,6 +1,7 @@
 #include "constraints/csrc/json_string.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "constraints/csrc/regex.h"
 
@@ -71,6 +72,16 @@ void AddHexDigit(uint32_t value, ByteSet* set) {
 }
 
 }  // namespace
+
+void JsonStrings::Begin(const JsonStrings& prepared) {
+  any_character_ = prepared.any_character_;
+  any_ = prepared.any_;
+  std::copy(std::begin(prepared.ascii_), std::end(prepared.ascii_), std::begin(ascii_));
+  std::copy(&prepared.hex_full_[0][0], &prepared.hex_full_[0][0] + 2 * 7, &hex_full_[0][0]);
+  low_surrogate_ = prepared.low_surrogate_;
+  classes_ = prepared.classes_;
+  characters_ = prepared.characters_;
+}
 
 // The hexadecimal digits that number a character: \uhhhh, or \ud[89ab]hh\ud[c-f]hh for the 20 bits above U+FFFF.
 struct JsonStrings::HexLevel {
@@ -156,6 +167,18 @@ Expr JsonStrings::Build(const CodePointRanges& ranges) {
   return pool_.Union(pool_.Characters(raw), pool_.Concat(pool_.Byte('\\'), pool_.Union(std::move(escapes))));
 }
 
+// Build for one ASCII character without a short escape: itself (no control character) or \u00hh.
+Expr JsonStrings::BuildAscii(uint32_t c) {
+  ByteSet high, low;
+  AddHexDigit(c >> 4, &high);
+  AddHexDigit(c & 15, &low);
+  const Expr zero = pool_.Byte('0');
+  Expr e = pool_.Concat(pool_.Bytes(high), pool_.Bytes(low));
+  e = pool_.Concat(pool_.Byte('u'), pool_.Concat(zero, pool_.Concat(zero, e)));
+  e = pool_.Concat(pool_.Byte('\\'), e);
+  return c < 0x20 ? e : pool_.Union(pool_.Byte(static_cast<uint8_t>(c)), e);
+}
+
 Expr JsonStrings::Characters(const CodePointRanges& given) {
   CodePointRanges ranges = NormalizeRanges(given);
   if (ranges.empty()) return kEmpty;
@@ -166,7 +189,7 @@ Expr JsonStrings::Characters(const CodePointRanges& given) {
 
 Expr JsonStrings::Character(uint32_t c) {
   if (c >= 128) return Characters({{c, c}});
-  if (ascii_[c] == kEmpty) characters_.insert(ascii_[c] = Build({{c, c}}));
+  if (ascii_[c] == kEmpty) characters_.insert(ascii_[c] = canonical_ || ShortEscape(c) ? Build({{c, c}}) : BuildAscii(c));
   return ascii_[c];
 }
 

@@ -29,6 +29,9 @@ class JsonStrings final : public CharacterSpelling {
   JsonStrings(const JsonStrings&) = delete;
   JsonStrings& operator=(const JsonStrings&) = delete;
 
+  // In a pool that began as a copy of another one's: the characters that were made there.
+  void Begin(const JsonStrings& prepared);
+
   Expressions& pool() { return pool_; }
   bool canonical() const { return canonical_; }
 
@@ -65,6 +68,7 @@ class JsonStrings final : public CharacterSpelling {
 
   struct HexLevel;
   Expr Build(const CodePointRanges& ranges);
+  Expr BuildAscii(uint32_t c);
   Expr HexDigits(const CodePointRanges& ranges, bool astral, int level);
 
   Expressions& pool_;

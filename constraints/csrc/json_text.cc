@@ -84,8 +84,11 @@ void WriteJsonString(std::string_view text, std::string* out) {
     *out += "\\u";
     for (int shift = 12; shift >= 0; shift -= 4) out->push_back(kHex[c >> shift & 15]);
   };
+  size_t written = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const uint8_t c = static_cast<uint8_t>(text[i]);
+    if (c >= 0x20 && c != '"' && c != '\\' && c != 0xED) continue;
+    out->append(text, written, i - written);
     switch (c) {
       case '"':
         *out += "\\\"";
@@ -118,7 +121,9 @@ void WriteJsonString(std::string_view text, std::string* out) {
           out->push_back(static_cast<char>(c));
         }
     }
+    written = i + 1;
   }
+  out->append(text, written);
   out->push_back('"');
 }
 

@@ -281,10 +281,15 @@ class JsonSchemaOptions:
     def max_nesting(self, arg: int, /) -> None: ...
 
 def json_schema(
-    text: bytes, registry: Sequence[tuple[str, str]], options: JsonSchemaOptions, limits: Limits
+    text: bytes, registry: Sequence[tuple[str, str]], options: JsonSchemaOptions, limits: Limits | None = None
 ) -> Language:
     """
     The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text.
+    """
+
+def write_json(value: object) -> bytes | None:
+    """
+    What json.dumps(value, ensure_ascii=False, separators=(",", ":")) writes, in UTF-8. None for values that need more care: other types than JSON's own and tuples, subclasses, keys that are no str, lone surrogates, integers beyond 64 bits, infinities, nesting beyond 200.
     """
 
 def json_string(what: str, text: bytes, canonical: bool, complement: bool = False) -> Language:
