@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tokamata.automata import Fst
+from tokamata.constraints import grammars
 
 import tokamata
 from tokamata.cli import common, run
@@ -44,7 +45,9 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", ["vocab", "compile", "info", "draw", "check", "sample", "diff", "generate"])
+@pytest.mark.parametrize(
+    "command", ["vocab", "compile", "info", "draw", "check", "sample", "diff", "grammars", "generate"]
+)
 def test_help_has_examples(cli, command: str) -> None:
     result = cli(command, "--help")
     assert result.code == 0
@@ -239,3 +242,19 @@ def test_diff(cli, tmp_path: Path) -> None:
     string = schema("string.json", '{"type": "string"}')
     assert cli("diff", string, date).code == 1
     assert cli("diff", string, date, "--no-formats").out.startswith("equal")
+
+
+def test_grammars_are_listed_and_printed(cli) -> None:
+    listed = cli("grammars")
+    assert listed.code == 0
+    lines = [line.split(maxsplit=2) for line in listed.out.splitlines()[1:]]
+    assert [line[0] for line in lines] == list(grammars.names())
+    assert all(line[1] in ("basic", "contextual", "none") and line[2] for line in lines)
+    for name in grammars.names():
+        assert cli("grammars", name).out == grammars.text(name)
+
+
+def test_grammars_unknown(cli) -> None:
+    result = cli("grammars", "cobol")
+    assert result.code == 1
+    assert "expected one of arithmetic, csv" in result.err

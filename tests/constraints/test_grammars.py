@@ -1,0 +1,214 @@
+"""Ready-made grammars: descriptions, and corpora that parsers of the standard library or the specifications decide."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import ipaddress
+import json
+import os
+import random
+import re
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from oracle.lark_parser import parser
+from tokamata.automata.errors import ConstraintError
+from tokamata.constraints import grammars
+
+CORPUS = Path(__file__).resolve().parents[1] / "corpus" / "grammars"
+SMALL = sorted(p.stem for p in CORPUS.glob("*.json"))
+
+
+def corpus(name: str) -> dict[str, list[str]]:
+    return json.loads((CORPUS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@cache
+def by_lark(name: str) -> Callable[[str], bool]:
+    return parser(grammars.text(name), grammars.describe(name).lexer)
+
+
+def is_json(text: str) -> bool:
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    try:
+        json.loads(text, parse_constant=refuse)
+    except ValueError:
+        return False
+    return True
+
+
+def is_json_lines(text: str) -> bool:
+    text = text.rstrip(" \t\r")
+    return not text or all(map(is_json, text.removesuffix("\n").split("\n")))
+
+
+def is_arithmetic(text: str) -> bool:
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return False
+    kinds = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Load, ast.operator, ast.UAdd, ast.USub)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            if type(node.value) not in (int, float):
+                return False
+        elif not isinstance(node, kinds) or (isinstance(node, ast.Call) and not isinstance(node.func, ast.Name)):
+            return False
+    return True
+
+
+def is_csv(text: str) -> bool:
+    try:
+        list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error:
+        return False
+    return True
+
+
+def is_xml(text: str) -> bool:
+    try:
+        ElementTree.fromstring(text)
+    except ElementTree.ParseError:
+        return False
+    return True
+
+
+def is_pattern(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(text)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def is_uri(text: str) -> bool:
+    """RFC 3986 by the expression of its appendix B, then each component by its characters."""
+    parts = re.fullmatch(r"([^:/?#]+):(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?", text, re.S)
+    if parts is None or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", parts[1]):
+        return False
+    for part, more in ((parts[4], ":@/"), (parts[6] or "", ":@/?"), (parts[8] or "", ":@/?")):
+        if not re.fullmatch(rf"([A-Za-z0-9._~!$&'()*+,;={more}-]|%[0-9A-Fa-f]{{2}})*", part):
+            return False
+    if parts[3] is None:
+        return True
+    authority = re.fullmatch(r"(.*@)?(\[.*\]|[^:@\[\]]*)(:[0-9]*)?", parts[3], re.S)
+    if authority is None or not re.fullmatch(r"([A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})*@?", authority[1] or ""):
+        return False
+    host = authority[2]
+    if not host.startswith("["):
+        return bool(re.fullmatch(r"([A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*", host))
+    if re.fullmatch(r"\[[vV][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+\]", host):
+        return True
+    try:
+        ipaddress.IPv6Address(host[1:-1])
+    except ValueError:
+        return False
+    return "%" not in host
+
+
+# Equal: the grammar has exactly the members that the parser reads. Otherwise every member of the grammar must be one.
+PARSERS: dict[str, tuple[Callable[[str], bool], bool]] = {
+    "json": (is_json, True),
+    "json_lines": (is_json_lines, True),
+    "arithmetic": (is_arithmetic, False),
+    "csv": (is_csv, False),
+    "xml": (is_xml, False),
+    "regex": (is_pattern, False),
+    "uri": (is_uri, True),
+}
+
+
+def damaged(members: list[str], seed: int, count: int) -> list[str]:
+    """Members with some characters dropped, doubled, swapped, or brought from other members; short ones more often."""
+    rng = random.Random(seed)
+    alphabet = "".join(members)
+    made = []
+    for _ in range(count):
+        text = rng.choice(members)[:60]
+        for _ in range(rng.choice((1, 1, 1, 2, 3))):
+            at = rng.randrange(len(text) + 1)
+            change = rng.randrange(4)
+            if change == 0:
+                text = text[:at] + text[at + 1 :]
+            elif change == 1:
+                text = text[:at] + rng.choice(alphabet) + text[at:]
+            elif change == 2:
+                text = text[:at] + rng.choice(alphabet) + text[at + 1 :]
+            else:
+                other = rng.choice(members)
+                text = text[:at] + other[rng.randrange(len(other) + 1) :][:20]
+        made.append(text)
+    return made
+
+
+def test_every_grammar_is_described_and_has_a_corpus() -> None:
+    assert grammars.names() == tuple(sorted(grammars.names()))
+    for name in grammars.names():
+        found = grammars.describe(name)
+        assert found.name == name
+        assert found.title
+        assert found.source
+        assert found.leaves_out
+        assert grammars.text(name).startswith(f"// lexer: {found.lexer}\n")
+    assert set(SMALL) <= set(grammars.names())
+
+
+def test_unknown_names_and_descriptions() -> None:
+    with pytest.raises(ConstraintError, match=r"grammars: expected one of arithmetic, csv, .*, got 'cobol'"):
+        grammars.text("cobol")
+    with pytest.raises(ConstraintError, match=r"x: expected a line '// title: ...' at the beginning, got none"):
+        grammars.catalogue.description("x", "// lexer: none\nstart: A\n// title: late\n")
+    with pytest.raises(ConstraintError, match=r"expected the lexer basic, contextual or none, got 'fast'"):
+        grammars.catalogue.description("x", "// lexer: fast\n// title: t\n// source: s\n// leaves out: l\n")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_lark_agrees_with_the_corpus(name: str) -> None:
+    accepts, cases = by_lark(name), corpus(name)
+    assert [text for text in cases["accept"] if not accepts(text)] == []
+    assert [text for text in cases["reject"] if accepts(text)] == []
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_the_parser_agrees_with_the_corpus(name: str) -> None:
+    reads, equal = PARSERS[name]
+    cases = corpus(name)
+    assert [text for text in cases["accept"] if not reads(text)] == []
+    if equal:
+        assert [text for text in cases["reject"] if reads(text)] == []
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_damaged_members(name: str) -> None:
+    reads, equal = PARSERS[name]
+    accepts = by_lark(name)
+    made = damaged(corpus(name)["accept"], seed=5, count=400)
+    wrong = [text for text in made if accepts(text) and not reads(text)]
+    assert wrong == [], "members of the grammar that the parser refuses"
+    if equal:
+        wrong = [text for text in made if reads(text) and not accepts(text)]
+        assert wrong == [], "texts that the parser reads and the grammar has not"
+
+
+def test_sygus_problems() -> None:
+    folder = Path(os.environ.get("TOKAMATA_DATA", "")) / "sygus"
+    files = sorted(folder.glob("*/*.sl")) if "TOKAMATA_DATA" in os.environ else []
+    if not files:
+        pytest.skip("no sygus folder in $TOKAMATA_DATA")
+    whole, term = by_lark("lisp"), by_lark("sygus")
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert whole(text), file.name
+        terms = re.findall(r"^\(constraint (.*)\)$", text, re.M)
+        assert terms
+        assert all(map(term, terms)), file.name
