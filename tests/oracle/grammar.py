@@ -62,3 +62,25 @@ def accepts(source: GrammarSource, text: bytes) -> bool:
     """Whether the text is a member; lexer "basic", no indentation."""
     found = lexemes(source, text)
     return found is not None and recognize(source, found)
+
+
+def derives(source: GrammarSource, text: bytes) -> bool:
+    """Whether the start rule derives the text with terminals as plain languages (lexer "none"); O(n³) and more."""
+    size = len(text)
+    spans = [
+        {(i, j) for i in range(size + 1) for j in range(i, size + 1) if t.constraint.accepts(text[i:j])}
+        for t in source.terminals
+    ]
+    found: list[set[tuple[int, int]]] = [set() for _ in source.rules]
+    grown = True
+    while grown:
+        grown = False
+        for production in source.productions:
+            reached = {(i, i) for i in range(size + 1)}
+            for symbol in production.symbols:
+                relation = found[symbol] if symbol >= 0 else spans[~symbol]
+                reached = {(i, k) for i, j in reached for j2, k in relation if j == j2}
+            if not reached <= found[production.rule]:
+                found[production.rule] |= reached
+                grown = True
+    return (0, size) in found[source.start]

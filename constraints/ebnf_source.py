@@ -1,0 +1,90 @@
+"""read_ebnf: a grammar in the EBNF of W3C specifications as a GrammarSource."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..automata.errors import ConstraintError
+from .constraint import Constraint
+from .grammar_parts import Definition, Part, Reader, characters
+from .grammar_source import GrammarSource, Lexing, Place
+from .literal import literal
+
+_CHARACTER = re.compile(r"#x([0-9A-Fa-f]+)|(.)", re.DOTALL)
+
+
+def read_ebnf(
+    text: str,
+    start: str | None = None,
+    lexer: Lexing | None = None,
+    constraints: Mapping[str, Constraint] | None = None,
+) -> GrammarSource:
+    r"""Read a grammar in the notation of XML 1.0, section 6; ``start`` is its first rule where not given.
+
+    ``#xN``, ``[a-z#x20-#x7F]``, ``[^...]``, strings in either quotes, ``( )``, ``A?``, ``A*``, ``A+``, ``A B``,
+    ``A | B``, ``A - B`` (binds tighter than ``A B``), comments, ``[wfc: ...]`` and ``[vc: ...]`` (ignored), numbered
+    productions. The sides of ``-`` may call rules that do not call themselves. ``lexer`` is ``"none"`` where it is not
+    given. Names of ``constraints`` stand where rules stand. Parts that call no rule are one terminal each.
+
+    Raises ConstraintError, with line and column, for malformed grammars and names without a rule, UnsupportedError for
+    exceptions between rules that call themselves, LimitError for groups nested too deeply.
+    """
+    return _Reader(text, constraints or {}).read("ebnf", start, lexer or "none")
+
+
+class _Reader(Reader):
+    def definitions(self, tree: Any) -> list[Definition]:
+        """The rules of a parsed grammar."""
+        found = []
+        for rule in tree.children:
+            head = rule.children[0]
+            match = re.search(r"([A-Za-z_][A-Za-z0-9_.]*)\s*::=\Z", head)
+            assert match is not None
+            place = Place(head.line, head.column + match.start())
+            found.append(Definition(match[1], place, self.part(rule.children[1], place)))
+        return found
+
+    def part(self, tree: Any, around: Place) -> Part:
+        """The part of a subtree; an empty one is placed where what it belongs to begins."""
+        kind, children, meta = str(tree.data), tree.children, tree.meta
+        place = around if meta.empty else Place(meta.line, meta.column)
+        text = "" if meta.empty else self.text[meta.start_pos : meta.end_pos].strip()
+        if kind in ("choice", "sequence"):
+            parts = tuple(self.part(c, place) for c in children)
+            return self.join("choice" if kind == "choice" else "sequence", text, place, parts)
+        if kind == "group":
+            return self.part(children[0], place).written_as(text)
+        if kind == "operator":
+            low, high = {"*": (0, None), "+": (1, None), "?": (0, 1)}[str(children[1])]
+            return self.repeat(self.part(children[0], place), low, high, text)
+        if kind == "exception":
+            return Part("except", text, place, (self.part(children[0], place), self.part(children[2], place)))
+        token = str(children[0])
+        if kind == "call":
+            return self.call(token, place)
+        if kind == "string":
+            return Part("terminal", token, place, constraint=literal(token[1:-1]), literal=token[1:-1].encode())
+        if kind == "character":
+            data = chr(self._codes(token, place)[0][0]).encode()
+            return Part("terminal", token, place, constraint=literal(data), literal=data)
+        ranges, negated = self._class(token, place)
+        return Part("terminal", token, place, constraint=characters(ranges, negated, token))
+
+    def _codes(self, text: str, place: Place) -> list[tuple[int, bool]]:
+        """Code points, and whether each was written as #xN."""
+        found: list[tuple[int, bool]] = []
+        for match in _CHARACTER.finditer(text):
+            code = int(match[1], 16) if match[1] else ord(match[2])
+            if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+                raise ConstraintError(
+                    f"grammar: {place}: {match[0]} is not a character; use #x0 to #x10FFFF, no surrogates"
+                )
+            found.append((code, match[1] is not None))
+        return found
+
+    def _class(self, token: str, place: Place) -> tuple[list[tuple[int, int]], bool]:
+        negated = token.startswith("[^")
+        found = self._codes(token[2 if negated else 1 : -1], place)
+        return self.ranges(found, token, place), negated

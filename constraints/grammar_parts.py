@@ -1,0 +1,416 @@
+"""Right-hand sides as trees of parts, and their GrammarSource: what calls no rule becomes one terminal."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from .._core import Language
+from ..automata.errors import ConstraintError, LimitError, UnsupportedError
+from .constraint import Constraint
+from .grammar_source import GrammarSource, GrammarSyntax, Lexing, Place, Production, Rule, Terminal
+from .literal import literal
+
+PartKind = Literal["terminal", "rule", "sequence", "choice", "repeat", "except"]
+
+MOST_COPIES = 100  # of a repeated part in a row; more are made of blocks
+MOST_REPEATS = 1_000_000
+MOST_INLINED = 10_000  # parts of the rules that one exception (A - B) reads
+
+_LAST = 0x10FFFF
+_WORDS = {
+    "NAME": "a name", "STRING": "a string", "CLASS": "a class [...]", "ANY": ".", "TOKEN": "<token>", "_LPAR": "(",
+    "RPAR": ")", "OPERATOR": "* + ?", "BOUNDS": "{n,m}", "_IS": "::=", "_OR": "|", "_NL": "the end of the line",
+    "HEAD": "name ::=", "CHARACTER": "#xN", "MINUS": "-",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a right-hand side; ``text`` is how it was written, without blanks around it."""
+
+    kind: PartKind
+    text: str
+    place: Place
+    parts: tuple[Part, ...] = ()
+    constraint: Constraint | None = None  # of a terminal
+    literal: bytes | None = None  # of a terminal that is a plain string
+    name: str = ""  # of a rule
+    low: int = 0  # of a repetition
+    high: int | None = None
+    calls: bool = field(init=False, default=False)  # some rule; an exception calls none, it is a terminal
+
+    def __post_init__(self) -> None:
+        calls = self.kind == "rule" or (self.kind != "except" and any(part.calls for part in self.parts))
+        object.__setattr__(self, "calls", calls)
+
+    def written_as(self, text: str) -> Part:
+        """The same part under another text, with its parentheses."""
+        return replace(self, text=text)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A rule as written."""
+
+    name: str
+    place: Place
+    body: Part
+
+
+def characters(ranges: list[tuple[int, int]], negated: bool, text: str) -> Constraint:
+    """One character of a class: code points, both ends included; surrogates belong to no class."""
+    wanted = sorted(ranges)
+    if negated:
+        outside, position = [], 0
+        for low, high in wanted:
+            if low > position:
+                outside.append((position, low - 1))
+            position = max(position, high + 1)
+        if position <= _LAST:
+            outside.append((position, _LAST))
+        wanted = outside
+    planes = ((0, 0xD7FF), (0xE000, _LAST))
+    parts = [(max(low, first), min(high, last)) for low, high in wanted for first, last in planes]
+    return Constraint(Language.characters([(low, high) for low, high in parts if low <= high]), source=text)
+
+
+class Reader(ABC):
+    """What the transformers of both notations share: places, and constraints that are passed by name."""
+
+    def __init__(self, text: str, constraints: Mapping[str, Constraint]) -> None:
+        self.text = text
+        self.constraints = constraints
+        self.used: set[str] = set()
+        for name, constraint in constraints.items():
+            if not isinstance(constraint, Constraint):
+                raise TypeError(
+                    f"grammar: constraints[{name!r}]: expected a Constraint, got {type(constraint).__name__}; "
+                    "make one with tokamata.regex, literal or choice"
+                )
+
+    def call(self, name: str, place: Place) -> Part:
+        """A part that calls a rule, or a terminal of the constraint of that name."""
+        if name in self.constraints:
+            self.used.add(name)
+            return Part("terminal", name, place, constraint=self.constraints[name])
+        return Part("rule", name, place, name=name)
+
+    def repeat(self, part: Part, low: int, high: int | None, text: str) -> Part:
+        """A repetition. Raises ConstraintError for bounds in the wrong order, LimitError for too large ones."""
+        if high is not None and high < low:
+            raise ConstraintError(f"grammar: {part.place}: expected n <= m in {{n,m}}, got {{{low},{high}}}")
+        if max(low, high or 0) > MOST_REPEATS:
+            raise LimitError(f"grammar: {part.place}: limit reached: repeats={MOST_REPEATS}; nest repetitions")
+        return Part("repeat", text, part.place, (part,), low=low, high=high)
+
+    def ranges(self, found: list[tuple[int, bool]], token: str, place: Place) -> list[tuple[int, int]]:
+        """The ranges of a class from its code points; a - that was not escaped joins its neighbours.
+
+        Raises ConstraintError for an empty class and for a range that ends before it begins.
+        """
+        if not found:
+            raise ConstraintError(f"grammar: {place}: {token} is an empty class; put characters between [ and ]")
+        ranges: list[tuple[int, int]] = []
+        i = 0
+        while i < len(found):
+            low = high = found[i][0]
+            i += 1
+            if i + 1 < len(found) and found[i] == (ord("-"), False):
+                high = found[i + 1][0]
+                i += 2
+            if high < low:
+                raise ConstraintError(
+                    f"grammar: {place}: {token} has a range that ends before it begins; swap its ends"
+                )
+            ranges.append((low, high))
+        return ranges
+
+    def join(self, kind: PartKind, text: str, place: Place, parts: tuple[Part, ...]) -> Part:
+        """A choice or sequence; a single part stays itself."""
+        return parts[0] if len(parts) == 1 else Part(kind, text, place, parts)
+
+    @abstractmethod
+    def definitions(self, tree: Any) -> list[Definition]:
+        """The rules of a parsed grammar."""
+
+    def read(self, syntax: GrammarSyntax, start: str | None, lexer: Lexing) -> GrammarSource:
+        """Parse the text and build its GrammarSource; ``start`` None is the first rule."""
+        tree = parse_notation(syntax, self.text)
+        try:
+            definitions = self.definitions(tree)
+            self.check_names(definitions)
+            if start is None and not definitions:
+                raise ConstraintError("grammar: expected a rule, name ::= ..., got none")
+            return to_source(definitions, syntax, start or definitions[0].name, lexer)
+        except RecursionError:
+            raise LimitError("grammar: limit reached: nesting of groups; use rules instead of groups") from None
+
+    def check_names(self, definitions: list[Definition]) -> None:
+        """Raise ConstraintError for passed constraints that are not used, or defined by the grammar too."""
+        for definition in definitions:
+            if definition.name in self.constraints:
+                raise ConstraintError(
+                    f"grammar: {definition.place}: {definition.name} is defined here and in constraints=; "
+                    "drop one of the two"
+                )
+        for name in sorted(set(self.constraints) - self.used):
+            raise ConstraintError(
+                f"grammar: constraints={{{name!r}: ...}} names nothing in the grammar; use {name} in a rule, "
+                "or leave it out"
+            )
+
+
+def to_source(
+    definitions: list[Definition],
+    syntax: GrammarSyntax,
+    start: str,
+    lexer: Lexing,
+) -> GrammarSource:
+    """The GrammarSource of rules. Raises ConstraintError for names without a rule, with line and column."""
+    return _Builder(definitions, syntax, start, lexer).build()
+
+
+class _Builder:
+    def __init__(
+        self,
+        definitions: list[Definition],
+        syntax: GrammarSyntax,
+        start: str,
+        lexer: Lexing,
+    ) -> None:
+        self.syntax: GrammarSyntax = syntax
+        self.lexer: Lexing = lexer
+        self.bodies: dict[str, Part] = {}
+        self.numbers: dict[str, int] = {}
+        self.rules: list[Rule] = []
+        self.productions: list[Production] = []
+        self.terminals: list[Terminal] = []
+        self.symbols: dict[tuple[object, ...], int] = {}  # of parts and repetitions that were made already
+        for definition in definitions:
+            if definition.name in self.bodies:
+                raise ConstraintError(
+                    f"grammar: {definition.place}: rule {definition.name} is defined more than once; "
+                    f"join the definitions with |"
+                )
+            self.bodies[definition.name] = definition.body
+            self.numbers[definition.name] = len(self.rules)
+            self.rules.append(Rule(definition.name, definition.place))
+        if start not in self.numbers:
+            found = ", ".join(list(self.numbers)[:10]) or "none"
+            raise ConstraintError(f"grammar: no rule {start!r} to start from; the rules are {found}: pass start=...")
+        self.start = self.numbers[start]
+
+    def build(self) -> GrammarSource:
+        for name, body in self.bodies.items():
+            self._add(self.numbers[name], body)
+        order = list(range(len(self.terminals)))
+        if self.lexer != "none":  # strings before other terminals where terminals compete
+            order.sort(key=lambda i: self.terminals[i].literal is None)
+        new = {~old: ~i for i, old in enumerate(order)}
+        return GrammarSource(
+            syntax=self.syntax,
+            lexer=self.lexer,
+            terminals=tuple(self.terminals[i] for i in order),
+            rules=tuple(self.rules),
+            productions=tuple(
+                Production(p.rule, tuple(new.get(s, s) for s in p.symbols), p.place) for p in self.productions
+            ),
+            start=self.start,
+        )
+
+    # ---- parts to symbols
+    def _add(self, rule: int, body: Part) -> None:
+        """The productions of a rule; alternatives without calls become one terminal together."""
+        for alternative in self._alternatives(body):
+            self.productions.append(Production(rule, tuple(self._sequence(alternative)), alternative.place))
+
+    def _alternatives(self, body: Part) -> list[Part]:
+        if body.kind != "choice" or not body.calls:
+            return [body]
+        flat: list[Part] = []
+        for part in body.parts:
+            flat += self._alternatives(part)
+        together = [part for part in flat if not part.calls]
+        rest = [part for part in flat if part.calls]
+        if len(together) > 1:
+            text = " | ".join(part.text for part in together)
+            together = [Part("choice", text, together[0].place, tuple(together))]
+        return together + rest
+
+    def _sequence(self, part: Part) -> list[int]:
+        """A part as symbols in a row; neighbours without calls become one terminal together."""
+        symbols: list[int] = []
+        run: list[Part] = []
+        for item in [*self._items(part), None]:
+            if item is not None and not item.calls:
+                run.append(item)
+                continue
+            if run:
+                joined = run[0]
+                if len(run) > 1:
+                    joined = Part("sequence", " ".join(p.text for p in run), run[0].place, tuple(run))
+                symbols += self._terminal(joined)
+                run = []
+            if item is not None:
+                symbols += self._symbols(item)
+        return symbols
+
+    def _items(self, part: Part) -> list[Part]:
+        return [i for p in part.parts for i in self._items(p)] if part.kind == "sequence" else [part]
+
+    def _symbols(self, part: Part) -> list[int]:
+        if part.kind == "rule":
+            return [self._called(part)]
+        if part.kind == "choice":
+            return [self._made(("part", part.text), part, [self._sequence(a) for a in self._alternatives(part)])]
+        assert part.kind == "repeat", part
+        inner = part.parts[0]
+        single = self._sequence(inner) if inner.kind != "choice" else self._symbols(inner)
+        return self._repeated(part, tuple(single))
+
+    def _called(self, part: Part) -> int:
+        number = self.numbers.get(part.name)
+        if number is None:
+            raise ConstraintError(
+                f"grammar: {part.place}: rule {part.name} is used but not defined; define it, "
+                f"or pass constraints={{{part.name!r}: tokamata.regex(...)}}"
+            )
+        return number
+
+    def _made(self, key: tuple[object, ...], part: Part, right: list[list[int]]) -> int:
+        """A rule that was not written."""
+        if key not in self.symbols:
+            self.symbols[key] = len(self.rules)
+            self.rules.append(Rule(_short(part.text), part.place, written=False))
+            number = self.symbols[key]
+            self.productions += [Production(number, tuple(symbols), part.place) for symbols in right]
+        return self.symbols[key]
+
+    def _repeated(self, part: Part, unit: tuple[int, ...]) -> list[int]:
+        symbols = self._exactly(part, unit, part.low)
+        if part.high is None:
+            if part.low == 1 and len(symbols) == len(unit):
+                return [self._plus(part, unit)]
+            return [*symbols, self._star(part, unit)]
+        if part.high == part.low:
+            return symbols
+        return symbols + self._at_most(part, unit, part.high - part.low)
+
+    def _plus(self, part: Part, unit: tuple[int, ...]) -> int:
+        key = ("plus", unit)
+        if key not in self.symbols:
+            number = self._made(key, part, [list(unit)])
+            self.productions.append(Production(number, (number, *unit), part.place))
+        return self.symbols[key]
+
+    def _star(self, part: Part, unit: tuple[int, ...]) -> int:
+        key = ("star", unit)
+        if key not in self.symbols:
+            number = self._made(key, part, [[]])
+            self.productions.append(Production(number, (number, *unit), part.place))
+        return self.symbols[key]
+
+    def _exactly(self, part: Part, unit: tuple[int, ...], n: int) -> list[int]:
+        if n <= MOST_COPIES:
+            return list(unit) * n
+        half = [self._made(("times", unit, n // 2), part, [self._exactly(part, unit, n // 2)])]
+        return half * 2 + list(unit) * (n % 2)
+
+    def _at_most(self, part: Part, unit: tuple[int, ...], n: int) -> list[int]:
+        """Between 0 and n units: a chain of rules, or for large n pairs of units and at most one more."""
+        if n == 0:
+            return []
+        if n > MOST_COPIES and n % 2:
+            pair = (self._made(("times", unit, 2), part, [list(unit) * 2]),)
+            return [*self._at_most(part, pair, n // 2), *self._at_most(part, unit, 1)]
+        if n > MOST_COPIES:
+            more = [*unit, *self._at_most(part, unit, n - 1)]
+            return [self._made(("most", unit, n), part, [[], more])]
+        below: list[int] = []
+        for i in range(1, n + 1):
+            below = [self._made(("most", unit, i), part, [[], [*unit, *below]])]
+        return below
+
+    # ---- terminals
+    def _terminal(self, part: Part) -> list[int]:
+        """The terminal of a part without calls; nothing for the empty text."""
+        key = ("terminal", part.text)
+        if key in self.symbols:
+            return [self.symbols[key]]
+        if part.kind == "sequence" and not part.parts:
+            return []
+        constraint = self._constraint(part)
+        nullable = self.lexer != "none" and constraint.accepts(b"")
+        if nullable:
+            constraint = constraint - b""
+        self.symbols[key] = ~len(self.terminals)
+        self.terminals.append(Terminal(_short(part.text), constraint, part.literal, place=part.place))
+        if nullable:
+            symbol = self.symbols.pop(key)
+            self.symbols[key] = self._made(("optional", part.text), part, [[], [symbol]])
+        return [self.symbols[key]]
+
+    def _constraint(self, part: Part, inside: tuple[str, ...] = (), spent: list[int] | None = None) -> Constraint:
+        """The language of a part without calls, or inside an exception also with calls of rules that do not recur."""
+        if spent is not None:
+            spent[0] += 1
+            if spent[0] > MOST_INLINED:
+                raise LimitError(
+                    f"grammar: {part.place}: limit reached: inlined={MOST_INLINED} parts of rules in one exception; "
+                    "use smaller rules"
+                )
+        if part.kind == "terminal":
+            assert part.constraint is not None
+            return part.constraint
+        if part.kind == "rule":
+            self._called(part)
+            if part.name in inside:
+                raise UnsupportedError(
+                    f"grammar: {part.place}: {inside[0]} on a side of - calls itself; "
+                    "exceptions are exact between regular parts only"
+                )
+            return self._constraint(self.bodies[part.name], (*inside, part.name), spent or [0])
+        if part.kind == "except":
+            count = spent or [0]
+            return self._constraint(part.parts[0], inside, count) - self._constraint(part.parts[1], inside, count)
+        parts = [self._constraint(p, inside, spent) for p in part.parts]
+        if part.kind == "repeat":
+            return parts[0].repeat(part.low, part.high)
+        result = parts[0] if parts else literal(b"")
+        for more in parts[1:]:
+            result = result + more if part.kind == "sequence" else result | more
+        return result
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def parse_notation(name: str, text: str) -> Any:
+    """Parse a grammar with the Lark grammar of its own notation (``name``.lark in this folder).
+
+    Raises ConstraintError with line and column, ImportError without ``lark``.
+    """
+    try:
+        import lark
+    except ImportError:
+        raise ImportError("grammar: grammars need the lark package; pip install 'tokamata[grammar]'") from None
+    notation = Path(__file__).with_name(f"{name}.lark").read_text(encoding="utf-8")
+    parser = lark.Lark(notation, parser="lalr", propagate_positions=True, maybe_placeholders=False)
+    try:
+        return parser.parse(text)
+    except lark.exceptions.UnexpectedInput as error:
+        at = error.pos_in_stream if isinstance(error.pos_in_stream, int) else len(text)
+        found = repr(text[at : at + 20].splitlines()[0]) if text[at : at + 1].strip() else "the end of the line"
+        if at >= len(text.rstrip()):
+            at, found = len(text.rstrip()), "the end"
+        line = text.count("\n", 0, at) + 1
+        place = Place(line, at - text.rfind("\n", 0, at))
+        wanted = sorted(set(getattr(error, "accepts", None) or getattr(error, "allowed", None) or ()))
+        expected = ", ".join(_WORDS.get(w, w) for w in wanted if w != "$END")
+        raise ConstraintError(f"grammar: {place}: expected {expected or 'another part'}, got {found}") from None
