@@ -79,6 +79,10 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
         --call_depth_;
         return;
       }
+      case ExprKind::kLeaf:
+        leaves_[n.a]->Arcs(n.b, &leaf_arcs_);
+        for (const LeafAutomaton::Arc& arc : leaf_arcs_) out->push_back({arc.bytes, Concat(Leaf(n.a, arc.state), rest)});
+        return;
       case ExprKind::kAutomaton: {
         const ByteTable& table = *automata_[n.a];
         const uint32_t* row = table.next.data() + size_t{n.b} * 256;

@@ -137,6 +137,7 @@ size_t Expressions::MemoryBytes() const {
   size_t bytes = nodes_.capacity() * sizeof(Node) + (members_.capacity() + table_.capacity()) * sizeof(uint32_t);
   for (const auto& a : automata_) bytes += a->next.size() * sizeof(uint32_t) + a->final.size();
   for (const RuleTable& r : rules_) bytes += r.bodies.capacity() * sizeof(Expr) + r.source->MemoryBytes();
+  for (const auto& leaf : leaves_) bytes += leaf->MemoryBytes();
   return bytes;
 }
 
@@ -188,6 +189,14 @@ void Expressions::Import(const Expressions& other, std::vector<Expr>* roots) {
         const auto [it, added] = sources.emplace(n.a, 0);
         if (added) it->second = AddRules(other.rules_[n.a].source->Clone(this));
         copy[x] = Call(it->second, n.b, n.nullable, n.first);
+        break;
+      }
+      case ExprKind::kLeaf: {
+        const LeafAutomaton& from = *other.leaves_[n.a];
+        uint32_t leaf = 0;
+        while (leaf < leaves_.size() && leaves_[leaf]->Origin() != from.Origin()) ++leaf;
+        if (leaf == leaves_.size()) AddLeaf(from.Clone());
+        copy[x] = Leaf(leaf, leaves_[leaf]->Adopt(from, n.b));
         break;
       }
     }

@@ -18,6 +18,7 @@
 #include "automata/csrc/byte_set.h"
 #include "automata/csrc/byte_table.h"
 #include "automata/csrc/errors.h"
+#include "automata/csrc/leaf_automaton.h"
 
 namespace tokamata {
 
@@ -44,6 +45,7 @@ enum class ExprKind : uint8_t {
   kComplement,  // all byte strings but those of x
   kAutomaton,   // the strings that a state of a registered eager automaton accepts
   kCall,        // the language of a rule, whose expression is made when a derivative first needs it
+  kLeaf,        // the strings that a state of a registered delayed automaton accepts
 };
 
 class BoundedParts;  // bounded_parts.h
@@ -121,6 +123,9 @@ class Expressions {
   // The language of a rule, which is not empty: whether it has the empty string, and the bytes that members begin with
   // (more does no harm).
   Expr Call(uint32_t source, uint32_t rule, bool nullable, const ByteSet& first);
+  // The strings accepted from a state of a delayed automaton, by its number in this pool; there is one.
+  uint32_t AddLeaf(std::shared_ptr<LeafAutomaton> leaf);
+  Expr Leaf(uint32_t leaf, uint32_t state);
   // What a call stands for.
   Expr Expand(Expr call);
   // Copies an expression of another pool (whose owner must not change it meanwhile).
@@ -149,6 +154,8 @@ class Expressions {
   const ByteSet& Set(Expr e) const { return nodes_[e].first; }  // kBytes
   const ByteTable& Table(Expr e) const { return *automata_[nodes_[e].a]; }  // kAutomaton, with TableState
   uint32_t TableState(Expr e) const { return nodes_[e].b; }
+  LeafAutomaton* LeafOf(Expr e) const { return leaves_[nodes_[e].a].get(); }  // kLeaf, with LeafState
+  uint32_t LeafState(Expr e) const { return nodes_[e].b; }
   size_t Size() const { return nodes_.size(); }
   size_t MemoryBytes() const;
   // For messages and tests: a regular-expression-like text, cut off after `limit` characters.
@@ -209,6 +216,8 @@ class Expressions {
     std::vector<Expr> bodies;  // by rule; kEmpty: not expanded yet
   };
   std::vector<RuleTable> rules_;
+  std::vector<std::shared_ptr<LeafAutomaton>> leaves_;
+  std::vector<LeafAutomaton::Arc> leaf_arcs_;  // scratch of Collect
   uint32_t call_depth_ = 0;  // of rules entered by Collect
   int merge_depth_ = 0;  // of nested unions inside MergeRepeats
 };

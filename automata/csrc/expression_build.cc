@@ -440,6 +440,21 @@ Expr Expressions::Expand(Expr call) {
   return rules_[source].bodies[rule] = body;
 }
 
+uint32_t Expressions::AddLeaf(std::shared_ptr<LeafAutomaton> leaf) {
+  leaves_.push_back(std::move(leaf));
+  return static_cast<uint32_t>(leaves_.size() - 1);
+}
+
+Expr Expressions::Leaf(uint32_t leaf, uint32_t state) {
+  Node n;
+  n.kind = ExprKind::kLeaf;
+  n.a = leaf;
+  n.b = state;
+  n.nullable = leaves_[leaf]->IsFinal(state);
+  n.first = ByteSet::All();
+  return Intern(n);
+}
+
 Expr Expressions::Automaton(std::shared_ptr<const ByteTable> table, uint32_t state) {
   if (state == 0) return kEmpty;
   const auto [it, added] = automaton_index_.emplace(table.get(), static_cast<uint32_t>(automata_.size()));

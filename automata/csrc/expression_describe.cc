@@ -66,6 +66,7 @@ std::string Expressions::Describe(Expr root, size_t limit) const {
       }
       case ExprKind::kComplement: text(")"), push(n.a), text("~("); break;
       case ExprKind::kCall: out += "<rule " + std::to_string(n.b) + ">"; break;
+      case ExprKind::kLeaf: out += "<leaf " + std::to_string(n.a) + ":" + std::to_string(n.b) + ">"; break;
       case ExprKind::kAutomaton: out += "<automaton " + std::to_string(n.a) + ":" + std::to_string(n.b) + ">"; break;
     }
   }

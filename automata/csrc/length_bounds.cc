@@ -114,6 +114,7 @@ uint32_t LengthBounds::LeastOf(Expr e) {
       for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) least = std::max(least, bounds_[pool_->Members(e)[i]].least);
       return least;
     case ExprKind::kAutomaton: return TableOf(e).to_final[pool_->TableState(e)];
+    case ExprKind::kLeaf: return pool_->LeafOf(e)->Least(pool_->LeafState(e));
     case ExprKind::kCall: {
       const auto body = bodies_.find(e);
       return body != bodies_.end() ? bounds_[body->second].least : pool_->Nullable(e) ? 0 : 1;
@@ -141,6 +142,7 @@ uint32_t LengthBounds::MostOf(Expr e) const {
       for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) most = std::max(most, bounds_[pool_->Members(e)[i]].most);
       return most;
     case ExprKind::kAutomaton: return tables_.at(&pool_->Table(e)).most;
+    case ExprKind::kLeaf: return pool_->LeafOf(e)->Most(pool_->LeafState(e));
     case ExprKind::kCall: {
       const auto body = bodies_.find(e);
       const bool settled = body != bodies_.end() && bounds_[body->second].settled;

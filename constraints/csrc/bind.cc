@@ -10,6 +10,7 @@ void BindConstraints(nb::module_& m) {
   BindJson(m);
   BindJsonSchema(m);
   BindJsonWrite(m);
+  BindGrammar(m);
   BindJsonLeaves(m);
   BindSchemaDocuments(m);
 }

@@ -9,4 +9,5 @@ void BindJsonLeaves(nanobind::module_& m);  // bind_json_leaves.cc
 void BindSchemaDocuments(nanobind::module_& m);  // bind_schema_documents.cc
 void BindJsonSchema(nanobind::module_& m);  // bind_json_schema.cc
 void BindJsonWrite(nanobind::module_& m);   // bind_json_write.cc
+void BindGrammar(nanobind::module_& m);     // bind_grammar.cc
 }  // namespace tokamata

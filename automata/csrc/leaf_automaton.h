@@ -1,0 +1,37 @@
+// LeafAutomaton: a delayed deterministic automaton as a leaf of expressions.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "automata/csrc/byte_set.h"
+
+namespace tokamata {
+
+// What has states of its own and is no expression, but wants the algebra of expressions around it. Used under the lock
+// of the acceptor that owns the pool.
+class LeafAutomaton {
+ public:
+  struct Arc {
+    ByteSet bytes;
+    uint32_t state;
+  };
+  virtual ~LeafAutomaton() = default;
+  // Replaces *out by the arcs of a state: disjoint bytes, and only states from which some final one can be reached.
+  virtual void Arcs(uint32_t state, std::vector<Arc>* out) = 0;
+  virtual bool IsFinal(uint32_t state) = 0;
+  // No string of fewer bytes is accepted from a state; some string is accepted that is no longer than Most, from there
+  // and from wherever it leads (0xffffffff: not known).
+  virtual uint32_t Least(uint32_t state) { return IsFinal(state) ? 0 : 1; }
+  virtual uint32_t Most(uint32_t) { return 0xffffffff; }
+
+  // The same automaton for another pool, without states; Adopt turns states of an automaton of the same origin into its
+  // own.
+  virtual std::shared_ptr<LeafAutomaton> Clone() const = 0;
+  virtual const void* Origin() const = 0;
+  virtual uint32_t Adopt(const LeafAutomaton& other, uint32_t state) = 0;
+  virtual size_t MemoryBytes() const = 0;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,67 @@
+// Python binding of grammars.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "automata/csrc/language.h"
+#include "constraints/csrc/bind.h"
+#include "constraints/csrc/grammar.h"
+#include "constraints/csrc/lexed_grammar.h"
+#include "constraints/csrc/rule_calls.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tokamata {
+namespace {
+
+using Production = std::pair<uint32_t, std::vector<int64_t>>;
+
+Language CompileGrammar(const std::vector<const Language*>& terminals, std::vector<std::string> terminal_names,
+                        std::vector<std::string> rule_names, const std::vector<Production>& productions, uint32_t start,
+                        const std::vector<uint32_t>& ignored, const std::string& lexer, const Limits* given) {
+  const Limits limits = given ? *given : Limits();
+  Grammar grammar;
+  grammar.num_terminals = static_cast<uint32_t>(terminals.size());
+  grammar.num_rules = static_cast<uint32_t>(rule_names.size());
+  grammar.start = start;
+  grammar.terminal_names = std::move(terminal_names);
+  grammar.rule_names = std::move(rule_names);
+  for (const auto& [rule, symbols] : productions) {
+    Grammar::Production p{rule, {}};
+    for (const int64_t s : symbols) p.letters.push_back(static_cast<uint32_t>(s < 0 ? ~s : s + grammar.num_terminals));
+    grammar.productions.push_back(std::move(p));
+  }
+  const auto import = [&](Expressions* pool) {
+    std::vector<Expr> roots;
+    for (const Language* t : terminals)
+      roots.push_back(t->Acceptor()->WithPool([&](const Expressions& other) { return pool->Import(other, t->Acceptor()->Root()); }));
+    return roots;
+  };
+  if (lexer == "none")
+    return Language::Build([&](Expressions* pool) { return CompileScannerless(grammar, pool, import(pool)); }, limits);
+  return Language::Build(
+      [&](Expressions* pool) {
+        auto lexemes = std::make_unique<Expressions>();
+        lexemes->limits = limits.expressions;
+        std::vector<Expr> roots = import(lexemes.get());
+        const auto rules = CompileLexed(std::move(grammar), std::move(lexemes), std::move(roots), ignored, lexer == "contextual");
+        rules->lexer->max_states = limits.states;
+        rules->lexer->seconds = limits.seconds;
+        auto leaf = std::make_shared<LexedGrammar>(rules);
+        const uint32_t state = leaf->Start();
+        return state == LexedGrammar::kDead ? kEmpty : pool->Leaf(pool->AddLeaf(leaf), state);
+      },
+      limits);
+}
+
+}  // namespace
+
+void BindGrammar(nb::module_& m) {
+  m.def("grammar", &CompileGrammar, "terminals"_a, "terminal_names"_a, "rule_names"_a, "productions"_a, "start"_a,
+        "ignored"_a, "lexer"_a, "limits"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
+        "The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s.");
+}
+
+}  // namespace tokamata

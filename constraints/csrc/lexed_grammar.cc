@@ -1,0 +1,127 @@
+#include "constraints/csrc/lexed_grammar.h"
+
+#include <algorithm>
+
+#include "automata/csrc/errors.h"
+#include "automata/csrc/id_table.h"
+#include "automata/csrc/time_limit.h"
+
+namespace tokamata {
+
+LexedGrammar::LexedGrammar(std::shared_ptr<const LexedRules> rules)
+    : rules_(std::move(rules)),
+      lexer_(rules_->lexer->NumRows() < rules_->lexer->max_states / 2 ? rules_->lexer : rules_->lexer->Fresh()),
+      stacks_(rules_->automata, lexer_->NumTerminals(), rules_->most_nodes),
+      completable_(*rules_, lexer_.get(), &stacks_) {
+  states_.emplace_back();  // kDead
+}
+
+uint32_t LexedGrammar::Start() {
+  const Position start{Position::kBoundary, 0, stacks_.Start()};
+  return completable_.Ask(start) ? Intern({start}) : kDead;
+}
+
+// Stacks of positions that differ in nothing else become one.
+uint32_t LexedGrammar::Intern(std::vector<Position> positions) {
+  if (positions.empty()) return kDead;
+  std::sort(positions.begin(), positions.end(), [](const Position& a, const Position& b) {
+    return a.lexer != b.lexer ? a.lexer < b.lexer : a.pending < b.pending;
+  });
+  size_t count = 1;
+  for (size_t i = 1; i < positions.size(); ++i) {
+    Position& last = positions[count - 1];
+    if (positions[i].lexer == last.lexer && positions[i].pending == last.pending)
+      last.stacks = stacks_.Union(last.stacks, positions[i].stacks);
+    else
+      positions[count++] = positions[i];
+  }
+  positions.resize(count);
+  uint64_t hash = positions.size();
+  for (const Position& p : positions)
+    hash = MixHash(hash ^ (uint64_t{p.lexer} << 32 | p.pending)) + 0x9e3779b97f4a7c15ull * (p.stacks + 1);
+  std::vector<uint32_t>& known = index_[hash];
+  for (const uint32_t s : known)
+    if (states_[s].positions == positions) return s;
+  Positions steps(*rules_, lexer_.get(), &stacks_);
+  State state;
+  state.final = std::any_of(positions.begin(), positions.end(), [&](const Position& p) { return steps.IsFinal(p); });
+  state.positions = std::move(positions);
+  states_.push_back(std::move(state));
+  known.push_back(static_cast<uint32_t>(states_.size() - 1));
+  return known.back();
+}
+
+void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
+  out->clear();
+  Positions steps(*rules_, lexer_.get(), &stacks_);
+  std::vector<Position> next;
+  struct Class {
+    ByteSet bytes;
+    std::vector<Position> positions;
+  };
+  std::vector<Class> classes;
+  std::vector<ByteSet> parts;
+  const std::vector<Position> positions = states_[state].positions;
+  try {
+    for (const Position& p : positions) {
+      steps.Classes(p, &parts);
+      for (ByteSet bytes : parts) {
+        next.clear();
+        steps.Move(p, bytes.First(), &next);
+        next.erase(std::remove_if(next.begin(), next.end(), [this](const Position& n) { return !completable_.Ask(n); }),
+                   next.end());
+        if (next.empty()) continue;
+        TimeLimit::Spend();
+        if (positions.size() > 1)
+          for (size_t c = 0, n = classes.size(); c < n && bytes.Any(); ++c) {
+            const ByteSet common = classes[c].bytes & bytes;
+            if (!common.Any()) continue;
+            bytes = bytes - common;
+            if (common != classes[c].bytes) {
+              classes.push_back({classes[c].bytes - common, classes[c].positions});
+              classes[c].bytes = common;
+            }
+            classes[c].positions.insert(classes[c].positions.end(), next.begin(), next.end());
+          }
+        if (bytes.Any()) classes.push_back({bytes, next});
+      }
+    }
+  } catch (const CapacityError&) {
+    throw;
+  } catch (const LimitError& error) {
+    std::string names;
+    for (const Position& p : positions)
+      for (const uint32_t rule : stacks_.TopRules(p.stacks)) {
+        const std::string& name = rules_->rule_names[rule];
+        if (names.size() < 200) names += (names.empty() ? "" : ", ") + name;
+      }
+    throw LimitError(std::string(error.what()) + "; the grammar was reading the rules " + names);
+  }
+  for (Class& c : classes) {
+    const uint32_t target = Intern(std::move(c.positions));
+    const auto same = std::find_if(out->begin(), out->end(), [target](const Arc& a) { return a.state == target; });
+    if (same != out->end())
+      same->bytes = same->bytes | c.bytes;
+    else
+      out->push_back({c.bytes, target});
+  }
+}
+
+std::shared_ptr<LeafAutomaton> LexedGrammar::Clone() const { return std::make_shared<LexedGrammar>(rules_); }
+
+uint32_t LexedGrammar::Adopt(const LeafAutomaton& other, uint32_t state) {
+  const auto& from = static_cast<const LexedGrammar&>(other);
+  std::vector<Position> positions = from.states_[state].positions;
+  for (Position& p : positions) {
+    p.lexer = lexer_->Adopt(*from.lexer_, p.lexer);
+    p.pending = lexer_->Adopt(*from.lexer_, p.pending);
+    p.stacks = stacks_.Adopt(from.stacks_, p.stacks);
+  }
+  return Intern(std::move(positions));
+}
+
+size_t LexedGrammar::MemoryBytes() const {
+  return stacks_.MemoryBytes() + states_.size() * (sizeof(State) + 2 * sizeof(Position) + 64) + lexer_->MemoryBytes();
+}
+
+}  // namespace tokamata

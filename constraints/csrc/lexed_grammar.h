@@ -1,0 +1,48 @@
+// LexedGrammar: the texts whose longest-match lexemes a context-free grammar accepts, as a delayed automaton.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "automata/csrc/leaf_automaton.h"
+#include "constraints/csrc/completable.h"
+#include "constraints/csrc/lexed_rules.h"
+#include "constraints/csrc/stack_sets.h"
+
+namespace tokamata {
+
+// A lexeme ends where the next byte cannot continue it; where the next byte continues something that is no lexeme yet,
+// both ways stay open, and the one that ended is dropped when a longer lexeme appears: longest match with backtracking,
+// exactly, in one pass. A state is a set of positions, all of which can be completed.
+class LexedGrammar final : public LeafAutomaton {
+ public:
+  explicit LexedGrammar(std::shared_ptr<const LexedRules> rules);
+
+  // kDead where the grammar has no text.
+  uint32_t Start();
+  static constexpr uint32_t kDead = 0;
+  void Arcs(uint32_t state, std::vector<Arc>* out) override;
+  bool IsFinal(uint32_t state) override { return states_[state].final; }
+  std::shared_ptr<LeafAutomaton> Clone() const override;
+  const void* Origin() const override { return rules_->automata.get(); }
+  uint32_t Adopt(const LeafAutomaton& other, uint32_t state) override;
+  size_t MemoryBytes() const override;
+
+ private:
+  struct State {
+    std::vector<Position> positions;  // sorted by lexer and pending, which differ
+    bool final = false;
+  };
+  uint32_t Intern(std::vector<Position> positions);
+
+  std::shared_ptr<const LexedRules> rules_;
+  std::shared_ptr<Lexer> lexer_;
+  StackSets stacks_;
+  Completable completable_;
+  std::vector<State> states_;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> index_;
+};
+
+}  // namespace tokamata

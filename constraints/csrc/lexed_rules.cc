@@ -1,0 +1,204 @@
+#include "constraints/csrc/lexed_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "automata/csrc/errors.h"
+#include "automata/csrc/time_limit.h"
+
+namespace tokamata {
+
+bool Intersects(const Lexer::Terminals& a, const Lexer::Terminals& b) {
+  for (size_t i = 0; i < a.size(); ++i)
+    if (a[i] & b[i]) return true;
+  return false;
+}
+
+Lexer::State Positions::Begin(StackSets::Set stacks) {
+  const uint32_t allowed = rules_.contextual ? stacks_->Allowed(stacks) : 0;
+  if (allowed >= begins_.size()) begins_.resize(allowed + 1, 0);
+  if (!begins_[allowed]) {
+    Lexer::Terminals competing = rules_.all;
+    if (rules_.contextual) {
+      competing = stacks_->Terminals(allowed);
+      for (size_t i = 0; i < competing.size(); ++i) competing[i] |= rules_.ignored[i];
+    }
+    begins_[allowed] = lexer_->Begin(competing);
+  }
+  return begins_[allowed];
+}
+
+StackSets::Set Positions::AfterLexeme(const Position& p) {
+  if (p.lexer == Position::kBoundary) return p.stacks;
+  const uint32_t t = lexer_->Accepted(p.lexer);
+  if (t == Lexer::kNoTerminal) return StackSets::kNone;
+  return HasTerminal(rules_.ignored, t) ? p.stacks : stacks_->Advance(p.stacks, t);
+}
+
+bool Positions::IsPossible(const Position& p) {
+  if (p.lexer == Position::kBoundary) return true;
+  const Lexer::Terminals& possible = lexer_->Possible(p.lexer);
+  return Intersects(possible, rules_.ignored) || Intersects(possible, stacks_->Terminals(stacks_->Allowed(p.stacks)));
+}
+
+void Positions::Move(const Position& p, uint8_t byte, std::vector<Position>* out) {
+  Lexer::State pending = Lexer::kDead;
+  if (p.pending) {
+    pending = lexer_->Next(p.pending, byte);
+    if (pending && lexer_->IsFinal(pending)) return;  // an earlier lexeme was longer than thought
+  }
+  const StackSets::Set after = AfterLexeme(p);
+  if (p.lexer != Position::kBoundary) {
+    if (const Lexer::State next = lexer_->Next(p.lexer, byte)) {
+      const Position on{next, pending, p.stacks};
+      if (IsPossible(on)) out->push_back(on);
+    }
+    if (after == StackSets::kNone) return;
+    if (const Lexer::State longer = lexer_->Pending(p.lexer)) {
+      const Lexer::State on = lexer_->Next(longer, byte);
+      if (on && lexer_->IsFinal(on)) return;
+      pending = lexer_->UnionOfPending(pending, on);
+    }
+  }
+  const Lexer::State begun = Begin(after) ? lexer_->Next(Begin(after), byte) : Lexer::kDead;
+  if (!begun) return;
+  const Position on{begun, pending, after};
+  if (IsPossible(on)) out->push_back(on);
+}
+
+void Positions::Classes(const Position& p, std::vector<ByteSet>* out) {
+  out->clear();
+  const StackSets::Set after = AfterLexeme(p);
+  const Lexer::State* rows[4] = {nullptr, nullptr, nullptr, nullptr};
+  if (p.lexer != Position::kBoundary) {
+    rows[0] = lexer_->Row(p.lexer);
+    const Lexer::State longer = after != StackSets::kNone ? lexer_->Pending(p.lexer) : Lexer::kDead;
+    if (longer) rows[3] = lexer_->Row(longer);
+  }
+  const Lexer::State begin = after != StackSets::kNone ? Begin(after) : Lexer::kDead;
+  if (begin) rows[1] = lexer_->Row(begin);
+  if (p.pending) rows[2] = lexer_->Row(p.pending);
+  std::map<std::array<Lexer::State, 4>, size_t> index;
+  std::array<Lexer::State, 4> last{};
+  size_t last_class = 0;
+  for (int b = 0; b < 256; ++b) {
+    std::array<Lexer::State, 4> key{};
+    for (size_t i = 0; i < 4; ++i) key[i] = rows[i] ? rows[i][b] : Lexer::kDead;
+    if (!key[0] && !key[1]) continue;
+    if (key != last) {
+      last_class = index.emplace(key, index.size()).first->second;
+      last = key;
+    }
+    if (last_class == out->size()) out->emplace_back();
+    (*out)[last_class].Add(static_cast<uint8_t>(b));
+  }
+}
+
+namespace {
+
+// An ignored one-byte lexeme such that few terminals have the byte inside.
+void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
+  Lexer* lexer = rules->lexer.get();
+  const Lexer::State begin = lexer->Begin(rules->all);
+  if (!begin) return;
+  const uint32_t count = lexer->NumTerminals();
+  std::vector<ByteSet> bytes(count);
+  for (uint32_t t = 0; t < count; ++t) bytes[t] = lexer->BytesOf(t);
+  const Lexer::State* row = lexer->Row(begin);
+  size_t fewest = count + 1;
+  for (const int candidate : {'\n', ' ', '\t', ','}) {
+    const uint8_t byte = static_cast<uint8_t>(candidate);
+    const Lexer::State after = row[byte];
+    const uint32_t accepted = after ? lexer->Accepted(after) : Lexer::kNoTerminal;
+    if (accepted == Lexer::kNoTerminal || !HasTerminal(rules->ignored, accepted)) continue;
+    Lexer::Terminals inside(rules->all.size(), 0);
+    ByteSet inside_first;
+    size_t number = 0;
+    for (uint32_t t = 0; t < count; ++t) {
+      if (!bytes[t].Has(byte) || t == accepted) continue;
+      inside[t >> 6] |= uint64_t{1} << (t & 63);
+      inside_first = inside_first | lexer->FirstOf(t);
+      ++number;
+    }
+    // Every terminal must be able to follow: a lexeme that neither continues what the separator began nor may contain
+    // the separator, or ends by itself.
+    const ByteSet blocked = lexer->Live(after);
+    const bool follows = std::all_of(used.begin(), used.end(), [&](uint32_t t) {
+      const ByteSet first = lexer->FirstOf(t) - blocked;
+      if (HasTerminal(rules->ignored, t)) return true;
+      if ((first - inside_first).Any()) return true;
+      if (!first.Any()) return false;
+      // Some lexeme at whose end the separator leads nowhere: breadth-first.
+      std::vector<Lexer::State> queue;
+      first.ForEach([&](uint8_t b) {
+        if (row[b] && HasTerminal(lexer->Possible(row[b]), t)) queue.push_back(row[b]);
+      });
+      constexpr size_t kMost = 200;
+      for (size_t i = 0; i < queue.size() && i < kMost; ++i) {
+        const Lexer::State* next = lexer->Row(queue[i]);
+        if (lexer->Accepted(queue[i]) == t && !next[byte]) return true;
+        Lexer::State last = Lexer::kDead;
+        for (int b = 0; b < 256; ++b) {
+          if (next[b] == last || !next[b] || !HasTerminal(lexer->Possible(next[b]), t)) continue;
+          last = next[b];
+          if (std::find(queue.begin(), queue.end(), last) == queue.end()) queue.push_back(last);
+        }
+      }
+      return false;
+    });
+    if (!follows || number >= fewest) continue;
+    fewest = number;
+    rules->has_separator = true;
+    rules->separator = byte;
+    inside[accepted >> 6] |= uint64_t{1} << (accepted & 63);  // what it began is itself continued by it
+    rules->unseparated = inside;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<Expressions> pool,
+                                               std::vector<Expr> terminals, const std::vector<uint32_t>& ignored,
+                                               bool contextual) {
+  auto rules = std::make_shared<LexedRules>();
+  rules->contextual = contextual;
+  rules->most_nodes = pool->limits.nodes;
+  rules->most_searched = pool->limits.emptiness;
+  rules->rule_names = grammar.rule_names;
+  const uint32_t count = static_cast<uint32_t>(terminals.size());
+  const size_t words = (count + 63) / 64;
+  rules->all.assign(words, 0);
+  rules->ignored.assign(words, 0);
+  for (const uint32_t t : ignored) rules->ignored[t >> 6] |= uint64_t{1} << (t & 63);
+  for (uint32_t t = 0; t < count; ++t) {
+    if (pool->Nullable(terminals[t]))
+      throw ConstraintError("grammar: the terminal " + grammar.terminal_names[t] +
+                            " matches the empty text; a lexeme has at least one character, so write the terminal without "
+                            "it and make it optional where it is used");
+    rules->all[t >> 6] |= uint64_t{1} << (t & 63);
+  }
+  rules->lexer = std::make_shared<Lexer>(std::move(pool), std::move(terminals));
+  // Terminals that earlier ones take all lexemes from never occur.
+  grammar.terminal_nullable.assign(count, 0);
+  grammar.terminal_nonempty.assign(count, 1);
+  std::vector<uint32_t> used;
+  for (uint32_t t = 0; t < count; ++t) {
+    Lexer::Terminals competing = rules->all;
+    if (contextual) {
+      competing = rules->ignored;
+      competing[t >> 6] |= uint64_t{1} << (t & 63);
+    }
+    grammar.terminal_nonempty[t] = rules->lexer->Occurs(t, competing);
+    if (grammar.terminal_nonempty[t]) used.push_back(t);
+  }
+  rules->automata = std::make_shared<const RuleAutomata>(CompileRules(grammar));
+  if (rules->automata->start == RuleAutomata::kNone && !rules->automata->nullable)
+    throw ConstraintError("grammar: the start rule " + grammar.rule_names[grammar.start] +
+                          " has no text: every alternative needs a rule that calls itself without end, or a terminal "
+                          "without text; add an alternative that ends");
+  FindSeparator(rules.get(), used);
+  return rules;
+}
+
+}  // namespace tokamata

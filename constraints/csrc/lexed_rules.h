@@ -1,0 +1,80 @@
+// LexedRules: a compiled grammar with its lexer, and positions in it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "constraints/csrc/lexer.h"
+#include "constraints/csrc/rule_automata.h"
+#include "constraints/csrc/stack_sets.h"
+
+namespace tokamata {
+
+inline bool HasTerminal(const Lexer::Terminals& set, uint32_t t) { return set[t >> 6] >> (t & 63) & 1; }
+bool Intersects(const Lexer::Terminals& a, const Lexer::Terminals& b);
+
+// What all copies of a grammar share; nothing changes but the lexer, which locks.
+struct LexedRules {
+  std::shared_ptr<const RuleAutomata> automata;
+  std::shared_ptr<Lexer> lexer;
+  Lexer::Terminals all, ignored;
+  bool contextual = false;  // only terminals that the stacks allow compete, and the ignored ones
+  size_t most_nodes = 0;
+  size_t most_searched = 0;  // positions that one question about completion may visit
+  std::vector<std::string> rule_names;
+  // The separator is a byte that is an ignored lexeme by itself which any terminal can follow, and after some lexeme of
+  // any terminal it leads nowhere. So wherever it ends a lexeme, everything that the rules allow can be written next.
+  bool has_separator = false;
+  uint8_t separator = 0;
+  Lexer::Terminals unseparated;  // the terminals that may have the separator inside
+};
+
+// Between two bytes of a text: the stacks before the lexeme that is being read, the lexer in it, and the pending state of
+// earlier lexemes that must not become longer ones after all.
+struct Position {
+  static constexpr Lexer::State kBoundary = 0;  // no byte of a lexeme was read
+  Lexer::State lexer = kBoundary;
+  Lexer::State pending = 0;  // 0: none
+  StackSets::Set stacks = StackSets::kNone;
+  friend bool operator==(const Position& a, const Position& b) {
+    return a.lexer == b.lexer && a.pending == b.pending && a.stacks == b.stacks;
+  }
+};
+
+// The steps of positions, by one byte; what is shared between the automaton and the search for completions.
+class Positions {
+ public:
+  Positions(const LexedRules& rules, Lexer* lexer, StackSets* stacks) : rules_(rules), lexer_(lexer), stacks_(stacks) {}
+
+  // The lexer state before a lexeme of these stacks.
+  Lexer::State Begin(StackSets::Set stacks);
+  // The stacks after the lexeme that the position has read, kNone where it has read none that the stacks take.
+  StackSets::Set AfterLexeme(const Position& p);
+  // Whether the text may end here.
+  bool IsFinal(const Position& p) {
+    const StackSets::Set after = AfterLexeme(p);
+    return after != StackSets::kNone && stacks_->Accepts(after) == 1;
+  }
+  // Whether the lexeme that is being read can become one that the stacks take.
+  bool IsPossible(const Position& p);
+
+  // Appends the positions after a byte; they need not be completable.
+  void Move(const Position& p, uint8_t byte, std::vector<Position>* out);
+  // The bytes that lead on, parted into classes that Move does not distinguish.
+  void Classes(const Position& p, std::vector<ByteSet>* out);
+
+ private:
+  const LexedRules& rules_;
+  Lexer* lexer_;
+  StackSets* stacks_;
+  std::vector<Lexer::State> begins_;  // by number of allowed terminals
+};
+
+// Terminals in order of precedence, none of which has the empty text. Throws ConstraintError where one has, or where the
+// grammar has no text.
+std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<Expressions> pool,
+                                               std::vector<Expr> terminals, const std::vector<uint32_t>& ignored,
+                                               bool contextual);
+
+}  // namespace tokamata

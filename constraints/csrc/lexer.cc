@@ -1,0 +1,253 @@
+#include "constraints/csrc/lexer.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "automata/csrc/id_table.h"
+#include "automata/csrc/time_limit.h"
+
+namespace tokamata {
+namespace {
+
+uint64_t HashOf(const std::vector<uint64_t>& words) {
+  uint64_t hash = words.size();
+  for (const uint64_t w : words) hash = MixHash(hash ^ w) + 0x9e3779b97f4a7c15ull;
+  return hash;
+}
+
+bool Has(const Lexer::Terminals& set, uint32_t t) { return set[t >> 6] >> (t & 63) & 1; }
+
+// Whether e has one member only, as a spine of single bytes.
+bool IsText(const Expressions& pool, Expr e) {
+  for (;; e = pool.Tail(e)) {
+    const Expr head = pool.Kind(e) == ExprKind::kConcat ? pool.Head(e) : e;
+    if (pool.Kind(head) != ExprKind::kBytes || pool.First(head).Count() != 1) return false;
+    if (head == e) return true;
+  }
+}
+
+}  // namespace
+
+Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals)
+    : pool_(std::move(pool)), terminals_(std::move(terminals)), overlap_(terminals_.size() * terminals_.size(), 0) {
+  parts_.Ensure(AddState(0, false));  // the dead state
+  parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);
+}
+
+std::shared_ptr<Lexer> Lexer::Fresh() const {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  auto pool = std::make_unique<Expressions>();
+  pool->limits = pool_->limits;
+  std::vector<Expr> terminals = terminals_;
+  pool->Import(*pool_, &terminals);
+  auto fresh = std::make_shared<Lexer>(std::move(pool), std::move(terminals));
+  fresh->max_states = max_states;
+  fresh->seconds = seconds;
+  return fresh;
+}
+
+// Whether two terminals have a lexeme in common.
+bool Lexer::Overlap(uint32_t a, uint32_t b) {
+  uint8_t& known = overlap_[size_t{std::min(a, b)} * terminals_.size() + std::max(a, b)];
+  if (known == 0) {
+    known = 2;
+    if (!pool_->First(terminals_[a]).Intersects(pool_->First(terminals_[b]))) {
+      known = 1;
+    } else {
+      try {
+        known = pool_->IsEmpty(pool_->Intersect(terminals_[a], terminals_[b])) ? 1 : 2;
+      } catch (const LimitError&) {  // too hard to tell; subtracting one that has nothing in common does no harm
+      }
+    }
+  }
+  return known == 2;
+}
+
+Lexer::State Lexer::Begin(const Terminals& competing) {
+  const TimeLimit time("grammar", "seconds", seconds);
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  std::vector<std::pair<Terminals, State>>& known = begins_[HashOf(competing)];
+  for (const auto& [set, state] : known)
+    if (set == competing) return state;
+  std::vector<Part> parts;
+  for (uint32_t t = 0; t < terminals_.size(); ++t) {
+    if (!Has(competing, t)) continue;
+    std::vector<Expr> earlier;
+    for (uint32_t h = 0; h < t; ++h)
+      if (Has(competing, h) && Overlap(h, t)) earlier.push_back(terminals_[h]);
+    Expr own = terminals_[t];
+    if (!earlier.empty()) own = pool_->Difference(own, pool_->Union(std::move(earlier)));
+    if (!pool_->IsEmpty(own)) parts.push_back({t, own});
+  }
+  const State q = Intern(std::move(parts), Simple(competing));
+  known.emplace_back(competing, q);
+  return q;
+}
+
+// The union of the competing terminals without those that are one text of another.
+Expr Lexer::Simple(const Terminals& competing) {
+  std::vector<Expr> others, parts;
+  for (uint32_t t = 0; t < terminals_.size(); ++t)
+    if (Has(competing, t) && !IsText(*pool_, terminals_[t])) others.push_back(terminals_[t]);
+  const auto has = [this](Expr e, Expr text) {
+    std::vector<Expressions::Term> steps;
+    for (;; text = pool_->Kind(text) == ExprKind::kConcat ? pool_->Tail(text) : kEpsilonExpr) {
+      if (text == kEpsilonExpr) return pool_->Nullable(e);
+      pool_->Step(e, &steps);
+      e = kEmpty;
+      for (const Expressions::Term& step : steps)
+        if (step.bytes.Has(pool_->First(text).First())) e = step.target;
+      if (e == kEmpty) return false;
+    }
+  };
+  for (uint32_t t = 0; t < terminals_.size(); ++t) {
+    const Expr own = terminals_[t];
+    if (!Has(competing, t)) continue;
+    const bool subsumed = IsText(*pool_, own) && std::any_of(others.begin(), others.end(), [&](Expr o) {
+      return pool_->First(o).Intersects(pool_->First(own)) && has(o, own);
+    });
+    if (!subsumed) parts.push_back(own);
+  }
+  return pool_->Union(std::move(parts));
+}
+
+Lexer::State Lexer::Pending(State q) {
+  const TimeLimit time("grammar", "seconds", seconds);
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const Expr any = parts_[q].any;
+  if (any == kEmpty || pool_->IsEmpty(any)) return kDead;
+  return Intern({{kNoTerminal, any}}, kEmpty);
+}
+
+Lexer::State Lexer::UnionOfPending(State a, State b) {
+  if (a == b || b == kDead) return a;
+  if (a == kDead) return b;
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return Intern({{kNoTerminal, pool_->Union(parts_[a].parts[0].rest, parts_[b].parts[0].rest)}}, kEmpty);
+}
+
+ByteSet Lexer::BytesOf(uint32_t terminal) const {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  ByteSet bytes;
+  std::vector<Expr> work{terminals_[terminal]};
+  std::unordered_set<Expr> seen;
+  while (!work.empty()) {
+    const Expr e = work.back();
+    work.pop_back();
+    if (!seen.insert(e).second) continue;
+    switch (pool_->Kind(e)) {
+      case ExprKind::kEmpty:
+      case ExprKind::kEpsilon: break;
+      case ExprKind::kBytes: bytes = bytes | pool_->Set(e); break;
+      case ExprKind::kConcat:
+        work.push_back(pool_->Head(e));
+        work.push_back(pool_->Tail(e));
+        break;
+      case ExprKind::kRepeat: work.push_back(pool_->Body(e)); break;
+      case ExprKind::kUnion: work.insert(work.end(), pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e)); break;
+      case ExprKind::kIntersect: work.push_back(pool_->Members(e)[0]); break;
+      default: return ByteSet::All();
+    }
+  }
+  return bytes;
+}
+
+bool Lexer::Occurs(uint32_t terminal, const Terminals& competing) { return Has(Possible(Begin(competing)), terminal); }
+
+Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
+  if (parts.empty()) return kDead;
+  uint64_t hash = MixHash(any) + parts.size();
+  for (const Part& p : parts) hash = MixHash(hash ^ (uint64_t{p.terminal} << 32 | p.rest)) + 0x9e3779b97f4a7c15ull;
+  std::vector<State>& known = index_[hash];
+  for (const State q : known)
+    if (parts_[q].any == any && parts_[q].parts == parts) return q;
+  Parts all;
+  all.any = any;
+  bool final = false;
+  all.possible.assign((terminals_.size() + 63) / 64, 0);
+  for (const Part& p : parts) {
+    const bool nullable = pool_->Nullable(p.rest);
+    final = final || nullable;
+    if (p.terminal == kNoTerminal) continue;
+    all.possible[p.terminal >> 6] |= uint64_t{1} << (p.terminal & 63);
+    if (nullable) all.accepted = p.terminal;
+  }
+  all.parts = std::move(parts);
+  const State q = AddState(0, final);
+  parts_.Ensure(q);
+  parts_[q] = std::move(all);
+  known.push_back(q);
+  return q;
+}
+
+// Splits classes where the union of all parts distinguishes their bytes.
+void Lexer::SplitByAny(Expr any, std::vector<Class>* classes) {
+  pool_->Step(any, &steps_);
+  for (const Expressions::Term& t : steps_)
+    for (size_t c = 0, n = classes->size(); c < n; ++c) {
+      const ByteSet common = (*classes)[c].bytes & t.bytes;
+      if (!common.Any()) continue;
+      if (common != (*classes)[c].bytes) {
+        Class rest = (*classes)[c];
+        rest.bytes = rest.bytes - common;
+        classes->push_back(std::move(rest));
+        (*classes)[c].bytes = common;
+      }
+      (*classes)[c].any = t.target;
+    }
+}
+
+void Lexer::FillRow(State q, State* row, ByteSet* live) {
+  std::vector<Class> classes;
+  ByteSet seen;
+  for (size_t i = 0; i < parts_[q].parts.size(); ++i) {
+    const Part part = parts_[q].parts[i];
+    pool_->Step(part.rest, &steps_);
+    TimeLimit::Spend(static_cast<int64_t>(steps_.size() + classes.size() / 8));
+    for (const Expressions::Term& t : steps_) {
+      if (pool_->IsEmpty(t.target)) continue;
+      ByteSet left = t.bytes;
+      if (left.Intersects(seen))
+        for (size_t c = 0, n = classes.size(); c < n && left.Any(); ++c) {
+          const ByteSet common = classes[c].bytes & left;
+          if (!common.Any()) continue;
+          left = left - common;
+          if (common != classes[c].bytes) {
+            classes.push_back({classes[c].bytes - common, classes[c].parts, kEmpty});
+            classes[c].bytes = common;
+          }
+          classes[c].parts.push_back({part.terminal, t.target});
+        }
+      if (left.Any()) classes.push_back({left, {{part.terminal, t.target}}, kEmpty});
+      seen = seen | t.bytes;
+    }
+  }
+  if (const Expr any = parts_[q].any; any != kEmpty) SplitByAny(any, &classes);
+  for (Class& c : classes) {
+    const State target = Intern(std::move(c.parts), c.any);
+    c.bytes.ForEach([row, target](uint8_t b) { row[b] = target; });
+  }
+  *live = seen;
+}
+
+Lexer::State Lexer::Adopt(const Lexer& other, State q) {
+  if (&other == this || q == kDead) return q;
+  std::vector<Part> parts = other.parts_[q].parts;
+  std::vector<Expr> rests;
+  for (const Part& p : parts) rests.push_back(p.rest);
+  rests.push_back(other.parts_[q].any);
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  {
+    const std::lock_guard<std::recursive_mutex> other_lock(other.mutex_);
+    pool_->Import(*other.pool_, &rests);
+  }
+  for (size_t i = 0; i < parts.size(); ++i) parts[i].rest = rests[i];
+  return Intern(std::move(parts), rests.back());
+}
+
+size_t Lexer::MemoryBytes() const {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return DelayedAcceptor::MemoryBytes() + pool_->MemoryBytes();
+}
+
+}  // namespace tokamata

@@ -1,0 +1,82 @@
+// Lexer: which terminals the bytes of a lexeme may still become, as a delayed acceptor.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "automata/csrc/delayed_acceptor.h"
+#include "automata/csrc/expression.h"
+
+namespace tokamata {
+
+// A state is a list of (terminal, what is left of it to read). Terminals compete in sets: within one, a terminal is
+// what its expression has minus what any earlier terminal has, so a lexeme is of one terminal at most. A state is final
+// where the bytes so far are a lexeme. Shared by all copies of a grammar.
+//
+// Pending states only know how an ended lexeme would become a longer one, of whatever terminal; those that are subsets
+// of others as literals are (keywords of names) are left out, so there are few.
+class Lexer final : public DelayedAcceptor {
+ public:
+  static constexpr uint32_t kNoTerminal = 0xffffffff;
+  using Terminals = std::vector<uint64_t>;  // a bit set
+
+  // Takes the pool; terminals in order of precedence, none with the empty text.
+  Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals);
+
+  uint32_t NumTerminals() const { return static_cast<uint32_t>(terminals_.size()); }
+  // The state before a lexeme when these terminals compete.
+  State Begin(const Terminals& competing);
+  // The terminal whose lexeme was read, or kNoTerminal.
+  uint32_t Accepted(State q) const { return parts_[q].accepted; }
+  // The terminals that can still be completed.
+  const Terminals& Possible(State q) const { return parts_[q].possible; }
+  // Whether a terminal has a lexeme at all among the competing ones.
+  bool Occurs(uint32_t terminal, const Terminals& competing);
+  // What is left to read, after q, of any longer lexeme that competes: the pending state, kDead where there is none.
+  // Final where it is one already.
+  State Pending(State q);
+  State UnionOfPending(State a, State b);
+  // Every byte that lexemes of a terminal may have, and maybe more; that they may begin with.
+  ByteSet BytesOf(uint32_t terminal) const;
+  const ByteSet& FirstOf(uint32_t terminal) const { return pool_->First(terminals_[terminal]); }
+  // A state of another lexer of the same terminals.
+  State Adopt(const Lexer& other, State q);
+  // The same lexer without states.
+  std::shared_ptr<Lexer> Fresh() const;
+  size_t MemoryBytes() const override;
+
+ private:
+  struct Part {
+    uint32_t terminal;
+    Expr rest;
+    friend bool operator==(const Part& a, const Part& b) { return a.terminal == b.terminal && a.rest == b.rest; }
+  };
+  struct Parts {
+    std::vector<Part> parts;  // sorted by terminal; of a pending state one, of kNoTerminal
+    Expr any = kEmpty;        // the union of them all, written with fewer; of a pending state none
+    Terminals possible;
+    uint32_t accepted = kNoTerminal;
+  };
+  State Intern(std::vector<Part> parts, Expr any);
+  Expr Simple(const Terminals& competing);
+  struct Class {
+    ByteSet bytes;
+    std::vector<Part> parts;
+    Expr any;
+  };
+  void SplitByAny(Expr any, std::vector<Class>* classes);
+  void FillRow(State q, State* row, ByteSet* live) override;
+  bool Overlap(uint32_t a, uint32_t b);
+
+  std::unique_ptr<Expressions> pool_;
+  std::vector<Expr> terminals_;
+  std::vector<uint8_t> overlap_;  // of pairs: 0 unknown, 1 no, 2 yes
+  StableArray<Parts> parts_;      // by state
+  std::unordered_map<uint64_t, std::vector<State>> index_;
+  std::unordered_map<uint64_t, std::vector<std::pair<Terminals, State>>> begins_;
+  std::vector<Expressions::Term> steps_;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,388 @@
+#include "constraints/csrc/stack_sets.h"
+
+#include <algorithm>
+#include <string>
+
+#include "automata/csrc/errors.h"
+#include "automata/csrc/time_limit.h"
+
+namespace tokamata {
+namespace {
+
+constexpr uint8_t kNotAsked = 9, kOpen = 2;
+constexpr uint32_t kNotKnown = 0xfffffffe;
+constexpr size_t kMostWays = 100'000;  // of reading one terminal from one state
+
+uint64_t Key(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
+
+}  // namespace
+
+StackSets::StackSets(std::shared_ptr<const RuleAutomata> rules, uint32_t num_terminals, size_t most_nodes)
+    : rules_(std::move(rules)),
+      num_terminals_(num_terminals),
+      most_nodes_(most_nodes),
+      ways_(rules_->states.size()),
+      has_ways_(rules_->states.size(), 0) {
+  nodes_.emplace_back();  // kNone
+  allowed_.push_back(InternAllowed(std::vector<uint64_t>((num_terminals + 63) / 64, 0)));
+  accepts_.push_back(0);
+  const Set bottom = Intern({}, {kBottom});
+  if (rules_->start != RuleAutomata::kNone) {
+    start_ = Push(rules_->start, bottom);
+    if (rules_->nullable) start_ = Union(start_, bottom);
+  } else if (rules_->nullable) {
+    start_ = bottom;
+  }
+}
+
+StackSets::Set StackSets::Intern(const std::vector<Entry>& entries, const std::vector<uint32_t>& variables) {
+  if (entries.empty() && variables.empty()) return kNone;
+  uint64_t hash = entries.size() + 1;
+  for (const Entry& e : entries) hash = MixHash(hash ^ Key(e.state, e.below)) + 0x9e3779b97f4a7c15ull;
+  for (const uint32_t v : variables) hash = MixHash(hash ^ v) + 1;
+  const StateId known = table_.Find(hash, [&](StateId id) {
+    const Node& n = nodes_[static_cast<size_t>(id)];
+    if (n.entries != entries.size() || n.variables != variables.size()) return false;
+    for (uint32_t i = 0; i < n.entries; ++i)
+      if (EntryOf(n, i).state != entries[i].state || EntryOf(n, i).below != entries[i].below) return false;
+    for (uint32_t i = 0; i < n.variables; ++i)
+      if (VariableOf(n, i) != variables[i]) return false;
+    return true;
+  });
+  if (known != kNoState) return static_cast<Set>(known);
+  TimeLimit::Spend();
+  if (nodes_.size() >= most_nodes_)
+    throw CapacityError("grammar: the limit expression_nodes=" + std::to_string(most_nodes_) +
+                        " was reached (different stacks); simplify the grammar or raise it: "
+                        "tokamata.Limits(expression_nodes=...)");
+  Node n;
+  n.first = static_cast<uint32_t>(data_.size());
+  n.entries = static_cast<uint32_t>(entries.size());
+  n.variables = static_cast<uint32_t>(variables.size());
+  for (const Entry& e : entries) {
+    data_.push_back(e.state);
+    data_.push_back(e.below);
+    n.open = n.open || nodes_[e.below].open;
+  }
+  for (const uint32_t v : variables) {
+    data_.push_back(v);
+    n.open = n.open || v != kBottom;
+  }
+  nodes_.push_back(n);
+  allowed_.push_back(kNotKnown);
+  accepts_.push_back(kNotAsked);
+  table_.Insert(hash, static_cast<StateId>(nodes_.size() - 1));
+  return static_cast<Set>(nodes_.size() - 1);
+}
+
+StackSets::Set StackSets::Push(uint32_t state, Set below) {
+  return rules_->states[state].Ends() ? below : Intern({{state, below}}, {});
+}
+
+StackSets::Set StackSets::Union(Set a, Set b) {
+  if (a == b || b == kNone) return a;
+  if (a == kNone) return b;
+  const auto key = [](Set x, Set y) { return x < y ? Key(x, y) : Key(y, x); };
+  const auto find = [&](Set x, Set y, Set* out) {
+    if (x == y) return *out = x, true;
+    const auto known = unions_.find(key(x, y));
+    return known != unions_.end() && (*out = known->second, true);
+  };
+  Set result = kNone;
+  if (find(a, b, &result)) return result;
+  std::vector<std::pair<Set, Set>> work{{a, b}};
+  std::vector<Entry> entries;
+  std::vector<uint32_t> variables;
+  while (!work.empty()) {
+    const auto [x, y] = work.back();
+    if (find(x, y, &result)) {
+      work.pop_back();
+      continue;
+    }
+    TimeLimit::Spend();
+    const Node m = nodes_[x], n = nodes_[y];
+    entries.clear();
+    const size_t pending = work.size();
+    for (uint32_t i = 0, j = 0; i < m.entries || j < n.entries;) {
+      if (j == n.entries || (i < m.entries && EntryOf(m, i).state < EntryOf(n, j).state)) {
+        entries.push_back(EntryOf(m, i++));
+      } else if (i == m.entries || EntryOf(n, j).state < EntryOf(m, i).state) {
+        entries.push_back(EntryOf(n, j++));
+      } else {
+        const Entry p = EntryOf(m, i++), q = EntryOf(n, j++);
+        Set below = kNone;
+        if (!find(p.below, q.below, &below)) work.emplace_back(p.below, q.below);
+        entries.push_back({p.state, below});
+      }
+    }
+    if (work.size() > pending) continue;
+    variables.clear();
+    std::vector<uint32_t> left, right;
+    for (uint32_t i = 0; i < m.variables; ++i) left.push_back(VariableOf(m, i));
+    for (uint32_t i = 0; i < n.variables; ++i) right.push_back(VariableOf(n, i));
+    std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(variables));
+    unions_[key(x, y)] = Intern(entries, variables);
+    work.pop_back();
+  }
+  find(a, b, &result);
+  return result;
+}
+
+// ---------------------------------------------------------------------------------------------- reading terminals
+
+const std::vector<StackSets::Way>& StackSets::WaysOf(uint32_t state) {
+  if (!has_ways_[state]) {
+    // What a call begins with comes first. There is no left recursion, so this ends.
+    std::vector<uint32_t> work{state};
+    while (!work.empty()) {
+      const uint32_t s = work.back();
+      const size_t pending = work.size();
+      for (const RuleAutomata::Arc& arc : rules_->states[s].arcs)
+        if (arc.letter >= num_terminals_) {
+          const uint32_t callee = rules_->start_of[arc.letter - num_terminals_];
+          if (!has_ways_[callee]) work.push_back(callee);
+        }
+      if (work.size() > pending) continue;
+      if (!has_ways_[s]) MakeWays(s);
+      work.pop_back();
+    }
+  }
+  return ways_[state];
+}
+
+void StackSets::MakeWays(uint32_t state) {
+  std::vector<Way> ways;
+  for (const RuleAutomata::Arc& arc : rules_->states[state].arcs) {
+    if (arc.letter < num_terminals_) {
+      ways.push_back({arc.letter, arc.state, 0, 0});
+      continue;
+    }
+    const bool tail = rules_->states[arc.state].Ends();
+    for (const Way& inner : ways_[rules_->start_of[arc.letter - num_terminals_]]) {
+      Way way = inner;
+      if (!tail) {
+        way.chain = static_cast<uint32_t>(chains_.size());
+        way.chain_length = inner.chain_length + 1;
+        chains_.push_back(arc.state);
+        for (uint32_t i = 0; i < inner.chain_length; ++i) chains_.push_back(chains_[inner.chain + i]);
+      }
+      ways.push_back(way);
+      TimeLimit::Spend(1 + way.chain_length / 4);
+      if (ways.size() > kMostWays)
+        throw LimitError("grammar: the limit of " + std::to_string(kMostWays) + " ways to read one terminal was reached (the "
+                         "grammar is too ambiguous); write alternatives that begin alike as one rule");
+    }
+  }
+  const auto less = [this](const Way& a, const Way& b) {
+    if (a.terminal != b.terminal) return a.terminal < b.terminal;
+    if (a.target != b.target) return a.target < b.target;
+    return std::lexicographical_compare(chains_.begin() + a.chain, chains_.begin() + a.chain + a.chain_length,
+                                        chains_.begin() + b.chain, chains_.begin() + b.chain + b.chain_length);
+  };
+  std::sort(ways.begin(), ways.end(), less);
+  ways.erase(std::unique(ways.begin(), ways.end(), [&](const Way& a, const Way& b) { return !less(a, b) && !less(b, a); }),
+             ways.end());
+  ways_[state] = std::move(ways);
+  has_ways_[state] = 1;
+}
+
+template <class Known, class Compute>
+void StackSets::BottomUp(Set p, Known known, Compute compute) {
+  if (known(p)) return;
+  std::vector<Set> work{p};
+  while (!work.empty()) {
+    const Set x = work.back();
+    TimeLimit::Spend();
+    const size_t pending = work.size();
+    if (!known(x)) {
+      const Node n = nodes_[x];
+      if (!TopUnknown(n))
+        for (uint32_t i = 0; i < n.entries; ++i) {
+          const Entry e = EntryOf(n, i);
+          if (rules_->states[e.state].final && !known(e.below)) work.push_back(e.below);
+        }
+      if (work.size() > pending) continue;
+      compute(x);
+    }
+    work.pop_back();
+  }
+}
+
+StackSets::Set StackSets::Advance(Set p, uint32_t terminal) {
+  if (p == kNone) return kNone;
+  const auto key = [terminal](Set x) { return Key(x, terminal); };
+  const auto known = advanced_.find(key(p));
+  if (known != advanced_.end()) return known->second;
+  BottomUp(
+      p, [&](Set x) { return advanced_.count(key(x)) != 0; },
+      [&](Set x) {
+        const Node n = nodes_[x];
+        Set result = kNone;
+        if (TopUnknown(n)) {
+          result = kUnknown;
+        } else {
+          for (uint32_t i = 0; i < n.entries && result != kUnknown; ++i) {
+            const Entry e = EntryOf(n, i);
+            const std::vector<Way>& ways = WaysOf(e.state);
+            auto way = std::lower_bound(ways.begin(), ways.end(), terminal,
+                                        [](const Way& w, uint32_t t) { return w.terminal < t; });
+            for (; way != ways.end() && way->terminal == terminal; ++way) {
+              Set below = e.below;
+              for (uint32_t c = 0; c < way->chain_length; ++c) below = Push(chains_[way->chain + c], below);
+              result = Union(result, Push(way->target, below));
+            }
+            if (!rules_->states[e.state].final) continue;
+            const Set popped = advanced_.at(key(e.below));
+            result = popped == kUnknown ? kUnknown : Union(result, popped);
+          }
+        }
+        advanced_[key(x)] = result;
+      });
+  return advanced_.at(key(p));
+}
+
+uint32_t StackSets::Accepts(Set p) {
+  BottomUp(
+      p, [&](Set x) { return accepts_[x] != kNotAsked; },
+      [&](Set x) {
+        const Node n = nodes_[x];
+        uint8_t result = n.variables ? 1 : 0;
+        if (TopUnknown(n)) {
+          result = kOpen;
+        } else {
+          for (uint32_t i = 0; i < n.entries; ++i) {
+            const Entry e = EntryOf(n, i);
+            if (rules_->states[e.state].final) result = std::max(result, accepts_[e.below]);
+          }
+        }
+        accepts_[x] = result;
+      });
+  return accepts_[p] == kOpen ? kUnknown : accepts_[p];
+}
+
+uint32_t StackSets::InternAllowed(std::vector<uint64_t> set) {
+  uint64_t hash = 1;
+  for (const uint64_t w : set) hash = MixHash(hash ^ w) + 0x9e3779b97f4a7c15ull;
+  for (;; ++hash) {
+    const auto [it, added] = allowed_ids_.emplace(hash, static_cast<uint32_t>(allowed_sets_.size()));
+    if (added) {
+      allowed_sets_.push_back(std::move(set));
+      return it->second;
+    }
+    if (allowed_sets_[it->second] == set) return it->second;
+  }
+}
+
+uint32_t StackSets::Allowed(Set p) {
+  BottomUp(
+      p, [&](Set x) { return allowed_[x] != kNotKnown; },
+      [&](Set x) {
+        const Node n = nodes_[x];
+        if (TopUnknown(n)) {
+          allowed_[x] = kUnknown;
+          return;
+        }
+        std::vector<uint64_t> set((num_terminals_ + 63) / 64, 0);
+        for (uint32_t i = 0; i < n.entries; ++i) {
+          const Entry e = EntryOf(n, i);
+          for (const Way& way : WaysOf(e.state)) set[way.terminal >> 6] |= uint64_t{1} << (way.terminal & 63);
+          if (!rules_->states[e.state].final) continue;
+          if (allowed_[e.below] == kUnknown) {
+            allowed_[x] = kUnknown;
+            return;
+          }
+          const std::vector<uint64_t>& more = allowed_sets_[allowed_[e.below]];
+          for (size_t w = 0; w < set.size(); ++w) set[w] |= more[w];
+        }
+        allowed_[x] = InternAllowed(std::move(set));
+      });
+  return allowed_[p];
+}
+
+// ---------------------------------------------------------------------------------------------- cutting and copying
+
+StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
+  const auto known = truncated_.find(Key(p, depth));
+  if (known != truncated_.end()) return known->second;
+  std::unordered_map<Set, uint32_t> variables;         // what was cut off
+  std::unordered_map<uint64_t, Set> done;              // by set and depth left
+  std::vector<std::pair<Set, uint32_t>> work{{p, depth}};
+  const auto is_cut = [&](Set x, uint32_t left) { return left == 0 && nodes_[x].entries != 0; };
+  while (!work.empty()) {
+    const auto [x, left] = work.back();
+    if (done.count(Key(x, left))) {
+      work.pop_back();
+      continue;
+    }
+    TimeLimit::Spend();
+    const Node n = nodes_[x];
+    if (is_cut(x, left)) {
+      const uint32_t v = variables.emplace(x, static_cast<uint32_t>(variables.size())).first->second;
+      done[Key(x, left)] = Intern({}, {v});
+      work.pop_back();
+      continue;
+    }
+    std::vector<Entry> entries;
+    const size_t pending = work.size();
+    for (uint32_t i = n.entries; i-- > 0;) {  // the first entry's variables are numbered first
+      const Entry e = EntryOf(n, i);
+      const auto below = done.find(Key(e.below, left - 1));
+      if (below == done.end())
+        work.emplace_back(e.below, left - 1);
+      else
+        entries.push_back({e.state, below->second});
+    }
+    if (work.size() > pending) continue;
+    std::reverse(entries.begin(), entries.end());
+    std::vector<uint32_t> bottoms;
+    for (uint32_t i = 0; i < n.variables; ++i) bottoms.push_back(VariableOf(n, i));
+    done[Key(x, left)] = Intern(entries, bottoms);
+    work.pop_back();
+  }
+  return truncated_[Key(p, depth)] = done.at(Key(p, depth));
+}
+
+StackSets::Set StackSets::Adopt(const StackSets& other, Set p) {
+  if (p == kNone) return kNone;
+  std::unordered_map<Set, Set> done{{kNone, kNone}};
+  std::vector<Set> work{p};
+  while (!work.empty()) {
+    const Set x = work.back();
+    const Node& n = other.nodes_[x];
+    const size_t pending = work.size();
+    std::vector<Entry> entries;
+    if (!done.count(x)) {
+      for (uint32_t i = 0; i < n.entries; ++i) {
+        const Entry e = other.EntryOf(n, i);
+        const auto below = done.find(e.below);
+        if (below == done.end())
+          work.push_back(e.below);
+        else
+          entries.push_back({e.state, below->second});
+      }
+      if (work.size() > pending) continue;
+      std::vector<uint32_t> variables;
+      for (uint32_t i = 0; i < n.variables; ++i) variables.push_back(other.VariableOf(n, i));
+      done[x] = Intern(entries, variables);
+    }
+    work.pop_back();
+  }
+  return done.at(p);
+}
+
+std::vector<uint32_t> StackSets::TopRules(Set p) const {
+  std::vector<uint32_t> rules;
+  const Node& n = nodes_[p];
+  for (uint32_t i = 0; i < n.entries; ++i) rules.push_back(rules_->states[EntryOf(n, i).state].rule);
+  std::sort(rules.begin(), rules.end());
+  rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+  return rules;
+}
+
+size_t StackSets::MemoryBytes() const {
+  constexpr size_t kMapEntry = 48;
+  return nodes_.capacity() * sizeof(Node) + (data_.capacity() + chains_.capacity() + allowed_.capacity()) * sizeof(uint32_t) +
+         (advanced_.size() + unions_.size() + truncated_.size()) * kMapEntry;
+}
+
+}  // namespace tokamata
