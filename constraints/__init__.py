@@ -2,8 +2,20 @@
 
 from .constraint import Constraint, Limits, ReportEntry
 from .from_fst import from_fst
+from .grammar import grammar
 from .json_schema import json_schema, json_value
 from .literal import choice, literal
 from .regex import regex
 
-__all__ = ["Constraint", "Limits", "ReportEntry", "choice", "from_fst", "json_schema", "json_value", "literal", "regex"]
+__all__ = [
+    "Constraint",
+    "Limits",
+    "ReportEntry",
+    "choice",
+    "from_fst",
+    "grammar",
+    "json_schema",
+    "json_value",
+    "literal",
+    "regex",
+]

@@ -11,7 +11,7 @@ from .automata.errors import (
     UnsupportedError,
     VocabularyError,
 )
-from .constraints import Constraint, Limits, choice, from_fst, json_schema, json_value, literal, regex
+from .constraints import Constraint, Limits, choice, from_fst, grammar, json_schema, json_value, literal, regex
 from .decode import DecodeState, TokenAcceptor, TokenAutomaton, compile, load
 from .tokenizer_fst import Vocabulary
 
@@ -34,6 +34,7 @@ __all__ = [
     "choice",
     "compile",
     "from_fst",
+    "grammar",
     "json_schema",
     "json_value",
     "literal",

@@ -1,0 +1,83 @@
+"""grammar: the texts of a context-free grammar in the notation of Lark, GBNF or EBNF."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from .._core import grammar as _native_grammar
+from .constraint import Constraint, Limits
+from .grammar_source import GrammarSyntax, Lexing
+
+if TYPE_CHECKING:
+    from .grammar_source import GrammarSource
+
+
+def grammar(
+    text: str,
+    syntax: GrammarSyntax = "lark",
+    start: str | None = None,
+    lexer: Lexing | None = None,
+    constraints: Mapping[str, Constraint] | None = None,
+    *,
+    limits: Limits | None = None,
+) -> Constraint:
+    """The texts of a context-free grammar; a push-down constraint.
+
+    ``syntax``: ``"lark"`` (read by the ``lark`` package, see :func:`.lark_source.read_lark`), ``"gbnf"`` (as llama.cpp
+    documents it) or ``"ebnf"`` (the notation of the W3C's XML specification). ``start``: the rule to begin with, by
+    default ``start`` in Lark, ``root`` in GBNF and the first rule in EBNF. ``constraints``: by name, further terminals.
+
+    ``lexer="basic"`` (Lark's default): the text is cut into lexemes by longest match, with backtracking to the last
+    place that matched; the first of equally long ones by precedence is taken, so a keyword is never a name; ignored
+    terminals may stand anywhere between. ``"contextual"``: only terminals that can follow compete. ``"none"`` (GBNF
+    and EBNF): terminals are languages, concatenated.
+
+    Everything context-free works: left recursion, empty and cyclic rules, ambiguity. No text that is allowed leads into
+    a dead end, not even where longest match makes terminals run into each other. Rules become automata now
+    (polynomial, but for alternatives that overlap in many ways); stacks appear when a text or a model reaches them.
+    Raises ConstraintError, with line and column, for a malformed grammar and for one without any text,
+    UnsupportedError for what cannot be enforced exactly, LimitError past ``limits``.
+
+    Source: Koo et al., "Automata-based constraints for language model decoding" (2024), section 3; for the sets of
+    stacks Tomita, "Efficient Parsing for Natural Language" (1985).
+    """
+    source = read_grammar(text, syntax, start, lexer, constraints)
+    native = _native_grammar(
+        [t.constraint._native for t in source.terminals],
+        [t.name for t in source.terminals],
+        [r.name for r in source.rules],
+        [(p.rule, p.symbols) for p in source.productions],
+        source.start,
+        [i for i, t in enumerate(source.terminals) if t.ignored],
+        source.lexer,
+        limits._native() if limits else None,
+    )
+    return Constraint(native, source=f"grammar({source.rules[source.start].name})", report=source.report)
+
+
+def read_grammar(
+    text: str,
+    syntax: GrammarSyntax = "lark",
+    start: str | None = None,
+    lexer: Lexing | None = None,
+    constraints: Mapping[str, Constraint] | None = None,
+) -> GrammarSource:
+    """What :func:`grammar` makes of a text before it is compiled."""
+    if not isinstance(text, str):
+        raise TypeError(f"grammar: expected the grammar as str, got {type(text).__name__}; read the file first")
+    if lexer not in (None, "basic", "contextual", "none"):
+        raise ValueError(f'grammar: expected lexer "basic", "contextual" or "none", got {lexer!r}')
+    if syntax == "lark":
+        from .lark_source import read_lark
+
+        return read_lark(text, start, lexer, constraints)
+    if syntax == "gbnf":
+        from .gbnf_source import read_gbnf
+
+        return read_gbnf(text, start, lexer, constraints)
+    if syntax == "ebnf":
+        from .ebnf_source import read_ebnf
+
+        return read_ebnf(text, start, lexer, constraints)
+    raise ValueError(f'grammar: expected syntax "lark", "gbnf" or "ebnf", got {syntax!r}')

@@ -1,0 +1,218 @@
+"""grammar: membership against recognition by the book, dead ends, longest match, limits."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+
+import pytest
+from tests.oracle.context_free import derives_terminals, derives_text, longest_match, random_productions
+from tokamata.constraints import Constraint
+
+import tokamata
+from tokamata._core import grammar as native_grammar
+
+PATTERNS = ["a", "b", "ab", "a+", "ba", "[ab]", "c", "abc", "bc", "a*c", "(ab)+", "aab", "cc?", "b*a", "abca?"]
+
+
+def _texts(alphabet: str, longest: int) -> list[str]:
+    return ["".join(t) for n in range(longest + 1) for t in itertools.product(alphabet, repeat=n)]
+
+
+def _build(
+    patterns: list[str], rules: int, productions: list[tuple[int, tuple[int, ...]]], ignored: list[int], lexer: str
+) -> Constraint:
+    return Constraint(
+        native_grammar(
+            [tokamata.regex(p)._native for p in patterns],
+            patterns,
+            [f"r{i}" for i in range(rules)],
+            productions,
+            0,
+            ignored,
+            lexer,
+        )
+    )
+
+
+def _check(seed: int, kind: str, longest: int = 5) -> int:
+    """One random grammar against the oracle on all short texts; returns how many texts were compared."""
+    rng = random.Random(f"{seed} {kind}")
+    count = rng.randint(1, 3)
+    patterns = ["a", "b", "c"][:count] if kind == "characters" else [rng.choice(PATTERNS) for _ in range(count)]
+    rules, productions = random_productions(rng, count)
+    ignored: list[int] = []
+    if kind == "ignored":
+        patterns.append(rng.choice([" ", " +", "c", "c ?"]))
+        ignored = [count]
+    compiled = [re.compile(p) for p in patterns]
+    alphabet = "abc " if kind == "ignored" else "abc"
+    texts = _texts(alphabet, longest)
+
+    def is_member(text: str) -> bool:
+        if kind == "scannerless":
+            return derives_text(productions, compiled, text)
+        lexemes = longest_match(compiled, text)
+        return lexemes is not None and derives_terminals(productions, [t for t in lexemes if t not in ignored])
+
+    members = {t for t in texts if is_member(t)}
+    where = f"seed={seed} kind={kind} patterns={patterns} productions={productions}"
+    try:
+        constraint = _build(patterns, rules, productions, ignored, "none" if kind == "scannerless" else "basic")
+    except tokamata.ConstraintError:
+        assert not members, where
+        return len(texts)
+    if constraint.is_empty():
+        assert not members, where
+        return len(texts)
+    assert {t for t in texts if constraint.accepts(t)} == members, where
+    viable = {t for t in texts if constraint.accepts_prefix(t)}
+    assert {m[:n] for m in members for n in range(len(m) + 1)} <= viable, where
+    return len(texts)
+
+
+@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless"])
+def test_random_grammars_agree_with_the_oracle(kind: str) -> None:
+    for seed in range(40):
+        _check(seed, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless"])
+def test_many_random_grammars_agree_with_the_oracle(kind: str) -> None:
+    compared = sum(_check(seed, kind) for seed in range(1000, 1300))
+    assert compared >= 20_000
+
+
+# ---------------------------------------------------------------------------------------------- lexing
+
+FUNCTIONS = r"""
+start: stmt*
+stmt: "def" NAME "(" ")" ":" | NAME "=" NAME
+NAME: /[^\W\d]\w*/
+%ignore /[ \n]+/
+"""
+
+
+def test_a_keyword_is_never_a_name() -> None:
+    """Willard and Louf (2023), section 4: after ``def f``, ``oo(`` goes on with the name."""
+    constraint = tokamata.grammar(FUNCTIONS)
+    assert constraint.accepts("def foo():")
+    assert constraint.accepts_prefix("def f")
+    assert constraint.accepts_prefix("def foo(")
+    assert not constraint.accepts("def def():")
+    assert not constraint.accepts_prefix("def def(")
+    assert constraint.accepts("def define():")
+    assert constraint.accepts("define = de")
+    assert not constraint.accepts_prefix("deffoo():")  # one name
+    assert constraint.accepts_prefix("deffoo =")
+
+
+def test_longest_match_goes_back_to_the_last_lexeme() -> None:
+    constraint = tokamata.grammar('start: INT ".." INT | FLOAT\nINT: /[0-9]+/\nFLOAT: /[0-9]+\\.[0-9]+/')
+    for text in ["1..2", "12..345", "1.5"]:
+        assert constraint.accepts(text)
+    for text in ["1.", "1...2", "1.5..2"]:
+        assert not constraint.accepts(text)
+    assert constraint.accepts_prefix("1.")
+    assert not constraint.accepts_prefix("1.5.")
+
+
+def test_no_dead_end_where_terminals_run_into_each_other() -> None:
+    # After a lexeme of A only "ab" may follow, and that continues A: there is no member at all that goes this way.
+    constraint = tokamata.grammar('start: A "ab" | "b"\nA: /a+/')
+    assert constraint.accepts("b")
+    assert not constraint.accepts_prefix("a")
+    spaced = tokamata.grammar('start: A "ab" | "b"\nA: /a+/\n%ignore " "')
+    assert spaced.accepts("a ab")
+    assert not spaced.accepts("aab")
+
+
+def test_a_comment_where_nothing_may_end_it_is_a_dead_end() -> None:
+    source = 'start: "x" "+" "x" NL\nNL: /\\n/\n%ignore / +/\n%ignore /#[^\\n]*/'
+    constraint = tokamata.grammar(source)
+    assert constraint.accepts("x + x # done\n")
+    assert not constraint.accepts_prefix("x + #")
+    assert constraint.accepts_prefix("x + x #")
+
+
+def test_contextual_lexing_lets_only_what_fits_compete() -> None:
+    source = 'start: "a" WORD | "b" NUMBER\nWORD: /[a-z0-9]+/\nNUMBER: /[0-9]+/\n%ignore " "'
+    contextual = tokamata.grammar(source, lexer="contextual")
+    assert contextual.accepts("a 12x")
+    assert contextual.accepts("b 12")
+    assert contextual.accepts("a 12")
+    assert contextual.accepts("b12")
+    basic = tokamata.grammar(source)
+    assert basic.accepts("a x12")
+    assert not basic.accepts("b12")  # one WORD
+
+
+# ---------------------------------------------------------------------------------------------- rules
+
+
+@pytest.mark.parametrize(
+    ("rules", "members", "others"),
+    [
+        ('start: start "a" | "b"', ["b", "ba", "baaa"], ["", "a", "ab"]),
+        ('start: x "c" | "d"\nx: start "b" | "a"', ["d", "ac", "dbc", "acbc"], ["db", "abc", "c"]),
+        ('start: e start "a" | "b"\ne: "x"?', ["b", "ba", "xba", "xxbaa"], ["xb", "bx"]),
+        ('start: "x" start "y" | "xy"', ["xy", "xxyy", "xxxyyy"], ["xxy", "x", ""]),
+        ('start: start start | "a" | "(" start ")"', ["a", "aa", "(a)a", "((a)(aa))"], ["", "()", "(a"]),
+        ('start: a?\na: b | "x"\nb: a | b "y"', ["", "x", "xy", "xyy"], ["y", "yx"]),
+    ],
+)
+def test_recursion_of_every_kind(rules: str, members: list[str], others: list[str]) -> None:
+    constraint = tokamata.grammar(rules)
+    for text in members:
+        assert constraint.accepts(text), text
+    for text in others:
+        assert not constraint.accepts(text), text
+
+
+def test_deep_nesting_is_linear_and_needs_no_call_stack() -> None:
+    constraint = tokamata.grammar('start: "(" start? ")" | "[" start? "]"')
+    text = "([" * 5_000 + "])" * 5_000
+    assert constraint.accepts(text)
+    assert not constraint.accepts(text[:-1])
+    assert not constraint.accepts(text + ")")
+
+
+def test_grammars_take_part_in_the_algebra() -> None:
+    palindrome = tokamata.grammar('start: "a" start "a" | "b" start "b" | "c"')
+    short = palindrome & tokamata.regex(".{0,5}")
+    assert sorted(short.examples(100)) == sorted(
+        t.encode()
+        for t in _texts("abc", 5)
+        if t == t[::-1] and t.count("c") == 1 and t[len(t) // 2] == "c" and len(t) % 2
+    )
+    assert (palindrome | "x").accepts("x")
+    assert (palindrome + "!").accepts("aca!")
+    assert not (palindrome - tokamata.literal("aca")).accepts("aca")
+    assert palindrome.repeat(2, 2).accepts("acac")
+
+
+def test_what_has_no_text_is_refused() -> None:
+    with pytest.raises(
+        tokamata.ConstraintError, match="the start rule start has no text: every alternative needs a rule"
+    ):
+        tokamata.grammar('start: "a" start')
+
+
+def test_runaway_ambiguity_names_the_limit_and_the_rules() -> None:
+    limits = tokamata.Limits(expression_nodes=500)
+    constraint = tokamata.grammar(
+        'start: x y z | x\nx: "a" x "b"? | "a"\ny: "a" y "b" | "a"\nz: z y | x', limits=limits
+    )
+    with pytest.raises(tokamata.LimitError, match="expression_nodes=500"):
+        constraint.accepts("a" * 400)
+
+
+def test_unknown_options_are_named() -> None:
+    with pytest.raises(
+        ValueError, match='expected syntax "lark", "gbnf" or "ebnf", got "yacc"'.replace('"yacc"', "'yacc'")
+    ):
+        tokamata.grammar("start: x", syntax="yacc")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match='expected lexer "basic", "contextual" or "none"'):
+        tokamata.grammar('start: "x"', lexer="fast")  # type: ignore[arg-type]
