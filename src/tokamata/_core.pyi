@@ -292,6 +292,20 @@ def write_json(value: object) -> bytes | None:
     What json.dumps(value, ensure_ascii=False, separators=(",", ":")) writes, in UTF-8. None for values that need more care: other types than JSON's own and tuples, subclasses, keys that are no str, lone surrogates, integers beyond 64 bits, infinities, nesting beyond 200.
     """
 
+def grammar(
+    terminals: Sequence[Language],
+    terminal_names: Sequence[str],
+    rule_names: Sequence[str],
+    productions: Sequence[tuple[int, Sequence[int]]],
+    start: int,
+    ignored: Sequence[int],
+    lexer: str,
+    limits: Limits | None = None,
+) -> Language:
+    """
+    The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s.
+    """
+
 def json_string(what: str, text: bytes, canonical: bool, complement: bool = False) -> Language:
     """
     Contents of JSON strings: "any", the "literal" text, or those that the "pattern" matches.
