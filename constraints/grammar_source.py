@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Literal
 
@@ -101,9 +102,16 @@ class GrammarSource:
         """The name of a symbol of a production."""
         return self.rules[symbol].name if symbol >= 0 else self.terminals[~symbol].name
 
+    def label(self, symbol: int) -> str:
+        """A symbol for people to read: strings as text in quotes, all else by name."""
+        text = self.terminals[~symbol].literal if symbol < 0 else None
+        if text is None or text[:1] == SPECIAL:
+            return self.name(symbol)
+        return json.dumps(text.decode(errors="backslashreplace"), ensure_ascii=False)
+
     def show(self, production: Production) -> str:
         """A production as text: ``name: symbols``."""
-        right = " ".join(self.name(s) for s in production.symbols) or "()"
+        right = " ".join(self.label(s) for s in production.symbols) or "()"
         return f"{self.rules[production.rule].name}: {right}"
 
     def by_rule(self) -> list[list[Production]]:

@@ -95,6 +95,7 @@ class _Reader:
                 f"grammar: {place}: terminal {name} is declared but not defined; "
                 f"define it, or pass constraints={{{name!r}: tokamata.regex(...)}}"
             )
+        self._report_unused(ignored)
         numbers = {name: ~i for i, name in enumerate(names)}
         for rule in rules:
             numbers.setdefault(str(rule.origin.name), len(numbers) - len(names))
@@ -112,7 +113,7 @@ class _Reader:
             syntax="lark",
             lexer=self.lexer,
             terminals=tuple(terminals),
-            rules=tuple(by_number),
+            rules=(*by_number, *self._unreachable([r.name for r in by_number])),
             productions=productions,
             start=numbers[self.start],
             indent=indent,
@@ -241,6 +242,16 @@ class _Reader:
         made = re.fullmatch(r"__(.+)_(?:plus|star|repeat_a\d+_b\d+(?:_opt)?|part)_\d+", name)
         base = (made[1] if made else name).split("{", 1)[0]
         return self._place(base), made is None and "{" not in name
+
+    def _unreachable(self, made: list[str]) -> list[Rule]:
+        """Written rules that Lark left out because no rule that it kept calls them; they have no productions."""
+        kept = {name.split("{", 1)[0] for name in made}
+        return [Rule(n, place) for n, place in self.text.written.items() if n == n.lower() and n not in kept]
+
+    def _report_unused(self, ignored: list[str]) -> None:
+        for name, place in self.text.written.items():
+            if name != name.lower() and name not in self.text.uses and name not in ignored and name != _NEWLINE:
+                self.report.append(ReportEntry(str(place), name, "ignored", "no rule uses this terminal"))
 
     def _place(self, name: str) -> Place | None:
         return self.text.operand_places.get(name) or self.text.defined_at(name)

@@ -119,6 +119,7 @@ class LarkText:
         self.original = text
         self.holes: dict[str, Hole] = {}
         self.definitions: dict[str, list[Place]] = {}
+        self.written: dict[str, Place] = {}  # names of definitions in this text, neither imported nor declared
         self.uses: dict[str, Place] = {}
         self.operand_places: dict[str, Place] = {}
         self.imports: dict[str, Place] = {}  # by path, such as common/foo.lark
@@ -233,6 +234,7 @@ class LarkText:
                 if name in named and name not in self.definitions:
                     raise self.error(place, f"{name} is defined here and in constraints=; drop one of the two")
                 self.definitions.setdefault(name, []).append(place)
+                self.written.setdefault(name, place)
         out.copy(self.original, tokens[0].start, tokens[colon].end)
         self._body(tokens[colon + 1 :], out)
 

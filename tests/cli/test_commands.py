@@ -54,6 +54,29 @@ def test_help_has_examples(cli, command: str) -> None:
     assert f"tokamata {command} " in result.out.split("Examples")[1]
 
 
+def test_check_diagnoses_grammars(cli, tmp_path: Path) -> None:
+    """A grammar file alone is diagnosed; with a constraint its name is a text as any other."""
+    path = tmp_path / "g.lark"
+    path.write_text('start: e\ne: e "+" e\n | N\nN: /[0-9]+/\nunused: N\n')
+    result = cli("check", path)
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0] == "ambiguous: 3 rules, 2 terminals, lexer basic"
+    assert "  line 5, column 1: unused: unreachable: the start rule never comes to it" in lines
+    assert "  line 2, column 1: e: direct left recursion: e -> e" in lines
+    assert any('shift/reduce conflict before "+"' in line for line in lines)
+    assert 'ambiguous: N "+" N "+" N: e(e "+" e(e "+" e)) or e(e(e "+" e) "+" e)' in lines[-1]
+    assert cli("check", path, "--strict").code == 1
+    path.with_suffix(".gbnf").write_text('root ::= "a" x\nx ::= "b"')
+    result = cli("check", path.with_suffix(".gbnf"), "--strict")
+    assert (result.code, result.out) == (0, "deterministic: 2 rules, 2 terminals, lexer none\n")
+    assert cli("check", path.with_suffix(".gbnf"), "--start", "y").err.startswith("tokamata: grammar: no rule 'y'")
+    assert cli("check", "-r", ".*lark", "g.lark").out.startswith("match")
+    assert "No such file" in cli("check", tmp_path / "none.lark").err
+    path.write_text("start: (")
+    assert cli("check", path).err == "tokamata: grammar: line 1, column 9: unclosed parenthesis\n"
+
+
 def test_version_and_bare_command(cli) -> None:
     assert cli("--version").out == f"tokamata {tokamata.__version__}\n"
     assert "Commands" in cli("--help").out

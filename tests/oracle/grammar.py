@@ -84,3 +84,34 @@ def derives(source: GrammarSource, text: bytes) -> bool:
                 found[production.rule] |= reached
                 grown = True
     return (0, size) in found[source.start]
+
+
+def derivations(source: GrammarSource, terminals: Sequence[int], limit: int = 100) -> int:
+    """The number of derivation trees of a sequence of terminals, up to ``limit``: rounds of counting over spans.
+
+    Trees of height h are counted in round h. Where a rule derives itself the count grows without end, to ``limit``.
+    """
+    size = len(terminals)
+    count: dict[tuple[int, int, int], int] = {}
+    while True:
+        new: dict[tuple[int, int, int], int] = {}
+        for production in source.productions:
+            for start in range(size + 1):
+                ways = {start: 1}
+                for symbol in production.symbols:
+                    after: dict[int, int] = {}
+                    for i, n in ways.items():
+                        if symbol < 0:
+                            if i < size and terminals[i] == ~symbol:
+                                after[i + 1] = after.get(i + 1, 0) + n
+                            continue
+                        for j in range(i, size + 1):
+                            if m := count.get((symbol, i, j)):
+                                after[j] = after.get(j, 0) + n * m
+                    ways = after
+                for end, n in ways.items():
+                    key = (production.rule, start, end)
+                    new[key] = min(new.get(key, 0) + n, limit)
+        if new == count:
+            return count.get((source.start, 0, size), 0)
+        count = new

@@ -1,4 +1,4 @@
-"""``tokamata check``: is a text a member, and where does it leave the language."""
+"""``tokamata check``: is a text a member, and where does it leave the language; what a grammar's rules are like."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from typing import Annotated
 
 import typer
 
+from ..constraints.ebnf_source import read_ebnf
+from ..constraints.gbnf_source import read_gbnf
+from ..constraints.grammar_check import check as check_grammar
+from ..constraints.lark_source import read_lark
 from .common import (
     ChoiceOption,
     FstOption,
@@ -24,18 +28,58 @@ EXAMPLES = examples(
     r"tokamata check -r '[0-9]{4}-[0-9]{2}' 2026-1x",
     r"tokamata check -c yes -c no maybe",
     r"echo -n 12 | tokamata check -r '\d+' -",
+    r"tokamata check grammar.lark",
 )
 
 
+READERS = {"lark": read_lark, "gbnf": read_gbnf, "ebnf": read_ebnf}
+
+
+def diagnose(path: Path, start: str | None, strict: bool) -> None:
+    """Print what :func:`check_grammar` finds in a grammar file."""
+    source = READERS[path.suffix[1:]](path.read_text(encoding="utf-8"), start)
+    diagnosis = check_grammar(source)
+    if diagnosis.ambiguity is not None:
+        verdict, color = "ambiguous", "red"
+    elif diagnosis.deterministic is None:
+        verdict, color = "not decided whether deterministic", "yellow"
+    elif diagnosis.deterministic:
+        verdict, color = "deterministic", "green"
+    else:
+        verdict, color = "not deterministic", "yellow"
+    size = f"{len(source.rules)} rules, {len(source.terminals)} terminals, lexer {source.lexer}"
+    out.print(f"[{color}]{verdict}[/{color}]: {size}", highlight=False)
+    for entry in (*source.report, *diagnosis.report_entries()):
+        if entry.detail != "deterministic":
+            where = f"{entry.place}: " if entry.place else ""
+            out.print(f"  {where}{entry.subject}: {entry.detail}", markup=False, highlight=False, soft_wrap=True)
+    if strict and not diagnosis.deterministic:
+        raise typer.Exit(1)
+
+
 def command(
-    text: Annotated[str | None, typer.Argument(help="The text; - reads standard input.")] = None,
+    text: Annotated[
+        str | None, typer.Argument(help="The text (- reads standard input), or a grammar file to diagnose.")
+    ] = None,
     file: Annotated[Path | None, typer.Option("--file", "-f", help="Read the text from a file, as bytes.")] = None,
     pattern: RegexOption = None,
     option: ChoiceOption = None,
     literal: LiteralOption = None,
     fst: FstOption = None,
+    start: Annotated[str | None, typer.Option("--start", help="The start rule of a grammar file.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 for a grammar that is not deterministic.")
+    ] = False,
 ) -> None:
-    """Say whether a text matches; if not, where it fails and what could stand there. Exit code 0 or 1."""
+    """Say whether a text matches; if not, where it fails and what could stand there. Exit code 0 or 1.
+
+    Of a grammar file (.lark, .gbnf, .ebnf) alone: whether it is deterministic, where not, and which rules are useless
+    or left-recursive.
+    """
+    described = any(x is not None and x != [] for x in (pattern, option, literal, fst))
+    if not described and text is not None and Path(text).suffix[1:] in READERS and file is None:
+        diagnose(Path(text), start, strict)
+        return
     constraint = constraint_of(pattern, option, literal, fst)
     if (text is None) == (file is None):
         raise typer.BadParameter("expected a text or --file, one of the two")

@@ -1,0 +1,274 @@
+"""ambiguity: a short sentence of a grammar with two derivations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from .grammar_conflicts import useful
+from .grammar_source import GrammarSource, Production
+
+LONGEST = 12  # symbols of a sentential form
+MOST_FORMS = 100_000  # sentential forms that are tried; about a second
+
+Form = tuple[int, ...]
+Tree = Any  # a symbol that stays, (None, rule) for one that derives nothing, or (production, trees)
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """A sentence that two derivations make.
+
+    ``sentence``: its terminals, by name or as text in quotes. ``rule``: below it the derivations differ.
+    ``derivations``: both, of the part that ``rule`` derives, as ``rule(symbols ...)``, without what is derived alike.
+    """
+
+    sentence: tuple[str, ...]
+    rule: str
+    derivations: tuple[str, str]
+
+
+def ambiguity(source: GrammarSource, suspects: Iterable[int]) -> Ambiguity | None:
+    """Search for an ambiguous sentence, from the rules ``suspects`` (those in conflict) outward.
+
+    The derivations of sentential forms are enumerated by length, first with all other rules as symbols that stay, so
+    that sentences much longer than LONGEST are found where what is alike in both derivations is long. Of what one round
+    finds the shortest sentence is taken. None where MOST_FORMS are tried or LONGEST is reached before: that proves
+    nothing. Counting derivations: Chomsky and Schützenberger (1963); forms instead of sentences: Schmitz (2007).
+    """
+    productions = useful(source)
+    if not productions:
+        return None
+    search = _Search(source, productions)
+    if search.cyclic is not None:
+        return search.of_cycle(search.cyclic)
+    seen: set[tuple[int, Form]] = set()
+    for p in productions:
+        if (p.rule, p.symbols) in seen:
+            return search.of_twice(p)
+        seen.add((p.rule, p.symbols))
+    wanted = {r for r in suspects if r in search.by_rule}
+    while wanted:
+        found = search.shortest(wanted)
+        if found is not None:
+            return found
+        wider = wanted | {s for r in wanted for p in search.by_rule[r] for s in p.symbols if s >= 0}
+        wider |= {p.rule for p in productions if wanted & set(p.symbols)}
+        if wider == wanted or search.spent > MOST_FORMS:
+            return None
+        wanted = wider
+    return None
+
+
+class _Search:
+    def __init__(self, source: GrammarSource, productions: list[Production]) -> None:
+        self.source = source
+        self.by_rule: dict[int, list[Production]] = {}
+        for production in productions:
+            self.by_rule.setdefault(production.rule, []).append(production)
+        self.yields = self._shortest_yields(productions)
+        self.contexts = self._contexts(productions)
+        self.nullable = {r for r, y in self.yields.items() if not y}
+        self.texts = self._shortest_texts(productions)
+        self.spent = 0
+        self.units: dict[int, list[tuple[Production, int]]] = {}
+        for p in productions:
+            for i, s in enumerate(p.symbols):
+                if s >= 0 and all(t in self.nullable for t in (*p.symbols[:i], *p.symbols[i + 1 :])):
+                    self.units.setdefault(p.rule, []).append((p, i))
+        self.cyclic = self._cycle()
+
+    def _shortest_yields(self, productions: list[Production]) -> dict[int, Form]:
+        """A shortest sequence of terminals of each rule."""
+        found: dict[int, Form] = {}
+        grown = True
+        while grown:
+            grown = False
+            for p in productions:
+                if all(s < 0 or s in found for s in p.symbols):
+                    form = tuple(t for s in p.symbols for t in (found[s] if s >= 0 else (s,)))
+                    if p.rule not in found or len(form) < len(found[p.rule]):
+                        found[p.rule] = form
+                        grown = True
+        return found
+
+    def _shortest_texts(self, productions: list[Production]) -> dict[int, Form]:
+        """A shortest sequence of at least one terminal of each rule that derives one."""
+        found: dict[int, Form] = {r: y for r, y in self.yields.items() if y}
+        grown = True
+        while grown:
+            grown = False
+            for p in productions:
+                for i, s in enumerate(p.symbols):
+                    if s >= 0 and s not in found:
+                        continue
+                    middle = found[s] if s >= 0 else (s,)
+                    form = self.terminals(p.symbols[:i]) + middle + self.terminals(p.symbols[i + 1 :])
+                    if p.rule not in found or len(form) < len(found[p.rule]):
+                        found[p.rule] = form
+                        grown = True
+        return found
+
+    def _contexts(self, productions: list[Production]) -> dict[int, tuple[Form, Form]]:
+        """What stands before and after each rule in a shortest sentence with it."""
+        found: dict[int, tuple[Form, Form]] = {self.source.start: ((), ())}
+        grown = True
+        while grown:
+            grown = False
+            for p in productions:
+                if p.rule not in found:
+                    continue
+                left, right = found[p.rule]
+                for i, s in enumerate(p.symbols):
+                    if s < 0:
+                        continue
+                    new = (left + self.terminals(p.symbols[:i]), self.terminals(p.symbols[i + 1 :]) + right)
+                    if s not in found or sum(map(len, new)) < sum(map(len, found[s])):
+                        found[s] = new
+                        grown = True
+        return found
+
+    def terminals(self, form: Form) -> Form:
+        """A shortest sentence of a sentential form."""
+        return tuple(t for s in form for t in (self.yields[s] if s >= 0 else (s,)))
+
+    def _text(self, form: Form) -> Form:
+        """A short sentence of a form in which every symbol stands for some text: two trees of the form stay two."""
+        return tuple(t for s in form for t in (self.texts[s] if s >= 0 else (s,)))
+
+    # ---- cycles: A derives itself
+    def _cycle(self) -> list[tuple[Production, int]] | None:
+        """Productions that lead from a rule back to it, all else derived to nothing; a shortest one of some rule."""
+        for rule in self.units:
+            paths: dict[int, list[tuple[Production, int]]] = {rule: []}
+            work = [rule]
+            for current in work:
+                for p, i in self.units.get(current, ()):
+                    target = p.symbols[i]
+                    if target == rule:
+                        return [*paths[current], (p, i)]
+                    if target not in paths:
+                        paths[target] = [*paths[current], (p, i)]
+                        work.append(target)
+        return None
+
+    def of_cycle(self, cycle: list[tuple[Production, int]]) -> Ambiguity:
+        """A rule that derives itself: its shortest sentence directly, and once around."""
+        rule = cycle[0][0].rule
+        name = self.source.rules[rule].name
+        inner = " ".join(self.source.label(t) for t in self.yields[rule]) or "()"
+        around = f"{name}({inner})"
+        for p, i in reversed(cycle):
+            parts = [around if j == i else f"{self.source.label(s)}()" for j, s in enumerate(p.symbols)]
+            around = f"{self.source.rules[p.rule].name}({' '.join(parts)})"
+        return Ambiguity(self._sentence(rule, self.yields[rule]), name, (f"{name}({inner})", around))
+
+    def of_twice(self, production: Production) -> Ambiguity:
+        """A production that is written twice: its two derivations look alike."""
+        name = self.source.rules[production.rule].name
+        shown = f"{name}({' '.join(self.source.label(s) for s in production.symbols)})"
+        return Ambiguity(self._sentence(production.rule, self.terminals(production.symbols)), name, (shown, shown))
+
+    # ---- forms by length
+    def shortest(self, wanted: set[int]) -> Ambiguity | None:
+        """The shortest sentence that is ambiguous below one of the rules, all other rules staying as they are."""
+        best: tuple[int, int, Form, list[Tree]] | None = None
+        memo: dict[tuple[object, ...], dict[Form, list[Tree]]] = {}
+        for length in range(LONGEST + 1):
+            for rule in sorted(wanted):
+                for form, trees in self._of_rule(rule, length, wanted, memo).items():
+                    if len(trees) > 1:
+                        left, right = self.contexts[rule]
+                        size = len(left) + len(self._text(form)) + len(right)
+                        if best is None or size < best[0]:
+                            best = (size, rule, form, trees)
+            if best is not None or self.spent > MOST_FORMS:
+                break
+        if best is None:
+            return None
+        _, rule, form, trees = best
+        one, other = self._difference(trees[0], trees[1])
+        name = self.source.name(one[0].rule)
+        return Ambiguity(self._sentence(rule, self._text(form)), name, (self._show(one), self._show(other)))
+
+    def _of_rule(
+        self, rule: int, length: int, wanted: set[int], memo: dict[tuple[object, ...], dict[Form, list[Tree]]]
+    ) -> dict[Form, list[Tree]]:
+        """The forms of a length that a rule derives in at least one step, with up to two derivations each."""
+        key = (rule, length)
+        if key not in memo:
+            found: dict[Form, list[Tree]] = {}
+            memo[key] = found
+            for p in self.by_rule[rule]:
+                for form, children in self._of_symbols(p.symbols, length, wanted, memo).items():
+                    self._add(found, form, [(p, c) for c in children])
+        return memo[key]
+
+    def _of_symbols(
+        self, symbols: Form, length: int, wanted: set[int], memo: dict[tuple[object, ...], dict[Form, list[Tree]]]
+    ) -> dict[Form, list[Tree]]:
+        if not symbols:
+            return {(): [()]} if length == 0 else {}
+        key = (symbols, length, "symbols")
+        if key in memo:
+            return memo[key]
+        found: dict[Form, list[Tree]] = {}
+        memo[key] = found
+        head, rest = symbols[0], symbols[1:]
+        least = sum(1 for s in rest if s < 0 or s not in self.nullable)
+        for size in range(length - least + 1):
+            if self.spent > MOST_FORMS:
+                break
+            heads: dict[Form, list[Tree]] = {}
+            if size == 1 and (head < 0 or head in self.texts):
+                heads[(head,)] = [head]
+            if head in wanted:
+                for form, trees in self._of_rule(head, size, wanted, memo).items():
+                    self._add(heads, form, trees)
+            elif size == 0 and head in self.nullable:
+                heads[()] = [(None, head)]
+            if not heads:
+                continue
+            for form, trees in self._of_symbols(rest, length - size, wanted, memo).items():
+                for first, firsts in heads.items():
+                    self._add(found, first + form, [(a, *b) for a in firsts for b in trees][:3])
+        return found
+
+    def _add(self, found: dict[Form, list[Tree]], form: Form, trees: list[Tree]) -> None:
+        self.spent += 1
+        known = found.setdefault(form, [])
+        for tree in trees:
+            if len(known) < 2 and tree not in known:
+                known.append(tree)
+
+    # ---- showing
+    def _difference(self, one: Tree, other: Tree) -> tuple[Tree, Tree]:
+        """The smallest subtrees that hold the whole difference."""
+        while one[0] == other[0]:
+            differing = [(a, b) for a, b in zip(one[1], other[1], strict=True) if a != b]
+            if len(differing) != 1 or any(isinstance(t, int) or t[0] is None for t in differing[0]):
+                break
+            if self._frontier(differing[0][0]) != self._frontier(differing[0][1]):
+                break
+            one, other = differing[0]
+        return one, other
+
+    def _frontier(self, tree: Tree) -> Form:
+        if isinstance(tree, int):
+            return (tree,)
+        if tree[0] is None:
+            return ()
+        return tuple(s for child in tree[1] for s in self._frontier(child))
+
+    def _show(self, tree: Tree) -> str:
+        if isinstance(tree, int):
+            return self.source.label(tree)
+        production, children = tree
+        if production is None:
+            return f"{self.source.label(children)}()"
+        return f"{self.source.rules[production.rule].name}({' '.join(self._show(c) for c in children)})"
+
+    def _sentence(self, rule: int, form: Form) -> tuple[str, ...]:
+        left, right = self.contexts[rule]
+        return tuple(self.source.label(t) for t in (*left, *form, *right))

@@ -1,0 +1,212 @@
+"""check: what a grammar's rules are like: deterministic, ambiguous, left-recursive, useless."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .constraint import ReportEntry
+from .grammar_ambiguity import Ambiguity, ambiguity
+from .grammar_conflicts import Conflict, conflicts, productive, reachable
+from .grammar_source import GrammarSource, Place, Production
+
+MOST_SHOWN = 20  # conflicts in a report
+Recursion = Literal["direct", "indirect", "hidden"]
+
+
+@dataclass(frozen=True)
+class RuleFinding:
+    """A rule that something is said about."""
+
+    rule: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class LeftRecursion:
+    """A rule that can begin with itself, by ``path`` (rule names from it back to it).
+
+    ``"direct"``: a right-hand side begins with the rule; ``"indirect"``: through other rules; ``"hidden"``: after rules
+    that derived nothing.
+    """
+
+    rule: str
+    place: Place | None
+    kind: Recursion
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GrammarDiagnosis:
+    """What :func:`check` found.
+
+    ``deterministic``: whether an LALR(1) parser decides everything (without a lexer, also one that sees one byte at a
+    time); None where that stayed open. ``ambiguity``: a sentence with two derivations, where one was found; a
+    deterministic grammar has none. ``cyclic``: rules that derive themselves, and so everything in infinitely many ways.
+    """
+
+    deterministic: bool | None
+    conflicts: tuple[Conflict, ...]
+    ambiguity: Ambiguity | None
+    unreachable: tuple[RuleFinding, ...]
+    unproductive: tuple[RuleFinding, ...]
+    left_recursive: tuple[LeftRecursion, ...]
+    nullable: tuple[RuleFinding, ...]
+    cyclic: tuple[RuleFinding, ...]
+    source: GrammarSource
+
+    def report_entries(self) -> tuple[ReportEntry, ...]:
+        """The findings as entries of :attr:`Constraint.report`."""
+        entries: list[ReportEntry] = []
+
+        def add(place: Place | None, subject: str, detail: str, status: str = "annotation") -> None:
+            entries.append(ReportEntry(str(place or ""), subject, status, detail))
+
+        for found in self.unreachable:
+            add(found.place, found.rule, "unreachable: the start rule never comes to it", "ignored")
+        for found in self.unproductive:
+            add(found.place, found.rule, "unproductive: it derives no text", "ignored")
+        for recursion in self.left_recursive:
+            add(recursion.place, recursion.rule, f"{recursion.kind} left recursion: {' -> '.join(recursion.path)}")
+        for found in self.cyclic:
+            add(found.place, found.rule, "cyclic: it derives itself")
+        start = self.source.rules[self.source.start]
+        if self.deterministic is None:
+            add(start.place, start.name, "deterministic: not decided, the grammar is too large")
+        elif self.deterministic:
+            add(start.place, start.name, "deterministic")
+        for conflict in self.conflicts[:MOST_SHOWN]:
+            place = conflict.productions[0].place if conflict.productions else start.place
+            add(place, self.subject(conflict), f"not deterministic: {self.describe(conflict)}")
+        if len(self.conflicts) > MOST_SHOWN:
+            add(start.place, start.name, f"not deterministic: {len(self.conflicts) - MOST_SHOWN} more conflicts")
+        if self.ambiguity is not None:
+            one, other = self.ambiguity.derivations
+            sentence = " ".join(self.ambiguity.sentence) or "the empty text"
+            add(self._place(self.ambiguity.rule), self.ambiguity.rule, f"ambiguous: {sentence}: {one} or {other}")
+        return tuple(entries)
+
+    def subject(self, conflict: Conflict) -> str:
+        """The rule that a conflict is first about, or the terminal."""
+        if not conflict.productions or conflict.productions[0].rule < 0:
+            return conflict.terminal
+        return self.source.rules[conflict.productions[0].rule].name
+
+    def describe(self, conflict: Conflict) -> str:
+        """A conflict in one line."""
+        if conflict.kind == "terminals":
+            return conflict.detail
+        shown = [self._show(p) for p in conflict.productions[:4]] + ["..."] * (len(conflict.productions) > 4)
+        if conflict.kind == "twice":
+            return f"{shown[0]} is written twice"
+        return f"{conflict.kind} conflict before {conflict.terminal}: {', or '.join(shown)}"
+
+    def _show(self, production: Production) -> str:
+        if production.rule < 0:
+            return f"{self.source.label(production.rule)} left empty"
+        shown = self.source.show(production)
+        return f"{shown} ({production.place})" if production.place else shown
+
+    def _place(self, rule: str) -> Place | None:
+        return next((r.place for r in self.source.rules if r.name == rule), None)
+
+
+def check(source: GrammarSource) -> GrammarDiagnosis:
+    """Diagnose a grammar as it is written, before the transformations that make it run.
+
+    Linear or nearly so for the findings about single rules; conflicts and ambiguity are searched within bounds
+    (:mod:`.grammar_conflicts`, :mod:`.grammar_ambiguity`), about a second each at most on common grammars.
+    """
+    productions = source.productions
+    good = productive(source)
+    called = reachable(source, productions)
+    empty = _nullable(source)
+    written = [i for i, rule in enumerate(source.rules) if rule.written]
+    found = conflicts(source)
+    suspects = {p.rule for c in found or () for p in c.productions if p.rule >= 0}
+    symbolic = found is None or any(c.kind != "terminals" for c in found)
+    shown = ambiguity(source, suspects or called) if symbolic else None
+
+    def named(rules: set[int]) -> tuple[RuleFinding, ...]:
+        return tuple(RuleFinding(source.rules[i].name, source.rules[i].place) for i in written if i in rules)
+
+    return GrammarDiagnosis(
+        deterministic=None if found is None else not found,
+        conflicts=found or (),
+        ambiguity=shown,
+        unreachable=named(set(written) - called),
+        unproductive=named({i for i in called if i not in good}),
+        left_recursive=_left_recursive(source, empty),
+        nullable=named(empty & called),
+        cyclic=named(_cyclic(source, empty) & called),
+        source=source,
+    )
+
+
+def _nullable(source: GrammarSource) -> set[int]:
+    """The rules that derive the empty text."""
+    blank = {~i for i, t in enumerate(source.terminals) if source.lexer == "none" and t.constraint.accepts(b"")}
+    found: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for p in source.productions:
+            if p.rule not in found and all(s in found or s in blank for s in p.symbols):
+                found.add(p.rule)
+                grown = True
+    return found
+
+
+def _left_recursive(source: GrammarSource, empty: set[int]) -> tuple[LeftRecursion, ...]:
+    """The written rules that can begin with themselves, each with a shortest path; open ones before hidden ones."""
+    plain: dict[int, dict[int, None]] = {}
+    hidden: dict[int, dict[int, None]] = {}
+    for p in source.productions:
+        for i, s in enumerate(p.symbols):
+            if s >= 0:
+                hidden.setdefault(p.rule, {})[s] = None
+                if i == 0:
+                    plain.setdefault(p.rule, {})[s] = None
+            if s not in empty:
+                break
+    found: list[LeftRecursion] = []
+    for i, rule in enumerate(source.rules):
+        if not rule.written:
+            continue
+        path, kind = _path(plain, i), "indirect"
+        if path is None:
+            path, kind = _path(hidden, i), "hidden"
+        elif len(path) == 2:
+            kind = "direct"
+        if path is not None:
+            names = tuple(source.rules[r].name for r in path)
+            found.append(LeftRecursion(rule.name, rule.place, kind, names))  # type: ignore[arg-type]
+    return tuple(found)
+
+
+def _cyclic(source: GrammarSource, empty: set[int]) -> set[int]:
+    """The rules that derive themselves with nothing else."""
+    edges: dict[int, dict[int, None]] = {}
+    for p in source.productions:
+        for i, s in enumerate(p.symbols):
+            if s >= 0 and all(t in empty for t in (*p.symbols[:i], *p.symbols[i + 1 :])):
+                edges.setdefault(p.rule, {})[s] = None
+    return {i for i in range(len(source.rules)) if _path(edges, i) is not None}
+
+
+def _path(edges: dict[int, dict[int, None]], start: int) -> list[int] | None:
+    """A shortest path from a node back to it."""
+    before: dict[int, int] = {}
+    work = [start]
+    for node in work:
+        for target in edges.get(node, ()):
+            if target == start:
+                path = [start]
+                while node != start:
+                    path.append(node)
+                    node = before[node]
+                return [start, *reversed(path[1:]), start]
+            if target not in before:
+                before[target] = node
+                work.append(target)
+    return None

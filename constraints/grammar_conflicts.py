@@ -1,0 +1,222 @@
+"""conflicts: where an LALR(1) parser of a grammar, or one that reads it byte by byte, cannot decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..automata.errors import LimitError
+from .constraint import Constraint
+from .grammar_source import GrammarSource, Production
+
+MOST_EXPANSIONS = 100_000  # of LR(0) items; a few seconds
+MOST_STATES = 1000  # of a terminal's automaton
+
+ConflictKind = Literal["shift/reduce", "reduce/reduce", "twice", "terminals"]
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A decision that is not determined.
+
+    ``"shift/reduce"``, ``"reduce/reduce"``: before ``terminal``, between ``productions`` (of a single one: between it
+    and the end of the sentence, or itself going on); ``"twice"``: a production that
+    is written twice; ``"terminals"``: without a lexer, the next byte may belong to either of two terminals, or go on
+    with the first or begin the second (``detail`` says which).
+    """
+
+    kind: ConflictKind
+    terminal: str
+    productions: tuple[Production, ...]
+    detail: str = ""
+
+
+def conflicts(source: GrammarSource) -> tuple[Conflict, ...] | None:
+    """All conflicts, by Lark's LALR(1) analysis (DeRemer and Pennello 1982) of the reachable and productive rules.
+
+    Without a lexer also those between terminals, for one byte of lookahead. None where MOST_EXPANSIONS or MOST_STATES
+    are reached first or a terminal is no regular language, so that the question stays open.
+    """
+    try:
+        return _Analysis(source).found()
+    except (LimitError, RecursionError):
+        return None
+
+
+class _Analysis:
+    def __init__(self, source: GrammarSource) -> None:
+        self.source = source
+        self.productions: dict[tuple[int, tuple[int, ...]], Production] = {}
+        self.twice: list[Production] = []
+        for production in useful(source):
+            key = (production.rule, production.symbols)
+            if key in self.productions:
+                self.twice.append(production)
+            self.productions[key] = production
+        self.nullable = (
+            {i for i, t in enumerate(source.terminals) if t.constraint.accepts(b"")}
+            if source.lexer == "none"
+            else set()
+        )
+
+    def found(self) -> tuple[Conflict, ...]:
+        found = [Conflict("twice", "", (p,)) for p in self.twice]
+        if not self.productions:
+            return tuple(found)
+        states = self._states()
+        seen: set[tuple[object, ...]] = set()
+        for itemset in states:
+            ends = any(item.is_satisfied and item.rule.origin.name[0] == "$" for item in itemset.closure)
+            for look, rules in sorted(itemset.lookaheads.items(), key=lambda item: str(item[0].name)):
+                reduced = sorted((self._production(r) for r in rules), key=lambda p: (p.rule, p.symbols))
+                shifted = [
+                    self._production(item.rule)
+                    for item in itemset.closure
+                    if not item.is_satisfied and item.next == look and item.rule.origin.name[0] != "$"
+                ]
+                shifted.sort(key=lambda p: (p.rule, p.symbols))
+                kind: ConflictKind = "shift/reduce" if shifted and len(reduced) < 2 else "reduce/reduce"
+                both = dict.fromkeys((*reduced, *shifted))
+                if len(reduced) < 2 and not shifted and not (ends and look.name[0] == "$"):
+                    continue
+                name = self._terminal(look)
+                if (kind, name, *both) not in seen:
+                    seen.add((kind, name, *both))
+                    found.append(Conflict(kind, name, tuple(both)))
+        if self.source.lexer == "none":
+            found += self._between_terminals(states)
+        return tuple(found)
+
+    # ---- Lark's analysis
+    def _states(self) -> list[Any]:
+        from lark.common import ParserConf
+        from lark.grammar import NonTerminal, Rule, Symbol
+        from lark.grammar import Terminal as LarkTerminal
+        from lark.parsers.lalr_analysis import LALR_Analyzer
+
+        class Bounded(LALR_Analyzer):
+            spent = 0
+
+            def expand_rule(self, source_rule: Any, rules_by_origin: Any = None) -> Any:
+                found = super().expand_rule(source_rule, rules_by_origin)
+                self.spent += len(found)
+                if self.spent > MOST_EXPANSIONS:
+                    raise LimitError(f"grammar: limit reached: expansions={MOST_EXPANSIONS} of LR(0) items")
+                return found
+
+        def symbol(s: int) -> Symbol:
+            if s >= 0:
+                return NonTerminal(f"r{s}")
+            return NonTerminal(f"n{~s}") if ~s in self.nullable else LarkTerminal(f"t{~s}")
+
+        rules = [Rule(NonTerminal(f"r{r}"), [symbol(s) for s in symbols]) for r, symbols in self.productions]
+        for i in sorted(self.nullable & {~s for _, symbols in self.productions for s in symbols if s < 0}):
+            rules += [Rule(NonTerminal(f"n{i}"), []), Rule(NonTerminal(f"n{i}"), [LarkTerminal(f"t{i}")])]
+        analyzer = Bounded(ParserConf(rules, {}, [f"r{self.source.start}"]))
+        analyzer.compute_lr0_states()
+        analyzer.compute_reads_relations()  # type: ignore[no-untyped-call]
+        analyzer.compute_includes_lookback()  # type: ignore[no-untyped-call]
+        analyzer.compute_lookaheads()  # type: ignore[no-untyped-call]
+        return sorted(analyzer.lr0_itemsets, key=lambda s: sorted(str(item) for item in s.kernel))
+
+    def _production(self, rule: Any) -> Production:
+        """The production of one of Lark's rules; for a terminal that may be empty, one that says so."""
+        name = rule.origin.name
+        if name[0] == "n":
+            return Production(-1 - int(name[1:]), ())
+        symbols = tuple(int(s.name[1:]) if s.name[0] == "r" else ~int(s.name[1:]) for s in rule.expansion)
+        return self.productions[int(name[1:]), symbols]
+
+    def _terminal(self, symbol: Any) -> str:
+        return "the end" if symbol.name[0] == "$" else self.source.label(~int(symbol.name[1:]))
+
+    # ---- without a lexer
+    def _between_terminals(self, states: Sequence[Any]) -> list[Conflict]:
+        found: dict[tuple[str, str, str], Conflict] = {}
+        first = {}
+        going_on = {}
+        for i, terminal in enumerate(self.source.terminals):
+            first[i] = set(terminal.constraint._native.live_bytes(b""))
+            going_on[i] = _going_on(terminal.constraint)
+        following = {id(s): self._accepted(s) for s in states}
+        for state in states:
+            accepted = sorted(following[id(state)])
+            for position, i in enumerate(accepted):
+                for j in accepted[position + 1 :]:
+                    if common := first[i] & first[j]:
+                        self._add(found, i, j, "both may begin with", common)
+            for symbol, after in state.transitions.items():
+                if symbol.name[0] != "t":
+                    continue
+                i = int(symbol.name[1:])
+                for j in sorted(following[id(after)]):
+                    if common := going_on[i] & first[j]:
+                        self._add(found, i, j, "the first may go on, or the second begin, with", common)
+        return list(found.values())
+
+    def _accepted(self, state: Any) -> set[int]:
+        names = {s.name for s in state.transitions} | {s.name for s in state.lookaheads}
+        return {int(name[1:]) for name in names if name[0] == "t"}
+
+    def _add(self, found: dict[tuple[str, str, str], Conflict], i: int, j: int, what: str, common: set[int]) -> None:
+        a, b = self.source.label(~i), self.source.label(~j)
+        shown = " ".join(repr(chr(c)) if c < 128 else f"\\x{c:02x}" for c in sorted(common)[:3])
+        more = ", ..." if len(common) > 3 else ""
+        found.setdefault((a, b, what), Conflict("terminals", a, (), f"{a} and {b}: {what} {shown}{more}"))
+
+
+def _going_on(constraint: Constraint) -> set[int]:
+    """The bytes that may follow a member inside a longer member."""
+    fst = constraint.to_fst(MOST_STATES)
+    found: set[int] = set()
+    for state in range(fst.num_states()):
+        if fst.is_final(state):
+            found |= {arc.ilabel % 256 for arc in fst.arcs(state)}
+    return found
+
+
+def productive(source: GrammarSource) -> set[int]:
+    """The rules that derive some sequence of terminals; a terminal without a member derives nothing.
+
+    O(productions · rules). INDENT and DEDENT, which have no member, count as derivable.
+    """
+    marks = {~source.indent.indent, ~source.indent.dedent} if source.indent else set()
+    empty = {~i for i, t in enumerate(source.terminals) if _is_empty(t.constraint)} - marks
+    found: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for p in source.productions:
+            if p.rule not in found and all(s in found if s >= 0 else s not in empty for s in p.symbols):
+                found.add(p.rule)
+                grown = True
+    return found
+
+
+def reachable(source: GrammarSource, productions: Iterable[Production]) -> set[int]:
+    """The rules that the start rule calls through these productions, itself included. Linear."""
+    calls: dict[int, set[int]] = {}
+    for p in productions:
+        calls.setdefault(p.rule, set()).update(s for s in p.symbols if s >= 0)
+    found, work = {source.start}, [source.start]
+    while work:
+        for rule in calls.get(work.pop(), set()) - found:
+            found.add(rule)
+            work.append(rule)
+    return found
+
+
+def useful(source: GrammarSource) -> list[Production]:
+    """The productions that some derivation of a sentence uses."""
+    good = productive(source)
+    kept = [p for p in source.productions if p.rule in good and all(s in good for s in p.symbols if s >= 0)]
+    called = reachable(source, kept)
+    return [p for p in kept if p.rule in called]
+
+
+def _is_empty(constraint: Constraint) -> bool:
+    try:
+        return constraint.is_empty()
+    except LimitError:
+        return False
