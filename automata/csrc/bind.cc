@@ -52,6 +52,7 @@ void BindAutomata(nb::module_& m) {
   BindFstIo(m);
   BindOperations(m);
   BindAlgorithms(m);
+  BindPdt(m);
   BindExpressions(m);
 }
 

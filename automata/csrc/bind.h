@@ -8,5 +8,6 @@ void BindFstIo(nanobind::module_& m);        // bind_fst_io.cc: arrays, files, t
 void BindSymbolTable(nanobind::module_& m);  // bind_symbol_table.cc
 void BindOperations(nanobind::module_& m);   // bind_operations.cc: union ... randgen, properties
 void BindAlgorithms(nanobind::module_& m);   // bind_algorithms.cc: rmepsilon ... replace
+void BindPdt(nanobind::module_& m);          // bind_pdt.cc: push-down transducers
 void BindExpressions(nanobind::module_& m);  // bind_expressions.cc: Constraint's native side
 }  // namespace tokamata
