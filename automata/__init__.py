@@ -25,6 +25,7 @@ from .intersect import IntersectFst, intersect
 from .invert import invert
 from .isomorphic import isomorphic
 from .minimize import minimize
+from .pdt import Pdt
 from .project import project
 from .properties import Properties, properties
 from .prune import prune
@@ -54,6 +55,7 @@ __all__ = [
     "IntersectFst",
     "LimitError",
     "MissingFileError",
+    "Pdt",
     "Properties",
     "ReplaceFst",
     "Semiring",

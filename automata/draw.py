@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from .errors import FstError, LimitError
@@ -28,11 +30,13 @@ def _byte_name(label: int) -> str:
     return chr(byte) if 0x20 < byte < 0x7F else f"\\x{byte:02x}"
 
 
-def _name(label: int, style: LabelStyle, symbols: SymbolTable | None) -> str:
+def _name(label: int, style: LabelStyle, symbols: SymbolTable | None, aliases: Mapping[int, str]) -> str:
     if style == "symbols" and symbols is not None:
         name = symbols.symbol(label)
         if name is not None:
             return name.encode("utf-8", "backslashreplace").decode()
+    if style != "numbers" and label in aliases:
+        return aliases[label]
     if label == 0:
         return _EPSILON
     return _byte_name(label) if style == "bytes" else str(label)
@@ -54,12 +58,19 @@ def _ranges(labels: list[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def dot(fst: Fst, *, labels: LabelStyle = "symbols", title: str = "", vertical: bool = False) -> str:
+def dot(
+    fst: Fst,
+    *,
+    labels: LabelStyle = "symbols",
+    title: str = "",
+    vertical: bool = False,
+    aliases: Mapping[int, str] = MappingProxyType({}),
+) -> str:
     """The DOT text of a machine: left to right, the start state bold, final states with a double circle.
 
     Arcs between the same two states share an edge. `labels` "symbols" shows names of the symbol tables where there are
     any and numbers elsewhere, "bytes" shows labels as the bytes they stand for (256 is NUL) with runs as ranges.
-    O(arcs log arcs).
+    `aliases` are shown, but for "numbers", where no symbol table has a name. O(arcs log arcs).
     """
     if labels not in ("symbols", "bytes", "numbers"):
         raise FstError(f'Fst.draw: unknown labels {labels!r}; expected "symbols", "bytes" or "numbers"')
@@ -82,18 +93,18 @@ def dot(fst: Fst, *, labels: LabelStyle = "symbols", title: str = "", vertical: 
         edges: dict[int, list[str]] = {}
         plain: dict[tuple[int, float], list[int]] = {}
         for arc in fst.arcs(s):
-            if labels == "bytes" and arc.ilabel == arc.olabel:
+            if labels == "bytes" and arc.ilabel == arc.olabel and arc.ilabel not in aliases:
                 plain.setdefault((arc.nextstate, arc.weight), []).append(arc.ilabel)
                 continue
-            text = _name(arc.ilabel, labels, isymbols)
+            text = _name(arc.ilabel, labels, isymbols, aliases)
             if arc.ilabel != arc.olabel:
-                text += ":" + _name(arc.olabel, labels, osymbols)
+                text += ":" + _name(arc.olabel, labels, osymbols, aliases)
             weight_text = "" if arc.weight == one else f"/{arc.weight:.6g}"
             edges.setdefault(arc.nextstate, []).append(_escape(text) + weight_text)
         for (target, weight), found in plain.items():
             parts = []
             for low, high in _ranges(found):
-                names = [_name(x, labels, isymbols) for x in ((low,) if low == high else (low, high))]
+                names = [_name(x, labels, isymbols, aliases) for x in ((low,) if low == high else (low, high))]
                 parts.append(_escape("-".join(names) if high > low + 1 else " ".join(names)))
             text = " ".join(parts) + ("" if weight == one else f"/{weight:.6g}")
             edges.setdefault(target, []).append(text)
@@ -145,9 +156,10 @@ def draw(
     title: str,
     vertical: bool,
     max_states: int,
+    aliases: Mapping[int, str] = MappingProxyType({}),
 ) -> str:
     """See `Fst.draw`."""
-    text = dot(fst, labels=labels, title=title, vertical=vertical)
+    text = dot(fst, labels=labels, title=title, vertical=vertical, aliases=aliases)
     if path is None:
         if format not in (None, "dot"):
             raise FstError(f"Fst.draw: format {format!r} needs a path to write to; Fst.render returns the bytes")

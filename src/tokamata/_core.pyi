@@ -125,6 +125,36 @@ class DelayedFst:
     def num_known_states(self) -> int: ...
     def expand(self) -> Fst: ...
 
+def pdt_check(fst: Fst, parens: Sequence[tuple[int, int]]) -> None: ...
+def pdt_expand(
+    fst: Fst,
+    parens: Sequence[tuple[int, int]],
+    keep_parentheses: bool,
+    max_depth: int,
+    truncate: bool,
+    weight: float,
+    max_states: int,
+    max_arcs: int,
+) -> Fst: ...
+def pdt_compose(
+    a: Fst, b: Fst, parens: Sequence[tuple[int, int]], left_pdt: bool, connect: bool, max_states: int, max_arcs: int
+) -> Fst: ...
+def pdt_reverse(fst: Fst, parens: Sequence[tuple[int, int]]) -> Fst: ...
+def pdt_shortestpath(
+    fst: Fst, parens: Sequence[tuple[int, int]], keep_parentheses: bool, max_states: int, max_arcs: int
+) -> Fst: ...
+def pdt_depth(fst: Fst, parens: Sequence[tuple[int, int]], max_states: int, max_arcs: int) -> int: ...
+def pdt_is_empty(fst: Fst, parens: Sequence[tuple[int, int]], max_states: int, max_arcs: int) -> bool: ...
+def pdt_replace(
+    pairs: Sequence[tuple[int, Fst]],
+    root: int,
+    first_paren: int,
+    open_prefix: str,
+    close_prefix: str,
+    max_states: int,
+    max_arcs: int,
+) -> tuple[Fst, list[tuple[int, int]]]: ...
+
 class Limits:
     """Named limits of one constraint; see tokamata.Limits."""
 
