@@ -15,6 +15,7 @@ from .._core import pdt_expand as _expand
 from .._core import pdt_is_empty as _is_empty
 from .._core import pdt_replace as _replace
 from .._core import pdt_reverse as _reverse
+from .._core import pdt_shortestdistance as _shortestdistance
 from .._core import pdt_shortestpath as _shortestpath
 from . import draw as _draw
 from ._arguments import limit, native, number
@@ -297,6 +298,32 @@ class Pdt:
                 limit("Pdt.shortestpath", "max_states", max_states),
                 limit("Pdt.shortestpath", "max_arcs", max_arcs),
             )
+        )
+
+    def shortestdistance(
+        self,
+        *,
+        delta: float = 1e-6,
+        max_visits: int = 10_000,
+        max_states: int = _MAX_STATES,
+        max_arcs: int = _MAX_ARCS,
+    ) -> float:
+        """The semiring sum of the weights of all balanced paths from the start to final states, final weights included.
+
+        The semiring's zero where there are none; over the tropical semiring the weight of `shortestpath`, with its
+        errors, complexity and limits. Over the log semiring it is the sum over all derivations (a probability, where
+        rules' weights are), exact up to rounding where no call leads to itself; where one does, sums are taken from
+        below until a round changes none by more than about `delta`, LimitError after `max_visits` rounds, FstError
+        where there is no finite sum. Convergence is slow near the point where sums become infinite. Source: Stolcke,
+        "An efficient probabilistic context-free parsing algorithm" (1995), for such sums.
+        """
+        return _shortestdistance(
+            native("Pdt.shortestdistance", self._fst),
+            self._parens,
+            number("Pdt.shortestdistance", "delta", delta),
+            limit("Pdt.shortestdistance", "max_visits", max_visits),
+            limit("Pdt.shortestdistance", "max_states", max_states),
+            limit("Pdt.shortestdistance", "max_arcs", max_arcs),
         )
 
     # ---- files and other libraries

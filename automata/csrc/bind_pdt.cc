@@ -13,6 +13,7 @@
 #include "automata/csrc/pdt_is_empty.h"
 #include "automata/csrc/pdt_replace.h"
 #include "automata/csrc/pdt_reverse.h"
+#include "automata/csrc/pdt_shortestdistance.h"
 #include "automata/csrc/pdt_shortestpath.h"
 
 namespace nb = nanobind;
@@ -55,6 +56,13 @@ void BindPdt(nb::module_& m) {
                                  PdtShortestPathOptions{keep_parentheses, max_states, max_arcs});
         },
         "fst"_a, "parens"_a, "keep_parentheses"_a, "max_states"_a, "max_arcs"_a, Release());
+  m.def("pdt_shortestdistance",
+        [](const Fst& fst, const ParenPairs& parens, float delta, int64_t max_visits, int64_t max_states,
+           int64_t max_arcs) {
+          return PdtShortestDistance(fst, Parens("Pdt.shortestdistance", parens),
+                                     PdtShortestDistanceOptions{delta, max_visits, max_states, max_arcs});
+        },
+        "fst"_a, "parens"_a, "delta"_a, "max_visits"_a, "max_states"_a, "max_arcs"_a, Release());
   m.def("pdt_depth",
         [](const Fst& fst, const ParenPairs& parens, int64_t max_states, int64_t max_arcs) {
           return PdtDepth(fst, Parens("Pdt.depth", parens), PdtDepthOptions{max_states, max_arcs, "Pdt.depth"}).depth;

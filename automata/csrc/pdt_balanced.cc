@@ -35,6 +35,48 @@ StateId BalancedPaths::Find(StateId entry, StateId state) const {
                        [&](StateId i) { return items_[i].entry == entry && items_[i].state == state; });
 }
 
+std::vector<uint8_t> BalancedPaths::Useful() const {
+  std::vector<size_t> first(items_.size() + 1, 0);  // items before each one's arcs without parenthesis, end to end
+  std::vector<StateId> before;
+  for (const bool counting : {true, false}) {
+    std::vector<size_t> next(first.begin(), first.end() - 1);
+    for (StateId i = 0; i < NumItems(); ++i) {
+      for (const Arc& arc : fst_.Arcs(items_[i].state)) {
+        if (arc.weight == fst_.Zero() || parens_.Has(arc.ilabel)) continue;
+        const StateId target = Find(items_[i].entry, arc.nextstate);
+        if (counting) {
+          ++first[static_cast<size_t>(target) + 1];
+        } else {
+          before[next[target]++] = i;
+        }
+      }
+    }
+    if (!counting) break;
+    for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+    before.resize(first.back());
+  }
+  std::vector<uint8_t> useful(items_.size(), 0);
+  std::vector<StateId> pending;
+  const auto mark = [&](StateId i) {
+    if (useful[i]) return;
+    useful[i] = 1;
+    pending.push_back(i);
+  };
+  for (StateId i = 0; i < NumItems(); ++i) {
+    if (items_[i].entry == fst_.Start() && fst_.IsFinal(items_[i].state)) mark(i);
+  }
+  while (!pending.empty()) {
+    const StateId i = pending.back();
+    pending.pop_back();
+    for (size_t k = first[i]; k < first[static_cast<size_t>(i) + 1]; ++k) mark(before[k]);
+    for (const Derivation& derivation : derivations_[i]) {
+      mark(derivation.caller);
+      mark(derivation.closer);
+    }
+  }
+  return useful;
+}
+
 void BalancedPaths::RunInOrder() {
   double best = kInfinity;
   while (!heap_.empty()) {
@@ -155,7 +197,7 @@ void BalancedPaths::Combine(const Place& caller, const Place& closer) {
   const StateId entry = items_[caller.item].entry;
   Improve(entry, close.nextstate, cost, how);
   if (options_.keep_derivations) {
-    derivations_[Find(entry, close.nextstate)].push_back({caller.item, closer.item});
+    derivations_[Find(entry, close.nextstate)].push_back({caller.item, closer.item, caller.arc, closer.arc});
   }
 }
 

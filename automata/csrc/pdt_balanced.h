@@ -69,11 +69,14 @@ class BalancedPaths {
     std::vector<Place> callers, closers;
   };
   const std::vector<Slot>& Slots() const { return slots_; }
-  // Every way to derive the item by a combination: caller and closer. Needs keep_derivations.
+  // Every way to derive the item by a combination, once. Needs keep_derivations.
   struct Derivation {
     StateId caller, closer;
+    uint32_t open, close;  // arcs of their states
   };
   const std::vector<Derivation>& Derivations(StateId item) const { return derivations_[item]; }
+  // 1 for every item that a derivation of an accepted path contains. Needs keep_derivations.
+  std::vector<uint8_t> Useful() const;
 
  private:
   using Queued = std::pair<double, StateId>;

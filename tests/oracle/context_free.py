@@ -1,77 +1,66 @@
-"""Context-free grammars by the book: recognition over spans, and longest match by trying all lengths."""
+"""Context-free grammars in the plain: random ones, membership by spans, and rules as machines."""
 
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Callable, Sequence
 
-Production = tuple[int, tuple[int, ...]]  # rule, symbols: s >= 0 a rule, s < 0 the terminal ~s
+from tokamata.automata import Fst
 
-
-def _spans(productions: Sequence[Production], length: int, terminal: Callable[[int, int, int], bool]) -> set[int]:
-    """Rules that derive the whole input; terminal(t, i, j): whether terminal t can be input[i:j]."""
-    found: list[list[set[int]]] = [[set() for _ in range(length + 1)] for _ in range(length + 1)]
-
-    def matches(symbol: int, i: int, j: int) -> bool:
-        return terminal(~symbol, i, j) if symbol < 0 else symbol in found[i][j]
-
-    def derives(symbols: tuple[int, ...], i: int, j: int) -> bool:
-        if not symbols:
-            return i == j
-        return any(matches(symbols[0], i, k) and derives(symbols[1:], k, j) for k in range(i, j + 1))
-
-    for width in range(length + 1):
-        for i in range(length - width + 1):
-            again = True
-            while again:
-                again = False
-                for rule, symbols in productions:
-                    if rule not in found[i][i + width] and derives(symbols, i, i + width):
-                        found[i][i + width].add(rule)
-                        again = True
-    return found[0][length]
+Grammar = dict[str, list[str]]
+"""Alternatives of each upper-case rule; lower-case letters and other characters stand for themselves."""
 
 
-def derives_terminals(productions: Sequence[Production], terminals: Sequence[int]) -> bool:
-    """Whether rule 0 derives a sequence of terminals."""
-    return 0 in _spans(productions, len(terminals), lambda t, i, j: j == i + 1 and terminals[i] == t)
+def derives(grammar: Grammar, start: str, text: str) -> bool:
+    """Whether the start derives the text: which rule derives which span, by adding until nothing is new."""
+    n = len(text)
+    spans: set[tuple[str, int, int]] = set()
+
+    def ends(symbol: str, begin: int) -> list[int]:
+        if symbol in grammar:
+            return [e for e in range(begin, n + 1) if (symbol, begin, e) in spans]
+        return [begin + 1] if text[begin : begin + 1] == symbol else []
+
+    while True:
+        before = len(spans)
+        for rule, alternatives in grammar.items():
+            for alternative in alternatives:
+                for begin in range(n + 1):
+                    reached = {begin}
+                    for symbol in alternative:
+                        reached = {e for b in reached for e in ends(symbol, b)}
+                    spans |= {(rule, begin, e) for e in reached}
+        if len(spans) == before:
+            return (start, 0, n) in spans
 
 
-def derives_text(productions: Sequence[Production], patterns: Sequence[re.Pattern[str]], text: str) -> bool:
-    """Whether rule 0 derives a text without a lexer: terminals are the languages of patterns."""
-    return 0 in _spans(productions, len(text), lambda t, i, j: patterns[t].fullmatch(text, i, j) is not None)
+def random_grammar(rng: random.Random, letters: str = "ab") -> Grammar:
+    """Up to three rules of up to three alternatives of up to four symbols: recursive, nullable, cyclic, ambiguous."""
+    rules = "STU"[: rng.randint(1, 3)]
+    grammar: Grammar = {}
+    for rule in rules:
+        grammar[rule] = [
+            "".join(rng.choice(letters if rng.random() < 0.6 else rules) for _ in range(rng.randint(0, 4)))
+            for _ in range(rng.randint(1, 3))
+        ]
+    grammar[rng.choice(rules)].append(rng.choice(letters))
+    return grammar
 
 
-def longest_match(patterns: Sequence[re.Pattern[str]], text: str) -> list[int] | None:
-    """The terminals of a text's lexemes, each the longest possible, of equally long ones the first; None: no way."""
-    terminals, at = [], 0
-    while at < len(text):
-        ends = (
-            (end, t) for end in range(len(text), at, -1) for t, p in enumerate(patterns) if p.fullmatch(text, at, end)
-        )
-        end, terminal = next(ends, (0, 0))
-        if not end:
-            return None
-        terminals.append(terminal)
-        at = end
-    return terminals
-
-
-def random_productions(rng: random.Random, num_terminals: int) -> tuple[int, list[Production]]:
-    """A few rules, often left-recursive, cyclic, empty or useless: their number and the productions."""
-    rules = rng.randint(1, 4)
-    productions = set()
-    for rule in range(rules):
-        for _ in range(rng.randint(1, 4)):
-            length = rng.choice([0, 1, 1, 2, 2, 3])
-            productions.add(
-                (
-                    rule,
-                    tuple(
-                        ~rng.randrange(num_terminals) if rng.random() < 0.5 else rng.randrange(rules)
-                        for _ in range(length)
-                    ),
-                )
-            )
-    return rules, sorted(productions)
+def rules(grammar: Grammar) -> list[tuple[int, Fst]]:
+    """A machine over bytes for each rule; rule i has label 1000 + i."""
+    number = {rule: 1000 + i for i, rule in enumerate(grammar)}
+    out = []
+    for rule, alternatives in grammar.items():
+        fst = Fst()
+        fst.add_states(2)
+        fst.set_start(0)
+        fst.set_final(1)
+        for alternative in alternatives:
+            state = 0
+            for symbol in alternative:
+                label = number.get(symbol) or ord(symbol)
+                fst.add_arc(state, label, label, None, fst.add_state())
+                state = fst.num_states() - 1
+            fst.add_arc(state, 0, 0, None, 1)
+        out.append((number[rule], fst))
+    return out
