@@ -14,6 +14,8 @@ from oracle.lark_parser import parser
 from oracle.sql_random import Statements, damaged, error, is_syntax
 from tokamata.constraints import grammars
 
+import tokamata
+
 CORPUS = json.loads(
     (Path(__file__).resolve().parents[1] / "corpus" / "grammars" / "sql.json").read_text(encoding="utf-8")
 )
@@ -42,7 +44,7 @@ def database() -> sqlite3.Connection:
 
 @pytest.fixture(scope="module")
 def accepts() -> Callable[[str], bool]:
-    return parser(grammars.text("sql"), "basic")
+    return tokamata.grammar(grammars.text("sql")).accepts
 
 
 def test_the_corpus(database: sqlite3.Connection, accepts: Callable[[str], bool]) -> None:
@@ -85,6 +87,21 @@ def test_damaged_statements(database: sqlite3.Connection, accepts: Callable[[str
     assert outcomes[False, True] < 0.1 * sum(outcomes.values())
 
 
+def test_random_members(database: sqlite3.Connection) -> None:
+    for text in tokamata.grammar(grammars.text("sql")).examples(12, seed=23):
+        assert is_syntax(database, text.decode()), text
+
+
+def test_lark_agrees(accepts: Callable[[str], bool]) -> None:
+    by_lark = parser(grammars.text("sql"), "basic")
+    seed = 24
+    rng = random.Random(seed)
+    source = Statements(seed)
+    members = CORPUS["accept"] + [source.select(1) for _ in range(100)]
+    for text in members + CORPUS["reject"] + [damaged(rng, rng.choice(members), members) for _ in range(500)]:
+        assert accepts(text) == by_lark(text), (seed, text)
+
+
 def test_words_that_sqlite_reserves_are_no_names(database: sqlite3.Connection, accepts: Callable[[str], bool]) -> None:
     for word in KEYWORDS:
         for text in (
@@ -94,4 +111,10 @@ def test_words_that_sqlite_reserves_are_no_names(database: sqlite3.Connection, a
             f"SELECT 1 FROM t1 {word.lower()}",
         ):
             assert is_syntax(database, text) or not accepts(text), text
+    # The long s is no s for SQLite, nor is the Kelvin sign a k.
+    for text in ("\u017felect 1", "SELECT 1 A\u017f b", "SELECT a LI\u212aE b FROM t1"):
+        assert not accepts(text), text
+        assert not is_syntax(database, text), text
+    assert accepts("SELECT 1 AS \u017felect")
+    assert is_syntax(database, "SELECT 1 AS \u017felect")
     assert accepts("SELECT replace, plan, key FROM view AS temp")

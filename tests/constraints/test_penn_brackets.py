@@ -10,6 +10,8 @@ from oracle.lark_parser import parser
 from tokamata.automata.errors import ConstraintError
 from tokamata.constraints.grammars import penn_brackets
 
+import tokamata
+
 FOUR = ["the", "cat", "cat", "purrs"]
 Tree = tuple  # (label, word) or (label, tree, ...)
 
@@ -84,7 +86,8 @@ def random_tree(rng: random.Random, words: list[str]) -> Tree:
     [(["cat"], None), (["cat"], 1), (["cat"], 3), (FOUR, None), (FOUR, 2), (FOUR, 3), (FOUR, 5)],
 )
 def test_trees_and_damaged_trees(words: list[str], max_depth: int | None) -> None:
-    accepts = parser(penn_brackets(words, labels=["S", "NP"], tags=["D", "N"], max_depth=max_depth), "none")
+    grammar = penn_brackets(words, labels=["S", "NP"], tags=["D", "N"], max_depth=max_depth)
+    accepts, by_lark = tokamata.grammar(grammar, lexer="none").accepts, parser(grammar, "none")
     seed = 11
     rng = random.Random(seed)
     found = {True: 0, False: 0}
@@ -94,16 +97,27 @@ def test_trees_and_damaged_trees(words: list[str], max_depth: int | None) -> Non
             at, width = rng.randrange(len(text)), rng.choice((1, 1, 4))
             text = text[:at] + rng.choice(("", "(", ")", " ", "(S ", "N", "cat")) + text[at + width :]
         expected = is_tree(text, words, max_depth)
-        assert accepts(text) == expected, (seed, text)
+        assert accepts(text) == by_lark(text) == expected, (seed, text)
         found[expected] += 1
     assert found[False]
     assert found[True]
 
 
 def test_brackets_among_the_words_and_default_labels() -> None:
-    accepts = parser(penn_brackets(["(", 'a"b', ")"], max_depth=4), "none")
+    accepts = tokamata.grammar(penn_brackets(["(", 'a"b', ")"], max_depth=4), lexer="none").accepts
     assert accepts('(NP (-LRB- -LRB-) (NN a"b) (-RRB- -RRB-))')
     assert not accepts('(NP (-LRB- () (NN a"b) (-RRB- )))')
+
+
+def test_a_long_sentence() -> None:
+    words = [f"word{i}" for i in range(40)]
+    accepts = tokamata.grammar(penn_brackets(words), lexer="none").accepts
+    flat = "(S " + " ".join(f"(NN {word})" for word in words) + ")"
+    deep = "".join(f"(NP (NN {word}) " for word in words[:-1]) + f"(NN {words[-1]})" + ")" * 39
+    assert accepts(flat)
+    assert accepts(deep)
+    assert not accepts(deep[:-1])
+    assert not accepts(flat.replace("(NN word7) ", ""))
 
 
 def test_sizes_are_as_promised() -> None:

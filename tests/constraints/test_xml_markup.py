@@ -10,6 +10,8 @@ from oracle.lark_parser import parser
 from tokamata.automata.errors import ConstraintError
 from tokamata.constraints.grammars import text, xml_markup
 
+import tokamata
+
 
 def is_xml(text: str) -> bool:
     try:
@@ -22,7 +24,8 @@ def is_xml(text: str) -> bool:
 @pytest.mark.parametrize("attributes", [(), ("x",), ("x", "xx", "y-z")])
 def test_random_trees(attributes: tuple[str, ...]) -> None:
     tags = ["a", "ab", "c.d"]
-    accepts = parser(xml_markup(tags, attributes), "none")
+    grammar = xml_markup(tags, attributes)
+    accepts, by_lark = tokamata.grammar(grammar, lexer="none").accepts, parser(grammar, "none")
     seed = 3
     rng = random.Random(seed)
 
@@ -38,9 +41,11 @@ def test_random_trees(attributes: tuple[str, ...]) -> None:
     for _ in range(60):
         member = made(2)
         assert accepts(member), (seed, member)
+        assert by_lark(member), (seed, member)
         at = rng.randrange(len(member))
         other = member[:at] + rng.choice(("", "a", "<", "/", ">", ' x="1"', "b")) + member[at + 1 :]
         assert is_xml(other) or not accepts(other), (seed, other)
+        assert accepts(other) == by_lark(other), (seed, other)
         refused += not accepts(other)
     assert refused > 10
 
@@ -53,7 +58,7 @@ def test_the_shipped_grammar_is_made_by_it() -> None:
 
 
 def test_prefixes() -> None:
-    accepts = parser(xml_markup(["m:x"], ["xmlns:m"]), "none")
+    accepts = tokamata.grammar(xml_markup(["m:x"], ["xmlns:m"]), lexer="none").accepts
     assert accepts('<m:x xmlns:m="u"><m:x/></m:x>')
     assert not accepts('<m:y xmlns:m="u"/>')
 
