@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._core import grammar as _native_grammar
 from .constraint import Constraint, Limits
+from .grammar_check import DiagnosisReport
 from .grammar_source import GrammarSyntax, Lexing
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def grammar(
     start: str | None = None,
     lexer: Lexing | None = None,
     constraints: Mapping[str, Constraint] | None = None,
+    strict: bool = False,
     *,
     limits: Limits | None = None,
 ) -> Constraint:
@@ -39,10 +41,16 @@ def grammar(
     Raises ConstraintError, with line and column, for a malformed grammar and for one without any text,
     UnsupportedError for what cannot be enforced exactly, LimitError past ``limits``.
 
+    The constraint's ``report`` says whether the grammar is deterministic as written, and if not, where (see
+    :func:`.grammar_check.check`); with ``strict=True`` a grammar that is not raises ConstraintError.
+
     Source: Koo et al., "Automata-based constraints for language model decoding" (2024), section 3; for the sets of
     stacks Tomita, "Efficient Parsing for Natural Language" (1985).
     """
     source = read_grammar(text, syntax, start, lexer, constraints)
+    diagnosis = DiagnosisReport(source)
+    if strict:
+        diagnosis.require_determinism()
     native = _native_grammar(
         [t.constraint._native for t in source.terminals],
         [t.name for t in source.terminals],
@@ -53,7 +61,7 @@ def grammar(
         source.lexer,
         limits._native() if limits else None,
     )
-    return Constraint(native, source=f"grammar({source.rules[source.start].name})", report=source.report)
+    return Constraint(native, source=f"grammar({source.rules[source.start].name})", report=(*source.report, diagnosis))
 
 
 def read_grammar(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ..automata.errors import ConstraintError, LimitError
 from .constraint import ReportEntry
 from .grammar_ambiguity import Ambiguity, ambiguity
-from .grammar_conflicts import Conflict, conflicts, productive, reachable
+from .grammar_conflicts import MOST_EXPANSIONS, Conflict, conflicts, productive, reachable
 from .grammar_source import GrammarSource, Place, Production
 
 MOST_SHOWN = 20  # conflicts in a report
@@ -109,6 +110,37 @@ class GrammarDiagnosis:
 
     def _place(self, rule: str) -> Place | None:
         return next((r.place for r in self.source.rules if r.name == rule), None)
+
+
+class DiagnosisReport:
+    """The diagnosis of a grammar as a part of its constraint's report: made when it is first read."""
+
+    def __init__(self, source: GrammarSource) -> None:
+        self.source = source
+        self._diagnosis: GrammarDiagnosis | None = None
+
+    def diagnosis(self) -> GrammarDiagnosis:
+        """What :func:`check` finds."""
+        if self._diagnosis is None:
+            self._diagnosis = check(self.source)
+        return self._diagnosis
+
+    def entries(self) -> tuple[ReportEntry, ...]:
+        """Entries for :attr:`Constraint.report`."""
+        return self.diagnosis().report_entries()
+
+    def require_determinism(self) -> None:
+        """Raise ConstraintError where the grammar is not deterministic as written, LimitError where that is open."""
+        diagnosis = self.diagnosis()
+        if diagnosis.deterministic is None:
+            raise LimitError(
+                f"grammar: limit reached: expansions={MOST_EXPANSIONS} of LR(0) items before deciding whether the "
+                "grammar is deterministic; leave strict out"
+            )
+        wrong = [e for e in diagnosis.report_entries() if e.detail.startswith(("not deterministic", "ambiguous"))]
+        if wrong:
+            shown = "; ".join(f"{e.place}: {e.subject}: {e.detail}" for e in wrong[-1:] + wrong[:-1][:3])
+            raise ConstraintError(f"grammar: strict=True, and the grammar is not deterministic: {shown}")
 
 
 def check(source: GrammarSource) -> GrammarDiagnosis:

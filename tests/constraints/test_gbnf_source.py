@@ -57,7 +57,7 @@ def changed(text: str, letters: str, rng: random.Random) -> str:
 @pytest.mark.parametrize("name", PAIRS)
 def test_members_equal_larks(name: str) -> None:
     text, twin, letters = PAIRS[name]
-    source = read_gbnf(text)
+    source, constraint = read_gbnf(text), tokamata.grammar(text, syntax="gbnf")
     parser = lark.Lark(twin, start="root", parser="earley", lexer="dynamic_complete")
     members = 0
     for seed in range(250):
@@ -73,6 +73,7 @@ def test_members_equal_larks(name: str) -> None:
             member = False
         members += member
         assert derives(source, data.encode()) == member, f"seed {seed}: {name}: {data!r}"
+        assert constraint.accepts(data) == member, f"seed {seed}: {name}: {data!r}"
     assert members > 8
 
 

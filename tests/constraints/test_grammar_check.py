@@ -152,3 +152,17 @@ def test_large_grammars_stay_open() -> None:
     terminals = [f'T{i}: "t{i}"\nZ{i}: "z{i}"' for i in range(n)]
     text = "start: " + " | ".join(f"a{i}" for i in range(n)) + "\n" + "\n".join(rules + terminals) + "\n"
     assert check(read_lark(text)).deterministic is None
+
+
+def test_report_and_strict() -> None:
+    """The report of a constraint holds the diagnosis; strict=True refuses what is not deterministic."""
+    text = 'start: e\ne: e "+" e | N\nN: /[0-9]+/\nM: "m"\n'
+    report = tokamata.grammar(text).report
+    assert ("line 4, column 1", "M", "ignored", "no rule uses this terminal") in [
+        (e.place, e.subject, e.status, e.detail) for e in report
+    ]
+    assert any(e.detail.startswith('ambiguous: N "+" N "+" N: e(e ') for e in report)
+    with pytest.raises(tokamata.ConstraintError, match=r'strict=True.* line 2, column 1: e: ambiguous: N "\+" N'):
+        tokamata.grammar(text, strict=True)
+    constraint = tokamata.grammar('start: e\ne: e "+" N | N\nN: /[0-9]+/\n', strict=True)
+    assert "deterministic" in [e.detail for e in constraint.report]

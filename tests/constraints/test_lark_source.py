@@ -92,6 +92,7 @@ def test_members_equal_larks(name: str) -> None:
     """Random texts from the pieces: Lark's Earley parser with its basic lexer decides."""
     text = GRAMMARS[name]
     source, parser = read_lark(text), lark.Lark(text, parser="earley", lexer="basic")
+    constraint = tokamata.grammar(text)
     members = 0
     for seed in range(400):
         rng = random.Random(seed)
@@ -103,6 +104,7 @@ def test_members_equal_larks(name: str) -> None:
             member = False
         members += member
         assert accepts(source, data.encode()) == member, f"seed {seed}: {name}: {data!r}"
+        assert constraint.accepts(data) == member, f"seed {seed}: {name}: {data!r}"
     assert members > 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 from tokamata.constraints.grammar_source import GrammarSource
@@ -115,3 +116,37 @@ def derivations(source: GrammarSource, terminals: Sequence[int], limit: int = 10
         if new == count:
             return count.get((source.start, 0, size), 0)
         count = new
+
+
+def shortest(source: GrammarSource) -> dict[int, int]:
+    """The number of terminals of a shortest sequence of each rule that derives one."""
+    least: dict[int, int] = {}
+    while True:
+        new = dict(least)
+        for p in source.productions:
+            if all(s < 0 or s in least for s in p.symbols):
+                new[p.rule] = min(new.get(p.rule, 10**6), sum(1 if s < 0 else least[s] for s in p.symbols))
+        if new == least:
+            return least
+        least = new
+
+
+def random_sentence(source: GrammarSource, rng: random.Random, most: int) -> list[int] | None:
+    """Terminals of a random sentence of at most ``most``; None where the dice found none."""
+    least = shortest(source)
+    if source.start not in least:
+        return None
+    by_rule = source.by_rule()
+    form, steps = [source.start], 0
+    while any(s >= 0 for s in form):
+        steps += 1
+        position = next(i for i, s in enumerate(form) if s >= 0)
+        fitting = []
+        for p in by_rule[form[position]]:
+            after = form[:position] + list(p.symbols) + form[position + 1 :]
+            if all(s < 0 or s in least for s in after) and sum(1 if s < 0 else least[s] for s in after) <= most:
+                fitting.append(after)
+        if not fitting or steps > 200:
+            return None
+        form = rng.choice(fitting)
+    return [~s for s in form]
