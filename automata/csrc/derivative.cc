@@ -122,9 +122,11 @@ void Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
   }
   struct Class {
     ByteSet bytes;
-    std::vector<Expr> targets;
+    Expr first, last;
+    std::vector<Expr> targets;  // all of them, where there are more than one
   };
   std::vector<Class> classes;
+  classes.reserve(std::min<size_t>(in.size() + 8, 64));
   seen = ByteSet();
   for (const Term& t : in) {
     ByteSet left = t.bytes;
@@ -135,16 +137,21 @@ void Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
         if (!common.Any()) continue;
         left = left - common;
         if (common != classes[i].bytes) {  // split off the part that does not go along
-          classes.push_back({classes[i].bytes - common, classes[i].targets});
+          Class apart = classes[i];
+          apart.bytes = apart.bytes - common;
+          classes.push_back(std::move(apart));
           classes[i].bytes = common;
         }
-        if (classes[i].targets.back() != t.target) classes[i].targets.push_back(t.target);
+        Class& c = classes[i];
+        if (c.last == t.target) continue;
+        if (c.targets.empty()) c.targets.push_back(c.first);
+        c.targets.push_back(c.last = t.target);
       }
     }
-    if (left.Any()) classes.push_back({left, {t.target}});
+    if (left.Any()) classes.push_back({left, t.target, t.target, {}});
     seen = seen | t.bytes;
   }
-  for (Class& c : classes) add(c.bytes, c.targets.size() == 1 ? c.targets[0] : Union(std::move(c.targets)));
+  for (Class& c : classes) add(c.bytes, c.targets.empty() ? c.first : Union(std::move(c.targets)));
 }
 
 // Disjoint steps of e. Targets may still be empty languages where intersections or complements are inside.
@@ -169,34 +176,39 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
     return;
   }
   if (n.kind == ExprKind::kIntersect) {
-    struct Class {
-      ByteSet bytes;
-      std::vector<Expr> targets;
-    };
-    std::vector<Class> classes{{n.first, {}}}, next;
+    // Classes of bytes, and for each the targets of the members so far, one after the other.
+    std::vector<ByteSet> classes{n.first}, next;
+    std::vector<Expr> targets, next_targets;
     std::vector<Term> steps;
     for (uint32_t i = 0; i < n.b && !classes.empty(); ++i) {
       Partition(members_[n.a + i], &steps);
       next.clear();
+      next_targets.clear();
       TimeLimit::Spend(static_cast<int64_t>(1 + classes.size() * steps.size() / 4));
-      for (const Class& c : classes)
+      for (size_t c = 0; c < classes.size(); ++c)
         for (const Term& t : steps) {
-          const ByteSet common = c.bytes & t.bytes;
+          const ByteSet common = classes[c] & t.bytes;
           if (!common.Any()) continue;
-          next.push_back({common, c.targets});
-          next.back().targets.push_back(t.target);
+          next.push_back(common);
+          const auto known = targets.begin() + static_cast<ptrdiff_t>(c * i);
+          next_targets.insert(next_targets.end(), known, known + static_cast<ptrdiff_t>(i));
+          next_targets.push_back(t.target);
         }
       classes.swap(next);
+      targets.swap(next_targets);
     }
     std::vector<Term> terms;
-    for (Class& c : classes) {
-      const Expr target = Intersect(std::move(c.targets));
-      if (target != kEmpty) terms.push_back({c.bytes, target});
+    terms.reserve(classes.size());
+    for (size_t c = 0; c < classes.size(); ++c) {
+      const auto first = targets.begin() + static_cast<ptrdiff_t>(c * n.b);
+      const Expr target = Intersect(std::vector<Expr>(first, first + static_cast<ptrdiff_t>(n.b)));
+      if (target != kEmpty) terms.push_back({classes[c], target});
     }
     Determinize(terms, out);
     return;
   }
   Terms terms;
+  terms.out.reserve(16);
   Collect(e, kEpsilonExpr, &terms);
   Determinize(terms.out, out);
 }

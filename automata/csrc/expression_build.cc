@@ -147,18 +147,24 @@ void Expressions::MergeRepeats(std::vector<Expr>* parts) {
     uint32_t low, high;
     Expr whole;
   };
+  const auto head_of = [this](Expr e) -> const Node& {
+    const Node& n = nodes_[e];
+    return n.kind == ExprKind::kConcat ? nodes_[n.a] : n;
+  };
+  const auto repeats = [&](Expr e) { return head_of(e).kind == ExprKind::kRepeat; };
+  const size_t count = static_cast<size_t>(std::count_if(parts->begin(), parts->end(), repeats));
+  if (!count || parts->size() < 2) return;
   std::vector<Item> items;
   std::vector<Expr> others;
+  items.reserve(count);
+  others.reserve(parts->size() - count);
   for (Expr e : *parts) {
-    const Node& n = nodes_[e];
-    const bool concat = n.kind == ExprKind::kConcat;
-    const Node& head = concat ? nodes_[n.a] : n;
+    const Node& head = head_of(e);
     if (head.kind == ExprKind::kRepeat)
-      items.push_back({head.a, concat ? n.b : kEpsilonExpr, head.b, head.c, e});
+      items.push_back({head.a, nodes_[e].kind == ExprKind::kConcat ? nodes_[e].b : kEpsilonExpr, head.b, head.c, e});
     else
       others.push_back(e);
   }
-  if (items.empty() || parts->size() < 2) return;
   bool changed = false;
   std::sort(items.begin(), items.end(), [](const Item& x, const Item& y) {
     return std::tie(x.body, x.rest, x.low, x.high) < std::tie(y.body, y.rest, y.low, y.high);
@@ -214,7 +220,10 @@ void Expressions::MergeHeads(std::vector<Expr>* parts) {
     return kind == ExprKind::kCall ||
            (n.kind == ExprKind::kConcat && (kind == ExprKind::kBytes || kind == ExprKind::kUnion));
   };
+  const size_t count = static_cast<size_t>(std::count_if(parts->begin(), parts->end(), has_head));
+  if (count < 2) return;
   std::vector<std::pair<Expr, Expr>> items;  // head, rest
+  items.reserve(count);
   for (Expr e : *parts) {
     if (!has_head(e)) continue;
     if (nodes_[e].kind == ExprKind::kConcat)
@@ -222,7 +231,6 @@ void Expressions::MergeHeads(std::vector<Expr>* parts) {
     else
       items.emplace_back(e, kEpsilonExpr);
   }
-  if (items.size() < 2) return;
   std::sort(items.begin(), items.end());
   bool changed = false;
   for (size_t i = 1; i < items.size(); ++i) changed = changed || items[i].first == items[i - 1].first;
@@ -262,11 +270,22 @@ void Expressions::DropTails(std::vector<Expr>* parts) {
 }
 
 Expr Expressions::Union(std::vector<Expr> given) {
+  size_t size = 0;
+  bool flat = true;
+  for (Expr e : given) {
+    flat = flat && e != kEmpty && nodes_[e].kind != ExprKind::kUnion;
+    size += nodes_[e].kind == ExprKind::kUnion ? NumMembers(e) : 1;
+  }
   std::vector<Expr> parts;
-  for (Expr e : given)
-    if (e != kEmpty) FlattenInto(ExprKind::kUnion, e, &parts);
+  if (flat) {
+    parts.swap(given);
+  } else {
+    parts.reserve(size);
+    for (Expr e : given)
+      if (e != kEmpty) FlattenInto(ExprKind::kUnion, e, &parts);
+  }
   const auto tidy = [&parts] {
-    std::sort(parts.begin(), parts.end());
+    if (!std::is_sorted(parts.begin(), parts.end())) std::sort(parts.begin(), parts.end());
     parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   };
   tidy();
@@ -364,6 +383,7 @@ Expr Expressions::Intersect(Expr a, Expr b) { return Intersect(std::vector<Expr>
 
 Expr Expressions::Intersect(std::vector<Expr> given) {
   std::vector<Expr> parts;
+  parts.reserve(given.size() + 8);
   for (Expr e : given) {
     if (e == kEmpty) return kEmpty;
     if (e != any_bytes_) FlattenInto(ExprKind::kIntersect, e, &parts);
