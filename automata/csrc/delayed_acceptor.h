@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -32,6 +33,11 @@ constexpr std::pair<uint32_t, uint32_t> kWideSpaces[] = {{0xA0, 0xA0},     {0x16
                                                          {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
                                                          {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
 constexpr uint32_t kUnboundedLoop = 0xffffffff;
+
+// A place among the texts that a state reads (see DelayedAcceptor::Texts); means something to its producer only.
+struct TextNode {
+  uint32_t words[8];
+};
 
 // Safe to share between threads: rows that exist are read without a lock, new ones are made under one.
 // State 0 is dead; every other state can reach a final one.
@@ -85,6 +91,15 @@ class DelayedAcceptor {
   // Whether a longer text that both of them allow is surely allowed in q; false where q is not the state that Bounded
   // was asked about last.
   virtual bool BoundedAllows(State, std::string_view) { return false; }
+  // Whether q reads some texts, such as the keys of an object, or else what *model reads (kDead: nothing); fills *model
+  // and the place to ask ForEachText about. Then q and *model allow the same strings, but for those that begin with one
+  // of the texts there, and every proper prefix of these texts can be extended in q.
+  virtual bool Texts(State, State* /*model*/, TextNode*) { return false; }
+  // Calls visit(text, child, after) for the texts of a place (none is a prefix of another one) that begin with one of
+  // `first`. After the text, q is in a place of the same kind with the same model, *child, or, where child is null, in
+  // the state `after`.
+  using TextVisitor = std::function<void(std::string_view text, const TextNode* child, State after)>;
+  virtual void ForEachText(const TextNode&, const ByteSet& /*first*/, const TextVisitor&) {}
   // States whose union is q minus the empty string, or none when q is not a union (of at most `most` members).
   virtual std::vector<State> Alternatives(State, size_t) { return {}; }
   // No string of fewer bytes leads from q to a final state.

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -51,6 +52,11 @@ enum class ExprKind : uint8_t {
 class BoundedParts;  // bounded_parts.h
 class Expressions;
 
+// A place among the texts that a rule reads.
+struct RuleText {
+  uint32_t words[5];
+};
+
 // Rules by number, each the name of a language; what makes expressions push-down: call(r)·rest is a stack whose top is
 // r. A language is regular exactly when finitely many expressions are reached, and nobody has to know in advance.
 class RuleSource {
@@ -63,6 +69,10 @@ class RuleSource {
   // The same rules for another pool, sharing nothing that changes.
   virtual std::shared_ptr<RuleSource> Clone(Expressions* pool) const = 0;
   virtual size_t MemoryBytes() const { return 0; }
+  // ---- hints for masks, as DelayedAcceptor::Texts and ForEachText have them, with expressions for states
+  virtual bool Texts(uint32_t /*rule*/, Expr* /*model*/, RuleText* /*place*/) { return false; }
+  using TextVisitor = std::function<void(std::string_view text, const RuleText* child, Expr after)>;
+  virtual void ForEachText(const RuleText&, const ByteSet& /*first*/, const TextVisitor&) {}
 };
 
 struct ExpressionLimits {
@@ -149,7 +159,8 @@ class Expressions {
   uint32_t Low(Expr e) const { return nodes_[e].b; }
   uint32_t High(Expr e) const { return nodes_[e].c; }
   const Expr* Members(Expr e) const { return members_.data() + nodes_[e].a; }
-  uint32_t Rule(Expr e) const { return nodes_[e].b; }  // kCall
+  uint32_t Rule(Expr e) const { return nodes_[e].b; }  // kCall, of this source:
+  uint32_t SourceOfRule(Expr e) const { return nodes_[e].a; }
   uint32_t NumMembers(Expr e) const { return nodes_[e].b; }
   const ByteSet& Set(Expr e) const { return nodes_[e].first; }  // kBytes
   const ByteTable& Table(Expr e) const { return *automata_[nodes_[e].a]; }  // kAutomaton, with TableState

@@ -229,6 +229,38 @@ bool ExpressionAcceptor::BoundedAllows(State q, std::string_view text) {
          pool_->Parts().Least(*pool_, Source(part)) <= int64_t{bounded_.high} - int64_t{characters};
 }
 
+// The words of a node: the source of its rule, what follows the rule, and the rule's own.
+bool ExpressionAcceptor::Texts(State q, State* model, TextNode* node) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  Expr call = Source(q), rest = kEpsilonExpr;
+  if (pool_->Kind(call) == ExprKind::kConcat) {
+    rest = pool_->Tail(call);
+    call = pool_->Head(call);
+  }
+  if (pool_->Kind(call) != ExprKind::kCall) return false;
+  RuleText text;
+  Expr like;
+  if (!pool_->Rules(pool_->SourceOfRule(call))->Texts(pool_->Rule(call), &like, &text)) return false;
+  *model = StateOf(pool_->Concat(like, rest));
+  node->words[0] = pool_->SourceOfRule(call);
+  node->words[1] = rest;
+  std::copy(std::begin(text.words), std::end(text.words), node->words + 2);
+  return true;
+}
+
+void ExpressionAcceptor::ForEachText(const TextNode& node, const ByteSet& first, const TextVisitor& visit) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const Expr rest = node.words[1];
+  RuleText text;
+  std::copy(node.words + 2, node.words + 2 + std::size(text.words), text.words);
+  pool_->Rules(node.words[0])->ForEachText(text, first, [&](std::string_view bytes, const RuleText* child, Expr after) {
+    if (!child) return visit(bytes, nullptr, StateOf(pool_->Concat(after, rest)));
+    TextNode below = node;
+    std::copy(std::begin(child->words), std::end(child->words), below.words + 2);
+    visit(bytes, &below, kDead);
+  });
+}
+
 std::vector<DelayedAcceptor::State> ExpressionAcceptor::Alternatives(State q, size_t most) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   const Expr e = Source(q);

@@ -34,6 +34,8 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   State Canonical(State q, uint32_t length) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;
   bool BoundedAllows(State q, std::string_view text) override;
+  bool Texts(State q, State* model, TextNode* node) override;
+  void ForEachText(const TextNode& node, const ByteSet& first, const TextVisitor& visit) override;
   std::vector<State> Alternatives(State q, size_t most) override;
   uint32_t LeastLength(State q) override;
   uint32_t MostLength(State q) override;

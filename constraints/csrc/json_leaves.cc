@@ -5,6 +5,10 @@ namespace tokamata {
 JsonLeaves::JsonLeaves(bool canonical_strings, bool canonical_numbers)
     : strings_(&pool_, canonical_strings), numbers_(&pool_, canonical_numbers) {
   strings_.Any();
+  if (!canonical_strings) {
+    strings_.RawCharacters(ByteSet());
+    strings_.NonAsciiNumbers();
+  }
   numbers_.Grammar();
   numbers_.Number();
   numbers_.Integer();

@@ -13,6 +13,12 @@ std::vector<uint32_t> WordsOf(const Case& demands, uint32_t tag) {
   return words;
 }
 
+bool IsText(const std::string& key) {
+  if (std::all_of(key.begin(), key.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; })) return true;
+  std::u32string characters;
+  return DecodeText(key, &characters);
+}
+
 }  // namespace
 
 uint32_t JsonSchemaRules::ObjectPlanOf(const Case& demands) {
@@ -86,7 +92,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
     }
     for (const Demand& n : p.names)
       if (value != kNoValue && !cases_.Contains(cases_.StringOf(cases_.SetOf(n.a)), sets_.KeyText(key))) value = kNoValue;
-    if (value != kNoValue && pool_->IsEmpty(cases_.strings().Literal(sets_.KeyText(key)))) value = kNoValue;
+    if (value != kNoValue && !IsText(sets_.KeyText(key))) value = kNoValue;  // lone surrogates have no spelling
     if (value == kNoValue) {
       p.possible = p.possible && !is_required;
       continue;
@@ -95,6 +101,8 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   }
   p.required_after.assign(p.keys.size() + 1, 0);
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
+  p.plain = !options_.canonical_strings && p.patterns.empty() && p.names.empty() &&
+            std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; });
   p.ready = true;
   objects_[id] = std::move(p);
   return objects_[id];
@@ -111,7 +119,9 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
       if (value != kNoValue) value = sets_.And(value, cases_.AppliedToOther(g, patterns));
     return value;
   };
-  if (!p.patterns.empty() || value_of({}) != kNoValue) {
+  if (p.plain) {
+    if (const SetId value = value_of({}); value != kNoValue) others.push_back({kEmpty, value, {}, 0});
+  } else if (!p.patterns.empty() || value_of({}) != kNoValue) {
     JsonStrings& strings = cases_.strings();
     Expr all = strings.Any();
     if (!p.mentioned.empty()) {
@@ -318,6 +328,11 @@ Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
   const uint32_t inner = Deeper(s.depth);
   std::vector<Member> members;
   Members(s, &members);
+  if (objects_[s.plan].plain) {
+    Expr body = members.empty() ? kEmpty : pool_->Concat({s.first ? Open(inner) : Comma(inner), pool_->Byte('"'), KeysOf(s, members)});
+    if (ObjectMayEnd(s)) body = pool_->Union(body, Close(s.depth, s.first, '}'));
+    return body;
+  }
   std::vector<Expr> parts;
   for (const Member& m : members) {
     const ObjectPlan& p = objects_[s.plan];

@@ -94,6 +94,11 @@ std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
   copy->arrays_.resize(arrays_.size());
   copy->inhabited_ = inhabited_;
   copy->state_inhabited_ = state_inhabited_;
+  for (const KeyReader& r : readers_) {
+    copy->readers_.emplace_back();
+    copy->readers_.back().state = r.state;
+  }
+  copy->reader_of_ = reader_of_;
   copy->source_ = static_cast<uint32_t>(pool->NumRuleSources());
   return copy;
 }
@@ -103,10 +108,14 @@ size_t JsonSchemaRules::MemoryBytes() const {
 }
 
 Expr JsonSchemaRules::CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first) {
-  std::vector<uint32_t> key{kind};
-  key.insert(key.end(), words, words + n);
-  const ListId id = rule_index_.Intern(key);
-  if (id == rules_.size()) {
+  const uint64_t hash = HashWords(words, n) + static_cast<uint64_t>(kind) * 0x9E3779B97F4A7C15ull;
+  const StateId known = rule_index_.Find(hash, [&](StateId id) {
+    const Rule& r = rules_[static_cast<size_t>(id)];
+    return r.kind == kind && std::equal(words, words + n, r.words);
+  });
+  const uint32_t id = known != kNoState ? static_cast<uint32_t>(known) : static_cast<uint32_t>(rules_.size());
+  if (known == kNoState) {
+    rule_index_.Insert(hash, static_cast<StateId>(id));
     Rule r{};
     r.kind = kind;
     std::copy(words, words + n, r.words);
@@ -141,6 +150,7 @@ Expr JsonSchemaRules::Expand(uint32_t rule) {
     case Rule::kValue: return ValueBody(w[0], w[1]);
     case Rule::kObject: return ObjectBody({w[0], w[1], w[2], w[3], w[4], w[5], w[6]});
     case Rule::kArray: return ArrayBody({w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]});
+    case Rule::kKeys: return KeysBody({w[0], w[1], w[2], w[3], w[4]});
   }
   return kEmpty;
 }

@@ -38,6 +38,8 @@ class JsonSchemaRules final : public RuleSource {
   Expr Expand(uint32_t rule) override;
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override;
   size_t MemoryBytes() const override;
+  bool Texts(uint32_t rule, Expr* model, RuleText* place) override;
+  void ForEachText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) override;
 
  private:
   JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocuments> documents, const JsonSchemaOptions& options);
@@ -56,13 +58,20 @@ class JsonSchemaRules final : public RuleSource {
     std::vector<KeyId> patterns;
     uint32_t settles;  // bits of the owed kSomeName that such a key settles
   };
+  struct SortedKey {
+    std::u32string text;
+    KeyId key;
+  };
   struct ObjectPlan {
-    bool ready = false, others_ready = false;
+    bool ready = false, others_ready = false, sorted_ready = false;
+    bool plain = false;  // keys are read by tries: see KeyReader
     std::vector<Demand> groups, names, owed;
     std::vector<KeyId> mentioned, patterns;
     std::vector<NamedKey> keys;            // in the order in which they are written
     std::vector<uint32_t> required_after;  // how many of keys[i..] are required
     std::vector<OtherKeys> others;
+    std::vector<SortedKey> sorted;         // the mentioned ones, by their texts
+    bool ascii = true;                     // all of them are ASCII
     uint32_t low = 0, high = kUnbounded;
     bool possible = true;
   };
@@ -79,6 +88,24 @@ class JsonSchemaRules final : public RuleSource {
     uint32_t index;  // into plan.keys or plan.others
     SetId value;
     ObjectState next;
+  };
+
+  // The keys that may come next in a state of an object, as a trie whose nodes are rules: a range of sorted keys that
+  // share `depth` characters. So keys and what is no key of the schema are told apart byte by byte without unions and
+  // complements, and only where decoding goes.
+  struct KeyReader {
+    ObjectState state;
+    bool ready = false;
+    bool others = false;          // whether a key may be another one than those here
+    std::vector<uint32_t> keys;   // into plan.sorted
+    std::vector<Expr> ends;       // what follows the closing quote, by key; kEmpty: it must not come
+    Expr other_end = kEmpty;      // what follows it after another key
+    Expr rest = kEmpty;           // with others: any more characters, and all that follows
+  };
+  // At a node: after nothing, a backslash, \u; and from the closing quote of the key `low` on, or of another key.
+  enum KeyStage : uint32_t { kRawKey, kEscapedKey, kNumberedKey, kKeyEnd, kOtherEnd };
+  struct KeyNode {
+    uint32_t reader, low, high, depth, stage;
   };
 
   struct MemberValue {
@@ -109,7 +136,7 @@ class JsonSchemaRules final : public RuleSource {
     ArrayState next;
   };
   struct Rule {
-    enum Kind : uint8_t { kValue, kObject, kArray } kind;
+    enum Kind : uint8_t { kValue, kObject, kArray, kKeys } kind;
     uint32_t words[8];
     Expr call;
   };
@@ -143,6 +170,20 @@ class JsonSchemaRules final : public RuleSource {
   bool ObjectInhabited(const ObjectState& s);
   Expr ObjectBody(const ObjectState& s);
 
+  // json_schema_keys.cc
+  void SortKeys(ObjectPlan* plan);
+  Expr KeysOf(const ObjectState& s, const std::vector<Member>& members);
+  KeyReader& PreparedReader(uint32_t reader);
+  void FillReader(uint32_t reader, const std::vector<Member>& members);
+  Expr CallKeys(const KeyNode& n);
+  Expr KeysBody(const KeyNode& n);
+  Expr RawKeys(const KeyReader& reader, const KeyNode& n);
+  Expr EscapedKeys(const KeyReader& reader, const KeyNode& n);
+  Expr NumberedKeys(const KeyReader& reader, const KeyNode& n);
+  bool KeyEnds(const KeyReader& reader, const KeyNode& n) const;
+  template <class F>
+  void ForEachKeyChild(const KeyReader& reader, const KeyNode& n, F visit) const;
+
   // json_schema_array.cc
   static constexpr uint32_t kRepeatedBit = 1u << 31;  // of owed: two equal elements
   uint32_t ArrayPlanOf(const Case& demands);
@@ -171,7 +212,8 @@ class JsonSchemaRules final : public RuleSource {
   uint32_t source_ = 0;
 
   std::vector<Rule> rules_;
-  WordLists rule_index_, plan_index_;
+  IdTable rule_index_;
+  WordLists plan_index_;
   std::vector<std::pair<bool, uint32_t>> plan_of_;  // of a list in plan_index_: is an array's, number
   std::vector<Case> object_cases_, array_cases_;
   std::deque<ObjectPlan> objects_;  // references stay valid while plans are added
@@ -183,6 +225,8 @@ class JsonSchemaRules final : public RuleSource {
   std::unordered_map<ListId, Known> state_inhabited_;
   Expr line_ = kEmpty, comma_ = kEmpty, colon_ = kEmpty;
   std::unordered_map<KeyId, Expr> key_texts_;
+  std::deque<KeyReader> readers_;
+  std::unordered_map<ListId, uint32_t> reader_of_;
 };
 
 }  // namespace tokamata

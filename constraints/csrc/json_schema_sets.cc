@@ -42,16 +42,19 @@ std::string SharedDocuments::Describe(const JsonValue& node) {
   return documents_->Place(node);
 }
 
-size_t WordLists::Hash::operator()(const std::vector<uint32_t>& v) const {
-  uint64_t h = v.size();
-  for (uint32_t x : v) h = (h ^ x) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
-  return static_cast<size_t>(h);
+uint64_t HashWords(const uint32_t* words, size_t n) {
+  uint64_t h = n;
+  for (size_t i = 0; i < n; ++i) h = (h ^ words[i]) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
+  return h;
 }
 
 ListId WordLists::Intern(const std::vector<uint32_t>& list) {
-  const auto [it, added] = index_.emplace(list, static_cast<ListId>(lists_.size()));
-  if (added) lists_.push_back(list);
-  return it->second;
+  const uint64_t hash = HashWords(list.data(), list.size());
+  const StateId known = index_.Find(hash, [&](StateId id) { return lists_[static_cast<size_t>(id)] == list; });
+  if (known != kNoState) return static_cast<ListId>(known);
+  index_.Insert(hash, static_cast<StateId>(lists_.size()));
+  lists_.push_back(list);
+  return static_cast<ListId>(lists_.size() - 1);
 }
 
 SchemaSets::SchemaSets(SharedDocuments* documents) : documents_(documents) {

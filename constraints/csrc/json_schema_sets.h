@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/id_table.h"
 #include "constraints/csrc/json_document.h"
 #include "constraints/csrc/json_schema_documents.h"
 
@@ -62,6 +63,8 @@ struct SignedUse {
   bool operator==(const SignedUse& o) const { return use == o.use && positive == o.positive; }
 };
 
+uint64_t HashWords(const uint32_t* words, size_t n);
+
 // What is interned by content: the number of a vector of words.
 class WordLists {
  public:
@@ -70,11 +73,8 @@ class WordLists {
   size_t Size() const { return lists_.size(); }
 
  private:
-  struct Hash {
-    size_t operator()(const std::vector<uint32_t>& v) const;
-  };
   std::vector<std::vector<uint32_t>> lists_;
-  std::unordered_map<std::vector<uint32_t>, ListId, Hash> index_;
+  IdTable index_;
 };
 
 class SchemaSets {

@@ -6,12 +6,8 @@
 #include "constraints/csrc/regex.h"
 
 namespace tokamata {
-namespace {
 
-constexpr uint32_t kMaxCodePoint = 0x10FFFF;
-
-// The letter after a backslash that stands for a character; 0: there is none.
-char ShortEscape(uint32_t c) {
+char JsonShortEscape(uint32_t c) {
   switch (c) {
     case '"': return '"';
     case '\\': return '\\';
@@ -25,12 +21,21 @@ char ShortEscape(uint32_t c) {
   }
 }
 
-bool MustEscape(uint32_t c) { return c < 0x20 || c == '"' || c == '\\'; }
+bool JsonMustEscape(uint32_t c) { return c < 0x20 || c == '"' || c == '\\'; }
+
+void AddHexDigit(uint32_t value, ByteSet* set) {
+  set->Add(static_cast<uint8_t>("0123456789abcdef"[value]));
+  set->Add(static_cast<uint8_t>("0123456789ABCDEF"[value]));
+}
+
+namespace {
+
+constexpr uint32_t kMaxCodePoint = 0x10FFFF;
 
 void AppendCharacter(uint32_t c, std::string* out) {
-  if (!MustEscape(c)) return AppendUtf8(c, out);
+  if (!JsonMustEscape(c)) return AppendUtf8(c, out);
   *out += '\\';
-  if (const char letter = ShortEscape(c)) {
+  if (const char letter = JsonShortEscape(c)) {
     *out += letter;
     return;
   }
@@ -39,7 +44,15 @@ void AppendCharacter(uint32_t c, std::string* out) {
   *out += "0123456789abcdef"[c & 15];
 }
 
-// The code points of a text; false if it is not UTF-8.
+CodePointRanges Clip(const CodePointRanges& ranges, uint32_t low, uint32_t high, uint32_t base) {
+  CodePointRanges out;
+  for (const auto& [a, b] : ranges)
+    if (a <= high && b >= low) out.emplace_back(std::max(a, low) - base, std::min(b, high) - base);
+  return out;
+}
+
+}  // namespace
+
 bool DecodeText(std::string_view s, std::u32string* out) {
   for (size_t i = 0; i < s.size();) {
     const uint8_t b = static_cast<uint8_t>(s[i]);
@@ -59,25 +72,13 @@ bool DecodeText(std::string_view s, std::u32string* out) {
   return true;
 }
 
-CodePointRanges Clip(const CodePointRanges& ranges, uint32_t low, uint32_t high, uint32_t base) {
-  CodePointRanges out;
-  for (const auto& [a, b] : ranges)
-    if (a <= high && b >= low) out.emplace_back(std::max(a, low) - base, std::min(b, high) - base);
-  return out;
-}
-
-void AddHexDigit(uint32_t value, ByteSet* set) {
-  set->Add(static_cast<uint8_t>("0123456789abcdef"[value]));
-  set->Add(static_cast<uint8_t>("0123456789ABCDEF"[value]));
-}
-
-}  // namespace
-
 void JsonStrings::Begin(const JsonStrings& prepared) {
   any_character_ = prepared.any_character_;
   any_ = prepared.any_;
   std::copy(std::begin(prepared.ascii_), std::end(prepared.ascii_), std::begin(ascii_));
   std::copy(&prepared.hex_full_[0][0], &prepared.hex_full_[0][0] + 2 * 7, &hex_full_[0][0]);
+  non_ascii_ = prepared.non_ascii_;
+  non_ascii_numbers_ = prepared.non_ascii_numbers_;
   low_surrogate_ = prepared.low_surrogate_;
   classes_ = prepared.classes_;
   characters_ = prepared.characters_;
@@ -129,6 +130,30 @@ Expr JsonStrings::HexDigits(const CodePointRanges& ranges, bool astral, int leve
   return e;
 }
 
+Expr JsonStrings::Numbers(const CodePointRanges& ranges) {
+  std::vector<Expr> numbers;
+  const CodePointRanges basic = Clip(ranges, 0, 0xFFFF, 0), astral = Clip(ranges, 0x10000, kMaxCodePoint, 0x10000);
+  if (!basic.empty()) numbers.push_back(HexDigits(basic, false, 0));
+  if (!astral.empty()) {
+    ByteSet d;
+    AddHexDigit(13, &d);
+    numbers.push_back(pool_.Concat(pool_.Bytes(d), HexDigits(astral, true, 0)));
+  }
+  return pool_.Union(std::move(numbers));
+}
+
+Expr JsonStrings::NonAsciiNumbers() {
+  if (non_ascii_numbers_ == kEmpty) non_ascii_numbers_ = Numbers({{0x80, 0xD7FF}, {0xE000, kMaxCodePoint}});
+  return non_ascii_numbers_;
+}
+
+Expr JsonStrings::RawCharacters(const ByteSet& ascii) {
+  if (non_ascii_ == kEmpty) non_ascii_ = pool_.Characters({{0x80, kMaxCodePoint}});
+  const auto [it, added] = raw_.emplace(pool_.Bytes(ascii), kEmpty);
+  if (added) it->second = pool_.Union(it->first, non_ascii_);
+  return it->second;
+}
+
 // Of normalized ranges.
 Expr JsonStrings::Build(const CodePointRanges& ranges) {
   CodePointRanges raw;
@@ -144,25 +169,17 @@ Expr JsonStrings::Build(const CodePointRanges& ranges) {
   ByteSet letters, controls[2];
   for (uint32_t c : {'"', '\\', '/', '\b', '\f', '\n', '\r', '\t'})
     for (const auto& [low, high] : ranges)
-      if (low <= c && c <= high && (!canonical_ || MustEscape(c))) letters.Add(static_cast<uint8_t>(ShortEscape(c)));
+      if (low <= c && c <= high && (!canonical_ || JsonMustEscape(c))) letters.Add(static_cast<uint8_t>(JsonShortEscape(c)));
   std::vector<Expr> escapes{pool_.Bytes(letters)};
   if (canonical_) {
     for (const auto& [low, high] : ranges)
       for (uint32_t c = low; c <= high && c < 0x20; ++c)
-        if (!ShortEscape(c)) controls[c >> 4].Add(static_cast<uint8_t>("0123456789abcdef"[c & 15]));
+        if (!JsonShortEscape(c)) controls[c >> 4].Add(static_cast<uint8_t>("0123456789abcdef"[c & 15]));
     const Expr digits = pool_.Union(pool_.Concat(pool_.Byte('0'), pool_.Bytes(controls[0])),
                                     pool_.Concat(pool_.Byte('1'), pool_.Bytes(controls[1])));
     if (digits != kEmpty) escapes.push_back(pool_.Concat(pool_.Literal("u00"), digits));
   } else {
-    std::vector<Expr> numbers;
-    const CodePointRanges basic = Clip(ranges, 0, 0xFFFF, 0), astral = Clip(ranges, 0x10000, kMaxCodePoint, 0x10000);
-    if (!basic.empty()) numbers.push_back(HexDigits(basic, false, 0));
-    if (!astral.empty()) {
-      ByteSet d;
-      AddHexDigit(13, &d);
-      numbers.push_back(pool_.Concat(pool_.Bytes(d), HexDigits(astral, true, 0)));
-    }
-    escapes.push_back(pool_.Concat(pool_.Byte('u'), pool_.Union(std::move(numbers))));
+    escapes.push_back(pool_.Concat(pool_.Byte('u'), Numbers(ranges)));
   }
   return pool_.Union(pool_.Characters(raw), pool_.Concat(pool_.Byte('\\'), pool_.Union(std::move(escapes))));
 }
@@ -189,7 +206,7 @@ Expr JsonStrings::Characters(const CodePointRanges& given) {
 
 Expr JsonStrings::Character(uint32_t c) {
   if (c >= 128) return Characters({{c, c}});
-  if (ascii_[c] == kEmpty) characters_.insert(ascii_[c] = canonical_ || ShortEscape(c) ? Build({{c, c}}) : BuildAscii(c));
+  if (ascii_[c] == kEmpty) characters_.insert(ascii_[c] = canonical_ || JsonShortEscape(c) ? Build({{c, c}}) : BuildAscii(c));
   return ascii_[c];
 }
 

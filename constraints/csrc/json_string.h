@@ -49,6 +49,13 @@ class JsonStrings final : public CharacterSpelling {
   // Both, where a and b are contents. Lengths go into the counters of the other operand where that is exact:
   // [a-z]+ of at most 9 characters is [a-z]{1,9}.
   Expr Intersect(Expr a, Expr b);
+  // ---- the parts of spelled characters; not canonical
+  // Raw: of a set of ASCII characters, or from U+0080.
+  Expr RawCharacters(const ByteSet& ascii);
+  // What follows \\u for one character of normalized ranges; of all from U+0080.
+  Expr Numbers(const CodePointRanges& ranges);
+  Expr NonAsciiNumbers();
+
   // The contents that x does not contain.
   Expr Complement(Expr x) { return pool_.Difference(Any(), x); }
 
@@ -76,6 +83,8 @@ class JsonStrings final : public CharacterSpelling {
   Expr any_character_ = kEmpty, any_ = kEmpty;
   Expr ascii_[128] = {};
   Expr hex_full_[2][7] = {};
+  std::unordered_map<Expr, Expr> raw_;  // by the ASCII characters
+  Expr non_ascii_ = kEmpty, non_ascii_numbers_ = kEmpty;
   Expr low_surrogate_ = kEmpty;  // what precedes the last three digits of a surrogate pair
   std::map<CodePointRanges, Expr> classes_;
   std::unordered_set<Expr> characters_;  // the values of classes_ and ascii_: one character
@@ -83,6 +92,12 @@ class JsonStrings final : public CharacterSpelling {
   std::map<std::string, Expr, std::less<>> patterns_;
 };
 
+// The letter after a backslash that stands for a character; 0: there is none.
+char JsonShortEscape(uint32_t code_point);
+bool JsonMustEscape(uint32_t code_point);
+void AddHexDigit(uint32_t value, ByteSet* set);  // in both cases
+// The code points of a text; false if it is not UTF-8.
+bool DecodeText(std::string_view text, std::u32string* out);
 // Appends a text as the contents of a literal in canonical spelling; false, and nothing useful, if it is not UTF-8.
 bool AppendJsonString(std::string_view text, std::string* out);
 

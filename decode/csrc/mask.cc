@@ -60,7 +60,17 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
-  std::memset(row, 0, size_t{words} * sizeof(uint32_t));
+  if (plan.how == Plan::kTexts && plan.model) {
+    BuildAny(Canonical(plan.model), row, depth + 1);
+  } else {
+    std::memset(row, 0, size_t{words} * sizeof(uint32_t));
+  }
+  if (plan.how == Plan::kTexts) {
+    State model;
+    TextNode place;
+    acceptor_->Texts(q, &model, &place);
+    return WalkTexts(0, place, model, row);
+  }
   if (plan.how == Plan::kUnion) {
     std::vector<uint32_t> part(words);
     for (State a : acceptor_->Alternatives(q, kMaxAlternatives)) {
@@ -80,7 +90,21 @@ MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
   return plans_[q];
 }
 
+bool MaskBuilder::ReadsTexts(State q) {
+  if (q >= texts_.size()) texts_.resize(std::max<size_t>(q + 1, texts_.size() * 2));
+  if (!texts_[q]) {
+    State model;
+    TextNode place;
+    const uint8_t reads = acceptor_->Texts(q, &model, &place) ? 2 : 1;
+    texts_[q] = reads;
+  }
+  return texts_[q] == 2;
+}
+
 MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
+  State texts;
+  TextNode place;
+  if (acceptor_->Texts(q, &texts, &place)) return {Plan::kTexts, texts};
   Loop counted;
   if (!FindCounted(q, &counted))  // cheaper than to look for loops in what states do
     if (const State model = SharedState(q, true)) return {Plan::kShared, model};
@@ -93,7 +117,8 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
 // ---------------------------------------------------------------------------------------------- finding loops
 
 bool MaskBuilder::AnyLoops(const std::vector<State>& states) {
-  return std::any_of(states.begin(), states.end(), [this](State a) { return LoopOf(Canonical(a)).kind != Loop::kNone; });
+  return std::any_of(states.begin(), states.end(),
+                     [this](State a) { return ReadsTexts(a) || LoopOf(Canonical(a)).kind != Loop::kNone; });
 }
 
 const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
@@ -370,6 +395,67 @@ void MaskBuilder::Correct(uint32_t node, State q, State model, uint32_t* row) {
   Drain(base, row);
 }
 
+// The tokens below a node that was entered with q, which reads texts: those of its model, but for the texts.
+void MaskBuilder::BuildTexts(uint32_t node, State q, uint32_t* row) {
+  State model;
+  TextNode place;
+  acceptor_->Texts(q, &model, &place);
+  if (model) {
+    const size_t base = stack_.size();
+    stack_.push_back({node, model});
+    Drain(base, row);
+  }
+  WalkTexts(node, place, model, row);
+}
+
+// Goes along the texts as far as there are tokens; with `clears`, the row holds what the model allows below the node.
+void MaskBuilder::WalkTexts(uint32_t root, const TextNode& place, bool clears, uint32_t* row) {
+  struct Along {
+    uint32_t node;
+    TextNode place;
+  };
+  std::vector<Along> open{{root, place}};
+  const size_t base = stack_.size();
+  while (!open.empty()) {
+    const Along at = open.back();
+    open.pop_back();
+    const Trie::Node& top = trie_.nodes[at.node];
+    ByteSet first;
+    if (top.wide)
+      first = trie_.wides[top.wide - 1].bytes;
+    else
+      trie_.ForEachChild(at.node, [&](uint32_t child) { first.Add(trie_.nodes[child].byte); });
+    if (!first.Any()) continue;
+    acceptor_->ForEachText(at.place, first, [&](std::string_view text, const TextNode* child, State after) {
+      uint32_t node = at.node;
+      for (size_t i = 0; i < text.size(); ++i) {
+        if (i) SetTokens(trie_, node, row);
+        node = trie_.Child(node, static_cast<uint8_t>(text[i]));
+        if (node == kNoIndex) return;
+      }
+      if (child) {
+        SetTokens(trie_, node, row);
+        open.push_back({node, *child});
+        return;
+      }
+      if (clears) {
+        const uint32_t end = trie_.TokensBegin(trie_.nodes[node].end);
+        for (uint32_t i = trie_.TokensBegin(node); i < end; ++i) row[trie_.order[i] >> 5] &= ~(1u << (trie_.order[i] & 31));
+      }
+      if (after) Enter(node, after, row);
+    });
+  }
+  Drain(base, row);
+}
+
+void MaskBuilder::AddPart(uint32_t node, State q, uint32_t* row) {
+  std::vector<uint32_t> part(factoring_.Words());
+  const size_t base = stack_.size();
+  stack_.push_back({node, q});
+  Drain(base, part.data());
+  OrRow(part.data(), factoring_.Words(), row);
+}
+
 template <class M, class F>
 void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M most, F visit) {
   const LoopShape& shape = loop.shape;
@@ -499,7 +585,7 @@ void MaskBuilder::ApplyFactor(const Factor& f, State q, const Loop& loop, uint32
 void MaskBuilder::Enter(uint32_t node, State q, uint32_t* row) {
   SetTokens(trie_, node, row);
   if (trie_.nodes[node].end == node + 1) return;
-  if (trie_.nodes[node].wide)
+  if (trie_.nodes[node].wide || ReadsTexts(q))
     stack_.push_back({node, q});
   else
     Scan(trie_, node, q, row);
@@ -520,7 +606,7 @@ void MaskBuilder::Scan(const Trie& trie, uint32_t root, State q, uint32_t* row) 
     }
     SetTokens(trie, n, row);
     if (node.end > n + 1) {
-      if (node.wide) {
+      if (node.wide || ReadsTexts(next)) {
         stack_.push_back({n, next});
         n = node.end;
         continue;
@@ -536,6 +622,10 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
   while (stack_.size() > base) {
     const Visit at = stack_.back();
     stack_.pop_back();
+    if (ReadsTexts(at.state)) {
+      BuildTexts(at.node, at.state, row);
+      continue;
+    }
     const bool many = trie_.CountBelow(at.node) >= kSomeTokens;
     if (at.node && factoring_.At(at.node, 0) && (many || Looked(at.state))) {
       const State q = Canonical(at.state);
@@ -548,7 +638,7 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
         continue;
       }
       if (many && plan.how == Plan::kUnion) {
-        for (State a : acceptor_->Alternatives(q, kMaxAlternatives)) stack_.push_back({at.node, a});
+        for (State a : acceptor_->Alternatives(q, kMaxAlternatives)) AddPart(at.node, a, row);
         continue;
       }
     }

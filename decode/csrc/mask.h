@@ -48,8 +48,8 @@ class MaskBuilder {
   };
   // How the mask of a state is made.
   struct Plan {
-    enum How : uint8_t { kUnknown, kLoop, kUnion, kShared, kWalk } how = kUnknown;
-    State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared
+    enum How : uint8_t { kUnknown, kLoop, kUnion, kShared, kTexts, kWalk } how = kUnknown;
+    State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared or kTexts
   };
   struct Visit {
     uint32_t node;
@@ -59,6 +59,7 @@ class MaskBuilder {
   Plan PlanOf(State q, int depth);  // memoized, but for the deepest
   Plan FindPlan(State q);
   const Loop& LoopOf(State q);  // the reference stays valid
+  bool ReadsTexts(State q);  // memoized
   bool Looked(State q) const { return q < loop_of_.size() && loop_of_[q]; }
   bool FindLoop(State q, Loop* loop, std::vector<State>* alike);
   bool AnyLoops(const std::vector<State>& states);
@@ -76,6 +77,10 @@ class MaskBuilder {
   void BuildShared(State q, State model, uint32_t* row, int depth);
   void Correct(uint32_t node, State q, State model, uint32_t* row);
   void ApplyFactor(const Factor& factor, State q, const Loop& loop, uint32_t* row);
+  void BuildTexts(uint32_t node, State q, uint32_t* row);
+  void WalkTexts(uint32_t root, const TextNode& place, bool clears, uint32_t* row);
+  // Adds what a state allows below a node to a row in which others have set tokens there.
+  void AddPart(uint32_t node, State q, uint32_t* row);
   // Calls visit(byte, state after the byte, least and most characters read before it) for each way out of q's loop;
   // most(byte) is the number of characters beyond which nobody asks, or -1.
   template <class M, class F>
@@ -99,6 +104,7 @@ class MaskBuilder {
   std::vector<Plan> plans_;        // by state
   std::deque<Loop> loops_;
   std::vector<uint32_t> loop_of_;  // by state; see LoopOf
+  std::vector<uint8_t> texts_;    // by state: 0 unknown, 1 it does not read texts, 2 it does
   std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can
   bool run_spaced_ = false;       // the row was built as if no token contained a space beyond ASCII
   std::vector<Visit> stack_;

@@ -1,0 +1,261 @@
+// Keys of objects: tries that are read byte by byte. Any spelling of a character counts, raw or escaped.
+#include <algorithm>
+
+#include "constraints/csrc/json_schema_rules.h"
+#include "constraints/csrc/regex_syntax.h"
+
+namespace tokamata {
+namespace {
+
+constexpr char kShortEscaped[] = {'"', '\\', '/', '\b', '\f', '\n', '\r', '\t'};
+constexpr uint32_t kMaxCodePoint = 0x10FFFF;
+
+const ByteSet& RawAscii() {  // what stands in a string as itself
+  static const ByteSet set = ByteSet::Range(0x20, 0x7F) - ByteSet::Of('"') - ByteSet::Of('\\');
+  return set;
+}
+
+}  // namespace
+
+// Texts that are not UTF-8 have no spelling, so they are no keys.
+void JsonSchemaRules::SortKeys(ObjectPlan* plan) {
+  if (plan->sorted_ready) return;
+  for (KeyId key : plan->mentioned) {
+    std::u32string text;
+    if (!DecodeText(sets_.KeyText(key), &text)) continue;
+    plan->ascii = plan->ascii && std::all_of(text.begin(), text.end(), [](char32_t c) { return c < 0x80; });
+    plan->sorted.push_back({std::move(text), key});
+  }
+  std::sort(plan->sorted.begin(), plan->sorted.end(), [](const SortedKey& a, const SortedKey& b) { return a.text < b.text; });
+  plan->sorted_ready = true;
+}
+
+// All keys that may come next, from behind the opening quote on to the end of the object.
+Expr JsonSchemaRules::KeysOf(const ObjectState& s, const std::vector<Member>& members) {
+  const ListId id = sets_.lists.Intern({1, s.plan, s.position, s.low, s.high, s.owed, s.depth});
+  const auto [it, added] = reader_of_.emplace(id, static_cast<uint32_t>(readers_.size()));
+  if (added) {
+    readers_.emplace_back();
+    readers_.back().state = s;
+  }
+  const uint32_t reader = it->second;
+  if (!readers_[reader].ready) FillReader(reader, members);
+  return CallKeys({reader, 0, static_cast<uint32_t>(readers_[reader].keys.size()), 0, kRawKey});
+}
+
+JsonSchemaRules::KeyReader& JsonSchemaRules::PreparedReader(uint32_t reader) {
+  if (!readers_[reader].ready) {
+    std::vector<Member> members;
+    const ObjectState state = readers_[reader].state;
+    Members(state, &members);
+    FillReader(reader, members);
+  }
+  return readers_[reader];
+}
+
+void JsonSchemaRules::FillReader(uint32_t reader, const std::vector<Member>& members) {
+  KeyReader& r = readers_[reader];
+  const uint32_t id = r.state.plan, inner = Deeper(r.state.depth);
+  SortKeys(&objects_[id]);
+  const ObjectPlan& p = objects_[id];
+  std::unordered_map<KeyId, Expr> ends;
+  for (const Member& m : members) {
+    const Expr end = pool_->Concat({colon_, CallValue(m.value, inner), CallObject(m.next)});
+    Expr& known = m.named ? ends[p.keys[m.index].key] : r.other_end;
+    known = pool_->Union(known, end);
+  }
+  r.others = r.other_end != kEmpty;
+  if (r.others) r.rest = pool_->Concat(cases_.strings().Any(), CallKeys({reader, 0, 0, 0, kOtherEnd}));
+  for (uint32_t i = 0; i < p.sorted.size(); ++i) {
+    const auto end = ends.find(p.sorted[i].key);
+    if (end == ends.end() && !r.others) continue;
+    r.keys.push_back(i);
+    r.ends.push_back(end == ends.end() ? kEmpty : end->second);
+  }
+  r.ready = true;
+}
+
+// Whether a key ends at a node; it is the first one there.
+bool JsonSchemaRules::KeyEnds(const KeyReader& r, const KeyNode& n) const {
+  return n.low < n.high && objects_[r.state.plan].sorted[r.keys[n.low]].text.size() == n.depth;
+}
+
+// Calls visit(character, the node after it) for each character that goes on towards a key.
+template <class F>
+void JsonSchemaRules::ForEachKeyChild(const KeyReader& r, const KeyNode& n, F visit) const {
+  const std::vector<SortedKey>& sorted = objects_[r.state.plan].sorted;
+  for (uint32_t i = n.low + KeyEnds(r, n), j = i; i < n.high; i = j) {
+    const uint32_t c = sorted[r.keys[i]].text[n.depth];
+    for (++j; j < n.high && sorted[r.keys[j]].text[n.depth] == c;) ++j;
+    visit(c, KeyNode{n.reader, i, j, n.depth + 1, kRawKey});
+  }
+}
+
+Expr JsonSchemaRules::CallKeys(const KeyNode& n) {
+  static const ByteSet hex = ByteSet::Range('0', '9') | ByteSet::Range('a', 'f') | ByteSet::Range('A', 'F');
+  static const ByteSet raw = RawAscii() | ByteSet::Range(0xC2, 0xF4) | ByteSet::Of('"') | ByteSet::Of('\\');
+  static const ByteSet escaped = [] {
+    ByteSet set = ByteSet::Of('u');
+    for (char c : kShortEscaped) set.Add(static_cast<uint8_t>(JsonShortEscape(static_cast<uint8_t>(c))));
+    return set;
+  }();
+  static const ByteSet quote = ByteSet::Of('"');
+  const uint32_t words[] = {n.reader, n.low, n.high, n.depth, n.stage};
+  const ByteSet& first = n.stage == kRawKey ? raw : n.stage == kEscapedKey ? escaped : n.stage == kNumberedKey ? hex : quote;
+  return CallRule(Rule::kKeys, words, 5, first);
+}
+
+Expr JsonSchemaRules::KeysBody(const KeyNode& n) {
+  const KeyReader& reader = PreparedReader(n.reader);  // stays where it is
+  switch (n.stage) {
+    case kRawKey: return RawKeys(reader, n);
+    case kEscapedKey: return EscapedKeys(reader, n);
+    case kNumberedKey: return NumberedKeys(reader, n);
+    case kKeyEnd: return pool_->Concat(pool_->Byte('"'), reader.ends[n.low]);
+    default: return pool_->Concat(pool_->Byte('"'), reader.other_end);
+  }
+}
+
+Expr JsonSchemaRules::RawKeys(const KeyReader& r, const KeyNode& n) {
+  const std::vector<SortedKey>& sorted = objects_[r.state.plan].sorted;
+  const KeyNode end{n.reader, n.low, 0, 0, kKeyEnd}, other_end{n.reader, 0, 0, 0, kOtherEnd};
+  if (!r.others && n.high - n.low == 1) {  // a single key is left
+    const std::u32string& text = sorted[r.keys[n.low]].text;
+    Expr e = text.size() == n.depth ? KeysBody(end) : CallKeys(end);
+    for (size_t k = text.size(); k-- > n.depth;) e = pool_->Concat(cases_.strings().Character(text[k]), e);
+    return e;
+  }
+  std::vector<Expr> parts;
+  parts.reserve(8);
+  if (KeyEnds(r, n)) {
+    if (r.ends[n.low] != kEmpty) parts.push_back(CallKeys(end));
+  } else if (r.others) {
+    parts.push_back(CallKeys(other_end));
+  }
+  ByteSet ascii = RawAscii();
+  CodePointRanges beyond;  // children from U+0080
+  bool more = r.others;
+  ForEachKeyChild(r, n, [&](uint32_t c, const KeyNode& child) {
+    more = true;
+    if (JsonMustEscape(c)) return;
+    if (c < 0x80) {
+      parts.push_back(pool_->Concat(pool_->Byte(static_cast<uint8_t>(c)), CallKeys(child)));
+      ascii.Remove(static_cast<uint8_t>(c));
+      return;
+    }
+    std::string text;
+    AppendUtf8(c, &text);
+    parts.push_back(pool_->Concat(pool_->Literal(text), CallKeys(child)));
+    beyond.emplace_back(c, c);
+  });
+  if (more) parts.push_back(pool_->Concat(pool_->Byte('\\'), CallKeys({n.reader, n.low, n.high, n.depth, kEscapedKey})));
+  if (r.others) {
+    Expr characters = kEmpty;
+    if (beyond.empty()) {
+      characters = cases_.strings().RawCharacters(ascii);
+    } else {
+      beyond.emplace_back(0, 0x7F);
+      characters = pool_->Union(pool_->Bytes(ascii), pool_->Characters(ComplementRanges(beyond)));
+    }
+    parts.push_back(pool_->Concat(characters, r.rest));
+  }
+  return pool_->Union(std::move(parts));
+}
+
+Expr JsonSchemaRules::EscapedKeys(const KeyReader& r, const KeyNode& n) {
+  std::vector<Expr> parts;
+  ByteSet letters;
+  if (r.others)
+    for (char c : kShortEscaped) letters.Add(static_cast<uint8_t>(JsonShortEscape(static_cast<uint8_t>(c))));
+  ForEachKeyChild(r, n, [&](uint32_t c, const KeyNode& child) {
+    const uint8_t letter = static_cast<uint8_t>(JsonShortEscape(c));
+    if (!letter) return;
+    parts.push_back(pool_->Concat(pool_->Byte(letter), CallKeys(child)));
+    letters.Remove(letter);
+  });
+  if (r.others) parts.push_back(pool_->Concat(pool_->Bytes(letters), r.rest));
+  parts.push_back(pool_->Concat(pool_->Byte('u'), CallKeys({n.reader, n.low, n.high, n.depth, kNumberedKey})));
+  return pool_->Union(std::move(parts));
+}
+
+Expr JsonSchemaRules::NumberedKeys(const KeyReader& r, const KeyNode& n) {
+  JsonStrings& strings = cases_.strings();
+  std::vector<Expr> parts;
+  CodePointRanges beyond;                // children from U+0080
+  std::vector<Expr> last[8];             // children below, by their third digit: the fourth one and what follows
+  ByteSet free[8];                       // fourth digits that are no child's
+  ByteSet digits;
+  for (uint32_t d = 0; d < 16; ++d) AddHexDigit(d, &digits);
+  for (ByteSet& set : free) set = digits;
+  ForEachKeyChild(r, n, [&](uint32_t c, const KeyNode& child) {
+    if (c >= 0x80) {
+      beyond.emplace_back(c, c);
+      parts.push_back(pool_->Concat(strings.Numbers({{c, c}}), CallKeys(child)));
+      return;
+    }
+    ByteSet digit;
+    AddHexDigit(c & 15, &digit);
+    free[c >> 4] = free[c >> 4] - digit;
+    last[c >> 4].push_back(pool_->Concat(pool_->Bytes(digit), CallKeys(child)));
+  });
+  std::vector<Expr> third;
+  ByteSet whole;  // third digits without children
+  for (uint32_t d = 0; d < 8; ++d) {
+    ByteSet digit;
+    AddHexDigit(d, &digit);
+    if (last[d].empty()) {
+      whole = whole | digit;
+      continue;
+    }
+    if (r.others) last[d].push_back(pool_->Concat(pool_->Bytes(free[d]), r.rest));
+    third.push_back(pool_->Concat(pool_->Bytes(digit), pool_->Union(std::move(last[d]))));
+  }
+  if (r.others) third.push_back(pool_->Concat({pool_->Bytes(whole), pool_->Bytes(digits), r.rest}));
+  const Expr zero = pool_->Byte('0');
+  parts.push_back(pool_->Concat({zero, zero, pool_->Union(std::move(third))}));
+  if (r.others) {
+    Expr numbers = strings.NonAsciiNumbers();
+    if (!beyond.empty()) {
+      beyond.emplace_back(0, 0x7F);
+      numbers = strings.Numbers(ComplementRanges(beyond));
+    }
+    parts.push_back(pool_->Concat(numbers, r.rest));
+  }
+  return pool_->Union(std::move(parts));
+}
+
+// ---------------------------------------------------------------------------------------------- for masks
+
+// At a node only its keys make a difference to any other key: ForEachText has to name them, whose characters are ASCII.
+bool JsonSchemaRules::Texts(uint32_t rule, Expr* model, RuleText* place) {
+  const Rule& rule_of = rules_[rule];
+  if (rule_of.kind != Rule::kKeys || rule_of.words[4] != kRawKey) return false;
+  std::copy(rule_of.words, rule_of.words + 5, place->words);
+  const KeyReader& r = PreparedReader(place->words[0]);
+  *model = r.rest;
+  return objects_[r.state.plan].ascii;
+}
+
+void JsonSchemaRules::ForEachText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) {
+  static constexpr char kDigits[2][17] = {"0123456789abcdef", "0123456789ABCDEF"};
+  const uint32_t* w = place.words;
+  const KeyNode n{w[0], w[1], w[2], w[3], w[4]};
+  const KeyReader& r = readers_[n.reader];
+  if (first.Has('"') && KeyEnds(r, n)) visit("\"", nullptr, r.ends[n.low]);
+  ForEachKeyChild(r, n, [&](uint32_t c, const KeyNode& child) {
+    const RuleText below{{child.reader, child.low, child.high, child.depth, child.stage}};
+    const char raw = static_cast<char>(c);
+    if (!JsonMustEscape(c) && first.Has(static_cast<uint8_t>(c))) visit({&raw, 1}, &below, kEmpty);
+    if (!first.Has('\\')) return;
+    if (const char letter = JsonShortEscape(c)) {
+      const char escaped[] = {'\\', letter};
+      visit({escaped, sizeof escaped}, &below, kEmpty);
+    }
+    for (int upper = 0; upper < 1 + ((c & 15) >= 10); ++upper) {
+      const char numbered[] = {'\\', 'u', '0', '0', kDigits[0][c >> 4], kDigits[upper][c & 15]};
+      visit({numbered, sizeof numbered}, &below, kEmpty);
+    }
+  });
+}
+
+}  // namespace tokamata
