@@ -1,8 +1,9 @@
 r"""terminal_pattern: the lexemes that ``re.match`` picks with a pattern, as a language for the longest match.
 
-A lexer that takes the longest match of a language agrees with ``re`` on patterns without lazy quantifiers, up to the
-order of alternatives. A lazy quantifier stops as soon as what follows it matches: its lexemes are those texts of the
-pattern's language L that have no shorter one in front, L - L·Σ+.
+A lexer that takes the longest match of a pattern's language agrees with ``re`` where the pattern has no lazy quantifier
+and looks at nothing but its own match, up to alternatives of which an earlier one is a prefix of a later one (there the
+longest match is taken). Patterns with lazy quantifiers, and those that look around at their ends, go through
+:mod:`.preferred_match`.
 """
 
 from __future__ import annotations
@@ -12,44 +13,62 @@ from typing import Any
 
 from ..automata.errors import UnsupportedError
 from .constraint import Constraint
+from .preferred_match import OutsideError, preferred_match
 from .regex import regex
 
 _PROPERTY = re.compile(r"\\[pP]\{[^}]*\}")
+_FIRST_STAND_IN = 0xF0000  # Supplementary Private Use Area-A
 
 
 def terminal_pattern(pattern: str) -> tuple[Constraint, str]:
     r"""The lexemes of a pattern in Python's syntax, and a remark where they are not simply what it matches.
 
-    Raises ConstraintError for a malformed pattern, UnsupportedError for one that is not regular or whose match depends
-    on what stands before or after the lexeme: lookahead and ``\b`` at its end, lookbehind at its beginning, ``^``,
-    ``$``. Where the pattern goes on far enough, all of these are exact.
+    Lazy quantifiers are exact: ``".*?"`` ends at the first quote, whatever follows. Raises ConstraintError for a
+    malformed pattern, UnsupportedError for one that is not regular or whose match depends on what stands before or
+    after the lexeme (lookbehind and ``\b`` at its beginning, lookahead at its end, ``^``, ``$``), but for ends where
+    the longest match decides alike, as in ``\w+\b`` or ``[a-z]+(?![a-z])``.
     """
     language = regex(pattern)
-    tree = _parse(pattern)
+    tree, properties = _parse(pattern)
     if tree is None:
         return language, ""
-    found = _looks_outside(tree, 0, 0)
-    if found:
-        raise UnsupportedError(
-            f"what {pattern!r} matches depends on the text {found} the lexeme; "
-            "end the pattern with what must follow, or leave that to the rules"
-        )
-    if not _is_lazy(tree):
+    lazy, outside = _is_lazy(tree), _looks_outside(tree, 0, 0)
+    if not lazy and not outside:
         return language, ""
-    anything = regex(r"(?s:.)+")
-    return language - (language + anything), "a lazy quantifier: the shortest match is taken"
+    try:
+        found = preferred_match(tree, properties)
+    except OutsideError as error:
+        outside = str(error)
+    except UnsupportedError:
+        if lazy:
+            raise
+    else:
+        return found, "lazy quantifiers: the match that re prefers" if lazy else ""
+    raise UnsupportedError(
+        f"what {pattern!r} matches depends on the text {outside} the lexeme; "
+        "end the pattern with what must follow, or leave that to the rules"
+    )
 
 
-def _parse(pattern: str) -> Any:
-    """The pattern as Python's own parser sees it; None where it cannot read it and no context matters."""
+def _parse(pattern: str) -> tuple[Any, dict[int, str]]:
+    r"""The pattern as Python's own parser sees it, a character for each ``\p{...}``; None where it cannot read it."""
     try:
         from re import _parser as parser  # type: ignore[attr-defined]
     except ImportError:
         import sre_parse as parser
+    properties: dict[int, str] = {}
+
+    def stand_in(match: re.Match[str]) -> str:
+        code = _FIRST_STAND_IN + len(properties)
+        while chr(code) in pattern:
+            code += 1
+        properties[code] = match[0]
+        return chr(code)
+
     try:
-        return parser.parse(_PROPERTY.sub("A", pattern))
+        return parser.parse(_PROPERTY.sub(stand_in, pattern)), properties
     except re.error:
-        return None
+        return None, {}
 
 
 def _name(item: Any) -> str:

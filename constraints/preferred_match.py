@@ -1,0 +1,349 @@
+r"""preferred_match: the match that a backtracking matcher prefers, as a language whose longest match it is.
+
+A backtracking matcher tries alternatives in order; what it finds is the first of all paths through the pattern that
+match. The subset construction over ordered lists of threads, in which a thread that has matched cuts off all after it,
+accepts a prefix of the text exactly when a path preferred to all shorter matches ends there. The last accepted prefix,
+so the longest match of the automaton's language, is the matcher's choice.
+Source: Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009), for leftmost-first matching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..automata.errors import UnsupportedError
+from .constraint import Constraint
+from .from_fst import from_fst
+from .regex import regex
+
+MOST_INSTRUCTIONS = 20_000
+MOST_STATES = 5_000
+_I, _M, _S, _A = 2, 8, 16, 256  # flags of re
+_CATEGORIES = {
+    "CATEGORY_DIGIT": r"\d", "CATEGORY_NOT_DIGIT": r"\D", "CATEGORY_SPACE": r"\s", "CATEGORY_NOT_SPACE": r"\S",
+    "CATEGORY_WORD": r"\w", "CATEGORY_NOT_WORD": r"\W",
+}  # fmt: skip
+
+
+class OutsideError(UnsupportedError):
+    """A match depends on the text ``"before"`` or ``"after"`` it: the only argument."""
+
+
+# A demand on the text ahead of a thread: whether it must not match, and where in the program its threads are.
+Demand = tuple[bool, frozenset[int]]
+Thread = tuple[int, tuple[Demand, ...]]
+State = tuple[tuple[Thread, ...], tuple[int, ...]]  # threads in order of preference; the last classes read
+
+
+def preferred_match(tree: Any, properties: dict[int, str]) -> Constraint:
+    r"""The language of a pattern's tree (of Python's own parser) whose longest match is what ``re.match`` finds.
+
+    ``properties``: the text of each ``\p{...}`` by the code point that stands for it in the tree. Lookahead may go
+    beyond the match only where it forbids what a longer match takes anyway (``[a-z]+\b``). Raises UnsupportedError
+    where the match depends on other text around it, for lookaround inside lookaround and atomic groups, and past
+    MOST_INSTRUCTIONS or MOST_STATES. Exponential in the worst case, as determinization is.
+    """
+    program = _Program(properties)
+    start = program.sequence(tree, int(tree.state.flags), program.add("match"), False)
+    return _Determinizer(program).language(start)
+
+
+class _Program:
+    """Instructions: ("char", leaf, next), ("split", nexts), ("ahead" or "behind", negated, width, inner, next).
+
+    ("loop", number, nexts, end) is a split that goes to the loop's end where an iteration was empty, as re does;
+    ("enter", number, next) comes to a loop from outside.
+    """
+
+    def __init__(self, properties: dict[int, str]) -> None:
+        self.code: list[tuple[Any, ...]] = []
+        self.properties = properties
+        self.leaves: dict[str, int] = {}
+        self.history = 0  # characters that lookbehind sees
+        self.loops = 0
+
+    def add(self, *instruction: Any) -> int:
+        if len(self.code) >= MOST_INSTRUCTIONS:
+            raise UnsupportedError(
+                f"a lazy quantifier beside repetitions of more than {MOST_INSTRUCTIONS} steps; use smaller bounds"
+            )
+        self.code.append(instruction)
+        return len(self.code) - 1
+
+    def sequence(self, items: Any, flags: int, follow: int, inside: bool) -> int:
+        """Instructions of items that go on at ``follow``; returns where they begin."""
+        for item in reversed(list(items)):
+            follow = self._item(str(item[0]), item[1], flags, follow, inside)
+        return follow
+
+    def _item(self, name: str, value: Any, flags: int, follow: int, inside: bool) -> int:
+        if name in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
+            return self.add("char", self._leaf(name, value, flags), follow)
+        if name == "BRANCH":
+            return self.add("split", tuple(self.sequence(b, flags, follow, inside) for b in value[1]))
+        if name == "SUBPATTERN":
+            return self.sequence(value[3], (flags | value[1]) & ~value[2], follow, inside)
+        if name in ("MAX_REPEAT", "MIN_REPEAT"):
+            return self._repeat(name == "MAX_REPEAT", value, flags, follow, inside)
+        if name in ("ASSERT", "ASSERT_NOT") and not inside:
+            return self._look(value[0] > 0, name == "ASSERT_NOT", value[1], flags, follow)
+        if name == "AT" and not inside and str(value) in ("AT_BOUNDARY", "AT_NON_BOUNDARY"):
+            word = _Items([("IN", [("CATEGORY", "CATEGORY_WORD")])])
+            same = str(value) == "AT_NON_BOUNDARY"
+            ways = []
+            for before in (True, False):
+                after = self._look(True, before != same, word, flags, follow)
+                ways.append(self._look(False, not before, word, flags, after))
+            return self.add("split", tuple(ways))
+        raise UnsupportedError(
+            f"a lazy quantifier beside {name.lower().replace('_', ' ')}{' inside a lookaround' if inside else ''}; "
+            "write the pattern without one of the two"
+        )
+
+    def _repeat(self, greedy: bool, value: Any, flags: int, follow: int, inside: bool) -> int:
+        low, high, body = int(value[0]), value[1], value[2]
+
+        def either(more: int) -> tuple[int, int]:
+            return (more, follow) if greedy else (follow, more)
+
+        number = self.loops
+        self.loops += 1
+        current = follow
+        if str(high) == "MAXREPEAT":
+            current = self.add("loop")
+            nexts = either(self.sequence(body, flags, current, inside))
+            self.code[current] = ("loop", number, nexts, follow)
+        else:
+            for _ in range(int(high) - low):
+                nexts = either(self.sequence(body, flags, current, inside))
+                current = self.add("loop", number, nexts, follow)
+        if current != follow:
+            current = self.add("enter", number, current)
+        for _ in range(low):
+            current = self.sequence(body, flags, current, inside)
+        return current
+
+    def _look(self, ahead: bool, negated: bool, body: Any, flags: int, follow: int) -> int:
+        width = int(body.getwidth()[1])
+        inner = self.sequence(body, flags, self.add("match"), True)
+        if not ahead:
+            self.history = max(self.history, width)
+        return self.add("ahead" if ahead else "behind", negated, width, inner, follow)
+
+    def _leaf(self, name: str, value: Any, flags: int) -> int:
+        if name == "ANY":
+            text = "."
+        elif name == "IN":
+            text = "[" + "".join(self._member(str(kind), what) for kind, what in value) + "]"
+        else:
+            text = f"[{'^' if name == 'NOT_LITERAL' else ''}{self._character(int(value))}]"
+        letters = "".join(letter for flag, letter in ((_A, "a"), (_I, "i"), (_S, "s")) if flags & flag)
+        text = f"(?{letters}:{text})" if letters else text
+        return self.leaves.setdefault(text, len(self.leaves))
+
+    def _member(self, kind: str, value: Any) -> str:
+        if kind == "NEGATE":
+            return "^"
+        if kind == "RANGE":
+            return f"{self._character(int(value[0]))}-{self._character(int(value[1]))}"
+        return _CATEGORIES[str(value)] if kind == "CATEGORY" else self._character(int(value))
+
+    def _character(self, code: int) -> str:
+        return self.properties.get(code) or f"\\U{code:08x}"
+
+
+class _Items(list[Any]):
+    """One item of one character in the shape of a parsed pattern."""
+
+    def getwidth(self) -> tuple[int, int]:
+        return 1, 1
+
+
+class _Determinizer:
+    def __init__(self, program: _Program) -> None:
+        self.program = program
+        self.code = program.code
+        # Classes of characters that no leaf tells apart: their languages and the leaves that each belongs to.
+        self.classes: list[tuple[Constraint, frozenset[int]]] = [(regex("(?s:.)"), frozenset())]
+        for text, leaf in program.leaves.items():
+            language = regex(text)
+            split: list[tuple[Constraint, frozenset[int]]] = []
+            for old, leaves in self.classes:
+                for part, those in ((old & language, leaves | {leaf}), (old - language, leaves)):
+                    if not part.is_empty():
+                        split.append((part, those))
+            self.classes = split
+
+    def language(self, start: int) -> Constraint:
+        """All states from the start, as an automaton over bytes."""
+        from ..automata import Fst
+
+        first = self._closed([(start, ())], ())
+        numbers: dict[State, int] = {first: 0}
+        order = [first]
+        edges: list[dict[int, set[int]]] = []
+        if not first[0]:
+            return regex("(?!)")
+        for state in order:
+            out: dict[int, set[int]] = {}
+            for c in range(len(self.classes)):
+                target = self._step(state, c)
+                if not target[0]:
+                    continue
+                if target not in numbers:
+                    if len(order) >= MOST_STATES:
+                        raise UnsupportedError(
+                            f"a lazy quantifier in a pattern of more than {MOST_STATES} states; use smaller bounds"
+                        )
+                    numbers[target] = len(order)
+                    order.append(target)
+                out.setdefault(numbers[target], set()).add(c)
+            edges.append(out)
+        fst = Fst()
+        fst.add_states(len(order))
+        fst.set_start(0)
+        machines: dict[frozenset[int], Fst] = {}
+        for i, (state, out) in enumerate(zip(order, edges, strict=True)):
+            if self._check_end(state):
+                fst.set_final(i)
+            for j, those in out.items():
+                key = frozenset(those)
+                if key not in machines:
+                    machines[key] = self._machine(key)
+                _insert(fst, i, machines[key], j)
+        return from_fst(fst)
+
+    def _machine(self, classes: frozenset[int]) -> Any:
+        languages = [self.classes[c][0] for c in sorted(classes)]
+        union = languages[0]
+        for language in languages[1:]:
+            union = union | language
+        return union.to_fst()
+
+    def _step(self, state: State, c: int) -> State:
+        threads, history = state
+        leaves = self.classes[c][1]
+        after = (*history, c)[-self.program.history :] if self.program.history else ()
+        moved: list[Thread] = []
+        for pc, demands in threads:
+            if pc >= 0 and self.code[pc][1] in leaves and (left := self._demands(demands, leaves)) is not None:
+                moved.append((self.code[pc][2], left))
+        return self._closed(moved, after)
+
+    def _demands(self, demands: tuple[Demand, ...], leaves: frozenset[int]) -> tuple[Demand, ...] | None:
+        """What is still demanded after a character; None where a demand was broken."""
+        left: list[Demand] = []
+        for negated, places in demands:
+            places = self._inner({self.code[pc][2] for pc in places if self.code[pc][1] in leaves})
+            if -1 in places:
+                if negated:
+                    return None
+            elif places:
+                left.append((negated, places))
+            elif not negated:
+                return None
+        return tuple(sorted(set(left), key=lambda d: (d[0], sorted(d[1]))))
+
+    def _inner(self, places: Iterable[int]) -> frozenset[int]:
+        """The characters that a lookaround waits for at some places; -1 where it has matched."""
+        found: set[int] = set()
+        seen: set[int] = set()
+        work = list(places)
+        while work:
+            pc = work.pop()
+            if pc in seen:
+                continue
+            seen.add(pc)
+            instruction = self.code[pc]
+            if instruction[0] == "split":
+                work += instruction[1]
+            elif instruction[0] == "loop":
+                work += instruction[2]
+            elif instruction[0] == "enter":
+                work.append(instruction[2])
+            else:
+                found.add(-1 if instruction[0] == "match" else pc)
+        return frozenset(found)
+
+    def _closed(self, threads: list[Thread], history: tuple[int, ...]) -> State:
+        """Threads that wait for a character, in order, up to the first that has matched (place -1)."""
+        found: dict[Thread, None] = {}
+        nowhere: frozenset[int] = frozenset()
+        seen: set[tuple[int, tuple[Demand, ...], frozenset[int]]] = set()
+        work = [(pc, demands, nowhere) for pc, demands in reversed(threads)]
+        while work:
+            step = work.pop()
+            if step in seen:
+                continue
+            seen.add(step)
+            pc, demands, loops = step  # loops: those begun since the last character
+            instruction = self.code[pc]
+            kind = instruction[0]
+            if kind == "char":
+                found[pc, demands] = None
+            elif kind == "split":
+                work += [(n, demands, loops) for n in reversed(instruction[1])]
+            elif kind == "enter":
+                work.append((instruction[2], demands, loops - {instruction[1]}))
+            elif kind == "loop" and instruction[1] in loops:
+                work.append((instruction[3], demands, loops))
+            elif kind == "loop":
+                work += [(n, demands, loops | {instruction[1]}) for n in reversed(instruction[2])]
+            elif kind == "behind":
+                if self._behind(instruction, history) != instruction[1]:
+                    work.append((instruction[4], demands, loops))
+            elif kind == "ahead":
+                places = self._inner([instruction[3]])
+                if -1 in places:
+                    if not instruction[1]:
+                        work.append((instruction[4], demands, loops))
+                else:
+                    more = {*demands, (bool(instruction[1]), places)}
+                    ordered = tuple(sorted(more, key=lambda d: (d[0], sorted(d[1]))))
+                    work.append((instruction[4], ordered, loops))
+            else:
+                found[-1, demands] = None
+                break
+        return tuple(found), history
+
+    def _check_end(self, state: State) -> bool:
+        """Whether the state's last thread has matched; raises UnsupportedError where what follows has a say in that.
+
+        A demand that is still open is harmless where each character that may break it leads preferred threads, those
+        before, to a longer match.
+        """
+        place, demands = state[0][-1]
+        if place >= 0:
+            return False
+        for c in range(len(self.classes)):
+            leaves = self.classes[c][1]
+            for negated, places in demands:
+                goes_on = any(self.code[pc][1] in leaves for pc in places)
+                after = self._step(state, c)[0] if goes_on and negated else ()
+                if not negated or (goes_on and (not after or after[-1][0] != -1)):
+                    raise OutsideError("after")
+        return True
+
+    def _behind(self, instruction: tuple[Any, ...], history: tuple[int, ...]) -> bool:
+        """Whether a lookbehind's pattern matches the last characters."""
+        width = int(instruction[2])
+        if len(history) < width:
+            raise OutsideError("before")
+        places = self._inner([instruction[3]])
+        for c in history[len(history) - width :] if width else ():
+            leaves = self.classes[c][1]
+            places = self._inner({self.code[pc][2] for pc in places if pc >= 0 and self.code[pc][1] in leaves})
+        return -1 in places
+
+
+def _insert(fst: Any, source: int, machine: Any, target: int) -> None:
+    """A copy of an automaton of single characters between two states."""
+    finals = {s for s in machine.states() if machine.is_final(s)}
+    place = {s: target if s in finals else source if s == machine.start() else -1 for s in machine.states()}
+    for s in machine.states():
+        if place[s] < 0:
+            place[s] = fst.add_state()
+    for s in machine.states():
+        for arc in machine.arcs(s):
+            fst.add_arc(place[s], arc.ilabel, arc.ilabel, None, place[arc.nextstate])
