@@ -16,7 +16,7 @@ uint64_t Key(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
 
 Completable::Completable(const LexedRules& rules, Lexer* lexer, StackSets* stacks)
     : rules_(rules), lexer_(lexer), stacks_(stacks), positions_(rules, lexer, stacks) {
-  if (rules_.has_separator) after_separator_ = lexer_->Pending(lexer_->Next(lexer_->Begin(rules_.all), rules_.separator));
+  if (rules_.has_separator) after_separator_ = lexer_->Pending(lexer_->Next(lexer_->Begin(rules_.all, rules_.all), rules_.separator));
 }
 
 bool Completable::Ask(const Position& p) {
@@ -48,11 +48,8 @@ void Completable::Spend(size_t steps) {
 bool Completable::EndsFreely(const Position& p) {
   if (!rules_.has_separator) return false;
   if (!Intersects(lexer_->Possible(p.lexer), rules_.unseparated)) return true;
-  const uint32_t allowed = stacks_->Allowed(p.stacks);
-  const auto known = free_.find(Key(allowed, p.lexer));
+  const auto known = free_.find(p.lexer);
   if (known != free_.end()) return known->second;
-  Lexer::Terminals wanted = stacks_->Terminals(allowed);
-  for (size_t i = 0; i < wanted.size(); ++i) wanted[i] |= rules_.ignored[i];
   constexpr size_t kMost = 500;
   std::vector<Lexer::State> queue{p.lexer};
   std::unordered_set<Lexer::State> seen{p.lexer};
@@ -60,7 +57,7 @@ bool Completable::EndsFreely(const Position& p) {
   for (size_t i = 0; i < queue.size() && i < kMost && !found; ++i) {
     const Lexer::State q = queue[i];
     TimeLimit::Spend(4);
-    if (lexer_->IsFinal(q) && HasTerminal(wanted, lexer_->Accepted(q))) {
+    if (lexer_->IsFinal(q)) {
       const Lexer::State longer = lexer_->Pending(q);
       found = !longer || longer == after_separator_ || !lexer_->Next(longer, rules_.separator);
     }
@@ -69,21 +66,20 @@ bool Completable::EndsFreely(const Position& p) {
     for (int b = 0; b < 256; ++b) {
       if (row[b] == last || !row[b]) continue;
       last = row[b];
-      if (Intersects(lexer_->Possible(last), wanted) && seen.insert(last).second) queue.push_back(last);
+      if (seen.insert(last).second) queue.push_back(last);
     }
   }
-  return free_[Key(allowed, p.lexer)] = found;
+  return free_[p.lexer] = found;
 }
 
 template <class F>
-bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, bool now, const Lexer::Terminals& wanted, F found) {
+bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, bool now, F found) {
   std::vector<std::pair<Lexer::State, Pending>> queue{{lexer, pending}};
   std::unordered_set<uint64_t> seen{Key(lexer, pending)};
   for (size_t i = 0; i < queue.size(); ++i) {
     const auto [q, n] = queue[i];
     const uint32_t accepted = (i || now) ? lexer_->Accepted(q) : Lexer::kNoTerminal;
-    if (accepted != Lexer::kNoTerminal && HasTerminal(wanted, accepted) &&
-        found(accepted, lexer_->UnionOfPending(n, lexer_->Pending(q))))
+    if (accepted != Lexer::kNoTerminal && found(accepted, lexer_->UnionOfPending(n, lexer_->Pending(q))))
       return true;
     const Lexer::State* row = lexer_->Row(q);
     const Lexer::State* pending_row = n ? lexer_->Row(n) : nullptr;
@@ -94,7 +90,7 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, bool now, cons
       const uint64_t key = Key(row[b], m);
       if (!row[b] || key == last) continue;
       last = key;
-      if ((m && lexer_->IsFinal(m)) || !Intersects(lexer_->Possible(row[b]), wanted)) continue;
+      if (m && lexer_->IsFinal(m)) continue;
       if (seen.insert(key).second) queue.emplace_back(row[b], m);
     }
   }
@@ -106,9 +102,9 @@ const std::vector<Completable::Pending>& Completable::AfterIgnored(Pending pendi
   const auto known = after_ignored_.find(pending);
   if (known != after_ignored_.end()) return known->second;
   std::vector<Pending> all{pending};
-  const Lexer::State begin = lexer_->Begin(rules_.all);
+  const Lexer::State begin = lexer_->Begin(rules_.all, rules_.ignored);
   for (size_t i = 0; i < all.size() && begin; ++i)
-    ForEachEnd(begin, all[i], false, rules_.ignored, [&](uint32_t, Pending n) {
+    ForEachEnd(begin, all[i], false, [&](uint32_t, Pending n) {
       if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(n);
       return false;
     });
@@ -121,11 +117,11 @@ const std::vector<Completable::Pending>& Completable::AfterTerminal(uint32_t ter
   Lexer::Terminals wanted(rules_.all.size(), 0);
   wanted[terminal >> 6] |= uint64_t{1} << (terminal & 63);
   std::vector<Pending> all;
-  const Lexer::State begin = lexer_->Begin(rules_.all);
+  const Lexer::State begin = lexer_->Begin(rules_.all, wanted);
   const std::vector<Pending> before = AfterIgnored(pending);
   for (const Pending n : before)
     if (begin)
-      ForEachEnd(begin, n, false, wanted, [&](uint32_t, Pending after) {
+      ForEachEnd(begin, n, false, [&](uint32_t, Pending after) {
         if (std::find(all.begin(), all.end(), after) == all.end()) all.push_back(after);
         return false;
       });
@@ -231,9 +227,7 @@ bool Completable::CanEnd(StackSets::Set stacks, Pending pending) {
 
 bool Completable::Search(const Position& p) {
   if (p.lexer == Position::kBoundary) return CanEnd(p.stacks, p.pending);
-  Lexer::Terminals wanted = stacks_->Terminals(stacks_->Allowed(p.stacks));
-  for (size_t i = 0; i < wanted.size(); ++i) wanted[i] |= rules_.ignored[i];
-  return ForEachEnd(p.lexer, p.pending, true, wanted, [&](uint32_t terminal, Pending after) {
+  return ForEachEnd(p.lexer, p.pending, true, [&](uint32_t terminal, Pending after) {
     const StackSets::Set next = HasTerminal(rules_.ignored, terminal) ? p.stacks : stacks_->Advance(p.stacks, terminal);
     return next != StackSets::kNone && CanEnd(next, after);
   });

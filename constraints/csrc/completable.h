@@ -38,7 +38,7 @@ class Completable {
   // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending), with at least one more byte
   // or, where `now`, none; until it returns true.
   template <class F>
-  bool ForEachEnd(Lexer::State lexer, Pending pending, bool now, const Lexer::Terminals& wanted, F found);
+  bool ForEachEnd(Lexer::State lexer, Pending pending, bool now, F found);
   const std::vector<Pending>& AfterIgnored(Pending pending);
   const std::vector<Pending>& AfterTerminal(uint32_t terminal, Pending pending);
   uint32_t NodeOf(uint32_t state, Pending pending);
@@ -55,7 +55,7 @@ class Completable {
   Positions positions_;
   Pending after_separator_ = Lexer::kDead;
   size_t spent_ = 0;
-  std::unordered_map<uint64_t, bool> free_;  // by allowed terminals and lexer state
+  std::unordered_map<Lexer::State, bool> free_;
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> known_;
   std::vector<Node> nodes_;
   std::unordered_map<uint64_t, uint32_t> node_of_;

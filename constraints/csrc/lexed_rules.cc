@@ -16,15 +16,12 @@ bool Intersects(const Lexer::Terminals& a, const Lexer::Terminals& b) {
 }
 
 Lexer::State Positions::Begin(StackSets::Set stacks) {
-  const uint32_t allowed = rules_.contextual ? stacks_->Allowed(stacks) : 0;
+  const uint32_t allowed = stacks_->Allowed(stacks);
+  if (allowed == StackSets::kUnknown) return Lexer::kDead;
   if (allowed >= begins_.size()) begins_.resize(allowed + 1, 0);
   if (!begins_[allowed]) {
-    Lexer::Terminals competing = rules_.all;
-    if (rules_.contextual) {
-      competing = stacks_->Terminals(allowed);
-      for (size_t i = 0; i < competing.size(); ++i) competing[i] |= rules_.ignored[i];
-    }
-    begins_[allowed] = lexer_->Begin(competing);
+    const Lexer::Terminals wanted = Wanted(allowed);
+    begins_[allowed] = lexer_->Begin(rules_.contextual ? wanted : rules_.all, wanted);
   }
   return begins_[allowed];
 }
@@ -36,10 +33,10 @@ StackSets::Set Positions::AfterLexeme(const Position& p) {
   return HasTerminal(rules_.ignored, t) ? p.stacks : stacks_->Advance(p.stacks, t);
 }
 
-bool Positions::IsPossible(const Position& p) {
-  if (p.lexer == Position::kBoundary) return true;
-  const Lexer::Terminals& possible = lexer_->Possible(p.lexer);
-  return Intersects(possible, rules_.ignored) || Intersects(possible, stacks_->Terminals(stacks_->Allowed(p.stacks)));
+Lexer::Terminals Positions::Wanted(uint32_t allowed) const {
+  Lexer::Terminals wanted = stacks_->Terminals(allowed);
+  for (size_t i = 0; i < wanted.size(); ++i) wanted[i] |= rules_.ignored[i];
+  return wanted;
 }
 
 void Positions::Move(const Position& p, uint8_t byte, std::vector<Position>* out) {
@@ -50,10 +47,7 @@ void Positions::Move(const Position& p, uint8_t byte, std::vector<Position>* out
   }
   const StackSets::Set after = AfterLexeme(p);
   if (p.lexer != Position::kBoundary) {
-    if (const Lexer::State next = lexer_->Next(p.lexer, byte)) {
-      const Position on{next, pending, p.stacks};
-      if (IsPossible(on)) out->push_back(on);
-    }
+    if (const Lexer::State next = lexer_->Next(p.lexer, byte)) out->push_back({next, pending, p.stacks});
     if (after == StackSets::kNone) return;
     if (const Lexer::State longer = lexer_->Pending(p.lexer)) {
       const Lexer::State on = lexer_->Next(longer, byte);
@@ -62,9 +56,7 @@ void Positions::Move(const Position& p, uint8_t byte, std::vector<Position>* out
     }
   }
   const Lexer::State begun = Begin(after) ? lexer_->Next(Begin(after), byte) : Lexer::kDead;
-  if (!begun) return;
-  const Position on{begun, pending, after};
-  if (IsPossible(on)) out->push_back(on);
+  if (begun) out->push_back({begun, pending, after});
 }
 
 void Positions::Classes(const Position& p, std::vector<ByteSet>* out) {
@@ -100,7 +92,7 @@ namespace {
 // An ignored one-byte lexeme such that few terminals have the byte inside.
 void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
   Lexer* lexer = rules->lexer.get();
-  const Lexer::State begin = lexer->Begin(rules->all);
+  const Lexer::State begin = lexer->Begin(rules->all, rules->all);
   if (!begin) return;
   const uint32_t count = lexer->NumTerminals();
   std::vector<ByteSet> bytes(count);

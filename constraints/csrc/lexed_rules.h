@@ -30,7 +30,8 @@ struct LexedRules {
   Lexer::Terminals unseparated;  // the terminals that may have the separator inside
 };
 
-// Between two bytes of a text: the stacks before the lexeme that is being read, the lexer in it, and the pending state of
+// Between two bytes of a text: the stacks before the lexeme that is being read, the lexer in it, wanting what those
+// stacks take, and the pending state of
 // earlier lexemes that must not become longer ones after all.
 struct Position {
   static constexpr Lexer::State kBoundary = 0;  // no byte of a lexeme was read
@@ -47,7 +48,9 @@ class Positions {
  public:
   Positions(const LexedRules& rules, Lexer* lexer, StackSets* stacks) : rules_(rules), lexer_(lexer), stacks_(stacks) {}
 
-  // The lexer state before a lexeme of these stacks.
+  // Terminals that stacks take, by their number, and ignored ones.
+  Lexer::Terminals Wanted(uint32_t allowed) const;
+  // The lexer state before a lexeme of these stacks; kDead where no lexeme may come, or a variable would have to tell.
   Lexer::State Begin(StackSets::Set stacks);
   // The stacks after the lexeme that the position has read, kNone where it has read none that the stacks take.
   StackSets::Set AfterLexeme(const Position& p);
@@ -56,8 +59,6 @@ class Positions {
     const StackSets::Set after = AfterLexeme(p);
     return after != StackSets::kNone && stacks_->Accepts(after) == 1;
   }
-  // Whether the lexeme that is being read can become one that the stacks take.
-  bool IsPossible(const Position& p);
 
   // Appends the positions after a byte; they need not be completable.
   void Move(const Position& p, uint8_t byte, std::vector<Position>* out);

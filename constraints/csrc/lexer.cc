@@ -63,24 +63,39 @@ bool Lexer::Overlap(uint32_t a, uint32_t b) {
   return known == 2;
 }
 
-Lexer::State Lexer::Begin(const Terminals& competing) {
-  const TimeLimit time("grammar", "seconds", seconds);
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  std::vector<std::pair<Terminals, State>>& known = begins_[HashOf(competing)];
-  for (const auto& [set, state] : known)
-    if (set == competing) return state;
-  std::vector<Part> parts;
+Lexer::Competition& Lexer::CompetitionOf(const Terminals& competing) {
+  std::vector<std::unique_ptr<Competition>>& known = competitions_[HashOf(competing)];
+  for (const auto& c : known)
+    if (c->competing == competing) return *c;
+  auto fresh = std::make_unique<Competition>();
+  fresh->competing = competing;
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
+    fresh->own.push_back(kEmpty);
     if (!Has(competing, t)) continue;
     std::vector<Expr> earlier;
     for (uint32_t h = 0; h < t; ++h)
       if (Has(competing, h) && Overlap(h, t)) earlier.push_back(terminals_[h]);
     Expr own = terminals_[t];
     if (!earlier.empty()) own = pool_->Difference(own, pool_->Union(std::move(earlier)));
-    if (!pool_->IsEmpty(own)) parts.push_back({t, own});
+    if (!pool_->IsEmpty(own)) fresh->own.back() = own;
   }
-  const State q = Intern(std::move(parts), Simple(competing));
-  known.emplace_back(competing, q);
+  fresh->any = Simple(competing);
+  known.push_back(std::move(fresh));
+  return *known.back();
+}
+
+Lexer::State Lexer::Begin(const Terminals& competing, const Terminals& wanted) {
+  const TimeLimit time("grammar", "seconds", seconds);
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  Competition& competition = CompetitionOf(competing);
+  std::vector<std::pair<Terminals, State>>& known = competition.begins[HashOf(wanted)];
+  for (const auto& [set, state] : known)
+    if (set == wanted) return state;
+  std::vector<Part> parts;
+  for (uint32_t t = 0; t < terminals_.size(); ++t)
+    if (Has(wanted, t) && competition.own[t] != kEmpty) parts.push_back({t, competition.own[t]});
+  const State q = Intern(std::move(parts), competition.any);
+  known.emplace_back(wanted, q);
   return q;
 }
 
@@ -152,7 +167,9 @@ ByteSet Lexer::BytesOf(uint32_t terminal) const {
   return bytes;
 }
 
-bool Lexer::Occurs(uint32_t terminal, const Terminals& competing) { return Has(Possible(Begin(competing)), terminal); }
+bool Lexer::Occurs(uint32_t terminal, const Terminals& competing) {
+  return Has(Possible(Begin(competing, competing)), terminal);
+}
 
 Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
   if (parts.empty()) return kDead;

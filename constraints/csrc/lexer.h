@@ -26,8 +26,9 @@ class Lexer final : public DelayedAcceptor {
   Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals);
 
   uint32_t NumTerminals() const { return static_cast<uint32_t>(terminals_.size()); }
-  // The state before a lexeme when these terminals compete.
-  State Begin(const Terminals& competing);
+  // The state before a lexeme when these terminals compete and some of them are wanted: it dies where no wanted terminal
+  // can be completed, but what is pending after it knows of all.
+  State Begin(const Terminals& competing, const Terminals& wanted);
   // The terminal whose lexeme was read, or kNoTerminal.
   uint32_t Accepted(State q) const { return parts_[q].accepted; }
   // The terminals that can still be completed.
@@ -75,7 +76,14 @@ class Lexer final : public DelayedAcceptor {
   std::vector<uint8_t> overlap_;  // of pairs: 0 unknown, 1 no, 2 yes
   StableArray<Parts> parts_;      // by state
   std::unordered_map<uint64_t, std::vector<State>> index_;
-  std::unordered_map<uint64_t, std::vector<std::pair<Terminals, State>>> begins_;
+  struct Competition {
+    Terminals competing;
+    std::vector<Expr> own;    // by terminal, what no earlier one has; kEmpty for those that do not compete
+    Expr any = kEmpty;
+    std::unordered_map<uint64_t, std::vector<std::pair<Terminals, State>>> begins;  // by wanted terminals
+  };
+  Competition& CompetitionOf(const Terminals& competing);
+  std::unordered_map<uint64_t, std::vector<std::unique_ptr<Competition>>> competitions_;
   std::vector<Expressions::Term> steps_;
 };
 
