@@ -24,6 +24,15 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     return f(static_cast<const Expressions&>(*pool_));
   }
+  // Calls f(LeafAutomaton*, state of it) under the lock where q is a leaf and nothing else; whether it is.
+  template <class F>
+  bool WithLeaf(State q, F&& f) {
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    const Expr e = Source(q);
+    if (pool_->Kind(e) != ExprKind::kLeaf) return false;
+    f(pool_->LeafOf(e), pool_->LeafState(e));
+    return true;
+  }
   size_t MemoryBytes() const override;
 
   std::shared_ptr<DelayedAcceptor> Renewed() const override;

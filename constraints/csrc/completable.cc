@@ -23,7 +23,7 @@ bool Completable::Ask(const Position& p) {
   if (!p.pending) {
     if (p.lexer == Position::kBoundary) {
       if (rules_.has_separator) return p.stacks != StackSets::kNone;
-    } else if (EndsFreely(p)) {
+    } else if (EndsFreely(p.lexer)) {
       return true;
     }
   }
@@ -45,14 +45,17 @@ void Completable::Spend(size_t steps) {
 }
 
 // Whether the lexeme can end, as one that the stacks take or an ignored one, where the separator does not continue it.
-bool Completable::EndsFreely(const Position& p) {
+bool Completable::EndsFreely(Lexer::State lexer) {
   if (!rules_.has_separator) return false;
-  if (!Intersects(lexer_->Possible(p.lexer), rules_.unseparated)) return true;
-  const auto known = free_.find(p.lexer);
-  if (known != free_.end()) return known->second;
+  if (lexer >= free_.size()) free_.resize(lexer + lexer / 2 + 64, 0);
+  if (free_[lexer]) return free_[lexer] == 2;
+  if (!Intersects(lexer_->Possible(lexer), rules_.unseparated)) {
+    free_[lexer] = 2;
+    return true;
+  }
   constexpr size_t kMost = 500;
-  std::vector<Lexer::State> queue{p.lexer};
-  std::unordered_set<Lexer::State> seen{p.lexer};
+  std::vector<Lexer::State> queue{lexer};
+  std::unordered_set<Lexer::State> seen{lexer};
   bool found = false;
   for (size_t i = 0; i < queue.size() && i < kMost && !found; ++i) {
     const Lexer::State q = queue[i];
@@ -69,7 +72,8 @@ bool Completable::EndsFreely(const Position& p) {
       if (seen.insert(last).second) queue.push_back(last);
     }
   }
-  return free_[p.lexer] = found;
+  free_[lexer] = found ? 2 : 1;
+  return found;
 }
 
 template <class F>
@@ -97,17 +101,41 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, bool now, F fo
   return false;
 }
 
+// What may be pending after the lexeme that is being read.
+const std::vector<Completable::Pending>& Completable::Ends(Lexer::State lexer, Pending pending) {
+  const auto known = ends_.find(Key(lexer, pending));
+  if (known != ends_.end()) return known->second;
+  std::vector<Pending> all;
+  ForEachEnd(lexer, pending, true, [&](uint32_t, Pending after) {
+    if (std::find(all.begin(), all.end(), after) == all.end()) all.push_back(after);
+    return false;
+  });
+  return ends_[Key(lexer, pending)] = std::move(all);
+}
+
+// What may be pending after one more lexeme of the wanted terminals; most often nothing is left after its first byte.
+void Completable::AddEnds(const Lexer::Terminals& wanted, Pending pending, std::vector<Pending>* all) {
+  const Lexer::State begin = lexer_->Begin(rules_.all, wanted);
+  if (!begin) return;
+  const Lexer::State* row = lexer_->Row(begin);
+  const Lexer::State* pending_row = pending ? lexer_->Row(pending) : nullptr;
+  uint64_t last = 0;
+  for (int b = 0; b < 256; ++b) {
+    const Pending m = pending_row ? pending_row[b] : Pending{Lexer::kDead};
+    if (!row[b] || Key(row[b], m) == last || (m && lexer_->IsFinal(m))) continue;
+    last = Key(row[b], m);
+    const std::vector<Pending> ends = Ends(row[b], m);
+    for (const Pending n : ends)
+      if (std::find(all->begin(), all->end(), n) == all->end()) all->push_back(n);
+  }
+}
+
 // What may be pending after any number of ignored lexemes.
 const std::vector<Completable::Pending>& Completable::AfterIgnored(Pending pending) {
   const auto known = after_ignored_.find(pending);
   if (known != after_ignored_.end()) return known->second;
   std::vector<Pending> all{pending};
-  const Lexer::State begin = lexer_->Begin(rules_.all, rules_.ignored);
-  for (size_t i = 0; i < all.size() && begin; ++i)
-    ForEachEnd(begin, all[i], false, [&](uint32_t, Pending n) {
-      if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(n);
-      return false;
-    });
+  for (size_t i = 0; i < all.size(); ++i) AddEnds(rules_.ignored, all[i], &all);
   return after_ignored_[pending] = std::move(all);
 }
 
@@ -117,14 +145,8 @@ const std::vector<Completable::Pending>& Completable::AfterTerminal(uint32_t ter
   Lexer::Terminals wanted(rules_.all.size(), 0);
   wanted[terminal >> 6] |= uint64_t{1} << (terminal & 63);
   std::vector<Pending> all;
-  const Lexer::State begin = lexer_->Begin(rules_.all, wanted);
   const std::vector<Pending> before = AfterIgnored(pending);
-  for (const Pending n : before)
-    if (begin)
-      ForEachEnd(begin, n, false, [&](uint32_t, Pending after) {
-        if (std::find(all.begin(), all.end(), after) == all.end()) all.push_back(after);
-        return false;
-      });
+  for (const Pending n : before) AddEnds(wanted, n, &all);
   return after_terminal_[Key(terminal, pending)] = std::move(all);
 }
 
@@ -247,11 +269,12 @@ bool Completable::SearchPositions(const Position& p) {
     const Position q = queue[i];
     Spend(64);
     if (positions_.IsFinal(q)) return true;
-    if (i && !q.pending && q.lexer != Position::kBoundary && EndsFreely(q)) return true;
-    positions_.Classes(q, &classes);
+    if (i && !q.pending && q.lexer != Position::kBoundary && EndsFreely(q.lexer)) return true;
+    const Positions::Ready ready = positions_.Prepare(q);
+    positions_.Classes(ready, &classes);
     for (const ByteSet& c : classes) {
       next.clear();
-      positions_.Move(q, c.First(), &next);
+      positions_.Move(ready, c.First(), &next);
       for (const Position& to : next) add(to);
     }
   }

@@ -22,6 +22,9 @@ class Completable {
   Completable(const LexedRules& rules, Lexer* lexer, StackSets* stacks);
 
   bool Ask(const Position& p);
+  // Whether a lexeme that is being read, with nothing pending, can end where the separator does not continue it: then
+  // the position can be completed, whatever the stacks are.
+  bool EndsFreely(Lexer::State lexer);
 
  private:
   using Pending = Lexer::State;
@@ -32,13 +35,14 @@ class Completable {
     std::vector<uint32_t> copies;                           // nodes that have all of out too
     std::vector<std::pair<uint32_t, uint32_t>> returns;     // callers: state to return to, node of the caller
   };
-  bool EndsFreely(const Position& p);
   bool Search(const Position& p);
   bool SearchPositions(const Position& p);
   // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending), with at least one more byte
   // or, where `now`, none; until it returns true.
   template <class F>
   bool ForEachEnd(Lexer::State lexer, Pending pending, bool now, F found);
+  const std::vector<Pending>& Ends(Lexer::State lexer, Pending pending);
+  void AddEnds(const Lexer::Terminals& wanted, Pending pending, std::vector<Pending>* all);
   const std::vector<Pending>& AfterIgnored(Pending pending);
   const std::vector<Pending>& AfterTerminal(uint32_t terminal, Pending pending);
   uint32_t NodeOf(uint32_t state, Pending pending);
@@ -55,12 +59,13 @@ class Completable {
   Positions positions_;
   Pending after_separator_ = Lexer::kDead;
   size_t spent_ = 0;
-  std::unordered_map<Lexer::State, bool> free_;
+  std::vector<uint8_t> free_;  // by lexer state: 0 unknown, 1 no, 2 yes
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> known_;
   std::vector<Node> nodes_;
   std::unordered_map<uint64_t, uint32_t> node_of_;
   std::vector<uint32_t> fresh_;                              // nodes to expand
   std::vector<std::pair<uint32_t, Pending>> news_;           // of nodes, to pass on
+  std::unordered_map<uint64_t, std::vector<Pending>> ends_;
   std::unordered_map<Pending, std::vector<Pending>> after_ignored_;
   std::unordered_map<uint64_t, std::vector<Pending>> after_terminal_;
   std::unordered_map<uint64_t, bool> can_end_;

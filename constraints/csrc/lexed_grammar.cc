@@ -12,6 +12,7 @@ LexedGrammar::LexedGrammar(std::shared_ptr<const LexedRules> rules)
     : rules_(std::move(rules)),
       lexer_(rules_->lexer->NumRows() < rules_->lexer->max_states / 2 ? rules_->lexer : rules_->lexer->Fresh()),
       stacks_(rules_->automata, lexer_->NumTerminals(), rules_->most_nodes),
+      steps_(*rules_, lexer_.get(), &stacks_),
       completable_(*rules_, lexer_.get(), &stacks_) {
   states_.emplace_back();  // kDead
 }
@@ -42,9 +43,8 @@ uint32_t LexedGrammar::Intern(std::vector<Position> positions) {
   std::vector<uint32_t>& known = index_[hash];
   for (const uint32_t s : known)
     if (states_[s].positions == positions) return s;
-  Positions steps(*rules_, lexer_.get(), &stacks_);
   State state;
-  state.final = std::any_of(positions.begin(), positions.end(), [&](const Position& p) { return steps.IsFinal(p); });
+  state.final = std::any_of(positions.begin(), positions.end(), [&](const Position& p) { return steps_.IsFinal(p); });
   state.positions = std::move(positions);
   states_.push_back(std::move(state));
   known.push_back(static_cast<uint32_t>(states_.size() - 1));
@@ -53,7 +53,6 @@ uint32_t LexedGrammar::Intern(std::vector<Position> positions) {
 
 void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
   out->clear();
-  Positions steps(*rules_, lexer_.get(), &stacks_);
   std::vector<Position> next;
   struct Class {
     ByteSet bytes;
@@ -64,10 +63,11 @@ void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
   const std::vector<Position> positions = states_[state].positions;
   try {
     for (const Position& p : positions) {
-      steps.Classes(p, &parts);
+      const Positions::Ready ready = steps_.Prepare(p);
+      steps_.Classes(ready, &parts);
       for (ByteSet bytes : parts) {
         next.clear();
-        steps.Move(p, bytes.First(), &next);
+        steps_.Move(ready, bytes.First(), &next);
         next.erase(std::remove_if(next.begin(), next.end(), [this](const Position& n) { return !completable_.Ask(n); }),
                    next.end());
         if (next.empty()) continue;

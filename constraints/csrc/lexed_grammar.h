@@ -30,6 +30,14 @@ class LexedGrammar final : public LeafAutomaton {
   uint32_t Adopt(const LeafAutomaton& other, uint32_t state) override;
   size_t MemoryBytes() const override;
 
+  // ---- for whoever computes masks
+  const std::vector<Position>& PositionsOf(uint32_t state) const { return states_[state].positions; }
+  const LexedRules& Rules() const { return *rules_; }
+  Lexer& lexer() { return *lexer_; }
+  StackSets& stacks() { return stacks_; }
+  Positions& steps() { return steps_; }
+  Completable& completable() { return completable_; }
+
  private:
   struct State {
     std::vector<Position> positions;  // sorted by lexer and pending, which differ
@@ -40,6 +48,7 @@ class LexedGrammar final : public LeafAutomaton {
   std::shared_ptr<const LexedRules> rules_;
   std::shared_ptr<Lexer> lexer_;
   StackSets stacks_;
+  Positions steps_;
   Completable completable_;
   std::vector<State> states_;
   std::unordered_map<uint64_t, std::vector<uint32_t>> index_;

@@ -39,44 +39,33 @@ Lexer::Terminals Positions::Wanted(uint32_t allowed) const {
   return wanted;
 }
 
-void Positions::Move(const Position& p, uint8_t byte, std::vector<Position>* out) {
-  Lexer::State pending = Lexer::kDead;
-  if (p.pending) {
-    pending = lexer_->Next(p.pending, byte);
-    if (pending && lexer_->IsFinal(pending)) return;  // an earlier lexeme was longer than thought
-  }
-  const StackSets::Set after = AfterLexeme(p);
+Positions::Ready Positions::Prepare(const Position& p) {
+  Ready r;
+  r.at = p;
+  r.after = AfterLexeme(p);
+  r.unknown = r.after == StackSets::kUnknown ||
+              (r.after != StackSets::kNone && stacks_->Allowed(r.after) == StackSets::kUnknown);
+  if (p.pending) r.rows[2] = lexer_->Row(p.pending);
   if (p.lexer != Position::kBoundary) {
-    if (const Lexer::State next = lexer_->Next(p.lexer, byte)) out->push_back({next, pending, p.stacks});
-    if (after == StackSets::kNone) return;
-    if (const Lexer::State longer = lexer_->Pending(p.lexer)) {
-      const Lexer::State on = lexer_->Next(longer, byte);
-      if (on && lexer_->IsFinal(on)) return;
-      pending = lexer_->UnionOfPending(pending, on);
-    }
+    r.rows[0] = lexer_->Row(p.lexer);
+    const Lexer::State longer = r.after != StackSets::kNone ? lexer_->Pending(p.lexer) : Lexer::State{Lexer::kDead};
+    if (longer) r.rows[3] = lexer_->Row(longer);
   }
-  const Lexer::State begun = Begin(after) ? lexer_->Next(Begin(after), byte) : Lexer::kDead;
-  if (begun) out->push_back({begun, pending, after});
+  if (r.after != StackSets::kNone && !r.unknown) {
+    const Lexer::State begin = Begin(r.after);
+    if (begin) r.rows[1] = lexer_->Row(begin);
+  }
+  return r;
 }
 
-void Positions::Classes(const Position& p, std::vector<ByteSet>* out) {
+void Positions::Classes(const Ready& r, std::vector<ByteSet>* out) {
   out->clear();
-  const StackSets::Set after = AfterLexeme(p);
-  const Lexer::State* rows[4] = {nullptr, nullptr, nullptr, nullptr};
-  if (p.lexer != Position::kBoundary) {
-    rows[0] = lexer_->Row(p.lexer);
-    const Lexer::State longer = after != StackSets::kNone ? lexer_->Pending(p.lexer) : Lexer::kDead;
-    if (longer) rows[3] = lexer_->Row(longer);
-  }
-  const Lexer::State begin = after != StackSets::kNone ? Begin(after) : Lexer::kDead;
-  if (begin) rows[1] = lexer_->Row(begin);
-  if (p.pending) rows[2] = lexer_->Row(p.pending);
   std::map<std::array<Lexer::State, 4>, size_t> index;
   std::array<Lexer::State, 4> last{};
   size_t last_class = 0;
   for (int b = 0; b < 256; ++b) {
     std::array<Lexer::State, 4> key{};
-    for (size_t i = 0; i < 4; ++i) key[i] = rows[i] ? rows[i][b] : Lexer::kDead;
+    for (size_t i = 0; i < 4; ++i) key[i] = r.rows[i] ? r.rows[i][b] : Lexer::State{Lexer::kDead};
     if (!key[0] && !key[1]) continue;
     if (key != last) {
       last_class = index.emplace(key, index.size()).first->second;

@@ -60,10 +60,33 @@ class Positions {
     return after != StackSets::kNone && stacks_->Accepts(after) == 1;
   }
 
-  // Appends the positions after a byte; they need not be completable.
-  void Move(const Position& p, uint8_t byte, std::vector<Position>* out);
+  // A position with what Move looks up, for many bytes.
+  struct Ready {
+    Position at;
+    const Lexer::State* rows[4] = {nullptr, nullptr, nullptr, nullptr};  // lexeme, next lexeme, pending, longer lexemes
+    StackSets::Set after = StackSets::kNone;
+    bool unknown = false;  // whether another lexeme may begin depends on what lies below a variable
+  };
+  Ready Prepare(const Position& p);
+  // Appends the positions after a byte; they need not be completable. False where that depends on what lies below a
+  // variable of the stacks.
+  bool Move(const Ready& r, uint8_t byte, std::vector<Position>* out) {
+    Lexer::State pending = r.rows[2] ? r.rows[2][byte] : Lexer::kDead;
+    if (pending && lexer_->IsFinal(pending)) return true;  // an earlier lexeme was longer than thought
+    if (r.rows[0] && r.rows[0][byte]) out->push_back({r.rows[0][byte], pending, r.at.stacks});
+    if (r.after == StackSets::kNone) return true;
+    const Lexer::State begun = r.rows[1] ? r.rows[1][byte] : Lexer::kDead;
+    if (!begun && !r.unknown) return true;
+    if (const Lexer::State longer = r.rows[3] ? r.rows[3][byte] : Lexer::kDead) {
+      if (lexer_->IsFinal(longer)) return true;
+      pending = lexer_->UnionOfPending(pending, longer);
+    }
+    if (r.unknown) return false;
+    out->push_back({begun, pending, r.after});
+    return true;
+  }
   // The bytes that lead on, parted into classes that Move does not distinguish.
-  void Classes(const Position& p, std::vector<ByteSet>* out);
+  void Classes(const Ready& r, std::vector<ByteSet>* out);
 
  private:
   const LexedRules& rules_;

@@ -126,12 +126,13 @@ Expr Lexer::Simple(const Terminals& competing) {
   return pool_->Union(std::move(parts));
 }
 
-Lexer::State Lexer::Pending(State q) {
+Lexer::State Lexer::FindPending(State q) {
   const TimeLimit time("grammar", "seconds", seconds);
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   const Expr any = parts_[q].any;
-  if (any == kEmpty || pool_->IsEmpty(any)) return kDead;
-  return Intern({{kNoTerminal, any}}, kEmpty);
+  const State pending = any == kEmpty || pool_->IsEmpty(any) ? State{kDead} : Intern({{kNoTerminal, any}}, kEmpty);
+  parts_[q].pending.store(pending, std::memory_order_release);
+  return pending;
 }
 
 Lexer::State Lexer::UnionOfPending(State a, State b) {
@@ -178,21 +179,24 @@ Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
   std::vector<State>& known = index_[hash];
   for (const State q : known)
     if (parts_[q].any == any && parts_[q].parts == parts) return q;
-  Parts all;
-  all.any = any;
+  Terminals possible;
+  uint32_t accepted = kNoTerminal;
   bool final = false;
-  all.possible.assign((terminals_.size() + 63) / 64, 0);
+  possible.assign((terminals_.size() + 63) / 64, 0);
   for (const Part& p : parts) {
     const bool nullable = pool_->Nullable(p.rest);
     final = final || nullable;
     if (p.terminal == kNoTerminal) continue;
-    all.possible[p.terminal >> 6] |= uint64_t{1} << (p.terminal & 63);
-    if (nullable) all.accepted = p.terminal;
+    possible[p.terminal >> 6] |= uint64_t{1} << (p.terminal & 63);
+    if (nullable) accepted = p.terminal;
   }
-  all.parts = std::move(parts);
   const State q = AddState(0, final);
   parts_.Ensure(q);
-  parts_[q] = std::move(all);
+  Parts& all = parts_[q];
+  all.parts = std::move(parts);
+  all.any = any;
+  all.possible = std::move(possible);
+  all.accepted = accepted;
   known.push_back(q);
   return q;
 }

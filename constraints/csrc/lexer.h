@@ -1,5 +1,6 @@
 // Lexer: which terminals the bytes of a lexeme may still become, as a delayed acceptor.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -37,7 +38,10 @@ class Lexer final : public DelayedAcceptor {
   bool Occurs(uint32_t terminal, const Terminals& competing);
   // What is left to read, after q, of any longer lexeme that competes: the pending state, kDead where there is none.
   // Final where it is one already.
-  State Pending(State q);
+  State Pending(State q) {
+    const State known = parts_[q].pending.load(std::memory_order_acquire);
+    return known != kNotAsked ? known : FindPending(q);
+  }
   State UnionOfPending(State a, State b);
   // Every byte that lexemes of a terminal may have, and maybe more; that they may begin with.
   ByteSet BytesOf(uint32_t terminal) const;
@@ -59,7 +63,10 @@ class Lexer final : public DelayedAcceptor {
     Expr any = kEmpty;        // the union of them all, written with fewer; of a pending state none
     Terminals possible;
     uint32_t accepted = kNoTerminal;
+    std::atomic<State> pending{kNotAsked};
   };
+  static constexpr State kNotAsked = 0xffffffff;
+  State FindPending(State q);
   State Intern(std::vector<Part> parts, Expr any);
   Expr Simple(const Terminals& competing);
   struct Class {

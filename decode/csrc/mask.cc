@@ -24,6 +24,7 @@ void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict
 
 MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary)
     : acceptor_(acceptor),
+      expressions_(dynamic_cast<ExpressionAcceptor*>(acceptor)),
       vocabulary_(vocabulary),
       factoring_(vocabulary->Masks()),
       trie_(factoring_.trie()),
@@ -56,6 +57,7 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
+  if (BuildLexed(q, row)) return;
   if (depth < kMaxDepth && BuildBounded(q, row, depth)) return;
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
@@ -81,6 +83,24 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   }
   stack_.push_back({0, q});
   Drain(stack_.size() - 1, row);
+}
+
+// The state of a grammar with a lexer.
+bool MaskBuilder::BuildLexed(State q, uint32_t* row) {
+  bool built = false;
+  if (expressions_)
+    expressions_->WithLeaf(q, [&](LeafAutomaton* leaf, uint32_t state) {
+      std::unique_ptr<LexedMask>& masks = lexed_[leaf];
+      if (!masks) {
+        auto* grammar = dynamic_cast<LexedGrammar*>(leaf);
+        if (!grammar) return;
+        masks = std::make_unique<LexedMask>(grammar, vocabulary_);
+      }
+      std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
+      masks->Add(state, row);
+      built = true;
+    });
+  return built;
 }
 
 MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {

@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "automata/csrc/delayed_acceptor.h"
+#include "automata/csrc/expression_acceptor.h"
+#include "decode/csrc/lexed_mask.h"
 #include "tokenizer_fst/csrc/factoring.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
 
@@ -68,6 +71,7 @@ class MaskBuilder {
   bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between);
   State SharedState(State q, bool counted);
   void BuildAny(State q, uint32_t* row, int depth);
+  bool BuildLexed(State q, uint32_t* row);
   bool BuildBounded(State q, uint32_t* row, int depth);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   void BuildExcluding(State q, const Loop& loop, uint32_t* row);
@@ -97,12 +101,14 @@ class MaskBuilder {
   static void Set(uint32_t id, uint32_t* row) { row[id >> 5] |= 1u << (id & 31); }
 
   DelayedAcceptor* acceptor_;
+  ExpressionAcceptor* expressions_;  // the same, if it is one
   const Vocabulary* vocabulary_;
   const Factoring& factoring_;
   const Trie& trie_;
   const bool complete_;
   std::vector<Plan> plans_;        // by state
   std::deque<Loop> loops_;
+  std::unordered_map<const LeafAutomaton*, std::unique_ptr<LexedMask>> lexed_;  // of grammars with a lexer
   std::vector<uint32_t> loop_of_;  // by state; see LoopOf
   std::vector<uint8_t> texts_;    // by state: 0 unknown, 1 it does not read texts, 2 it does
   std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can

@@ -1,0 +1,316 @@
+#include "decode/csrc/lexed_mask.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "automata/csrc/time_limit.h"
+
+namespace tokamata {
+namespace {
+
+constexpr uint32_t kManyTokens = 256;  // below a node, from which its rows are kept
+constexpr uint32_t kSomeTokens = 8;    // from which a row is worth more than walking
+constexpr size_t kMostBytes = size_t{48} << 20;
+constexpr uint32_t kDepths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256};
+
+uint64_t Key(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
+
+}  // namespace
+
+LexedMask::LexedMask(LexedGrammar* grammar, const Vocabulary* vocabulary)
+    : grammar_(grammar),
+      trie_(vocabulary->Masks().trie()),
+      words_(vocabulary->Masks().Words()),
+      most_bytes_(kMostBytes) {}
+
+void LexedMask::Write(const Tokens& tokens, uint32_t* row) const {
+  for (const uint32_t id : tokens.ids) row[id >> 5] |= 1u << (id & 31);
+  const uint32_t* from = tokens.row.data();
+  if (!tokens.row.empty())
+    for (uint32_t i = 0; i < words_; ++i) row[i] |= from[i];
+}
+
+void LexedMask::Append(const uint32_t* ids, size_t count, Tokens* to) {
+  if (to->row.empty()) {
+    to->ids.insert(to->ids.end(), ids, ids + count);
+    if (to->ids.size() <= words_) return;
+    to->row.assign(words_, 0);
+    std::vector<uint32_t> all;
+    all.swap(to->ids);
+    return Append(all.data(), all.size(), to);
+  }
+  for (size_t i = 0; i < count; ++i) to->row[ids[i] >> 5] |= 1u << (ids[i] & 31);
+}
+
+void LexedMask::Merge(const Tokens& from, Tokens* to) {
+  if (!from.row.empty()) {
+    if (to->row.empty()) {
+      to->row.assign(words_, 0);
+      std::vector<uint32_t> all;
+      all.swap(to->ids);
+      Append(all.data(), all.size(), to);
+    }
+    Write(from, to->row.data());
+  }
+  Append(from.ids.data(), from.ids.size(), to);
+}
+
+void LexedMask::Add(uint32_t state, uint32_t* row) {
+  if (bytes_ > most_bytes_) {
+    rows_.clear();
+    levels_.clear();
+    bytes_ = 0;
+  }
+  const std::vector<Position> positions = grammar_->PositionsOf(state);
+  for (const Position& p : positions) AddPosition(p, row);
+}
+
+void LexedMask::AddPosition(const Position& p, uint32_t* row) {
+  Position at = p;
+  if (p.lexer == Position::kBoundary) at.lexer = grammar_->steps().Begin(p.stacks);
+  if (p.pending) {
+    Level level;
+    Walk(0, {p}, &level);
+    return Write(level.tokens, row);
+  }
+  if (!at.lexer) return;
+  Write(RowAt(0, at.lexer).inside, row);
+  StackSets& stacks = grammar_->stacks();
+  const Level* before = nullptr;
+  for (const uint32_t depth : kDepths) {
+    const Set cut = stacks.Truncate(p.stacks, depth);
+    const bool whole = !stacks.HasVariables(cut);
+    before = &LevelOf(cut, at.lexer, before);
+    Write(before->tokens, row);
+    if (before->blocked.empty() || whole) return;
+  }
+  Write(LevelOf(p.stacks, at.lexer, before).tokens, row);
+}
+
+// What a lexer state and stacks allow beyond tokens inside the lexeme and what the level before has found out.
+const LexedMask::Level& LexedMask::LevelOf(Set stacks, Lexer::State lexer, const Level* before) {
+  std::unique_ptr<Level>& known = levels_[Key(stacks, lexer)];
+  if (known) return *known;
+  auto level = std::make_unique<Level>();
+  if (!before) {
+    ApplyEnds(0, lexer, stacks, level.get());
+  } else {
+    for (const Blocked& b : before->blocked) Retry(b, {lexer, 0, stacks}, level.get());
+  }
+  bytes_ += sizeof(Level) + (level->tokens.ids.size() + level->tokens.row.size()) * sizeof(uint32_t) + level->blocked.size() * sizeof(Blocked) + 64;
+  return *(levels_[Key(stacks, lexer)] = std::move(level));
+}
+
+LexedMask::Answer LexedMask::Ask(const Position& p) {
+  if (p.stacks == StackSets::kUnknown) return Answer::kUnknown;
+  if (grammar_->stacks().HasVariables(p.stacks))
+    return !p.pending && grammar_->completable().EndsFreely(p.lexer) ? Answer::kYes : Answer::kUnknown;
+  return grammar_->completable().Ask(p) ? Answer::kYes : Answer::kNo;
+}
+
+// ---------------------------------------------------------------------------------------------- inside one lexeme
+
+const LexedMask::Row& LexedMask::RowAt(uint32_t node, Lexer::State lexer) {
+  const auto known = rows_.find(Key(node, lexer));
+  if (known != rows_.end()) return *known->second;
+  Lexer& lexemes = grammar_->lexer();
+  Completable& completable = grammar_->completable();
+  struct At {
+    Lexer::State state;
+    const Lexer::State* row;
+    const Lexer::State* longer;  // where the state is final: the row of what is pending then
+    bool ends;
+  };
+  std::vector<At> path(trie_.max_depth + 2);
+  const auto enter = [&](Lexer::State q) {
+    At at{q, lexemes.Row(q), nullptr, lexemes.IsFinal(q)};
+    if (at.ends) {
+      const Lexer::State longer = lexemes.Pending(q);
+      at.longer = longer ? lexemes.Row(longer) : nullptr;
+    }
+    return at;
+  };
+  auto row = std::make_unique<Row>();
+  std::map<std::tuple<uint32_t, Lexer::State, uint8_t>, std::vector<uint32_t>> exits;
+  std::map<Lexer::State, std::vector<uint32_t>> asked;
+  std::vector<uint32_t> ids;
+  std::vector<const Row*> parts;
+  const Trie::Node* nodes = trie_.nodes.data;
+  const uint32_t base = nodes[node].depth, end = nodes[node].end;
+  path[0] = enter(lexer);
+  Lexer::State last = Lexer::kDead;
+  bool last_free = false;
+  for (uint32_t n = node + 1; n < end;) {
+    const Trie::Node& child = nodes[n];
+    const uint32_t depth = child.depth - base;
+    const At& at = path[depth - 1];
+    if (at.ends) {
+      const Lexer::State longer = at.longer ? at.longer[child.byte] : Lexer::kDead;
+      if (!longer || !lexemes.IsFinal(longer)) exits[{lexemes.Accepted(at.state), longer, child.byte}].push_back(n);
+    }
+    const Lexer::State next = at.row[child.byte];
+    if (!next) {
+      n = child.end;
+      continue;
+    }
+    if (trie_.TokensBegin(n) != trie_.TokensEnd(n)) {
+      if (next != last) {
+        last = next;
+        last_free = completable.EndsFreely(next);
+      }
+      std::vector<uint32_t>& to = last_free ? ids : asked[next];
+      to.insert(to.end(), trie_.order.begin() + trie_.TokensBegin(n), trie_.order.begin() + trie_.TokensEnd(n));
+    }
+    if (trie_.CountBelow(n) >= kManyTokens) {
+      parts.push_back(&RowAt(n, next));
+      n = child.end;
+      continue;
+    }
+    if (child.end > n + 1) path[depth] = enter(next);
+    ++n;
+  }
+  TimeLimit::Spend(static_cast<int64_t>(ids.size() / 8 + exits.size()));
+  Append(ids.data(), ids.size(), &row->inside);
+  for (const Row* part : parts) {
+    Merge(part->inside, &row->inside);
+    for (const auto& [state, some] : part->asked) asked[state].insert(asked[state].end(), some.begin(), some.end());
+    for (const Exit& e : part->exits) {
+      std::vector<uint32_t>& to = exits[{e.terminal, e.pending, e.byte}];
+      to.insert(to.end(), part->nodes.begin() + e.first, part->nodes.begin() + e.first + e.count);
+    }
+  }
+  for (auto& [state, some] : asked) row->asked.emplace_back(state, std::move(some));
+  for (const auto& [key, places] : exits) {
+    row->exits.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), static_cast<uint32_t>(row->nodes.size()),
+                          static_cast<uint32_t>(places.size())});
+    row->nodes.insert(row->nodes.end(), places.begin(), places.end());
+  }
+  bytes_ += sizeof(Row) + (row->inside.ids.size() + row->inside.row.size()) * sizeof(uint32_t) + row->exits.size() * sizeof(Exit) + row->nodes.size() * sizeof(uint32_t) + 64;
+  return *(rows_[Key(node, lexer)] = std::move(row));
+}
+
+// ---------------------------------------------------------------------------------------------- past lexemes
+
+void LexedMask::ApplyEnds(uint32_t node, Lexer::State lexer, Set stacks, Level* level) {
+  const Row& r = RowAt(node, lexer);
+  for (uint32_t i = 0; i < r.asked.size(); ++i) ApplyAsked(r, i, node, lexer, stacks, level);
+  for (uint32_t i = 0; i < r.exits.size(); ++i) ApplyExit(r, i, node, lexer, stacks, level);
+}
+
+void LexedMask::ApplyAsked(const Row& r, uint32_t asked, uint32_t node, Lexer::State lexer, Set stacks, Level* level) {
+  const auto& [end, ids] = r.asked[asked];
+  switch (Ask({end, 0, stacks})) {
+    case Answer::kNo: return;
+    case Answer::kUnknown: return level->blocked.push_back({node, lexer, static_cast<uint32_t>(r.exits.size()) + asked});
+    case Answer::kYes:
+      Append(ids.data(), ids.size(), &level->tokens);
+  }
+}
+
+void LexedMask::ApplyExit(const Row& r, uint32_t exit, uint32_t node, Lexer::State lexer, Set stacks, Level* level) {
+  const Exit& e = r.exits[exit];
+  TimeLimit::Spend(1 + e.count / 4);
+  const Set after = HasTerminal(grammar_->Rules().ignored, e.terminal) ? stacks : grammar_->stacks().Advance(stacks, e.terminal);
+  if (after == StackSets::kNone) return;
+  if (after == StackSets::kUnknown || grammar_->stacks().Allowed(after) == StackSets::kUnknown)
+    return level->blocked.push_back({node, lexer, exit});
+  const Lexer::State begin = grammar_->steps().Begin(after);
+  const Position next{begin ? grammar_->lexer().Next(begin, e.byte) : Lexer::kDead, e.pending, after};
+  if (!next.lexer) return;
+  switch (Ask(next)) {
+    case Answer::kNo: return;
+    case Answer::kUnknown: return level->blocked.push_back({node, lexer, exit});
+    case Answer::kYes:
+      for (uint32_t i = e.first; i < e.first + e.count; ++i) {
+        AddAt(r.nodes[i], &level->tokens);
+        Below(r.nodes[i], next, level);
+      }
+  }
+}
+
+void LexedMask::Below(uint32_t node, const Position& p, Level* level) {
+  if (trie_.nodes[node].end == node + 1) return;
+  if (!p.pending && trie_.CountBelow(node) >= kSomeTokens) {
+    Merge(RowAt(node, p.lexer).inside, &level->tokens);
+    return ApplyEnds(node, p.lexer, p.stacks, level);
+  }
+  Walk(node, {p}, level);
+}
+
+// The tokens below a node, position by position.
+void LexedMask::Walk(uint32_t root, const std::vector<Position>& positions, Level* level) {
+  const Trie::Node* nodes = trie_.nodes.data;
+  const uint32_t base = nodes[root].depth, end = nodes[root].end;
+  Positions& steps = grammar_->steps();
+  std::vector<std::vector<Positions::Ready>> path(1);
+  for (const Position& p : positions) path[0].push_back(steps.Prepare(p));
+  std::vector<Position> next;
+  for (uint32_t n = root + 1; n < end;) {
+    const Trie::Node& child = nodes[n];
+    const uint32_t depth = child.depth - base;
+    bool unknown = false;
+    next.clear();
+    TimeLimit::Spend();
+    for (const Positions::Ready& r : path[depth - 1]) unknown = !steps.Move(r, child.byte, &next) || unknown;
+    size_t alive = 0;
+    for (const Position& q : next) {
+      const Answer answer = Ask(q);
+      unknown = unknown || answer == Answer::kUnknown;
+      if (answer == Answer::kYes) next[alive++] = q;
+    }
+    if (unknown) level->blocked.push_back({n, 0, Blocked::kNode});
+    if (!alive) {
+      n = child.end;
+      continue;
+    }
+    AddAt(n, &level->tokens);
+    if (child.end > n + 1) {
+      if (path.size() <= depth) path.resize(depth + 1);
+      path[depth].clear();
+      for (size_t i = 0; i < alive; ++i) path[depth].push_back(steps.Prepare(next[i]));
+    }
+    ++n;
+  }
+}
+
+bool LexedMask::Run(const Position& start, uint32_t node, std::vector<Position>* out) {
+  std::vector<Position> next;
+  out->assign(1, start);
+  for (uint32_t at = 0; at != node;) {
+    uint32_t child = at + 1;
+    while (trie_.nodes[child].end <= node) child = trie_.nodes[child].end;
+    next.clear();
+    for (const Position& p : *out)
+      if (!grammar_->steps().Move(grammar_->steps().Prepare(p), trie_.nodes[child].byte, &next)) return false;
+    out->clear();
+    for (const Position& q : next) {
+      const Answer answer = Ask(q);
+      if (answer == Answer::kUnknown) return false;
+      if (answer == Answer::kYes) out->push_back(q);
+    }
+    at = child;
+  }
+  return true;
+}
+
+void LexedMask::Retry(const Blocked& b, const Position& start, Level* level) {
+  std::vector<Position> positions;
+  if (!Run(start, b.node, &positions)) return level->blocked.push_back(b);
+  if (b.what == Blocked::kNode) {
+    if (!positions.empty()) AddAt(b.node, &level->tokens);
+    for (const Position& p : positions) Below(b.node, p, level);
+    return;
+  }
+  for (const Position& p : positions) {
+    if (p.lexer != b.lexer || p.pending) continue;
+    const Row& r = RowAt(b.node, b.lexer);
+    if (b.what < r.exits.size())
+      ApplyExit(r, b.what, b.node, b.lexer, p.stacks, level);
+    else
+      ApplyAsked(r, b.what - static_cast<uint32_t>(r.exits.size()), b.node, b.lexer, p.stacks, level);
+  }
+}
+
+}  // namespace tokamata

@@ -1,0 +1,86 @@
+// LexedMask: the tokens that a grammar with a lexer allows.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "constraints/csrc/lexed_grammar.h"
+#include "tokenizer_fst/csrc/factoring.h"
+#include "tokenizer_fst/csrc/vocabulary.h"
+
+namespace tokamata {
+
+// A token either stays inside the lexeme that is being read, which the lexer alone decides, or leaves it somewhere. For
+// a lexer state at the root of the trie or at a node with many tokens below, the former are kept as a row, the places
+// where tokens leave as groups by what was read and the byte that follows; groups below such nodes are shared by all
+// states that come by. What happens past those places depends on the stacks, mostly on their tops: it is worked out for
+// stacks cut off one state below the top and kept, what would need to know more is left over for stacks cut off further
+// down, and so on; a mask is the union over these levels, of which all but the last few are found ready.
+// Used under the lock of the acceptor that owns the grammar.
+class LexedMask {
+ public:
+  LexedMask(LexedGrammar* grammar, const Vocabulary* vocabulary);
+
+  // Adds the tokens that a state allows to a row.
+  void Add(uint32_t state, uint32_t* row);
+
+ private:
+  using Set = StackSets::Set;
+  struct Tokens {  // as ids, or, where they are many, as a row
+    std::vector<uint32_t> ids, row;
+  };
+  struct Exit {  // a lexeme of `terminal` ends, longer ones are pending, and `byte` comes next at these nodes
+    uint32_t terminal;
+    Lexer::State pending;
+    uint8_t byte;
+    uint32_t first, count;  // in Row::nodes
+  };
+  struct Row {  // of a node that was entered with a lexer state
+    Tokens inside;
+    std::vector<std::pair<Lexer::State, std::vector<uint32_t>>> asked;  // inside, by end states that do not end freely
+    std::vector<Exit> exits;
+    std::vector<uint32_t> nodes;
+  };
+  struct Blocked {  // needs deeper stacks
+    static constexpr uint32_t kNode = 0xffffffff;
+    uint32_t node;
+    Lexer::State lexer;  // with `what`: of the row at the node
+    uint32_t what;       // an exit of that row, its exits' number + i for asked[i], or kNode for the whole node
+  };
+  struct Level {
+    Tokens tokens;
+    std::vector<Blocked> blocked;
+  };
+  enum class Answer { kNo, kYes, kUnknown };
+
+  // Everything below is about tokens strictly below a node.
+  const Row& RowAt(uint32_t node, Lexer::State lexer);
+  void AddPosition(const Position& p, uint32_t* row);
+  const Level& LevelOf(Set stacks, Lexer::State lexer, const Level* before);
+  Answer Ask(const Position& p);
+  void ApplyEnds(uint32_t node, Lexer::State lexer, Set stacks, Level* level);
+  void ApplyExit(const Row& r, uint32_t exit, uint32_t node, Lexer::State lexer, Set stacks, Level* level);
+  void ApplyAsked(const Row& r, uint32_t asked, uint32_t node, Lexer::State lexer, Set stacks, Level* level);
+  void Below(uint32_t node, const Position& p, Level* level);
+  void Walk(uint32_t root, const std::vector<Position>& positions, Level* level);
+  void Retry(const Blocked& b, const Position& start, Level* level);
+  // The positions after the bytes of a path; false where deeper stacks are needed.
+  bool Run(const Position& start, uint32_t node, std::vector<Position>* out);
+  void Write(const Tokens& tokens, uint32_t* row) const;
+  void Merge(const Tokens& from, Tokens* to);
+  void Append(const uint32_t* ids, size_t count, Tokens* to);
+  void AddAt(uint32_t node, Tokens* to) {
+    Append(trie_.order.begin() + trie_.TokensBegin(node), trie_.TokensEnd(node) - trie_.TokensBegin(node), to);
+  }
+
+  LexedGrammar* grammar_;
+  const Trie& trie_;
+  const uint32_t words_;
+  const size_t most_bytes_;
+  size_t bytes_ = 0;
+  std::unordered_map<uint64_t, std::unique_ptr<Row>> rows_;      // by node and lexer state
+  std::unordered_map<uint64_t, std::unique_ptr<Level>> levels_;  // by stacks and lexer state
+};
+
+}  // namespace tokamata
