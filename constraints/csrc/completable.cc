@@ -12,6 +12,11 @@ namespace {
 
 uint64_t Key(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
 
+void Include(const std::vector<uint32_t>& more, std::vector<uint32_t>* all) {
+  for (const uint32_t x : more)
+    if (std::find(all->begin(), all->end(), x) == all->end()) all->push_back(x);
+}
+
 }  // namespace
 
 Completable::Completable(const LexedRules& rules, Lexer* lexer, StackSets* stacks)
@@ -44,45 +49,27 @@ void Completable::Spend(size_t steps) {
                      "tokamata.Limits(emptiness=...)");
 }
 
-// Whether the lexeme can end, as one that the stacks take or an ignored one, where the separator does not continue it.
 bool Completable::EndsFreely(Lexer::State lexer) {
-  if (!rules_.has_separator) return false;
   if (lexer >= free_.size()) free_.resize(lexer + lexer / 2 + 64, 0);
   if (free_[lexer]) return free_[lexer] == 2;
-  if (!Intersects(lexer_->Possible(lexer), rules_.unseparated)) {
-    free_[lexer] = 2;
-    return true;
-  }
-  constexpr size_t kMost = 500;
-  std::vector<Lexer::State> queue{lexer};
-  std::unordered_set<Lexer::State> seen{lexer};
-  bool found = false;
-  for (size_t i = 0; i < queue.size() && i < kMost && !found; ++i) {
-    const Lexer::State q = queue[i];
-    TimeLimit::Spend(4);
-    if (lexer_->IsFinal(q)) {
-      const Lexer::State longer = lexer_->Pending(q);
-      found = !longer || longer == after_separator_ || !lexer_->Next(longer, rules_.separator);
-    }
-    const Lexer::State* row = lexer_->Row(q);
-    Lexer::State last = Lexer::kDead;
-    for (int b = 0; b < 256; ++b) {
-      if (row[b] == last || !row[b]) continue;
-      last = row[b];
-      if (seen.insert(last).second) queue.push_back(last);
-    }
-  }
-  free_[lexer] = found ? 2 : 1;
-  return found;
+  bool free = rules_.has_separator && !Intersects(lexer_->Possible(lexer), rules_.unseparated);
+  if (!free && (rules_.has_separator || !rules_.contextual))
+    free = ForEachEnd(lexer, Lexer::kDead, [&](uint32_t terminal, Pending longer) {
+      if (rules_.has_separator)
+        return !longer || longer == after_separator_ || !lexer_->Next(longer, rules_.separator);
+      return IsAlwaysGood(terminal, ClassOf(longer));
+    });
+  free_[lexer] = free ? 2 : 1;
+  return free;
 }
 
 template <class F>
-bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, bool now, F found) {
+bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
   std::vector<std::pair<Lexer::State, Pending>> queue{{lexer, pending}};
   std::unordered_set<uint64_t> seen{Key(lexer, pending)};
   for (size_t i = 0; i < queue.size(); ++i) {
     const auto [q, n] = queue[i];
-    const uint32_t accepted = (i || now) ? lexer_->Accepted(q) : Lexer::kNoTerminal;
+    const uint32_t accepted = lexer_->Accepted(q);
     if (accepted != Lexer::kNoTerminal && found(accepted, lexer_->UnionOfPending(n, lexer_->Pending(q))))
       return true;
     const Lexer::State* row = lexer_->Row(q);
@@ -106,28 +93,31 @@ const std::vector<Completable::Pending>& Completable::Ends(Lexer::State lexer, P
   const auto known = ends_.find(Key(lexer, pending));
   if (known != ends_.end()) return known->second;
   std::vector<Pending> all;
-  ForEachEnd(lexer, pending, true, [&](uint32_t, Pending after) {
-    if (std::find(all.begin(), all.end(), after) == all.end()) all.push_back(after);
+  ForEachEnd(lexer, pending, [&](uint32_t, Pending after) {
+    Include({after}, &all);
     return false;
   });
   return ends_[Key(lexer, pending)] = std::move(all);
 }
 
 // What may be pending after one more lexeme of the wanted terminals; most often nothing is left after its first byte.
-void Completable::AddEnds(const Lexer::Terminals& wanted, Pending pending, std::vector<Pending>* all) {
+const std::vector<Completable::Pending>& Completable::NextEnds(const Lexer::Terminals& wanted, Pending pending) {
   const Lexer::State begin = lexer_->Begin(rules_.all, wanted);
-  if (!begin) return;
-  const Lexer::State* row = lexer_->Row(begin);
-  const Lexer::State* pending_row = pending ? lexer_->Row(pending) : nullptr;
-  uint64_t last = 0;
-  for (int b = 0; b < 256; ++b) {
-    const Pending m = pending_row ? pending_row[b] : Pending{Lexer::kDead};
-    if (!row[b] || Key(row[b], m) == last || (m && lexer_->IsFinal(m))) continue;
-    last = Key(row[b], m);
-    const std::vector<Pending> ends = Ends(row[b], m);
-    for (const Pending n : ends)
-      if (std::find(all->begin(), all->end(), n) == all->end()) all->push_back(n);
+  const auto known = next_ends_.find(Key(begin, pending));
+  if (known != next_ends_.end()) return known->second;
+  std::vector<Pending> all;
+  if (begin) {
+    const Lexer::State* row = lexer_->Row(begin);
+    const Lexer::State* pending_row = pending ? lexer_->Row(pending) : nullptr;
+    uint64_t last = 0;
+    lexer_->Live(begin).ForEach([&](uint8_t b) {
+      const Pending m = pending_row ? pending_row[b] : Pending{Lexer::kDead};
+      if (Key(row[b], m) == last || (m && lexer_->IsFinal(m))) return;
+      last = Key(row[b], m);
+      Include(Ends(row[b], m), &all);
+    });
   }
+  return next_ends_[Key(begin, pending)] = std::move(all);
 }
 
 // What may be pending after any number of ignored lexemes.
@@ -135,24 +125,84 @@ const std::vector<Completable::Pending>& Completable::AfterIgnored(Pending pendi
   const auto known = after_ignored_.find(pending);
   if (known != after_ignored_.end()) return known->second;
   std::vector<Pending> all{pending};
-  for (size_t i = 0; i < all.size(); ++i) AddEnds(rules_.ignored, all[i], &all);
+  for (size_t i = 0; i < all.size(); ++i) Include(NextEnds(rules_.ignored, all[i]), &all);
   return after_ignored_[pending] = std::move(all);
 }
 
-const std::vector<Completable::Pending>& Completable::AfterTerminal(uint32_t terminal, Pending pending) {
-  const auto known = after_terminal_.find(Key(terminal, pending));
-  if (known != after_terminal_.end()) return known->second;
-  Lexer::Terminals wanted(rules_.all.size(), 0);
-  wanted[terminal >> 6] |= uint64_t{1} << (terminal & 63);
-  std::vector<Pending> all;
-  const std::vector<Pending> before = AfterIgnored(pending);
-  for (const Pending n : before) AddEnds(wanted, n, &all);
-  return after_terminal_[Key(terminal, pending)] = std::move(all);
+// ---------------------------------------------------------------------------------------------- classes
+
+Completable::Class Completable::ClassOf(Pending pending) {
+  const auto known = class_of_.find(pending);
+  if (known != class_of_.end()) return known->second;
+  AddClasses(pending);
+  return class_of_.at(pending);
+}
+
+// Adds the pending states that come after one, and partitions them: at first all are alike, then those are told apart
+// that a terminal leads into different classes, until nothing changes. Old classes stay what they are.
+void Completable::AddClasses(Pending root) {
+  const uint32_t num_terminals = lexer_->NumTerminals();
+  std::vector<Pending> fresh{root};
+  std::unordered_map<Pending, size_t> place{{root, 0}};
+  std::vector<std::vector<std::vector<Pending>>> after;  // by fresh state and terminal
+  std::vector<Lexer::Terminals> only(num_terminals, Lexer::Terminals(rules_.all.size(), 0));
+  for (uint32_t t = 0; t < num_terminals; ++t) only[t][t >> 6] |= uint64_t{1} << (t & 63);
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    after.emplace_back(num_terminals);
+    const std::vector<Pending> before = AfterIgnored(fresh[i]);
+    for (uint32_t t = 0; t < num_terminals; ++t) {
+      for (const Pending n : before) Include(NextEnds(only[t], n), &after[i][t]);
+      for (const Pending n : after[i][t])
+        if (!class_of_.count(n) && place.emplace(n, fresh.size()).second) fresh.push_back(n);
+    }
+  }
+  // Numbers below `old` are classes, others are blocks of fresh states.
+  const Class old = static_cast<Class>(classes_.size());
+  std::vector<Class> block(fresh.size(), old);
+  std::vector<std::vector<std::vector<Class>>> signature(fresh.size());
+  std::map<std::vector<std::vector<Class>>, Class> numbers;
+  for (size_t count = 0;;) {
+    numbers.clear();
+    for (size_t i = 0; i < fresh.size(); ++i) {
+      signature[i].assign(num_terminals, {});
+      for (uint32_t t = 0; t < num_terminals; ++t) {
+        std::vector<Class>& to = signature[i][t];
+        for (const Pending n : after[i][t]) {
+          const auto p = place.find(n);
+          to.push_back(p == place.end() ? class_of_.at(n) : block[p->second]);
+        }
+        std::sort(to.begin(), to.end());
+        to.erase(std::unique(to.begin(), to.end()), to.end());
+        Spend(1 + to.size());
+      }
+      numbers.emplace(signature[i], 0);
+    }
+    Class next = old;
+    for (auto& [key, number] : numbers) number = next++;
+    for (size_t i = 0; i < fresh.size(); ++i) block[i] = numbers.at(signature[i]);
+    if (numbers.size() == count) break;
+    count = numbers.size();
+  }
+  classes_.resize(old + numbers.size());
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    class_of_[fresh[i]] = block[i];
+    if (!classes_[block[i]].after.empty()) continue;
+    std::vector<std::vector<Class>>& to = classes_[block[i]].after;
+    to.assign(num_terminals, {});
+    for (uint32_t t = 0; t < num_terminals; ++t) {
+      for (const Pending n : after[i][t]) {
+        const auto p = place.find(n);
+        to[t].push_back(p == place.end() ? class_of_.at(n) : block[p->second]);
+      }
+      std::sort(to[t].begin(), to[t].end());
+      to[t].erase(std::unique(to[t].begin(), to[t].end()), to[t].end());
+    }
+  }
 }
 
 // ---------------------------------------------------------------------------------------------- summaries of rules
 
-uint32_t Completable::NodeOf(uint32_t state, Pending pending) {
+uint32_t Completable::NodeOf(uint32_t state, Class pending) {
   const auto [it, added] = node_of_.emplace(Key(state, pending), static_cast<uint32_t>(nodes_.size()));
   if (added) {
     nodes_.push_back({state, pending, {}, {}, {}});
@@ -161,8 +211,8 @@ uint32_t Completable::NodeOf(uint32_t state, Pending pending) {
   return it->second;
 }
 
-void Completable::AddOut(uint32_t node, Pending pending) {
-  std::vector<Pending>& out = nodes_[node].out;
+void Completable::AddOut(uint32_t node, Class pending) {
+  std::vector<Class>& out = nodes_[node].out;
   if (std::find(out.begin(), out.end(), pending) != out.end()) return;
   out.push_back(pending);
   news_.emplace_back(node, pending);
@@ -172,31 +222,31 @@ void Completable::AddCopy(uint32_t from, uint32_t to) {
   std::vector<uint32_t>& copies = nodes_[from].copies;
   if (from == to || std::find(copies.begin(), copies.end(), to) != copies.end()) return;
   copies.push_back(to);
-  const std::vector<Pending> out = nodes_[from].out;
-  for (const Pending n : out) AddOut(to, n);
+  const std::vector<Class> out = nodes_[from].out;
+  for (const Class n : out) AddOut(to, n);
 }
 
 void Completable::Expand(uint32_t node) {
   const uint32_t state = nodes_[node].state;
-  const Pending pending = nodes_[node].pending;
+  const Class pending = nodes_[node].pending;
   const RuleAutomata::State& s = rules_.automata->states[state];
   Spend(1 + s.arcs.size());
   if (s.final) AddOut(node, pending);
   const uint32_t num_terminals = lexer_->NumTerminals();
   for (const RuleAutomata::Arc& arc : s.arcs) {
     if (arc.letter < num_terminals) {
-      const std::vector<Pending> after = AfterTerminal(arc.letter, pending);
-      for (const Pending n : after) AddCopy(NodeOf(arc.state, n), node);
+      const std::vector<Class> after = After(pending, arc.letter);
+      for (const Class n : after) AddCopy(NodeOf(arc.state, n), node);
       continue;
     }
     const uint32_t callee = NodeOf(rules_.automata->start_of[arc.letter - num_terminals], pending);
     nodes_[callee].returns.emplace_back(arc.state, node);
-    const std::vector<Pending> out = nodes_[callee].out;
-    for (const Pending n : out) AddCopy(NodeOf(arc.state, n), node);
+    const std::vector<Class> out = nodes_[callee].out;
+    for (const Class n : out) AddCopy(NodeOf(arc.state, n), node);
   }
 }
 
-const std::vector<Completable::Pending>& Completable::Out(uint32_t state, Pending pending) {
+const std::vector<Completable::Class>& Completable::Out(uint32_t state, Class pending) {
   const uint32_t node = NodeOf(state, pending);
   while (!fresh_.empty() || !news_.empty()) {
     if (!fresh_.empty()) {
@@ -216,8 +266,8 @@ const std::vector<Completable::Pending>& Completable::Out(uint32_t state, Pendin
   return nodes_[node].out;
 }
 
-bool Completable::CanEnd(StackSets::Set stacks, Pending pending) {
-  std::vector<std::pair<StackSets::Set, Pending>> work{{stacks, pending}};
+bool Completable::CanEnd(StackSets::Set stacks, Class pending) {
+  std::vector<std::pair<StackSets::Set, Class>> work{{stacks, pending}};
   while (!work.empty()) {
     const auto [p, n] = work.back();
     const uint64_t key = Key(p, n);
@@ -231,7 +281,7 @@ bool Completable::CanEnd(StackSets::Set stacks, Pending pending) {
     if (!can)
       stacks_->ForEachTop(p, [&](uint32_t state, StackSets::Set below) {
         if (can || work.size() > open) return;
-        for (const Pending after : Out(state, n)) {
+        for (const Class after : Out(state, n)) {
           const auto known = can_end_.find(Key(below, after));
           if (known == can_end_.end()) {
             work.emplace_back(below, after);
@@ -248,11 +298,62 @@ bool Completable::CanEnd(StackSets::Set stacks, Pending pending) {
 }
 
 bool Completable::Search(const Position& p) {
-  if (p.lexer == Position::kBoundary) return CanEnd(p.stacks, p.pending);
-  return ForEachEnd(p.lexer, p.pending, true, [&](uint32_t terminal, Pending after) {
+  if (p.lexer == Position::kBoundary) return CanEnd(p.stacks, ClassOf(p.pending));
+  return ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
     const StackSets::Set next = HasTerminal(rules_.ignored, terminal) ? p.stacks : stacks_->Advance(p.stacks, terminal);
-    return next != StackSets::kNone && CanEnd(next, after);
+    return next != StackSets::kNone && CanEnd(next, ClassOf(after));
   });
+}
+
+// Greatest solution of: a rule's state is good for a class if the rule can end from there in some class for which every
+// state that it may return to is good.
+void Completable::FindAlwaysGood() {
+  ClassOf(Lexer::kDead);
+  const std::vector<RuleAutomata::State>& states = rules_.automata->states;
+  const uint32_t num_terminals = lexer_->NumTerminals();
+  std::vector<std::vector<uint32_t>> returns(rules_.automata->start_of.size());  // by rule
+  for (const RuleAutomata::State& s : states)
+    for (const RuleAutomata::Arc& arc : s.arcs)
+      if (arc.letter >= num_terminals) returns[arc.letter - num_terminals].push_back(arc.state);
+  for (std::vector<uint32_t>& r : returns) {
+    std::sort(r.begin(), r.end());
+    r.erase(std::unique(r.begin(), r.end()), r.end());
+  }
+  always_good_.assign(classes_.size(), std::vector<uint8_t>(states.size(), 1));
+  for (bool again = true; again;) {
+    again = false;
+    for (Class c = 0; c < always_good_.size(); ++c)
+      for (uint32_t q = 0; q < states.size(); ++q) {
+        if (!always_good_[c][q]) continue;
+        const std::vector<Class> out = Out(q, c);
+        const std::vector<uint32_t>& back = returns[states[q].rule];
+        Spend(out.size() * back.size());
+        const bool good = std::any_of(out.begin(), out.end(), [&](Class n) {
+          return n < always_good_.size() &&
+                 std::all_of(back.begin(), back.end(), [&](uint32_t to) { return always_good_[n][to] != 0; });
+        });
+        if (good) continue;
+        always_good_[c][q] = 0;
+        again = true;
+      }
+  }
+}
+
+bool Completable::IsAlwaysGood(uint32_t terminal, Class pending) {
+  if (always_good_.empty()) FindAlwaysGood();
+  if (pending >= always_good_.size()) return false;
+  const auto [known, added] = terminal_good_.emplace(std::make_pair(terminal, pending), true);
+  if (!added) return known->second;
+  const std::vector<uint8_t>& good = always_good_[pending];
+  bool all = true;
+  if (HasTerminal(rules_.ignored, terminal)) {
+    all = std::all_of(good.begin(), good.end(), [](uint8_t g) { return g != 0; });
+  } else {
+    for (const RuleAutomata::State& s : rules_.automata->states)
+      for (const RuleAutomata::Arc& arc : s.arcs)
+        if (arc.letter == terminal && !good[arc.state]) all = false;
+  }
+  return known->second = all;
 }
 
 bool Completable::SearchPositions(const Position& p) {

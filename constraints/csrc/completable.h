@@ -1,6 +1,7 @@
 // Completable: whether a position in a lexed grammar can lead to the end of a text.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -11,46 +12,61 @@
 namespace tokamata {
 
 // A grammar that is trimmed still has dead ends under longest match: terminals that would run into each other, with
-// nothing that may stand between them. Where a separator can end the lexeme nothing more has to be asked. Elsewhere a
-// rule from one of its states on is summarized as a relation between the pending lexer states before and after it, the
-// least solution of the network's equations (as summary edges of pushdown systems: Sharir and Pnueli 1981; Reps,
-// Horwitz, Sagiv 1995), made where it is needed; stacks are then followed from the top down. Exact; LimitError past
-// `most_searched` steps of one question. With contextual lexing relations would depend on the stacks: there, positions
-// are searched one by one.
+// nothing that may stand between them. Where a separator can end the lexeme nothing more has to be asked. Elsewhere
+//  - pending states are put into classes by what each terminal can leave pending after them (the coarsest partition in
+//    which alike means alike afterwards), of which there are few: most are forgotten after a separator;
+//  - a rule from one of its states on is summarized as a relation between the classes before and after it, the least
+//    solution of the network's equations (as summary edges of pushdown systems: Sharir and Pnueli 1981; Reps, Horwitz,
+//    Sagiv 1995), made where it is needed;
+//  - stacks are followed from the top down.
+// Exact; LimitError past `most_searched` steps of one question. With contextual lexing these relations would depend on
+// the stacks: there, positions are searched one by one.
 class Completable {
  public:
   Completable(const LexedRules& rules, Lexer* lexer, StackSets* stacks);
 
   bool Ask(const Position& p);
-  // Whether a lexeme that is being read, with nothing pending, can end where the separator does not continue it: then
-  // the position can be completed, whatever the stacks are.
+  // Whether a lexeme that is being read, with nothing pending, can end so that whatever the stacks are the text can be
+  // completed. May be false where it could: then Ask.
   bool EndsFreely(Lexer::State lexer);
 
  private:
   using Pending = Lexer::State;
-  struct Node {  // a state of a rule automaton, with what is pending there
+  using Class = uint32_t;
+  struct Node {  // a state of a rule automaton, with the class of what is pending there
     uint32_t state;
-    Pending pending;
-    std::vector<Pending> out;                               // what may be pending where the rule ends
-    std::vector<uint32_t> copies;                           // nodes that have all of out too
-    std::vector<std::pair<uint32_t, uint32_t>> returns;     // callers: state to return to, node of the caller
+    Class pending;
+    std::vector<Class> out;                              // the classes in which the rule can end
+    std::vector<uint32_t> copies;                        // nodes that have all of out too
+    std::vector<std::pair<uint32_t, uint32_t>> returns;  // callers: state to return to, node of the caller
   };
   bool Search(const Position& p);
   bool SearchPositions(const Position& p);
-  // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending), with at least one more byte
-  // or, where `now`, none; until it returns true.
+  // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true.
   template <class F>
-  bool ForEachEnd(Lexer::State lexer, Pending pending, bool now, F found);
+  bool ForEachEnd(Lexer::State lexer, Pending pending, F found);
   const std::vector<Pending>& Ends(Lexer::State lexer, Pending pending);
-  void AddEnds(const Lexer::Terminals& wanted, Pending pending, std::vector<Pending>* all);
+  const std::vector<Pending>& NextEnds(const Lexer::Terminals& wanted, Pending pending);
   const std::vector<Pending>& AfterIgnored(Pending pending);
-  const std::vector<Pending>& AfterTerminal(uint32_t terminal, Pending pending);
-  uint32_t NodeOf(uint32_t state, Pending pending);
-  const std::vector<Pending>& Out(uint32_t state, Pending pending);
-  void AddOut(uint32_t node, Pending pending);
+
+  // ---- classes of pending states
+  Class ClassOf(Pending pending);
+  void AddClasses(Pending root);
+  const std::vector<Class>& After(Class pending, uint32_t terminal) const { return classes_[pending].after[terminal]; }
+  struct PendingClass {
+    std::vector<std::vector<Class>> after;  // by terminal, ignored ones before it included
+  };
+
+  // ---- summaries
+  uint32_t NodeOf(uint32_t state, Class pending);
+  const std::vector<Class>& Out(uint32_t state, Class pending);
+  void AddOut(uint32_t node, Class pending);
   void AddCopy(uint32_t from, uint32_t to);
   void Expand(uint32_t node);
-  bool CanEnd(StackSets::Set stacks, Pending pending);
+  bool CanEnd(StackSets::Set stacks, Class pending);
+  // Whether any stack can be completed that has a state on top (of `terminal`'s arcs, or any) and this pending.
+  void FindAlwaysGood();
+  bool IsAlwaysGood(uint32_t terminal, Class pending);
   void Spend(size_t steps);
 
   const LexedRules& rules_;
@@ -61,14 +77,17 @@ class Completable {
   size_t spent_ = 0;
   std::vector<uint8_t> free_;  // by lexer state: 0 unknown, 1 no, 2 yes
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> known_;
+  std::unordered_map<uint64_t, std::vector<Pending>> ends_, next_ends_;
+  std::unordered_map<Pending, std::vector<Pending>> after_ignored_;
+  std::unordered_map<Pending, Class> class_of_;
+  std::vector<PendingClass> classes_;
   std::vector<Node> nodes_;
   std::unordered_map<uint64_t, uint32_t> node_of_;
-  std::vector<uint32_t> fresh_;                              // nodes to expand
-  std::vector<std::pair<uint32_t, Pending>> news_;           // of nodes, to pass on
-  std::unordered_map<uint64_t, std::vector<Pending>> ends_;
-  std::unordered_map<Pending, std::vector<Pending>> after_ignored_;
-  std::unordered_map<uint64_t, std::vector<Pending>> after_terminal_;
+  std::vector<uint32_t> fresh_;                         // nodes to expand
+  std::vector<std::pair<uint32_t, Class>> news_;        // of nodes, to pass on
   std::unordered_map<uint64_t, bool> can_end_;
+  std::vector<std::vector<uint8_t>> always_good_;       // by class, by state of the rule automata
+  std::map<std::pair<uint32_t, Class>, bool> terminal_good_;
 };
 
 }  // namespace tokamata

@@ -1,0 +1,166 @@
+"""Masks of grammars against the walk over the whole trie and against the text, token by token."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+from tests.constraints.test_grammar import PATTERNS
+from tests.oracle.context_free import random_productions
+from tokamata.constraints import Constraint
+
+import tokamata
+from tokamata._core import grammar as native_grammar
+
+STATEMENTS = r"""
+start: (stmt NL)*
+stmt: NAME "=" expr | "if" expr ":" stmt | "def" NAME "(" (NAME ("," NAME)*)? ")" ":" stmt | "return" expr
+expr: expr "+" expr | expr "*" expr | "(" expr ")" | NAME | NUMBER | STRING | expr "(" (expr ("," expr)*)? ")"
+NAME: /[a-z_][a-z0-9_]*/
+NUMBER: /[0-9]+(\.[0-9]+)?([eE][0-9]+)?/
+STRING: /"[^"\n]*"/ | /"{3}([^"]|"{1,2}[^"])*"{3}/
+NL: /(\n[ ]*)+/
+%ignore / +/
+%ignore /#[^\n]*/
+"""
+
+
+def _vocabulary(alphabet: str, tokens: int, longest: int, seed: int) -> tokamata.Vocabulary:
+    rng = random.Random(seed)
+    words = sorted({"".join(rng.choice(alphabet) for _ in range(rng.randint(2, longest))) for _ in range(tokens)})
+    texts = [bytes([b]) for b in range(256)] + [w.encode() for w in words]
+    return tokamata.Vocabulary([*texts, None], eos_token_ids=[len(texts)])
+
+
+def _expected(constraint: Constraint, vocabulary: tokamata.Vocabulary, text: bytes) -> set[int]:
+    allowed = {
+        i for i in range(len(vocabulary)) if (t := vocabulary.token_bytes(i)) and constraint.accepts_prefix(text + t)
+    }
+    return allowed | (set(vocabulary.eos_token_ids) if constraint.accepts(text) else set())
+
+
+def _ids(mask: np.ndarray) -> set[int]:
+    return set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_masks_of_random_grammars(seed: int) -> None:
+    rng = random.Random(seed)
+    count = rng.randint(2, 4)
+    patterns = [rng.choice(PATTERNS) for _ in range(count)] + [rng.choice([" +", "c", " c?"])]
+    rules, productions = random_productions(rng, count)
+    vocabulary = _vocabulary("aabbc ", 1500, 7, seed)
+    for lexer, ignored in (("basic", [count]), ("basic", []), ("contextual", [count])):
+        try:
+            languages = [tokamata.regex(p)._native for p in patterns]
+            names = [f"r{i}" for i in range(rules)]
+            constraint = Constraint(native_grammar(languages, patterns, names, productions, 0, ignored, lexer))
+        except tokamata.ConstraintError:
+            continue
+        if constraint.is_empty():
+            continue
+        automaton = tokamata.compile(constraint, vocabulary)
+        for _ in range(3):
+            state, text = automaton.start(), b""
+            for _ in range(6):
+                allowed = _ids(state.mask())
+                assert allowed == _expected(constraint, vocabulary, text), (
+                    seed,
+                    lexer,
+                    ignored,
+                    patterns,
+                    productions,
+                    text,
+                )
+                choices = sorted(allowed - set(vocabulary.eos_token_ids))
+                if not choices:
+                    break
+                token = rng.choice(choices)
+                state.advance(token)
+                text += vocabulary.token_bytes(token)
+
+
+def test_masks_along_a_program_with_many_tokens_below_a_node() -> None:
+    vocabulary = _vocabulary('ad_ =(+")\n#,:1.e', 20_000, 6, 3)
+    constraint = tokamata.grammar(STATEMENTS)
+    automaton = tokamata.compile(constraint, vocabulary)
+    program = b'a=d+(a+d(a,"x # y"))*1.5e1 # done\n\ndef a(d,_a):if d:return """a"d\n"""+""\n'
+    assert constraint.accepts(program)
+    state = automaton.start()
+    for i in range(len(program) + 1):
+        if i % 3 == 0 or i in (4, len(program)):
+            assert _ids(state.mask()) == _expected(constraint, vocabulary, program[:i]), program[:i]
+        if i < len(program):
+            state.advance(program[i])
+
+
+def test_masks_deep_in_a_stack_do_not_depend_on_what_is_far_below() -> None:
+    source = 'start: "(" start ")" | "[" start "]" | "x"\n%ignore " "'
+    vocabulary = _vocabulary("()[]x ", 3000, 8, 5)
+    constraint = tokamata.grammar(source)
+    automaton = tokamata.compile(constraint, vocabulary)
+    for opening in ("(" * 40, "([" * 20, "[" * 3 + "(" * 37):
+        state = automaton.start()
+        for c in opening + "x":
+            state.advance(ord(c))
+        closing = "".join({"(": ")", "[": "]"}[c] for c in reversed(opening))
+        for n in range(0, 40, 13):
+            assert _ids(state.mask()) == _expected(constraint, vocabulary, (opening + "x" + closing[:n]).encode())
+            for c in closing[n : n + 13]:
+                state.advance(ord(c))
+
+
+def test_states_go_over_when_the_limits_are_reached() -> None:
+    limits = tokamata.Limits(expression_nodes=3000, states=400)
+    constraint = tokamata.grammar('start: "(" start ")" start | "[" start "]" | "x"\n%ignore " "', limits=limits)
+    vocabulary = _vocabulary("()[]x ", 300, 4, 5)
+    automaton = tokamata.compile(constraint, vocabulary)
+    rng = random.Random(1)
+    for _ in range(5):
+        state, depth, text = automaton.start(), [], ""
+        for _ in range(400):
+            options = [
+                o for o in "([x" + (depth[-1] if depth else "") if o != "x" or constraint.accepts_prefix(text + "x")
+            ]
+            c = next((o for o in rng.sample(options, len(options)) if state.allows(ord(o))), None)
+            if c is None:
+                break
+            state.advance(ord(c))
+            text += c
+            if c in "([":
+                depth.append({"(": ")", "[": "]"}[c])
+            elif c != "x":
+                depth.pop()
+        assert constraint.accepts_prefix(text)
+        assert _ids(state.mask()) == _expected(constraint, vocabulary, text.encode())
+
+
+def test_grammar_inside_other_constraints() -> None:
+    vocabulary = _vocabulary("ab() +", 2000, 6, 9)
+    expression = tokamata.grammar('start: start "+" start | "(" start ")" | NAME\nNAME: /[ab]+/\n%ignore " "')
+    for constraint, texts in (
+        (tokamata.literal("a: ") + expression, [b"", b"a: ", b"a: (a", b"a: (a+b) "]),
+        (expression | tokamata.regex("b+[(]x"), [b"", b"b", b"bb("]),
+        (expression & tokamata.regex("[ab()+]{1,6}"), [b"", b"(", b"((", b"(a+b"]),
+    ):
+        automaton = tokamata.compile(constraint, vocabulary)
+        for text in texts:
+            state = automaton.start()
+            for byte in text:
+                state.advance(byte)
+            assert _ids(state.mask()) == _expected(constraint, vocabulary, text), text
+
+
+def test_masks_agree_with_the_walk_on_short_texts() -> None:
+    vocabulary = _vocabulary("ab ", 500, 5, 2)
+    constraint = tokamata.grammar('start: "a" start "b" | "ab"\n%ignore " "')
+    automaton = tokamata.compile(constraint, vocabulary)
+    for text in ("".join(t) for n in range(5) for t in itertools.product("ab ", repeat=n)):
+        if not constraint.accepts_prefix(text):
+            continue
+        state = automaton.start()
+        for c in text:
+            state.advance(ord(c))
+        assert _ids(state.mask()) == _expected(constraint, vocabulary, text.encode()), text
