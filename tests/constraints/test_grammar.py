@@ -7,13 +7,11 @@ import random
 import re
 
 import pytest
-from tests.oracle.context_free import derives_terminals, derives_text, longest_match, random_productions
+from oracle.productions import PATTERNS, derives_terminals, derives_text, longest_match, random_productions
 from tokamata.constraints import Constraint
 
 import tokamata
 from tokamata._core import grammar as native_grammar
-
-PATTERNS = ["a", "b", "ab", "a+", "ba", "[ab]", "c", "abc", "bc", "a*c", "(ab)+", "aab", "cc?", "b*a", "abca?"]
 
 
 def _texts(alphabet: str, longest: int) -> list[str]:

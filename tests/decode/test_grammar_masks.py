@@ -7,8 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from tests.constraints.test_grammar import PATTERNS
-from tests.oracle.context_free import random_productions
+from oracle.productions import PATTERNS, random_productions
 from tokamata.constraints import Constraint
 
 import tokamata
@@ -110,6 +109,21 @@ def test_masks_deep_in_a_stack_do_not_depend_on_what_is_far_below() -> None:
             assert _ids(state.mask()) == _expected(constraint, vocabulary, (opening + "x" + closing[:n]).encode())
             for c in closing[n : n + 13]:
                 state.advance(ord(c))
+
+
+def test_masks_that_only_the_whole_stack_decides() -> None:
+    # Right inside "[" no A may come: "a]" would have to follow, and its a belongs to A.
+    constraint = tokamata.grammar('start: "(" start ")" | "[" start "a]" | A\nA: /a+/')
+    vocabulary = _vocabulary("()[]a", 3000, 8, 6)
+    automaton = tokamata.compile(constraint, vocabulary)
+    for text in (b"", b"[", b"(", b"[(", b"[((((", b"[([[(", b"[(a", b"[((a)", b"[((a))a", b"[[((a))a"):
+        state = automaton.start()
+        for byte in text:
+            state.advance(byte)
+        assert _ids(state.mask()) == _expected(constraint, vocabulary, text), text
+    assert not constraint.accepts_prefix("[a")
+    assert not constraint.accepts_prefix("([a")
+    assert constraint.accepts("[(a)a]")
 
 
 def test_states_go_over_when_the_limits_are_reached() -> None:
