@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -391,6 +392,15 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+@functools.cache
+def _parser(name: str) -> Any:
+    """The parser of a notation: a constant that takes 10 ms to make."""
+    import lark
+
+    notation = Path(__file__).with_name(f"{name}.lark").read_text(encoding="utf-8")
+    return lark.Lark(notation, parser="lalr", propagate_positions=True, maybe_placeholders=False)
+
+
 def parse_notation(name: str, text: str) -> Any:
     """Parse a grammar with the Lark grammar of its own notation (``name``.lark in this folder).
 
@@ -400,10 +410,8 @@ def parse_notation(name: str, text: str) -> Any:
         import lark
     except ImportError:
         raise ImportError("grammar: grammars need the lark package; pip install 'tokamata[grammar]'") from None
-    notation = Path(__file__).with_name(f"{name}.lark").read_text(encoding="utf-8")
-    parser = lark.Lark(notation, parser="lalr", propagate_positions=True, maybe_placeholders=False)
     try:
-        return parser.parse(text)
+        return _parser(name).parse(text)
     except lark.exceptions.UnexpectedInput as error:
         at = error.pos_in_stream if isinstance(error.pos_in_stream, int) else len(text)
         found = repr(text[at : at + 20].splitlines()[0]) if text[at : at + 1].strip() else "the end of the line"

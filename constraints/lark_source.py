@@ -160,7 +160,6 @@ class _Reader:
         from lark.exceptions import LarkError
 
         try:
-            self._check_patterns(grammar)
             defined, rules, ignored = grammar.compile([self.start], {_NEWLINE})
             for definition in defined:
                 _ = definition.pattern.max_width
@@ -168,10 +167,9 @@ class _Reader:
             raise self._error(str(error)) from None
         except ImportError:
             raise ImportError("grammar: \\p{...} in Lark grammars needs the regex package; pip install regex") from None
-        except ConstraintError:
-            raise
-        except Exception as error:  # of patterns that cannot stand side by side in one terminal
+        except Exception as error:  # of re or regex about a pattern, or about some side by side in one terminal
             if isinstance(error, ValueError) or type(error).__name__ in ("error", "PatternError"):
+                self._check_patterns(grammar)
                 raise ConstraintError(f"grammar: Python's re cannot read the terminal's pattern {error}") from None
             raise
         return defined, rules, ignored

@@ -8,6 +8,7 @@ and comments; every place of the rewritten text is traced back to the text as gi
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from bisect import bisect_right
@@ -406,6 +407,7 @@ class LarkText:
         return name
 
 
+@functools.cache
 def _lexical() -> re.Pattern[str]:
     """The lexical definitions of Lark's loader and the additions, in the order in which Lark tries them."""
     from lark.load_grammar import TERMINALS

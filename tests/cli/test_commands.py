@@ -77,6 +77,18 @@ def test_check_diagnoses_grammars(cli, tmp_path: Path) -> None:
     assert cli("check", path).err == "tokamata: grammar: line 1, column 9: unclosed parenthesis\n"
 
 
+def test_constraints_from_grammars(cli, tmp_path: Path) -> None:
+    path = tmp_path / "g.gbnf"
+    path.write_text('root ::= "(" root ")" | x\nx ::= "1"')
+    assert cli("check", "-g", path, "((1))").out.startswith("match")
+    assert cli("check", "-g", path, "((1)").out.startswith("incomplete")
+    assert cli("check", "-g", path, "--start", "x", "(1)").out.startswith("no match")
+    assert cli("sample", "-g", path, "-n", "1", "--seed", "3").out.count("1") == 1
+    assert cli("check", "-g", "json", "[1, {}]").out.startswith("match")
+    assert "ready-made grammar; tokamata grammars lists those" in cli("check", "-g", "jsn", "1").err
+    assert "--fst and --grammar, got --literal and --grammar" in cli("check", "-g", "json", "-l", "x", "1").err
+
+
 def test_version_and_bare_command(cli) -> None:
     assert cli("--version").out == f"tokamata {tokamata.__version__}\n"
     assert "Commands" in cli("--help").out
@@ -207,7 +219,7 @@ def test_compile_writes_an_fst(cli, saved: Path, tmp_path: Path) -> None:
     ("arguments", "code", "text"),
     [
         (["check", "-r", "(", "x"], 1, "tokamata: regex: "),
-        (["check", "x"], 2, "expected one of --regex, --choice, --literal and --fst, got none"),
+        (["check", "x"], 2, "--literal, --fst and --grammar, got none"),
         (["check", "-r", "a", "-c", "b", "x"], 2, "got --regex and --choice"),
         (["info", "missing.fst"], 1, "there is no file 'missing.fst'"),
         (["vocab", "missing.json"], 1, "missing.json"),

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
-from ..constraints.ebnf_source import read_ebnf
-from ..constraints.gbnf_source import read_gbnf
+from ..constraints.grammar import read_grammar
 from ..constraints.grammar_check import check as check_grammar
-from ..constraints.lark_source import read_lark
+from ..constraints.grammar_source import GrammarSyntax
 from .common import (
+    NOTATIONS,
     ChoiceOption,
     FstOption,
+    GrammarOption,
     LiteralOption,
     RegexOption,
     byte_names,
@@ -29,15 +30,13 @@ EXAMPLES = examples(
     r"tokamata check -c yes -c no maybe",
     r"echo -n 12 | tokamata check -r '\d+' -",
     r"tokamata check grammar.lark",
+    r"tokamata check -g grammar.lark --file text",
 )
-
-
-READERS = {"lark": read_lark, "gbnf": read_gbnf, "ebnf": read_ebnf}
 
 
 def diagnose(path: Path, start: str | None, strict: bool) -> None:
     """Print what :func:`check_grammar` finds in a grammar file."""
-    source = READERS[path.suffix[1:]](path.read_text(encoding="utf-8"), start)
+    source = read_grammar(path.read_text(encoding="utf-8"), cast(GrammarSyntax, path.suffix[1:]), start)
     diagnosis = check_grammar(source)
     if diagnosis.ambiguity is not None:
         verdict, color = "ambiguous", "red"
@@ -66,7 +65,8 @@ def command(
     option: ChoiceOption = None,
     literal: LiteralOption = None,
     fst: FstOption = None,
-    start: Annotated[str | None, typer.Option("--start", help="The start rule of a grammar file.")] = None,
+    grammar: GrammarOption = None,
+    start: Annotated[str | None, typer.Option("--start", help="The start rule of the grammar.")] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 1 for a grammar that is not deterministic.")
     ] = False,
@@ -76,11 +76,11 @@ def command(
     Of a grammar file (.lark, .gbnf, .ebnf) alone: whether it is deterministic, where not, and which rules are useless
     or left-recursive.
     """
-    described = any(x is not None and x != [] for x in (pattern, option, literal, fst))
-    if not described and text is not None and Path(text).suffix[1:] in READERS and file is None:
+    described = any(x is not None and x != [] for x in (pattern, option, literal, fst, grammar))
+    if not described and text is not None and Path(text).suffix[1:] in NOTATIONS and file is None:
         diagnose(Path(text), start, strict)
         return
-    constraint = constraint_of(pattern, option, literal, fst)
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start)
     if (text is None) == (file is None):
         raise typer.BadParameter("expected a text or --file, one of the two")
     if file is not None:

@@ -6,15 +6,19 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from ..automata.errors import ConstraintError
-from ..constraints import Constraint, choice, from_fst, literal, regex
+from ..constraints import Constraint, choice, from_fst, grammars, literal, regex
+from ..constraints import grammar as read_any
+from ..constraints.grammar_source import GrammarSyntax
 from ..tokenizer_fst import Vocabulary
+
+NOTATIONS = ("lark", "gbnf", "ebnf")  # of grammar files, by suffix
 
 out = Console()
 errors = Console(stderr=True)
@@ -36,6 +40,12 @@ LiteralOption = Annotated[str | None, typer.Option("--literal", "-l", metavar="T
 FstOption = Annotated[
     Path | None, typer.Option("--fst", metavar="FILE", help="An acceptor over bytes in OpenFst's binary format.")
 ]
+GrammarOption = Annotated[
+    str | None,
+    typer.Option(
+        "--grammar", "-g", metavar="FILE", help="A grammar (.lark, .gbnf, .ebnf), or the name of a ready-made one."
+    ),
+]
 VocabularyOption = Annotated[
     Path | None,
     typer.Option(
@@ -47,16 +57,22 @@ VocabularyOption = Annotated[
 ]
 
 
-def constraint_of(pattern: str | None, options: list[str] | None, text: str | None, fst: Path | None) -> Constraint:
-    """Return the constraint that exactly one of the options describes."""
-    given = [
-        name
-        for name, value in (("--regex", pattern), ("--choice", options), ("--literal", text), ("--fst", fst))
-        if value is not None and value != []
-    ]
+def constraint_of(
+    pattern: str | None,
+    options: list[str] | None,
+    text: str | None,
+    fst: Path | None,
+    grammar: str | None = None,
+    start: str | None = None,
+) -> Constraint:
+    """Return the constraint that exactly one of the options describes; ``start`` is a grammar's start rule."""
+    values = {"--regex": pattern, "--choice": options, "--literal": text, "--fst": fst, "--grammar": grammar}
+    given = [name for name, value in values.items() if value is not None and value != []]
     if len(given) != 1:
         found = " and ".join(given) or "none"
-        raise typer.BadParameter(f"expected one of --regex, --choice, --literal and --fst, got {found}")
+        raise typer.BadParameter(f"expected one of --regex, --choice, --literal, --fst and --grammar, got {found}")
+    if grammar is not None:
+        return grammar_of(grammar, start)
     if pattern is not None:
         return regex(pattern)
     if options:
@@ -65,6 +81,19 @@ def constraint_of(pattern: str | None, options: list[str] | None, text: str | No
         return literal(text)
     assert fst is not None
     return from_fst(fst)
+
+
+def grammar_of(name: str, start: str | None) -> Constraint:
+    """Return the constraint of a grammar file, its notation by its suffix, or of a ready-made grammar by name."""
+    suffix = Path(name).suffix[1:]
+    if suffix in NOTATIONS:
+        return read_any(Path(name).read_text(encoding="utf-8"), cast(GrammarSyntax, suffix), start)
+    if name in grammars.names():
+        return read_any(grammars.text(name), start=start, lexer=grammars.describe(name).lexer)
+    raise ConstraintError(
+        f"--grammar {name}: expected a file that ends in .lark, .gbnf or .ebnf, or a ready-made grammar; "
+        "tokamata grammars lists those"
+    )
 
 
 def read_vocabulary(path: Path, size: int | None = None, eos: list[int] | None = None) -> Vocabulary:

@@ -11,6 +11,7 @@ from ..decode import compile as compile_automaton
 from .common import (
     ChoiceOption,
     FstOption,
+    GrammarOption,
     LiteralOption,
     RegexOption,
     VocabularyOption,
@@ -35,13 +36,14 @@ def command(
     option: ChoiceOption = None,
     literal: LiteralOption = None,
     fst: FstOption = None,
+    grammar: GrammarOption = None,
     tokens: Annotated[
         bool,
         typer.Option("--tokens", help="Write the explicit acceptor over tokens instead, wildcards as labels."),
     ] = False,
 ) -> None:
     """Compile a constraint for a vocabulary into a .fst file that tokamata.load reads."""
-    constraint = constraint_of(pattern, option, literal, fst)
+    constraint = constraint_of(pattern, option, literal, fst, grammar)
     if vocab is None:
         raise typer.BadParameter("expected --vocab with a tokenizer file, a model folder or a saved vocabulary")
     vocabulary = read_vocabulary(vocab)

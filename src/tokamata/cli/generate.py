@@ -15,6 +15,7 @@ from ..tokenizer_fst import Vocabulary
 from .common import (
     ChoiceOption,
     FstOption,
+    GrammarOption,
     LiteralOption,
     RegexOption,
     cache_folder,
@@ -51,9 +52,10 @@ def command(
     option: ChoiceOption = None,
     literal: LiteralOption = None,
     fst: FstOption = None,
+    grammar: GrammarOption = None,
 ) -> None:
     """Continue a prompt with a model that can only write members of the constraint."""
-    constraint = constraint_of(pattern, option, literal, fst)
+    constraint = constraint_of(pattern, option, literal, fst, grammar)
     folder = model or cache_folder() / "gemma-3-270m"
     if not (folder / "config.json").is_file():
         raise ConstraintError(

@@ -8,11 +8,23 @@ from typing import Annotated
 import typer
 
 from ..automata.errors import ConstraintError
-from .common import ChoiceOption, FstOption, LiteralOption, RegexOption, constraint_of, errors, examples, out, shown
+from .common import (
+    ChoiceOption,
+    FstOption,
+    GrammarOption,
+    LiteralOption,
+    RegexOption,
+    constraint_of,
+    errors,
+    examples,
+    out,
+    shown,
+)
 
 EXAMPLES = examples(
     r"tokamata sample -r '(0|[1-9][0-9]{0,2})(\.[0-9]{1,2})?' -n 5",
     r"tokamata sample -r '\w+@\w+' --seed 7 --raw",
+    r"tokamata sample -g json",
 )
 
 
@@ -26,9 +38,10 @@ def command(
     option: ChoiceOption = None,
     literal: LiteralOption = None,
     fst: FstOption = None,
+    grammar: GrammarOption = None,
 ) -> None:
     """Write random members, quoted and escaped, one a line; fewer where there are no more."""
-    constraint = constraint_of(pattern, option, literal, fst)
+    constraint = constraint_of(pattern, option, literal, fst, grammar)
     members = constraint.examples(n, seed=seed)
     if not members:
         raise ConstraintError("sample: the constraint has no members; widen it")
