@@ -112,7 +112,7 @@ def test_words_that_sqlite_reserves_are_no_names(database: sqlite3.Connection, a
         ):
             assert is_syntax(database, text) or not accepts(text), text
     # The long s is no s for SQLite, nor is the Kelvin sign a k.
-    for text in ("\u017felect 1", "SELECT 1 A\u017f b", "SELECT a LI\u212aE b FROM t1"):
+    for text in ("\u017felect 1", "SELECT 1 A\u017f b", "SELECT a LI\u212aE b FROM t1", "SELECT 1 \u0130\u017f NULL"):
         assert not accepts(text), text
         assert not is_syntax(database, text), text
     assert accepts("SELECT 1 AS \u017felect")

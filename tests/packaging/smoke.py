@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from tokamata.automata.errors import ConstraintError
+from tokamata.constraints import grammars
 
 import tokamata
 import tokamata._core
@@ -42,6 +43,9 @@ assert state.is_final
 assert allowed() == {eos}
 state.advance(eos)
 assert state.is_finished
+
+assert {"json", "python", "sql"} <= set(grammars.names())
+assert all(grammars.text(name).startswith("// lexer: ") for name in grammars.names())
 
 try:
     tokamata.regex("(")
