@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from .._core import Indentation
 from .._core import grammar as _native_grammar
 from .constraint import Constraint, Limits
 from .grammar_check import DiagnosisReport
 from .grammar_source import GrammarSyntax, Lexing
 
 if TYPE_CHECKING:
-    from .grammar_source import GrammarSource
+    from .grammar_source import GrammarSource, Indent
+
+MOST_COLUMNS = 120  # that a line of a grammar with indentation may be indented by
 
 
 def grammar(
@@ -59,9 +62,24 @@ def grammar(
         source.start,
         [i for i, t in enumerate(source.terminals) if t.ignored],
         source.lexer,
+        _indentation(source.indent),
         limits._native() if limits else None,
     )
     return Constraint(native, source=f"grammar({source.rules[source.start].name})", report=(*source.report, diagnosis))
+
+
+def _indentation(indent: Indent | None) -> Indentation | None:
+    if indent is None:
+        return None
+    return Indentation(
+        indent.newline,
+        indent.indent,
+        indent.dedent,
+        list(indent.opening),
+        list(indent.closing),
+        indent.tab_length,
+        MOST_COLUMNS,
+    )
 
 
 def read_grammar(

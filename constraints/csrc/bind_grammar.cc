@@ -20,7 +20,8 @@ using Production = std::pair<uint32_t, std::vector<int64_t>>;
 
 Language CompileGrammar(const std::vector<const Language*>& terminals, std::vector<std::string> terminal_names,
                         std::vector<std::string> rule_names, const std::vector<Production>& productions, uint32_t start,
-                        const std::vector<uint32_t>& ignored, const std::string& lexer, const Limits* given) {
+                        const std::vector<uint32_t>& ignored, const std::string& lexer, const Indentation* indentation,
+                        const Limits* given) {
   const Limits limits = given ? *given : Limits();
   Grammar grammar;
   grammar.num_terminals = static_cast<uint32_t>(terminals.size());
@@ -46,7 +47,8 @@ Language CompileGrammar(const std::vector<const Language*>& terminals, std::vect
         auto lexemes = std::make_unique<Expressions>();
         lexemes->limits = limits.expressions;
         std::vector<Expr> roots = import(lexemes.get());
-        const auto rules = CompileLexed(std::move(grammar), std::move(lexemes), std::move(roots), ignored, lexer == "contextual");
+        const auto rules = CompileLexed(std::move(grammar), std::move(lexemes), std::move(roots), ignored,
+                                        lexer == "contextual", indentation);
         rules->lexer->max_states = limits.states;
         rules->lexer->seconds = limits.seconds;
         auto leaf = std::make_shared<LexedGrammar>(rules);
@@ -59,8 +61,17 @@ Language CompileGrammar(const std::vector<const Language*>& terminals, std::vect
 }  // namespace
 
 void BindGrammar(nb::module_& m) {
+  nb::class_<Indentation>(m, "Indentation", "Indentation after Python's manner, by terminal.")
+      .def(
+          "__init__",
+          [](Indentation* self, uint32_t newline, uint32_t indent, uint32_t dedent, std::vector<uint32_t> opening,
+             std::vector<uint32_t> closing, uint32_t tab_length, uint32_t most_columns) {
+            new (self) Indentation{newline,    indent,      dedent, std::move(opening), std::move(closing),
+                                   tab_length, most_columns};
+          },
+          "newline"_a, "indent"_a, "dedent"_a, "opening"_a, "closing"_a, "tab_length"_a, "most_columns"_a);
   m.def("grammar", &CompileGrammar, "terminals"_a, "terminal_names"_a, "rule_names"_a, "productions"_a, "start"_a,
-        "ignored"_a, "lexer"_a, "limits"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
+        "ignored"_a, "lexer"_a, "indentation"_a = nb::none(), "limits"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
         "The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s.");
 }
 

@@ -19,7 +19,7 @@ void Include(const std::vector<uint32_t>& more, std::vector<uint32_t>* all) {
 
 }  // namespace
 
-Completable::Completable(const LexedRules& rules, Lexer* lexer, StackSets* stacks)
+Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* stacks)
     : rules_(rules), lexer_(lexer), stacks_(stacks), positions_(rules, lexer, stacks) {
   if (rules_.has_separator) after_separator_ = lexer_->Pending(lexer_->Next(lexer_->Begin(rules_.all, rules_.all), rules_.separator));
 }
@@ -27,8 +27,8 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, StackSets* stack
 bool Completable::Ask(const Position& p) {
   if (!p.pending) {
     if (p.lexer == Position::kBoundary) {
-      if (rules_.has_separator) return p.stacks != StackSets::kNone;
-    } else if (EndsFreely(p.lexer)) {
+      if (rules_.has_separator) return p.stacks != ParserStates::kNone;
+    } else if (EndsFreelyAt(p)) {
       return true;
     }
   }
@@ -55,6 +55,7 @@ bool Completable::EndsFreely(Lexer::State lexer) {
   bool free = rules_.has_separator && !Intersects(lexer_->Possible(lexer), rules_.unseparated);
   if (!free && (rules_.has_separator || !rules_.contextual))
     free = ForEachEnd(lexer, Lexer::kDead, [&](uint32_t terminal, Pending longer) {
+      if (terminal >= lexer_->NumTerminals()) return false;  // a newline: the stacks decide whether its column fits
       if (rules_.has_separator)
         return !longer || longer == after_separator_ || !lexer_->Next(longer, rules_.separator);
       return IsAlwaysGood(terminal, ClassOf(longer));
@@ -120,13 +121,15 @@ const std::vector<Completable::Pending>& Completable::NextEnds(const Lexer::Term
   return next_ends_[Key(begin, pending)] = std::move(all);
 }
 
-// What may be pending after any number of ignored lexemes.
-const std::vector<Completable::Pending>& Completable::AfterIgnored(Pending pending) {
-  const auto known = after_ignored_.find(pending);
+// What may be pending after any number of ignored lexemes, newlines among them or not.
+const std::vector<Completable::Pending>& Completable::AfterIgnored(Pending pending, bool newlines) {
+  const auto known = after_ignored_.find(Key(pending, newlines));
   if (known != after_ignored_.end()) return known->second;
+  Lexer::Terminals wanted = rules_.ignored;
+  if (newlines) wanted[rules_.indentation->newline >> 6] |= uint64_t{1} << (rules_.indentation->newline & 63);
   std::vector<Pending> all{pending};
-  for (size_t i = 0; i < all.size(); ++i) Include(NextEnds(rules_.ignored, all[i]), &all);
-  return after_ignored_[pending] = std::move(all);
+  for (size_t i = 0; i < all.size(); ++i) Include(NextEnds(wanted, all[i]), &all);
+  return after_ignored_[Key(pending, newlines)] = std::move(all);
 }
 
 // ---------------------------------------------------------------------------------------------- classes
@@ -149,7 +152,7 @@ void Completable::AddClasses(Pending root) {
   for (uint32_t t = 0; t < num_terminals; ++t) only[t][t >> 6] |= uint64_t{1} << (t & 63);
   for (size_t i = 0; i < fresh.size(); ++i) {
     after.emplace_back(num_terminals);
-    const std::vector<Pending> before = AfterIgnored(fresh[i]);
+    const std::vector<Pending> before = AfterIgnored(fresh[i], false);
     for (uint32_t t = 0; t < num_terminals; ++t) {
       for (const Pending n : before) Include(NextEnds(only[t], n), &after[i][t]);
       for (const Pending n : after[i][t])
@@ -234,6 +237,10 @@ void Completable::Expand(uint32_t node) {
   if (s.final) AddOut(node, pending);
   const uint32_t num_terminals = lexer_->NumTerminals();
   for (const RuleAutomata::Arc& arc : s.arcs) {
+    if (rules_.indentation && (arc.letter == rules_.indentation->indent || arc.letter == rules_.indentation->dedent)) {
+      AddCopy(NodeOf(arc.state, pending), node);  // without text; the column of the newline before it can be chosen
+      continue;
+    }
     if (arc.letter < num_terminals) {
       const std::vector<Class> after = After(pending, arc.letter);
       for (const Class n : after) AddCopy(NodeOf(arc.state, n), node);
@@ -276,10 +283,10 @@ bool Completable::CanEnd(StackSets::Set stacks, Class pending) {
       continue;
     }
     Spend(1);
-    bool can = p != StackSets::kNone && stacks_->HasBottom(p);
+    bool can = p != StackSets::kNone && stacks_->Stacks().HasBottom(p);
     const size_t open = work.size();
     if (!can)
-      stacks_->ForEachTop(p, [&](uint32_t state, StackSets::Set below) {
+      stacks_->Stacks().ForEachTop(p, [&](uint32_t state, StackSets::Set below) {
         if (can || work.size() > open) return;
         for (const Class after : Out(state, n)) {
           const auto known = can_end_.find(Key(below, after));
@@ -297,12 +304,36 @@ bool Completable::CanEnd(StackSets::Set stacks, Class pending) {
   return can_end_.at(Key(stacks, pending));
 }
 
+// Inside brackets newlines are as good as ignored lexemes.
+bool Completable::CanEndAt(ParserStates::Set stacks, Pending pending) {
+  const StackSets::Set below = stacks_->StacksOf(stacks);
+  if (CanEnd(below, ClassOf(pending))) return true;
+  if (!stacks_->InBrackets(stacks)) return false;
+  const std::vector<Pending> after = AfterIgnored(pending, true);
+  return std::any_of(after.begin(), after.end(), [&](Pending n) { return CanEnd(below, ClassOf(n)); });
+}
+
 bool Completable::Search(const Position& p) {
-  if (p.lexer == Position::kBoundary) return CanEnd(p.stacks, ClassOf(p.pending));
+  if (p.lexer == Position::kBoundary) return CanEndAt(p.stacks, p.pending);
   return ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
-    const StackSets::Set next = HasTerminal(rules_.ignored, terminal) ? p.stacks : stacks_->Advance(p.stacks, terminal);
-    return next != StackSets::kNone && CanEnd(next, ClassOf(after));
+    const ParserStates::Set next =
+        HasTerminal(rules_.ignored, terminal) ? p.stacks : stacks_->Advance(p.stacks, terminal);
+    return next != ParserStates::kNone && CanEndAt(next, after);
   });
+}
+
+bool Completable::EndsFreelyAt(const Position& p) {
+  if (EndsFreely(p.lexer)) return true;
+  if (!rules_.indentation || rules_.contextual) return false;
+  const auto [known, added] = free_at_.emplace(Key(p.lexer, p.stacks), false);
+  if (!added) return known->second;
+  const bool free = ForEachEnd(p.lexer, Lexer::kDead, [&](uint32_t terminal, Pending after) {
+    if (terminal < lexer_->NumTerminals()) return false;
+    const ParserStates::Set next = stacks_->Advance(p.stacks, terminal);
+    return next != ParserStates::kNone && next != ParserStates::kUnknown && !stacks_->InBrackets(p.stacks) &&
+           IsAlwaysGood(rules_.indentation->newline, ClassOf(after));
+  });
+  return free_at_[Key(p.lexer, p.stacks)] = free;
 }
 
 // Greatest solution of: a rule's state is good for a class if the rule can end from there in some class for which every

@@ -23,12 +23,14 @@ namespace tokamata {
 // the stacks: there, positions are searched one by one.
 class Completable {
  public:
-  Completable(const LexedRules& rules, Lexer* lexer, StackSets* stacks);
+  Completable(const LexedRules& rules, Lexer* lexer, ParserStates* stacks);
 
   bool Ask(const Position& p);
   // Whether a lexeme that is being read, with nothing pending, can end so that whatever the stacks are the text can be
   // completed. May be false where it could: then Ask.
   bool EndsFreely(Lexer::State lexer);
+  // The same where it may also end by a newline whose column fits the stacks, as far as they are known.
+  bool EndsFreelyAt(const Position& p);
 
  private:
   using Pending = Lexer::State;
@@ -47,7 +49,7 @@ class Completable {
   bool ForEachEnd(Lexer::State lexer, Pending pending, F found);
   const std::vector<Pending>& Ends(Lexer::State lexer, Pending pending);
   const std::vector<Pending>& NextEnds(const Lexer::Terminals& wanted, Pending pending);
-  const std::vector<Pending>& AfterIgnored(Pending pending);
+  const std::vector<Pending>& AfterIgnored(Pending pending, bool newlines);
 
   // ---- classes of pending states
   Class ClassOf(Pending pending);
@@ -63,6 +65,7 @@ class Completable {
   void AddOut(uint32_t node, Class pending);
   void AddCopy(uint32_t from, uint32_t to);
   void Expand(uint32_t node);
+  bool CanEndAt(ParserStates::Set stacks, Pending pending);
   bool CanEnd(StackSets::Set stacks, Class pending);
   // Whether any stack can be completed that has a state on top (of `terminal`'s arcs, or any) and this pending.
   void FindAlwaysGood();
@@ -71,21 +74,21 @@ class Completable {
 
   const LexedRules& rules_;
   Lexer* lexer_;
-  StackSets* stacks_;
+  ParserStates* stacks_;
   Positions positions_;
   Pending after_separator_ = Lexer::kDead;
   size_t spent_ = 0;
   std::vector<uint8_t> free_;  // by lexer state: 0 unknown, 1 no, 2 yes
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> known_;
   std::unordered_map<uint64_t, std::vector<Pending>> ends_, next_ends_;
-  std::unordered_map<Pending, std::vector<Pending>> after_ignored_;
+  std::unordered_map<uint64_t, std::vector<Pending>> after_ignored_;  // by pending and whether newlines are ignored
   std::unordered_map<Pending, Class> class_of_;
   std::vector<PendingClass> classes_;
   std::vector<Node> nodes_;
   std::unordered_map<uint64_t, uint32_t> node_of_;
   std::vector<uint32_t> fresh_;                         // nodes to expand
   std::vector<std::pair<uint32_t, Class>> news_;        // of nodes, to pass on
-  std::unordered_map<uint64_t, bool> can_end_;
+  std::unordered_map<uint64_t, bool> can_end_, free_at_;
   std::vector<std::vector<uint8_t>> always_good_;       // by class, by state of the rule automata
   std::map<std::pair<uint32_t, Class>, bool> terminal_good_;
 };

@@ -11,7 +11,7 @@ namespace tokamata {
 LexedGrammar::LexedGrammar(std::shared_ptr<const LexedRules> rules)
     : rules_(std::move(rules)),
       lexer_(rules_->lexer->NumRows() < rules_->lexer->max_states / 2 ? rules_->lexer : rules_->lexer->Fresh()),
-      stacks_(rules_->automata, lexer_->NumTerminals(), rules_->most_nodes),
+      stacks_(rules_->automata, lexer_->NumTerminals(), rules_->most_nodes, rules_->indentation.get()),
       steps_(*rules_, lexer_.get(), &stacks_),
       completable_(*rules_, lexer_.get(), &stacks_) {
   states_.emplace_back();  // kDead
@@ -26,12 +26,14 @@ uint32_t LexedGrammar::Start() {
 uint32_t LexedGrammar::Intern(std::vector<Position> positions) {
   if (positions.empty()) return kDead;
   std::sort(positions.begin(), positions.end(), [](const Position& a, const Position& b) {
-    return a.lexer != b.lexer ? a.lexer < b.lexer : a.pending < b.pending;
+    if (a.lexer != b.lexer) return a.lexer < b.lexer;
+    return a.pending != b.pending ? a.pending < b.pending : a.stacks < b.stacks;
   });
   size_t count = 1;
   for (size_t i = 1; i < positions.size(); ++i) {
     Position& last = positions[count - 1];
-    if (positions[i].lexer == last.lexer && positions[i].pending == last.pending)
+    const bool alike = positions[i].lexer == last.lexer && positions[i].pending == last.pending;
+    if (alike && stacks_.CanUnite(last.stacks, positions[i].stacks))
       last.stacks = stacks_.Union(last.stacks, positions[i].stacks);
     else
       positions[count++] = positions[i];
@@ -91,7 +93,7 @@ void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
   } catch (const LimitError& error) {
     std::string names;
     for (const Position& p : positions)
-      for (const uint32_t rule : stacks_.TopRules(p.stacks)) {
+      for (const uint32_t rule : stacks_.Stacks().TopRules(stacks_.StacksOf(p.stacks))) {
         const std::string& name = rules_->rule_names[rule];
         if (names.size() < 200) names += (names.empty() ? "" : ", ") + name;
       }

@@ -9,7 +9,7 @@
 #include "automata/csrc/leaf_automaton.h"
 #include "constraints/csrc/completable.h"
 #include "constraints/csrc/lexed_rules.h"
-#include "constraints/csrc/stack_sets.h"
+#include "constraints/csrc/parser_states.h"
 
 namespace tokamata {
 
@@ -34,20 +34,20 @@ class LexedGrammar final : public LeafAutomaton {
   const std::vector<Position>& PositionsOf(uint32_t state) const { return states_[state].positions; }
   const LexedRules& Rules() const { return *rules_; }
   Lexer& lexer() { return *lexer_; }
-  StackSets& stacks() { return stacks_; }
+  ParserStates& stacks() { return stacks_; }
   Positions& steps() { return steps_; }
   Completable& completable() { return completable_; }
 
  private:
   struct State {
-    std::vector<Position> positions;  // sorted by lexer and pending, which differ
+    std::vector<Position> positions;  // sorted; those that could be united are
     bool final = false;
   };
   uint32_t Intern(std::vector<Position> positions);
 
   std::shared_ptr<const LexedRules> rules_;
   std::shared_ptr<Lexer> lexer_;
-  StackSets stacks_;
+  ParserStates stacks_;
   Positions steps_;
   Completable completable_;
   std::vector<State> states_;

@@ -15,9 +15,9 @@ bool Intersects(const Lexer::Terminals& a, const Lexer::Terminals& b) {
   return false;
 }
 
-Lexer::State Positions::Begin(StackSets::Set stacks) {
+Lexer::State Positions::Begin(ParserStates::Set stacks) {
   const uint32_t allowed = stacks_->Allowed(stacks);
-  if (allowed == StackSets::kUnknown) return Lexer::kDead;
+  if (allowed == ParserStates::kUnknown) return Lexer::kDead;
   if (allowed >= begins_.size()) begins_.resize(allowed + 1, 0);
   if (!begins_[allowed]) {
     const Lexer::Terminals wanted = Wanted(allowed);
@@ -26,10 +26,10 @@ Lexer::State Positions::Begin(StackSets::Set stacks) {
   return begins_[allowed];
 }
 
-StackSets::Set Positions::AfterLexeme(const Position& p) {
+ParserStates::Set Positions::AfterLexeme(const Position& p) {
   if (p.lexer == Position::kBoundary) return p.stacks;
   const uint32_t t = lexer_->Accepted(p.lexer);
-  if (t == Lexer::kNoTerminal) return StackSets::kNone;
+  if (t == Lexer::kNoTerminal) return ParserStates::kNone;
   return HasTerminal(rules_.ignored, t) ? p.stacks : stacks_->Advance(p.stacks, t);
 }
 
@@ -43,15 +43,15 @@ Positions::Ready Positions::Prepare(const Position& p) {
   Ready r;
   r.at = p;
   r.after = AfterLexeme(p);
-  r.unknown = r.after == StackSets::kUnknown ||
-              (r.after != StackSets::kNone && stacks_->Allowed(r.after) == StackSets::kUnknown);
+  r.unknown = r.after == ParserStates::kUnknown ||
+              (r.after != ParserStates::kNone && stacks_->Allowed(r.after) == ParserStates::kUnknown);
   if (p.pending) r.rows[2] = lexer_->Row(p.pending);
   if (p.lexer != Position::kBoundary) {
     r.rows[0] = lexer_->Row(p.lexer);
-    const Lexer::State longer = r.after != StackSets::kNone ? lexer_->Pending(p.lexer) : Lexer::State{Lexer::kDead};
+    const Lexer::State longer = r.after != ParserStates::kNone ? lexer_->Pending(p.lexer) : Lexer::State{Lexer::kDead};
     if (longer) r.rows[3] = lexer_->Row(longer);
   }
-  if (r.after != StackSets::kNone && !r.unknown) {
+  if (r.after != ParserStates::kNone && !r.unknown) {
     const Lexer::State begin = Begin(r.after);
     if (begin) r.rows[1] = lexer_->Row(begin);
   }
@@ -141,7 +141,7 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
 
 std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<Expressions> pool,
                                                std::vector<Expr> terminals, const std::vector<uint32_t>& ignored,
-                                               bool contextual) {
+                                               bool contextual, const Indentation* indentation) {
   auto rules = std::make_shared<LexedRules>();
   rules->contextual = contextual;
   rules->most_nodes = pool->limits.nodes;
@@ -159,7 +159,8 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
                             "it and make it optional where it is used");
     rules->all[t >> 6] |= uint64_t{1} << (t & 63);
   }
-  rules->lexer = std::make_shared<Lexer>(std::move(pool), std::move(terminals));
+  if (indentation) rules->indentation = std::make_unique<const Indentation>(*indentation);
+  rules->lexer = std::make_shared<Lexer>(std::move(pool), std::move(terminals), rules->indentation.get());
   // Terminals that earlier ones take all lexemes from never occur.
   grammar.terminal_nullable.assign(count, 0);
   grammar.terminal_nonempty.assign(count, 1);
@@ -171,6 +172,10 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
       competing[t >> 6] |= uint64_t{1} << (t & 63);
     }
     grammar.terminal_nonempty[t] = rules->lexer->Occurs(t, competing);
+    if (indentation && (t == indentation->indent || t == indentation->dedent)) {  // without text, but they occur
+      grammar.terminal_nonempty[t] = 1;
+      continue;
+    }
     if (grammar.terminal_nonempty[t]) used.push_back(t);
   }
   rules->automata = std::make_shared<const RuleAutomata>(CompileRules(grammar));

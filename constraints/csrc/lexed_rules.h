@@ -7,11 +7,14 @@
 
 #include "constraints/csrc/lexer.h"
 #include "constraints/csrc/rule_automata.h"
-#include "constraints/csrc/stack_sets.h"
+#include "constraints/csrc/parser_states.h"
 
 namespace tokamata {
 
-inline bool HasTerminal(const Lexer::Terminals& set, uint32_t t) { return set[t >> 6] >> (t & 63) & 1; }
+// Newlines of some column are in no set.
+inline bool HasTerminal(const Lexer::Terminals& set, uint32_t t) {
+  return t >> 6 < set.size() && set[t >> 6] >> (t & 63) & 1;
+}
 bool Intersects(const Lexer::Terminals& a, const Lexer::Terminals& b);
 
 // What all copies of a grammar share; nothing changes but the lexer, which locks.
@@ -19,6 +22,7 @@ struct LexedRules {
   std::shared_ptr<const RuleAutomata> automata;
   std::shared_ptr<Lexer> lexer;
   Lexer::Terminals all, ignored;
+  std::unique_ptr<const Indentation> indentation;
   bool contextual = false;  // only terminals that the stacks allow compete, and the ignored ones
   size_t most_nodes = 0;
   size_t most_searched = 0;  // positions that one question about completion may visit
@@ -37,7 +41,7 @@ struct Position {
   static constexpr Lexer::State kBoundary = 0;  // no byte of a lexeme was read
   Lexer::State lexer = kBoundary;
   Lexer::State pending = 0;  // 0: none
-  StackSets::Set stacks = StackSets::kNone;
+  ParserStates::Set stacks = ParserStates::kNone;
   friend bool operator==(const Position& a, const Position& b) {
     return a.lexer == b.lexer && a.pending == b.pending && a.stacks == b.stacks;
   }
@@ -46,25 +50,25 @@ struct Position {
 // The steps of positions, by one byte; what is shared between the automaton and the search for completions.
 class Positions {
  public:
-  Positions(const LexedRules& rules, Lexer* lexer, StackSets* stacks) : rules_(rules), lexer_(lexer), stacks_(stacks) {}
+  Positions(const LexedRules& rules, Lexer* lexer, ParserStates* stacks) : rules_(rules), lexer_(lexer), stacks_(stacks) {}
 
   // Terminals that stacks take, by their number, and ignored ones.
   Lexer::Terminals Wanted(uint32_t allowed) const;
   // The lexer state before a lexeme of these stacks; kDead where no lexeme may come, or a variable would have to tell.
-  Lexer::State Begin(StackSets::Set stacks);
+  Lexer::State Begin(ParserStates::Set stacks);
   // The stacks after the lexeme that the position has read, kNone where it has read none that the stacks take.
-  StackSets::Set AfterLexeme(const Position& p);
+  ParserStates::Set AfterLexeme(const Position& p);
   // Whether the text may end here.
   bool IsFinal(const Position& p) {
-    const StackSets::Set after = AfterLexeme(p);
-    return after != StackSets::kNone && stacks_->Accepts(after) == 1;
+    const ParserStates::Set after = AfterLexeme(p);
+    return after != ParserStates::kNone && stacks_->Accepts(after) == 1;
   }
 
   // A position with what Move looks up, for many bytes.
   struct Ready {
     Position at;
     const Lexer::State* rows[4] = {nullptr, nullptr, nullptr, nullptr};  // lexeme, next lexeme, pending, longer lexemes
-    StackSets::Set after = StackSets::kNone;
+    ParserStates::Set after = ParserStates::kNone;
     bool unknown = false;  // whether another lexeme may begin depends on what lies below a variable
   };
   Ready Prepare(const Position& p);
@@ -74,7 +78,7 @@ class Positions {
     Lexer::State pending = r.rows[2] ? r.rows[2][byte] : Lexer::kDead;
     if (pending && lexer_->IsFinal(pending)) return true;  // an earlier lexeme was longer than thought
     if (r.rows[0] && r.rows[0][byte]) out->push_back({r.rows[0][byte], pending, r.at.stacks});
-    if (r.after == StackSets::kNone) return true;
+    if (r.after == ParserStates::kNone) return true;
     const Lexer::State begun = r.rows[1] ? r.rows[1][byte] : Lexer::kDead;
     if (!begun && !r.unknown) return true;
     if (const Lexer::State longer = r.rows[3] ? r.rows[3][byte] : Lexer::kDead) {
@@ -91,7 +95,7 @@ class Positions {
  private:
   const LexedRules& rules_;
   Lexer* lexer_;
-  StackSets* stacks_;
+  ParserStates* stacks_;
   std::vector<Lexer::State> begins_;  // by number of allowed terminals
 };
 
@@ -99,6 +103,6 @@ class Positions {
 // grammar has no text.
 std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<Expressions> pool,
                                                std::vector<Expr> terminals, const std::vector<uint32_t>& ignored,
-                                               bool contextual);
+                                               bool contextual, const Indentation* indentation);
 
 }  // namespace tokamata

@@ -28,8 +28,8 @@ bool IsText(const Expressions& pool, Expr e) {
 
 }  // namespace
 
-Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals)
-    : pool_(std::move(pool)), terminals_(std::move(terminals)), overlap_(terminals_.size() * terminals_.size(), 0) {
+Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, const Indentation* indentation)
+    : pool_(std::move(pool)), terminals_(std::move(terminals)), indentation_(indentation), overlap_(terminals_.size() * terminals_.size(), 0) {
   parts_.Ensure(AddState(0, false));  // the dead state
   parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);
 }
@@ -40,7 +40,7 @@ std::shared_ptr<Lexer> Lexer::Fresh() const {
   pool->limits = pool_->limits;
   std::vector<Expr> terminals = terminals_;
   pool->Import(*pool_, &terminals);
-  auto fresh = std::make_shared<Lexer>(std::move(pool), std::move(terminals));
+  auto fresh = std::make_shared<Lexer>(std::move(pool), std::move(terminals), indentation_);
   fresh->max_states = max_states;
   fresh->seconds = seconds;
   return fresh;
@@ -175,7 +175,7 @@ bool Lexer::Occurs(uint32_t terminal, const Terminals& competing) {
 Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
   if (parts.empty()) return kDead;
   uint64_t hash = MixHash(any) + parts.size();
-  for (const Part& p : parts) hash = MixHash(hash ^ (uint64_t{p.terminal} << 32 | p.rest)) + 0x9e3779b97f4a7c15ull;
+  for (const Part& p : parts) hash = MixHash(hash ^ (uint64_t{p.terminal} << 32 | p.rest) ^ uint64_t{p.column} << 20) + 0x9e3779b97f4a7c15ull;
   std::vector<State>& known = index_[hash];
   for (const State q : known)
     if (parts_[q].any == any && parts_[q].parts == parts) return q;
@@ -188,7 +188,7 @@ Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
     final = final || nullable;
     if (p.terminal == kNoTerminal) continue;
     possible[p.terminal >> 6] |= uint64_t{1} << (p.terminal & 63);
-    if (nullable) accepted = p.terminal;
+    if (nullable) accepted = indentation_ && p.terminal == indentation_->newline ? NumTerminals() + p.column : p.terminal;
   }
   const State q = AddState(0, final);
   parts_.Ensure(q);
@@ -218,6 +218,25 @@ void Lexer::SplitByAny(Expr any, std::vector<Class>* classes) {
     }
 }
 
+// Puts what a part becomes on some bytes into the classes.
+void Lexer::SplitBySteps(const Part& part, const Expressions::Term& step, std::vector<Class>* classes, ByteSet* seen) {
+  ByteSet left = step.bytes;
+  const Part target{part.terminal, step.target, part.column};
+  if (left.Intersects(*seen))
+    for (size_t c = 0, n = classes->size(); c < n && left.Any(); ++c) {
+      const ByteSet common = (*classes)[c].bytes & left;
+      if (!common.Any()) continue;
+      left = left - common;
+      if (common != (*classes)[c].bytes) {
+        classes->push_back({(*classes)[c].bytes - common, (*classes)[c].parts, kEmpty});
+        (*classes)[c].bytes = common;
+      }
+      (*classes)[c].parts.push_back(target);
+    }
+  if (left.Any()) classes->push_back({left, {target}, kEmpty});
+  *seen = *seen | step.bytes;
+}
+
 void Lexer::FillRow(State q, State* row, ByteSet* live) {
   std::vector<Class> classes;
   ByteSet seen;
@@ -227,20 +246,21 @@ void Lexer::FillRow(State q, State* row, ByteSet* live) {
     TimeLimit::Spend(static_cast<int64_t>(steps_.size() + classes.size() / 8));
     for (const Expressions::Term& t : steps_) {
       if (pool_->IsEmpty(t.target)) continue;
-      ByteSet left = t.bytes;
-      if (left.Intersects(seen))
-        for (size_t c = 0, n = classes.size(); c < n && left.Any(); ++c) {
-          const ByteSet common = classes[c].bytes & left;
-          if (!common.Any()) continue;
-          left = left - common;
-          if (common != classes[c].bytes) {
-            classes.push_back({classes[c].bytes - common, classes[c].parts, kEmpty});
-            classes[c].bytes = common;
-          }
-          classes[c].parts.push_back({part.terminal, t.target});
-        }
-      if (left.Any()) classes.push_back({left, {{part.terminal, t.target}}, kEmpty});
-      seen = seen | t.bytes;
+      if (!indentation_ || part.terminal != indentation_->newline) {
+        SplitBySteps(part, t, &classes, &seen);
+        continue;
+      }
+      for (const uint8_t blank : {uint8_t{' '}, uint8_t{'\t'}}) {
+        Part deeper = part;
+        deeper.column += blank == ' ' ? 1 : indentation_->tab_length;
+        if (t.bytes.Has(blank) && deeper.column <= indentation_->most_columns)
+          SplitBySteps(deeper, {ByteSet::Of(blank), t.target}, &classes, &seen);
+      }
+      Part outer = part;
+      outer.column = 0;
+      if (t.bytes.Has('\n')) SplitBySteps(outer, {ByteSet::Of('\n'), t.target}, &classes, &seen);
+      const ByteSet others = t.bytes - ByteSet::Of(' ') - ByteSet::Of('\t') - ByteSet::Of('\n');
+      if (others.Any()) SplitBySteps(part, {others, t.target}, &classes, &seen);
     }
   }
   if (const Expr any = parts_[q].any; any != kEmpty) SplitByAny(any, &classes);

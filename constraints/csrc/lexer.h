@@ -9,6 +9,7 @@
 
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression.h"
+#include "constraints/csrc/parser_states.h"
 
 namespace tokamata {
 
@@ -24,13 +25,13 @@ class Lexer final : public DelayedAcceptor {
   using Terminals = std::vector<uint64_t>;  // a bit set
 
   // Takes the pool; terminals in order of precedence, none with the empty text.
-  Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals);
+  Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, const Indentation* indentation = nullptr);
 
   uint32_t NumTerminals() const { return static_cast<uint32_t>(terminals_.size()); }
   // The state before a lexeme when these terminals compete and some of them are wanted: it dies where no wanted terminal
   // can be completed, but what is pending after it knows of all.
   State Begin(const Terminals& competing, const Terminals& wanted);
-  // The terminal whose lexeme was read, or kNoTerminal.
+  // The terminal whose lexeme was read, or kNoTerminal; with indentation, for a newline, NumTerminals() + its column.
   uint32_t Accepted(State q) const { return parts_[q].accepted; }
   // The terminals that can still be completed.
   const Terminals& Possible(State q) const { return parts_[q].possible; }
@@ -56,7 +57,10 @@ class Lexer final : public DelayedAcceptor {
   struct Part {
     uint32_t terminal;
     Expr rest;
-    friend bool operator==(const Part& a, const Part& b) { return a.terminal == b.terminal && a.rest == b.rest; }
+    uint32_t column = 0;  // of newlines
+    friend bool operator==(const Part& a, const Part& b) {
+      return a.terminal == b.terminal && a.rest == b.rest && a.column == b.column;
+    }
   };
   struct Parts {
     std::vector<Part> parts;  // sorted by terminal; of a pending state one, of kNoTerminal
@@ -74,12 +78,14 @@ class Lexer final : public DelayedAcceptor {
     std::vector<Part> parts;
     Expr any;
   };
+  void SplitBySteps(const Part& part, const Expressions::Term& step, std::vector<Class>* classes, ByteSet* seen);
   void SplitByAny(Expr any, std::vector<Class>* classes);
   void FillRow(State q, State* row, ByteSet* live) override;
   bool Overlap(uint32_t a, uint32_t b);
 
   std::unique_ptr<Expressions> pool_;
   std::vector<Expr> terminals_;
+  const Indentation* indentation_;  // outlives the lexer, or null
   std::vector<uint8_t> overlap_;  // of pairs: 0 unknown, 1 no, 2 yes
   StableArray<Parts> parts_;      // by state
   std::unordered_map<uint64_t, std::vector<State>> index_;

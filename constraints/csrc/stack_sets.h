@@ -37,6 +37,9 @@ class StackSets {
   const std::vector<uint64_t>& Terminals(uint32_t allowed) const { return allowed_sets_[allowed]; }
   bool Has(uint32_t allowed, uint32_t terminal) const { return allowed_sets_[allowed][terminal >> 6] >> (terminal & 63) & 1; }
 
+  // The number of a bit set of terminals.
+  uint32_t InternAllowed(std::vector<uint64_t> set);
+
   Set Union(Set a, Set b);
   // The stacks cut off `depth` states below the top; what is cut off becomes variables, numbered as they are met.
   Set Truncate(Set p, uint32_t depth);
@@ -80,7 +83,6 @@ class StackSets {
   bool TopUnknown(const Node& n) const {
     return n.variables > 1 || (n.variables == 1 && VariableOf(n, 0) != kBottom);
   }
-  uint32_t InternAllowed(std::vector<uint64_t> set);
   // Evaluates a function of a set that is defined through those below its final states; known(set) and compute(set).
   template <class Known, class Compute>
   void BottomUp(Set p, Known known, Compute compute);

@@ -77,7 +77,7 @@ void LexedMask::AddPosition(const Position& p, uint32_t* row) {
   }
   if (!at.lexer) return;
   Write(RowAt(0, at.lexer).inside, row);
-  StackSets& stacks = grammar_->stacks();
+  ParserStates& stacks = grammar_->stacks();
   const Level* before = nullptr;
   for (const uint32_t depth : kDepths) {
     const Set cut = stacks.Truncate(p.stacks, depth);
@@ -104,9 +104,9 @@ const LexedMask::Level& LexedMask::LevelOf(Set stacks, Lexer::State lexer, const
 }
 
 LexedMask::Answer LexedMask::Ask(const Position& p) {
-  if (p.stacks == StackSets::kUnknown) return Answer::kUnknown;
+  if (p.stacks == ParserStates::kUnknown) return Answer::kUnknown;
   if (grammar_->stacks().HasVariables(p.stacks))
-    return !p.pending && grammar_->completable().EndsFreely(p.lexer) ? Answer::kYes : Answer::kUnknown;
+    return !p.pending && grammar_->completable().EndsFreelyAt(p) ? Answer::kYes : Answer::kUnknown;
   return grammar_->completable().Ask(p) ? Answer::kYes : Answer::kNo;
 }
 
@@ -213,8 +213,8 @@ void LexedMask::ApplyExit(const Row& r, uint32_t exit, uint32_t node, Lexer::Sta
   const Exit& e = r.exits[exit];
   TimeLimit::Spend(1 + e.count / 4);
   const Set after = HasTerminal(grammar_->Rules().ignored, e.terminal) ? stacks : grammar_->stacks().Advance(stacks, e.terminal);
-  if (after == StackSets::kNone) return;
-  if (after == StackSets::kUnknown || grammar_->stacks().Allowed(after) == StackSets::kUnknown)
+  if (after == ParserStates::kNone) return;
+  if (after == ParserStates::kUnknown || grammar_->stacks().Allowed(after) == ParserStates::kUnknown)
     return level->blocked.push_back({node, lexer, exit});
   const Lexer::State begin = grammar_->steps().Begin(after);
   const Position next{begin ? grammar_->lexer().Next(begin, e.byte) : Lexer::kDead, e.pending, after};

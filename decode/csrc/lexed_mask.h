@@ -26,7 +26,7 @@ class LexedMask {
   void Add(uint32_t state, uint32_t* row);
 
  private:
-  using Set = StackSets::Set;
+  using Set = ParserStates::Set;
   struct Tokens {  // as ids, or, where they are many, as a row
     std::vector<uint32_t> ids, row;
   };

@@ -1,0 +1,136 @@
+#include "constraints/csrc/parser_states.h"
+
+#include <algorithm>
+
+#include "automata/csrc/time_limit.h"
+
+namespace tokamata {
+namespace {
+
+uint64_t Key(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
+
+bool Contains(const std::vector<uint32_t>& all, uint32_t x) { return std::find(all.begin(), all.end(), x) != all.end(); }
+
+}  // namespace
+
+ParserStates::ParserStates(std::shared_ptr<const RuleAutomata> rules, uint32_t num_terminals, size_t most_nodes,
+                           const Indentation* indentation)
+    : num_terminals_(num_terminals),
+      indentation_(indentation),
+      stacks_(std::move(rules), num_terminals, most_nodes),
+      start_(stacks_.Start()) {
+  if (!indentation_) return;
+  pairs_.push_back({kNone, 0});
+  start_ = Pair(stacks_.Start(), InternLayout({}));
+}
+
+uint32_t ParserStates::InternLayout(const Layout& layout) {
+  const auto [it, added] = layout_ids_.emplace(layout, static_cast<uint32_t>(layouts_.size()));
+  if (added) layouts_.push_back(layout);
+  return it->second;
+}
+
+ParserStates::Set ParserStates::Pair(Set stacks, uint32_t layout) {
+  if (stacks == kNone || stacks == kUnknown) return stacks;
+  const auto [it, added] = pair_ids_.emplace(Key(stacks, layout), static_cast<Set>(pairs_.size()));
+  if (added) pairs_.push_back({stacks, layout});
+  return it->second;
+}
+
+ParserStates::Set ParserStates::Union(Set a, Set b) {
+  if (!indentation_) return stacks_.Union(a, b);
+  return Pair(stacks_.Union(pairs_[a].stacks, pairs_[b].stacks), pairs_[a].layout);
+}
+
+ParserStates::Set ParserStates::AdvanceWithLayout(Set p, uint32_t terminal) {
+  if (p == kNone) return kNone;
+  const auto known = advanced_.find(Key(p, terminal));
+  if (known != advanced_.end()) return known->second;
+  Set result;
+  if (terminal >= num_terminals_) {
+    result = Newline(p, terminal - num_terminals_);
+  } else {
+    const Set stacks = stacks_.Advance(pairs_[p].stacks, terminal);
+    Layout layout = layouts_[pairs_[p].layout];
+    if (Contains(indentation_->opening, terminal)) ++layout.brackets;
+    if (Contains(indentation_->closing, terminal) && layout.brackets) --layout.brackets;
+    result = Pair(stacks, InternLayout(layout));
+  }
+  return advanced_[Key(p, terminal)] = result;
+}
+
+ParserStates::Set ParserStates::Newline(Set p, uint32_t column) {
+  Layout layout = layouts_[pairs_[p].layout];
+  if (layout.brackets) return p;
+  Set stacks = stacks_.Advance(pairs_[p].stacks, indentation_->newline);
+  const uint32_t top = layout.columns.empty() ? 0 : layout.columns.back();
+  if (column > top) {
+    layout.columns.push_back(column);
+    if (stacks != kNone && stacks != kUnknown) stacks = stacks_.Advance(stacks, indentation_->indent);
+  } else {
+    while (!layout.columns.empty() && column < layout.columns.back()) {
+      layout.columns.pop_back();
+      if (stacks != kNone && stacks != kUnknown) stacks = stacks_.Advance(stacks, indentation_->dedent);
+    }
+    if (column != (layout.columns.empty() ? 0 : layout.columns.back())) return kNone;
+  }
+  const Set result = Pair(stacks, InternLayout(layout));
+  return result == kNone || result == kUnknown || GoesOn(result) ? result : kNone;
+}
+
+uint32_t ParserStates::AcceptsWithLayout(Set p) {
+  const Layout& layout = layouts_[pairs_[p].layout];
+  Set stacks = pairs_[p].stacks;
+  for (size_t i = 0; i < layout.columns.size() && stacks != kNone && stacks != kUnknown; ++i)
+    stacks = stacks_.Advance(stacks, indentation_->dedent);
+  return stacks == kUnknown ? kUnknown : stacks_.Accepts(stacks);
+}
+
+bool ParserStates::GoesOn(Set p) {
+  if (AcceptsWithLayout(p) != 0) return true;
+  const uint32_t allowed = stacks_.Allowed(pairs_[p].stacks);
+  if (allowed == kUnknown) return true;
+  std::vector<uint64_t> set = stacks_.Terminals(allowed);
+  for (const uint32_t t : {indentation_->indent, indentation_->dedent}) set[t >> 6] &= ~(uint64_t{1} << (t & 63));
+  return std::any_of(set.begin(), set.end(), [](uint64_t w) { return w != 0; });
+}
+
+uint32_t ParserStates::AllowedWithLayout(Set p) {
+  const auto known = allowed_.find(p);
+  if (known != allowed_.end()) return known->second;
+  const uint32_t allowed = stacks_.Allowed(pairs_[p].stacks);
+  if (allowed == kUnknown) return allowed_[p] = kUnknown;
+  std::vector<uint64_t> set = stacks_.Terminals(allowed);
+  const auto put = [&set](uint32_t t, bool in) {
+    set[t >> 6] &= ~(uint64_t{1} << (t & 63));
+    if (in) set[t >> 6] |= uint64_t{1} << (t & 63);
+  };
+  put(indentation_->indent, false);
+  put(indentation_->dedent, false);
+  const Layout layout = layouts_[pairs_[p].layout];
+  bool newline = layout.brackets > 0;
+  if (!newline && stacks_.Has(allowed, indentation_->newline)) {
+    std::vector<uint32_t> columns = layout.columns;
+    columns.push_back(0);
+    columns.push_back((layout.columns.empty() ? 0 : layout.columns.back()) + 1);
+    newline = std::any_of(columns.begin(), columns.end(), [&](uint32_t c) {
+      return c <= indentation_->most_columns && AdvanceWithLayout(p, num_terminals_ + c) != kNone;
+    });
+  }
+  put(indentation_->newline, newline);
+  return allowed_[p] = stacks_.InternAllowed(std::move(set));
+}
+
+ParserStates::Set ParserStates::Adopt(const ParserStates& other, Set p) {
+  if (!indentation_) return stacks_.Adopt(other.stacks_, p);
+  if (p == kNone) return kNone;
+  return Pair(stacks_.Adopt(other.stacks_, other.pairs_[p].stacks), InternLayout(other.layouts_[other.pairs_[p].layout]));
+}
+
+size_t ParserStates::MemoryBytes() const {
+  constexpr size_t kMapEntry = 48;
+  return stacks_.MemoryBytes() + pairs_.size() * (sizeof(PairNode) + kMapEntry) +
+         (advanced_.size() + allowed_.size()) * kMapEntry + layouts_.size() * 2 * (sizeof(Layout) + kMapEntry);
+}
+
+}  // namespace tokamata

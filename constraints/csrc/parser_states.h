@@ -1,0 +1,91 @@
+// ParserStates: what a lexed grammar has read in whole lexemes: sets of stacks, and the indentation where that counts.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "constraints/csrc/stack_sets.h"
+
+namespace tokamata {
+
+// Indentation after Python's manner, by terminal. The blanks of a newline lexeme after its last line end are
+// its column. Outside brackets a column deeper than the open ones is followed by an indent, one of the open
+// ones by dedents as often as blocks end, others are no text; inside brackets newlines count for nothing. At the end of
+// the text open blocks are dedented. Neither indents nor dedents have text.
+struct Indentation {
+  uint32_t newline = 0, indent = 0, dedent = 0;
+  std::vector<uint32_t> opening, closing;
+  uint32_t tab_length = 8;
+  uint32_t most_columns = 120;  // deeper lines are refused
+};
+
+// Without indentation this is StackSets, number by number. With it a set is a pair of stacks and layout: how many
+// brackets are open, and the columns of open blocks. Newlines of different columns are terminals of their own,
+// num_terminals + column.
+class ParserStates {
+ public:
+  using Set = StackSets::Set;
+  static constexpr Set kNone = StackSets::kNone;
+  static constexpr Set kUnknown = StackSets::kUnknown;
+
+  ParserStates(std::shared_ptr<const RuleAutomata> rules, uint32_t num_terminals, size_t most_nodes,
+               const Indentation* indentation);
+
+  Set Start() { return start_; }
+  Set Advance(Set p, uint32_t terminal) {
+    return indentation_ ? AdvanceWithLayout(p, terminal) : stacks_.Advance(p, terminal);
+  }
+  uint32_t Accepts(Set p) { return indentation_ ? AcceptsWithLayout(p) : stacks_.Accepts(p); }
+  // The terminals with text that may come next; newlines as one.
+  uint32_t Allowed(Set p) { return indentation_ ? AllowedWithLayout(p) : stacks_.Allowed(p); }
+  const std::vector<uint64_t>& Terminals(uint32_t allowed) const { return stacks_.Terminals(allowed); }
+  // Whether a union of the two is a set.
+  bool CanUnite(Set a, Set b) const { return !indentation_ || pairs_[a].layout == pairs_[b].layout; }
+  Set Union(Set a, Set b);
+  Set Truncate(Set p, uint32_t depth) {
+    return indentation_ ? Pair(stacks_.Truncate(pairs_[p].stacks, depth), pairs_[p].layout) : stacks_.Truncate(p, depth);
+  }
+  bool HasVariables(Set p) const { return stacks_.HasVariables(StacksOf(p)); }
+  Set StacksOf(Set p) const { return indentation_ ? pairs_[p].stacks : p; }
+  StackSets& Stacks() { return stacks_; }
+  const StackSets& Stacks() const { return stacks_; }
+  bool InBrackets(Set p) const { return indentation_ && layouts_[pairs_[p].layout].brackets > 0; }
+  Set Adopt(const ParserStates& other, Set p);
+  size_t MemoryBytes() const;
+
+ private:
+  struct Layout {
+    uint32_t brackets = 0;
+    std::vector<uint32_t> columns;  // of open blocks; the outermost, 0, is not listed
+    friend bool operator<(const Layout& a, const Layout& b) {
+      return a.brackets != b.brackets ? a.brackets < b.brackets : a.columns < b.columns;
+    }
+  };
+  struct PairNode {
+    Set stacks;
+    uint32_t layout;
+  };
+  uint32_t InternLayout(const Layout& layout);
+  Set Pair(Set stacks, uint32_t layout);
+  Set AdvanceWithLayout(Set p, uint32_t terminal);
+  Set Newline(Set p, uint32_t column);
+  uint32_t AcceptsWithLayout(Set p);
+  uint32_t AllowedWithLayout(Set p);
+  // Whether something with text may come next, or the end; unknown counts as yes.
+  bool GoesOn(Set p);
+
+  const uint32_t num_terminals_;
+  const Indentation* indentation_;
+  StackSets stacks_;
+  Set start_;
+  std::vector<Layout> layouts_;
+  std::map<Layout, uint32_t> layout_ids_;
+  std::vector<PairNode> pairs_;
+  std::unordered_map<uint64_t, Set> pair_ids_, advanced_;
+  std::unordered_map<Set, uint32_t> allowed_;
+};
+
+}  // namespace tokamata

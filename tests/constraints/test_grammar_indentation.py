@@ -1,0 +1,114 @@
+"""Indentation in grammars, against Lark with its own indenter."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from lark import Lark
+from lark.exceptions import UnexpectedInput
+from lark.indenter import DedentError, PythonIndenter
+
+import tokamata
+
+BLOCKS = r"""
+start: (_NEWLINE | stmt)*
+stmt: expr _NEWLINE | expr ":" _NEWLINE _INDENT stmt+ _DEDENT | expr ":" expr _NEWLINE
+expr: NAME | LPAR expr+ RPAR
+NAME: /[ab]+/
+LPAR: "("
+RPAR: ")"
+_NEWLINE: /(\r?\n[\t ]*(#[^\n]*)?)+/
+%ignore /[\t ]+/
+%ignore /#[^\n]*/
+%declare _INDENT _DEDENT
+"""
+PIECES = ["a", "b", ":", "\n", "\n", "\n ", "\n  ", "\n\t", " ", "(", ")", ":\n ", ":\n  ", "#a", "\r\n "]
+
+
+def _parses(lark: Lark, text: str) -> bool:
+    try:
+        lark.parse(text)
+    except (UnexpectedInput, DedentError, AssertionError):
+        return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def constraint() -> tokamata.Constraint:
+    return tokamata.grammar(BLOCKS)
+
+
+@pytest.fixture(scope="module")
+def lark() -> Lark:
+    return Lark(BLOCKS, parser="lalr", lexer="basic", postlex=PythonIndenter())
+
+
+def test_random_texts_agree_with_lark(constraint: tokamata.Constraint, lark: Lark) -> None:
+    rng = random.Random(5)
+    accepted = 0
+    for _ in range(6000):
+        text = "".join(rng.choice(PIECES) for _ in range(rng.randint(1, 9)))
+        expected = _parses(lark, text)
+        accepted += expected
+        assert constraint.accepts(text) == expected, repr(text)
+    assert accepted > 100
+
+
+def test_what_is_viable_can_be_completed(constraint: tokamata.Constraint, lark: Lark) -> None:
+    """Random walks through viable prefixes end in members by closing brackets, lines and blocks."""
+    rng = random.Random(6)
+    for _ in range(300):
+        text = ""
+        for _ in range(rng.randint(1, 10)):
+            options = [p for p in PIECES if constraint.accepts_prefix(text + p)]
+            assert options, repr(text)
+            text += rng.choice(options)
+        ends = ["\n", ")", "a", "\n ", " ", "\n          a"]
+        for _ in range(200):
+            if constraint.accepts(text):
+                break
+            text += rng.choice([e for e in ends if constraint.accepts_prefix(text + e)])
+        assert constraint.accepts(text), repr(text)
+        assert _parses(lark, text), repr(text)
+
+
+def test_masks_at_line_ends(constraint: tokamata.Constraint) -> None:
+    rng = random.Random(7)
+    words = {"".join(rng.choice(PIECES) for _ in range(rng.randint(1, 5))) for _ in range(3000)} | {
+        "\n" + " " * n for n in range(1, 12)
+    }
+    texts = [bytes([b]) for b in range(256)] + sorted(w.encode() for w in words if len(w) > 1)
+    vocabulary = tokamata.Vocabulary([*texts, None], eos_token_ids=[len(texts)])
+    automaton = tokamata.compile(constraint, vocabulary)
+    for text in (
+        "",
+        "a:",
+        "a:\n",
+        "a:\n  ",
+        "a:\n  b",
+        "a:\n  b\n",
+        "a:\n  b:\n    a\n",
+        "a:\n  b:\n    a\n  ",
+        "(a",
+        "(a\n",
+        "a #",
+        "(a #",
+        "a: b",
+    ):
+        state = automaton.start()
+        for byte in text.encode():
+            state.advance(byte)
+        allowed = set(np.flatnonzero(np.unpackbits(state.mask().view(np.uint8), bitorder="little")).tolist())
+        expected = {i for i, t in enumerate(texts) if constraint.accepts_prefix(text.encode() + t)}
+        if constraint.accepts(text):
+            expected.add(len(texts))
+        assert allowed == expected, repr(text)
+
+
+def test_lines_deeper_than_the_limit_are_refused(constraint: tokamata.Constraint) -> None:
+    assert constraint.accepts("a:\n" + " " * 120 + "b\n")
+    assert not constraint.accepts_prefix("a:\n" + " " * 121)
+    assert not constraint.accepts_prefix("a:\n" + " " * 120 + "b:\n")  # no room for a deeper block
+    assert constraint.accepts("a:\n" + " " * 120 + "b: a\n")
