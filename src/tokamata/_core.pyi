@@ -325,6 +325,20 @@ def write_json(value: object) -> bytes | None:
     What json.dumps(value, ensure_ascii=False, separators=(",", ":")) writes, in UTF-8. None for values that need more care: other types than JSON's own and tuples, subclasses, keys that are no str, lone surrogates, integers beyond 64 bits, infinities, nesting beyond 200.
     """
 
+class Indentation:
+    """Indentation after Python's manner, by terminal."""
+
+    def __init__(
+        self,
+        newline: int,
+        indent: int,
+        dedent: int,
+        opening: Sequence[int],
+        closing: Sequence[int],
+        tab_length: int,
+        most_columns: int,
+    ) -> None: ...
+
 def grammar(
     terminals: Sequence[Language],
     terminal_names: Sequence[str],
@@ -333,6 +347,7 @@ def grammar(
     start: int,
     ignored: Sequence[int],
     lexer: str,
+    indentation: Indentation | None = None,
     limits: Limits | None = None,
 ) -> Language:
     """
