@@ -2,6 +2,7 @@
 
 from .catalogue import Description, describe, names, text
 from .penn_brackets import penn_brackets
+from .sygus_terms import sygus_terms
 from .xml_markup import xml_markup
 
-__all__ = ["Description", "describe", "names", "penn_brackets", "text", "xml_markup"]
+__all__ = ["Description", "describe", "names", "penn_brackets", "sygus_terms", "text", "xml_markup"]

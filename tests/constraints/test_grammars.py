@@ -6,6 +6,7 @@ import ast
 import csv
 import io
 import ipaddress
+import itertools
 import json
 import keyword
 import os
@@ -13,6 +14,7 @@ import random
 import re
 import warnings
 from collections.abc import Callable
+from datetime import date, time
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -239,6 +241,38 @@ def test_random_members(name: str) -> None:
     found = [text.decode() for text in by_tokamata(name).examples(60, seed=7)]
     assert len(set(found)) > 20
     assert [text for text in found if not reads(text)] == []
+
+
+def test_days_are_those_of_the_calendar() -> None:
+    accepts = by_tokamata("iso8601").accepts
+    for year in (1, 1582, 1900, 2000, 2023, 2024, 9999):
+        for month, day in itertools.product(range(14), range(33)):
+            try:
+                date(year, month, day)
+            except ValueError:
+                is_day = False
+            else:
+                is_day = True
+            for text in (f"{year:04}-{month:02}-{day:02}", f"{year:04}{month:02}{day:02}T0930"):
+                assert accepts(text) == is_day, text
+        days = 365 + (date(year, 3, 1) - date(year, 2, 28)).days - 1
+        for day in (0, 1, 59, 365, 366, 367):
+            assert accepts(f"{year:04}-{day:03}") == (1 <= day <= days), (year, day)
+
+
+def test_times_are_those_of_datetime() -> None:
+    accepts = by_tokamata("iso8601").accepts
+    rng = random.Random(8)
+    for _ in range(3000):
+        hour, minute, second = rng.randrange(27), rng.randrange(62), rng.randrange(62)
+        try:
+            time(hour, minute, second)
+        except ValueError:
+            is_time = (hour, minute, second) == (24, 0, 0)
+        else:
+            is_time = True
+        for text in (f"{hour:02}:{minute:02}:{second:02}", f"2026-11-21T{hour:02}:{minute:02}:{second:02}.5Z"):
+            assert accepts(text) == (is_time and (hour < 24 or "." not in text)), text
 
 
 def test_sygus_problems() -> None:
