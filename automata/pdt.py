@@ -10,6 +10,7 @@ from typing import Any, Literal
 from .._core import Fst as _NativeFst
 from .._core import pdt_check as _check
 from .._core import pdt_compose as _compose
+from .._core import pdt_connect as _connect
 from .._core import pdt_depth as _depth
 from .._core import pdt_expand as _expand
 from .._core import pdt_is_empty as _is_empty
@@ -24,7 +25,7 @@ from .fst import Arc, Fst, Semiring
 
 Parens = tuple[tuple[int, int], ...]
 _MAX_STATES = 20_000_000
-_MAX_ARCS = 200_000_000
+_MAX_ARCS = 50_000_000
 
 
 class Pdt:
@@ -268,6 +269,21 @@ class Pdt:
             limit("Pdt.compose", "max_arcs", max_arcs),
         )
         return Pdt._wrap(composed, self._parens)
+
+    def connect(self, *, max_states: int = _MAX_STATES, max_arcs: int = _MAX_ARCS) -> Pdt:
+        """The Pdt without the states and arcs that lie on no accepted path; the others keep their order.
+
+        Exact for balanced paths, which `automata.connect` on the Fst is not: a parenthesis stays only where its partner
+        can be read later. Complexity: O(C + V E) for C pairs of an opening and a closing arc that can belong together.
+        Limits: as of `depth`.
+        """
+        connected = _connect(
+            native("Pdt.connect", self._fst),
+            self._parens,
+            limit("Pdt.connect", "max_states", max_states),
+            limit("Pdt.connect", "max_arcs", max_arcs),
+        )
+        return Pdt._wrap(connected, self._parens)
 
     def reverse(self) -> Pdt:
         """The Pdt that relates each pair read backwards, with the same weight and parentheses. O(states + arcs).

@@ -8,6 +8,7 @@
 #include "automata/csrc/bind_casters.h"
 #include "automata/csrc/pdt.h"
 #include "automata/csrc/pdt_compose.h"
+#include "automata/csrc/pdt_connect.h"
 #include "automata/csrc/pdt_depth.h"
 #include "automata/csrc/pdt_expand.h"
 #include "automata/csrc/pdt_is_empty.h"
@@ -66,6 +67,11 @@ void BindPdt(nb::module_& m) {
   m.def("pdt_depth",
         [](const Fst& fst, const ParenPairs& parens, int64_t max_states, int64_t max_arcs) {
           return PdtDepth(fst, Parens("Pdt.depth", parens), PdtDepthOptions{max_states, max_arcs, "Pdt.depth"}).depth;
+        },
+        "fst"_a, "parens"_a, "max_states"_a, "max_arcs"_a, Release());
+  m.def("pdt_connect",
+        [](const Fst& fst, const ParenPairs& parens, int64_t max_states, int64_t max_arcs) {
+          return PdtConnect(fst, Parens("Pdt.connect", parens), PdtConnectOptions{max_states, max_arcs});
         },
         "fst"_a, "parens"_a, "max_states"_a, "max_arcs"_a, Release());
   m.def("pdt_is_empty",

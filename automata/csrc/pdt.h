@@ -11,6 +11,9 @@
 
 namespace tokamata {
 
+// Pairs of an opening and a closing arc that a search may look at, and arcs that an operation may make.
+constexpr int64_t kPdtMaxArcs = 50'000'000;
+
 using ParenPairs = std::vector<std::pair<int64_t, int64_t>>;
 
 // What a label does to the stack.

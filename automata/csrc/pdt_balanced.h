@@ -18,7 +18,7 @@ struct BalancedOptions {
   bool keep_derivations = false;  // also those that are not the cheapest
   bool best_only = false;         // end when the cheapest path to a final state is known
   int64_t max_states = kDefaultMaxStates;  // items
-  int64_t max_arcs = kDefaultMaxArcs;      // combinations
+  int64_t max_arcs = kPdtMaxArcs;      // combinations
   const char* operation = "Pdt";
 };
 

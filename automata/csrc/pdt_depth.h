@@ -6,7 +6,7 @@ namespace tokamata {
 
 struct PdtDepthOptions {
   int64_t max_states = kDefaultMaxStates;
-  int64_t max_arcs = kDefaultMaxArcs;
+  int64_t max_arcs = kPdtMaxArcs;
   const char* operation = "Pdt.depth";
 };
 

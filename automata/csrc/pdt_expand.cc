@@ -96,7 +96,7 @@ class Expansion {
     BalancedOptions balanced;
     balanced.weighted = weighted_;
     balanced.max_states = std::max(options_.max_states, kDefaultMaxStates);
-    balanced.max_arcs = std::max(options_.max_arcs, kDefaultMaxArcs);
+    balanced.max_arcs = std::max(options_.max_arcs, kPdtMaxArcs);
     balanced.operation = kOperation;
     const BalancedPaths paths(fst_, parens_, balanced);
     std::vector<uint8_t> reached(fst_.NumStates(), 0);
@@ -303,7 +303,7 @@ Fst PdtExpand(const Fst& fst, const Parens& parens, const PdtExpandOptions& opti
   if (!options.truncate && !pruned) {
     PdtDepthOptions depth;
     depth.max_states = std::max(options.max_states, kDefaultMaxStates);
-    depth.max_arcs = std::max(options.max_arcs, kDefaultMaxArcs);
+    depth.max_arcs = std::max(options.max_arcs, kPdtMaxArcs);
     depth.operation = kOperation;
     const PdtDepthResult found = PdtDepth(fst, parens, depth);
     const bool unbounded = found.depth == kUnboundedDepth;

@@ -10,7 +10,7 @@ struct PdtExpandOptions {
   bool truncate = false;          // leave out what is deeper than max_depth
   float weight = kInfinity;       // leave out what is worse than the best path by more
   int64_t max_states = kDefaultMaxStates;
-  int64_t max_arcs = kDefaultMaxArcs;
+  int64_t max_arcs = kPdtMaxArcs;
 };
 
 // States are pairs (state, stack) on accepted paths; state 0 is the start. Throws LimitError where the stack gets deeper

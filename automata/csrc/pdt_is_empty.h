@@ -6,7 +6,7 @@ namespace tokamata {
 
 struct PdtIsEmptyOptions {
   int64_t max_states = kDefaultMaxStates;  // pairs of states with a balanced path
-  int64_t max_arcs = kDefaultMaxArcs;      // pairs of an opening and a closing arc
+  int64_t max_arcs = kPdtMaxArcs;      // pairs of an opening and a closing arc
 };
 
 // Ends when a path is found. O(C + V E) for C pairs of an opening and a closing arc that can belong together.

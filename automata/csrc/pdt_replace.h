@@ -13,7 +13,7 @@ struct PdtReplaceOptions {
   std::string open_prefix = "(_";
   std::string close_prefix = ")_";
   int64_t max_states = kDefaultMaxStates;
-  int64_t max_arcs = kDefaultMaxArcs;
+  int64_t max_arcs = kPdtMaxArcs;
 };
 
 struct PdtReplaceResult {

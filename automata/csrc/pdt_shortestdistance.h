@@ -8,7 +8,7 @@ struct PdtShortestDistanceOptions {
   float delta = kShortestDelta;             // log: relative change that ends the iteration over rules that call themselves
   int64_t max_visits = kDefaultMaxVisits;   // log: rounds of that iteration
   int64_t max_states = kDefaultMaxStates;   // of the search
-  int64_t max_arcs = kDefaultMaxArcs;
+  int64_t max_arcs = kPdtMaxArcs;
 };
 
 // The semiring's zero where nothing is accepted. Over the log semiring the sums of the states that opening arcs enter are

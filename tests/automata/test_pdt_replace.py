@@ -92,6 +92,8 @@ def test_expression_grammar():
 def test_parenthesis_labels():
     nested = machine([(0, 1, 1, None, 1), (1, 9, 9, None, 2), (1, 0, 0, None, 2), (2, 2, 2, None, 3)], [3])
     assert Pdt.from_rules(9, [(9, nested)]).parens == ((10, 11),)
+    caller = Pdt.from_rules(8, [(8, chain([9])), (9, nested)]).fst
+    assert [s for s in caller.states() if caller.is_final(s)] == [1]
     assert Pdt.from_rules(9, [(9, nested)], first_paren=1000).parens == ((1000, 1001),)
     letters = SymbolTable()
     letters.add("<eps>", 0)
