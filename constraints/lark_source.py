@@ -10,14 +10,13 @@ from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import Constraint, ReportEntry
 from .grammar_source import SPECIAL, GrammarSource, Indent, Lexing, Place, Production, Rule, Terminal
 from .json_schema import json_schema
-from .lark_bounds import bound_alternatives, bound_templates
+from .lark_rules import LarkRules, bounds, literal_pattern
 from .lark_text import AlgebraHole, JsonHole, LarkText, NamedHole, SpecialHole
 from .literal import literal
 from .terminal_pattern import terminal_pattern
 
 if TYPE_CHECKING:
-    from lark.grammar import Rule as LarkRule
-    from lark.lexer import Pattern, TerminalDef
+    from lark.lexer import Pattern
     from lark.load_grammar import Grammar
 
 _NEWLINE, _INDENT, _DEDENT = "_NEWLINE", "_INDENT", "_DEDENT"
@@ -74,48 +73,46 @@ class _Reader:
 
     def read(self) -> GrammarSource:
         grammar = self._load()
-        bound_templates(grammar, self._place)
-        bound_alternatives(grammar, self._place)
-        defined, rules, ignored = self._compile(grammar)
-        self._trees = trees = {str(name): tree for name, (tree, _) in grammar.term_defs}
-        declared = {name for name, tree in trees.items() if tree is None}
-        definitions = {str(t.name): t for t in defined}
-        used = {str(s.name) for r in rules for s in r.expansion if s.is_term}
-        indented = {_INDENT, _DEDENT} <= declared and _INDENT in used
-        names = [n for n in definitions if n in used or n in ignored or (indented and n == _NEWLINE)]
-        names.sort(key=lambda n: self._precedence(definitions[n]))
-        terminals = [self._terminal(definitions[n], trees.get(n), n in ignored) for n in names]
+        made = self._rules(grammar)
+        ignored = [str(name) for name in grammar.ignore]
+        self._trees = {str(name): tree for name, (tree, _) in grammar.term_defs}
+        priorities = {str(name): int(priority) for name, (_, priority) in grammar.term_defs}
+        indented = {_INDENT, _DEDENT} <= made.declared and _INDENT in made.used
+        wanted = {*made.used, *ignored, *((_NEWLINE,) if indented else ())}
+        names = [name for name in made.patterns if name in wanted]
+        orders = {name: self._precedence(name, made, priorities.get(name, 0)) for name in names}
+        names.sort(key=orders.__getitem__)
+        terminals = [self._terminal(n, made.patterns[n], priorities.get(n, 0), n in ignored) for n in names]
         indent = None
         if indented:
             indent, more = self._indent([t.name for t in terminals], names)
             names, terminals = names + [t.name for t in more], terminals + more
-        for name in sorted(used - set(names)):
-            place = self.text.uses.get(name) or self.text.defined_at(name)
+        for name in sorted(made.used - set(names)):
+            place = self.text.used_at(name) or self.text.defined_at(name)
             raise ConstraintError(
                 f"grammar: {place}: terminal {name} is declared but not defined; "
                 f"define it, or pass constraints={{{name!r}: tokamata.regex(...)}}"
             )
         self._report_unused(ignored)
-        numbers = {name: ~i for i, name in enumerate(names)}
-        for rule in rules:
-            numbers.setdefault(str(rule.origin.name), len(numbers) - len(names))
-        count = len(numbers) - len(names)
-        by_number: list[Rule] = [Rule(name, *self._rule_place(name)) for name in list(numbers)[-count:]]
+        by_name = {name: ~i for i, name in enumerate(names)}
+        new = {rule: i for i, rule in enumerate(made.kept)}
+        new.update({~i: by_name[name] for i, name in enumerate(made.terminals) if name in by_name})
+        places = [self._place(made.origins[r]) for r in made.kept]
+        rules = [
+            Rule(made.rules[r], p, made.origins[r] == made.rules[r]) for r, p in zip(made.kept, places, strict=True)
+        ]
         productions = tuple(
-            Production(
-                numbers[str(r.origin.name)],
-                tuple(numbers[str(s.name)] for s in r.expansion),
-                by_number[numbers[str(r.origin.name)]].place,
-            )
-            for r in rules
+            Production(i, tuple(new[s] for s in form), places[i])
+            for i, r in enumerate(made.kept)
+            for form in made.productions[r]
         )
         return GrammarSource(
             syntax="lark",
             lexer=self.lexer,
             terminals=tuple(terminals),
-            rules=(*by_number, *self._unreachable([r.name for r in by_number])),
+            rules=(*rules, *self._unreachable([r.name for r in rules])),
             productions=productions,
-            start=numbers[self.start],
+            start=new[made.rules.index(self.start)],
             indent=indent,
             report=tuple(self.report),
         )
@@ -156,23 +153,24 @@ class _Reader:
         return grammar
         return grammar
 
-    def _compile(self, grammar: Grammar) -> tuple[list[TerminalDef], list[LarkRule], list[str]]:
+    def _rules(self, grammar: Grammar) -> LarkRules:
         from lark.exceptions import LarkError
 
         try:
-            defined, rules, ignored = grammar.compile([self.start], {_NEWLINE})
-            for definition in defined:
-                _ = definition.pattern.max_width
+            made = LarkRules(grammar, self.start, self._place)
         except LarkError as error:
+            self._check_patterns(grammar)
             raise self._error(str(error)) from None
         except ImportError:
             raise ImportError("grammar: \\p{...} in Lark grammars needs the regex package; pip install regex") from None
+        except ConstraintError:
+            raise
         except Exception as error:  # of re or regex about a pattern, or about some side by side in one terminal
             if isinstance(error, ValueError) or type(error).__name__ in ("error", "PatternError"):
                 self._check_patterns(grammar)
                 raise ConstraintError(f"grammar: Python's re cannot read the terminal's pattern {error}") from None
             raise
-        return defined, rules, ignored
+        return made
 
     def _error(self, message: str) -> ConstraintError:
         """Lark's message with the place in front."""
@@ -193,10 +191,10 @@ class _Reader:
         quoted = re.findall(r"'([A-Za-z_][A-Za-z0-9_]*)'", message)
         for name in quoted + names:
             if "not defined" in message and name in self.text.uses:
-                return self.text.uses[name]
+                return self.text.used_at(name)
             if "more than once" in message and len(self.text.definitions.get(name, ())) > 1:
                 return self.text.definitions[name][1]
-            place = self.text.operand_places.get(name) or self.text.defined_at(name) or self.text.uses.get(name)
+            place = self.text.operand_places.get(name) or self.text.defined_at(name) or self.text.used_at(name)
             if place is not None:
                 return place
         return None
@@ -216,7 +214,7 @@ class _Reader:
         ]
         for name, tree in definitions:
             for token in tree.scan_values(lambda v: getattr(v, "type", "") == "REGEXP") if tree is not None else ():
-                pattern = _literal(token).to_regexp()
+                pattern = literal_pattern(token).to_regexp()
                 try:
                     get_regexp_width(pattern)
                 except ImportError:
@@ -236,11 +234,6 @@ class _Reader:
         return self._place(name)
 
     # ---- rules
-    def _rule_place(self, name: str) -> tuple[Place | None, bool]:
-        made = re.fullmatch(r"__(.+)_(?:plus|star|repeat_a\d+_b\d+(?:_opt)?|part)_\d+", name)
-        base = (made[1] if made else name).split("{", 1)[0]
-        return self._place(base), made is None and "{" not in name
-
     def _unreachable(self, made: list[str]) -> list[Rule]:
         """Written rules that Lark left out because no rule that it kept calls them; they have no productions."""
         kept = {name.split("{", 1)[0] for name in made}
@@ -255,20 +248,19 @@ class _Reader:
         return self.text.operand_places.get(name) or self.text.defined_at(name)
 
     # ---- terminals
-    def _precedence(self, definition: TerminalDef) -> tuple[int, int, int, int, str]:
+    def _precedence(self, name: str, made: LarkRules, priority: int) -> tuple[int, int, int, int, str]:
         from lark.lexer import PatternStr
 
-        pattern = definition.pattern
+        pattern = made.patterns[name]
         if any(c in pattern.value for c in self.text.holes):
             special = isinstance(self.text.holes.get(pattern.value), SpecialHole)
-            return -definition.priority, not special, 0, 0, str(definition.name)
+            return -priority, not special, 0, 0, name
         written = isinstance(pattern, PatternStr)
-        return -definition.priority, not written, -pattern.max_width, -len(pattern.value), str(definition.name)
+        return -priority, not written, -made.widths[name], -len(pattern.value), name
 
-    def _terminal(self, definition: TerminalDef, tree: Any, ignored: bool) -> Terminal:
+    def _terminal(self, name: str, pattern: Pattern, priority: int, ignored: bool) -> Terminal:
         from lark.lexer import PatternStr
 
-        name, pattern = str(definition.name), definition.pattern
         place = self._place(name)
         text: bytes | None = None
         hole = self.text.holes.get(pattern.value)
@@ -283,7 +275,7 @@ class _Reader:
                     self.report.append(ReportEntry(str(place), name, "enforced", "the empty text is left out"))
                 text = _marker(hole.name) if isinstance(hole, SpecialHole) else None
             elif any(c in pattern.value for c in self.text.holes):
-                constraint = self._compose(tree)
+                constraint = self._compose(self._trees[name])
             else:
                 if isinstance(pattern, PatternStr) and not pattern.flags:
                     text = _encoded(pattern.value)
@@ -300,7 +292,7 @@ class _Reader:
             where = f"{place}: " if place else ""
             about = "" if str(error).startswith("terminal ") else f"terminal {name}: "
             raise type(error)(f"grammar: {where}{about}{error}") from None
-        return Terminal(name, constraint, text, definition.priority, ignored, place)
+        return Terminal(name, constraint, text, priority, ignored, place)
 
     def _anonymous_place(self, pattern: Pattern) -> Place | None:
         """The first place where a string or pattern stands."""
@@ -363,7 +355,7 @@ class _Reader:
             return self._pattern(pattern, None, "")
         children = list(tree.children)
         if tree.data == "literal":
-            pattern = _literal(children[0])
+            pattern = literal_pattern(children[0])
             return self._fill(self.text.holes[pattern.value])
         if tree.data == "expansions":
             parts = [self._compose(c) for c in children]
@@ -380,7 +372,7 @@ class _Reader:
         if tree.data == "maybe":
             return self._compose(children[0]).repeat(0, 1)
         if tree.data == "expr":
-            return self._compose(children[0]).repeat(*_bounds([str(c) for c in children[1:]]))
+            return self._compose(children[0]).repeat(*bounds([str(c) for c in children[1:]]))
         if tree.data == "alias":
             raise ConstraintError("aliases (->) stand in rules, not in terminals")
         assert isinstance(children[0], Tree), tree
@@ -433,22 +425,3 @@ def _encoded(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         raise ConstraintError(f"expected Unicode text, got a lone surrogate in {text!r}") from None
-
-
-def _literal(token: Any) -> Pattern:
-    """The pattern of a string or regular expression of the grammar's text."""
-    from lark.load_grammar import PrepareLiterals
-    from lark.tree import Tree
-
-    pattern: Pattern = PrepareLiterals().transform(Tree("literal", [token])).children[0]
-    return pattern
-
-
-def _bounds(operator: list[str]) -> tuple[int, int | None]:
-    """How often ``x?``, ``x*``, ``x+``, ``x~n`` and ``x~n..m`` repeat x."""
-    if operator[0] != "~":
-        return {"?": (0, 1), "*": (0, None), "+": (1, None)}[operator[0]]
-    low, high = int(operator[1]), int(operator[-1])
-    if not 0 <= low <= high:
-        raise ConstraintError(f"expected 0 <= n <= m in ~n..m, got ~{low}..{high}")
-    return low, high

@@ -121,14 +121,19 @@ class LarkText:
         self.holes: dict[str, Hole] = {}
         self.definitions: dict[str, list[Place]] = {}
         self.written: dict[str, Place] = {}  # names of definitions in this text, neither imported nor declared
-        self.uses: dict[str, Place] = {}
+        self.uses: dict[str, int] = {}  # offset of the first use of each name
         self.operand_places: dict[str, Place] = {}
         self.imports: dict[str, Place] = {}  # by path, such as common/foo.lark
         self._lines = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
         self._used_characters = {c for c in text if ord(c) >= _FIRST_HOLE}
         self._names = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
         self._appended = _Pieces()
-        pieces = self._rewrite(self._tokens(), list(named))
+        tokens = self._tokens()
+        self._plain = not any(
+            t.type in _ADDED or (t.type == "TILDE" and (i + 1 == len(tokens) or tokens[i + 1].type != "NUMBER"))
+            for i, t in enumerate(tokens)
+        )
+        pieces = self._rewrite(tokens, list(named))
         pieces.add("\n")
         pieces.extend(self._appended)
         self.text = pieces.text()
@@ -163,6 +168,10 @@ class LarkText:
         """Where a name is defined, imported or declared first."""
         found = self.definitions.get(name)
         return found[0] if found else None
+
+    def used_at(self, name: str) -> Place | None:
+        """Where a name is used first."""
+        return self.place(self.uses[name]) if name in self.uses else None
 
     def error(self, place: Place, text: str) -> ConstraintError:
         """An error at a place."""
@@ -213,7 +222,7 @@ class LarkText:
                         f"grammar: constraints={{{name!r}: ...}} names nothing in the grammar; "
                         f"use {name} in a rule, or leave it out"
                     )
-                self._name(name, self.uses[name])
+                self._name(name, self.place(self.uses[name]))
         return out
 
     def _statement(self, tokens: list[_Token], out: _Pieces, named: list[str]) -> None:
@@ -236,8 +245,19 @@ class LarkText:
                     raise self.error(place, f"{name} is defined here and in constraints=; drop one of the two")
                 self.definitions.setdefault(name, []).append(place)
                 self.written.setdefault(name, place)
+        if self._plain:
+            self._uses(tokens[colon + 1 :])
+            out.copy(self.original, tokens[0].start, tokens[-1].end)
+            return
         out.copy(self.original, tokens[0].start, tokens[colon].end)
         self._body(tokens[colon + 1 :], out)
+
+    def _uses(self, tokens: list[_Token]) -> None:
+        before = ""
+        for token in tokens:
+            if token.type in ("RULE", "TERMINAL") and before != "_TO":
+                self.uses.setdefault(self._token_text(token), token.start)
+            before = token.type
 
     def _declare(self, tokens: list[_Token], out: _Pieces, named: list[str]) -> None:
         kept = []
@@ -349,7 +369,7 @@ class LarkText:
             if token.type == "RULE":
                 alternative.rule = token
             if token.type in ("RULE", "TERMINAL") and not alternative.alias:
-                self.uses.setdefault(self._token_text(token), place)
+                self.uses.setdefault(self._token_text(token), token.start)
             alternative.current.copy(self.original, token.start, token.end)
 
     def _complement(self, alternative: _Alternative, end: int) -> None:

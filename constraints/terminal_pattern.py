@@ -17,6 +17,7 @@ from .preferred_match import OutsideError, preferred_match
 from .regex import regex
 
 _PROPERTY = re.compile(r"\\[pP]\{[^}]*\}")
+_DELICATE = re.compile(r"[*+?}]\?|\(\?[=!<]|\\[bBAZ]|(?<!\[)\^|\$")  # may be lazy or look around
 _FIRST_STAND_IN = 0xF0000  # Supplementary Private Use Area-A
 
 
@@ -29,6 +30,8 @@ def terminal_pattern(pattern: str) -> tuple[Constraint, str]:
     the longest match decides alike, as in ``\w+\b`` or ``[a-z]+(?![a-z])``.
     """
     language = regex(pattern)
+    if not _DELICATE.search(pattern):
+        return language, ""
     tree, properties = _parse(pattern)
     if tree is None:
         return language, ""

@@ -61,9 +61,7 @@ def compare(seed: int, texts: int) -> tuple[int, int]:
     text = random_grammar(rng)
     try:
         parser = lark.Lark(text, parser="earley", lexer="basic")
-    except lark.exceptions.GrammarError:  # an alternative that is there twice
-        with pytest.raises(tokamata.ConstraintError):
-            tokamata.grammar(text)
+    except lark.exceptions.GrammarError:  # an alternative that is there twice, which changes no text
         return 0, 0
     source = read_lark(text)
     constraint = tokamata.grammar(text) if source.start in shortest(source) else None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import lark
 import pytest
-from oracle.grammar import accepts
+from oracle.grammar import accepts, derivations
+from tokamata.constraints import grammars
 from tokamata.constraints.grammar_source import GrammarSource, Place
 from tokamata.constraints.lark_source import read_lark
 
@@ -274,3 +276,33 @@ def test_deep_and_wide_sources_end() -> None:
         read_lark("start: " + "(" * 5000 + '"a"' + ")" * 5000 + "\n")
     source = read_lark("start: " + " ".join(f'"a{i}"?' for i in range(40)) + "\n")
     assert len(source.productions) < 300
+
+
+@pytest.mark.parametrize("name", [*GRAMMARS, "python", "sql", "xml", "pgn"])
+def test_rules_equal_larks(name: str) -> None:
+    """The same terminals in Lark's order of patterns, and as many productions of each written rule as Lark makes."""
+    text = GRAMMARS[name] if name in GRAMMARS else grammars.text(name)
+    source = read_lark(text, lexer="contextual")
+    loaded, _ = lark.load_grammar.load_grammar(text, "<string>", [], False)
+    terminals, rules, _ = loaded.compile(["start"], {"_NEWLINE"})
+    assert {t.name for t in terminals if not t.name.startswith("__")} <= {t.name for t in source.terminals}
+    assert len(source.terminals) == len(terminals) + 2 * ("_INDENT" in text)
+    patterns = [t for t in terminals if t.pattern.type == "re" and not t.name.startswith("__")]
+    patterns.sort(key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name))
+    order = {t.name for t in patterns}
+    assert [t.name for t in source.terminals if t.name in order] == [t.name for t in patterns]
+    if not any("_part_" in r.name for r in source.rules):
+        ours = Counter(source.rules[p.rule].name for p in source.productions if source.rules[p.rule].written)
+        theirs = Counter(str(r.origin.name) for r in rules)
+        assert ours == {n: theirs[n] for n in ours}
+        assert {n for n in theirs if not n.startswith("__") and "{" not in n} == set(ours)
+
+
+def test_many_repetitions_stay_small() -> None:
+    """x~n..m in few rules; each number of x is derived once."""
+    for low, high in ((0, 60), (70, 70), (3, 1000), (1001, 1007)):
+        source = read_lark(f'start: x~{low}..{high}\nx: "a" | "b" x\n')
+        assert len(source.productions) < 150
+        for n in (low - 1, low, (low + high) // 2, high, high + 1):
+            if n >= 0 and n < 75:
+                assert derivations(source, [0] * n) == (low <= n <= high)
