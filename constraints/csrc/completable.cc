@@ -52,6 +52,7 @@ void Completable::Spend(size_t steps) {
 bool Completable::EndsFreely(Lexer::State lexer) {
   if (lexer >= free_.size()) free_.resize(lexer + lexer / 2 + 64, 0);
   if (free_[lexer]) return free_[lexer] == 2;
+  const size_t spent = std::exchange(spent_, 0);
   bool free = rules_.has_separator && !Intersects(lexer_->Possible(lexer), rules_.unseparated);
   if (!free && (rules_.has_separator || !rules_.contextual))
     free = ForEachEnd(lexer, Lexer::kDead, [&](uint32_t terminal, Pending longer) {
@@ -60,6 +61,7 @@ bool Completable::EndsFreely(Lexer::State lexer) {
         return !longer || longer == after_separator_ || !lexer_->Next(longer, rules_.separator);
       return IsAlwaysGood(terminal, ClassOf(longer));
     });
+  spent_ = spent;
   free_[lexer] = free ? 2 : 1;
   return free;
 }
@@ -324,15 +326,20 @@ bool Completable::Search(const Position& p) {
 
 bool Completable::EndsFreelyAt(const Position& p) {
   if (EndsFreely(p.lexer)) return true;
-  if (!rules_.indentation || rules_.contextual) return false;
+  if (rules_.has_separator || rules_.contextual) return false;
   const auto [known, added] = free_at_.emplace(Key(p.lexer, p.stacks), false);
   if (!added) return known->second;
+  const size_t spent = std::exchange(spent_, 0);
   const bool free = ForEachEnd(p.lexer, Lexer::kDead, [&](uint32_t terminal, Pending after) {
-    if (terminal < lexer_->NumTerminals()) return false;
-    const ParserStates::Set next = stacks_->Advance(p.stacks, terminal);
-    return next != ParserStates::kNone && next != ParserStates::kUnknown && !stacks_->InBrackets(p.stacks) &&
-           IsAlwaysGood(rules_.indentation->newline, ClassOf(after));
+    const bool newline = terminal >= lexer_->NumTerminals();
+    if (newline && stacks_->InBrackets(p.stacks)) {
+      const std::vector<Pending> all = AfterIgnored(after, true);
+      return std::any_of(all.begin(), all.end(), [&](Pending n) { return IsAlwaysGoodOn(p.stacks, ClassOf(n)); });
+    }
+    return IsAlwaysGoodOn(HasTerminal(rules_.ignored, terminal) ? p.stacks : stacks_->Advance(p.stacks, terminal),
+                          ClassOf(after));
   });
+  spent_ = spent;
   return free_at_[Key(p.lexer, p.stacks)] = free;
 }
 
@@ -368,6 +375,16 @@ void Completable::FindAlwaysGood() {
         again = true;
       }
   }
+}
+
+bool Completable::IsAlwaysGoodOn(ParserStates::Set stacks, Class pending) {
+  if (stacks == ParserStates::kNone || stacks == ParserStates::kUnknown) return false;
+  if (always_good_.empty()) FindAlwaysGood();
+  if (pending >= always_good_.size()) return false;
+  const StackSets::Set tops = stacks_->StacksOf(stacks);
+  bool good = stacks_->Stacks().HasBottom(tops);
+  stacks_->Stacks().ForEachTop(tops, [&](uint32_t state, StackSets::Set) { good = good || always_good_[pending][state]; });
+  return good;
 }
 
 bool Completable::IsAlwaysGood(uint32_t terminal, Class pending) {

@@ -29,7 +29,7 @@ class Completable {
   // Whether a lexeme that is being read, with nothing pending, can end so that whatever the stacks are the text can be
   // completed. May be false where it could: then Ask.
   bool EndsFreely(Lexer::State lexer);
-  // The same where it may also end by a newline whose column fits the stacks, as far as they are known.
+  // The same where the tops of the stacks tell more.
   bool EndsFreelyAt(const Position& p);
 
  private:
@@ -67,9 +67,11 @@ class Completable {
   void Expand(uint32_t node);
   bool CanEndAt(ParserStates::Set stacks, Pending pending);
   bool CanEnd(StackSets::Set stacks, Class pending);
-  // Whether any stack can be completed that has a state on top (of `terminal`'s arcs, or any) and this pending.
+  // Whether every stack can be completed with this pending: whose top an arc of the terminal enters (any top after an
+  // ignored one), or, On, one of these tops.
   void FindAlwaysGood();
   bool IsAlwaysGood(uint32_t terminal, Class pending);
+  bool IsAlwaysGoodOn(ParserStates::Set stacks, Class pending);
   void Spend(size_t steps);
 
   const LexedRules& rules_;

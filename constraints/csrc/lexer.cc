@@ -218,10 +218,19 @@ void Lexer::SplitByAny(Expr any, std::vector<Class>* classes) {
     }
 }
 
+// Whether a line end has to come before the lexeme can end: then the column up to here does not matter.
+bool Lexer::NeedsLineEnd(Expr rest) {
+  const auto [known, added] = needs_line_end_.emplace(rest, false);
+  if (!added) return known->second;
+  const bool needs =
+      !pool_->Nullable(rest) && pool_->IsEmpty(pool_->Intersect(rest, pool_->Star(pool_->Bytes(ByteSet::All() - ByteSet::Of('\n')))));
+  return needs_line_end_[rest] = needs;
+}
+
 // Puts what a part becomes on some bytes into the classes.
 void Lexer::SplitBySteps(const Part& part, const Expressions::Term& step, std::vector<Class>* classes, ByteSet* seen) {
   ByteSet left = step.bytes;
-  const Part target{part.terminal, step.target, part.column};
+  const Part target{part.terminal, step.target, part.column && NeedsLineEnd(step.target) ? 0 : part.column};
   if (left.Intersects(*seen))
     for (size_t c = 0, n = classes->size(); c < n && left.Any(); ++c) {
       const ByteSet common = (*classes)[c].bytes & left;

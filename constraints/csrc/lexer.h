@@ -78,6 +78,7 @@ class Lexer final : public DelayedAcceptor {
     std::vector<Part> parts;
     Expr any;
   };
+  bool NeedsLineEnd(Expr rest);
   void SplitBySteps(const Part& part, const Expressions::Term& step, std::vector<Class>* classes, ByteSet* seen);
   void SplitByAny(Expr any, std::vector<Class>* classes);
   void FillRow(State q, State* row, ByteSet* live) override;
@@ -86,6 +87,7 @@ class Lexer final : public DelayedAcceptor {
   std::unique_ptr<Expressions> pool_;
   std::vector<Expr> terminals_;
   const Indentation* indentation_;  // outlives the lexer, or null
+  std::unordered_map<Expr, bool> needs_line_end_;
   std::vector<uint8_t> overlap_;  // of pairs: 0 unknown, 1 no, 2 yes
   StableArray<Parts> parts_;      // by state
   std::unordered_map<uint64_t, std::vector<State>> index_;
