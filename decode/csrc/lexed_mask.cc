@@ -68,39 +68,42 @@ void LexedMask::Add(uint32_t state, uint32_t* row) {
 }
 
 void LexedMask::AddPosition(const Position& p, uint32_t* row) {
-  Position at = p;
-  if (p.lexer == Position::kBoundary) at.lexer = grammar_->steps().Begin(p.stacks);
-  if (p.pending) {
-    Level level;
-    Walk(0, {p}, &level);
-    return Write(level.tokens, row);
-  }
-  if (!at.lexer) return;
-  Write(RowAt(0, at.lexer).inside, row);
+  const Lexer::State lexer = p.lexer == Position::kBoundary ? grammar_->steps().Begin(p.stacks) : p.lexer;
+  if (!lexer) return;
+  const uint32_t lexing = Number(lexer, p.pending);
+  Write(RowAt(0, lexing).inside, row);
   ParserStates& stacks = grammar_->stacks();
   const Level* before = nullptr;
   for (const uint32_t depth : kDepths) {
     const Set cut = stacks.Truncate(p.stacks, depth);
     const bool whole = !stacks.HasVariables(cut);
-    before = &LevelOf(cut, at.lexer, before);
+    before = &LevelOf(cut, lexing, before);
     Write(before->tokens, row);
     if (before->blocked.empty() || whole) return;
   }
-  Write(LevelOf(p.stacks, at.lexer, before).tokens, row);
+  Write(LevelOf(p.stacks, lexing, before).tokens, row);
 }
 
-// What a lexer state and stacks allow beyond tokens inside the lexeme and what the level before has found out.
-const LexedMask::Level& LexedMask::LevelOf(Set stacks, Lexer::State lexer, const Level* before) {
-  std::unique_ptr<Level>& known = levels_[Key(stacks, lexer)];
+uint32_t LexedMask::Number(Lexer::State lexer, Lexer::State pending) {
+  const auto [it, added] = lexing_ids_.emplace(Key(lexer, pending), static_cast<uint32_t>(lexings_.size()));
+  if (added) lexings_.push_back({lexer, pending});
+  return it->second;
+}
+
+// What a lexing and stacks allow beyond tokens inside the lexeme and what the level before has found out.
+const LexedMask::Level& LexedMask::LevelOf(Set stacks, uint32_t lexing, const Level* before) {
+  std::unique_ptr<Level>& known = levels_[Key(stacks, lexing)];
   if (known) return *known;
   auto level = std::make_unique<Level>();
   if (!before) {
-    ApplyEnds(0, lexer, stacks, level.get());
+    ApplyEnds(0, lexing, stacks, level.get());
   } else {
-    for (const Blocked& b : before->blocked) Retry(b, {lexer, 0, stacks}, level.get());
+    const Position start{lexings_[lexing].lexer, lexings_[lexing].pending, stacks};
+    for (const Blocked& b : before->blocked) Retry(b, start, level.get());
   }
-  bytes_ += sizeof(Level) + (level->tokens.ids.size() + level->tokens.row.size()) * sizeof(uint32_t) + level->blocked.size() * sizeof(Blocked) + 64;
-  return *(levels_[Key(stacks, lexer)] = std::move(level));
+  bytes_ += sizeof(Level) + (level->tokens.ids.size() + level->tokens.row.size()) * sizeof(uint32_t) +
+            level->blocked.size() * sizeof(Blocked) + 64;
+  return *(levels_[Key(stacks, lexing)] = std::move(level));
 }
 
 LexedMask::Answer LexedMask::Ask(const Position& p) {
@@ -112,43 +115,48 @@ LexedMask::Answer LexedMask::Ask(const Position& p) {
 
 // ---------------------------------------------------------------------------------------------- inside one lexeme
 
-const LexedMask::Row& LexedMask::RowAt(uint32_t node, Lexer::State lexer) {
-  const auto known = rows_.find(Key(node, lexer));
+const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
+  const auto known = rows_.find(Key(node, lexing));
   if (known != rows_.end()) return *known->second;
   Lexer& lexemes = grammar_->lexer();
   Completable& completable = grammar_->completable();
   struct At {
     Lexer::State state;
     const Lexer::State* row;
-    const Lexer::State* longer;  // where the state is final: the row of what is pending then
+    const Lexer::State* pending;  // the row of what is pending, or null
+    const Lexer::State* longer;   // where the state is final: the row of what is pending then, or null
     bool ends;
   };
   std::vector<At> path(trie_.max_depth + 2);
-  const auto enter = [&](Lexer::State q) {
-    At at{q, lexemes.Row(q), nullptr, lexemes.IsFinal(q)};
-    if (at.ends) {
-      const Lexer::State longer = lexemes.Pending(q);
-      at.longer = longer ? lexemes.Row(longer) : nullptr;
-    }
+  const auto enter = [&](Lexer::State q, Lexer::State pending) {
+    At at{q, lexemes.Row(q), pending ? lexemes.Row(pending) : nullptr, nullptr, lexemes.IsFinal(q)};
+    const Lexer::State longer = at.ends ? lexemes.Pending(q) : Lexer::State{Lexer::kDead};
+    if (longer) at.longer = lexemes.Row(longer);
     return at;
   };
   auto row = std::make_unique<Row>();
   std::map<std::tuple<uint32_t, Lexer::State, uint8_t>, std::vector<uint32_t>> exits;
-  std::map<Lexer::State, std::vector<uint32_t>> asked;
+  std::map<uint64_t, std::vector<uint32_t>> asked;
   std::vector<uint32_t> ids;
   std::vector<const Row*> parts;
   const Trie::Node* nodes = trie_.nodes.data;
   const uint32_t base = nodes[node].depth, end = nodes[node].end;
-  path[0] = enter(lexer);
-  Lexer::State last = Lexer::kDead;
-  bool last_free = false;
+  path[0] = enter(lexings_[lexing].lexer, lexings_[lexing].pending);
+  uint64_t last = 0;
+  std::vector<uint32_t>* to = nullptr;  // where tokens go that end like the last one
   for (uint32_t n = node + 1; n < end;) {
     const Trie::Node& child = nodes[n];
     const uint32_t depth = child.depth - base;
     const At& at = path[depth - 1];
+    const Lexer::State pending = at.pending ? at.pending[child.byte] : Lexer::State{Lexer::kDead};
+    if (pending && lexemes.IsFinal(pending)) {  // an earlier lexeme was longer
+      n = child.end;
+      continue;
+    }
     if (at.ends) {
-      const Lexer::State longer = at.longer ? at.longer[child.byte] : Lexer::kDead;
-      if (!longer || !lexemes.IsFinal(longer)) exits[{lexemes.Accepted(at.state), longer, child.byte}].push_back(n);
+      const Lexer::State longer = at.longer ? at.longer[child.byte] : Lexer::State{Lexer::kDead};
+      if (!longer || !lexemes.IsFinal(longer))
+        exits[{lexemes.Accepted(at.state), lexemes.UnionOfPending(pending, longer), child.byte}].push_back(n);
     }
     const Lexer::State next = at.row[child.byte];
     if (!next) {
@@ -156,72 +164,78 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, Lexer::State lexer) {
       continue;
     }
     if (trie_.TokensBegin(n) != trie_.TokensEnd(n)) {
-      if (next != last) {
-        last = next;
-        last_free = completable.EndsFreely(next);
+      if (Key(next, pending) != last) {
+        last = Key(next, pending);
+        to = !pending && completable.EndsFreely(next) ? &ids : &asked[last];
       }
-      std::vector<uint32_t>& to = last_free ? ids : asked[next];
-      to.insert(to.end(), trie_.order.begin() + trie_.TokensBegin(n), trie_.order.begin() + trie_.TokensEnd(n));
+      to->insert(to->end(), trie_.order.begin() + trie_.TokensBegin(n), trie_.order.begin() + trie_.TokensEnd(n));
     }
     if (trie_.CountBelow(n) >= kManyTokens) {
-      parts.push_back(&RowAt(n, next));
+      parts.push_back(&RowAt(n, Number(next, pending)));
       n = child.end;
       continue;
     }
-    if (child.end > n + 1) path[depth] = enter(next);
+    if (child.end > n + 1) path[depth] = enter(next, pending);
     ++n;
   }
   TimeLimit::Spend(static_cast<int64_t>(ids.size() / 8 + exits.size()));
   Append(ids.data(), ids.size(), &row->inside);
   for (const Row* part : parts) {
     Merge(part->inside, &row->inside);
-    for (const auto& [state, some] : part->asked) asked[state].insert(asked[state].end(), some.begin(), some.end());
+    for (const auto& [at, some] : part->asked) {
+      std::vector<uint32_t>& all = asked[Key(at.lexer, at.pending)];
+      all.insert(all.end(), some.begin(), some.end());
+    }
     for (const Exit& e : part->exits) {
-      std::vector<uint32_t>& to = exits[{e.terminal, e.pending, e.byte}];
-      to.insert(to.end(), part->nodes.begin() + e.first, part->nodes.begin() + e.first + e.count);
+      std::vector<uint32_t>& all = exits[{e.terminal, e.pending, e.byte}];
+      all.insert(all.end(), part->nodes.begin() + e.first, part->nodes.begin() + e.first + e.count);
     }
   }
-  for (auto& [state, some] : asked) row->asked.emplace_back(state, std::move(some));
+  for (auto& [key, some] : asked) {
+    bytes_ += some.size() * sizeof(uint32_t);
+    row->asked.emplace_back(Lexing{static_cast<uint32_t>(key >> 32), static_cast<uint32_t>(key)}, std::move(some));
+  }
   for (const auto& [key, places] : exits) {
     row->exits.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), static_cast<uint32_t>(row->nodes.size()),
                           static_cast<uint32_t>(places.size())});
     row->nodes.insert(row->nodes.end(), places.begin(), places.end());
   }
-  bytes_ += sizeof(Row) + (row->inside.ids.size() + row->inside.row.size()) * sizeof(uint32_t) + row->exits.size() * sizeof(Exit) + row->nodes.size() * sizeof(uint32_t) + 64;
-  return *(rows_[Key(node, lexer)] = std::move(row));
+  bytes_ += sizeof(Row) + (row->inside.ids.size() + row->inside.row.size()) * sizeof(uint32_t) +
+            row->exits.size() * sizeof(Exit) + row->nodes.size() * sizeof(uint32_t) + 64;
+  return *(rows_[Key(node, lexing)] = std::move(row));
 }
 
 // ---------------------------------------------------------------------------------------------- past lexemes
 
-void LexedMask::ApplyEnds(uint32_t node, Lexer::State lexer, Set stacks, Level* level) {
-  const Row& r = RowAt(node, lexer);
-  for (uint32_t i = 0; i < r.asked.size(); ++i) ApplyAsked(r, i, node, lexer, stacks, level);
-  for (uint32_t i = 0; i < r.exits.size(); ++i) ApplyExit(r, i, node, lexer, stacks, level);
+void LexedMask::ApplyEnds(uint32_t node, uint32_t lexing, Set stacks, Level* level) {
+  const Row& r = RowAt(node, lexing);
+  for (uint32_t i = 0; i < r.asked.size(); ++i) ApplyAsked(r, i, node, lexing, stacks, level);
+  for (uint32_t i = 0; i < r.exits.size(); ++i) ApplyExit(r, i, node, lexing, stacks, level);
 }
 
-void LexedMask::ApplyAsked(const Row& r, uint32_t asked, uint32_t node, Lexer::State lexer, Set stacks, Level* level) {
+void LexedMask::ApplyAsked(const Row& r, uint32_t asked, uint32_t node, uint32_t lexing, Set stacks, Level* level) {
   const auto& [end, ids] = r.asked[asked];
-  switch (Ask({end, 0, stacks})) {
+  switch (Ask({end.lexer, end.pending, stacks})) {
     case Answer::kNo: return;
-    case Answer::kUnknown: return level->blocked.push_back({node, lexer, static_cast<uint32_t>(r.exits.size()) + asked});
+    case Answer::kUnknown: return level->blocked.push_back({node, lexing, static_cast<uint32_t>(r.exits.size()) + asked});
     case Answer::kYes:
       Append(ids.data(), ids.size(), &level->tokens);
   }
 }
 
-void LexedMask::ApplyExit(const Row& r, uint32_t exit, uint32_t node, Lexer::State lexer, Set stacks, Level* level) {
+void LexedMask::ApplyExit(const Row& r, uint32_t exit, uint32_t node, uint32_t lexing, Set stacks, Level* level) {
   const Exit& e = r.exits[exit];
   TimeLimit::Spend(1 + e.count / 4);
   const Set after = HasTerminal(grammar_->Rules().ignored, e.terminal) ? stacks : grammar_->stacks().Advance(stacks, e.terminal);
   if (after == ParserStates::kNone) return;
   if (after == ParserStates::kUnknown || grammar_->stacks().Allowed(after) == ParserStates::kUnknown)
-    return level->blocked.push_back({node, lexer, exit});
+    return level->blocked.push_back({node, lexing, exit});
   const Lexer::State begin = grammar_->steps().Begin(after);
   const Position next{begin ? grammar_->lexer().Next(begin, e.byte) : Lexer::kDead, e.pending, after};
   if (!next.lexer) return;
   switch (Ask(next)) {
     case Answer::kNo: return;
-    case Answer::kUnknown: return level->blocked.push_back({node, lexer, exit});
+    case Answer::kUnknown: return level->blocked.push_back({node, lexing, exit});
     case Answer::kYes:
       for (uint32_t i = e.first; i < e.first + e.count; ++i) {
         AddAt(r.nodes[i], &level->tokens);
@@ -232,9 +246,10 @@ void LexedMask::ApplyExit(const Row& r, uint32_t exit, uint32_t node, Lexer::Sta
 
 void LexedMask::Below(uint32_t node, const Position& p, Level* level) {
   if (trie_.nodes[node].end == node + 1) return;
-  if (!p.pending && trie_.CountBelow(node) >= kSomeTokens) {
-    Merge(RowAt(node, p.lexer).inside, &level->tokens);
-    return ApplyEnds(node, p.lexer, p.stacks, level);
+  if (trie_.CountBelow(node) >= kSomeTokens) {
+    const uint32_t lexing = Number(p.lexer, p.pending);
+    Merge(RowAt(node, lexing).inside, &level->tokens);
+    return ApplyEnds(node, lexing, p.stacks, level);
   }
   Walk(node, {p}, level);
 }
@@ -304,12 +319,12 @@ void LexedMask::Retry(const Blocked& b, const Position& start, Level* level) {
     return;
   }
   for (const Position& p : positions) {
-    if (p.lexer != b.lexer || p.pending) continue;
-    const Row& r = RowAt(b.node, b.lexer);
+    if (Number(p.lexer, p.pending) != b.lexing) continue;
+    const Row& r = RowAt(b.node, b.lexing);
     if (b.what < r.exits.size())
-      ApplyExit(r, b.what, b.node, b.lexer, p.stacks, level);
+      ApplyExit(r, b.what, b.node, b.lexing, p.stacks, level);
     else
-      ApplyAsked(r, b.what - static_cast<uint32_t>(r.exits.size()), b.node, b.lexer, p.stacks, level);
+      ApplyAsked(r, b.what - static_cast<uint32_t>(r.exits.size()), b.node, b.lexing, p.stacks, level);
   }
 }
 

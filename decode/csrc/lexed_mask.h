@@ -36,17 +36,21 @@ class LexedMask {
     uint8_t byte;
     uint32_t first, count;  // in Row::nodes
   };
-  struct Row {  // of a node that was entered with a lexer state
+  // A lexer state with what is pending beside it, kept by number.
+  struct Lexing {
+    Lexer::State lexer, pending;
+  };
+  struct Row {  // of a node that was entered so
     Tokens inside;
-    std::vector<std::pair<Lexer::State, std::vector<uint32_t>>> asked;  // inside, by end states that do not end freely
+    std::vector<std::pair<Lexing, std::vector<uint32_t>>> asked;  // inside, by where they end if not freely
     std::vector<Exit> exits;
     std::vector<uint32_t> nodes;
   };
   struct Blocked {  // needs deeper stacks
     static constexpr uint32_t kNode = 0xffffffff;
     uint32_t node;
-    Lexer::State lexer;  // with `what`: of the row at the node
-    uint32_t what;       // an exit of that row, its exits' number + i for asked[i], or kNode for the whole node
+    uint32_t lexing;  // with `what`: of the row at the node
+    uint32_t what;    // an exit of that row, its exits' number + i for asked[i], or kNode for the whole node
   };
   struct Level {
     Tokens tokens;
@@ -55,13 +59,14 @@ class LexedMask {
   enum class Answer { kNo, kYes, kUnknown };
 
   // Everything below is about tokens strictly below a node.
-  const Row& RowAt(uint32_t node, Lexer::State lexer);
+  uint32_t Number(Lexer::State lexer, Lexer::State pending);
+  const Row& RowAt(uint32_t node, uint32_t lexing);
   void AddPosition(const Position& p, uint32_t* row);
-  const Level& LevelOf(Set stacks, Lexer::State lexer, const Level* before);
+  const Level& LevelOf(Set stacks, uint32_t lexing, const Level* before);
   Answer Ask(const Position& p);
-  void ApplyEnds(uint32_t node, Lexer::State lexer, Set stacks, Level* level);
-  void ApplyExit(const Row& r, uint32_t exit, uint32_t node, Lexer::State lexer, Set stacks, Level* level);
-  void ApplyAsked(const Row& r, uint32_t asked, uint32_t node, Lexer::State lexer, Set stacks, Level* level);
+  void ApplyEnds(uint32_t node, uint32_t lexing, Set stacks, Level* level);
+  void ApplyExit(const Row& r, uint32_t exit, uint32_t node, uint32_t lexing, Set stacks, Level* level);
+  void ApplyAsked(const Row& r, uint32_t asked, uint32_t node, uint32_t lexing, Set stacks, Level* level);
   void Below(uint32_t node, const Position& p, Level* level);
   void Walk(uint32_t root, const std::vector<Position>& positions, Level* level);
   void Retry(const Blocked& b, const Position& start, Level* level);
@@ -79,8 +84,10 @@ class LexedMask {
   const uint32_t words_;
   const size_t most_bytes_;
   size_t bytes_ = 0;
-  std::unordered_map<uint64_t, std::unique_ptr<Row>> rows_;      // by node and lexer state
-  std::unordered_map<uint64_t, std::unique_ptr<Level>> levels_;  // by stacks and lexer state
+  std::vector<Lexing> lexings_;
+  std::unordered_map<uint64_t, uint32_t> lexing_ids_;
+  std::unordered_map<uint64_t, std::unique_ptr<Row>> rows_;      // by node and lexing
+  std::unordered_map<uint64_t, std::unique_ptr<Level>> levels_;  // by stacks and lexing
 };
 
 }  // namespace tokamata
