@@ -29,7 +29,8 @@ def read_lark(
     lexer: Lexing | None = None,
     constraints: Mapping[str, Constraint] | None = None,
 ) -> GrammarSource:
-    r"""Read a grammar in Lark's notation; ``start`` is ``"start"`` and ``lexer`` ``"basic"`` where they are not given.
+    r"""Read a grammar in Lark's notation; ``start`` is ``"start"`` where it is not given, and ``lexer`` what the first
+    line says, such as ``// lexer: none``, or else ``"basic"``.
 
     The ``lark`` package reads it, so that rules, terminals, priorities, templates, aliases, ``%import``, ``%ignore``,
     ``%override``, ``%extend``, ``%declare``, ``[x]``, ``x~2..5`` and the flags of regular expressions are what they are
@@ -50,9 +51,15 @@ def read_lark(
     except ImportError:
         raise ImportError("grammar: Lark grammars need the lark package; pip install 'tokamata[grammar]'") from None
     try:
-        return _Reader(text, start or "start", lexer or "basic", dict(constraints or {})).read()
+        return _Reader(text, start or "start", lexer or _stated_lexer(text), dict(constraints or {})).read()
     except RecursionError:
         raise LimitError("grammar: limit reached: nesting of the grammar's text; use rules instead of groups") from None
+
+
+def _stated_lexer(text: str) -> Lexing:
+    """Return the lexer that the first line of a grammar asks for."""
+    line = text.partition("\n")[0].rstrip()
+    return "none" if line == "// lexer: none" else "contextual" if line == "// lexer: contextual" else "basic"
 
 
 class _Reader:

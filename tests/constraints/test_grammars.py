@@ -23,6 +23,7 @@ import pytest
 from oracle.lark_parser import parser
 from tokamata.automata.errors import ConstraintError
 from tokamata.constraints import grammars
+from tokamata.constraints.lark_source import read_lark
 
 import tokamata
 
@@ -37,7 +38,7 @@ def corpus(name: str) -> dict[str, list[str]]:
 
 @cache
 def by_tokamata(name: str) -> tokamata.Constraint:
-    return tokamata.grammar(grammars.text(name), lexer=grammars.describe(name).lexer)
+    return tokamata.grammar(grammars.text(name))
 
 
 @cache
@@ -174,6 +175,19 @@ def test_every_grammar_is_described_and_has_a_corpus() -> None:
         assert found.leaves_out
         assert grammars.text(name).startswith(f"// lexer: {found.lexer}\n")
     assert sorted(p.stem for p in CORPUS.glob("*.json")) == list(grammars.names())
+
+
+@pytest.mark.parametrize("name", grammars.names())
+def test_the_first_line_chooses_the_lexer(name: str) -> None:
+    text = grammars.text(name)
+    assert read_lark(text).lexer == grammars.describe(name).lexer
+    assert read_lark(text.replace("\n", "\r\n", 1)).lexer == grammars.describe(name).lexer
+    assert read_lark("\n" + text).lexer == "basic"
+
+
+def test_a_given_lexer_goes_before_the_first_line() -> None:
+    assert read_lark("// lexer: none\nstart: /a+/", lexer="contextual").lexer == "contextual"
+    assert read_lark("// lexer: contextual\nstart: /a+/").lexer == "contextual"
 
 
 def test_unknown_names_and_descriptions() -> None:

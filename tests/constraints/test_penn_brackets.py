@@ -87,7 +87,7 @@ def random_tree(rng: random.Random, words: list[str]) -> Tree:
 )
 def test_trees_and_damaged_trees(words: list[str], max_depth: int | None) -> None:
     grammar = penn_brackets(words, labels=["S", "NP"], tags=["D", "N"], max_depth=max_depth)
-    accepts, by_lark = tokamata.grammar(grammar, lexer="none").accepts, parser(grammar, "none")
+    accepts, by_lark = tokamata.grammar(grammar).accepts, parser(grammar, "none")
     seed = 11
     rng = random.Random(seed)
     found = {True: 0, False: 0}
@@ -104,14 +104,14 @@ def test_trees_and_damaged_trees(words: list[str], max_depth: int | None) -> Non
 
 
 def test_brackets_among_the_words_and_default_labels() -> None:
-    accepts = tokamata.grammar(penn_brackets(["(", 'a"b', ")"], max_depth=4), lexer="none").accepts
+    accepts = tokamata.grammar(penn_brackets(["(", 'a"b', ")"], max_depth=4)).accepts
     assert accepts('(NP (-LRB- -LRB-) (NN a"b) (-RRB- -RRB-))')
     assert not accepts('(NP (-LRB- () (NN a"b) (-RRB- )))')
 
 
 def test_a_long_sentence() -> None:
     words = [f"word{i}" for i in range(40)]
-    accepts = tokamata.grammar(penn_brackets(words), lexer="none").accepts
+    accepts = tokamata.grammar(penn_brackets(words)).accepts
     flat = "(S " + " ".join(f"(NN {word})" for word in words) + ")"
     deep = "".join(f"(NP (NN {word}) " for word in words[:-1]) + f"(NN {words[-1]})" + ")" * 39
     assert accepts(flat)

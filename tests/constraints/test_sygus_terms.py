@@ -27,7 +27,7 @@ STRINGS = """(set-logic SLIA)
 
 
 def terms(problem: str, function: str | None = None) -> tokamata.Constraint:
-    return tokamata.grammar(sygus_terms(problem, function), lexer="none")
+    return tokamata.grammar(sygus_terms(problem, function))
 
 
 def test_all_small_terms() -> None:

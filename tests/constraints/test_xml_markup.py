@@ -25,7 +25,7 @@ def is_xml(text: str) -> bool:
 def test_random_trees(attributes: tuple[str, ...]) -> None:
     tags = ["a", "ab", "c.d"]
     grammar = xml_markup(tags, attributes)
-    accepts, by_lark = tokamata.grammar(grammar, lexer="none").accepts, parser(grammar, "none")
+    accepts, by_lark = tokamata.grammar(grammar).accepts, parser(grammar, "none")
     seed = 3
     rng = random.Random(seed)
 
@@ -58,7 +58,7 @@ def test_the_shipped_grammar_is_made_by_it() -> None:
 
 
 def test_prefixes() -> None:
-    accepts = tokamata.grammar(xml_markup(["m:x"], ["xmlns:m"]), lexer="none").accepts
+    accepts = tokamata.grammar(xml_markup(["m:x"], ["xmlns:m"])).accepts
     assert accepts('<m:x xmlns:m="u"><m:x/></m:x>')
     assert not accepts('<m:y xmlns:m="u"/>')
 

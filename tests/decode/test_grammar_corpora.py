@@ -53,7 +53,7 @@ def test_token_by_token(name: str, vocabulary: tokamata.Vocabulary, index: dict[
     if name == "sql":
         source = Statements(41)
         texts += [source.select() for _ in range(300)]
-    grammar = tokamata.grammar(grammars.text(name), lexer=grammars.describe(name).lexer)
+    grammar = tokamata.grammar(grammars.text(name))
     state = tokamata.compile(grammar, vocabulary).start()
     row = np.zeros(-(-len(vocabulary) // 32), np.int32)
     refused = []
