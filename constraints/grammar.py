@@ -33,10 +33,11 @@ def grammar(
     documents it) or ``"ebnf"`` (the notation of the W3C's XML specification). ``start``: the rule to begin with, by
     default ``start`` in Lark, ``root`` in GBNF and the first rule in EBNF. ``constraints``: by name, further terminals.
 
-    ``lexer="basic"`` (Lark's default, if the first line asks for no other, as ``// lexer: none`` does): the text is cut into lexemes by longest match, with backtracking to the last
-    place that matched; the first of equally long ones by precedence is taken, so a keyword is never a name; ignored
-    terminals may stand anywhere between. ``"contextual"``: only terminals that can follow compete. ``"none"`` (GBNF
-    and EBNF): terminals are languages, concatenated.
+    ``lexer="basic"`` (Lark's default, if the first line asks for no other, as ``// lexer: none`` does): the text is
+    cut into lexemes by longest match, with backtracking to the last place that matched; the first of equally long
+    ones by precedence is taken, so a keyword is never a name; ignored terminals may stand anywhere between.
+    ``"contextual"``: only terminals that can follow compete. ``"none"`` (GBNF and EBNF): terminals are languages,
+    concatenated.
 
     Everything context-free works: left recursion, empty and cyclic rules, ambiguity. No text that is allowed leads into
     a dead end, not even where longest match makes terminals run into each other. Rules become automata now
