@@ -29,8 +29,10 @@ def read_lark(
     lexer: Lexing | None = None,
     constraints: Mapping[str, Constraint] | None = None,
 ) -> GrammarSource:
-    r"""Read a grammar in Lark's notation; ``start`` is ``"start"`` where it is not given, and ``lexer`` what the first
-    line says, such as ``// lexer: none``, or else ``"basic"``.
+    r"""Read a grammar in Lark's notation.
+
+    ``start`` is ``"start"`` where it is not given, and ``lexer`` what the first line says, such as ``// lexer: none``,
+    or else ``"basic"``.
 
     The ``lark`` package reads it, so that rules, terminals, priorities, templates, aliases, ``%import``, ``%ignore``,
     ``%override``, ``%extend``, ``%declare``, ``[x]``, ``x~2..5`` and the flags of regular expressions are what they are
