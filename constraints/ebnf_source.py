@@ -65,22 +65,26 @@ class _Reader(Reader):
         if kind == "call":
             return self.call(token, place)
         if kind == "string":
-            return Part("terminal", token, place, constraint=literal(token[1:-1]), literal=token[1:-1].encode())
+            for c in token:
+                self._check(ord(c), repr(c), place)
+            data = token[1:-1].encode()
+            return Part("terminal", token, place, constraint=literal(data), literal=data)
         if kind == "character":
             data = chr(self._codes(token, place)[0][0]).encode()
             return Part("terminal", token, place, constraint=literal(data), literal=data)
         ranges, negated = self._class(token, place)
         return Part("terminal", token, place, constraint=characters(ranges, negated, token))
 
+    def _check(self, code: int, text: str, place: Place) -> None:
+        if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+            raise ConstraintError(f"grammar: {place}: {text} is not a character; use #x0 to #x10FFFF, no surrogates")
+
     def _codes(self, text: str, place: Place) -> list[tuple[int, bool]]:
         """Code points, and whether each was written as #xN."""
         found: list[tuple[int, bool]] = []
         for match in _CHARACTER.finditer(text):
             code = int(match[1], 16) if match[1] else ord(match[2])
-            if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-                raise ConstraintError(
-                    f"grammar: {place}: {match[0]} is not a character; use #x0 to #x10FFFF, no surrogates"
-                )
+            self._check(code, match[0], place)
             found.append((code, match[1] is not None))
         return found
 

@@ -62,8 +62,9 @@ class _Reader(Reader):
             first, comma, last = "".join(str(children[1])[1:-1].split()).partition(",")
             if not first and not last:
                 raise ConstraintError(f"grammar: {_place(children[1])}: expected {{n}}, {{n,}}, {{,m}} or {{n,m}}")
-            low = int(first or 0)
-            return self.repeat(self.part(children[0], place), low, int(last) if last else None if comma else low, text)
+            low = int(first[:12] or 0)
+            high = int(last[:12]) if last else None if comma else low
+            return self.repeat(self.part(children[0], place), low, high, text)
         token = str(children[0])
         if kind == "call":
             return self.call(token, place)

@@ -133,9 +133,14 @@ class _Reader:
 
         try:
             loaded = load_grammar(self.text.text, "<string>", [], False)  # type: ignore[no-untyped-call]
+        except ValueError as error:  # a priority of thousands of digits
+            raise ConstraintError(f"grammar: {error}") from None
         except UnexpectedInput as error:
-            found = str(getattr(error, "token", None) or getattr(error, "char", ""))
-            raise self._error(f"unexpected {found!r}, at line {error.line} column {error.column}") from None
+            raise self._unexpected(error) from None
+        except TypeError as error:  # Lark fails to describe some of its own errors
+            if not isinstance(error.__context__, UnexpectedInput):
+                raise
+            raise self._unexpected(error.__context__) from None
         except LarkError as error:
             raise self._error(str(error)) from None
         except FileNotFoundError as error:
@@ -181,6 +186,10 @@ class _Reader:
             raise
         return made
 
+    def _unexpected(self, error: Any) -> ConstraintError:
+        found = str(getattr(error, "token", None) or getattr(error, "char", ""))
+        return self._error(f"unexpected {found!r}, at line {error.line} column {error.column}")
+
     def _error(self, message: str) -> ConstraintError:
         """Lark's message with the place in front."""
         message = message.strip()
@@ -216,14 +225,21 @@ class _Reader:
 
     def _check_patterns(self, grammar: Grammar) -> None:
         """Raise ConstraintError for a pattern that Python's re cannot read, with what tokamata.regex says about it."""
+        from lark.exceptions import LarkError
         from lark.utils import get_regexp_width
 
         definitions = [(str(n), t) for n, (t, _) in grammar.term_defs] + [
             (str(n), t) for n, _, t, _ in grammar.rule_defs
         ]
         for name, tree in definitions:
-            for token in tree.scan_values(lambda v: getattr(v, "type", "") == "REGEXP") if tree is not None else ():
-                pattern = literal_pattern(token).to_regexp()
+            for token in tree.scan_values(_is_literal) if tree is not None else ():
+                try:
+                    pattern = literal_pattern(token).to_regexp()
+                except LarkError as error:
+                    why = next((str(a.msg) for a in error.args if isinstance(a, SyntaxError)), str(error))
+                    raise ConstraintError(
+                        f"grammar: {self._token_place(name, token)}: {name}: {token}: {why}"
+                    ) from None
                 try:
                     get_regexp_width(pattern)
                 except ImportError:
@@ -355,7 +371,7 @@ class _Reader:
         from lark.load_grammar import PrepareLiterals, TerminalTreeToPattern, nr_deepcopy_tree
         from lark.tree import Tree
 
-        tokens = list(tree.scan_values(lambda v: getattr(v, "type", "") in ("STRING", "REGEXP")))
+        tokens = list(tree.scan_values(_is_literal))
         if not any(c in token for token in tokens for c in self.text.holes):
             copied = nr_deepcopy_tree(tree)  # type: ignore[no-untyped-call]
             if any(not e.children for e in copied.find_data("expansion")) and not tokens:
@@ -423,6 +439,10 @@ class _Reader:
             closing=tuple(names.index(n) for n in _CLOSING if n in names),
         )
         return indent, more
+
+
+def _is_literal(value: Any) -> bool:
+    return getattr(value, "type", "") in ("STRING", "REGEXP")
 
 
 def _marker(name: str) -> bytes:

@@ -81,10 +81,7 @@ class _Pieces:
         self.parts: list[tuple[str, int]] = []  # text, offset in the original or -1
 
     def copy(self, text: str, start: int, end: int) -> None:
-        if self.parts and self.parts[-1][1] >= 0 and self.parts[-1][1] + len(self.parts[-1][0]) == start:
-            self.parts[-1] = (self.parts[-1][0] + text[start:end], self.parts[-1][1])
-        else:
-            self.parts.append((text[start:end], start))
+        self.parts.append((text[start:end], start))
 
     def add(self, text: str) -> None:
         self.parts.append((text, -1))

@@ -86,6 +86,7 @@ def test_classes_strings_and_start() -> None:
         ("a ::= 'x' - ", ConstraintError, "line 1, column 11: expected .* a string"),
         ("", ConstraintError, "expected a rule, name ::= ..., got none"),
         ("a = 'x'", ConstraintError, "line 1, column 1: expected name ::=, got"),
+        ("a ::= '\ud800'", ConstraintError, "line 1, column 7: .* is not a character"),
         ("a ::= #xD800", ConstraintError, "line 1, column 7: #xD800 is not a character"),
         ("a ::= [z-a]", ConstraintError, "line 1, column 7: .* ends before it begins"),
         ("a ::= [^]", ConstraintError, r"line 1, column 7: \[\^\] is an empty class"),

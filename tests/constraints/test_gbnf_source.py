@@ -170,6 +170,7 @@ def test_with_a_lexer_no_terminal_is_empty() -> None:
         ('root ::= "a"\nroot ::= "b"', ConstraintError, "line 2, column 1: rule root is defined more than once"),
         ("", ConstraintError, "line 1, column 1: expected a name"),
         ('root ::= "a"{2000000} x\nx ::= "b"', LimitError, "line 1, column 10: limit reached: repeats=1000000"),
+        ('root ::= "a"{' + "9" * 5000 + "}", LimitError, "line 1, column 10: limit reached: repeats=1000000"),
         ("root ::= " + "(" * 5000 + '"a"' + ")" * 5000, LimitError, "nesting"),
     ],
 )
