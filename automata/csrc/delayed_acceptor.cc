@@ -55,7 +55,11 @@ const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
 
 DelayedAcceptor::State DelayedAcceptor::RunSlowly(State q, std::string_view bytes) {
   const TimeLimit time("acceptor", "seconds", seconds);
-  for (size_t i = 0; i < bytes.size() && q; ++i) q = Row(q)[static_cast<uint8_t>(bytes[i])];
+  for (size_t i = 0; i < bytes.size() && q; ++i) {
+    const uint8_t b = static_cast<uint8_t>(bytes[i]);
+    State next;
+    q = !HasRow(q) && Step(q, b, &next) ? next : Row(q)[b];
+  }
   return q;
 }
 

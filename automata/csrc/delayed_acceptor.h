@@ -85,6 +85,9 @@ class DelayedAcceptor {
   // A state that allows the same strings of at most `length` bytes as q (counters beyond the length are clamped), and
   // is final exactly where q is.
   virtual State Canonical(State q, uint32_t) { return q; }
+  // Whether q is x{low,high} and a rest: then *star is x*, and *unbounded x{low,} and the same rest. Texts of at most low
+  // bytes can be extended in q exactly when they can in *star, those of at most high bytes when they can in *unbounded.
+  virtual bool Counts(State, uint32_t* /*low*/, uint32_t* /*high*/, State* /*star*/, State* /*unbounded*/) { return false; }
   // Whether q is the intersection of a state without bound and a state that only counts: then a text of at most *slack
   // bytes is allowed in q exactly when it is in both.
   virtual bool Bounded(State, State* /*unbounded*/, State* /*counter*/, uint32_t* /*slack*/) { return false; }
@@ -124,6 +127,8 @@ class DelayedAcceptor {
     uint32_t source = 0;  // what the producer knows the state as
     bool final = false;
   };
+  // The successor of a state without a row, where it is found without making one.
+  virtual bool Step(State, uint8_t, State*) { return false; }
   // Called under the lock: fills row (all zero before) and *live.
   virtual void FillRow(State q, State* row, ByteSet* live) = 0;
   State AddState(uint32_t source, bool final);  // under the lock, or while constructing

@@ -69,6 +69,8 @@ class RuleSource {
   // The same rules for another pool, sharing nothing that changes.
   virtual std::shared_ptr<RuleSource> Clone(Expressions* pool) const = 0;
   virtual size_t MemoryBytes() const { return 0; }
+  // What a rule has left after a byte, where that is known without its language; kEmpty: nothing begins with the byte.
+  virtual bool Step(uint32_t /*rule*/, uint8_t /*byte*/, Expr* /*rest*/) { return false; }
   // ---- hints for masks, as DelayedAcceptor::Texts and ForEachText have them, with expressions for states
   virtual bool Texts(uint32_t /*rule*/, Expr* /*model*/, RuleText* /*place*/) { return false; }
   using TextVisitor = std::function<void(std::string_view text, const RuleText* child, Expr after)>;

@@ -194,6 +194,23 @@ DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
   return StateOf(pool_->Concat(pool_->Repeat(r.body, low, high), r.rest));
 }
 
+bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  Expr head = Source(q), rest = kEpsilonExpr;
+  if (pool_->Kind(head) == ExprKind::kConcat) {
+    rest = pool_->Tail(head);
+    head = pool_->Head(head);
+  }
+  if (pool_->Kind(head) != ExprKind::kRepeat || pool_->MayBeEmpty(head)) return false;
+  *low = pool_->Low(head);
+  *high = pool_->High(head);
+  if (*low <= 1 && (*high == kUnbounded || *high <= 1)) return false;
+  const Expr body = pool_->Body(head);
+  *star = StateOf(pool_->Star(body));
+  *unbounded = StateOf(pool_->Concat(pool_->Repeat(body, *low, kUnbounded), rest));
+  return true;
+}
+
 bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint32_t* slack) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   BoundedParts::Split split;
@@ -229,15 +246,37 @@ bool ExpressionAcceptor::BoundedAllows(State q, std::string_view text) {
          pool_->Parts().Least(*pool_, Source(part)) <= int64_t{bounded_.high} - int64_t{characters};
 }
 
+bool ExpressionAcceptor::SplitCall(Expr e, Expr* call, Expr* rest) const {
+  *call = e;
+  *rest = kEpsilonExpr;
+  if (pool_->Kind(*call) == ExprKind::kConcat) {
+    *rest = pool_->Tail(*call);
+    *call = pool_->Head(*call);
+  }
+  return pool_->Kind(*call) == ExprKind::kCall;
+}
+
+bool ExpressionAcceptor::Step(State q, uint8_t b, State* next) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const Expr e = Source(q);
+  const bool alternatives = pool_->Kind(e) == ExprKind::kUnion && !pool_->MayBeEmpty(e);
+  std::vector<Expr> members{e}, left;
+  if (alternatives) members.assign(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+  for (Expr member : members) {
+    Expr call, rest, after;
+    if (!SplitCall(member, &call, &rest)) return false;
+    if (!pool_->Rules(pool_->SourceOfRule(call))->Step(pool_->Rule(call), b, &after)) return false;
+    left.push_back(pool_->Concat(after, rest));
+  }
+  *next = StateOf(pool_->Union(std::move(left)));
+  return true;
+}
+
 // The words of a node: the source of its rule, what follows the rule, and the rule's own.
 bool ExpressionAcceptor::Texts(State q, State* model, TextNode* node) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  Expr call = Source(q), rest = kEpsilonExpr;
-  if (pool_->Kind(call) == ExprKind::kConcat) {
-    rest = pool_->Tail(call);
-    call = pool_->Head(call);
-  }
-  if (pool_->Kind(call) != ExprKind::kCall) return false;
+  Expr call, rest;
+  if (!SplitCall(Source(q), &call, &rest)) return false;
   RuleText text;
   Expr like;
   if (!pool_->Rules(pool_->SourceOfRule(call))->Texts(pool_->Rule(call), &like, &text)) return false;

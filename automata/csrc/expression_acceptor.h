@@ -41,6 +41,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool Loop(State q, LoopShape* shape) override;
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;
+  bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;
   bool BoundedAllows(State q, std::string_view text) override;
   bool Texts(State q, State* model, TextNode* node) override;
@@ -62,6 +63,9 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   };
   State StateOf(Expr e);
   void FillRow(State q, State* row, ByteSet* live) override;
+  bool Step(State q, uint8_t b, State* next) override;
+  // Whether e is a call and what follows it.
+  bool SplitCall(Expr e, Expr* call, Expr* rest) const;
   bool SplitRepetition(Expr e, Repetition* r);
   const LoopCharacters& CharactersOf(Expr body);
 

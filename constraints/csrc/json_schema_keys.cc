@@ -20,18 +20,21 @@ const ByteSet& RawAscii() {  // what stands in a string as itself
 // Texts that are not UTF-8 have no spelling, so they are no keys.
 void JsonSchemaRules::SortKeys(ObjectPlan* plan) {
   if (plan->sorted_ready) return;
+  std::unordered_map<KeyId, uint32_t> named;
+  for (uint32_t i = 0; i < plan->keys.size(); ++i) named.emplace(plan->keys[i].key, i);
   for (KeyId key : plan->mentioned) {
     std::u32string text;
     if (!DecodeText(sets_.KeyText(key), &text)) continue;
     plan->ascii = plan->ascii && std::all_of(text.begin(), text.end(), [](char32_t c) { return c < 0x80; });
-    plan->sorted.push_back({std::move(text), key});
+    const auto found = named.find(key);
+    plan->sorted.push_back({std::move(text), key, found == named.end() ? kUnbounded : found->second});
   }
   std::sort(plan->sorted.begin(), plan->sorted.end(), [](const SortedKey& a, const SortedKey& b) { return a.text < b.text; });
   plan->sorted_ready = true;
 }
 
-// All keys that may come next, from behind the opening quote on to the end of the object.
-Expr JsonSchemaRules::KeysOf(const ObjectState& s, const std::vector<Member>& members) {
+// All keys that may come next, from behind the opening quote on to the end of the object; kEmpty: there is none.
+Expr JsonSchemaRules::KeysOf(const ObjectState& s) {
   const ListId id = sets_.lists.Intern({1, s.plan, s.position, s.low, s.high, s.owed, s.depth});
   const auto [it, added] = reader_of_.emplace(id, static_cast<uint32_t>(readers_.size()));
   if (added) {
@@ -39,40 +42,86 @@ Expr JsonSchemaRules::KeysOf(const ObjectState& s, const std::vector<Member>& me
     readers_.back().state = s;
   }
   const uint32_t reader = it->second;
-  if (!readers_[reader].ready) FillReader(reader, members);
-  return CallKeys({reader, 0, static_cast<uint32_t>(readers_[reader].keys.size()), 0, kRawKey});
+  const KeyReader& r = PreparedReader(reader);
+  if (r.keys.empty() && !r.others) return kEmpty;
+  return CallKeys({reader, 0, static_cast<uint32_t>(r.keys.size()), 0, kRawKey});
 }
 
 JsonSchemaRules::KeyReader& JsonSchemaRules::PreparedReader(uint32_t reader) {
-  if (!readers_[reader].ready) {
-    std::vector<Member> members;
-    const ObjectState state = readers_[reader].state;
-    Members(state, &members);
-    FillReader(reader, members);
-  }
-  return readers_[reader];
-}
-
-void JsonSchemaRules::FillReader(uint32_t reader, const std::vector<Member>& members) {
-  KeyReader& r = readers_[reader];
-  const uint32_t id = r.state.plan, inner = Deeper(r.state.depth);
-  SortKeys(&objects_[id]);
-  const ObjectPlan& p = objects_[id];
-  std::unordered_map<KeyId, Expr> ends;
-  for (const Member& m : members) {
-    const Expr end = pool_->Concat({colon_, CallValue(m.value, inner), CallObject(m.next)});
-    Expr& known = m.named ? ends[p.keys[m.index].key] : r.other_end;
-    known = pool_->Union(known, end);
-  }
+  KeyReader& r = readers_[reader];  // stays where it is
+  if (r.ready) return r;
+  Prepared(r.state.plan);
+  SortKeys(&objects_[r.state.plan]);
+  if (objects_[r.state.plan].free)
+    FillFree(reader);
+  else
+    FillFromMembers(reader);
   r.others = r.other_end != kEmpty;
   if (r.others) r.rest = pool_->Concat(cases_.strings().Any(), CallKeys({reader, 0, 0, 0, kOtherEnd}));
+  r.ready = true;
+  return r;
+}
+
+// Keys up to the next one that is required, or all and others.
+void JsonSchemaRules::FillFree(uint32_t reader) {
+  KeyReader& r = readers_[reader];
+  const uint32_t id = r.state.plan, size = static_cast<uint32_t>(objects_[id].keys.size());
+  for (r.limit = r.state.position; r.limit < size;)
+    if (objects_[id].keys[r.limit++].required) break;
+  const bool last = r.limit > r.state.position && objects_[id].keys[r.limit - 1].required;
+  if (!last) {
+    PrepareOthers(id);
+    for (const OtherKeys& o : objects_[id].others) {
+      ObjectState next = r.state;
+      next.position = size;
+      next.first = 0;
+      if (Inhabited(o.value)) r.other_end = pool_->Concat({colon_, CallValue(o.value, Deeper(r.state.depth)), CallObject(next)});
+    }
+  }
+  const ObjectPlan& p = objects_[id];
   for (uint32_t i = 0; i < p.sorted.size(); ++i) {
-    const auto end = ends.find(p.sorted[i].key);
-    if (end == ends.end() && !r.others) continue;
+    const uint32_t named = p.sorted[i].named;
+    const bool comes = named != kUnbounded && named >= r.state.position && named < r.limit;
+    if (r.other_end != kEmpty || (comes && Inhabited(p.keys[named].value))) r.keys.push_back(i);
+  }
+}
+
+void JsonSchemaRules::FillFromMembers(uint32_t reader) {
+  KeyReader& r = readers_[reader];
+  const uint32_t inner = Deeper(r.state.depth);
+  std::vector<Member> members;
+  Members(r.state, &members);
+  std::unordered_map<uint32_t, Expr> ends;
+  for (const Member& m : members) {
+    const Expr end = pool_->Concat({colon_, CallValue(m.value, inner), CallObject(m.next)});
+    Expr& known = m.named ? ends[m.index] : r.other_end;
+    known = pool_->Union(known, end);
+  }
+  const ObjectPlan& p = objects_[r.state.plan];
+  for (uint32_t i = 0; i < p.sorted.size(); ++i) {
+    const auto end = ends.find(p.sorted[i].named);
+    if (end == ends.end() && r.other_end == kEmpty) continue;
     r.keys.push_back(i);
     r.ends.push_back(end == ends.end() ? kEmpty : end->second);
   }
-  r.ready = true;
+}
+
+bool JsonSchemaRules::KeyMayCome(const KeyReader& r, uint32_t index) {
+  const ObjectPlan& p = objects_[r.state.plan];
+  if (!p.free) return r.ends[index] != kEmpty;
+  const uint32_t named = p.sorted[r.keys[index]].named;
+  return named != kUnbounded && named >= r.state.position && named < r.limit && Inhabited(p.keys[named].value);
+}
+
+// What follows the closing quote of a key; kEmpty: it must not come.
+Expr JsonSchemaRules::AfterKey(const KeyReader& r, uint32_t index) {
+  const ObjectPlan& p = objects_[r.state.plan];
+  if (!p.free) return r.ends[index];
+  if (!KeyMayCome(r, index)) return kEmpty;
+  ObjectState next = r.state;
+  next.position = p.sorted[r.keys[index]].named + 1;
+  next.first = 0;
+  return pool_->Concat({colon_, CallValue(p.keys[next.position - 1].value, Deeper(r.state.depth)), CallObject(next)});
 }
 
 // Whether a key ends at a node; it is the first one there.
@@ -111,7 +160,7 @@ Expr JsonSchemaRules::KeysBody(const KeyNode& n) {
     case kRawKey: return RawKeys(reader, n);
     case kEscapedKey: return EscapedKeys(reader, n);
     case kNumberedKey: return NumberedKeys(reader, n);
-    case kKeyEnd: return pool_->Concat(pool_->Byte('"'), reader.ends[n.low]);
+    case kKeyEnd: return pool_->Concat(pool_->Byte('"'), AfterKey(reader, n.low));
     default: return pool_->Concat(pool_->Byte('"'), reader.other_end);
   }
 }
@@ -128,7 +177,7 @@ Expr JsonSchemaRules::RawKeys(const KeyReader& r, const KeyNode& n) {
   std::vector<Expr> parts;
   parts.reserve(8);
   if (KeyEnds(r, n)) {
-    if (r.ends[n.low] != kEmpty) parts.push_back(CallKeys(end));
+    if (KeyMayCome(r, n.low)) parts.push_back(CallKeys(end));
   } else if (r.others) {
     parts.push_back(CallKeys(other_end));
   }
@@ -226,6 +275,22 @@ Expr JsonSchemaRules::NumberedKeys(const KeyReader& r, const KeyNode& n) {
 
 // ---------------------------------------------------------------------------------------------- for masks
 
+// Raw ASCII bytes of keys in ASCII.
+bool JsonSchemaRules::Step(uint32_t rule, uint8_t byte, Expr* rest) {
+  if (rules_[rule].kind != Rule::kKeys || rules_[rule].words[4] != kRawKey) return false;
+  const uint32_t* w = rules_[rule].words;
+  const KeyNode n{w[0], w[1], w[2], w[3], w[4]};
+  const KeyReader& r = PreparedReader(n.reader);
+  if (byte >= 0x80 || byte == '\\' || !objects_[r.state.plan].ascii) return false;
+  *rest = byte == '"' ? r.other_end : RawAscii().Has(byte) ? r.rest : kEmpty;
+  if (byte == '"' && KeyEnds(r, n)) *rest = AfterKey(r, n.low);
+  if (!RawAscii().Has(byte)) return true;
+  ForEachKeyChild(r, n, [&](uint32_t c, const KeyNode& child) {
+    if (c == byte) *rest = CallKeys(child);
+  });
+  return true;
+}
+
 // At a node only its keys make a difference to any other key: ForEachText has to name them, whose characters are ASCII.
 bool JsonSchemaRules::Texts(uint32_t rule, Expr* model, RuleText* place) {
   const Rule& rule_of = rules_[rule];
@@ -241,7 +306,7 @@ void JsonSchemaRules::ForEachText(const RuleText& place, const ByteSet& first, c
   const uint32_t* w = place.words;
   const KeyNode n{w[0], w[1], w[2], w[3], w[4]};
   const KeyReader& r = readers_[n.reader];
-  if (first.Has('"') && KeyEnds(r, n)) visit("\"", nullptr, r.ends[n.low]);
+  if (first.Has('"') && KeyEnds(r, n)) visit("\"", nullptr, AfterKey(r, n.low));
   ForEachKeyChild(r, n, [&](uint32_t c, const KeyNode& child) {
     const RuleText below{{child.reader, child.low, child.high, child.depth, child.stage}};
     const char raw = static_cast<char>(c);

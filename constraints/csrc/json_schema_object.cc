@@ -103,6 +103,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
   p.plain = !options_.canonical_strings && p.patterns.empty() && p.names.empty() &&
             std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; });
+  p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded && options_.key_order != KeyOrder::kAny;
   p.ready = true;
   objects_[id] = std::move(p);
   return objects_[id];
@@ -326,13 +327,14 @@ bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t
 
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
   const uint32_t inner = Deeper(s.depth);
-  std::vector<Member> members;
-  Members(s, &members);
-  if (objects_[s.plan].plain) {
-    Expr body = members.empty() ? kEmpty : pool_->Concat({s.first ? Open(inner) : Comma(inner), pool_->Byte('"'), KeysOf(s, members)});
+  if (Prepared(s.plan).plain) {
+    const Expr keys = KeysOf(s);
+    Expr body = keys == kEmpty ? kEmpty : pool_->Concat({s.first ? Open(inner) : Comma(inner), pool_->Byte('"'), keys});
     if (ObjectMayEnd(s)) body = pool_->Union(body, Close(s.depth, s.first, '}'));
     return body;
   }
+  std::vector<Member> members;
+  Members(s, &members);
   std::vector<Expr> parts;
   for (const Member& m : members) {
     const ObjectPlan& p = objects_[s.plan];

@@ -38,6 +38,7 @@ class JsonSchemaRules final : public RuleSource {
   Expr Expand(uint32_t rule) override;
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override;
   size_t MemoryBytes() const override;
+  bool Step(uint32_t rule, uint8_t byte, Expr* rest) override;
   bool Texts(uint32_t rule, Expr* model, RuleText* place) override;
   void ForEachText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) override;
 
@@ -61,10 +62,12 @@ class JsonSchemaRules final : public RuleSource {
   struct SortedKey {
     std::u32string text;
     KeyId key;
+    uint32_t named;  // into plan.keys; kUnbounded for keys that must not occur
   };
   struct ObjectPlan {
     bool ready = false, others_ready = false, sorted_ready = false;
     bool plain = false;  // keys are read by tries: see KeyReader
+    bool free = false;   // plain, keys in the schema's order, and nothing depends on how many members there are
     std::vector<Demand> groups, names, owed;
     std::vector<KeyId> mentioned, patterns;
     std::vector<NamedKey> keys;            // in the order in which they are written
@@ -98,7 +101,8 @@ class JsonSchemaRules final : public RuleSource {
     bool ready = false;
     bool others = false;          // whether a key may be another one than those here
     std::vector<uint32_t> keys;   // into plan.sorted
-    std::vector<Expr> ends;       // what follows the closing quote, by key; kEmpty: it must not come
+    uint32_t limit = 0;           // of a free plan: the first of plan.keys that must not come yet
+    std::vector<Expr> ends;       // else: what follows the closing quote, by key; kEmpty: it must not come
     Expr other_end = kEmpty;      // what follows it after another key
     Expr rest = kEmpty;           // with others: any more characters, and all that follows
   };
@@ -172,9 +176,12 @@ class JsonSchemaRules final : public RuleSource {
 
   // json_schema_keys.cc
   void SortKeys(ObjectPlan* plan);
-  Expr KeysOf(const ObjectState& s, const std::vector<Member>& members);
+  Expr KeysOf(const ObjectState& s);
   KeyReader& PreparedReader(uint32_t reader);
-  void FillReader(uint32_t reader, const std::vector<Member>& members);
+  void FillFree(uint32_t reader);
+  void FillFromMembers(uint32_t reader);
+  bool KeyMayCome(const KeyReader& reader, uint32_t index);
+  Expr AfterKey(const KeyReader& reader, uint32_t index);
   Expr CallKeys(const KeyNode& n);
   Expr KeysBody(const KeyNode& n);
   Expr RawKeys(const KeyReader& reader, const KeyNode& n);

@@ -42,6 +42,8 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   stack_.clear();  // what a LimitError left
   if (!complete_) return BuildByWalking(q, row);
   run_spaced_ = false;
+  building_ = row;
+  base_ = nullptr;
   BuildAny(q, row, 0);
   if (run_spaced_) RunTokens(vocabulary_->WithWideSpaces(), q, row);
   SetEos(q, row);
@@ -63,7 +65,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
   if (plan.how == Plan::kTexts && plan.model) {
-    BuildAny(Canonical(plan.model), row, depth + 1);
+    BuildModel(plan.model, row, depth);
   } else {
     std::memset(row, 0, size_t{words} * sizeof(uint32_t));
   }
@@ -110,21 +112,28 @@ MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
   return plans_[q];
 }
 
-bool MaskBuilder::ReadsTexts(State q) {
-  if (q >= texts_.size()) texts_.resize(std::max<size_t>(q + 1, texts_.size() * 2));
-  if (!texts_[q]) {
+const MaskBuilder::Traits& MaskBuilder::TraitsOf(State q) {
+  if (q >= traits_.size()) traits_.resize(std::max<size_t>(q + 1, traits_.size() * 2));
+  if (!traits_[q].known) {
+    Traits t;
+    t.known = true;
     State model;
     TextNode place;
-    const uint8_t reads = acceptor_->Texts(q, &model, &place) ? 2 : 1;
-    texts_[q] = reads;
+    t.texts = acceptor_->Texts(q, &model, &place);
+    t.counts = !t.texts && acceptor_->Counts(q, &t.low, &t.high, &t.star, &t.unbounded);
+    if (!t.texts && !t.counts)
+      for (State a : acceptor_->Alternatives(q, kMaxAlternatives))
+        t.parts = t.parts || acceptor_->Texts(a, &model, &place);
+    traits_[q] = t;
   }
-  return texts_[q] == 2;
+  return traits_[q];
 }
 
 MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   State texts;
   TextNode place;
   if (acceptor_->Texts(q, &texts, &place)) return {Plan::kTexts, texts};
+  if (TraitsOf(q).parts) return {Plan::kUnion, q};
   Loop counted;
   if (!FindCounted(q, &counted))  // cheaper than to look for loops in what states do
     if (const State model = SharedState(q, true)) return {Plan::kShared, model};
@@ -332,6 +341,7 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
 // more than it saves.
 MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
   constexpr uint32_t kManyBytes = 40;
+  if ((acceptor_->Live(q) & ByteSet::Range(0, 127)).Count() < static_cast<int>(kManyBytes)) return DelayedAcceptor::kDead;
   const State* row = acceptor_->Row(q);
   std::vector<std::pair<State, uint32_t>> mass;  // bytes by target
   for (int b = 0; b < 128; ++b) {
@@ -376,8 +386,29 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
   return true;
 }
 
-void MaskBuilder::BuildShared(State q, State model, uint32_t* row, int depth) {
+void MaskBuilder::BuildModel(State model, uint32_t* row, int depth) {
+  const uint32_t words = factoring_.Words();
+  const bool top = row == building_;
+  if (model_.state == model) {
+    std::memcpy(row, model_.row.data(), size_t{words} * sizeof(uint32_t));
+    if (top) base_ = model_.base;
+    run_spaced_ = run_spaced_ || model_.run_spaced;
+    return;
+  }
+  const bool run_spaced = run_spaced_;
+  run_spaced_ = false;
   BuildAny(Canonical(model), row, depth + 1);
+  if (top) {
+    model_.state = model;
+    model_.row.assign(row, row + words);
+    model_.base = base_;
+    model_.run_spaced = run_spaced_;
+  }
+  run_spaced_ = run_spaced_ || run_spaced;
+}
+
+void MaskBuilder::BuildShared(State q, State model, uint32_t* row, int depth) {
+  BuildModel(model, row, depth);
   Correct(0, q, model, row);
 }
 
@@ -417,6 +448,10 @@ void MaskBuilder::Correct(uint32_t node, State q, State model, uint32_t* row) {
 
 // The tokens below a node that was entered with q, which reads texts: those of its model, but for the texts.
 void MaskBuilder::BuildTexts(uint32_t node, State q, uint32_t* row) {
+  if (TraitsOf(q).parts) {
+    for (State a : acceptor_->Alternatives(q, kMaxAlternatives)) AddPart(node, a, row);
+    return;
+  }
   State model;
   TextNode place;
   acceptor_->Texts(q, &model, &place);
@@ -507,6 +542,7 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
   const int class_id = loop.outer >= 0 ? loop.outer : loop.inner;
   const Factoring::Base base = factoring_.InsideAtMost(class_id, loop.shape.high);
   std::memcpy(row, base.row, size_t{factoring_.Words()} * sizeof(uint32_t));
+  if (row == building_) base_ = base.row;
   for (const uint32_t* id = base.more; id != base.more_end; ++id) Set(*id, row);
   const SuffixTrie* suffixes = factoring_.Suffixes(class_id);
   if (loop.outer >= 0) {
@@ -605,6 +641,7 @@ void MaskBuilder::ApplyFactor(const Factor& f, State q, const Loop& loop, uint32
 void MaskBuilder::Enter(uint32_t node, State q, uint32_t* row) {
   SetTokens(trie_, node, row);
   if (trie_.nodes[node].end == node + 1) return;
+  q = Near(q, trie_, node);
   if (trie_.nodes[node].wide || ReadsTexts(q))
     stack_.push_back({node, q});
   else
@@ -626,12 +663,13 @@ void MaskBuilder::Scan(const Trie& trie, uint32_t root, State q, uint32_t* row) 
     }
     SetTokens(trie, n, row);
     if (node.end > n + 1) {
-      if (node.wide || ReadsTexts(next)) {
-        stack_.push_back({n, next});
+      const State near = Near(next, trie, n);
+      if (node.wide || ReadsTexts(near)) {
+        stack_.push_back({n, near});
         n = node.end;
         continue;
       }
-      path_[depth] = acceptor_->Row(next);
+      path_[depth] = acceptor_->Row(near);
     }
     ++n;
   }
@@ -692,7 +730,7 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
     const State* next = acceptor_->Row(at.state);
     const auto go = [&](uint32_t child, State to) {
       set(child);
-      stack_.push_back({child, to});
+      if (trie.nodes[child].end > child + 1) stack_.push_back({child, Near(to, trie, child)});
     };
     if (top.wide) {
       trie.ForEachLiveChild(at.node, acceptor_->Live(at.state),

@@ -27,6 +27,8 @@ class MaskBuilder {
   State Canonical(State q) { return acceptor_->Canonical(q, vocabulary_->MaxTokenBytes()); }
   // Writes vocabulary->Words() words: every token that q allows, and EOS where q is final. q must be canonical.
   void Build(State q, uint32_t* row);
+  // A row of the vocabulary's tables that the last one built began with and may still be like; null where there is none.
+  const uint32_t* Base() const { return base_; }
   // The same by walking the whole trie, without any precomputed knowledge: the reference for tests.
   void BuildByWalking(State q, uint32_t* row);
   // EOS where q is final, and nowhere else.
@@ -62,7 +64,22 @@ class MaskBuilder {
   Plan PlanOf(State q, int depth);  // memoized, but for the deepest
   Plan FindPlan(State q);
   const Loop& LoopOf(State q);  // the reference stays valid
-  bool ReadsTexts(State q);  // memoized
+  // What walking asks of a state.
+  struct Traits {
+    bool known = false, texts = false, counts = false;
+    bool parts = false;     // a union of states some of which read texts
+    State star, unbounded;  // with counts; see DelayedAcceptor::Counts
+    uint32_t low, high;
+  };
+  const Traits& TraitsOf(State q);  // memoized
+  bool ReadsTexts(State q) { return TraitsOf(q).texts || TraitsOf(q).parts; }
+  // A state that allows the same strings below a node as q: counters make no difference where tokens are short.
+  State Near(State q, const Trie& trie, uint32_t node) {
+    const Traits& t = TraitsOf(q);
+    if (!t.counts) return q;
+    const uint32_t height = trie.Height(node);
+    return height <= t.low ? t.star : height <= t.high ? t.unbounded : q;
+  }
   bool Looked(State q) const { return q < loop_of_.size() && loop_of_[q]; }
   bool FindLoop(State q, Loop* loop, std::vector<State>* alike);
   bool AnyLoops(const std::vector<State>& states);
@@ -78,6 +95,7 @@ class MaskBuilder {
   void RunTokensWith(const ByteSet& bytes, State q, uint32_t* row);
   template <class Ids>
   void RunTokens(const Ids& ids, State q, uint32_t* row);
+  void BuildModel(State model, uint32_t* row, int depth);
   void BuildShared(State q, State model, uint32_t* row, int depth);
   void Correct(uint32_t node, State q, State model, uint32_t* row);
   void ApplyFactor(const Factor& factor, State q, const Loop& loop, uint32_t* row);
@@ -110,8 +128,15 @@ class MaskBuilder {
   std::deque<Loop> loops_;
   std::unordered_map<const LeafAutomaton*, std::unique_ptr<LexedMask>> lexed_;  // of grammars with a lexer
   std::vector<uint32_t> loop_of_;  // by state; see LoopOf
-  std::vector<uint8_t> texts_;    // by state: 0 unknown, 1 it does not read texts, 2 it does
+  std::vector<Traits> traits_;    // by state
   std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can
+  const uint32_t *building_ = nullptr, *base_ = nullptr;
+  struct {  // the model whose row was built last: states that follow one another mostly share theirs
+    State state = DelayedAcceptor::kDead;
+    std::vector<uint32_t> row;
+    const uint32_t* base = nullptr;
+    bool run_spaced = false;
+  } model_;
   bool run_spaced_ = false;       // the row was built as if no token contained a space beyond ASCII
   std::vector<Visit> stack_;
   std::vector<const State*> path_;  // rows by depth, while scanning

@@ -1,12 +1,47 @@
 #include "decode/csrc/token_automaton.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
+namespace {
+
+constexpr uint32_t kBlock = 64;  // words looked at together
+
+// Calls visit(i, a[i] ^ b[i]) for the words that differ, as long as it returns true; b null: like a row of zeros. Whether
+// all were visited. Rows are mostly alike, so blocks and then pairs of words are compared first.
+template <class F>
+bool ForEachDifference(const uint32_t* __restrict a, const uint32_t* __restrict b, uint32_t words, F visit) {
+  const auto pair = [a, b](uint32_t i) {
+    uint64_t x, y = 0;
+    std::memcpy(&x, a + i, sizeof x);
+    if (b) std::memcpy(&y, b + i, sizeof y);
+    return x ^ y;
+  };
+  uint32_t first = 0;
+  for (; first + kBlock <= words; first += kBlock) {
+    uint32_t any = 0;
+    if (b)
+      for (uint32_t i = first; i < first + kBlock; ++i) any |= a[i] ^ b[i];
+    else
+      for (uint32_t i = first; i < first + kBlock; ++i) any |= a[i];
+    if (!any) continue;
+    for (uint32_t i = first; i < first + kBlock; i += 2) {
+      if (!pair(i)) continue;
+      for (uint32_t k = i; k < i + 2; ++k)
+        if (const uint32_t x = a[k] ^ (b ? b[k] : 0); x && !visit(k, x)) return false;
+    }
+  }
+  for (uint32_t k = first; k < words; ++k)
+    if (const uint32_t x = a[k] ^ (b ? b[k] : 0); x && !visit(k, x)) return false;
+  return true;
+}
+
+}  // namespace
 
 TokenAutomaton::TokenAutomaton(std::shared_ptr<DelayedAcceptor> acceptor, std::shared_ptr<const Vocabulary> vocabulary,
                                size_t cache_bytes)
@@ -36,6 +71,12 @@ void TokenAutomaton::Write(const Mask& mask, uint32_t* out) const {
     std::memcpy(out, mask.data, size_t{Words()} * sizeof(uint32_t));
     return;
   }
+  if (mask.count == kPatchedMask) {
+    std::memcpy(out, mask.base, size_t{Words()} * sizeof(uint32_t));
+    const uint32_t patches = mask.data[0], *places = mask.data + 1, *values = places + patches;
+    for (uint32_t i = 0; i < patches; ++i) out[places[i]] = values[i];
+    return;
+  }
   std::memset(out, 0, size_t{Words()} * sizeof(uint32_t));
   for (uint32_t i = 0; i < mask.count; ++i) out[mask.data[i] >> 5] |= 1u << (mask.data[i] & 31);
 }
@@ -60,7 +101,7 @@ void TokenAutomaton::FillMask(State q, uint32_t* out) {
     Write(*mask, out);
   } else {
     builder_.Build(canonical, out);
-    mask = Store(out);
+    mask = Store(out, builder_.Base());
     if (!mask) return;  // the cache is full
     masks_[canonical].store(mask, std::memory_order_release);
   }
@@ -72,33 +113,38 @@ void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
   builder_.BuildByWalking(q, out);
 }
 
-const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row) {
-  constexpr uint32_t kBlock = 64;  // words looked at together: most of a sparse row is skipped so
-  const uint32_t words = Words(), few = words / 32;
+const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uint32_t* base) {
+  const uint32_t words = Words(), few = words / 32, some = words / 8;
   if (mask_bytes_.load(std::memory_order_relaxed) >= cache_bytes_) return nullptr;
-  few_ids_.clear();
-  const auto collect = [&](uint32_t first, uint32_t end) {
-    for (uint32_t i = first; i < end && few_ids_.size() <= few; ++i)
-      for (uint32_t w = row[i]; w; w &= w - 1) few_ids_.push_back(i * 32 + static_cast<uint32_t>(__builtin_ctz(w)));
-  };
-  uint32_t first = 0;
-  for (; first + kBlock <= words && few_ids_.size() <= few; first += kBlock) {
-    uint32_t any = 0;
-    for (uint32_t i = 0; i < kBlock; ++i) any |= row[first + i];
-    if (any) collect(first, first + kBlock);
+  uint32_t kind = kDenseMask;
+  list_.clear();
+  if (ForEachDifference(row, nullptr, words, [&](uint32_t i, uint32_t ids) {
+        for (; ids; ids &= ids - 1) list_.push_back(i * 32 + static_cast<uint32_t>(__builtin_ctz(ids)));
+        return list_.size() <= few;
+      })) {
+    kind = static_cast<uint32_t>(list_.size());
+  } else if (base) {
+    list_.assign(1, 0);
+    if (ForEachDifference(row, base, words, [&](uint32_t i, uint32_t) {
+          list_.push_back(i);
+          return list_.size() <= some;
+        })) {
+      kind = kPatchedMask;
+      list_[0] = static_cast<uint32_t>(list_.size()) - 1;
+      for (uint32_t k = 1; k <= list_[0]; ++k) list_.push_back(row[list_[k]]);
+    }
   }
-  collect(first, words);
-  const bool sparse = few_ids_.size() <= few;
-  const size_t size = 1 + (sparse ? few_ids_.size() : size_t{words});
-  const size_t bytes = size * sizeof(uint32_t);
+  const size_t size = kind == kDenseMask ? size_t{words} : list_.size();
+  const size_t bytes = offsetof(Mask, data) + size * sizeof(uint32_t);
   if (mask_bytes_.load(std::memory_order_relaxed) + bytes > cache_bytes_) return nullptr;
-  owned_.emplace_back(new uint32_t[size]);
-  uint32_t* data = owned_.back().get();
-  data[0] = sparse ? static_cast<uint32_t>(few_ids_.size()) : kDenseMask;
-  std::memcpy(data + 1, sparse ? few_ids_.data() : row, (size - 1) * sizeof(uint32_t));
+  owned_.emplace_back(new char[bytes]);
+  Mask* mask = reinterpret_cast<Mask*>(owned_.back().get());
+  mask->base = base;
+  mask->count = kind;
+  std::memcpy(mask->data, kind == kDenseMask ? row : list_.data(), size * sizeof(uint32_t));
   mask_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   num_masks_.fetch_add(1, std::memory_order_relaxed);
-  return reinterpret_cast<const Mask*>(data);
+  return mask;
 }
 
 TokenAutomaton::State TokenAutomaton::Advance(State q, uint32_t token) {
@@ -134,7 +180,7 @@ void TokenAutomaton::FillNarrowed(State q, uint32_t left, uint32_t* out) {
     if (known != narrowed_.end()) return Write(*known->second, out);
     distances_.BuildRow(q, left - 2, out);
     builder_.SetEos(q, out);
-    if (const Mask* mask = Store(out)) narrowed_.emplace(key, mask);
+    if (const Mask* mask = Store(out, nullptr)) narrowed_.emplace(key, mask);
     return;
   }
   std::memset(out, 0, size_t{Words()} * sizeof(uint32_t));

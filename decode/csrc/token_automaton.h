@@ -64,14 +64,16 @@ class TokenAutomaton {
   size_t MaskBytes() const { return mask_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // A finished mask, dense or as a list of ids where they are few.
+  // A finished mask: a list of ids where they are few; where it is like a row of the vocabulary's tables, that row and
+  // the words that differ (their number, their places, their values); else all words.
   struct Mask {
-    uint32_t count;  // ids, or kDenseMask
+    const uint32_t* base;  // the row
+    uint32_t count;        // ids, or one of these
     uint32_t data[1];
   };
-  static constexpr uint32_t kDenseMask = 0xffffffff;
+  static constexpr uint32_t kDenseMask = 0xffffffff, kPatchedMask = 0xfffffffe;
   void Write(const Mask& mask, uint32_t* out) const;
-  const Mask* Store(const uint32_t* row);
+  const Mask* Store(const uint32_t* row, const uint32_t* base);
   void FillNarrowed(State q, uint32_t left, uint32_t* out);
 
   std::shared_ptr<DelayedAcceptor> acceptor_;
@@ -80,8 +82,8 @@ class TokenAutomaton {
   std::mutex mutex_;
   MaskBuilder builder_;
   StableArray<std::atomic<const Mask*>> masks_;  // by state; states with equal masks share one
-  std::vector<std::unique_ptr<uint32_t[]>> owned_;
-  std::vector<uint32_t> few_ids_;  // scratch of Store
+  std::vector<std::unique_ptr<char[]>> owned_;
+  std::vector<uint32_t> list_;  // scratch of Store
   DistanceTable distances_;
   std::unordered_map<uint64_t, const Mask*> narrowed_;  // masks that a budget narrows, by state and tokens left
   std::atomic<size_t> num_masks_{0}, mask_bytes_{0};

@@ -80,6 +80,11 @@ TrieRecord BuildTrie(std::vector<TrieKey> keys, TrieArrays<Owned>* out) {
     out->wides.push_back(w);
     nodes[base + n].wide = static_cast<uint16_t>(++r.wides);
   }
+  std::vector<uint32_t> height(trie.Size(), 0);
+  for (uint32_t n = trie.Size(); n-- > 0;) {
+    trie.ForEachChild(n, [&](uint32_t c) { height[n] = std::max(height[n], height[c] + 1); });
+    nodes[base + n].height = static_cast<uint8_t>(height[n] > Trie::kMostHeight ? 0 : height[n] + 1);
+  }
   return r;
 }
 

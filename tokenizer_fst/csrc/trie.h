@@ -22,8 +22,9 @@ struct Trie {
     uint32_t depth;
     uint16_t wide;       // index + 1 into `wides`, 0 for nodes with few children
     uint8_t byte;        // on the arc into the node
-    uint8_t unused = 0;
+    uint8_t height = 0;  // 1 + the longest way down; 0 where that is longer than kMostHeight or not known
   };
+  static constexpr uint32_t kMostHeight = 254;
   struct Wide {  // children of a node with many of them: those whose byte is live are found by bits
     ByteSet bytes;
     uint32_t first;      // into wide_children; in order of bytes
@@ -61,6 +62,8 @@ struct Trie {
       child += PopCount(there);
     }
   }
+  // Bytes of the longest way down from a node, or kNoIndex where that is not known.
+  uint32_t Height(uint32_t node) const { return uint32_t{nodes[node].height} - 1; }
   // The child by a byte, or kNoIndex.
   uint32_t Child(uint32_t node, uint8_t byte) const;
 };
