@@ -71,6 +71,12 @@ GRAMMARS = {
         %import common (WORD, C_COMMENT, CPP_COMMENT)
         %ignore / +/
     """,
+    "lazy": r"""
+        start: (A | B | S)*
+        A: ("a" | "ab") /c*?/ "d"?
+        B: "b"
+        S: "<" /.*?>/ ("." | "..")
+    """,
     "flags": r"""
         start: /a b # c
                /x "!"? | /k.d/is | /x\b./ | "e"i+
@@ -85,6 +91,7 @@ PIECES = {
     "nullable": ["x", "y"],
     "override": ["1", "12", "#", "_", " "],
     "comments": ["/*", "*/", "//", "a", "\n", "*", "/", " ", "/**/"],
+    "lazy": ["a", "b", "c", "d", "<", ">", "."],
     "flags": ["ab", "!", "kxd", "k\nD", "xy", "x!", "x", "e", "E", "K"],
 }
 
@@ -141,6 +148,10 @@ def test_places() -> None:
 
 def test_unused_terminals_do_not_compete() -> None:
     assert names(read_lark('start: A\nA: "a"\nB: /a+/\n')) == ["A"]
+    source = read_lark('start: A\nA: "a"\nb: /a+/ c\nc: "c" d | c "e"\nd: "d"\n')
+    assert names(source) == ["A"]
+    assert [(r.name, r.place) for r in source.rules[1:]] == [("b", Place(3, 1)), ("c", Place(4, 1)), ("d", Place(5, 1))]
+    assert len(source.productions) == 1
 
 
 # ---- additions
@@ -158,6 +169,7 @@ def terminal(text: str, **named: tokamata.Constraint) -> tokamata.Constraint:
         ("~X & /../", r"(?![a-z][0-9]).."),
         ('"c" | X & Y | "d"', r"[b-m][0-9]|c|d"),
         ('X - "a" "1" - /b./', r"(?!a1|b.)[a-z][0-9]?"),
+        ("~Y~2 & /b.../", r"b.[^b-m\n]."),
         ("(X - Y)~2", r"([n-za][0-9]|[a-z]){2}"),
         ("~(~X | ~Y)", r"[b-m][0-9]"),
         ('/x-&~\\/y/ & ~"a&b"', r"x-&~/y"),
@@ -171,7 +183,7 @@ def test_algebra_of_terminals(body: str, pattern: str, inline: bool) -> None:
     if body == "X - Y":
         pattern = r"[n-za][0-9]|[a-z]"
     text = f"start: ({body})\n" if inline else f"start: Z\nZ: {body}\n"
-    if inline and (("|" in body and "~(" not in body) or "?" in body or "~2" in body):
+    if inline and (("|" in body and "~(" not in body) or "?" in body or ")~2" in body):
         text = f"start: Z\nZ: ({body})\n"
     want = tokamata.regex(pattern)
     assert terminal(text + definitions).counterexample(want) is None

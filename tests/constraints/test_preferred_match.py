@@ -33,7 +33,7 @@ def random_pattern(rng: random.Random, depth: int) -> str:
     if kind == "choice":
         return f"(?:{'|'.join(parts)})"
     if kind == "repeat":
-        return f"(?:{parts[0]}){rng.choice(['*?', '+?', '??', '{1,2}?', '*', '+', '?', '{1,2}', '*?'])}"
+        return f"(?:{parts[0]}){rng.choice(['*?', '+?', '??', '{1,3}?', '*', '+', '?', '{0,3}', '*?'])}"
     return rng.choice(["(?=[ab])", "(?!ab)", "(?!c)", "(?<=a)", "(?<!b)", r"\b", r"\B", "(?!a.)", "(?=b|c)"])
 
 
@@ -71,6 +71,7 @@ def test_longest_match_equals_res(block: int) -> None:
         r'(?i:[ur]?""".*?(?<!\\)(\\\\)*?""")',
         r"<.{2,5}?>+",
         r"a.*?b+c?",
+        r"(?:(?:(?:c)*?)+?)+a?",
         r"\p{Lu}.*?[^\p{L}]".replace(r"\p{Lu}", "[A-Z]").replace(r"\p{L}", "A-Za-z"),
     ],
 )
@@ -81,7 +82,7 @@ def test_patterns_of_common_grammars(pattern: str) -> None:
     pieces = ['"', "\\", "a", "b", "c", "/", "*", "/*", "*/", "i", "<", ">", '"""', "\n", "A", " "]
     for _ in range(300):
         text = "".join(rng.choice(pieces) for _ in range(rng.randrange(9)))
-        for opened in (text, '"' + text, "/" + text, "<" + text, "a" + text, 'r"""' + text, "A" + text):
+        for opened in (text, '"' + text, "/" + text, "<" + text, "a" + text, 'r"""' + text, "A" + text, "c" + text):
             assert longest(constraint, opened) == found(pattern, opened), opened
 
 
