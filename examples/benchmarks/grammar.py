@@ -55,6 +55,8 @@ def starter(engine: Engine, case: str) -> Callable[[], Session] | None:
     text = CASES[case].grammar
     if isinstance(engine, Tokamata):
         return partial(_tokamata, engine, text)
+    if case == "indented":
+        return None
     if isinstance(engine, LLGuidance):
         return partial(_llguidance, engine, for_llguidance(text))
     if isinstance(engine, XGrammar):
@@ -183,7 +185,8 @@ def main() -> None:
         ours = None
         for engine in found:
             start = starter(engine, case)
-            assert start is not None
+            if start is None:
+                continue
             went = run(engine, start, paths, asked.seconds)
             ours = ours or went
             notes += [f"{case}: {engine.name} refuses {place}" for place in went.refused]

@@ -1,7 +1,8 @@
 """Grammars with documents for grammar.py, and their translations to what the peers read.
 
-The grammars are the ready-made ones, two of them changed: Python without line ends and indentation, which no peer can
-count (a block's colon ends a statement, statements follow each other freely), and arithmetic also as E -> E + E.
+The grammars are the ready-made ones. Python is there twice: as it is ("indented"), for tokamata alone, and for all
+without line ends and indentation, which no peer can count (a block's colon ends a statement, statements follow each
+other freely). Arithmetic is there also as E -> E + E.
 The peers get the same productions and terminals: rules in plain BNF, terminals as regular expressions for llguidance,
 whose lexer takes the longest match; spelled out, with what is ignored after each of them, for xgrammar, which has no
 lexer, so that there a keyword is a name too and two words may touch. Rules that derive no text are left out for them.
@@ -169,6 +170,7 @@ CASES: dict[str, Case] = {
     "JSON": Case(grammars.text("json"), _json_document),
     "SQL": Case(grammars.text("sql"), _sql_document),
     "Python": Case(flat_python(), _python_document),
+    "indented": Case(grammars.text("python"), _python_document),
     "arithmetic": Case(grammars.text("arithmetic"), _arithmetic_document),
     "E -> E + E": Case(AMBIGUOUS, _arithmetic_document),
 }

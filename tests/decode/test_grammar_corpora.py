@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracle.packages import vocabulary_file
+from oracle.python_snippets import left_out, snippets
 from oracle.sql_random import Statements
 from tokamata.constraints import grammars
 
@@ -47,12 +48,18 @@ def walked(state: tokamata.DecodeState, row: np.ndarray, path: list[int]) -> int
     return len(path) + state.is_final
 
 
-@pytest.mark.parametrize("name", sorted(set(grammars.names()) - {"python"}))
-def test_token_by_token(name: str, vocabulary: tokamata.Vocabulary, index: dict[bytes, int]) -> None:
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [(name, 300 if name == "sql" else 60) for name in grammars.names()]
+    + [pytest.param("python", 350, marks=pytest.mark.slow)],
+)
+def test_token_by_token(name: str, more: int, vocabulary: tokamata.Vocabulary, index: dict[bytes, int]) -> None:
     texts = json.loads((CORPUS / f"{name}.json").read_text(encoding="utf-8"))["accept"]
     if name == "sql":
         source = Statements(41)
-        texts += [source.select() for _ in range(300)]
+        texts += [source.select() for _ in range(more)]
+    elif name == "python":
+        texts += [text for text in snippets(more, 41, high=1500) if not left_out(text)]
     grammar = tokamata.grammar(grammars.text(name))
     state = tokamata.compile(grammar, vocabulary).start()
     row = np.zeros(-(-len(vocabulary) // 32), np.int32)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import io
 import random
+import sys
 import sysconfig
 import textwrap
+import tokenize
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,6 +40,35 @@ def is_python(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
+
+
+def left_out(text: str) -> bool:
+    """Does the text use what the ready-made grammar leaves out?"""
+    kinds = tuple(getattr(ast, name) for name in ("Match", "TryStar", "TypeAlias", "TemplateStr") if hasattr(ast, name))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, kinds) or getattr(node, "type_params", None):
+            return True
+    return r"\N{" in text or _quotes_again(text)
+
+
+def _quotes_again(text: str) -> bool:
+    """Does a formatted string hold what it may since Python 3.12: its own quotes, a backslash, a comment?"""
+    if sys.version_info < (3, 12):
+        return False
+    around: list[str] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        kind = tokenize.tok_name[token.type]
+        quotes = token.string.lstrip("bBfFrRuU")[:1]
+        if around and (
+            kind in ("COMMENT", "NL")
+            or (kind in ("FSTRING_START", "STRING") and (quotes == around[-1] or "\\" in token.string))
+        ):
+            return True
+        if kind == "FSTRING_START":
+            around.append(quotes)
+        elif kind == "FSTRING_END":
+            around.pop()
+    return False
 
 
 def definitions(text: str) -> Iterator[str]:
