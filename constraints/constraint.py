@@ -88,13 +88,24 @@ class Constraint:
     appear when a text or a model reaches them, so every method may raise LimitError (see :class:`Limits`).
     """
 
-    __slots__ = ("_native", "_report", "source")
+    __slots__ = ("_native", "_report", "source", "special_tokens")
 
-    def __init__(self, native: Language, *, source: str = "", report: Iterable[ReportEntry | LazyReport] = ()) -> None:
-        """Wrap a native language; use the functions of :mod:`tokamata` instead."""
+    def __init__(
+        self,
+        native: Language,
+        *,
+        source: str = "",
+        report: Iterable[ReportEntry | LazyReport] = (),
+        special_tokens: Iterable[str] = (),
+    ) -> None:
+        """Wrap a native language; use the functions of :mod:`tokamata` instead.
+
+        ``special_tokens``: names that it speaks of, as the bytes 0xff, name, 0xff.
+        """
         self._native = native
         self.source = source
         self._report = tuple(report)
+        self.special_tokens = frozenset(special_tokens)
 
     # ---- algebra
     def _operands(self, other: object) -> list[Language] | None:
@@ -105,8 +116,10 @@ class Constraint:
         return None
 
     def _combined(self, native: Language, source: str, *others: object) -> Constraint:
-        report = self._report + tuple(r for o in others if isinstance(o, Constraint) for r in o._report)
-        return Constraint(native, source=source, report=report)
+        constraints = [self, *(o for o in others if isinstance(o, Constraint))]
+        report = [entry for constraint in constraints for entry in constraint._report]
+        special = frozenset().union(*(constraint.special_tokens for constraint in constraints))
+        return Constraint(native, source=source, report=report, special_tokens=special)
 
     def __or__(self, other: object) -> Constraint:
         """Texts of either."""

@@ -9,7 +9,7 @@ from typing import Any
 from ..automata.errors import ConstraintError, UnsupportedError
 from .constraint import Constraint
 from .grammar_parts import Definition, Part, Reader, characters
-from .grammar_source import SPECIAL, GrammarSource, Lexing, Place
+from .grammar_source import SPECIAL, GrammarSource, Lexing, Place, special_token
 from .literal import literal
 
 _ESCAPES = {"t": 9, "r": 13, "n": 10, "\\": 92, '"': 34, "[": 91, "]": 93}
@@ -82,7 +82,7 @@ class _Reader(Reader):
                 f"grammar: {place}: {token} depends on the vocabulary; write the text, or <name> for a special token"
             )
         data = SPECIAL + token.encode() + SPECIAL
-        return Part("terminal", token, place, constraint=literal(data), literal=data)
+        return Part("terminal", token, place, constraint=special_token(token), literal=data)
 
     def _characters(self, text: str, place: Place) -> list[tuple[int, bool]]:
         """Code points, and whether each was escaped."""

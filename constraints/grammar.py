@@ -66,7 +66,12 @@ def grammar(
         _indentation(source.indent),
         limits._native() if limits else None,
     )
-    return Constraint(native, source=f"grammar({source.rules[source.start].name})", report=(*source.report, diagnosis))
+    return Constraint(
+        native,
+        source=f"grammar({source.rules[source.start].name})",
+        report=(*source.report, diagnosis),
+        special_tokens=source.special_tokens,
+    )
 
 
 def _indentation(indent: Indent | None) -> Indentation | None:

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
+from .._core import Language
 from .constraint import Constraint, ReportEntry
 
 GrammarSyntax = Literal["lark", "gbnf", "ebnf"]
@@ -23,6 +24,12 @@ class Place:
 
     def __str__(self) -> str:
         return f"line {self.line}, column {self.column}"
+
+
+def special_token(name: str) -> Constraint:
+    """A special token by its whole name, brackets included, as a marker that no text contains."""
+    marker = SPECIAL + name.encode() + SPECIAL
+    return Constraint(Language.literal(marker), source=name, special_tokens=[name])
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,11 @@ class GrammarSource:
     start: int
     indent: Indent | None = None
     report: tuple[ReportEntry, ...] = ()
+
+    @property
+    def special_tokens(self) -> frozenset[str]:
+        """The names of the special tokens in terminals."""
+        return frozenset().union(*(terminal.constraint.special_tokens for terminal in self.terminals))
 
     def name(self, symbol: int) -> str:
         """The name of a symbol of a production."""

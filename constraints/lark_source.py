@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import Constraint, ReportEntry
-from .grammar_source import SPECIAL, GrammarSource, Indent, Lexing, Place, Production, Rule, Terminal
+from .grammar_source import SPECIAL, GrammarSource, Indent, Lexing, Place, Production, Rule, Terminal, special_token
 from .json_schema import json_schema
 from .lark_rules import LarkRules, bounds, literal_pattern
 from .lark_text import AlgebraHole, JsonHole, LarkText, NamedHole, SpecialHole
@@ -344,7 +344,7 @@ class _Reader:
                     f"grammar: {hole.place}: a token by number, {hole.name}, depends on the vocabulary; "
                     "write the token's text, or <name> for a special token"
                 )
-            return literal(_marker(hole.name))
+            return special_token(hole.name)
         if isinstance(hole, JsonHole):
             try:
                 return json_schema(hole.schema)

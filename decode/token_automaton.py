@@ -42,6 +42,8 @@ class TokenAutomaton:
         limits: Limits | None = None,
     ) -> None:
         """See :func:`compile`."""
+        if constraint.special_tokens:
+            vocabulary = vocabulary.with_markers(constraint.special_tokens)
         language = constraint._native if limits is None else constraint._native.with_limits(limits._native())
         self._language = language
         self._native = NativeTokenAutomaton(language, vocabulary._native, cache_bytes)
@@ -108,7 +110,11 @@ class TokenAutomaton:
         not read, keeps the constraint's source and report and a checksum. The file appears whole or not at all. Raises
         LimitError when A has more than ``max_states`` states.
         """
-        about = {"source": self.constraint.source, "report": [astuple(entry) for entry in self.constraint.report]}
+        about = {
+            "source": self.constraint.source,
+            "report": [astuple(entry) for entry in self.constraint.report],
+            "special_tokens": sorted(self.constraint.special_tokens),
+        }
         fst = self.constraint.to_fst(max_states).to_bytes("const")
         write_artifact(path, fst, {_SECTION: json.dumps(about).encode()})
 
@@ -152,7 +158,8 @@ def compile(
         limits: other limits than the constraint's own.
 
     Raises:
-        ConstraintError: the constraint is empty, or the vocabulary cannot write any of its members.
+        ConstraintError: the constraint is empty, or the vocabulary cannot write any of its members, or has no special
+            token of a name that the constraint speaks of (then a VocabularyError).
     """
     if not isinstance(constraint, Constraint):
         raise TypeError(
@@ -186,4 +193,7 @@ def load(
     about = json.loads(sections[_SECTION])
     language = from_fst(path, limits=limits)._native
     report = [ReportEntry(*entry) for entry in about["report"]]
-    return compile(Constraint(language, source=about["source"], report=report), vocabulary, cache_bytes=cache_bytes)
+    constraint = Constraint(
+        language, source=about["source"], report=report, special_tokens=about.get("special_tokens", ())
+    )
+    return compile(constraint, vocabulary, cache_bytes=cache_bytes)

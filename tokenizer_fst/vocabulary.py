@@ -37,9 +37,10 @@ class Vocabulary:
         VocabularyError: no tokens, no token with bytes, a token that is not bytes, no EOS id, an id out of range.
     """
 
-    __slots__ = ("__weakref__", "_fst", "_native", "_sections", "_special_tokens", "adds_dummy_prefix")
+    __slots__ = ("__weakref__", "_fst", "_native", "_sections", "_special_tokens", "_with_markers", "adds_dummy_prefix")
     _native: _NativeVocabulary
     _fst: Fst | None
+    _with_markers: tuple[frozenset[str], Vocabulary] | None  # of the last call
     _sections: dict[str, bytes]  # further sections of the saved file: kept by save, found by load
 
     def __init__(
@@ -55,6 +56,7 @@ class Vocabulary:
         self._native = _NativeVocabulary(tokens if isinstance(tokens, list) else list(tokens), eos)
         self._special_tokens = _checked_names(special_tokens or {}, len(self._native))
         self._fst = None
+        self._with_markers = None
         self._sections = {}
         self.adds_dummy_prefix = bool(adds_dummy_prefix)
 
@@ -169,6 +171,7 @@ class Vocabulary:
         except (KeyError, TypeError, AttributeError) as error:
             raise VocabularyError("saved vocabulary: the names are damaged; save the vocabulary again") from error
         vocabulary._fst = None
+        vocabulary._with_markers = None
         vocabulary._sections = sections
         return vocabulary
 
@@ -218,6 +221,42 @@ class Vocabulary:
     def special_tokens(self) -> dict[str, int]:
         """The known names of special tokens, each with its id (a copy)."""
         return dict(self._special_tokens)
+
+    def with_markers(self, names: Iterable[str]) -> Vocabulary:
+        """The same tokens, but some special tokens with bytes: 0xff, the name, 0xff, which no text contains.
+
+        A constraint that speaks of special tokens means these bytes. Tokens of text with a byte 0xff lose theirs, so
+        that no others spell a marker. O(total bytes); the result is kept for the next call with equal names.
+
+        Raises:
+            VocabularyError: a name that no special token has, or an EOS token's.
+        """
+        wanted = frozenset(names)
+        if self._with_markers is not None and self._with_markers[0] == wanted:
+            return self._with_markers[1]
+        tokens = [self.token_bytes(i) for i in range(len(self))]
+        tokens = [None if data is not None and b"\xff" in data else data for data in tokens]
+        for name in sorted(wanted):
+            if name not in self._special_tokens:
+                known = ", ".join(list(self._special_tokens)[:8]) or "none"
+                raise VocabularyError(
+                    f"vocabulary: expected the name of a special token, got {name!r}; it has {known}: pass "
+                    "special_tokens={...} if it has more"
+                )
+            if self._special_tokens[name] in self.eos_token_ids:
+                raise VocabularyError(
+                    f"vocabulary: {name} ends a text here, so it cannot stand inside one; leave it out, or pass other "
+                    "eos_token_ids"
+                )
+            tokens[self._special_tokens[name]] = b"\xff" + name.encode() + b"\xff"
+        made = Vocabulary(
+            tokens,
+            self.eos_token_ids,
+            special_tokens=self._special_tokens,
+            adds_dummy_prefix=self.adds_dummy_prefix,
+        )
+        self._with_markers = (wanted, made)
+        return made
 
 
 def _ids(eos_token_ids: Iterable[int]) -> list[int]:
