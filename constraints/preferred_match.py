@@ -40,7 +40,7 @@ def preferred_match(tree: Any, properties: dict[int, str]) -> Constraint:
     r"""The language of a pattern's tree (of Python's own parser) whose longest match is what ``re.match`` finds.
 
     ``properties``: the text of each ``\p{...}`` by the code point that stands for it in the tree. Lookahead may go
-    beyond the match only where it forbids what a longer match takes anyway (``[a-z]+\b``). Raises UnsupportedError
+    beyond the match only where it forbids what a longer match takes anyway (``\w+\b``). Raises UnsupportedError
     where the match depends on other text around it, for lookaround inside lookaround and atomic groups, and past
     MOST_INSTRUCTIONS or MOST_STATES. Exponential in the worst case, as determinization is.
     """
