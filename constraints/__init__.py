@@ -3,6 +3,7 @@
 from .constraint import Constraint, Limits, ReportEntry
 from .from_fst import from_fst
 from .grammar import grammar
+from .grammar_pdt import grammar_pdt
 from .json_schema import json_schema, json_value
 from .literal import choice, literal
 from .regex import regex
@@ -14,6 +15,7 @@ __all__ = [
     "choice",
     "from_fst",
     "grammar",
+    "grammar_pdt",
     "json_schema",
     "json_value",
     "literal",

@@ -33,13 +33,16 @@ def derives(grammar: Grammar, start: str, text: str) -> bool:
             return (start, 0, n) in spans
 
 
-def random_grammar(rng: random.Random, letters: str = "ab") -> Grammar:
-    """Up to three rules of up to three alternatives of up to four symbols: recursive, nullable, cyclic, ambiguous."""
+def random_grammar(rng: random.Random, letters: str = "ab", longest: int = 4) -> Grammar:
+    """Up to three rules of up to three alternatives of up to `longest` symbols.
+
+    They are recursive, nullable, cyclic and ambiguous by chance.
+    """
     rules = "STU"[: rng.randint(1, 3)]
     grammar: Grammar = {}
     for rule in rules:
         grammar[rule] = [
-            "".join(rng.choice(letters if rng.random() < 0.6 else rules) for _ in range(rng.randint(0, 4)))
+            "".join(rng.choice(letters if rng.random() < 0.6 else rules) for _ in range(rng.randint(0, longest)))
             for _ in range(rng.randint(1, 3))
         ]
     grammar[rng.choice(rules)].append(rng.choice(letters))

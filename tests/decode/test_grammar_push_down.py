@@ -1,0 +1,96 @@
+"""Masks of grammars against D composed with the grammar's Pdt: two ways to a token-level push-down automaton."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from oracle.context_free import random_grammar
+from tokamata.automata import ConstraintError, Fst, LimitError, Pdt
+from tokamata.constraints import grammar_pdt
+from tokamata.tokenizer_fst import Vocabulary
+
+import tokamata
+
+GRAMMARS = {
+    "arithmetic": (
+        'root ::= term ("+" term)*\nterm ::= "x" | "(" root ")"',
+        [b"x", b"(", b")", b"+", b"x+", b"+(", b"))", b"(x)", b"x)+", b")("],
+    ),
+    "left recursive": (
+        'root ::= root "," item | item\nitem ::= "a" | "[" root "]"',
+        [b"a", b",", b"[", b"]", b"a,", b"],[", b"[["],
+    ),
+    "palindromes": ('root ::= "a" root "a" | "b" root "b" | ""', [b"a", b"b", b"ab", b"ba", b"abba", b"bb"]),
+    "ambiguous": ('root ::= root root | "a" | "ab" | "b"', [b"a", b"b", b"ab", b"ba", b"c"]),
+    "dead ends": ('root ::= "x" b | "y"\nb ::= "x" b\n', [b"x", b"y", b"xx", b"xy"]),
+}
+
+
+def viable(pdt: Pdt, ids: tuple[int, ...], size: int) -> bool:
+    """Whether some token sequence that begins with these tokens is accepted."""
+    prefix = Fst()
+    prefix.add_states(len(ids) + 1)
+    prefix.set_start(0)
+    prefix.set_final(len(ids))
+    for i, token in enumerate(ids):
+        prefix.add_arc(i, token + 1, token + 1, None, i + 1)
+    for token in range(size):
+        prefix.add_arc(len(ids), token + 1, token + 1, None, len(ids))
+    return not pdt.compose(prefix, side="left").is_empty()
+
+
+def check(text: str, tokens: list[bytes], length: int, note: str) -> int:
+    """Every mask along every allowed token sequence up to the length; how many sequences there are."""
+    vocabulary = Vocabulary([None, *tokens], eos_token_ids=[0])
+    pdt = grammar_pdt(text).compose(vocabulary.fst, side="left")
+    constraint = tokamata.grammar(text, syntax="gbnf", limits=tokamata.Limits(seconds=0.5))
+    if pdt.is_empty():
+        with pytest.raises(ConstraintError, match=r"no text of the constraint can be written with the tokens"):
+            tokamata.compile(constraint, vocabulary)
+        return 0
+    automaton = tokamata.compile(constraint, vocabulary)
+    seen = 0
+    pending: list[tuple[int, ...]] = [()]
+    while pending:
+        ids = pending.pop()
+        state = automaton.start()
+        for token in ids:
+            state.advance(token)
+        assert state.is_final == pdt.accepts([token + 1 for token in ids]), f"{note}: {ids}"
+        for token in range(1, len(vocabulary)):
+            extended = (*ids, token)
+            allowed = state.allows(token)
+            assert allowed == viable(pdt, extended, len(vocabulary)), f"{note}: {extended}"
+            if allowed and len(extended) <= length:
+                pending.append(extended)
+        seen += 1
+    return seen
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_small_grammars(name):
+    text, tokens = GRAMMARS[name]
+    assert check(text, tokens, 3, name) > 1
+
+
+def test_random_grammars():
+    seen = limited = 0
+    for seed in range(200):
+        rng = random.Random(seed)
+        grammar = random_grammar(rng, longest=3)
+        names = {"S": "root", "T": "t", "U": "u"}
+        lines = []
+        for rule, alternatives in grammar.items():
+            right = [" ".join(names.get(s, f'"{s}"') for s in alternative) or '""' for alternative in alternatives]
+            lines.append(f"{names[rule]} ::= {' | '.join(right)}")
+        text = "\n".join(lines)
+        if grammar_pdt(text).is_empty():
+            continue
+        tokens = [t.encode() for t in rng.sample(["a", "b", "aa", "ab", "ba", "bb", "aba"], 4)]
+        try:
+            seen += check(text, tokens, 2, f"seed {seed}\n{text}\n{tokens}")
+        except LimitError:
+            limited += 1  # some ambiguity costs more than half a second, but no mask is wrong
+    assert seen > 300
+    assert limited <= 10
