@@ -82,6 +82,12 @@ def test_regular_grammars_expand_to_the_constraint():
     assert relation(theirs, 3) == relation(pdt.expand(), 3)
 
 
+def test_rules_without_text_are_left_out():
+    pdt = grammar_pdt('root ::= "x" b | "y"\nb ::= "x" b')
+    assert (pdt.fst.num_states(), pdt.fst.num_arcs(), pdt.parens) == (2, 1, ())
+    assert grammar_pdt('root ::= "x" root').is_empty()
+
+
 def test_terminals_by_name_and_bytes():
     date = tokamata.regex(r"\d\d-\d\d")
     pdt = grammar_pdt('start: "(" start ")" | DATE\n', "lark", constraints={"DATE": date})
