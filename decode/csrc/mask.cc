@@ -11,10 +11,33 @@ namespace {
 
 constexpr int kMaxDepth = 3;             // unions and shared states inside each other
 constexpr size_t kMaxAlternatives = 8;   // members of a union that are masked one by one
-constexpr size_t kMaxRegion = 96;        // (state, UTF-8 phase) pairs of one semantic loop
+constexpr size_t kMaxRegion = 128;       // (state, UTF-8 phase) pairs of one semantic loop
 constexpr size_t kMaxAsciiRegion = 24;   // of one over ASCII characters
 constexpr uint32_t kSomeTokens = 256;    // below a node, from which it is worth finding out how its state loops
 constexpr uint32_t kManyTokens = 3000;   // from which sharing and semantic loops are worth looking for
+
+// The first bytes of the characters in kWideSpaces, and those characters, as big-endian numbers; sorted.
+struct SpaceBytes {
+  std::vector<uint32_t> begun, whole;
+};
+const SpaceBytes& WideSpaceBytes() {
+  static const SpaceBytes bytes = [] {
+    SpaceBytes s;
+    for (const auto& [low, high] : kWideSpaces)
+      for (uint32_t c = low; c <= high; ++c) {
+        const bool two = c < 0x800;
+        const uint32_t lead = two ? 0xC0 | c >> 6 : 0xE0 | c >> 12;
+        const uint32_t next = lead << 8 | 0x80 | (two ? c & 63 : c >> 6 & 63);
+        s.begun.push_back(lead);
+        if (!two) s.begun.push_back(next);
+        s.whole.push_back(two ? next : next << 8 | 0x80 | (c & 63));
+      }
+    std::sort(s.begun.begin(), s.begun.end());
+    std::sort(s.whole.begin(), s.whole.end());
+    return s;
+  }();
+  return bytes;
+}
 
 void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
   for (uint32_t i = 0; i < words; ++i) to[i] |= from[i];
@@ -136,7 +159,7 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   if (TraitsOf(q).parts) return {Plan::kUnion, q};
   Loop counted;
   if (!FindCounted(q, &counted))  // cheaper than to look for loops in what states do
-    if (const State model = SharedState(q, true)) return {Plan::kShared, model};
+    if (const State model = SharedState(q, true); model && AgreeBeyondAscii(q, model)) return {Plan::kShared, model};
   if (LoopOf(q).kind != Loop::kNone) return {Plan::kLoop, q};
   if (AnyLoops(acceptor_->Alternatives(q, kMaxAlternatives))) return {Plan::kUnion, q};
   if (const State model = SharedState(q, false)) return {Plan::kShared, model};
@@ -249,6 +272,7 @@ void MaskBuilder::FindOuter(State q, double inner_cost, Loop* loop) {
 // Whether all states reached from q by whole characters of the class stay alive on every such character, and agree on
 // every byte that begins no character of the class: then they all allow the same tokens. Lists those states. With
 // `exclude`, a few rare ASCII bytes of the class may end the loop; rare bytes that the states do not agree on are noted.
+// White space beyond ASCII may end it, too: the loop is then one of all_but_spaces.
 bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between) {
   constexpr int kMostExcluded = 8;
   const CharacterClass& c = CharacterClasses()[static_cast<size_t>(class_id)];
@@ -266,28 +290,33 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   struct At {
     State state;
     uint8_t phase;
-    int16_t via;  // the ASCII byte that first led here, or -1
+    int16_t via;     // the ASCII byte that first led here, or -1
+    uint32_t begun;  // what was read of a character, where it may become white space
   };
+  const SpaceBytes& spaces = WideSpaceBytes();
+  bool spaced = false;
   const State* reference = acceptor_->Row(q);
   std::vector<At> work;
-  const auto push = [&work, most](State s, uint8_t phase, int b) {
+  const auto push = [&work, most](State s, uint8_t phase, int b, uint32_t begun) {
     for (const At& a : work)
-      if (a.state == s && a.phase == phase) return true;
+      if (a.state == s && a.phase == phase && a.begun == begun) return true;
     if (work.size() >= most) return false;
-    work.push_back({s, phase, static_cast<int16_t>(b < 0x80 ? b : -1)});
+    work.push_back({s, phase, static_cast<int16_t>(b < 0x80 ? b : -1), begun});
     return true;
   };
   for (bool again = true; again;) {
     again = false;
-    work.assign(1, {q, 0, -1});
+    work.assign(1, {q, 0, -1, 0});
     between->clear();
     checked = ByteSet();
+    spaced = false;
     for (size_t i = 0; i < work.size() && !again; ++i) {
       const At at = work[i];
       const State* row = acceptor_->Row(at.state);
       const Utf8Phase& p = kUtf8Phases[at.phase];
       State last = DelayedAcceptor::kDead;
       uint8_t last_phase = 0;
+      uint32_t last_begun = 0;
       if (at.phase == 0) {
         // A state that ends the loop for most characters: what ends it is rather the byte that leads there.
         if (at.via >= 0 && (first - acceptor_->Live(at.state)).Count() > kMostExcluded) {
@@ -307,20 +336,28 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
           continue;
         }
         const uint8_t phase = at.phase ? p.next : Utf8LeadPhase(byte);
-        if (row[b] && row[b] == last && phase == last_phase) continue;
+        const uint32_t read = at.phase && !at.begun ? 0 : at.begun << 8 | byte;
+        const uint32_t begun = phase && read && std::binary_search(spaces.begun.begin(), spaces.begun.end(), read) ? read : 0;
+        if (row[b] && row[b] == last && phase == last_phase && begun == last_begun) continue;
+        if (!row[b] && at.begun && !phase && std::binary_search(spaces.whole.begin(), spaces.whole.end(), read)) {
+          spaced = true;
+          continue;
+        }
         if (!row[b]) {
           if (at.phase || !drop(byte)) return false;
           again = true;  // without this byte, from the start
           break;
         }
-        if (!push(row[b], phase, b)) return false;
+        if (!push(row[b], phase, b, begun)) return false;
         last = row[b];
         last_phase = phase;
+        last_begun = begun;
       }
     }
   }
   loop->kind = Loop::kSemantic;
   loop->shape.high = kUnboundedLoop;
+  loop->shape.all_but_spaces = spaced;
   loop->checked = checked;
   loop->excluded = c.first - first;
   if (loop->excluded.Any()) {
@@ -359,6 +396,12 @@ MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
   Loop loop;
   const bool loops = counted ? FindCounted(model, &loop) : LoopOf(model).kind != Loop::kNone;
   return loops ? best->first : State{DelayedAcceptor::kDead};
+}
+
+// Otherwise comparing the two along the trie takes as long as walking it.
+bool MaskBuilder::AgreeBeyondAscii(State a, State b) {
+  const State *x = acceptor_->Row(a), *y = acceptor_->Row(b);
+  return std::equal(x + 0x80, x + 0x100, y + 0x80);
 }
 
 // ---------------------------------------------------------------------------------------------- building rows

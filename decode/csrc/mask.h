@@ -87,6 +87,7 @@ class MaskBuilder {
   void FindOuter(State q, double inner_cost, Loop* loop);
   bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between);
   State SharedState(State q, bool counted);
+  bool AgreeBeyondAscii(State a, State b);
   void BuildAny(State q, uint32_t* row, int depth);
   bool BuildLexed(State q, uint32_t* row);
   bool BuildBounded(State q, uint32_t* row, int depth);

@@ -60,6 +60,9 @@ PATTERNS = [
     r"x.{100,100000}y",
     r"[^\W\d_]+",
     r"\d{4}",
+    r"[^\r\n\u2028\u2029]*\.csv",
+    r"(?s)[^a-z0-9]*[a-z0-9].*",
+    r"[\t ]{0,100}\"(\n[\t ]{0,20})?x",
 ]
 
 
@@ -100,6 +103,29 @@ def compare(name: str, pattern: str, walks: int, steps: int) -> None:
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_qwen(pattern: str) -> None:
     compare("qwen", pattern, walks=1, steps=4)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"^.*\.csv$", r"\.csv$", r"\w+", r"^\S+$", r"^(?!foo).*$", r"^[^.]*$", r"^\s*\S.*$", r"^[^\u00a0]*\.(csv|tsv)$"],
+)
+def test_patterns_in_json_strings(pattern: str) -> None:
+    """Masks of spelled patterns equal those found by walking the whole vocabulary."""
+    vocabulary, tokens, _ = loaded("qwen")
+    automaton = tokamata.compile(tokamata.json_schema({"type": "string", "pattern": pattern}), vocabulary)
+    rng = random.Random(pattern)
+    for _ in range(2):
+        state = automaton.start()
+        for _ in range(4):
+            mask = state.mask()
+            walked = automaton._native.mask_by_walking(automaton._native.state_of(state))
+            bits = np.unpackbits((mask ^ walked).view(np.uint8), bitorder="little")
+            assert not bits.any(), [tokens[i] for i in np.flatnonzero(bits)[:5]]
+            choices = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(tokens)])
+            choices = np.setdiff1d(choices, vocabulary.eos_token_ids)
+            if not choices.size:
+                break
+            state.advance(int(rng.choice(choices)))
 
 
 @pytest.mark.slow
