@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..automata import Fst, Pdt
 
 _FIRST_RULE = 257  # labels 1..256 are bytes, NUL is 256
+FIRST_PAREN = 1 << 24  # above the labels of all tokens, so that the Pdt composes with D
 
 
 def grammar_pdt(
@@ -25,9 +26,9 @@ def grammar_pdt(
     """The texts of a context-free grammar without a lexer, as an `automata.Pdt`: an acceptor over bytes.
 
     Arguments and errors are those of :func:`.grammar` with ``lexer="none"``; the texts are the same. Byte b is label b,
-    NUL is 256. Each rule becomes one minimal deterministic machine, terminals included, in which calls of rules are
-    parentheses (see `Pdt.from_rules`) and a rule that begins or ends with itself is a loop. Rules without any text are
-    left out; where the start has none, so has the Pdt.
+    NUL is 256, parentheses begin at 2^24. Each rule becomes one minimal deterministic machine, terminals included, in
+    which calls of rules are parentheses (see `Pdt.from_rules`) and a rule that begins or ends with itself is a loop.
+    Rules without any text are left out; where the start has none, so has the Pdt.
 
     A grammar that ignores terminals, or that has indentation, needs a lexer: UnsupportedError. Complexity:
     determinizing rules can be exponential in their alternatives; LimitError past 20 million states.
@@ -80,4 +81,4 @@ def source_pdt(source: GrammarSource) -> Pdt:
         pairs = [(root, machine), *((first_terminal + t, terminals[t]) for t in sorted(called))]
         whole = replace(pairs, call_arc_labeling="neither")
         rules.append((_FIRST_RULE + rule, minimize(determinize(rmepsilon(whole)))))
-    return Pdt.from_rules(_FIRST_RULE + source.start, rules)
+    return Pdt.from_rules(_FIRST_RULE + source.start, rules, first_paren=FIRST_PAREN)

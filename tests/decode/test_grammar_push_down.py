@@ -74,6 +74,16 @@ def test_small_grammars(name):
     assert check(text, tokens, 3, name) > 1
 
 
+def test_as_many_tokens_as_labels():
+    # Token ids reach far beyond the labels of rules and bytes.
+    tokens = [None, *(f"{i}".encode() for i in range(3000)), b"(", b")"]
+    vocabulary = Vocabulary(tokens, eos_token_ids=[0])
+    pdt = grammar_pdt('root ::= "(" root ")" | [0-9]+').compose(vocabulary.fst, side="left")
+    opening, closing = len(tokens) - 2, len(tokens) - 1
+    assert pdt.accepts([label + 1 for label in (opening, opening, 271, 43, closing, closing)])
+    assert not pdt.accepts([label + 1 for label in (opening, 271, closing, closing)])
+
+
 def test_random_grammars():
     seen = limited = 0
     for seed in range(200):
