@@ -111,8 +111,14 @@ def test_words_that_sqlite_reserves_are_no_names(database: sqlite3.Connection, a
             f"SELECT 1 FROM t1 {word.lower()}",
         ):
             assert is_syntax(database, text) or not accepts(text), text
-    # The long s is no s for SQLite, nor is the Kelvin sign a k.
-    for text in ("\u017felect 1", "SELECT 1 A\u017f b", "SELECT a LI\u212aE b FROM t1", "SELECT 1 \u0130\u017f NULL"):
+    # The long s is no s for SQLite, nor is the Kelvin sign a k or the dotted i an i.
+    for text in (
+        "\u017felect 1",
+        "SELECT 1 A\u017f b",
+        "SELECT a LI\u212aE b FROM t1",
+        "SELECT 1 \u0130S NULL",
+        "SELECT 1 \u0131n (1)",
+    ):
         assert not accepts(text), text
         assert not is_syntax(database, text), text
     assert accepts("SELECT 1 AS \u017felect")

@@ -12,6 +12,7 @@ import keyword
 import os
 import random
 import re
+import string
 import warnings
 from collections.abc import Callable
 from datetime import date, time
@@ -287,6 +288,38 @@ def test_times_are_those_of_datetime() -> None:
             is_time = True
         for text in (f"{hour:02}:{minute:02}:{second:02}", f"2026-11-21T{hour:02}:{minute:02}:{second:02}.5Z"):
             assert accepts(text) == (is_time and (hour < 24 or "." not in text)), text
+
+
+def test_addresses_of_version_6() -> None:
+    accepts = by_tokamata("uri").accepts
+    rng = random.Random(9)
+    outcomes = {True: 0, False: 0}
+    for left, right in itertools.product(range(10), repeat=2):
+        for last in ("", "192.0.2.1", "192.0.2.256"):
+            groups = [":".join(f"{rng.randrange(16**4):x}" for _ in range(n)) for n in (left, right)]
+            for joined in ("::", ":"):
+                address = joined.join(groups) + (":" if last and right else "") + last
+                text = f"http://[{address}]/"
+                assert accepts(text) == is_uri(text), text
+                outcomes[is_uri(text)] += 1
+    assert min(outcomes.values()) > 50
+
+
+def test_bounds_and_ranges_of_regular_expressions() -> None:
+    accepts = by_tokamata("regex").accepts
+    refused = 0
+    for low, high in itertools.product((*range(30), 90, 99, 100, 101, 999, 1000), repeat=2):
+        text = f"a{{{low},{high}}}"
+        assert is_pattern(text) or not accepts(text), text
+        refused += is_pattern(text) and not accepts(text)
+    # 10 to 19, 20 to 29 and 90 to 99 have first digits alike; three digits and more.
+    assert refused == 55 + 55 + 3 + 10
+    characters = string.ascii_letters + string.digits
+    for low, high in itertools.product(characters, repeat=2):
+        alike = any(
+            low in kind and high in kind for kind in (string.digits, string.ascii_lowercase, string.ascii_uppercase)
+        )
+        assert accepts(f"[{low}-{high}]") == (alike and low <= high), (low, high)
 
 
 def test_sygus_problems() -> None:
