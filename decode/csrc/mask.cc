@@ -135,21 +135,21 @@ MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
   return plans_[q];
 }
 
-const MaskBuilder::Traits& MaskBuilder::TraitsOf(State q) {
-  if (q >= traits_.size()) traits_.resize(std::max<size_t>(q + 1, traits_.size() * 2));
-  if (!traits_[q].known) {
-    Traits t;
-    t.known = true;
-    State model;
-    TextNode place;
-    t.texts = acceptor_->Texts(q, &model, &place);
-    t.counts = !t.texts && acceptor_->Counts(q, &t.low, &t.high, &t.star, &t.unbounded);
-    if (!t.texts && !t.counts)
-      for (State a : acceptor_->Alternatives(q, kMaxAlternatives))
-        t.parts = t.parts || acceptor_->Texts(a, &model, &place);
-    traits_[q] = t;
-  }
-  return traits_[q];
+bool MaskBuilder::FindTraits(State q) {
+  Traits t;
+  State model;
+  TextNode place;
+  t.texts = acceptor_->Texts(q, &model, &place);
+  t.counts = !t.texts && acceptor_->Counts(q, &t.low, &t.high, &t.star, &t.unbounded);
+  if (!t.texts && !t.counts)
+    for (State a : acceptor_->Alternatives(q, kMaxAlternatives))
+      t.parts = t.parts || acceptor_->Texts(a, &model, &place);
+  if (q >= traits_of_.size()) traits_of_.resize(std::max<size_t>(q + 1, traits_of_.size() * 2));
+  traits_of_[q] = kPlain;
+  if (!t.texts && !t.counts && !t.parts) return true;
+  traits_of_[q] = static_cast<uint32_t>(traits_.size()) + kFirstTraits;
+  traits_.push_back(t);
+  return false;
 }
 
 MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
@@ -706,8 +706,9 @@ void MaskBuilder::Scan(const Trie& trie, uint32_t root, State q, uint32_t* row) 
     }
     SetTokens(trie, n, row);
     if (node.end > n + 1) {
-      const State near = Near(next, trie, n);
-      if (node.wide || ReadsTexts(near)) {
+      const bool plain = Plain(next);
+      const State near = plain ? next : Near(next, trie, n);
+      if (node.wide || (!plain && ReadsTexts(near))) {
         stack_.push_back({n, near});
         n = node.end;
         continue;

@@ -64,17 +64,20 @@ class MaskBuilder {
   Plan PlanOf(State q, int depth);  // memoized, but for the deepest
   Plan FindPlan(State q);
   const Loop& LoopOf(State q);  // the reference stays valid
-  // What walking asks of a state.
+  // What walking asks of a state; most are plain, and that is asked of every node.
   struct Traits {
-    bool known = false, texts = false, counts = false;
+    bool texts = false, counts = false;
     bool parts = false;     // a union of states some of which read texts
     State star, unbounded;  // with counts; see DelayedAcceptor::Counts
     uint32_t low, high;
   };
-  const Traits& TraitsOf(State q);  // memoized
-  bool ReadsTexts(State q) { return TraitsOf(q).texts || TraitsOf(q).parts; }
+  bool Plain(State q) { return q < traits_of_.size() && traits_of_[q] ? traits_of_[q] == kPlain : FindTraits(q); }
+  bool FindTraits(State q);  // whether q is plain
+  const Traits& TraitsOf(State q) { return Plain(q) ? traits_[0] : traits_[traits_of_[q] - kFirstTraits]; }
+  bool ReadsTexts(State q) { return !Plain(q) && (TraitsOf(q).texts || TraitsOf(q).parts); }
   // A state that allows the same strings below a node as q: counters make no difference where tokens are short.
   State Near(State q, const Trie& trie, uint32_t node) {
+    if (Plain(q)) return q;
     const Traits& t = TraitsOf(q);
     if (!t.counts) return q;
     const uint32_t height = trie.Height(node);
@@ -129,7 +132,9 @@ class MaskBuilder {
   std::deque<Loop> loops_;
   std::unordered_map<const LeafAutomaton*, std::unique_ptr<LexedMask>> lexed_;  // of grammars with a lexer
   std::vector<uint32_t> loop_of_;  // by state; see LoopOf
-  std::vector<Traits> traits_;    // by state
+  static constexpr uint32_t kPlain = 1, kFirstTraits = 1;
+  std::vector<uint32_t> traits_of_;  // by state: 0 unknown, kPlain, or kFirstTraits + an index
+  std::vector<Traits> traits_{1};    // those of plain states first
   std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can
   const uint32_t *building_ = nullptr, *base_ = nullptr;
   struct {  // the model whose row was built last: states that follow one another mostly share theirs
