@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "automata/csrc/bounded_parts.h"
+#include "automata/csrc/summaries.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
@@ -44,6 +45,29 @@ bool Expressions::SurelyNotEmpty(Expr e) {
          (n.kind == ExprKind::kIntersect && Parts().HasMember(this, e));
 }
 
+// Whether one push-down member and regular others have nothing in common: 1 yes, 0 no, -1 another kind of question.
+int Expressions::SummarizeEmpty(Expr root) {
+  if (nodes_[root].kind != ExprKind::kIntersect) return -1;
+  Expr push_down = kEmpty;
+  std::vector<Expr> regular;
+  for (uint32_t i = 0; i < nodes_[root].b; ++i) {
+    const Expr m = members_[nodes_[root].a + i];
+    if (!nodes_[m].push_down) {
+      regular.push_back(m);
+    } else if (push_down == kEmpty) {
+      push_down = m;
+    } else {
+      return -1;
+    }
+  }
+  if (push_down == kEmpty) return -1;
+  switch (Summaries(this, limits.emptiness).Meet(push_down, Intersect(std::move(regular)))) {
+    case Summaries::Answer::kNo: return 1;
+    case Summaries::Answer::kYes: return 0;
+    default: return -1;
+  }
+}
+
 // Takes turns between the expression found first and the most promising one, which may be near its end: the bound on the
 // length of its members is least, then the number of its conditions, then it was found last. The former finds short
 // members, the latter those at the end of a long way.
@@ -66,8 +90,18 @@ bool Expressions::SearchEmpty(Expr root) {
   std::unordered_set<Expr> seen{root};
   std::vector<Term> steps;
   size_t first = 0;
+  constexpr size_t kQuick = 10;  // expressions, after which an answer by summaries may be had for less
+  bool summarized = !nodes_[root].push_down;
   for (bool turn = false; first < found.size(); turn = !turn) {
     TimeLimit::Spend(4);
+    if (!summarized && seen.size() > kQuick) {
+      summarized = true;
+      const int empty = SummarizeEmpty(root);
+      if (empty >= 0) {
+        nodes_[root].emptiness = empty ? 1 : 2;
+        return empty != 0;
+      }
+    }
     size_t i = first;
     if (turn && !best.empty()) {
       std::pop_heap(best.begin(), best.end());

@@ -85,6 +85,7 @@ Expr Expressions::Intern(const Node& node, const std::vector<Expr>* members) {
     members_.insert(members_.end(), members->begin(), members->end());
   }
   nodes_.back().shortest = LeastLength(nodes_.back());
+  nodes_.back().push_down = HasPushDown(nodes_.back());
   const Expr id = static_cast<Expr>(nodes_.size() - 1);
   table_[slot] = id + 1;
   if (nodes_.size() * 2 > table_.size()) Grow(table_.size() * 2);
@@ -107,6 +108,20 @@ uint32_t Expressions::LeastLength(const Node& n) const {
       return std::max<uint32_t>(least, 1);
     }
     default: return 1;
+  }
+}
+
+bool Expressions::HasPushDown(const Node& n) const {
+  switch (n.kind) {
+    case ExprKind::kCall:
+    case ExprKind::kLeaf: return true;
+    case ExprKind::kConcat: return nodes_[n.a].push_down || nodes_[n.b].push_down;
+    case ExprKind::kRepeat:
+    case ExprKind::kComplement: return nodes_[n.a].push_down;
+    case ExprKind::kUnion:
+    case ExprKind::kIntersect:
+      return std::any_of(members_.begin() + n.a, members_.begin() + n.a + n.b, [this](Expr m) { return nodes_[m].push_down; });
+    default: return false;
   }
 }
 

@@ -152,6 +152,8 @@ class Expressions {
   const ByteSet& First(Expr e) const { return nodes_[e].first; }
   // Whether the language may be empty although e is not kEmpty: it has an intersection or complement inside.
   bool MayBeEmpty(Expr e) const { return nodes_[e].extended; }
+  // Whether a rule is called, or a delayed automaton used, inside: the language may not be regular.
+  bool IsPushDown(Expr e) const { return nodes_[e].push_down; }
   // No member is shorter. Not always the length of the shortest one; saturates at 2^32 - 1.
   uint32_t LeastLength(Expr e) const { return nodes_[e].shortest; }
   // kConcat: head and tail. kRepeat: body and bounds. kUnion, kIntersect: members. kComplement: operand.
@@ -188,6 +190,7 @@ class Expressions {
     ExprKind kind = ExprKind::kEmpty;
     bool nullable = false;
     bool extended = false;
+    bool push_down = false;
     uint8_t emptiness = 0;  // of extended nodes: 0 unknown, 1 empty, 2 not empty
     uint32_t depth = 0;
     uint32_t shortest = 0;  // members are at least so long; set by Intern
@@ -213,6 +216,8 @@ class Expressions {
   void Partition(Expr e, std::vector<Term>* out);
   void Determinize(const std::vector<Term>& in, std::vector<Term>* out);
   bool SearchEmpty(Expr root);
+  int SummarizeEmpty(Expr root);
+  bool HasPushDown(const Node& n) const;
   bool SurelyNotEmpty(Expr e);
 
   std::vector<Node> nodes_;

@@ -9,6 +9,8 @@
 
 namespace tokamata {
 
+class RegularOperand;
+
 // What has states of its own and is no expression, but wants the algebra of expressions around it. Used under the lock
 // of the acceptor that owns the pool.
 class LeafAutomaton {
@@ -25,6 +27,12 @@ class LeafAutomaton {
   // and from wherever it leads (0xffffffff: not known).
   virtual uint32_t Least(uint32_t state) { return IsFinal(state) ? 0 : 1; }
   virtual uint32_t Most(uint32_t) { return 0xffffffff; }
+
+  // The states of a regular language that strings accepted from a state lead to from `from`. False where that cannot be
+  // told.
+  virtual bool EndsBeside(uint32_t /*state*/, RegularOperand*, uint32_t /*from*/, std::vector<uint32_t>* /*ends*/) {
+    return false;
+  }
 
   // The same automaton for another pool, without states; Adopt turns states of an automaton of the same origin into its
   // own.

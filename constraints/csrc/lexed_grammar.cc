@@ -5,6 +5,7 @@
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
+#include "constraints/csrc/lexed_meet.h"
 
 namespace tokamata {
 
@@ -13,7 +14,8 @@ LexedGrammar::LexedGrammar(std::shared_ptr<const LexedRules> rules)
       lexer_(rules_->lexer->NumRows() < rules_->lexer->max_states / 2 ? rules_->lexer : rules_->lexer->Fresh()),
       stacks_(rules_->automata, lexer_->NumTerminals(), rules_->most_nodes, rules_->indentation.get()),
       steps_(*rules_, lexer_.get(), &stacks_),
-      completable_(*rules_, lexer_.get(), &stacks_) {
+      completable_(*rules_, lexer_.get(), &stacks_),
+      lengths_(*rules_, lexer_.get(), &stacks_) {
   states_.emplace_back();  // kDead
 }
 
@@ -107,6 +109,21 @@ void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
     else
       out->push_back({c.bytes, target});
   }
+}
+
+uint32_t LexedGrammar::Least(uint32_t state) {
+  if (states_[state].final) return 0;
+  uint32_t least = 0xffffffff;
+  for (const Position& p : states_[state].positions) least = std::min(least, lengths_.Least(p));
+  return std::max<uint32_t>(least, 1);
+}
+
+bool LexedGrammar::EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) {
+  if (rules_->contextual || rules_->indentation) return false;
+  LexedMeet meet(*rules_, lexer_.get(), &stacks_, operand);
+  const std::vector<Position> positions = states_[state].positions;
+  for (const Position& p : positions) meet.Ends(p, from, ends);
+  return true;
 }
 
 std::shared_ptr<LeafAutomaton> LexedGrammar::Clone() const { return std::make_shared<LexedGrammar>(rules_); }

@@ -8,6 +8,7 @@
 
 #include "automata/csrc/leaf_automaton.h"
 #include "constraints/csrc/completable.h"
+#include "constraints/csrc/lexed_lengths.h"
 #include "constraints/csrc/lexed_rules.h"
 #include "constraints/csrc/parser_states.h"
 
@@ -25,6 +26,8 @@ class LexedGrammar final : public LeafAutomaton {
   static constexpr uint32_t kDead = 0;
   void Arcs(uint32_t state, std::vector<Arc>* out) override;
   bool IsFinal(uint32_t state) override { return states_[state].final; }
+  uint32_t Least(uint32_t state) override;
+  bool EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
   std::shared_ptr<LeafAutomaton> Clone() const override;
   const void* Origin() const override { return rules_->automata.get(); }
   uint32_t Adopt(const LeafAutomaton& other, uint32_t state) override;
@@ -50,6 +53,7 @@ class LexedGrammar final : public LeafAutomaton {
   ParserStates stacks_;
   Positions steps_;
   Completable completable_;
+  LexedLengths lengths_;
   std::vector<State> states_;
   std::unordered_map<uint64_t, std::vector<uint32_t>> index_;
 };

@@ -46,6 +46,7 @@ class Lexer final : public DelayedAcceptor {
   State UnionOfPending(State a, State b);
   // Every byte that lexemes of a terminal may have, and maybe more; that they may begin with.
   ByteSet BytesOf(uint32_t terminal) const;
+  uint32_t LeastLengthOf(uint32_t terminal) const { return pool_->LeastLength(terminals_[terminal]); }
   const ByteSet& FirstOf(uint32_t terminal) const { return pool_->First(terminals_[terminal]); }
   // A state of another lexer of the same terminals.
   State Adopt(const Lexer& other, State q);

@@ -67,6 +67,11 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
     assert {t for t in texts if constraint.accepts(t)} == members, where
     viable = {t for t in texts if constraint.accepts_prefix(t)}
     assert {m[:n] for m in members for n in range(len(m) + 1)} <= viable, where
+    beyond = sorted(viable - {m[:n] for m in members for n in range(len(m) + 1)}, key=len)
+    for text in beyond[:3]:
+        found = (constraint & tokamata.regex(re.escape(text) + f"[{alphabet}]*")).examples(1)
+        assert found, f"{where} dead end after {text!r}"
+        assert is_member(found[0].decode()), f"{where} completes {text!r} by {found[0]!r}"
     return len(texts)
 
 
@@ -189,6 +194,45 @@ def test_grammars_take_part_in_the_algebra() -> None:
     assert (palindrome + "!").accepts("aca!")
     assert not (palindrome - tokamata.literal("aca")).accepts("aca")
     assert palindrome.repeat(2, 2).accepts("acac")
+
+
+@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless"])
+def test_intersections_with_regular_languages_are_exact(kind: str) -> None:
+    """Whether there is a common text is decided, also where stacks would grow without end."""
+    empty = 0
+    for seed in range(60):
+        rng = random.Random(f"{seed} {kind} meet")
+        count = rng.randint(1, 3)
+        patterns = ["a", "b", "c"][:count] if kind == "characters" else [rng.choice(PATTERNS) for _ in range(count)]
+        rules, productions = random_productions(rng, count)
+        ignored = [count] if kind == "ignored" else []
+        patterns += [rng.choice([" ", "c ?"])] if ignored else []
+        try:
+            constraint = _build(patterns, rules, productions, ignored, "none" if kind == "scannerless" else "basic")
+        except tokamata.ConstraintError:
+            continue
+        regular = tokamata.regex(rng.choice(["a*", "[ab]*c", "(..)*", "a.*b", "[^a]*", "b*a?b*", "(ab|c)*", ".*aa.*"]))
+        both = constraint & regular
+        members = [t for t in _texts("abc " if ignored else "abc", 5) if constraint.accepts(t) and regular.accepts(t)]
+        where = f"seed={seed} patterns={patterns} productions={productions} {regular}"
+        assert not (both.is_empty() and members), where
+        empty += both.is_empty()
+        if not both.is_empty():
+            found = both.examples(1)
+            assert found, where
+            assert constraint.accepts(found[0]), where
+            assert regular.accepts(found[0]), where
+    assert empty > 3
+
+
+def test_a_meet_that_is_empty_for_all_depths_is_decided() -> None:
+    for lexer in ("basic", "none"):
+        balanced = tokamata.grammar('start: "(" start ")" | "x"', lexer=lexer)
+        assert (balanced & tokamata.regex(r"[(]*x[)]*]")).is_empty()
+        assert (balanced & tokamata.regex(r"[(]{3}x[)]{2}")).is_empty()
+        assert (balanced & tokamata.regex(r"(\(\()*x(\)\))*\)")).is_empty()
+        assert (balanced & tokamata.regex(r"\((\(\()*x(\)\))*\)")).accepts("(((x)))")
+        assert (tokamata.literal("ab") + balanced & tokamata.regex(r"a[(x)]*")).is_empty()
 
 
 def test_what_has_no_text_is_refused() -> None:

@@ -1,0 +1,61 @@
+// LexedMeet: where the texts of a lexed grammar lead in a regular language.
+#pragma once
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "automata/csrc/regular_operand.h"
+#include "constraints/csrc/lexed_rules.h"
+
+namespace tokamata {
+
+// As Completable summarizes rules by what is pending, this does by what is pending beside a state of the regular
+// language. Not for contextual lexing or indentation, where more than that would have to be known.
+class LexedMeet {
+ public:
+  LexedMeet(const LexedRules& rules, Lexer* lexer, ParserStates* stacks, RegularOperand* operand)
+      : rules_(rules), lexer_(lexer), stacks_(stacks), operand_(operand) {}
+
+  // Adds the states that texts from a position lead to from `from`.
+  void Ends(const Position& p, Expr from, std::vector<Expr>* out);
+
+ private:
+  using Beside = uint32_t;  // a pending lexer state and a state of the regular language, by number
+  struct Node {
+    uint32_t state;
+    Beside beside;
+    std::vector<Beside> out;
+    std::vector<uint32_t> copies;
+    std::vector<std::pair<uint32_t, uint32_t>> returns;
+  };
+  Beside Number(Lexer::State pending, Expr r);
+  template <class F>
+  void ForEachEnd(Lexer::State lexer, Beside beside, F found);
+  const std::vector<Beside>& NextEnds(const Lexer::Terminals& wanted, Beside beside);
+  const std::vector<Beside>& AfterIgnored(Beside beside);
+  std::vector<Beside> After(uint32_t terminal, Beside beside);
+  uint32_t NodeOf(uint32_t state, Beside beside);
+  const std::vector<Beside>& Out(uint32_t state, Beside beside);
+  void AddOut(uint32_t node, Beside beside);
+  void AddCopy(uint32_t from, uint32_t to);
+  void Expand(uint32_t node);
+  void Finish(StackSets::Set stacks, Beside beside, std::vector<Expr>* out);
+  void Spend(size_t steps);
+
+  const LexedRules& rules_;
+  Lexer* lexer_;
+  ParserStates* stacks_;
+  RegularOperand* operand_;
+  size_t spent_ = 0;
+  std::vector<std::pair<Lexer::State, Expr>> besides_;
+  std::unordered_map<uint64_t, Beside> beside_ids_;
+  std::unordered_map<uint64_t, std::vector<Beside>> next_ends_;
+  std::unordered_map<Beside, std::vector<Beside>> after_ignored_;
+  std::vector<Node> nodes_;
+  std::unordered_map<uint64_t, uint32_t> node_of_;
+  std::vector<uint32_t> fresh_;
+  std::vector<std::pair<uint32_t, Beside>> news_;
+};
+
+}  // namespace tokamata
