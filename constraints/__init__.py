@@ -7,6 +7,7 @@ from .grammar_pdt import grammar_pdt
 from .json_schema import json_schema, json_value
 from .literal import choice, literal
 from .regex import regex
+from .special_token import special_token
 
 __all__ = [
     "Constraint",
@@ -20,4 +21,5 @@ __all__ = [
     "json_value",
     "literal",
     "regex",
+    "special_token",
 ]

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Text = str | bytes
 
+SPECIAL = b"\xff"  # stands before and after the name of a special token; no UTF-8 text contains it
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -88,7 +90,7 @@ class Constraint:
     appear when a text or a model reaches them, so every method may raise LimitError (see :class:`Limits`).
     """
 
-    __slots__ = ("_native", "_report", "source", "special_tokens")
+    __slots__ = ("_has_raw_bytes", "_native", "_report", "source", "special_tokens")
 
     def __init__(
         self,
@@ -97,15 +99,18 @@ class Constraint:
         source: str = "",
         report: Iterable[ReportEntry | LazyReport] = (),
         special_tokens: Iterable[str] = (),
+        has_raw_bytes: bool = False,
     ) -> None:
         """Wrap a native language; use the functions of :mod:`tokamata` instead.
 
-        ``special_tokens``: names that it speaks of, as the bytes 0xff, name, 0xff.
+        ``special_tokens``: names that it speaks of, as the bytes 0xff, name, 0xff. ``has_raw_bytes``: members may
+        contain 0xff elsewhere, too.
         """
         self._native = native
         self.source = source
         self._report = tuple(report)
         self.special_tokens = frozenset(special_tokens)
+        self._has_raw_bytes = has_raw_bytes
 
     # ---- algebra
     def _operands(self, other: object) -> list[Language] | None:
@@ -116,10 +121,18 @@ class Constraint:
         return None
 
     def _combined(self, native: Language, source: str, *others: object) -> Constraint:
+        """What has members of all the operands, or pieces of them."""
         constraints = [self, *(o for o in others if isinstance(o, Constraint))]
         report = [entry for constraint in constraints for entry in constraint._report]
         special = frozenset().union(*(constraint.special_tokens for constraint in constraints))
-        return Constraint(native, source=source, report=report, special_tokens=special)
+        raw = any(c._has_raw_bytes for c in constraints) or any(_has_special(o) for o in others)
+        return Constraint(native, source=source, report=report, special_tokens=special, has_raw_bytes=raw)
+
+    def _speaking_of(self, special_tokens: Iterable[str], has_raw_bytes: bool) -> Constraint:
+        """This one, where its members are known to be fewer than those of what it was combined from."""
+        self.special_tokens = frozenset(special_tokens)
+        self._has_raw_bytes = has_raw_bytes
+        return self
 
     def __or__(self, other: object) -> Constraint:
         """Texts of either."""
@@ -134,7 +147,14 @@ class Constraint:
         """Texts of both."""
         if (operands := self._operands(other)) is None:
             return NotImplemented
-        return self._combined(Language.intersect(operands), f"({self.source} & {_source(other)})", other)
+        both = self._combined(Language.intersect(operands), f"({self.source} & {_source(other)})", other)
+        special = other.special_tokens if isinstance(other, Constraint) else frozenset()
+        raw = other._has_raw_bytes if isinstance(other, Constraint) else _has_special(other)
+        if not self._has_raw_bytes:  # what reads raw bytes reads markers, too
+            special = self.special_tokens if raw else self.special_tokens & special
+        elif raw:
+            special |= self.special_tokens
+        return both._speaking_of(special, raw and self._has_raw_bytes)
 
     def __rand__(self, other: object) -> Constraint:
         return self.__and__(other)
@@ -143,11 +163,12 @@ class Constraint:
         """Texts of this one that are not in the other."""
         if (operands := self._operands(other)) is None:
             return NotImplemented
-        return self._combined(Language.difference(*operands), f"({self.source} - {_source(other)})", other)
+        rest = self._combined(Language.difference(*operands), f"({self.source} - {_source(other)})", other)
+        return rest._speaking_of(self.special_tokens, self._has_raw_bytes)
 
     def __invert__(self) -> Constraint:
         """All UTF-8 texts that this one does not contain."""
-        return self._combined(Language.complement(self._native), f"~{self.source}")
+        return self._combined(Language.complement(self._native), f"~{self.source}")._speaking_of((), False)
 
     def __add__(self, other: object) -> Constraint:
         """A text of this one followed by a text of the other."""
@@ -262,6 +283,10 @@ class Constraint:
     def __repr__(self) -> str:
         text = self.source if len(self.source) <= 80 else self.source[:77] + "..."
         return f"<tokamata.Constraint {text}>"
+
+
+def _has_special(operand: object) -> bool:
+    return isinstance(operand, bytes) and SPECIAL in operand
 
 
 def _source(operand: object) -> str:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from .._core import Language
-from .constraint import DEFAULT_LIMITS, Constraint, Limits
+from .constraint import DEFAULT_LIMITS, SPECIAL, Constraint, Limits
 
 if TYPE_CHECKING:
     from ..automata import Fst
@@ -18,6 +18,7 @@ def from_fst(fst: Fst | Any | str | os.PathLike[str], *, limits: Limits | None =
     ``fst``: an :class:`tokamata.automata.Fst`, a ``pynini.Fst`` or ``pywrapfst.Fst``, or the path of a ``.fst`` file.
     Labels: 0 is epsilon, b is byte b for 1..255, 256 is NUL. Weights are ignored. The machine is determinized (which
     can be exponential: LimitError past ``limits.states``) and trimmed. FstError for transducers and other labels.
+    Bytes are just bytes here: nothing that the machine reads is a special token (see :func:`tokamata.special_token`).
     """
     from ..automata import Fst
 
@@ -29,4 +30,5 @@ def from_fst(fst: Fst | Any | str | os.PathLike[str], *, limits: Limits | None =
         machine, source = Fst.read(fst.write_to_string()), f"from_fst({type(fst).__name__})"
     else:
         raise TypeError(f"from_fst: expected an Fst, a pynini or pywrapfst Fst, or a path, got {type(fst).__name__}")
-    return Constraint(Language.from_fst(machine._native, (limits or DEFAULT_LIMITS)._native()), source=source)
+    native = Language.from_fst(machine._native, (limits or DEFAULT_LIMITS)._native())
+    return Constraint(native, source=source, has_raw_bytes=bool((machine.arcs_array()["ilabel"] == SPECIAL[0]).any()))

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..automata.errors import ConstraintError, UnsupportedError
-from .constraint import Constraint
+from .constraint import SPECIAL, Constraint
 from .grammar_parts import Definition, Part, Reader, characters
-from .grammar_source import SPECIAL, GrammarSource, Lexing, Place, special_token
+from .grammar_source import GrammarSource, Lexing, Place
 from .literal import literal
+from .special_token import special_token
 
 _ESCAPES = {"t": 9, "r": 13, "n": 10, "\\": 92, '"': 34, "[": 91, "]": 93}
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))|(.)", re.DOTALL)

@@ -71,6 +71,7 @@ def grammar(
         source=f"grammar({source.rules[source.start].name})",
         report=(*source.report, diagnosis),
         special_tokens=source.special_tokens,
+        has_raw_bytes=any(terminal.constraint._has_raw_bytes for terminal in source.terminals),
     )
 
 

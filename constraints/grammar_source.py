@@ -6,13 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
-from .._core import Language
-from .constraint import Constraint, ReportEntry
+from .constraint import SPECIAL, Constraint, ReportEntry
 
 GrammarSyntax = Literal["lark", "gbnf", "ebnf"]
 Lexing = Literal["basic", "contextual", "none"]
-
-SPECIAL = b"\xff"  # stands before and after the name of a special token; no UTF-8 text contains it
 
 
 @dataclass(frozen=True)
@@ -24,12 +21,6 @@ class Place:
 
     def __str__(self) -> str:
         return f"line {self.line}, column {self.column}"
-
-
-def special_token(name: str) -> Constraint:
-    """A special token by its whole name, brackets included, as a marker that no text contains."""
-    marker = SPECIAL + name.encode() + SPECIAL
-    return Constraint(Language.literal(marker), source=name, special_tokens=[name])
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
-from .constraint import Constraint, ReportEntry
-from .grammar_source import SPECIAL, GrammarSource, Indent, Lexing, Place, Production, Rule, Terminal, special_token
+from .constraint import SPECIAL, Constraint, ReportEntry
+from .grammar_source import GrammarSource, Indent, Lexing, Place, Production, Rule, Terminal
 from .json_schema import json_schema
 from .lark_rules import LarkRules, bounds, literal_pattern
 from .lark_text import AlgebraHole, JsonHole, LarkText, NamedHole, SpecialHole
 from .literal import literal
+from .special_token import special_token
 from .terminal_pattern import terminal_pattern
 
 if TYPE_CHECKING:

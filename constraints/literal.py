@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._core import Language
-from .constraint import Constraint, Limits, Text, to_bytes
+from .constraint import SPECIAL, Constraint, Limits, Text, to_bytes
 
 
 def literal(text: Text, *, limits: Limits | None = None) -> Constraint:
     """Exactly this text."""
-    return Constraint(Language.literal(to_bytes(text), limits._native() if limits else None), source=repr(text))
+    data = to_bytes(text)
+    native = Language.literal(data, limits._native() if limits else None)
+    return Constraint(native, source=repr(text), has_raw_bytes=SPECIAL in data)
 
 
 def choice(options: Iterable[Text], *, limits: Limits | None = None) -> Constraint:
@@ -23,4 +25,5 @@ def choice(options: Iterable[Text], *, limits: Limits | None = None) -> Constrai
     if not texts:
         raise ValueError("choice: expected at least one option, got none; the empty language allows no text at all")
     shown = " | ".join(repr(t.decode(errors="replace")) for t in texts[:3]) + (" | ..." if len(texts) > 3 else "")
-    return Constraint(Language.choice(texts, limits._native() if limits else None), source=f"choice({shown})")
+    native = Language.choice(texts, limits._native() if limits else None)
+    return Constraint(native, source=f"choice({shown})", has_raw_bytes=any(SPECIAL in t for t in texts))

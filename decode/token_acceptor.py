@@ -187,7 +187,7 @@ def token_acceptor(automaton: TokenAutomaton, min_tokens: int, max_states: int, 
             raise ValueError(f"token_acceptor: expected {name} >= 1, got {value}")
     native, offsets, ids = _native_token_acceptor(
         automaton._language,
-        automaton.vocabulary._native,
+        automaton._tokens._native,
         min(min_tokens, 2**32 - 1),
         min(max_states, 2**31 - 1),
         min(max_bytes, 2**63),

@@ -10,7 +10,7 @@ from dataclasses import astuple
 from .._core import DecodeState
 from .._core import TokenAutomaton as NativeTokenAutomaton
 from ..automata import Fst, compose, determinize, minimize, project, rmepsilon
-from ..automata.errors import ConstraintError
+from ..automata.errors import ConstraintError, UnsupportedError
 from ..constraints import Constraint, Limits, ReportEntry, from_fst
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
@@ -31,7 +31,7 @@ class TokenAutomaton:
     memory.
     """
 
-    __slots__ = ("_language", "_native", "constraint", "vocabulary")
+    __slots__ = ("_language", "_native", "_tokens", "constraint", "vocabulary")
 
     def __init__(
         self,
@@ -42,11 +42,10 @@ class TokenAutomaton:
         limits: Limits | None = None,
     ) -> None:
         """See :func:`compile`."""
-        if constraint.special_tokens:
-            vocabulary = vocabulary.with_markers(constraint.special_tokens)
+        self._tokens = _tokens_for(constraint, vocabulary)
         language = constraint._native if limits is None else constraint._native.with_limits(limits._native())
         self._language = language
-        self._native = NativeTokenAutomaton(language, vocabulary._native, cache_bytes)
+        self._native = NativeTokenAutomaton(language, self._tokens._native, cache_bytes)
         self.constraint = constraint
         self.vocabulary = vocabulary
 
@@ -78,7 +77,7 @@ class TokenAutomaton:
         machine.
         """
         character = self.constraint.to_fst(max_states)
-        tokens = project(compose(self.vocabulary.fst, character, max_states=max_states), "input")
+        tokens = project(compose(self._tokens.fst, character, max_states=max_states), "input")
         return minimize(determinize(rmepsilon(tokens), max_states=max_states))
 
     def token_acceptor(
@@ -158,8 +157,9 @@ def compile(
         limits: other limits than the constraint's own.
 
     Raises:
-        ConstraintError: the constraint is empty, or the vocabulary cannot write any of its members, or has no special
-            token of a name that the constraint speaks of (then a VocabularyError).
+        ConstraintError: the constraint is empty, or the vocabulary cannot write any of its members.
+        UnsupportedError: special tokens joined to bytes 0xff that are none (see :func:`tokamata.special_token`).
+        VocabularyError: the constraint speaks of a special token that the vocabulary does not have, or of EOS.
     """
     if not isinstance(constraint, Constraint):
         raise TypeError(
@@ -170,6 +170,19 @@ def compile(
     if cache_bytes is not None and cache_bytes < 0:
         raise ValueError(f"compile: expected cache_bytes >= 0, got {cache_bytes}; 0 keeps no mask")
     return TokenAutomaton(constraint, vocabulary, cache_bytes=cache_bytes, limits=limits)
+
+
+def _tokens_for(constraint: Constraint, vocabulary: Vocabulary) -> Vocabulary:
+    """The tokens as the constraint reads them."""
+    if not constraint.special_tokens:
+        return vocabulary
+    if constraint._has_raw_bytes:
+        raise UnsupportedError(
+            "compile: special tokens are joined to a machine over raw bytes (from_fst, literal) that reads 0xff, which "
+            "marks their places; intersect the machine with text first: "
+            'machine & tokamata.regex(r"(?s:.*)")'
+        )
+    return vocabulary.with_markers(constraint.special_tokens)
 
 
 def load(

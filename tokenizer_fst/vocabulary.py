@@ -29,7 +29,8 @@ class Vocabulary:
         tokens: the bytes of tokens 0, 1, 2, ...; ``None`` for a special token, which text never produces, and for a
             padding id. ``b""`` is an empty token. Several ids may have the same bytes.
         eos_token_ids: the ids that end a text. They count as special even if they have bytes.
-        special_tokens: names of special tokens, each with its id.
+        special_tokens: names of special tokens, each with its id: constraints speak of them by name
+            (`tokamata.special_token`, ``<|name|>`` in grammars).
         adds_dummy_prefix: the tokenizer puts a space before a text, so that the bytes of the ids of ``encode(text)``
             are a space and the text.
 
@@ -40,7 +41,7 @@ class Vocabulary:
     __slots__ = ("__weakref__", "_fst", "_native", "_sections", "_special_tokens", "_with_markers", "adds_dummy_prefix")
     _native: _NativeVocabulary
     _fst: Fst | None
-    _with_markers: tuple[frozenset[str], Vocabulary] | None  # of the last call
+    _with_markers: tuple[frozenset[tuple[int, str]], Vocabulary] | None  # of the last call
     _sections: dict[str, bytes]  # further sections of the saved file: kept by save, found by load
 
     def __init__(
@@ -223,40 +224,60 @@ class Vocabulary:
         return dict(self._special_tokens)
 
     def with_markers(self, names: Iterable[str]) -> Vocabulary:
-        """The same tokens, but some special tokens with bytes: 0xff, the name, 0xff, which no text contains.
+        """The same tokens, but the special ones with bytes: 0xff, the name, 0xff, which no text contains.
 
-        A constraint that speaks of special tokens means these bytes. Tokens of text with a byte 0xff lose theirs, so
-        that no others spell a marker. O(total bytes); the result is kept for the next call with equal names.
+        A constraint that speaks of special tokens means these bytes. All special tokens with a name get them, but for
+        EOS; a token of text only if it is among ``names``, and then it is no text any more. Tokens of text with a byte
+        0xff lose theirs, so that no others spell a marker. `compile` does this for constraints with
+        `special_tokens`; the result is for masks and `fst`, not to be saved. O(total bytes) and the mask tables anew (a
+        third of a second for 150,000 tokens), once: the result is kept for the next calls.
 
         Raises:
-            VocabularyError: a name that no special token has, or an EOS token's.
+            VocabularyError: a name that no special token has, an EOS token's, or two names of one token.
         """
-        wanted = frozenset(names)
-        if self._with_markers is not None and self._with_markers[0] == wanted:
-            return self._with_markers[1]
-        tokens = [self.token_bytes(i) for i in range(len(self))]
-        tokens = [None if data is not None and b"\xff" in data else data for data in tokens]
-        for name in sorted(wanted):
-            if name not in self._special_tokens:
-                known = ", ".join(list(self._special_tokens)[:8]) or "none"
+        names = sorted(set(names))
+        name_of: dict[int, str] = {}
+        for name in names:
+            token_id = self._require_special(name)
+            if name_of.setdefault(token_id, name) != name:
                 raise VocabularyError(
-                    f"vocabulary: expected the name of a special token, got {name!r}; it has {known}: pass "
-                    "special_tokens={...} if it has more"
+                    f"vocabulary: {name_of[token_id]!r} and {name!r} are names of one token, {token_id}, so a "
+                    "constraint can speak of one of them only; use the same name everywhere"
                 )
-            if self._special_tokens[name] in self.eos_token_ids:
-                raise VocabularyError(
-                    f"vocabulary: {name} ends a text here, so it cannot stand inside one; leave it out, or pass other "
-                    "eos_token_ids"
-                )
-            tokens[self._special_tokens[name]] = b"\xff" + name.encode() + b"\xff"
-        made = Vocabulary(
-            tokens,
-            self.eos_token_ids,
-            special_tokens=self._special_tokens,
-            adds_dummy_prefix=self.adds_dummy_prefix,
-        )
-        self._with_markers = (wanted, made)
-        return made
+        eos = set(self.eos_token_ids)
+        for name, token_id in self._special_tokens.items():
+            if name and token_id not in eos and self.token_bytes(token_id) is None:
+                name_of.setdefault(token_id, name)
+        wanted = frozenset(name_of.items())
+        if self._with_markers is None or self._with_markers[0] != wanted:
+            made = Vocabulary.__new__(Vocabulary)
+            made._native = self._native.with_markers(list(name_of.items()))
+            made._special_tokens = self._special_tokens
+            made._fst = made._with_markers = None
+            made._sections = {}
+            made.adds_dummy_prefix = self.adds_dummy_prefix
+            self._with_markers = (wanted, made)
+        return self._with_markers[1]
+
+    def _require_special(self, name: str) -> int:
+        if name not in self._special_tokens:
+            known = ", ".join(list(self._special_tokens)[:8]) or "none"
+            text = name.encode()
+            same = next((i for i in range(len(self)) if self.token_bytes(i) == text), None)
+            remedy = (
+                "pass special_tokens={...} if it has more"
+                if same is None
+                else f"token {same} is text of these characters: write it as text, or pass special_tokens={{...}}"
+            )
+            raise VocabularyError(
+                f"vocabulary: expected the name of a special token, got {name!r}; it has {known}: {remedy}"
+            )
+        if self._special_tokens[name] in self.eos_token_ids:
+            raise VocabularyError(
+                f"vocabulary: {name} ends a text here, so it cannot stand inside one; leave it out, or pass other "
+                "eos_token_ids"
+            )
+        return self._special_tokens[name]
 
 
 def _ids(eos_token_ids: Iterable[int]) -> list[int]:

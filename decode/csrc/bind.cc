@@ -196,7 +196,8 @@ void BindState(nb::module_& m) {
           },
           "limit"_a = size_t{1} << 16,
           "What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.\n\n"
-          "With a budget: every continuation that fits it.")
+          "With a budget: every continuation that fits it. Special tokens are not text: the bytes end before the first\n"
+          "one, which `forced_tokens` has where nothing else may follow.")
       .def(
           "forced_tokens",
           [](const DecodeState& self, size_t limit) { return Searching(self, [&] { return self.ForcedTokens(limit); }); },

@@ -159,7 +159,7 @@ std::string DecodeState::ForcedBytes(size_t most) const {
     DelayedAcceptor& a = automaton_->Acceptor();
     for (State q = Current(); text.size() < most && !a.IsFinal(q);) {
       const ByteSet live = a.Live(q);
-      if (live.Count() != 1) break;
+      if (live.Count() != 1 || automaton_->BeginsMarker(live.First())) break;
       text.push_back(static_cast<char>(live.First()));
       q = a.Next(q, live.First());
     }

@@ -51,7 +51,7 @@ MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary
       vocabulary_(vocabulary),
       factoring_(vocabulary->Masks()),
       trie_(factoring_.trie()),
-      complete_(factoring_.SingleBytes() == ByteSet::All()),
+      complete_(vocabulary->SpellsAnyText()),
       path_(trie_.max_depth + 2) {}
 
 void MaskBuilder::SetEos(State q, uint32_t* row) const {

@@ -35,7 +35,7 @@ class MaskBuilder {
   void SetEos(State q, uint32_t* row) const;
   // Whether the tokens of the vocabulary can spell some completion from q (EOS included). Memoized.
   bool CanFinish(State q);
-  // All single bytes are tokens: then every live state can finish and CanFinish need not be asked.
+  // All single bytes of texts are tokens: then every live state can finish and CanFinish need not be asked.
   bool Complete() const { return complete_; }
 
  private:

@@ -245,7 +245,7 @@ std::string TokenAutomaton::ForcedBytes(State q, uint32_t left, size_t most) {
         const uint8_t b = trie.nodes[c].byte;
         if (row[b] && at.left >= 2 && !possible.Has(b) && distances_.AnyToken(c, row[b], at.left - 2)) possible.Add(b);
       }
-    if (possible.Count() != 1) break;
+    if (possible.Count() != 1 || BeginsMarker(possible.First())) break;
     const uint8_t byte = possible.First();
     q = row[byte];
     text.push_back(static_cast<char>(byte));

@@ -58,7 +58,9 @@ class TokenAutomaton {
   void CheckBudget(int64_t max_tokens);
   // The least number of text tokens to a final state.
   uint32_t Distance(State q);
-  // What every continuation that fits starts with; see DecodeState.
+  // Whether a byte that a state reads at the end of a token is the first one of a special token.
+  bool BeginsMarker(uint8_t byte) const { return byte == Vocabulary::kMarkerByte && vocabulary_->HasMarkers(); }
+  // What every continuation that fits starts with, up to the first special token; see DecodeState.
   std::string ForcedBytes(State q, uint32_t left, size_t most);
   size_t NumMasks() const { return num_masks_.load(std::memory_order_relaxed); }
   size_t MaskBytes() const { return mask_bytes_.load(std::memory_order_relaxed); }

@@ -11,7 +11,18 @@ from .automata.errors import (
     UnsupportedError,
     VocabularyError,
 )
-from .constraints import Constraint, Limits, choice, from_fst, grammar, json_schema, json_value, literal, regex
+from .constraints import (
+    Constraint,
+    Limits,
+    choice,
+    from_fst,
+    grammar,
+    json_schema,
+    json_value,
+    literal,
+    regex,
+    special_token,
+)
 from .decode import DecodeState, TokenAcceptor, TokenAutomaton, compile, load
 from .tokenizer_fst import Vocabulary
 
@@ -40,4 +51,5 @@ __all__ = [
     "literal",
     "load",
     "regex",
+    "special_token",
 ]

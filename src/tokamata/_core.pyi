@@ -429,6 +429,7 @@ class Vocabulary:
     def token_bytes(self, token_id: int) -> bytes | None: ...
     @property
     def eos_token_ids(self) -> list[int]: ...
+    def with_markers(self, names: Sequence[tuple[int, str]]) -> Vocabulary: ...
     def to_bytes(self) -> bytes: ...
     def tables_to_bytes(self) -> bytes: ...
     @staticmethod
@@ -547,7 +548,8 @@ class DecodeState:
         """
         What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.
 
-        With a budget: every continuation that fits it.
+        With a budget: every continuation that fits it. Special tokens are not text: the bytes end before the first
+        one, which `forced_tokens` has where nothing else may follow.
         """
 
     def forced_tokens(self, limit: int = 4096) -> list[int]:

@@ -1,7 +1,9 @@
 // Python bindings of Vocabulary.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "automata/csrc/bind_casters.h"
@@ -75,6 +77,7 @@ void BindVocabulary(nb::module_& m) {
       .def("__len__", &Vocabulary::Size)
       .def("token_bytes", &TokenBytes, "token_id"_a, nb::sig("def token_bytes(self, token_id: int) -> bytes | None"))
       .def_prop_ro("eos_token_ids", [](const Vocabulary& v) { return v.EosIds(); })
+      .def("with_markers", &Vocabulary::WithMarkers, "names"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("to_bytes", [](const Vocabulary& v) { return ToBytes(v.Serialize()); })
       .def("tables_to_bytes", [](const Vocabulary& v) { return ToBytes(v.SerializeTables()); })
       .def_static("from_bytes", &FromBytes, "image"_a, nb::arg("tables").none() = nb::none(),

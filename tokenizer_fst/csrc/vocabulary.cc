@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <unordered_map>
 
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/errors.h"
@@ -125,6 +126,42 @@ std::shared_ptr<const Vocabulary> Vocabulary::Make(TokenTable table, const std::
   std::shared_ptr<const Vocabulary> v = MakeBare(std::move(table), eos_ids);
   v->Masks();
   return v;
+}
+
+std::shared_ptr<const Vocabulary> Vocabulary::WithMarkers(
+    const std::vector<std::pair<int64_t, std::string>>& names) const {
+  std::unordered_map<uint32_t, const std::string*> name_of;
+  for (const auto& [id, name] : names) {
+    if (id < 0 || id >= static_cast<int64_t>(Size()) ||
+        std::binary_search(eos_ids_.begin(), eos_ids_.end(), static_cast<uint32_t>(id))) {
+      throw VocabularyError("vocabulary: special token '" + name + "' has id " + std::to_string(id) +
+                            ", which ends a text or is outside 0.." + std::to_string(Size() - 1));
+    }
+    name_of[static_cast<uint32_t>(id)] = &name;
+  }
+  const char marker = static_cast<char>(kMarkerByte);
+  TokenTable table;
+  table.Reserve(Size(), table_.bytes.size() + 16 * names.size());
+  for (uint32_t id = 0; id < Size(); ++id) {
+    const auto named = name_of.find(id);
+    if (named != name_of.end()) {
+      table.Add(marker + *named->second + marker);
+    } else if (IsSpecial(id) || Token(id).find(marker) != std::string_view::npos) {
+      table.AddSpecial();
+    } else {
+      table.Add(Token(id));
+    }
+  }
+  const std::shared_ptr<Vocabulary> v = MakeBare(std::move(table), {eos_ids_.begin(), eos_ids_.end()});
+  v->has_markers_ = true;
+  v->Masks();
+  return v;
+}
+
+bool Vocabulary::SpellsAnyText() const {
+  ByteSet bytes = Masks().SingleBytes();
+  if (has_markers_) bytes.Add(kMarkerByte);  // stands in markers only, and these are tokens
+  return bytes == ByteSet::All();
 }
 
 const Factoring& Vocabulary::Masks() const {

@@ -34,6 +34,16 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   // a token of more than kMaxTokenBytes.
   static std::shared_ptr<const Vocabulary> Make(TokenTable table, const std::vector<int64_t>& eos_ids);
 
+  // Stands before and after the name of a special token in texts; no UTF-8 text contains it.
+  static constexpr uint8_t kMarkerByte = 0xff;
+  // The same tokens, but the ids listed have kMarkerByte, the name and kMarkerByte as their bytes, so that constraints can
+  // read them, and tokens of text with kMarkerByte are special, so that nothing else spells a marker. Throws VocabularyError
+  // for ids out of range and EOS. O(total bytes), and what Masks() takes, which is built here.
+  std::shared_ptr<const Vocabulary> WithMarkers(const std::vector<std::pair<int64_t, std::string>>& names) const;
+  bool HasMarkers() const { return has_markers_; }
+  // Whether any text can be spelled, as all of its bytes are tokens by themselves.
+  bool SpellsAnyText() const;
+
   uint32_t Size() const { return table_.Size(); }
   uint32_t Words() const { return (Size() + 31) / 32; }
   // The bytes of a token; empty for special, padding and empty tokens. id < Size().
@@ -69,6 +79,7 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   TokenTable table_;
   std::vector<uint32_t> eos_ids_;
   uint32_t max_token_bytes_ = 0;
+  bool has_markers_ = false;
   void IndexTokens() const;
   mutable std::once_flag indexed_once_;
   mutable std::vector<uint32_t> spaced_, by_length_, lengths_from_;  // by_length_: the longest first

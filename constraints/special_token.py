@@ -1,0 +1,28 @@
+"""special_token: a special token of the vocabulary, by name."""
+
+from __future__ import annotations
+
+from .._core import Language
+from ..automata.errors import ConstraintError
+from .constraint import SPECIAL, Constraint, Limits, to_bytes
+
+
+def special_token(name: str, *, limits: Limits | None = None) -> Constraint:
+    """The special token of a name, such as ``"<|tool_call|>"``: as the vocabulary has it, brackets included.
+
+    In texts (``accepts``, ``examples``, ...) it is its marker: the name between two bytes 0xff, which no UTF-8 text
+    contains. Masks allow its id exactly where the marker may stand, and no token of text spells it or a part of it.
+    Text constraints, complements among them, never allow a special token; nor does a machine over raw bytes
+    (:func:`tokamata.from_fst`): it may be intersected with such constraints, but where it reads the byte 0xff it cannot
+    be joined to them (UnsupportedError by :func:`tokamata.compile`). A vocabulary without the name is a VocabularyError
+    there. End-of-sequence tokens stand where a text is complete, not inside of it, so they have no markers. A budget
+    counts a special token as one; ``forced_bytes`` ends before it, ``forced_tokens`` has it.
+
+    ``special_token("<|tool_call|>") + tokamata.json_schema(...)``. Raises ConstraintError for an empty name.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"special_token: expected the name as str, got {type(name).__name__}")
+    if not name:
+        raise ConstraintError("special_token: expected a name, got ''; pass it as the vocabulary has it, '<|call|>'")
+    native = Language.literal(SPECIAL + to_bytes(name) + SPECIAL, limits._native() if limits else None)
+    return Constraint(native, source=name, special_tokens=[name])
