@@ -14,7 +14,7 @@ constexpr size_t kMaxAlternatives = 8;   // members of a union that are masked o
 constexpr size_t kMaxRegion = 128;       // (state, UTF-8 phase) pairs of one semantic loop
 constexpr size_t kMaxAsciiRegion = 24;   // of one over ASCII characters
 constexpr uint32_t kSomeTokens = 256;    // below a node, from which it is worth finding out how its state loops
-constexpr uint32_t kManyTokens = 3000;   // from which sharing and semantic loops are worth looking for
+constexpr ptrdiff_t kFewMore = 64;       // tokens by which a row may differ from its base before it is completed
 
 // The first bytes of the characters in kWideSpaces, and those characters, as big-endian numbers; sorted.
 struct SpaceBytes {
@@ -585,7 +585,7 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
   const int class_id = loop.outer >= 0 ? loop.outer : loop.inner;
   const Factoring::Base base = factoring_.InsideAtMost(class_id, loop.shape.high);
   std::memcpy(row, base.row, size_t{factoring_.Words()} * sizeof(uint32_t));
-  if (row == building_) base_ = base.row;
+  if (row == building_ && base.more_end - base.more < kFewMore) base_ = base.row;
   for (const uint32_t* id = base.more; id != base.more_end; ++id) Set(*id, row);
   const SuffixTrie* suffixes = factoring_.Suffixes(class_id);
   if (loop.outer >= 0) {

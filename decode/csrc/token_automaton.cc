@@ -114,7 +114,7 @@ void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
 }
 
 const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uint32_t* base) {
-  const uint32_t words = Words(), few = words / 32, some = words / 8;
+  const uint32_t words = Words(), few = words / 32, some = words / 12;
   if (mask_bytes_.load(std::memory_order_relaxed) >= cache_bytes_) return nullptr;
   uint32_t kind = kDenseMask;
   list_.clear();
