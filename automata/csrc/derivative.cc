@@ -214,8 +214,7 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
 }
 
 void Expressions::Step(Expr e, std::vector<Term>* out) {
-  Partition(e, out);
-  if (!nodes_[e].extended) return;
+  Partition(e, out);  // the targets decide: e may be a call, which does not show what is inside its rule
   out->erase(std::remove_if(out->begin(), out->end(), [this](const Term& t) { return IsEmpty(t.target); }), out->end());
 }
 

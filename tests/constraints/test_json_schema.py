@@ -149,3 +149,9 @@ def test_json_values() -> None:
         assert not limited.accepts("[" * (depth + 1) + "]" * (depth + 1))
     with pytest.raises(ValueError, match="expected max_depth >= 0 or None, got -1"):
         tokamata.json_value(max_depth=-1)
+
+
+def test_no_dead_end_where_a_rule_begins_with_an_intersection() -> None:
+    constraint = tokamata.json_schema({"multipleOf": 2, "enum": [1, 123456789012345678901234567890]}, numbers="any")
+    assert constraint.accepts("123456789012345678901234567890")
+    assert not constraint.accepts_prefix("0")  # of 0.1e1, which is odd
