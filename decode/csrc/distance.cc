@@ -275,19 +275,28 @@ uint32_t DistanceTable::MostNearby(State q) {
   std::vector<State> states;
   size_t level = 0;
   uint32_t most = 0;
+  const auto add = [&](State p) {
+    if (p >= stamps_.size()) stamps_.resize(std::max<size_t>(p + 1, stamps_.size() * 2), 0);
+    if (stamps_[p] == stamp_) return;
+    stamps_[p] = stamp_;
+    states.push_back(p);
+  };
+  const bool markers = vocabulary_->HasMarkers();
   const auto expand = [&](State p) {
     const State* row = acceptor_->Row(p);
+    ByteSet live = acceptor_->Live(p);
+    if (markers) live.Remove(Vocabulary::kMarkerByte);  // no token ends inside of a special one
     State last = DelayedAcceptor::kDead;
-    acceptor_->Live(p).ForEach([&](uint8_t b) {
+    live.ForEach([&](uint8_t b) {
       if (row[b] == last) return;
       last = row[b];
-      if (last >= stamps_.size()) stamps_.resize(std::max<size_t>(last + 1, stamps_.size() * 2), 0);
-      if (stamps_[last] == stamp_) return;
-      stamps_[last] = stamp_;
-      states.push_back(last);
+      add(last);
     });
   };
   ++stamp_;
+  const uint32_t marked = markers ? trie_.Child(0, Vocabulary::kMarkerByte) : kNoIndex;
+  if (const State p = marked == kNoIndex ? State{} : acceptor_->Next(q, Vocabulary::kMarkerByte))
+    ForEachToken(marked, p, [&](uint32_t, State next) { return add(next), true; });
   expand(q);
   for (uint32_t depth = 1; depth < longest_ && level < states.size(); ++depth)
     for (const size_t end = states.size(); level < end; ++level) {

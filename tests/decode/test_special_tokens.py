@@ -347,3 +347,41 @@ def test_masks_on_a_real_vocabulary(pattern: str) -> None:
         state.advance(names["<|im_start|>"])
         assert state.forced_bytes() == b""
         assert state.validate([read.index(b"7")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "token", "token_id"),
+    [
+        ("qwen", "<|im_start|>", 151644),  # tiktoken
+        ("deepseek", "<｜User｜>", None),  # tokenizer.json
+        ("mistral", "[INST]", 3),  # sentencepiece
+        ("tekken", "[INST]", 3),
+        ("gemma", "<start_of_turn>", 105),  # GGUF
+    ],
+)
+def test_every_kind_of_file_has_names(name: str, token: str, token_id: int | None) -> None:
+    """The id is forced between texts, and nothing but its name allows it."""
+    vocabulary = qwen() if name == "qwen" else tokamata.Vocabulary.from_file(vocabulary_file(name))
+    if token not in vocabulary.special_tokens:  # DeepSeek's names differ from release to release
+        token = next(t for t, i in vocabulary.special_tokens.items() if i not in vocabulary.eos_token_ids)
+    token_id = vocabulary.special_tokens[token] if token_id is None else token_id
+    assert vocabulary.token_bytes(token_id) is None
+    named = tokamata.special_token(token)
+    state = tokamata.compile(named + "{" + named, vocabulary).start(max_tokens=4)
+    assert state.forced_tokens()[0] == token_id
+    state.advance(token_id)
+    assert not state.allows(token_id)
+    assert state.forced_bytes() == b"{"
+    assert not tokamata.compile(~tokamata.literal("x"), vocabulary).start().allows(token_id)
+
+
+def test_a_tokenizer_of_transformers_has_names() -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers")
+    model = tokenizers.models.BPE({"a": 0, "b": 1, "</s>": 2}, [])
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer(model), eos_token="</s>")
+    fast.add_special_tokens({"additional_special_tokens": ["<|call|>"]})
+    vocabulary = tokamata.Vocabulary.from_transformers(fast, size=64)
+    call = fast.convert_tokens_to_ids("<|call|>")
+    state = tokamata.compile("a" + tokamata.special_token("<|call|>") + "b", vocabulary).start()
+    assert state.forced_tokens() == [0, call, 1]
