@@ -265,6 +265,28 @@ def test_texts_that_are_no_text() -> None:
         state.advance(END)
 
 
+def test_combined_constraints_speak_of_what_they_can_read() -> None:
+    """So a vocabulary without the names will do for the others."""
+    call, end, text = tokamata.special_token("<|call|>"), tokamata.special_token("<end>"), tokamata.regex("a+")
+    assert (call + end).special_tokens == (call | end).special_tokens == {"<|call|>", "<end>"}
+    assert call.repeat(2, 3).special_tokens == call.minimize().special_tokens == {"<|call|>"}
+    assert ((call | end | text) & (call | text)).special_tokens == {"<|call|>"}
+    assert ((call | text) - end).special_tokens == {"<|call|>"}
+    nameless = tokamata.Vocabulary(TOKENS, eos_token_ids=[0])
+    for constraint in (~call, text - call, text & (call | text)):
+        assert not constraint.special_tokens
+        assert tokamata.compile(constraint, nameless).start().allows(4 + ord("a"))
+
+
+def test_a_budget_sees_what_follows_a_special_token() -> None:
+    """Text may end at once here, but behind the special token much is left to be written."""
+    constraint = tokamata.regex("[^<]*") | tokamata.special_token("<|call|>") + "xxxxxxxx"
+    automaton = tokamata.compile(constraint, VOCABULARY)
+    for budget in (9, 5, 3, 10):
+        assert automaton.start(budget).allows(CALL) == (budget == 10)
+        assert (CALL in allowed(automaton.start(budget))) == (budget == 10)
+
+
 def test_a_token_of_text_with_a_name() -> None:
     """Where it is named, it is no text: other tokens spell that."""
     tokens: list[bytes | None] = [None, *(bytes([b]) for b in range(256)), b"<tool>"]
@@ -353,18 +375,16 @@ def test_masks_on_a_real_vocabulary(pattern: str) -> None:
     ("name", "token", "token_id"),
     [
         ("qwen", "<|im_start|>", 151644),  # tiktoken
-        ("deepseek", "<｜User｜>", None),  # tokenizer.json
+        ("deepseek", "<｜▁pad▁｜>", 2),  # tokenizer.json
         ("mistral", "[INST]", 3),  # sentencepiece
         ("tekken", "[INST]", 3),
         ("gemma", "<start_of_turn>", 105),  # GGUF
     ],
 )
-def test_every_kind_of_file_has_names(name: str, token: str, token_id: int | None) -> None:
+def test_every_kind_of_file_has_names(name: str, token: str, token_id: int) -> None:
     """The id is forced between texts, and nothing but its name allows it."""
     vocabulary = qwen() if name == "qwen" else tokamata.Vocabulary.from_file(vocabulary_file(name))
-    if token not in vocabulary.special_tokens:  # DeepSeek's names differ from release to release
-        token = next(t for t, i in vocabulary.special_tokens.items() if i not in vocabulary.eos_token_ids)
-    token_id = vocabulary.special_tokens[token] if token_id is None else token_id
+    assert vocabulary.special_tokens[token] == token_id
     assert vocabulary.token_bytes(token_id) is None
     named = tokamata.special_token(token)
     state = tokamata.compile(named + "{" + named, vocabulary).start(max_tokens=4)
@@ -376,8 +396,9 @@ def test_every_kind_of_file_has_names(name: str, token: str, token_id: int | Non
 
 
 def test_a_tokenizer_of_transformers_has_names() -> None:
-    tokenizers = pytest.importorskip("tokenizers")
-    transformers = pytest.importorskip("transformers")
+    import tokenizers
+    import transformers
+
     model = tokenizers.models.BPE({"a": 0, "b": 1, "</s>": 2}, [])
     fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer(model), eos_token="</s>")
     fast.add_special_tokens({"additional_special_tokens": ["<|call|>"]})
