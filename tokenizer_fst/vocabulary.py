@@ -246,7 +246,8 @@ class Vocabulary:
                 )
         eos = set(self.eos_token_ids)
         for name, token_id in self._special_tokens.items():
-            if name and token_id not in eos and self.token_bytes(token_id) is None:
+            writable = name and name == name.encode(errors="ignore").decode()  # no lone surrogates
+            if writable and token_id not in eos and self.token_bytes(token_id) is None:
                 name_of.setdefault(token_id, name)
         wanted = frozenset(name_of.items())
         if self._with_markers is None or self._with_markers[0] != wanted:

@@ -85,6 +85,10 @@ def test_unknown_names() -> None:
     with pytest.raises(tokamata.VocabularyError, match="'<x>' and '<y>' are names of one token, 1"):
         tokamata.compile(tokamata.special_token("<x>") | tokamata.special_token("<y>"), twice)
     assert tokamata.compile(tokamata.special_token("<y>"), twice).start().forced_tokens() == [1]
+    odd = tokamata.Vocabulary([None, None, None, b"a"], [0], special_tokens={"\ud800": 1, "<x>": 2, "": 1})
+    assert tokamata.compile(tokamata.special_token("<x>"), odd).start().forced_tokens() == [2]
+    with pytest.raises(ValueError, match="lone surrogate"):
+        tokamata.special_token("\ud800")
     with pytest.raises(tokamata.ConstraintError, match="expected a name, got ''"):
         tokamata.special_token("")
 
