@@ -8,7 +8,6 @@
 #include "constraints/csrc/bind.h"
 #include "constraints/csrc/grammar.h"
 #include "constraints/csrc/lexed_grammar.h"
-#include "constraints/csrc/rule_calls.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -34,21 +33,16 @@ Language CompileGrammar(const std::vector<const Language*>& terminals, std::vect
     for (const int64_t s : symbols) p.letters.push_back(static_cast<uint32_t>(s < 0 ? ~s : s + grammar.num_terminals));
     grammar.productions.push_back(std::move(p));
   }
-  const auto import = [&](Expressions* pool) {
-    std::vector<Expr> roots;
-    for (const Language* t : terminals)
-      roots.push_back(t->Acceptor()->WithPool([&](const Expressions& other) { return pool->Import(other, t->Acceptor()->Root()); }));
-    return roots;
-  };
-  if (lexer == "none")
-    return Language::Build([&](Expressions* pool) { return CompileScannerless(grammar, pool, import(pool)); }, limits);
+  const Lexing lexing = lexer == "none" ? Lexing::kNone : lexer == "contextual" ? Lexing::kContextual : Lexing::kBasic;
   return Language::Build(
       [&](Expressions* pool) {
         auto lexemes = std::make_unique<Expressions>();
         lexemes->limits = limits.expressions;
-        std::vector<Expr> roots = import(lexemes.get());
-        const auto rules = CompileLexed(std::move(grammar), std::move(lexemes), std::move(roots), ignored,
-                                        lexer == "contextual", indentation);
+        std::vector<Expr> roots;
+        for (const Language* t : terminals)
+          roots.push_back(t->Acceptor()->WithPool(
+              [&](const Expressions& other) { return lexemes->Import(other, t->Acceptor()->Root()); }));
+        const auto rules = CompileLexed(std::move(grammar), std::move(lexemes), std::move(roots), ignored, lexing, indentation);
         rules->lexer->max_states = limits.states;
         rules->lexer->seconds = limits.seconds;
         auto leaf = std::make_shared<LexedGrammar>(rules);

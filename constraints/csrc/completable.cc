@@ -25,6 +25,7 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* st
 }
 
 bool Completable::Ask(const Position& p) {
+  if (!rules_.longest) return p.stacks != ParserStates::kNone;
   if (!p.pending) {
     if (p.lexer == Position::kBoundary) {
       if (rules_.has_separator) return p.stacks != ParserStates::kNone;
@@ -50,6 +51,7 @@ void Completable::Spend(size_t steps) {
 }
 
 bool Completable::EndsFreely(Lexer::State lexer) {
+  if (!rules_.longest) return true;
   if (lexer >= free_.size()) free_.resize(lexer + lexer / 2 + 64, 0);
   if (free_[lexer]) return free_[lexer] == 2;
   const size_t spent = std::exchange(spent_, 0);

@@ -71,7 +71,7 @@ uint32_t LexedLengths::Least(const Position& p) {
     const ParserStates::Set next = HasTerminal(rules_.ignored, terminal) ? p.stacks : stacks_->Advance(p.stacks, terminal);
     if (next != ParserStates::kNone) least = std::min(least, Sum(bytes, OfStacks(stacks_->StacksOf(next))));
   };
-  if (lexer_->IsFinal(p.lexer)) after(lexer_->Accepted(p.lexer), 0);
+  if (lexer_->IsFinal(p.lexer)) lexer_->ForEachAccepted(lexer_->Accepted(p.lexer), [&](uint32_t t) { after(t, 0); });
   const Lexer::Terminals& possible = lexer_->Possible(p.lexer);
   for (uint32_t t = 0; t < lexer_->NumTerminals(); ++t) {
     if (!HasTerminal(possible, t)) continue;

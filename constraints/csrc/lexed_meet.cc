@@ -43,7 +43,10 @@ void LexedMeet::ForEachEnd(Lexer::State lexer, Beside beside, F found) {
   for (size_t i = 0; i < queue.size(); ++i) {
     const auto [q, n] = queue[i];
     const auto [pending, r] = besides_[n];
-    if (lexer_->IsFinal(q)) found(lexer_->Accepted(q), Number(lexer_->UnionOfPending(pending, lexer_->Pending(q)), r));
+    if (lexer_->IsFinal(q)) {
+      const Beside after = Number(lexer_->UnionOfPending(pending, lexer_->Pending(q)), r);
+      lexer_->ForEachAccepted(lexer_->Accepted(q), [&](uint32_t t) { found(t, after); });
+    }
     const Lexer::State* row = lexer_->Row(q);
     const Lexer::State* pending_row = pending ? lexer_->Row(pending) : nullptr;
     const RegularOperand::Row& regular = operand_->RowOf(r);

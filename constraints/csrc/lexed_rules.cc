@@ -28,9 +28,21 @@ Lexer::State Positions::Begin(ParserStates::Set stacks) {
 
 ParserStates::Set Positions::AfterLexeme(const Position& p) {
   if (p.lexer == Position::kBoundary) return p.stacks;
-  const uint32_t t = lexer_->Accepted(p.lexer);
-  if (t == Lexer::kNoTerminal) return ParserStates::kNone;
-  return HasTerminal(rules_.ignored, t) ? p.stacks : stacks_->Advance(p.stacks, t);
+  return lexer_->IsFinal(p.lexer) ? After(p.stacks, lexer_->Accepted(p.lexer)) : ParserStates::kNone;
+}
+
+ParserStates::Set Positions::After(ParserStates::Set stacks, uint32_t accepted) {
+  if (HasTerminal(rules_.ignored, accepted)) return stacks;
+  if (accepted < Lexer::kFirstSet) return stacks_->Advance(stacks, accepted);
+  ParserStates::Set all = ParserStates::kNone;
+  lexer_->ForEachAccepted(accepted, [&](uint32_t t) {
+    const ParserStates::Set next = stacks_->Advance(stacks, t);
+    if (next == ParserStates::kUnknown || all == ParserStates::kUnknown)
+      all = ParserStates::kUnknown;
+    else if (next != ParserStates::kNone)
+      all = all == ParserStates::kNone ? next : stacks_->Union(all, next);
+  });
+  return all;
 }
 
 Lexer::Terminals Positions::Wanted(uint32_t allowed) const {
@@ -141,9 +153,11 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
 
 std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<Expressions> pool,
                                                std::vector<Expr> terminals, const std::vector<uint32_t>& ignored,
-                                               bool contextual, const Indentation* indentation) {
+                                               Lexing lexing, const Indentation* indentation) {
+  const bool contextual = lexing == Lexing::kContextual;
   auto rules = std::make_shared<LexedRules>();
   rules->contextual = contextual;
+  rules->longest = lexing != Lexing::kNone;
   rules->most_nodes = pool->limits.nodes;
   rules->most_searched = pool->limits.emptiness;
   rules->rule_names = grammar.rule_names;
@@ -152,7 +166,13 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
   rules->all.assign(words, 0);
   rules->ignored.assign(words, 0);
   for (const uint32_t t : ignored) rules->ignored[t >> 6] |= uint64_t{1} << (t & 63);
+  grammar.terminal_nullable.assign(count, 0);
+  grammar.terminal_nonempty.assign(count, 1);
   for (uint32_t t = 0; t < count; ++t) {
+    if (pool->Nullable(terminals[t]) && !rules->longest) {
+      grammar.terminal_nullable[t] = 1;
+      terminals[t] = pool->Difference(terminals[t], kEpsilonExpr);
+    }
     if (pool->Nullable(terminals[t]))
       throw ConstraintError("grammar: the terminal " + grammar.terminal_names[t] +
                             " matches the empty text; a lexeme has at least one character, so write the terminal without "
@@ -160,10 +180,9 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
     rules->all[t >> 6] |= uint64_t{1} << (t & 63);
   }
   if (indentation) rules->indentation = std::make_unique<const Indentation>(*indentation);
-  rules->lexer = std::make_shared<Lexer>(std::move(pool), std::move(terminals), rules->indentation.get());
+  rules->lexer = std::make_shared<Lexer>(std::move(pool), std::move(terminals), rules->longest,
+                                         rules->indentation.get());
   // Terminals that earlier ones take all lexemes from never occur.
-  grammar.terminal_nullable.assign(count, 0);
-  grammar.terminal_nonempty.assign(count, 1);
   std::vector<uint32_t> used;
   for (uint32_t t = 0; t < count; ++t) {
     Lexer::Terminals competing = rules->all;
@@ -183,7 +202,7 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
     throw ConstraintError("grammar: the start rule " + grammar.rule_names[grammar.start] +
                           " has no text: every alternative needs a rule that calls itself without end, or a terminal "
                           "without text; add an alternative that ends");
-  FindSeparator(rules.get(), used);
+  if (rules->longest) FindSeparator(rules.get(), used);
   return rules;
 }
 

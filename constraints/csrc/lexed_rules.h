@@ -23,6 +23,7 @@ struct LexedRules {
   std::shared_ptr<Lexer> lexer;
   Lexer::Terminals all, ignored;
   std::unique_ptr<const Indentation> indentation;
+  bool longest = true;      // else terminals are languages, concatenated in every way
   bool contextual = false;  // only terminals that the stacks allow compete, and the ignored ones
   size_t most_nodes = 0;
   size_t most_searched = 0;  // positions that one question about completion may visit
@@ -56,6 +57,8 @@ class Positions {
   Lexer::Terminals Wanted(uint32_t allowed) const;
   // The lexer state before a lexeme of these stacks; kDead where no lexeme may come, or a variable would have to tell.
   Lexer::State Begin(ParserStates::Set stacks);
+  // The stacks after a lexeme of what the lexer accepted.
+  ParserStates::Set After(ParserStates::Set stacks, uint32_t accepted);
   // The stacks after the lexeme that the position has read, kNone where it has read none that the stacks take.
   ParserStates::Set AfterLexeme(const Position& p);
   // Whether the text may end here.
@@ -99,10 +102,11 @@ class Positions {
   std::vector<Lexer::State> begins_;  // by number of allowed terminals
 };
 
-// Terminals in order of precedence, none of which has the empty text. Throws ConstraintError where one has, or where the
-// grammar has no text.
+// Terminals in order of precedence. Throws ConstraintError where one has the empty text although there is a lexer, or
+// where the grammar has no text.
+enum class Lexing { kBasic, kContextual, kNone };
 std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<Expressions> pool,
                                                std::vector<Expr> terminals, const std::vector<uint32_t>& ignored,
-                                               bool contextual, const Indentation* indentation);
+                                               Lexing lexing, const Indentation* indentation);
 
 }  // namespace tokamata

@@ -28,8 +28,12 @@ bool IsText(const Expressions& pool, Expr e) {
 
 }  // namespace
 
-Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, const Indentation* indentation)
-    : pool_(std::move(pool)), terminals_(std::move(terminals)), indentation_(indentation), overlap_(terminals_.size() * terminals_.size(), 0) {
+Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, bool longest, const Indentation* indentation)
+    : pool_(std::move(pool)),
+      terminals_(std::move(terminals)),
+      longest_(longest),
+      indentation_(indentation),
+      overlap_(terminals_.size() * terminals_.size(), 0) {
   parts_.Ensure(AddState(0, false));  // the dead state
   parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);
 }
@@ -40,7 +44,7 @@ std::shared_ptr<Lexer> Lexer::Fresh() const {
   pool->limits = pool_->limits;
   std::vector<Expr> terminals = terminals_;
   pool->Import(*pool_, &terminals);
-  auto fresh = std::make_shared<Lexer>(std::move(pool), std::move(terminals), indentation_);
+  auto fresh = std::make_shared<Lexer>(std::move(pool), std::move(terminals), longest_, indentation_);
   fresh->max_states = max_states;
   fresh->seconds = seconds;
   return fresh;
@@ -73,13 +77,13 @@ Lexer::Competition& Lexer::CompetitionOf(const Terminals& competing) {
     fresh->own.push_back(kEmpty);
     if (!Has(competing, t)) continue;
     std::vector<Expr> earlier;
-    for (uint32_t h = 0; h < t; ++h)
+    for (uint32_t h = 0; h < t && longest_; ++h)
       if (Has(competing, h) && Overlap(h, t)) earlier.push_back(terminals_[h]);
     Expr own = terminals_[t];
     if (!earlier.empty()) own = pool_->Difference(own, pool_->Union(std::move(earlier)));
     if (!pool_->IsEmpty(own)) fresh->own.back() = own;
   }
-  fresh->any = Simple(competing);
+  fresh->any = longest_ ? Simple(competing) : kEmpty;
   known.push_back(std::move(fresh));
   return *known.back();
 }
@@ -181,6 +185,7 @@ Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
     if (parts_[q].any == any && parts_[q].parts == parts) return q;
   Terminals possible;
   uint32_t accepted = kNoTerminal;
+  std::vector<uint32_t> ended;
   bool final = false;
   possible.assign((terminals_.size() + 63) / 64, 0);
   for (const Part& p : parts) {
@@ -188,7 +193,20 @@ Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
     final = final || nullable;
     if (p.terminal == kNoTerminal) continue;
     possible[p.terminal >> 6] |= uint64_t{1} << (p.terminal & 63);
+    if (!longest_) {
+      if (nullable) ended.push_back(p.terminal);
+      continue;
+    }
     if (nullable) accepted = indentation_ && p.terminal == indentation_->newline ? NumTerminals() + p.column : p.terminal;
+  }
+  if (ended.size() == 1) accepted = ended[0];
+  if (ended.size() > 1) {
+    const auto [it, added] = accepted_ids_.emplace(ended, static_cast<uint32_t>(accepted_ids_.size()));
+    if (added) {
+      accepted_sets_.Ensure(it->second);
+      accepted_sets_[it->second] = std::move(ended);
+    }
+    accepted = kFirstSet + it->second;
   }
   const State q = AddState(0, final);
   parts_.Ensure(q);

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -25,14 +26,25 @@ class Lexer final : public DelayedAcceptor {
   using Terminals = std::vector<uint64_t>;  // a bit set
 
   // Takes the pool; terminals in order of precedence, none with the empty text.
-  Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, const Indentation* indentation = nullptr);
+  // Without `longest` terminals do not compete: each is what its expression has, several may end at one place, and
+  // nothing is ever pending.
+  Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, bool longest,
+        const Indentation* indentation = nullptr);
 
   uint32_t NumTerminals() const { return static_cast<uint32_t>(terminals_.size()); }
   // The state before a lexeme when these terminals compete and some of them are wanted: it dies where no wanted terminal
   // can be completed, but what is pending after it knows of all.
   State Begin(const Terminals& competing, const Terminals& wanted);
   // The terminal whose lexeme was read, or kNoTerminal; with indentation, for a newline, NumTerminals() + its column.
+  // Where several end, a number of that set, from kFirstSet on.
   uint32_t Accepted(State q) const { return parts_[q].accepted; }
+  static constexpr uint32_t kFirstSet = 0x80000000;
+  // Calls f(terminal) for each terminal of what Accepted says.
+  template <class F>
+  void ForEachAccepted(uint32_t accepted, F f) const {
+    if (accepted < kFirstSet) return f(accepted);
+    for (const uint32_t t : accepted_sets_[accepted - kFirstSet]) f(t);
+  }
   // The terminals that can still be completed.
   const Terminals& Possible(State q) const { return parts_[q].possible; }
   // Whether a terminal has a lexeme at all among the competing ones.
@@ -87,7 +99,10 @@ class Lexer final : public DelayedAcceptor {
 
   std::unique_ptr<Expressions> pool_;
   std::vector<Expr> terminals_;
+  const bool longest_;
   const Indentation* indentation_;  // outlives the lexer, or null
+  StableArray<std::vector<uint32_t>> accepted_sets_;
+  std::map<std::vector<uint32_t>, uint32_t> accepted_ids_;
   std::unordered_map<Expr, bool> needs_line_end_;
   std::vector<uint8_t> overlap_;  // of pairs: 0 unknown, 1 no, 2 yes
   StableArray<Parts> parts_;      // by state

@@ -226,7 +226,7 @@ void LexedMask::ApplyAsked(const Row& r, uint32_t asked, uint32_t node, uint32_t
 void LexedMask::ApplyExit(const Row& r, uint32_t exit, uint32_t node, uint32_t lexing, Set stacks, Level* level) {
   const Exit& e = r.exits[exit];
   TimeLimit::Spend(1 + e.count / 4);
-  const Set after = HasTerminal(grammar_->Rules().ignored, e.terminal) ? stacks : grammar_->stacks().Advance(stacks, e.terminal);
+  const Set after = grammar_->steps().After(stacks, e.terminal);
   if (after == ParserStates::kNone) return;
   if (after == ParserStates::kUnknown || grammar_->stacks().Allowed(after) == ParserStates::kUnknown)
     return level->blocked.push_back({node, lexing, exit});
