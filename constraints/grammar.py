@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._core import Indentation
 from .._core import grammar as _native_grammar
+from ..automata.errors import UnsupportedError
 from .constraint import Constraint, Limits
 from .grammar_check import DiagnosisReport
 from .grammar_source import GrammarSyntax, Lexing
@@ -52,6 +53,7 @@ def grammar(
     stacks Tomita, "Efficient Parsing for Natural Language" (1985).
     """
     source = read_grammar(text, syntax, start, lexer, constraints)
+    _require_lexer_for_ignored(source)
     diagnosis = DiagnosisReport(source)
     if strict:
         diagnosis.require_determinism()
@@ -73,6 +75,16 @@ def grammar(
         special_tokens=source.special_tokens,
         has_raw_bytes=any(terminal.constraint._has_raw_bytes for terminal in source.terminals),
     )
+
+
+def _require_lexer_for_ignored(source: GrammarSource) -> None:
+    ignored = next((t for t in source.terminals if t.ignored), None)
+    if source.lexer == "none" and ignored is not None:
+        where = f"{ignored.place}: " if ignored.place else ""
+        raise UnsupportedError(
+            f'grammar: {where}%ignore {ignored.name} needs a lexer, and lexer is "none": there are no lexemes to ignore '
+            'between; write the terminal where it may stand, or pass lexer="basic"'
+        )
 
 
 def _indentation(indent: Indent | None) -> Indentation | None:

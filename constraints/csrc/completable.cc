@@ -26,12 +26,10 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* st
 
 bool Completable::Ask(const Position& p) {
   if (!rules_.longest) return p.stacks != ParserStates::kNone;
-  if (!p.pending) {
-    if (p.lexer == Position::kBoundary) {
-      if (rules_.has_separator) return p.stacks != ParserStates::kNone;
-    } else if (EndsFreelyAt(p)) {
-      return true;
-    }
+  if (p.lexer == Position::kBoundary) {
+    if (rules_.has_separator && !p.pending) return p.stacks != ParserStates::kNone;
+  } else if (EndsFreelyAt(p)) {
+    return true;
   }
   std::vector<std::pair<Position, bool>>& known = known_[MixHash(Key(p.lexer, p.pending)) ^ p.stacks];
   for (const auto& [position, can] : known)
@@ -59,8 +57,7 @@ bool Completable::EndsFreely(Lexer::State lexer) {
   if (!free && (rules_.has_separator || !rules_.contextual))
     free = ForEachEnd(lexer, Lexer::kDead, [&](uint32_t terminal, Pending longer) {
       if (terminal >= lexer_->NumTerminals()) return false;  // a newline: the stacks decide whether its column fits
-      if (rules_.has_separator)
-        return !longer || longer == after_separator_ || !lexer_->Next(longer, rules_.separator);
+      if (rules_.has_separator) return SeparatorEnds(longer);
       return IsAlwaysGood(terminal, ClassOf(longer));
     });
   spent_ = spent;
@@ -327,13 +324,18 @@ bool Completable::Search(const Position& p) {
 }
 
 bool Completable::EndsFreelyAt(const Position& p) {
-  if (EndsFreely(p.lexer)) return true;
-  if (rules_.has_separator || rules_.contextual) return false;
-  const auto [known, added] = free_at_.emplace(Key(p.lexer, p.stacks), false);
-  if (!added) return known->second;
+  if (!p.pending && EndsFreely(p.lexer)) return true;
+  if (rules_.contextual || p.lexer == Position::kBoundary || (rules_.has_separator && !p.pending)) return false;
+  const uint64_t key = MixHash(Key(p.lexer, p.pending)) ^ (rules_.has_separator ? 0 : p.stacks);
+  std::vector<std::pair<Position, bool>>& known = free_at_[key];
+  for (const auto& [position, free] : known)
+    if (position.lexer == p.lexer && position.pending == p.pending &&
+        (rules_.has_separator || position.stacks == p.stacks))
+      return free;
   const size_t spent = std::exchange(spent_, 0);
-  const bool free = ForEachEnd(p.lexer, Lexer::kDead, [&](uint32_t terminal, Pending after) {
+  const bool free = ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
     const bool newline = terminal >= lexer_->NumTerminals();
+    if (rules_.has_separator) return !newline && SeparatorEnds(after);
     if (newline && stacks_->InBrackets(p.stacks)) {
       const std::vector<Pending> all = AfterIgnored(after, true);
       return std::any_of(all.begin(), all.end(), [&](Pending n) { return IsAlwaysGoodOn(p.stacks, ClassOf(n)); });
@@ -342,7 +344,12 @@ bool Completable::EndsFreelyAt(const Position& p) {
                           ClassOf(after));
   });
   spent_ = spent;
-  return free_at_[Key(p.lexer, p.stacks)] = free;
+  free_at_[key].emplace_back(p, free);
+  return free;
+}
+
+bool Completable::SeparatorEnds(Pending pending) {
+  return !pending || pending == after_separator_ || !lexer_->Next(pending, rules_.separator);
 }
 
 // Greatest solution of: a rule's state is good for a class if the rule can end from there in some class for which every

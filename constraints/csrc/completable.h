@@ -42,6 +42,7 @@ class Completable {
     std::vector<uint32_t> copies;                        // nodes that have all of out too
     std::vector<std::pair<uint32_t, uint32_t>> returns;  // callers: state to return to, node of the caller
   };
+  bool SeparatorEnds(Pending pending);  // whether nothing is pending that it continues
   bool Search(const Position& p);
   bool SearchPositions(const Position& p);
   // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true.
@@ -90,7 +91,8 @@ class Completable {
   std::unordered_map<uint64_t, uint32_t> node_of_;
   std::vector<uint32_t> fresh_;                         // nodes to expand
   std::vector<std::pair<uint32_t, Class>> news_;        // of nodes, to pass on
-  std::unordered_map<uint64_t, bool> can_end_, free_at_;
+  std::unordered_map<uint64_t, bool> can_end_;
+  std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> free_at_;
   std::vector<std::vector<uint8_t>> always_good_;       // by class, by state of the rule automata
   std::map<std::pair<uint32_t, Class>, bool> terminal_good_;
 };

@@ -109,7 +109,7 @@ const LexedMask::Level& LexedMask::LevelOf(Set stacks, uint32_t lexing, const Le
 LexedMask::Answer LexedMask::Ask(const Position& p) {
   if (p.stacks == ParserStates::kUnknown) return Answer::kUnknown;
   if (grammar_->stacks().HasVariables(p.stacks))
-    return !p.pending && grammar_->completable().EndsFreelyAt(p) ? Answer::kYes : Answer::kUnknown;
+    return grammar_->completable().EndsFreelyAt(p) ? Answer::kYes : Answer::kUnknown;
   return grammar_->completable().Ask(p) ? Answer::kYes : Answer::kNo;
 }
 

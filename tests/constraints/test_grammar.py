@@ -235,6 +235,22 @@ def test_a_meet_that_is_empty_for_all_depths_is_decided() -> None:
         assert (tokamata.literal("ab") + balanced & tokamata.regex(r"a[(x)]*")).is_empty()
 
 
+def test_ignored_terminals_need_a_lexer() -> None:
+    with pytest.raises(tokamata.UnsupportedError, match=r"line 2, column \d+: %ignore .* needs a lexer"):
+        tokamata.grammar('start: "a" start "b" | "x"\n%ignore " "', lexer="none")
+
+
+def test_ambiguity_without_a_lexer_costs_little() -> None:
+    palindromes = tokamata.grammar('start: "a" start "a" | "b" start "b" |', lexer="none")
+    half = "".join(random.Random(3).choice("ab") for _ in range(300))
+    assert palindromes.accepts(half + half[::-1])
+    assert not palindromes.accepts(half + half[::-1] + "b")
+    thrice = tokamata.grammar('start: start start start "b" | start "b" "b" | start "b" | "a"', lexer="none")
+    assert thrice.accepts("a" * 99 + "b" * 49)
+    assert thrice.accepts("a" * 99 + "b" * 200)
+    assert not thrice.accepts("a" * 98 + "b" * 48)
+
+
 def test_what_has_no_text_is_refused() -> None:
     with pytest.raises(
         tokamata.ConstraintError, match="the start rule start has no text: every alternative needs a rule"
