@@ -42,6 +42,16 @@ ParserStates::Set ParserStates::Union(Set a, Set b) {
   return Pair(stacks_.Union(pairs_[a].stacks, pairs_[b].stacks), pairs_[a].layout);
 }
 
+ParserStates::Set ParserStates::TruncateWithLayout(Set p, uint32_t depth) {
+  Layout layout = layouts_[pairs_[p].layout];
+  const uint32_t most = depth + 1;
+  if (layout.brackets > most) {
+    layout.brackets = most;
+    layout.more_brackets = true;
+  }
+  return Pair(stacks_.Truncate(pairs_[p].stacks, depth), InternLayout(layout));
+}
+
 ParserStates::Set ParserStates::AdvanceWithLayout(Set p, uint32_t terminal) {
   if (p == kNone) return kNone;
   const auto known = advanced_.find(Key(p, terminal));
@@ -54,7 +64,8 @@ ParserStates::Set ParserStates::AdvanceWithLayout(Set p, uint32_t terminal) {
     Layout layout = layouts_[pairs_[p].layout];
     if (Contains(indentation_->opening, terminal)) ++layout.brackets;
     if (Contains(indentation_->closing, terminal) && layout.brackets) --layout.brackets;
-    result = Pair(stacks, InternLayout(layout));
+    const bool unknown = layout.more_brackets && layout.brackets == 0;
+    result = stacks != kNone && unknown ? kUnknown : Pair(stacks, InternLayout(layout));
   }
   return advanced_[Key(p, terminal)] = result;
 }

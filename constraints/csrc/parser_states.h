@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -45,10 +46,13 @@ class ParserStates {
   // Whether a union of the two is a set.
   bool CanUnite(Set a, Set b) const { return !indentation_ || pairs_[a].layout == pairs_[b].layout; }
   Set Union(Set a, Set b);
+  // Open brackets are cut off where stacks are.
   Set Truncate(Set p, uint32_t depth) {
-    return indentation_ ? Pair(stacks_.Truncate(pairs_[p].stacks, depth), pairs_[p].layout) : stacks_.Truncate(p, depth);
+    return indentation_ ? TruncateWithLayout(p, depth) : stacks_.Truncate(p, depth);
   }
-  bool HasVariables(Set p) const { return stacks_.HasVariables(StacksOf(p)); }
+  bool HasVariables(Set p) const {
+    return stacks_.HasVariables(StacksOf(p)) || (indentation_ && layouts_[pairs_[p].layout].more_brackets);
+  }
   Set StacksOf(Set p) const { return indentation_ ? pairs_[p].stacks : p; }
   StackSets& Stacks() { return stacks_; }
   const StackSets& Stacks() const { return stacks_; }
@@ -59,9 +63,10 @@ class ParserStates {
  private:
   struct Layout {
     uint32_t brackets = 0;
+    bool more_brackets = false;     // at least so many
     std::vector<uint32_t> columns;  // of open blocks; the outermost, 0, is not listed
     friend bool operator<(const Layout& a, const Layout& b) {
-      return a.brackets != b.brackets ? a.brackets < b.brackets : a.columns < b.columns;
+      return std::tie(a.brackets, a.more_brackets, a.columns) < std::tie(b.brackets, b.more_brackets, b.columns);
     }
   };
   struct PairNode {
@@ -70,6 +75,7 @@ class ParserStates {
   };
   uint32_t InternLayout(const Layout& layout);
   Set Pair(Set stacks, uint32_t layout);
+  Set TruncateWithLayout(Set p, uint32_t depth);
   Set AdvanceWithLayout(Set p, uint32_t terminal);
   Set Newline(Set p, uint32_t column);
   uint32_t AcceptsWithLayout(Set p);
