@@ -336,12 +336,12 @@ bool Completable::EndsFreelyAt(const Position& p) {
   const bool free = ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
     const bool newline = terminal >= lexer_->NumTerminals();
     if (rules_.has_separator) return !newline && SeparatorEnds(after);
-    if (newline && stacks_->InBrackets(p.stacks)) {
+    const bool ignored = HasTerminal(rules_.ignored, terminal);
+    if ((newline || ignored) && stacks_->InBrackets(p.stacks)) {
       const std::vector<Pending> all = AfterIgnored(after, true);
       return std::any_of(all.begin(), all.end(), [&](Pending n) { return IsAlwaysGoodOn(p.stacks, ClassOf(n)); });
     }
-    return IsAlwaysGoodOn(HasTerminal(rules_.ignored, terminal) ? p.stacks : stacks_->Advance(p.stacks, terminal),
-                          ClassOf(after));
+    return IsAlwaysGoodOn(ignored ? p.stacks : stacks_->Advance(p.stacks, terminal), ClassOf(after));
   });
   spent_ = spent;
   free_at_[key].emplace_back(p, free);
