@@ -23,8 +23,8 @@ class MaskBuilder {
 
   MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary);
 
-  // The state whose mask is q's: counters beyond the longest token make no difference.
-  State Canonical(State q) { return acceptor_->Canonical(q, vocabulary_->MaxTokenBytes()); }
+  // The state whose mask is q's: counters beyond the longest token make no difference, unless the end may be out of reach.
+  State Canonical(State q) { return complete_ ? acceptor_->Canonical(q, vocabulary_->MaxTokenBytes()) : q; }
   // Writes vocabulary->Words() words: every token that q allows, and EOS where q is final. q must be canonical.
   void Build(State q, uint32_t* row);
   // A row of the vocabulary's tables that the last one built began with and may still be like; null where there is none.

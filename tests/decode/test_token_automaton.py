@@ -122,3 +122,17 @@ def test_refused_files(tmp_path: Path) -> None:
             tokamata.load(path, vocabulary)
     with pytest.raises(tokamata.LimitError, match="to_fst: the limit states=10 was reached"):
         tokamata.compile(tokamata.literal("a").repeat(0, 100), vocabulary).save(path, max_states=10)
+
+
+def test_counters_matter_where_only_long_tokens_end_a_text() -> None:
+    tokens = [b'"', b"a", b"aaaa", b"bbbbb."]
+    automaton = tokamata.compile(
+        tokamata.regex(r'"[ab]{0,20}\.'), tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)])
+    )
+    state = automaton.start()
+    for token in (0, 1, 1):
+        state.advance(token)
+    assert [t for t in range(4) if state.mask()[0] >> t & 1] == [1, 2, 3]  # 18 are left: room for aaaa and bbbbb.
+    for token in (2, 2, 2, 1):
+        state.advance(token)
+    assert [t for t in range(4) if state.mask()[0] >> t & 1] == [3]  # 5 are left
