@@ -34,6 +34,7 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
       longest_(longest),
       indentation_(indentation),
       overlap_(terminals_.size() * terminals_.size(), 0) {
+  for (const Expr t : terminals_) is_text_.push_back(IsText(*pool_, t));
   parts_.Ensure(AddState(0, false));  // the dead state
   parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);
 }
@@ -57,6 +58,8 @@ bool Lexer::Overlap(uint32_t a, uint32_t b) {
     known = 2;
     if (!pool_->First(terminals_[a]).Intersects(pool_->First(terminals_[b]))) {
       known = 1;
+    } else if (is_text_[a] && is_text_[b]) {
+      known = terminals_[a] == terminals_[b] ? 2 : 1;
     } else {
       try {
         known = pool_->IsEmpty(pool_->Intersect(terminals_[a], terminals_[b])) ? 1 : 2;
@@ -107,7 +110,7 @@ Lexer::State Lexer::Begin(const Terminals& competing, const Terminals& wanted) {
 Expr Lexer::Simple(const Terminals& competing) {
   std::vector<Expr> others, parts;
   for (uint32_t t = 0; t < terminals_.size(); ++t)
-    if (Has(competing, t) && !IsText(*pool_, terminals_[t])) others.push_back(terminals_[t]);
+    if (Has(competing, t) && !is_text_[t]) others.push_back(terminals_[t]);
   const auto has = [this](Expr e, Expr text) {
     std::vector<Expressions::Term> steps;
     for (;; text = pool_->Kind(text) == ExprKind::kConcat ? pool_->Tail(text) : kEpsilonExpr) {
@@ -122,7 +125,7 @@ Expr Lexer::Simple(const Terminals& competing) {
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
     const Expr own = terminals_[t];
     if (!Has(competing, t)) continue;
-    const bool subsumed = IsText(*pool_, own) && std::any_of(others.begin(), others.end(), [&](Expr o) {
+    const bool subsumed = is_text_[t] && std::any_of(others.begin(), others.end(), [&](Expr o) {
       return pool_->First(o).Intersects(pool_->First(own)) && has(o, own);
     });
     if (!subsumed) parts.push_back(own);

@@ -104,6 +104,7 @@ class Lexer final : public DelayedAcceptor {
   StableArray<std::vector<uint32_t>> accepted_sets_;
   std::map<std::vector<uint32_t>, uint32_t> accepted_ids_;
   std::unordered_map<Expr, bool> needs_line_end_;
+  std::vector<uint8_t> is_text_;  // by terminal: whether it has one member only
   std::vector<uint8_t> overlap_;  // of pairs: 0 unknown, 1 no, 2 yes
   StableArray<Parts> parts_;      // by state
   std::unordered_map<uint64_t, std::vector<State>> index_;
