@@ -82,8 +82,8 @@ def _require_lexer_for_ignored(source: GrammarSource) -> None:
     if source.lexer == "none" and ignored is not None:
         where = f"{ignored.place}: " if ignored.place else ""
         raise UnsupportedError(
-            f'grammar: {where}%ignore {ignored.name} needs a lexer, and lexer is "none": there are no lexemes to ignore '
-            'between; write the terminal where it may stand, or pass lexer="basic"'
+            f'grammar: {where}%ignore {ignored.name} needs a lexer, and lexer is "none": there are no lexemes to '
+            'ignore between; write the terminal where it may stand, or pass lexer="basic"'
         )
 
 

@@ -57,39 +57,12 @@ uint32_t LexedGrammar::Intern(std::vector<Position> positions) {
 
 void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
   out->clear();
-  std::vector<Position> next;
-  struct Class {
-    ByteSet bytes;
-    std::vector<Position> positions;
-  };
-  std::vector<Class> classes;
-  std::vector<ByteSet> parts;
   const std::vector<Position> positions = states_[state].positions;
   try {
-    for (const Position& p : positions) {
-      const Positions::Ready ready = steps_.Prepare(p);
-      steps_.Classes(ready, &parts);
-      for (ByteSet bytes : parts) {
-        next.clear();
-        steps_.Move(ready, bytes.First(), &next);
-        next.erase(std::remove_if(next.begin(), next.end(), [this](const Position& n) { return !completable_.Ask(n); }),
-                   next.end());
-        if (next.empty()) continue;
-        TimeLimit::Spend();
-        if (positions.size() > 1)
-          for (size_t c = 0, n = classes.size(); c < n && bytes.Any(); ++c) {
-            const ByteSet common = classes[c].bytes & bytes;
-            if (!common.Any()) continue;
-            bytes = bytes - common;
-            if (common != classes[c].bytes) {
-              classes.push_back({classes[c].bytes - common, classes[c].positions});
-              classes[c].bytes = common;
-            }
-            classes[c].positions.insert(classes[c].positions.end(), next.begin(), next.end());
-          }
-        if (bytes.Any()) classes.push_back({bytes, next});
-      }
-    }
+    if (positions.size() == 1 && !positions[0].pending)
+      AddArcs(positions[0], out);
+    else
+      Determinize(positions, ByteSet::All(), out);
   } catch (const CapacityError&) {
     throw;
   } catch (const LimitError& error) {
@@ -101,14 +74,101 @@ void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
       }
     throw LimitError(std::string(error.what()) + "; the grammar was reading the rules " + names);
   }
-  for (Class& c : classes) {
-    const uint32_t target = Intern(std::move(c.positions));
-    const auto same = std::find_if(out->begin(), out->end(), [target](const Arc& a) { return a.state == target; });
-    if (same != out->end())
-      same->bytes = same->bytes | c.bytes;
-    else
-      out->push_back({c.bytes, target});
+}
+
+void LexedGrammar::AddArc(const ByteSet& bytes, uint32_t target, std::vector<Arc>* out) {
+  if (target == kDead || !bytes.Any()) return;
+  const auto same = std::find_if(out->begin(), out->end(), [target](const Arc& arc) { return arc.state == target; });
+  if (same != out->end())
+    same->bytes = same->bytes | bytes;
+  else
+    out->push_back({bytes, target});
+}
+
+// One position with nothing pending: most often a byte either goes on with the lexeme or begins another one, and what
+// begins after some stacks is the same wherever the lexeme before it ended.
+void LexedGrammar::AddArcs(const Position& p, std::vector<Arc>* out) {
+  const Positions::Ready ready = steps_.Prepare(p);
+  const Lexer::State *lexeme = ready.rows[0], *longer = ready.rows[3];
+  ByteSet both;     // the lexeme may go on, or have ended before
+  ByteSet goes_on;  // it goes on, if at all
+  Lexer::State last = Lexer::kDead;
+  std::vector<std::pair<Lexer::State, ByteSet>> targets;
+  for (int b = 0; b < 256; ++b) {
+    const uint8_t byte = static_cast<uint8_t>(b);
+    const Lexer::State next = lexeme ? lexeme[b] : Lexer::State{Lexer::kDead};
+    const Lexer::State on = longer ? longer[b] : Lexer::State{Lexer::kDead};
+    if (ready.after != ParserStates::kNone && ((on && !lexer_->IsFinal(on)) || (next && !on))) {
+      both.Add(byte);
+      continue;
+    }
+    if (next || on) goes_on.Add(byte);
+    if (!next) continue;
+    if (next != last) {
+      const auto known = std::find_if(targets.begin(), targets.end(), [next](const auto& t) { return t.first == next; });
+      if (known == targets.end())
+        targets.emplace_back(next, ByteSet());
+      else
+        std::swap(*known, targets.back());
+      last = next;
+    }
+    targets.back().second.Add(byte);
   }
+  for (const auto& [next, bytes] : targets) {
+    const Position on{next, Lexer::kDead, p.stacks};
+    if (completable_.Ask(on)) AddArc(bytes, Intern({on}), out);
+  }
+  if (both.Any()) Determinize({p}, both, out);
+  if (ready.after == ParserStates::kNone) return;
+  const std::vector<Arc>& begins = BeginsOf(ready.after);
+  for (const Arc& arc : begins) AddArc(arc.bytes - both - goes_on, arc.state, out);
+}
+
+// The arcs of lexemes that begin after some stacks, with nothing pending.
+const std::vector<LexedGrammar::Arc>& LexedGrammar::BeginsOf(ParserStates::Set stacks) {
+  const auto known = begins_.find(stacks);
+  if (known != begins_.end()) return known->second;
+  std::vector<Arc> arcs;
+  Determinize({Position{Position::kBoundary, Lexer::kDead, stacks}}, ByteSet::All(), &arcs);
+  return begins_[stacks] = std::move(arcs);
+}
+
+// The steps of positions by some bytes, byte class by byte class.
+void LexedGrammar::Determinize(const std::vector<Position>& positions, const ByteSet& within, std::vector<Arc>* out) {
+  struct Class {
+    ByteSet bytes;
+    std::vector<Position> positions;
+  };
+  std::vector<Class> classes;
+  std::vector<ByteSet> parts;
+  std::vector<Position> next;
+  for (const Position& p : positions) {
+    const Positions::Ready ready = steps_.Prepare(p);
+    steps_.Classes(ready, &parts);
+    for (ByteSet bytes : parts) {
+      bytes = bytes & within;
+      if (!bytes.Any()) continue;
+      next.clear();
+      steps_.Move(ready, bytes.First(), &next);
+      next.erase(std::remove_if(next.begin(), next.end(), [this](const Position& n) { return !completable_.Ask(n); }),
+                 next.end());
+      if (next.empty()) continue;
+      TimeLimit::Spend();
+      if (positions.size() > 1)
+        for (size_t c = 0, n = classes.size(); c < n && bytes.Any(); ++c) {
+          const ByteSet common = classes[c].bytes & bytes;
+          if (!common.Any()) continue;
+          bytes = bytes - common;
+          if (common != classes[c].bytes) {
+            classes.push_back({classes[c].bytes - common, classes[c].positions});
+            classes[c].bytes = common;
+          }
+          classes[c].positions.insert(classes[c].positions.end(), next.begin(), next.end());
+        }
+      if (bytes.Any()) classes.push_back({bytes, next});
+    }
+  }
+  for (Class& c : classes) AddArc(c.bytes, Intern(std::move(c.positions)), out);
 }
 
 uint32_t LexedGrammar::Least(uint32_t state) {

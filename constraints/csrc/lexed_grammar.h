@@ -47,6 +47,10 @@ class LexedGrammar final : public LeafAutomaton {
     bool final = false;
   };
   uint32_t Intern(std::vector<Position> positions);
+  void AddArcs(const Position& p, std::vector<Arc>* out);
+  static void AddArc(const ByteSet& bytes, uint32_t target, std::vector<Arc>* out);
+  void Determinize(const std::vector<Position>& positions, const ByteSet& within, std::vector<Arc>* out);
+  const std::vector<Arc>& BeginsOf(ParserStates::Set stacks);
 
   std::shared_ptr<const LexedRules> rules_;
   std::shared_ptr<Lexer> lexer_;
@@ -56,6 +60,7 @@ class LexedGrammar final : public LeafAutomaton {
   LexedLengths lengths_;
   std::vector<State> states_;
   std::unordered_map<uint64_t, std::vector<uint32_t>> index_;
+  std::unordered_map<ParserStates::Set, std::vector<Arc>> begins_;
 };
 
 }  // namespace tokamata
