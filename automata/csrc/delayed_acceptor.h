@@ -94,6 +94,8 @@ class DelayedAcceptor {
   // Whether a longer text that both of them allow is surely allowed in q; false where q is not the state that Bounded
   // was asked about last.
   virtual bool BoundedAllows(State, std::string_view) { return false; }
+  // Whether q surely neither counts nor reads texts nor has alternatives that do; quick.
+  virtual bool Plain(State) { return false; }
   // Whether q reads some texts, such as the keys of an object, or else what *model reads (kDead: nothing); fills *model
   // and the place to ask ForEachText about. Then q and *model allow the same strings, but for those that begin with one
   // of the texts there, and every proper prefix of these texts can be extended in q.

@@ -272,6 +272,19 @@ bool ExpressionAcceptor::Step(State q, uint8_t b, State* next) {
   return true;
 }
 
+bool ExpressionAcceptor::Plain(State q) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const auto head = [this](Expr e) { return pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e; };
+  const Expr e = Source(q), first = head(e);
+  const ExprKind kind = pool_->Kind(first);
+  if (kind == ExprKind::kCall) return false;
+  if (kind == ExprKind::kRepeat) return pool_->Low(first) == 0 && pool_->High(first) == kUnbounded;
+  if (kind != ExprKind::kUnion || first != e) return true;
+  const Expr* members = pool_->Members(e);
+  return std::none_of(members, members + pool_->NumMembers(e),
+                      [&](Expr m) { return pool_->Kind(head(m)) == ExprKind::kCall; });
+}
+
 // The words of a node: the source of its rule, what follows the rule, and the rule's own.
 bool ExpressionAcceptor::Texts(State q, State* model, TextNode* node) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);

@@ -44,6 +44,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;
   bool BoundedAllows(State q, std::string_view text) override;
+  bool Plain(State q) override;
   bool Texts(State q, State* model, TextNode* node) override;
   void ForEachText(const TextNode& node, const ByteSet& first, const TextVisitor& visit) override;
   std::vector<State> Alternatives(State q, size_t most) override;

@@ -136,6 +136,11 @@ MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
 }
 
 bool MaskBuilder::FindTraits(State q) {
+  if (q >= traits_of_.size()) traits_of_.resize(std::max<size_t>(q + 1, traits_of_.size() * 2));
+  if (acceptor_->Plain(q)) {
+    traits_of_[q] = kPlain;
+    return true;
+  }
   Traits t;
   State model;
   TextNode place;
@@ -144,7 +149,6 @@ bool MaskBuilder::FindTraits(State q) {
   if (!t.texts && !t.counts)
     for (State a : acceptor_->Alternatives(q, kMaxAlternatives))
       t.parts = t.parts || acceptor_->Texts(a, &model, &place);
-  if (q >= traits_of_.size()) traits_of_.resize(std::max<size_t>(q + 1, traits_of_.size() * 2));
   traits_of_[q] = kPlain;
   if (!t.texts && !t.counts && !t.parts) return true;
   traits_of_[q] = static_cast<uint32_t>(traits_.size()) + kFirstTraits;
