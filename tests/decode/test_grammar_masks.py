@@ -178,3 +178,40 @@ def test_masks_agree_with_the_walk_on_short_texts() -> None:
         for c in text:
             state.advance(ord(c))
         assert _ids(state.mask()) == _expected(constraint, vocabulary, text.encode()), text
+
+
+@pytest.mark.parametrize(
+    "source", ['start: "(" start ")" | "x"\n%ignore " "', 'start: A "ab" | "b" start "c" |\nA: /a+/\n%ignore " "']
+)
+def test_budgets_of_grammars_are_exact(source: str) -> None:
+    constraint = tokamata.grammar(source)
+    vocabulary = _vocabulary("()xabc ", 40, 3, 4)
+    automaton = tokamata.compile(constraint, vocabulary)
+    spelled = [(i, t) for i in range(len(vocabulary)) if (t := vocabulary.token_bytes(i)) and set(t) <= set(b"()xabc ")]
+    known: dict[tuple[bytes, int], bool] = {}
+
+    def fits(text: bytes, left: int) -> bool:
+        """Whether the text can be completed by at most so many text tokens."""
+        if (text, left) not in known:
+            known[text, left] = constraint.accepts(text) or (
+                left > 0 and constraint.accepts_prefix(text) and any(fits(text + t, left - 1) for _, t in spelled)
+            )
+        return known[text, left]
+
+    least = next(n for n in range(9) if fits(b"", n)) + 1
+    if least > 1:
+        with pytest.raises(tokamata.BudgetError, match=f"takes {least} of this vocabulary's tokens"):
+            automaton.start(max_tokens=least - 1)
+    for budget in range(least, 5):
+        stack = [(automaton.start(max_tokens=budget), b"")]
+        while stack:
+            state, text = stack.pop()
+            left = state.tokens_left
+            expected = {i for i, t in spelled if left >= 2 and fits(text + t, left - 2)}
+            if constraint.accepts(text) and left >= 1:
+                expected |= set(vocabulary.eos_token_ids)
+            assert _ids(state.mask()) == expected, (text, left)
+            for i in sorted(expected - set(vocabulary.eos_token_ids))[::5]:
+                deeper = state.copy()
+                deeper.advance(i)
+                stack.append((deeper, text + vocabulary.token_bytes(i)))
