@@ -196,6 +196,7 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
       continue;
     }
     if (grammar.terminal_nonempty[t]) used.push_back(t);
+    if (HasTerminal(rules->ignored, t)) grammar.terminal_nonempty[t] = 0;  // the rules never see it
   }
   rules->automata = std::make_shared<const RuleAutomata>(CompileRules(grammar));
   if (rules->automata->start == RuleAutomata::kNone && !rules->automata->nullable)

@@ -235,6 +235,15 @@ def test_a_meet_that_is_empty_for_all_depths_is_decided() -> None:
         assert (tokamata.literal("ab") + balanced & tokamata.regex(r"a[(x)]*")).is_empty()
 
 
+def test_rules_never_see_what_is_ignored() -> None:
+    constraint = tokamata.grammar('start: "a" SPACE "b" | "a" "c"\nSPACE: / +/\n%ignore SPACE')
+    assert constraint.accepts(" a c")
+    assert not constraint.accepts_prefix("a b")
+    assert not constraint.accepts_prefix("a  b")
+    with pytest.raises(tokamata.ConstraintError, match="the start rule start has no text"):
+        tokamata.grammar('start: SPACE "b"\nSPACE: / +/\n%ignore SPACE')
+
+
 def test_ignored_terminals_need_a_lexer() -> None:
     with pytest.raises(tokamata.UnsupportedError, match=r"line 2, column \d+: %ignore .* needs a lexer"):
         tokamata.grammar('start: "a" start "b" | "x"\n%ignore " "', lexer="none")

@@ -6,6 +6,7 @@
 
 #include "automata/csrc/language.h"
 #include "constraints/csrc/json_schema_rules.h"
+#include "constraints/csrc/lexed_grammar.h"
 #include "constraints/csrc/regex.h"
 #include "tests/native/fuzz.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
@@ -231,6 +232,53 @@ inline Language SchemaLanguage(const std::string& schema, const JsonSchemaOption
       limits);
 }
 
+// A few rules over a few patterns, often left-recursive, cyclic, empty or ambiguous, with and without a lexer.
+inline Language GrammarLanguage(Random* r, const Limits& limits) {
+  const std::vector<std::string> patterns{"a", "b", "ab", "a+", "[ab]", "abc?", "a*c", "(?:ab)+", "\"[^\"]*\"", "\\(", "\\)", "[a-z]+", "1[0-9]*",
+                                          " +", "\\n *", "#[^\\n]*", "b{1,3}", ","};
+  Grammar grammar;
+  grammar.num_terminals = 1 + r->Below(4);
+  grammar.num_rules = 1 + r->Below(4);
+  std::vector<std::string> chosen;
+  for (uint32_t t = 0; t < grammar.num_terminals; ++t) chosen.push_back(r->Of(patterns));
+  const Lexing lexing = r->OneIn(3) ? Lexing::kNone : r->OneIn(4) ? Lexing::kContextual : Lexing::kBasic;
+  std::vector<uint32_t> ignored;
+  if (lexing != Lexing::kNone && grammar.num_terminals > 1 && r->OneIn(2)) ignored.push_back(grammar.num_terminals - 1);
+  std::string input = lexing == Lexing::kNone ? "none" : lexing == Lexing::kBasic ? "basic" : "contextual";
+  for (const std::string& p : chosen) input += " /" + p + "/";
+  if (!ignored.empty()) input += " ignored";
+  for (uint32_t rule = 0; rule < grammar.num_rules; ++rule) {
+    grammar.rule_names.push_back("r" + std::to_string(rule));
+    for (uint32_t n = 1 + r->Below(4); n > 0; --n) {
+      Grammar::Production production{rule, {}};
+      input += "; r" + std::to_string(rule) + ":";
+      for (uint32_t k = r->Below(4); k > 0; --k) {
+        const uint32_t letter = r->Below(grammar.num_terminals + grammar.num_rules);
+        production.letters.push_back(letter);
+        input += letter < grammar.num_terminals ? " t" + std::to_string(letter)
+                                                : " r" + std::to_string(letter - grammar.num_terminals);
+      }
+      grammar.productions.push_back(std::move(production));
+    }
+  }
+  grammar.terminal_names = chosen;
+  Input(input);
+  return Language::Build(
+      [&](Expressions* pool) {
+        auto lexemes = std::make_unique<Expressions>();
+        lexemes->limits = limits.expressions;
+        std::vector<Expr> roots;
+        for (const std::string& p : chosen) roots.push_back(CompileRegex(lexemes.get(), p, RegexOptions()));
+        const auto rules = CompileLexed(grammar, std::move(lexemes), std::move(roots), ignored, lexing, nullptr);
+        rules->lexer->max_states = limits.states;
+        rules->lexer->seconds = limits.seconds;
+        auto leaf = std::make_shared<LexedGrammar>(rules);
+        const uint32_t state = leaf->Start();
+        return state == LexedGrammar::kDead ? kEmpty : pool->Leaf(pool->AddLeaf(leaf), state);
+      },
+      limits);
+}
+
 // Some hundred tokens: single bytes (all or only some), pieces of JSON and of words, cut characters, duplicates,
 // special and empty ones. The last token is EOS.
 inline std::shared_ptr<const Vocabulary> RandomVocabulary(Random* r) {
@@ -264,6 +312,7 @@ inline std::shared_ptr<const Vocabulary> RandomVocabulary(Random* r) {
 
 // A language of any kind. Throws what refuses it.
 inline Language RandomLanguage(Random* r, const Limits& limits) {
+  if (r->OneIn(4)) return GrammarLanguage(r, limits);
   if (r->OneIn(3)) {
     const std::string schema = RandomRootSchema(r, 2);
     Input(schema);
