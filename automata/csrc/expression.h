@@ -132,6 +132,7 @@ class Expressions {
   uint32_t AddRules(std::shared_ptr<RuleSource> source);
   RuleSource* Rules(uint32_t source) const { return rules_[source].source.get(); }
   size_t NumRuleSources() const { return rules_.size(); }
+  bool HasLeaves() const { return !leaves_.empty(); }
   // The language of a rule, which is not empty: whether it has the empty string, and the bytes that members begin with
   // (more does no harm).
   Expr Call(uint32_t source, uint32_t rule, bool nullable, const ByteSet& first);

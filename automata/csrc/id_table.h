@@ -15,6 +15,8 @@ inline uint64_t MixHash(uint64_t h) {
   return h ^ (h >> 31);
 }
 
+inline uint64_t PairKey(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
+
 // Open addressing with linear probing, at most two thirds full.
 class IdTable {
  public:

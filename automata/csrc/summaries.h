@@ -1,12 +1,11 @@
 // Summaries: which states of a regular language the texts of a push-down one lead between.
 #pragma once
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "automata/csrc/expression.h"
 #include "automata/csrc/regular_operand.h"
+#include "automata/csrc/summary_graph.h"
 
 namespace tokamata {
 
@@ -22,26 +21,15 @@ class Summaries {
   Answer Meet(Expr push_down, Expr regular);
 
  private:
-  struct Node {
-    Expr e, from;
-    std::vector<Expr> out;                          // states that texts of e lead to
-    std::vector<uint32_t> copies;                   // nodes that have all of out too
-    std::vector<std::pair<Expr, uint32_t>> follow;  // what comes next, of which node
-  };
-  uint32_t NodeOf(Expr e, Expr from);
-  void AddOut(uint32_t node, Expr to);
-  void AddCopy(uint32_t from, uint32_t to);
-  void AddFollow(uint32_t from, Expr next, uint32_t to);
-  bool Expand(uint32_t node);
-  void ReadRegular(uint32_t node);
+  using Node = SummaryGraph::Node;
+  bool Expand(Node node);
+  void ReadRegular(Node node);
+  void Spend(size_t pairs, const char* what) const;
 
   Expressions* pool_;
   RegularOperand operand_;
   const size_t most_pairs_;
-  std::vector<Node> nodes_;
-  std::unordered_map<uint64_t, uint32_t> node_of_;
-  std::vector<uint32_t> fresh_;
-  std::vector<std::pair<uint32_t, Expr>> news_;
+  SummaryGraph graph_;  // of parts, entered in states
 };
 
 }  // namespace tokamata

@@ -10,8 +10,6 @@
 namespace tokamata {
 namespace {
 
-uint64_t Key(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
-
 void Include(const std::vector<uint32_t>& more, std::vector<uint32_t>* all) {
   for (const uint32_t x : more)
     if (std::find(all->begin(), all->end(), x) == all->end()) all->push_back(x);
@@ -20,7 +18,11 @@ void Include(const std::vector<uint32_t>& more, std::vector<uint32_t>* all) {
 }  // namespace
 
 Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* stacks)
-    : rules_(rules), lexer_(lexer), stacks_(stacks), positions_(rules, lexer, stacks) {
+    : rules_(rules),
+      lexer_(lexer),
+      stacks_(stacks),
+      positions_(rules, lexer, stacks),
+      summaries_(*rules.automata, lexer->NumTerminals()) {
   if (rules_.has_separator) after_separator_ = lexer_->Pending(lexer_->Next(lexer_->Begin(rules_.all, rules_.all), rules_.separator));
 }
 
@@ -31,12 +33,12 @@ bool Completable::Ask(const Position& p) {
   } else if (EndsFreelyAt(p)) {
     return true;
   }
-  std::vector<std::pair<Position, bool>>& known = known_[MixHash(Key(p.lexer, p.pending)) ^ p.stacks];
+  std::vector<std::pair<Position, bool>>& known = known_[MixHash(PairKey(p.lexer, p.pending)) ^ p.stacks];
   for (const auto& [position, can] : known)
     if (position == p) return can;
   spent_ = 0;
   const bool can = rules_.contextual ? SearchPositions(p) : Search(p);
-  known_[MixHash(Key(p.lexer, p.pending)) ^ p.stacks].emplace_back(p, can);
+  known_[MixHash(PairKey(p.lexer, p.pending)) ^ p.stacks].emplace_back(p, can);
   return can;
 }
 
@@ -68,7 +70,7 @@ bool Completable::EndsFreely(Lexer::State lexer) {
 template <class F>
 bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
   std::vector<std::pair<Lexer::State, Pending>> queue{{lexer, pending}};
-  std::unordered_set<uint64_t> seen{Key(lexer, pending)};
+  std::unordered_set<uint64_t> seen{PairKey(lexer, pending)};
   for (size_t i = 0; i < queue.size(); ++i) {
     const auto [q, n] = queue[i];
     const uint32_t accepted = lexer_->Accepted(q);
@@ -80,7 +82,7 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
     Spend(16);
     for (int b = 0; b < 256; ++b) {
       const Pending m = pending_row ? pending_row[b] : Lexer::kDead;
-      const uint64_t key = Key(row[b], m);
+      const uint64_t key = PairKey(row[b], m);
       if (!row[b] || key == last) continue;
       last = key;
       if (m && lexer_->IsFinal(m)) continue;
@@ -92,20 +94,20 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
 
 // What may be pending after the lexeme that is being read.
 const std::vector<Completable::Pending>& Completable::Ends(Lexer::State lexer, Pending pending) {
-  const auto known = ends_.find(Key(lexer, pending));
+  const auto known = ends_.find(PairKey(lexer, pending));
   if (known != ends_.end()) return known->second;
   std::vector<Pending> all;
   ForEachEnd(lexer, pending, [&](uint32_t, Pending after) {
     Include({after}, &all);
     return false;
   });
-  return ends_[Key(lexer, pending)] = std::move(all);
+  return ends_[PairKey(lexer, pending)] = std::move(all);
 }
 
 // What may be pending after one more lexeme of the wanted terminals; most often nothing is left after its first byte.
 const std::vector<Completable::Pending>& Completable::NextEnds(const Lexer::Terminals& wanted, Pending pending) {
   const Lexer::State begin = lexer_->Begin(rules_.all, wanted);
-  const auto known = next_ends_.find(Key(begin, pending));
+  const auto known = next_ends_.find(PairKey(begin, pending));
   if (known != next_ends_.end()) return known->second;
   std::vector<Pending> all;
   if (begin) {
@@ -114,23 +116,23 @@ const std::vector<Completable::Pending>& Completable::NextEnds(const Lexer::Term
     uint64_t last = 0;
     lexer_->Live(begin).ForEach([&](uint8_t b) {
       const Pending m = pending_row ? pending_row[b] : Pending{Lexer::kDead};
-      if (Key(row[b], m) == last || (m && lexer_->IsFinal(m))) return;
-      last = Key(row[b], m);
+      if (PairKey(row[b], m) == last || (m && lexer_->IsFinal(m))) return;
+      last = PairKey(row[b], m);
       Include(Ends(row[b], m), &all);
     });
   }
-  return next_ends_[Key(begin, pending)] = std::move(all);
+  return next_ends_[PairKey(begin, pending)] = std::move(all);
 }
 
 // What may be pending after any number of ignored lexemes, newlines among them or not.
 const std::vector<Completable::Pending>& Completable::AfterIgnored(Pending pending, bool newlines) {
-  const auto known = after_ignored_.find(Key(pending, newlines));
+  const auto known = after_ignored_.find(PairKey(pending, newlines));
   if (known != after_ignored_.end()) return known->second;
   Lexer::Terminals wanted = rules_.ignored;
   if (newlines) wanted[rules_.indentation->newline >> 6] |= uint64_t{1} << (rules_.indentation->newline & 63);
   std::vector<Pending> all{pending};
   for (size_t i = 0; i < all.size(); ++i) Include(NextEnds(wanted, all[i]), &all);
-  return after_ignored_[Key(pending, newlines)] = std::move(all);
+  return after_ignored_[PairKey(pending, newlines)] = std::move(all);
 }
 
 // ---------------------------------------------------------------------------------------------- classes
@@ -206,79 +208,21 @@ void Completable::AddClasses(Pending root) {
 
 // ---------------------------------------------------------------------------------------------- summaries of rules
 
-uint32_t Completable::NodeOf(uint32_t state, Class pending) {
-  const auto [it, added] = node_of_.emplace(Key(state, pending), static_cast<uint32_t>(nodes_.size()));
-  if (added) {
-    nodes_.push_back({state, pending, {}, {}, {}});
-    fresh_.push_back(it->second);
-  }
-  return it->second;
-}
-
-void Completable::AddOut(uint32_t node, Class pending) {
-  std::vector<Class>& out = nodes_[node].out;
-  if (std::find(out.begin(), out.end(), pending) != out.end()) return;
-  out.push_back(pending);
-  news_.emplace_back(node, pending);
-}
-
-void Completable::AddCopy(uint32_t from, uint32_t to) {
-  std::vector<uint32_t>& copies = nodes_[from].copies;
-  if (from == to || std::find(copies.begin(), copies.end(), to) != copies.end()) return;
-  copies.push_back(to);
-  const std::vector<Class> out = nodes_[from].out;
-  for (const Class n : out) AddOut(to, n);
-}
-
-void Completable::Expand(uint32_t node) {
-  const uint32_t state = nodes_[node].state;
-  const Class pending = nodes_[node].pending;
-  const RuleAutomata::State& s = rules_.automata->states[state];
-  Spend(1 + s.arcs.size());
-  if (s.final) AddOut(node, pending);
-  const uint32_t num_terminals = lexer_->NumTerminals();
-  for (const RuleAutomata::Arc& arc : s.arcs) {
-    if (rules_.indentation && (arc.letter == rules_.indentation->indent || arc.letter == rules_.indentation->dedent)) {
-      AddCopy(NodeOf(arc.state, pending), node);  // without text; the column of the newline before it can be chosen
-      continue;
-    }
-    if (arc.letter < num_terminals) {
-      const std::vector<Class> after = After(pending, arc.letter);
-      for (const Class n : after) AddCopy(NodeOf(arc.state, n), node);
-      continue;
-    }
-    const uint32_t callee = NodeOf(rules_.automata->start_of[arc.letter - num_terminals], pending);
-    nodes_[callee].returns.emplace_back(arc.state, node);
-    const std::vector<Class> out = nodes_[callee].out;
-    for (const Class n : out) AddCopy(NodeOf(arc.state, n), node);
-  }
-}
-
 const std::vector<Completable::Class>& Completable::Out(uint32_t state, Class pending) {
-  const uint32_t node = NodeOf(state, pending);
-  while (!fresh_.empty() || !news_.empty()) {
-    if (!fresh_.empty()) {
-      const uint32_t next = fresh_.back();
-      fresh_.pop_back();
-      Expand(next);
-      continue;
-    }
-    const auto [from, n] = news_.back();
-    news_.pop_back();
-    Spend(1 + nodes_[from].copies.size() + nodes_[from].returns.size());
-    const std::vector<uint32_t> copies = nodes_[from].copies;
-    for (const uint32_t to : copies) AddOut(to, n);
-    const std::vector<std::pair<uint32_t, uint32_t>> returns = nodes_[from].returns;
-    for (const auto& [back, caller] : returns) AddCopy(NodeOf(back, n), caller);
-  }
-  return nodes_[node].out;
+  const auto after = [this](uint32_t terminal, Class from) -> std::vector<Class> {
+    const Indentation* indentation = rules_.indentation.get();
+    if (indentation && (terminal == indentation->indent || terminal == indentation->dedent))
+      return {from};  // without text; the column of the newline before it can be chosen
+    return classes_[from].after[terminal];
+  };
+  return summaries_.Out(state, pending, after, [this](size_t steps) { Spend(steps); });
 }
 
 bool Completable::CanEnd(StackSets::Set stacks, Class pending) {
   std::vector<std::pair<StackSets::Set, Class>> work{{stacks, pending}};
   while (!work.empty()) {
     const auto [p, n] = work.back();
-    const uint64_t key = Key(p, n);
+    const uint64_t key = PairKey(p, n);
     if (can_end_.count(key)) {
       work.pop_back();
       continue;
@@ -289,8 +233,9 @@ bool Completable::CanEnd(StackSets::Set stacks, Class pending) {
     if (!can)
       stacks_->Stacks().ForEachTop(p, [&](uint32_t state, StackSets::Set below) {
         if (can || work.size() > open) return;
-        for (const Class after : Out(state, n)) {
-          const auto known = can_end_.find(Key(below, after));
+        const std::vector<Class> out = Out(state, n);
+        for (const Class after : out) {
+          const auto known = can_end_.find(PairKey(below, after));
           if (known == can_end_.end()) {
             work.emplace_back(below, after);
             return;
@@ -302,7 +247,7 @@ bool Completable::CanEnd(StackSets::Set stacks, Class pending) {
     can_end_[key] = can;
     work.pop_back();
   }
-  return can_end_.at(Key(stacks, pending));
+  return can_end_.at(PairKey(stacks, pending));
 }
 
 // Inside brackets newlines are as good as ignored lexemes.
@@ -326,7 +271,7 @@ bool Completable::Search(const Position& p) {
 bool Completable::EndsFreelyAt(const Position& p) {
   if (!p.pending && EndsFreely(p.lexer)) return true;
   if (rules_.contextual || p.lexer == Position::kBoundary || (rules_.has_separator && !p.pending)) return false;
-  const uint64_t key = MixHash(Key(p.lexer, p.pending)) ^ (rules_.has_separator ? 0 : p.stacks);
+  const uint64_t key = MixHash(PairKey(p.lexer, p.pending)) ^ (rules_.has_separator ? 0 : p.stacks);
   std::vector<std::pair<Position, bool>>& known = free_at_[key];
   for (const auto& [position, free] : known)
     if (position.lexer == p.lexer && position.pending == p.pending &&
@@ -418,7 +363,7 @@ bool Completable::SearchPositions(const Position& p) {
   std::unordered_map<uint64_t, std::vector<Position>> seen;
   std::vector<ByteSet> classes;
   const auto add = [&](const Position& q) {
-    std::vector<Position>& alike = seen[MixHash(Key(q.lexer, q.pending)) ^ q.stacks];
+    std::vector<Position>& alike = seen[MixHash(PairKey(q.lexer, q.pending)) ^ q.stacks];
     if (std::find(alike.begin(), alike.end(), q) != alike.end()) return;
     alike.push_back(q);
     queue.push_back(q);

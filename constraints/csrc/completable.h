@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "constraints/csrc/lexed_rules.h"
+#include "constraints/csrc/rule_summaries.h"
 
 namespace tokamata {
 
@@ -35,13 +36,6 @@ class Completable {
  private:
   using Pending = Lexer::State;
   using Class = uint32_t;
-  struct Node {  // a state of a rule automaton, with the class of what is pending there
-    uint32_t state;
-    Class pending;
-    std::vector<Class> out;                              // the classes in which the rule can end
-    std::vector<uint32_t> copies;                        // nodes that have all of out too
-    std::vector<std::pair<uint32_t, uint32_t>> returns;  // callers: state to return to, node of the caller
-  };
   bool SeparatorEnds(Pending pending);  // whether nothing is pending that it continues
   bool Search(const Position& p);
   bool SearchPositions(const Position& p);
@@ -55,17 +49,12 @@ class Completable {
   // ---- classes of pending states
   Class ClassOf(Pending pending);
   void AddClasses(Pending root);
-  const std::vector<Class>& After(Class pending, uint32_t terminal) const { return classes_[pending].after[terminal]; }
   struct PendingClass {
     std::vector<std::vector<Class>> after;  // by terminal, ignored ones before it included
   };
 
   // ---- summaries
-  uint32_t NodeOf(uint32_t state, Class pending);
   const std::vector<Class>& Out(uint32_t state, Class pending);
-  void AddOut(uint32_t node, Class pending);
-  void AddCopy(uint32_t from, uint32_t to);
-  void Expand(uint32_t node);
   bool CanEndAt(ParserStates::Set stacks, Pending pending);
   bool CanEnd(StackSets::Set stacks, Class pending);
   // Whether every stack can be completed with this pending: whose top an arc of the terminal enters (any top after an
@@ -87,10 +76,7 @@ class Completable {
   std::unordered_map<uint64_t, std::vector<Pending>> after_ignored_;  // by pending and whether newlines are ignored
   std::unordered_map<Pending, Class> class_of_;
   std::vector<PendingClass> classes_;
-  std::vector<Node> nodes_;
-  std::unordered_map<uint64_t, uint32_t> node_of_;
-  std::vector<uint32_t> fresh_;                         // nodes to expand
-  std::vector<std::pair<uint32_t, Class>> news_;        // of nodes, to pass on
+  RuleSummaries summaries_;  // contexts are classes
   std::unordered_map<uint64_t, bool> can_end_;
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> free_at_;
   std::vector<std::vector<uint8_t>> always_good_;       // by class, by state of the rule automata

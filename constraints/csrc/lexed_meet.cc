@@ -5,12 +5,11 @@
 #include <unordered_set>
 
 #include "automata/csrc/errors.h"
+#include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
 namespace {
-
-uint64_t Key(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
 
 template <class T>
 bool Insert(std::vector<T>* all, const T& x) {
@@ -30,7 +29,7 @@ void LexedMeet::Spend(size_t steps) {
 }
 
 LexedMeet::Beside LexedMeet::Number(Lexer::State pending, Expr r) {
-  const auto [it, added] = beside_ids_.emplace(Key(pending, r), static_cast<Beside>(besides_.size()));
+  const auto [it, added] = beside_ids_.emplace(PairKey(pending, r), static_cast<Beside>(besides_.size()));
   if (added) besides_.emplace_back(pending, r);
   return it->second;
 }
@@ -39,7 +38,7 @@ LexedMeet::Beside LexedMeet::Number(Lexer::State pending, Expr r) {
 template <class F>
 void LexedMeet::ForEachEnd(Lexer::State lexer, Beside beside, F found) {
   std::vector<std::pair<Lexer::State, Beside>> queue{{lexer, beside}};
-  std::unordered_set<uint64_t> seen{Key(lexer, beside)};
+  std::unordered_set<uint64_t> seen{PairKey(lexer, beside)};
   for (size_t i = 0; i < queue.size(); ++i) {
     const auto [q, n] = queue[i];
     const auto [pending, r] = besides_[n];
@@ -61,19 +60,19 @@ void LexedMeet::ForEachEnd(Lexer::State lexer, Beside beside, F found) {
       last_pending = m;
       last_r = regular[b];
       const Beside to = Number(m, regular[b]);
-      if (seen.insert(Key(row[b], to)).second) queue.emplace_back(row[b], to);
+      if (seen.insert(PairKey(row[b], to)).second) queue.emplace_back(row[b], to);
     }
   }
 }
 
 const std::vector<LexedMeet::Beside>& LexedMeet::NextEnds(const Lexer::Terminals& wanted, Beside beside) {
   const Lexer::State begin = lexer_->Begin(rules_.all, wanted);
-  const auto known = next_ends_.find(Key(begin, beside));
+  const auto known = next_ends_.find(PairKey(begin, beside));
   if (known != next_ends_.end()) return known->second;
   std::vector<Beside> all;
   // No terminal has the empty text, so the state before a lexeme is not final.
   if (begin) ForEachEnd(begin, beside, [&](uint32_t, Beside n) { Insert(&all, n); });
-  return next_ends_[Key(begin, beside)] = std::move(all);
+  return next_ends_[PairKey(begin, beside)] = std::move(all);
 }
 
 const std::vector<LexedMeet::Beside>& LexedMeet::AfterIgnored(Beside beside) {
@@ -99,68 +98,16 @@ std::vector<LexedMeet::Beside> LexedMeet::After(uint32_t terminal, Beside beside
   return all;
 }
 
-uint32_t LexedMeet::NodeOf(uint32_t state, Beside beside) {
-  const auto [it, added] = node_of_.emplace(Key(state, beside), static_cast<uint32_t>(nodes_.size()));
-  if (added) {
-    nodes_.push_back({state, beside, {}, {}, {}});
-    fresh_.push_back(it->second);
-  }
-  return it->second;
-}
-
-void LexedMeet::AddOut(uint32_t node, Beside beside) {
-  if (Insert(&nodes_[node].out, beside)) news_.emplace_back(node, beside);
-}
-
-void LexedMeet::AddCopy(uint32_t from, uint32_t to) {
-  if (from == to || !Insert(&nodes_[from].copies, to)) return;
-  const std::vector<Beside> out = nodes_[from].out;
-  for (const Beside n : out) AddOut(to, n);
-}
-
-void LexedMeet::Expand(uint32_t node) {
-  const uint32_t state = nodes_[node].state;
-  const Beside beside = nodes_[node].beside;
-  const RuleAutomata::State& s = rules_.automata->states[state];
-  Spend(1 + s.arcs.size());
-  if (s.final) AddOut(node, beside);
-  const uint32_t num_terminals = lexer_->NumTerminals();
-  for (const RuleAutomata::Arc& arc : s.arcs) {
-    if (arc.letter < num_terminals) {
-      for (const Beside n : After(arc.letter, beside)) AddCopy(NodeOf(arc.state, n), node);
-      continue;
-    }
-    const uint32_t callee = NodeOf(rules_.automata->start_of[arc.letter - num_terminals], beside);
-    nodes_[callee].returns.emplace_back(arc.state, node);
-    const std::vector<Beside> out = nodes_[callee].out;
-    for (const Beside n : out) AddCopy(NodeOf(arc.state, n), node);
-  }
-}
-
 const std::vector<LexedMeet::Beside>& LexedMeet::Out(uint32_t state, Beside beside) {
-  const uint32_t node = NodeOf(state, beside);
-  while (!fresh_.empty() || !news_.empty()) {
-    if (!fresh_.empty()) {
-      const uint32_t next = fresh_.back();
-      fresh_.pop_back();
-      Expand(next);
-      continue;
-    }
-    const auto [from, n] = news_.back();
-    news_.pop_back();
-    Spend(1 + nodes_[from].copies.size() + nodes_[from].returns.size());
-    const std::vector<uint32_t> copies = nodes_[from].copies;
-    for (const uint32_t to : copies) AddOut(to, n);
-    const std::vector<std::pair<uint32_t, uint32_t>> returns = nodes_[from].returns;
-    for (const auto& [back, caller] : returns) AddCopy(NodeOf(back, n), caller);
-  }
-  return nodes_[node].out;
+  return summaries_.Out(
+      state, beside, [this](uint32_t terminal, Beside from) { return After(terminal, from); },
+      [this](size_t steps) { Spend(steps); });
 }
 
 // The states at the bottom of the stacks.
 void LexedMeet::Finish(StackSets::Set stacks, Beside beside, std::vector<Expr>* out) {
   std::vector<std::pair<StackSets::Set, Beside>> work{{stacks, beside}};
-  std::unordered_set<uint64_t> seen{Key(stacks, beside)};
+  std::unordered_set<uint64_t> seen{PairKey(stacks, beside)};
   while (!work.empty()) {
     const auto [p, n] = work.back();
     work.pop_back();
@@ -170,7 +117,7 @@ void LexedMeet::Finish(StackSets::Set stacks, Beside beside, std::vector<Expr>* 
     stacks_->Stacks().ForEachTop(p, [&](uint32_t state, StackSets::Set below) {
       const std::vector<Beside> after = Out(state, n);
       for (const Beside m : after)
-        if (seen.insert(Key(below, m)).second) work.emplace_back(below, m);
+        if (seen.insert(PairKey(below, m)).second) work.emplace_back(below, m);
     });
   }
 }

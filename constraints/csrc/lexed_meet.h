@@ -7,6 +7,7 @@
 
 #include "automata/csrc/regular_operand.h"
 #include "constraints/csrc/lexed_rules.h"
+#include "constraints/csrc/rule_summaries.h"
 
 namespace tokamata {
 
@@ -15,31 +16,24 @@ namespace tokamata {
 class LexedMeet {
  public:
   LexedMeet(const LexedRules& rules, Lexer* lexer, ParserStates* stacks, RegularOperand* operand)
-      : rules_(rules), lexer_(lexer), stacks_(stacks), operand_(operand) {}
+      : rules_(rules),
+        lexer_(lexer),
+        stacks_(stacks),
+        operand_(operand),
+        summaries_(*rules.automata, lexer->NumTerminals()) {}
 
   // Adds the states that texts from a position lead to from `from`.
   void Ends(const Position& p, Expr from, std::vector<Expr>* out);
 
  private:
   using Beside = uint32_t;  // a pending lexer state and a state of the regular language, by number
-  struct Node {
-    uint32_t state;
-    Beside beside;
-    std::vector<Beside> out;
-    std::vector<uint32_t> copies;
-    std::vector<std::pair<uint32_t, uint32_t>> returns;
-  };
   Beside Number(Lexer::State pending, Expr r);
   template <class F>
   void ForEachEnd(Lexer::State lexer, Beside beside, F found);
   const std::vector<Beside>& NextEnds(const Lexer::Terminals& wanted, Beside beside);
   const std::vector<Beside>& AfterIgnored(Beside beside);
   std::vector<Beside> After(uint32_t terminal, Beside beside);
-  uint32_t NodeOf(uint32_t state, Beside beside);
   const std::vector<Beside>& Out(uint32_t state, Beside beside);
-  void AddOut(uint32_t node, Beside beside);
-  void AddCopy(uint32_t from, uint32_t to);
-  void Expand(uint32_t node);
   void Finish(StackSets::Set stacks, Beside beside, std::vector<Expr>* out);
   void Spend(size_t steps);
 
@@ -52,10 +46,7 @@ class LexedMeet {
   std::unordered_map<uint64_t, Beside> beside_ids_;
   std::unordered_map<uint64_t, std::vector<Beside>> next_ends_;
   std::unordered_map<Beside, std::vector<Beside>> after_ignored_;
-  std::vector<Node> nodes_;
-  std::unordered_map<uint64_t, uint32_t> node_of_;
-  std::vector<uint32_t> fresh_;
-  std::vector<std::pair<uint32_t, Beside>> news_;
+  RuleSummaries summaries_;  // contexts are what runs beside
 };
 
 }  // namespace tokamata

@@ -11,10 +11,6 @@
 
 namespace tokamata {
 
-// Newlines of some column are in no set.
-inline bool HasTerminal(const Lexer::Terminals& set, uint32_t t) {
-  return t >> 6 < set.size() && set[t >> 6] >> (t & 63) & 1;
-}
 bool Intersects(const Lexer::Terminals& a, const Lexer::Terminals& b);
 
 // What all copies of a grammar share; nothing changes but the lexer, which locks.

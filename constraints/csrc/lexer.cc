@@ -15,8 +15,6 @@ uint64_t HashOf(const std::vector<uint64_t>& words) {
   return hash;
 }
 
-bool Has(const Lexer::Terminals& set, uint32_t t) { return set[t >> 6] >> (t & 63) & 1; }
-
 // Whether e has one member only, as a spine of single bytes.
 bool IsText(const Expressions& pool, Expr e) {
   for (;; e = pool.Tail(e)) {
@@ -78,10 +76,10 @@ Lexer::Competition& Lexer::CompetitionOf(const Terminals& competing) {
   fresh->competing = competing;
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
     fresh->own.push_back(kEmpty);
-    if (!Has(competing, t)) continue;
+    if (!HasTerminal(competing, t)) continue;
     std::vector<Expr> earlier;
     for (uint32_t h = 0; h < t && longest_; ++h)
-      if (Has(competing, h) && Overlap(h, t)) earlier.push_back(terminals_[h]);
+      if (HasTerminal(competing, h) && Overlap(h, t)) earlier.push_back(terminals_[h]);
     Expr own = terminals_[t];
     if (!earlier.empty()) own = pool_->Difference(own, pool_->Union(std::move(earlier)));
     if (!pool_->IsEmpty(own)) fresh->own.back() = own;
@@ -100,7 +98,7 @@ Lexer::State Lexer::Begin(const Terminals& competing, const Terminals& wanted) {
     if (set == wanted) return state;
   std::vector<Part> parts;
   for (uint32_t t = 0; t < terminals_.size(); ++t)
-    if (Has(wanted, t) && competition.own[t] != kEmpty) parts.push_back({t, competition.own[t]});
+    if (HasTerminal(wanted, t) && competition.own[t] != kEmpty) parts.push_back({t, competition.own[t]});
   const State q = Intern(std::move(parts), competition.any);
   known.emplace_back(wanted, q);
   return q;
@@ -110,7 +108,7 @@ Lexer::State Lexer::Begin(const Terminals& competing, const Terminals& wanted) {
 Expr Lexer::Simple(const Terminals& competing) {
   std::vector<Expr> others, parts;
   for (uint32_t t = 0; t < terminals_.size(); ++t)
-    if (Has(competing, t) && !is_text_[t]) others.push_back(terminals_[t]);
+    if (HasTerminal(competing, t) && !is_text_[t]) others.push_back(terminals_[t]);
   const auto has = [this](Expr e, Expr text) {
     std::vector<Expressions::Term> steps;
     for (;; text = pool_->Kind(text) == ExprKind::kConcat ? pool_->Tail(text) : kEpsilonExpr) {
@@ -124,7 +122,7 @@ Expr Lexer::Simple(const Terminals& competing) {
   };
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
     const Expr own = terminals_[t];
-    if (!Has(competing, t)) continue;
+    if (!HasTerminal(competing, t)) continue;
     const bool subsumed = is_text_[t] && std::any_of(others.begin(), others.end(), [&](Expr o) {
       return pool_->First(o).Intersects(pool_->First(own)) && has(o, own);
     });
@@ -176,7 +174,7 @@ ByteSet Lexer::BytesOf(uint32_t terminal) const {
 }
 
 bool Lexer::Occurs(uint32_t terminal, const Terminals& competing) {
-  return Has(Possible(Begin(competing, competing)), terminal);
+  return HasTerminal(Possible(Begin(competing, competing)), terminal);
 }
 
 Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
 namespace {
-
-uint64_t Key(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
 
 bool Contains(const std::vector<uint32_t>& all, uint32_t x) { return std::find(all.begin(), all.end(), x) != all.end(); }
 
@@ -32,7 +31,7 @@ uint32_t ParserStates::InternLayout(const Layout& layout) {
 
 ParserStates::Set ParserStates::Pair(Set stacks, uint32_t layout) {
   if (stacks == kNone || stacks == kUnknown) return stacks;
-  const auto [it, added] = pair_ids_.emplace(Key(stacks, layout), static_cast<Set>(pairs_.size()));
+  const auto [it, added] = pair_ids_.emplace(PairKey(stacks, layout), static_cast<Set>(pairs_.size()));
   if (added) pairs_.push_back({stacks, layout});
   return it->second;
 }
@@ -54,7 +53,7 @@ ParserStates::Set ParserStates::TruncateWithLayout(Set p, uint32_t depth) {
 
 ParserStates::Set ParserStates::AdvanceWithLayout(Set p, uint32_t terminal) {
   if (p == kNone) return kNone;
-  const auto known = advanced_.find(Key(p, terminal));
+  const auto known = advanced_.find(PairKey(p, terminal));
   if (known != advanced_.end()) return known->second;
   Set result;
   if (terminal >= num_terminals_) {
@@ -67,7 +66,7 @@ ParserStates::Set ParserStates::AdvanceWithLayout(Set p, uint32_t terminal) {
     const bool unknown = layout.more_brackets && layout.brackets == 0;
     result = stacks != kNone && unknown ? kUnknown : Pair(stacks, InternLayout(layout));
   }
-  return advanced_[Key(p, terminal)] = result;
+  return advanced_[PairKey(p, terminal)] = result;
 }
 
 ParserStates::Set ParserStates::Newline(Set p, uint32_t column) {
@@ -120,7 +119,7 @@ uint32_t ParserStates::AllowedWithLayout(Set p) {
   put(indentation_->dedent, false);
   const Layout layout = layouts_[pairs_[p].layout];
   bool newline = layout.brackets > 0;
-  if (!newline && stacks_.Has(allowed, indentation_->newline)) {
+  if (!newline && HasTerminal(set, indentation_->newline)) {
     std::vector<uint32_t> columns = layout.columns;
     columns.push_back(0);
     columns.push_back((layout.columns.empty() ? 0 : layout.columns.back()) + 1);

@@ -13,8 +13,6 @@ constexpr uint8_t kNotAsked = 9, kOpen = 2;
 constexpr uint32_t kNotKnown = 0xfffffffe;
 constexpr size_t kMostWays = 100'000;  // of reading one terminal from one state
 
-uint64_t Key(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
-
 }  // namespace
 
 StackSets::StackSets(std::shared_ptr<const RuleAutomata> rules, uint32_t num_terminals, size_t most_nodes)
@@ -38,7 +36,7 @@ StackSets::StackSets(std::shared_ptr<const RuleAutomata> rules, uint32_t num_ter
 StackSets::Set StackSets::Intern(const std::vector<Entry>& entries, const std::vector<uint32_t>& variables) {
   if (entries.empty() && variables.empty()) return kNone;
   uint64_t hash = entries.size() + 1;
-  for (const Entry& e : entries) hash = MixHash(hash ^ Key(e.state, e.below)) + 0x9e3779b97f4a7c15ull;
+  for (const Entry& e : entries) hash = MixHash(hash ^ PairKey(e.state, e.below)) + 0x9e3779b97f4a7c15ull;
   for (const uint32_t v : variables) hash = MixHash(hash ^ v) + 1;
   const StateId known = table_.Find(hash, [&](StateId id) {
     const Node& n = nodes_[static_cast<size_t>(id)];
@@ -82,7 +80,7 @@ StackSets::Set StackSets::Push(uint32_t state, Set below) {
 StackSets::Set StackSets::Union(Set a, Set b) {
   if (a == b || b == kNone) return a;
   if (a == kNone) return b;
-  const auto key = [](Set x, Set y) { return x < y ? Key(x, y) : Key(y, x); };
+  const auto key = [](Set x, Set y) { return x < y ? PairKey(x, y) : PairKey(y, x); };
   const auto find = [&](Set x, Set y, Set* out) {
     if (x == y) return *out = x, true;
     const auto known = unions_.find(key(x, y));
@@ -210,7 +208,7 @@ void StackSets::BottomUp(Set p, Known known, Compute compute) {
 
 StackSets::Set StackSets::Advance(Set p, uint32_t terminal) {
   if (p == kNone) return kNone;
-  const auto key = [terminal](Set x) { return Key(x, terminal); };
+  const auto key = [terminal](Set x) { return PairKey(x, terminal); };
   const auto known = advanced_.find(key(p));
   if (known != advanced_.end()) return known->second;
   BottomUp(
@@ -302,7 +300,7 @@ uint32_t StackSets::Allowed(Set p) {
 // ---------------------------------------------------------------------------------------------- cutting and copying
 
 StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
-  const auto known = truncated_.find(Key(p, depth));
+  const auto known = truncated_.find(PairKey(p, depth));
   if (known != truncated_.end()) return known->second;
   std::unordered_map<Set, uint32_t> variables;         // what was cut off
   std::unordered_map<uint64_t, Set> done;              // by set and depth left
@@ -310,7 +308,7 @@ StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
   const auto is_cut = [&](Set x, uint32_t left) { return left == 0 && nodes_[x].entries != 0; };
   while (!work.empty()) {
     const auto [x, left] = work.back();
-    if (done.count(Key(x, left))) {
+    if (done.count(PairKey(x, left))) {
       work.pop_back();
       continue;
     }
@@ -318,7 +316,7 @@ StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
     const Node n = nodes_[x];
     if (is_cut(x, left)) {
       const uint32_t v = variables.emplace(x, static_cast<uint32_t>(variables.size())).first->second;
-      done[Key(x, left)] = Intern({}, {v});
+      done[PairKey(x, left)] = Intern({}, {v});
       work.pop_back();
       continue;
     }
@@ -326,7 +324,7 @@ StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
     const size_t pending = work.size();
     for (uint32_t i = n.entries; i-- > 0;) {  // the first entry's variables are numbered first
       const Entry e = EntryOf(n, i);
-      const auto below = done.find(Key(e.below, left - 1));
+      const auto below = done.find(PairKey(e.below, left - 1));
       if (below == done.end())
         work.emplace_back(e.below, left - 1);
       else
@@ -336,10 +334,10 @@ StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
     std::reverse(entries.begin(), entries.end());
     std::vector<uint32_t> bottoms;
     for (uint32_t i = 0; i < n.variables; ++i) bottoms.push_back(VariableOf(n, i));
-    done[Key(x, left)] = Intern(entries, bottoms);
+    done[PairKey(x, left)] = Intern(entries, bottoms);
     work.pop_back();
   }
-  return truncated_[Key(p, depth)] = done.at(Key(p, depth));
+  return truncated_[PairKey(p, depth)] = done.at(PairKey(p, depth));
 }
 
 StackSets::Set StackSets::Adopt(const StackSets& other, Set p) {

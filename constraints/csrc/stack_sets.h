@@ -10,6 +10,11 @@
 
 namespace tokamata {
 
+// Whether a bit set has a terminal; newlines of some column (see ParserStates) are in none.
+inline bool HasTerminal(const std::vector<uint64_t>& set, uint32_t t) {
+  return t >> 6 < set.size() && set[t >> 6] >> (t & 63) & 1;
+}
+
 // A set is a map from states of rule automata to the sets of what lies below them, or the bottom; hash-consed, so that
 // equal sets are one number and all stacks of an ambiguous prefix share what they have in common: a canonical form of
 // the graph-structured stack (Tomita 1985). States with nothing left to read are never pushed, so tail calls take no
@@ -35,7 +40,6 @@ class StackSets {
   // The terminals that some stack takes, as the number of a bit set; kUnknown where a variable may take more.
   uint32_t Allowed(Set p);
   const std::vector<uint64_t>& Terminals(uint32_t allowed) const { return allowed_sets_[allowed]; }
-  bool Has(uint32_t allowed, uint32_t terminal) const { return allowed_sets_[allowed][terminal >> 6] >> (terminal & 63) & 1; }
 
   // The number of a bit set of terminals.
   uint32_t InternAllowed(std::vector<uint64_t> set);
@@ -57,7 +61,6 @@ class StackSets {
   }
   // Whether nothing may be left to read.
   bool HasBottom(Set p) const { return nodes_[p].variables && VariableOf(nodes_[p], nodes_[p].variables - 1) == kBottom; }
-  size_t NumSets() const { return nodes_.size(); }
   size_t MemoryBytes() const;
 
  private:

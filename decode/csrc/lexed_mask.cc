@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
@@ -14,8 +15,6 @@ constexpr uint32_t kManyTokens = 256;  // below a node, from which its rows are 
 constexpr uint32_t kSomeTokens = 8;    // from which a row is worth more than walking
 constexpr size_t kMostBytes = size_t{48} << 20;
 constexpr uint32_t kDepths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256};
-
-uint64_t Key(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
 
 }  // namespace
 
@@ -85,14 +84,14 @@ void LexedMask::AddPosition(const Position& p, uint32_t* row) {
 }
 
 uint32_t LexedMask::Number(Lexer::State lexer, Lexer::State pending) {
-  const auto [it, added] = lexing_ids_.emplace(Key(lexer, pending), static_cast<uint32_t>(lexings_.size()));
+  const auto [it, added] = lexing_ids_.emplace(PairKey(lexer, pending), static_cast<uint32_t>(lexings_.size()));
   if (added) lexings_.push_back({lexer, pending});
   return it->second;
 }
 
 // What a lexing and stacks allow beyond tokens inside the lexeme and what the level before has found out.
 const LexedMask::Level& LexedMask::LevelOf(Set stacks, uint32_t lexing, const Level* before) {
-  std::unique_ptr<Level>& known = levels_[Key(stacks, lexing)];
+  std::unique_ptr<Level>& known = levels_[PairKey(stacks, lexing)];
   if (known) return *known;
   auto level = std::make_unique<Level>();
   if (!before) {
@@ -103,7 +102,7 @@ const LexedMask::Level& LexedMask::LevelOf(Set stacks, uint32_t lexing, const Le
   }
   bytes_ += sizeof(Level) + (level->tokens.ids.size() + level->tokens.row.size()) * sizeof(uint32_t) +
             level->blocked.size() * sizeof(Blocked) + 64;
-  return *(levels_[Key(stacks, lexing)] = std::move(level));
+  return *(levels_[PairKey(stacks, lexing)] = std::move(level));
 }
 
 LexedMask::Answer LexedMask::Ask(const Position& p) {
@@ -116,7 +115,7 @@ LexedMask::Answer LexedMask::Ask(const Position& p) {
 // ---------------------------------------------------------------------------------------------- inside one lexeme
 
 const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
-  const auto known = rows_.find(Key(node, lexing));
+  const auto known = rows_.find(PairKey(node, lexing));
   if (known != rows_.end()) return *known->second;
   Lexer& lexemes = grammar_->lexer();
   Completable& completable = grammar_->completable();
@@ -164,8 +163,8 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
       continue;
     }
     if (trie_.TokensBegin(n) != trie_.TokensEnd(n)) {
-      if (Key(next, pending) != last) {
-        last = Key(next, pending);
+      if (PairKey(next, pending) != last) {
+        last = PairKey(next, pending);
         to = !pending && completable.EndsFreely(next) ? &ids : &asked[last];
       }
       to->insert(to->end(), trie_.order.begin() + trie_.TokensBegin(n), trie_.order.begin() + trie_.TokensEnd(n));
@@ -183,7 +182,7 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
   for (const Row* part : parts) {
     Merge(part->inside, &row->inside);
     for (const auto& [at, some] : part->asked) {
-      std::vector<uint32_t>& all = asked[Key(at.lexer, at.pending)];
+      std::vector<uint32_t>& all = asked[PairKey(at.lexer, at.pending)];
       all.insert(all.end(), some.begin(), some.end());
     }
     for (const Exit& e : part->exits) {
@@ -202,7 +201,7 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
   }
   bytes_ += sizeof(Row) + (row->inside.ids.size() + row->inside.row.size()) * sizeof(uint32_t) +
             row->exits.size() * sizeof(Exit) + row->nodes.size() * sizeof(uint32_t) + 64;
-  return *(rows_[Key(node, lexing)] = std::move(row));
+  return *(rows_[PairKey(node, lexing)] = std::move(row));
 }
 
 // ---------------------------------------------------------------------------------------------- past lexemes

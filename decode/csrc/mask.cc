@@ -43,11 +43,18 @@ void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict
   for (uint32_t i = 0; i < words; ++i) to[i] |= from[i];
 }
 
+// The acceptor as one of expressions if some of them are grammars, else null.
+ExpressionAcceptor* WithGrammars(DelayedAcceptor* acceptor) {
+  auto* expressions = dynamic_cast<ExpressionAcceptor*>(acceptor);
+  const auto has = [](const Expressions& pool) { return pool.HasLeaves(); };
+  return expressions && expressions->WithPool(has) ? expressions : nullptr;
+}
+
 }  // namespace
 
 MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary)
     : acceptor_(acceptor),
-      expressions_(dynamic_cast<ExpressionAcceptor*>(acceptor)),
+      grammars_(WithGrammars(acceptor)),
       vocabulary_(vocabulary),
       factoring_(vocabulary->Masks()),
       trie_(factoring_.trie()),
@@ -82,7 +89,7 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
-  if (BuildLexed(q, row)) return;
+  if (grammars_ && BuildLexed(q, row)) return;
   if (depth < kMaxDepth && BuildBounded(q, row, depth)) return;
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
@@ -113,18 +120,17 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
 // The state of a grammar with a lexer.
 bool MaskBuilder::BuildLexed(State q, uint32_t* row) {
   bool built = false;
-  if (expressions_)
-    expressions_->WithLeaf(q, [&](LeafAutomaton* leaf, uint32_t state) {
-      std::unique_ptr<LexedMask>& masks = lexed_[leaf];
-      if (!masks) {
-        auto* grammar = dynamic_cast<LexedGrammar*>(leaf);
-        if (!grammar) return;
-        masks = std::make_unique<LexedMask>(grammar, vocabulary_);
-      }
-      std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
-      masks->Add(state, row);
-      built = true;
-    });
+  grammars_->WithLeaf(q, [&](LeafAutomaton* leaf, uint32_t state) {
+    std::unique_ptr<LexedMask>& masks = lexed_[leaf];
+    if (!masks) {
+      auto* grammar = dynamic_cast<LexedGrammar*>(leaf);
+      if (!grammar) return;
+      masks = std::make_unique<LexedMask>(grammar, vocabulary_);
+    }
+    std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
+    masks->Add(state, row);
+    built = true;
+  });
   return built;
 }
 

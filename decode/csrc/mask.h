@@ -123,7 +123,7 @@ class MaskBuilder {
   static void Set(uint32_t id, uint32_t* row) { row[id >> 5] |= 1u << (id & 31); }
 
   DelayedAcceptor* acceptor_;
-  ExpressionAcceptor* expressions_;  // the same, if it is one
+  ExpressionAcceptor* grammars_;  // the same, if some of its expressions are grammars, else null
   const Vocabulary* vocabulary_;
   const Factoring& factoring_;
   const Trie& trie_;
