@@ -9,11 +9,9 @@ from .._core import Indentation
 from .._core import grammar as _native_grammar
 from ..automata.errors import UnsupportedError
 from .constraint import Constraint, Limits
-from .grammar_check import DiagnosisReport
-from .grammar_source import GrammarSyntax, Lexing
 
 if TYPE_CHECKING:
-    from .grammar_source import GrammarSource, Indent
+    from .grammar_source import GrammarSource, GrammarSyntax, Indent, Lexing
 
 MOST_COLUMNS = 120  # that a line of a grammar with indentation may be indented by
 
@@ -52,6 +50,8 @@ def grammar(
     Source: Koo et al., "Automata-based constraints for language model decoding" (2024), section 3; for the sets of
     stacks Tomita, "Efficient Parsing for Natural Language" (1985).
     """
+    from .grammar_check import DiagnosisReport
+
     source = read_grammar(text, syntax, start, lexer, constraints)
     _require_lexer_for_ignored(source)
     diagnosis = DiagnosisReport(source)

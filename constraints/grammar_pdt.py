@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from .constraint import Constraint
 from .grammar import read_grammar
-from .grammar_conflicts import productive
-from .grammar_source import GrammarSource, GrammarSyntax
 
 if TYPE_CHECKING:
     from ..automata import Fst, Pdt
+    from .grammar_source import GrammarSource, GrammarSyntax
 
 _FIRST_RULE = 257  # labels 1..256 are bytes, NUL is 256
 FIRST_PAREN = 1 << 24  # above the labels of all tokens, so that the Pdt composes with D
@@ -41,6 +40,7 @@ def grammar_pdt(
 def source_pdt(source: GrammarSource) -> Pdt:
     """See `grammar_pdt`."""
     from ..automata import Fst, Pdt, UnsupportedError, determinize, minimize, replace, rmepsilon
+    from .grammar_conflicts import productive
 
     for terminal in source.terminals:
         if terminal.ignored:

@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -118,7 +119,7 @@ class Session:
     reset: Callable[[], object]
 
 
-class Engine:
+class Engine(ABC):
     """An engine on a prepared vocabulary. ``row``: packed mask, int32 [1, words], that every session writes."""
 
     package = ""
@@ -128,13 +129,13 @@ class Engine:
         self.row = np.zeros((1, -(-len(vocabulary) // 32)), np.int32)
         self.name = f"{self.package} {version(self.package)}"
 
+    @abstractmethod
     def regex(self, pattern: str) -> Session:
         """From text to a session at its start."""
-        raise NotImplementedError
 
+    @abstractmethod
     def schema(self, text: str) -> Session:
         """From JSON text to a session at its start."""
-        raise NotImplementedError
 
 
 class Tokamata(Engine):
@@ -403,10 +404,28 @@ def summary(table: Table, label: str, values: Mapping[str, Sequence[np.ndarray |
     return rows
 
 
-def summary_table(title: str) -> Table:
-    """Return an empty table for `summary`."""
+def finish(
+    asked: argparse.Namespace,
+    table: Table,
+    title: str,
+    measures: Mapping[str, Mapping[str, Sequence[np.ndarray | None]]],
+    figures: list[dict[str, object]],
+    plot: tuple[str, str, str],
+) -> None:
+    """End a benchmark: print its table and one of all ``measures``, write --csv (``figures`` and those) and --plot.
+
+    ``measures``: by name, what `summary` takes. ``plot``: the name of the measure to draw, a title, the axis.
+    """
+    console().print(table)
     names = ("constraints", "n", "mean", "p50", "p99", "most", "mean / ours", "p99 / ours")
-    return table_of(title, ("µs", "engine"), names)
+    whole = table_of(title, ("µs", "engine"), names)
+    for what, values in measures.items():
+        figures += summary(whole, what, values)
+    console().print(whole)
+    write_csv(asked.csv, figures)
+    series = {e: [data for data in values if data is not None] for e, values in measures[plot[0]].items()}
+    drawn = {engine: np.concatenate(data) for engine, data in series.items() if data}
+    plot_distributions(asked.plot, plot[1], plot[2], drawn)
 
 
 def table_of(title: str, left: Sequence[str], right: Sequence[str]) -> Table:

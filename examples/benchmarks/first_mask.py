@@ -16,16 +16,12 @@ from common import (
     REGEXES,
     chosen,
     compact,
-    console,
     engines,
+    finish,
     parser,
-    plot_distributions,
-    summary,
-    summary_table,
     table_of,
     vocabulary,
     walks,
-    write_csv,
 )
 from schemas import SCHEMAS
 
@@ -60,19 +56,9 @@ def main() -> None:
             cells.append(f"{once:,.0f} | {rest:,.0f}")
             figures.append({"constraint": case, "engine": engine.name, "cold": once, "warm": rest})
         table.add_row(case, *cells)
-    console().print(table)
-    table = summary_table("all constraints")
-    for what, values in (("cold", cold), ("warm", warm)):
-        figures += summary(table, what, values)
-    console().print(table)
-    write_csv(asked.csv, figures)
-    series = {e: [data for data in values if data is not None] for e, values in warm.items()}
-    plot_distributions(
-        asked.plot,
-        f"Time to the first mask, {name}, {len(tokens):,} tokens",
-        "µs of processor time, from text to the first mask (warm)",
-        {engine: np.concatenate(data) for engine, data in series.items() if data},
-    )
+    title = f"Time to the first mask, {name}, {len(tokens):,} tokens"
+    plot = ("warm", title, "µs of processor time, from text to the first mask (warm)")
+    finish(asked, table, "all constraints", {"cold": cold, "warm": warm}, figures, plot)
 
 
 if __name__ == "__main__":

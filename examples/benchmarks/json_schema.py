@@ -17,18 +17,14 @@ import numpy as np
 from common import (
     chosen,
     compact,
-    console,
     engines,
+    finish,
     parser,
-    plot_distributions,
-    summary,
-    summary_table,
     table_of,
     token_index,
     tokenize,
     vocabulary,
     walks,
-    write_csv,
 )
 from schemas import SCHEMAS
 
@@ -66,19 +62,9 @@ def main() -> None:
             figures.append({"schema": case, "engine": engine.name, "first": begin, "n": len(steps)})
             figures[-1] |= {"mean": mean, "p99": tail}
         table.add_row(case, str(sum(map(len, paths))), *cells)
-    console().print(table)
-    table = summary_table("all schemas")
-    for what, values in (("first mask", first), ("between masks", between)):
-        figures += summary(table, what, values)
-    console().print(table)
-    write_csv(asked.csv, figures)
-    series = {e: [data for data in values if data is not None] for e, values in between.items()}
-    plot_distributions(
-        asked.plot,
-        f"Time between masks under JSON Schemas, {name}, {len(tokens):,} tokens",
-        "µs, from a token to the next mask",
-        {engine: np.concatenate(data) for engine, data in series.items() if data},
-    )
+    title = f"Time between masks under JSON Schemas, {name}, {len(tokens):,} tokens"
+    plot = ("between masks", title, "µs, from a token to the next mask")
+    finish(asked, table, "all schemas", {"first mask": first, "between masks": between}, figures, plot)
 
 
 if __name__ == "__main__":

@@ -18,18 +18,14 @@ from common import (
     Walk,
     allowed,
     chosen,
-    console,
     engines,
+    finish,
     parser,
-    plot_distributions,
-    summary,
-    summary_table,
     table_of,
     token_index,
     tokenize,
     vocabulary,
     walks,
-    write_csv,
 )
 
 
@@ -62,19 +58,12 @@ def main() -> None:
             figures.append({"constraint": case, "engine": engine.name, "what": "between", "n": len(path)})
             figures[-1] |= {"mean": mean, "p99": tail, "differ": differ}
         table.add_row(case, str(len(path)), *cells)
-    console().print(table)
-    table = summary_table("all constraints")
-    for what in ("between", "masks", "advances", "again"):
-        figures += summary(table, what, {engine: [times(w, what) for w in went] for engine, went in done.items()})
-    console().print(table)
-    write_csv(asked.csv, figures)
-    series = {e: [w.between for w in went if not w.error] for e, went in done.items()}
-    plot_distributions(
-        asked.plot,
-        f"Time between masks, {name}, {len(tokens):,} tokens",
-        "µs, from a token to the next mask",
-        {engine: np.concatenate(data) for engine, data in series.items() if data},
-    )
+    measures = {
+        what: {engine: [times(w, what) for w in went] for engine, went in done.items()}
+        for what in ("between", "masks", "advances", "again")
+    }
+    title = f"Time between masks, {name}, {len(tokens):,} tokens"
+    finish(asked, table, "all constraints", measures, figures, ("between", title, "µs, from a token to the next mask"))
 
 
 def times(went: Walk, what: str) -> np.ndarray | None:
