@@ -20,8 +20,9 @@ constexpr uint32_t kDepths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256};
 
 LexedMask::LexedMask(LexedGrammar* grammar, const Vocabulary* vocabulary)
     : grammar_(grammar),
-      trie_(vocabulary->Masks().trie()),
-      words_(vocabulary->Masks().Words()),
+      factoring_(vocabulary->Masks()),
+      trie_(factoring_.trie()),
+      words_(factoring_.Words()),
       most_bytes_(kMostBytes) {}
 
 void LexedMask::Write(const Tokens& tokens, uint32_t* row) const {
@@ -114,6 +115,66 @@ LexedMask::Answer LexedMask::Ask(const Position& p) {
 
 // ---------------------------------------------------------------------------------------------- inside one lexeme
 
+// Whether every character of a class leads back to a state, so that what is inside or leaves the class below a node is
+// known; a lexeme that may end there must surely go on inside the class.
+bool LexedMask::Loops(Lexer::State state, const CharacterClass& c) {
+  Lexer& lexemes = grammar_->lexer();
+  const Lexer::State* row = lexemes.Row(state);
+  const auto stays = [&](uint8_t b) { return row[b] == state; };
+  bool loops = true;
+  c.ascii.ForEach([&](uint8_t b) { loops = loops && stays(b); });
+  if (!loops) return false;
+  if (lexemes.IsFinal(state)) {
+    const Lexer::State longer = lexemes.Pending(state);
+    if (c.non_ascii || !longer) return false;
+    const Lexer::State* more = lexemes.Row(longer);
+    c.ascii.ForEach([&](uint8_t b) { loops = loops && more[b] && lexemes.IsFinal(more[b]); });
+    return loops;
+  }
+  if (!c.non_ascii) return true;
+  struct Inside {  // of a character
+    Lexer::State state;
+    uint8_t phase;
+  };
+  std::vector<Inside> work;
+  const auto go = [&](Lexer::State to, uint8_t phase) {
+    if (!to || (phase ? lexemes.IsFinal(to) : to != state)) return false;
+    const auto same = [&](const Inside& i) { return i.state == to && i.phase == phase; };
+    if (phase && std::none_of(work.begin(), work.end(), same)) work.push_back({to, phase});
+    return true;
+  };
+  for (int b = 0x80; b < 0x100; ++b) {
+    const uint8_t phase = Utf8LeadPhase(static_cast<uint8_t>(b));
+    if (phase ? !go(row[b], phase) : row[b] != Lexer::kDead) return false;
+  }
+  for (size_t i = 0; i < work.size(); ++i) {
+    const Inside at = work[i];
+    const Utf8Phase& p = kUtf8Phases[at.phase];
+    const Lexer::State* next = lexemes.Row(at.state);
+    for (int b = 0; b < 0x100; ++b) {
+      const bool inside = b >= p.low && b <= p.high;
+      if (inside ? !go(next[b], p.next) : next[b] != Lexer::kDead) return false;
+    }
+  }
+  return true;
+}
+
+// The table of the class with the most tokens over which a state loops, below a node; null where there is none.
+const Factor* LexedMask::FactorAt(uint32_t node, Lexer::State state, Lexer::State pending) {
+  if (pending || !factoring_.At(node, 0)) return nullptr;
+  constexpr int8_t kNotAsked = -2, kNone = -1;
+  if (state >= loop_of_.size()) loop_of_.resize(std::max<size_t>(state + 1, loop_of_.size() * 2), kNotAsked);
+  if (loop_of_[state] == kNotAsked) {
+    int8_t best = kNone;
+    for (int c = 0; c < kNumClasses; ++c) {
+      const bool more = best < 0 || factoring_.At(0, c)->inside.size() > factoring_.At(0, best)->inside.size();
+      if (more && Loops(state, CharacterClasses()[static_cast<size_t>(c)])) best = static_cast<int8_t>(c);
+    }
+    loop_of_[state] = best;
+  }
+  return loop_of_[state] < 0 ? nullptr : factoring_.At(node, loop_of_[state]);
+}
+
 const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
   const auto known = rows_.find(PairKey(node, lexing));
   if (known != rows_.end()) return *known->second;
@@ -125,6 +186,10 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
     const Lexer::State* pending;  // the row of what is pending, or null
     const Lexer::State* longer;   // where the state is final: the row of what is pending then, or null
     bool ends;
+  };
+  struct Stretch {  // of siblings with all below them
+    uint32_t begin, end;
+    Lexer::State lexer, pending;  // above them
   };
   std::vector<At> path(trie_.max_depth + 2);
   const auto enter = [&](Lexer::State q, Lexer::State pending) {
@@ -139,43 +204,82 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
   std::vector<uint32_t> ids;
   std::vector<const Row*> parts;
   const Trie::Node* nodes = trie_.nodes.data;
-  const uint32_t base = nodes[node].depth, end = nodes[node].end;
-  path[0] = enter(lexings_[lexing].lexer, lexings_[lexing].pending);
   uint64_t last = 0;
   std::vector<uint32_t>* to = nullptr;  // where tokens go that end like the last one
-  for (uint32_t n = node + 1; n < end;) {
-    const Trie::Node& child = nodes[n];
-    const uint32_t depth = child.depth - base;
-    const At& at = path[depth - 1];
-    const Lexer::State pending = at.pending ? at.pending[child.byte] : Lexer::State{Lexer::kDead};
-    if (pending && lexemes.IsFinal(pending)) {  // an earlier lexeme was longer
-      n = child.end;
-      continue;
+  const auto ends_at = [&](Lexer::State state, Lexer::State pending) {
+    if (PairKey(state, pending) != last) {
+      last = PairKey(state, pending);
+      to = !pending && completable.EndsFreely(state) ? &ids : &asked[last];
     }
-    if (at.ends) {
-      const Lexer::State longer = at.longer ? at.longer[child.byte] : Lexer::State{Lexer::kDead};
-      if (!longer || !lexemes.IsFinal(longer))
-        exits[{lexemes.Accepted(at.state), lexemes.UnionOfPending(pending, longer), child.byte}].push_back(n);
-    }
-    const Lexer::State next = at.row[child.byte];
-    if (!next) {
-      n = child.end;
-      continue;
-    }
-    if (trie_.TokensBegin(n) != trie_.TokensEnd(n)) {
-      if (PairKey(next, pending) != last) {
-        last = PairKey(next, pending);
-        to = !pending && completable.EndsFreely(next) ? &ids : &asked[last];
+    return to;
+  };
+  std::vector<Stretch> walks;
+  // What a state that loops over a class allows below a node: its table knows the tokens inside and the ways out.
+  const auto loop = [&](uint32_t below, const Factor& factor, const At& at) {
+    std::vector<uint32_t>* tokens = ends_at(at.state, Lexer::kDead);
+    tokens->insert(tokens->end(), factor.inside.begin() + factor.offsets[1], factor.inside.end());
+    (at.ends ? factor.exit_bytes : factor.exit_bytes & lexemes.Live(at.state)).ForEach([&](uint8_t b) {
+      const Span<const FactorExit> ways = factor.ExitsBy(b);
+      if (at.row[b]) {
+        for (const FactorExit& way : ways) walks.push_back({way.node, nodes[way.node].end, at.state, Lexer::kDead});
+        return;
       }
-      to->insert(to->end(), trie_.order.begin() + trie_.TokensBegin(n), trie_.order.begin() + trie_.TokensEnd(n));
+      const Lexer::State longer = at.longer ? at.longer[b] : Lexer::State{Lexer::kDead};
+      if (longer && lexemes.IsFinal(longer)) return;
+      std::vector<uint32_t>& places = exits[{lexemes.Accepted(at.state), longer, b}];
+      for (const FactorExit& way : ways) places.push_back(way.node);
+    });
+    TimeLimit::Spend(1 + trie_.CountBelow(below) / 16);
+  };
+  const Lexing& entered = lexings_[lexing];
+  if (const Factor* factor = FactorAt(node, entered.lexer, entered.pending))
+    loop(node, *factor, enter(entered.lexer, Lexer::kDead));
+  else
+    walks.push_back({node + 1, nodes[node].end, entered.lexer, entered.pending});
+  for (size_t w = 0; w < walks.size(); ++w) {
+    const Stretch walk = walks[w];
+    const uint32_t base = nodes[walk.begin].depth - 1;
+    path[0] = enter(walk.lexer, walk.pending);
+    for (uint32_t n = walk.begin; n < walk.end;) {
+      const Trie::Node& child = nodes[n];
+      const uint32_t depth = child.depth - base;
+      const At& at = path[depth - 1];
+      const Lexer::State pending = at.pending ? at.pending[child.byte] : Lexer::State{Lexer::kDead};
+      if (pending && lexemes.IsFinal(pending)) {  // an earlier lexeme was longer
+        n = child.end;
+        continue;
+      }
+      if (at.ends) {
+        const Lexer::State longer = at.longer ? at.longer[child.byte] : Lexer::State{Lexer::kDead};
+        if (!longer || !lexemes.IsFinal(longer))
+          exits[{lexemes.Accepted(at.state), lexemes.UnionOfPending(pending, longer), child.byte}].push_back(n);
+      }
+      const Lexer::State next = at.row[child.byte];
+      if (!next) {
+        n = child.end;
+        continue;
+      }
+      if (trie_.TokensBegin(n) != trie_.TokensEnd(n)) {
+        std::vector<uint32_t>* tokens = ends_at(next, pending);
+        const uint32_t* order = trie_.order.data;
+        tokens->insert(tokens->end(), order + trie_.TokensBegin(n), order + trie_.TokensEnd(n));
+      }
+      if (trie_.CountBelow(n) >= kManyTokens) {
+        parts.push_back(&RowAt(n, Number(next, pending)));
+        n = child.end;
+        continue;
+      }
+      if (child.end > n + 1) {
+        const At inner = enter(next, pending);
+        if (const Factor* factor = FactorAt(n, next, pending)) {
+          loop(n, *factor, inner);
+          n = child.end;
+          continue;
+        }
+        path[depth] = inner;
+      }
+      ++n;
     }
-    if (trie_.CountBelow(n) >= kManyTokens) {
-      parts.push_back(&RowAt(n, Number(next, pending)));
-      n = child.end;
-      continue;
-    }
-    if (child.end > n + 1) path[depth] = enter(next, pending);
-    ++n;
   }
   TimeLimit::Spend(static_cast<int64_t>(ids.size() / 8 + exits.size()));
   Append(ids.data(), ids.size(), &row->inside);

@@ -60,6 +60,8 @@ class LexedMask {
 
   // Everything below is about tokens strictly below a node.
   uint32_t Number(Lexer::State lexer, Lexer::State pending);
+  bool Loops(Lexer::State state, const CharacterClass& c);
+  const Factor* FactorAt(uint32_t node, Lexer::State state, Lexer::State pending);
   const Row& RowAt(uint32_t node, uint32_t lexing);
   void AddPosition(const Position& p, uint32_t* row);
   const Level& LevelOf(Set stacks, uint32_t lexing, const Level* before);
@@ -80,11 +82,13 @@ class LexedMask {
   }
 
   LexedGrammar* grammar_;
+  const Factoring& factoring_;
   const Trie& trie_;
   const uint32_t words_;
   const size_t most_bytes_;
   size_t bytes_ = 0;
   std::vector<Lexing> lexings_;
+  std::vector<int8_t> loop_of_;  // by lexer state: the class over which it loops
   std::unordered_map<uint64_t, uint32_t> lexing_ids_;
   std::unordered_map<uint64_t, std::unique_ptr<Row>> rows_;      // by node and lexing
   std::unordered_map<uint64_t, std::unique_ptr<Level>> levels_;  // by stacks and lexing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -79,6 +80,46 @@ def test_masks_of_random_grammars(seed: int) -> None:
                 token = rng.choice(choices)
                 state.advance(token)
                 text += vocabulary.token_bytes(token)
+
+
+# Terminals that loop over classes of characters of which the vocabulary knows the tokens, nearly do, or count.
+LOOPING = [
+    "[a-zA-Z_][a-zA-Z0-9_]*", "[a-z]+", "[0-9]+", r"[0-9]+(\.[0-9]+)?", r"\w+", r'"[^"\\\x00-\x1f]*"', r'"([^"\\]|\\.)*"',
+    "'[^']*'", "#[^\n]*", "[ \t\n]+", r"\s+", "[^ a-z]+", "[a-z]+ [a-z]+", "[a-z]{1,4}", "[^\n]{2,9}", r"[^\n'\"]+'",
+    "[a-z0-9]*[A-Z]", "[\u00e4-\u017f]+", "ab5", "b[.]", "aa ?", '"[ -!#-\\[\\]-\x7f]*"', '"[ -!#-\\[\\]-\u0fff]*"',
+    '"([ -!#-\\[\\]-\x7f]|[\u0080-\U0010ffff]a)*"',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual", "none"])
+def test_masks_where_terminals_loop_over_characters(lexer: Literal["basic", "contextual", "none"]) -> None:
+    vocabulary = _vocabulary("aaabb" + "aZ05_ .\"'\\\n#ä漢", 20_000, 6, 11)
+    checked = 0
+    for seed in range(40):
+        rng = random.Random(seed)
+        patterns = rng.sample(LOOPING, rng.randint(2, 5))
+        rules, productions = random_productions(rng, len(patterns))
+        languages = [tokamata.regex(p)._native for p in patterns]
+        names = [f"r{i}" for i in range(rules)]
+        ignored = [rng.randrange(len(patterns))] if lexer != "none" and rng.random() < 0.5 else []
+        try:
+            constraint = Constraint(native_grammar(languages, patterns, names, productions, 0, ignored, lexer))
+        except tokamata.ConstraintError:
+            continue
+        if constraint.is_empty():
+            continue
+        automaton = tokamata.compile(constraint, vocabulary)
+        state = automaton.start()
+        for _ in range(8):
+            mask = state.mask()
+            expected = automaton._native.mask_by_walking(automaton._native.state_of(state))
+            assert np.array_equal(mask, expected), (seed, lexer, ignored, patterns, productions)
+            checked += 1
+            choices = sorted(_ids(mask) - set(vocabulary.eos_token_ids))
+            if not choices:
+                break
+            state.advance(rng.choice(choices))
+    assert checked > 100
 
 
 def test_masks_along_a_program_with_many_tokens_below_a_node() -> None:
