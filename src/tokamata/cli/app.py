@@ -9,7 +9,7 @@ import typer
 
 from .._version import __version__
 from ..automata.errors import LimitError
-from . import check, compile, diff, draw, generate, grammars, info, sample, vocab
+from . import check, compile, diff, draw, generate, grammars, info, sample, serve, vocab
 from .common import errors, examples, out
 
 app = typer.Typer(
@@ -26,7 +26,7 @@ app = typer.Typer(
         r"tokamata COMMAND --help",
     ),
 )
-for module in (vocab, compile, info, draw, check, sample, diff, grammars, generate):
+for module in (vocab, compile, info, draw, check, sample, diff, grammars, generate, serve):
     app.command(name=module.__name__.rsplit(".", 1)[-1], epilog=module.EXAMPLES)(module.command)
 
 

@@ -1,0 +1,315 @@
+"""create_app: the HTTP side of the server, an ASGI application of starlette."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..automata.errors import BudgetError, LimitError
+from .constraint_of import ConstraintCache
+from .limits import ServerLimits
+from .model import Model
+from .request import BadRequest, Chat, Completion, plain_messages, read_body
+from .scheduler import Done, Event, Failed, Job, Piece, Scheduler
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+
+def create_app(model: Model, limits: ServerLimits | None = None) -> Starlette:
+    """An ASGI application that answers as OpenAI's API does: /v1/models, /v1/chat/completions, /v1/completions.
+
+    ``response_format`` (``json_schema``, ``json_object``), and as extensions ``regex``, ``grammar`` with
+    ``grammar_syntax``, and ``choice``, hold for the whole answer, which ends within ``max_tokens``: a budget too small
+    for any member is refused. A request that cannot be served exactly gets status 400, with the reason and the field
+    (fields that the server does not know included); past a limit of `ServerLimits` the reason names it.
+
+    Raises ImportError where the extra ``serve`` is not installed.
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.routing import Route
+    except ImportError as error:
+        raise ImportError(f"serve: {error}; install the extra: pip install 'tokamata[serve]'") from error
+    server = _Server(model, limits or ServerLimits())
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(server.scheduler.close)
+
+    return Starlette(
+        routes=[
+            Route("/health", server.health),
+            Route("/v1/models", server.models),
+            Route("/v1/chat/completions", server.chat, methods=["POST"]),
+            Route("/v1/completions", server.completion, methods=["POST"]),
+        ],
+        lifespan=lifespan,
+    )
+
+
+@dataclass
+class _Answer:
+    """What one choice has become so far."""
+
+    index: int
+    text: str = ""
+    reason: str | None = None
+    tokens: int = 0
+
+
+class _Server:
+    """The endpoints, and what they share."""
+
+    def __init__(self, model: Model, limits: ServerLimits) -> None:
+        self.model = model
+        self.limits = limits
+        self.constraints = ConstraintCache(model.vocabulary, limits)
+        self.scheduler = Scheduler(model, limits)
+        self.started = int(time.time())
+
+    async def health(self, request: Request) -> Response:
+        """Whether the server answers."""
+        return _json({"status": "ok"})
+
+    async def models(self, request: Request) -> Response:
+        """The one model."""
+        entry = {"id": self.model.name, "object": "model", "created": self.started, "owned_by": "tokamata"}
+        return _json({"object": "list", "data": [entry]})
+
+    async def chat(self, request: Request) -> Response:
+        """A chat completion."""
+        return await self._answer(request, Chat)
+
+    async def completion(self, request: Request) -> Response:
+        """A completion of a plain text."""
+        return await self._answer(request, Completion)
+
+    async def _answer(self, request: Request, kind: type[Chat] | type[Completion]) -> Response:
+        from starlette.responses import StreamingResponse
+
+        events: asyncio.Queue[tuple[int, Event]] = asyncio.Queue()
+        jobs: list[Job] = []
+        try:
+            asked = read_body(await _body(request, self.limits), kind, self.limits)
+            loop = asyncio.get_running_loop()
+            jobs = await asyncio.to_thread(self._jobs, asked, events, loop)
+            self.scheduler.submit(jobs)
+        except BadRequest as error:
+            return _json(_error(error), error.status)
+        form = _ChatForm(self.model.name) if isinstance(asked, Chat) else _TextForm(self.model.name)
+        prompt = sum(len(job.prompt) for job in jobs[:: asked.n])
+        if asked.stream:
+            usage = bool(asked.stream_options and asked.stream_options.include_usage)
+            lines = self._stream(form, jobs, events, prompt, usage)
+            return StreamingResponse(lines, media_type="text/event-stream")
+        return await self._whole(request, form, jobs, events, prompt)
+
+    def _jobs(
+        self, asked: Chat | Completion, events: asyncio.Queue[tuple[int, Event]], loop: asyncio.AbstractEventLoop
+    ) -> list[Job]:
+        """The answers of a request; compiles its constraint."""
+        if asked.model is not None and asked.model != self.model.name:
+            raise BadRequest(f"model: this server runs {self.model.name}, not {asked.model}", "model", 404)
+        automaton = self.constraints.get(asked)
+        jobs: list[Job] = []
+        for tokens in self._prompts(asked):
+            most = self._most_tokens(asked, len(tokens))
+            try:
+                start = automaton.start(most) if automaton is not None else None
+            except (BudgetError, LimitError) as error:
+                raise BadRequest(f"max_tokens: {error}", "max_tokens") from error
+            for k in range(asked.n):
+                index = len(jobs)
+
+                def deliver(event: Event, index: int = index) -> None:
+                    loop.call_soon_threadsafe(events.put_nowait, (index, event))
+
+                seed = None if asked.seed is None else (asked.seed + k) % 2**64
+                state = None if start is None else start.copy()
+                jobs.append(Job(tokens, most, deliver, state, asked.settings, asked.stops, seed))
+        return jobs
+
+    def _prompts(self, asked: Chat | Completion) -> Iterator[list[int]]:
+        if isinstance(asked, Chat):
+            yield self.model.chat(plain_messages(asked.messages), asked.tools or [])
+        elif isinstance(asked.prompt, str):
+            yield self.model.text(asked.prompt)
+        elif all(isinstance(part, int) for part in asked.prompt):
+            ids = [part for part in asked.prompt if isinstance(part, int)]
+            if not ids or min(ids) < 0 or max(ids) >= len(self.model.vocabulary):
+                raise BadRequest(f"prompt: expected token ids below {len(self.model.vocabulary)}", "prompt")
+            yield ids
+        else:
+            for text in asked.prompt:
+                yield self.model.text(str(text))
+
+    def _most_tokens(self, asked: Chat | Completion, prompt: int) -> int:
+        room, most = self.model.context - prompt, asked.most_tokens
+        if room < 1 or (most or 1) > room:
+            raise BadRequest(
+                f"max_tokens: the prompt has {prompt} tokens and asks for {most or 1} more; the model reads "
+                f"{self.model.context}",
+                "max_tokens",
+            )
+        if most is not None and most > self.limits.new_tokens:
+            raise BadRequest(
+                f"max_tokens: {most}; this server's limit is new_tokens={self.limits.new_tokens}", "max_tokens"
+            )
+        return most or min(room, self.limits.new_tokens)
+
+    async def _whole(
+        self, request: Request, form: _Form, jobs: list[Job], events: asyncio.Queue[tuple[int, Event]], prompt: int
+    ) -> Response:
+        answers = [_Answer(i) for i in range(len(jobs))]
+        gone = asyncio.create_task(_disconnected(request))
+        try:
+            while any(answer.reason is None for answer in answers):
+                following = asyncio.create_task(events.get())
+                await asyncio.wait({following, gone}, return_when=asyncio.FIRST_COMPLETED)
+                if not following.done():
+                    following.cancel()
+                    return _json({}, 499)
+                index, event = following.result()
+                if isinstance(event, Failed):
+                    return _json(_error(event.error), _status(event.error))
+                _take(answers[index], event)
+        finally:
+            gone.cancel()
+            for job in jobs:
+                job.cancelled = True
+        return _json(form.whole(answers, prompt))
+
+    async def _stream(
+        self, form: _Form, jobs: list[Job], events: asyncio.Queue[tuple[int, Event]], prompt: int, usage: bool
+    ) -> AsyncIterator[str]:
+        answers = [_Answer(i) for i in range(len(jobs))]
+        try:
+            for answer in answers:
+                for first in form.begin(answer):
+                    yield _line(first)
+            while any(answer.reason is None for answer in answers):
+                index, event = await events.get()
+                if isinstance(event, Failed):
+                    yield _line(_error(event.error))
+                    return
+                _take(answers[index], event)
+                yield _line(form.part(answers[index], event))
+            if usage:
+                yield _line(form.usage(answers, prompt))
+            yield "data: [DONE]\n\n"
+        finally:  # also when the client went away
+            for job in jobs:
+                job.cancelled = True
+
+
+class _Form:
+    """How answers are written; the two endpoints differ in names alone."""
+
+    kind = ""
+    chunk = ""
+    prefix = ""
+
+    def __init__(self, model: str) -> None:
+        self.common = {"id": f"{self.prefix}-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
+
+    def whole(self, answers: list[_Answer], prompt: int) -> dict[str, Any]:
+        choices = [
+            {"index": a.index, "finish_reason": a.reason, "logprobs": None, **self.content(a.text)} for a in answers
+        ]
+        return self.common | {"object": self.kind, "choices": choices, "usage": _usage(answers, prompt)}
+
+    def begin(self, answer: _Answer) -> Iterator[dict[str, Any]]:
+        return iter(())
+
+    def part(self, answer: _Answer, event: Event) -> dict[str, Any]:
+        text = event.text if isinstance(event, Piece) else ""
+        choice = {"index": answer.index, "finish_reason": answer.reason, "logprobs": None, **self.added(text)}
+        return self.common | {"object": self.chunk, "choices": [choice]}
+
+    def usage(self, answers: list[_Answer], prompt: int) -> dict[str, Any]:
+        return self.common | {"object": self.chunk, "choices": [], "usage": _usage(answers, prompt)}
+
+    def content(self, text: str) -> dict[str, Any]:
+        return {"text": text}
+
+    def added(self, text: str) -> dict[str, Any]:
+        return {"text": text}
+
+
+class _TextForm(_Form):
+    kind, chunk, prefix = "text_completion", "text_completion", "cmpl"
+
+
+class _ChatForm(_Form):
+    kind, chunk, prefix = "chat.completion", "chat.completion.chunk", "chatcmpl"
+
+    def begin(self, answer: _Answer) -> Iterator[dict[str, Any]]:
+        first = {"index": answer.index, "finish_reason": None, "delta": {"role": "assistant", "content": ""}}
+        yield self.common | {"object": self.chunk, "choices": [first]}
+
+    def content(self, text: str) -> dict[str, Any]:
+        return {"message": {"role": "assistant", "content": text, "refusal": None}}
+
+    def added(self, text: str) -> dict[str, Any]:
+        return {"delta": {"content": text} if text else {}}
+
+
+def _take(answer: _Answer, event: Event) -> None:
+    if isinstance(event, Piece):
+        answer.text += event.text
+    elif isinstance(event, Done):
+        answer.reason, answer.tokens = event.reason, event.tokens
+
+
+def _usage(answers: list[_Answer], prompt: int) -> dict[str, int]:
+    written = sum(answer.tokens for answer in answers)
+    return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
+
+
+def _error(error: Exception) -> dict[str, Any]:
+    status = _status(error)
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    where = error.parameter if isinstance(error, BadRequest) else None
+    return {"error": {"message": str(error) or type(error).__name__, "type": kind, "param": where, "code": None}}
+
+
+def _status(error: Exception) -> int:
+    """A limit that an answer reaches is the request's own doing, all else the server's."""
+    return error.status if isinstance(error, BadRequest) else 400 if isinstance(error, LimitError) else 500
+
+
+def _json(data: object, status: int = 200) -> Response:
+    from starlette.responses import JSONResponse
+
+    return JSONResponse(data, status)
+
+
+def _line(data: object) -> str:
+    return f"data: {json.dumps(data)}\n\n"
+
+
+async def _body(request: Request, limits: ServerLimits) -> bytes:
+    """The body, read no further than the limit."""
+    found = bytearray()
+    async for part in request.stream():
+        found += part
+        if len(found) > limits.body_bytes:
+            raise BadRequest(
+                f"the body is too large; this server's limit is body_bytes={limits.body_bytes:,}", None, 413
+            )
+    return bytes(found)
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

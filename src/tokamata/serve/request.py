@@ -1,0 +1,186 @@
+"""Requests: the bodies that clients send, checked, with the place and the reason where one cannot be served."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .limits import ServerLimits
+from .sampling import Settings
+
+
+class BadRequest(Exception):
+    """A request that cannot be served as it is. ``parameter``: the field that is wrong; ``status``: of HTTP."""
+
+    def __init__(self, reason: str, parameter: str | None = None, status: int = 400) -> None:
+        """Keep the reason."""
+        super().__init__(reason)
+        self.parameter = parameter
+        self.status = status
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class SchemaFormat(_Strict):
+    """``json_schema`` of a response format."""
+
+    name: str
+    schema_: dict[str, Any] | bool = Field(alias="schema", default=True)
+    strict: bool | None = None
+    description: str | None = None
+
+
+class TextFormat(_Strict):
+    """Any text."""
+
+    type: Literal["text"]
+
+
+class ObjectFormat(_Strict):
+    """Any JSON object."""
+
+    type: Literal["json_object"]
+
+
+class JsonSchemaFormat(_Strict):
+    """JSON documents of a schema."""
+
+    type: Literal["json_schema"]
+    json_schema: SchemaFormat
+
+
+ResponseFormat = Annotated[TextFormat | ObjectFormat | JsonSchemaFormat, Field(discriminator="type")]
+
+
+class StreamOptions(_Strict):
+    """``stream_options``."""
+
+    include_usage: bool = False
+
+
+class _Common(_Strict):
+    """What both endpoints take."""
+
+    model: str | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+    temperature: float = Field(default=1.0, ge=0, le=2)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    n: int = Field(default=1, ge=1)
+    stop: str | list[str] | None = None
+    seed: int | None = None
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    presence_penalty: float = Field(default=0.0, ge=-2, le=2)
+    frequency_penalty: float = Field(default=0.0, ge=-2, le=2)
+    logit_bias: dict[int, float] | None = None
+    user: str | None = None
+    metadata: dict[str, str] | None = None
+    response_format: ResponseFormat | None = None
+    # Extensions: the whole answer is a member.
+    regex: str | None = None
+    grammar: str | None = None
+    grammar_syntax: Literal["lark", "gbnf", "ebnf"] = "lark"
+    choice: list[str] | None = Field(default=None, min_length=1)
+
+    @property
+    def settings(self) -> Settings:
+        """How tokens are drawn."""
+        return Settings(
+            self.temperature, self.top_p, self.presence_penalty, self.frequency_penalty, self.logit_bias or {}
+        )
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """The texts that end an answer and are left out of it."""
+        given = [self.stop] if isinstance(self.stop, str) else self.stop or []
+        return tuple(text for text in given if text)
+
+    @property
+    def most_tokens(self) -> int | None:
+        """The number of new tokens that the request names."""
+        return self.max_tokens
+
+
+class Completion(_Common):
+    """A body of ``/v1/completions``."""
+
+    prompt: str | list[str] | list[int]
+    echo: bool = False
+
+
+class Chat(_Common):
+    """A body of ``/v1/chat/completions``."""
+
+    messages: list[dict[str, Any]] = Field(min_length=1)
+    max_completion_tokens: int | None = Field(default=None, ge=1)
+    tools: list[dict[str, Any]] | None = None
+    tool_choice: str | dict[str, Any] | None = None
+    parallel_tool_calls: bool = True
+
+    @property
+    def most_tokens(self) -> int | None:
+        """The number of new tokens that the request names."""
+        return self.max_tokens if self.max_completion_tokens is None else self.max_completion_tokens
+
+
+def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLimits) -> Chat | Completion:
+    """Check a body. Raises BadRequest with the first thing that is wrong."""
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"the body is not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise BadRequest(f"the body is a JSON {type(data).__name__}; expected an object")
+    try:
+        request = kind.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        reason = f"this server knows no field {place}" if first["type"] == "extra_forbidden" else first["msg"]
+        raise BadRequest(f"{place}: {reason}" if place not in reason else reason, place or None) from error
+    if request.n > limits.choices:
+        raise BadRequest(f"n: {request.n} choices; this server's limit is choices={limits.choices}", "n")
+    for name in ("regex", "grammar", "choice", "response_format", "tools"):
+        source_size(getattr(request, name, None), name, limits)
+    return request
+
+
+def source_size(source: object, name: str, limits: ServerLimits) -> None:
+    """Refuse a source of a constraint that is larger than the limit."""
+    if source is None:
+        return
+    plain = source.model_dump(by_alias=True) if isinstance(source, BaseModel) else source
+    size = len(plain.encode("utf-8", "replace")) if isinstance(plain, str) else len(json.dumps(plain))
+    if size > limits.source_bytes:
+        raise BadRequest(f"{name}: {size:,} bytes; this server's limit is source_bytes={limits.source_bytes:,}", name)
+
+
+def plain_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages for a chat template: parts of text joined. Raises BadRequest for what is not text."""
+    found = []
+    for i, message in enumerate(messages):
+        role = message.get("role")
+        if role not in {"system", "developer", "user", "assistant", "tool"}:
+            raise BadRequest(f"messages.{i}.role: expected system, user, assistant or tool, got {role!r}", "messages")
+        content = message.get("content")
+        if isinstance(content, list):
+            content = "".join(_text_of(part, i) for part in content)
+        elif content is not None and not isinstance(content, str):
+            raise BadRequest(f"messages.{i}.content: expected a text, got {type(content).__name__}", "messages")
+        if content is None and not message.get("tool_calls"):
+            raise BadRequest(f"messages.{i}.content: expected a text", "messages")
+        plain = {**message, "role": "system" if role == "developer" else role, "content": content or ""}
+        found.append(plain)
+    return found
+
+
+def _text_of(part: object, i: int) -> str:
+    if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
+        return str(part["text"])
+    kind = part.get("type") if isinstance(part, dict) else type(part).__name__
+    raise BadRequest(f"messages.{i}.content: this server reads text alone, got a part of type {kind!r}", "messages")

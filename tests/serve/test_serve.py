@@ -1,0 +1,425 @@
+"""The server over HTTP on this machine: the openai client reads every answer, answers obey what was asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import string
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import numpy as np
+import openai
+import pytest
+import torch
+import uvicorn
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+import tokamata
+from tokamata.serve import BadRequest, ServerLimits, TransformersModel, create_app
+
+TOKENS: list[bytes | None] = [
+    None,
+    *(bytes([b]) for b in range(256)),
+    *(w.encode() for w in ("true", '":', '"}', "ab")),
+]
+LIMITS = ServerLimits(new_tokens=400, source_bytes=3000, seconds=1.0, waiting=30, running=4, constraints=4, choices=30)
+
+
+class Scripted:
+    """A model with a pull towards a script's next byte, and random scores else."""
+
+    name = "scripted"
+    context = 2000
+
+    def __init__(self) -> None:
+        self.vocabulary = tokamata.Vocabulary(TOKENS, eos_token_ids=[0])
+        self.script = b""
+        self.pause = 0.0
+        self.started = 0
+        self.tools: Sequence[Mapping[str, Any]] = ()
+
+    def chat(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> list[int]:
+        if messages[-1]["content"] == "refuse me":
+            raise BadRequest("no such conversation", "messages")
+        self.tools = tools
+        return self.text("\n".join(f"{m['role']}: {m['content']}" for m in messages))
+
+    def text(self, text: str) -> list[int]:
+        return [1 + b for b in text.encode()] or [0]
+
+    def start(self, prompt: Sequence[int]) -> ScriptedRun:
+        self.started += 1
+        return ScriptedRun(self, prompt)
+
+
+class ScriptedRun:
+    def __init__(self, model: Scripted, prompt: Sequence[int]) -> None:
+        self.model = model
+        self.random = np.random.default_rng(sum(prompt) + model.started)
+        self.at = 0
+
+    def push(self, token_id: int) -> None:
+        self.at += len(TOKENS[token_id] or b"")
+
+    def logits(self) -> np.ndarray:
+        time.sleep(self.model.pause)
+        if self.model.script == b"raise":
+            raise RuntimeError("the model broke")
+        scores = self.random.normal(size=len(TOKENS) + 11).astype(np.float32)  # padded, as real models are
+        script = self.model.script
+        scores[1 + script[self.at] if self.at < len(script) else 0] += 30
+        return scores
+
+
+class Running:
+    """A server on a free port of this machine."""
+
+    def __init__(self, model: Any, limits: ServerLimits) -> None:
+        self.model = model
+        self.socket = socket.socket()
+        self.socket.bind(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        self.server = uvicorn.Server(uvicorn.Config(create_app(model, limits), log_level="warning"))
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]})
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.01)
+        self.client = openai.OpenAI(base_url=f"{self.url}/v1", api_key="none", max_retries=0, timeout=60)
+
+    def close(self) -> None:
+        self.client.close()
+        self.server.should_exit = True
+        self.thread.join(30)
+        assert not self.thread.is_alive()
+        self.socket.close()
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    server = Running(Scripted(), LIMITS)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def model(running: Running) -> Scripted:
+    running.model.script, running.model.pause = b"", 0.0
+    return running.model
+
+
+SAY = [{"role": "user", "content": "say it"}]
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "maxLength": 8}, "age": {"type": "integer", "maximum": 120}},
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+
+
+def ask(running: Running, **options: Any) -> Any:
+    return running.client.chat.completions.create(**{"model": "scripted", "messages": SAY, **options})
+
+
+def schema_format(schema: object, **more: object) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, **more}}
+
+
+def test_a_script_comes_back(running: Running, model: Scripted) -> None:
+    model.script = "Grüße, 日本 🦜!".encode()
+    answer = ask(running, temperature=0)
+    assert answer.choices[0].message.content == "Grüße, 日本 🦜!"
+    assert answer.choices[0].finish_reason == "stop"
+    assert answer.usage.completion_tokens == len(model.script) + 1
+    assert answer.usage.prompt_tokens == len(b"user: say it")
+    pieces = [
+        part.choices[0].delta.content or ""
+        for part in ask(running, temperature=0, stream=True, stream_options={"include_usage": True})
+        if part.choices
+    ]
+    assert "".join(pieces) == "Grüße, 日本 🦜!"
+    assert not any("\ufffd" in piece for piece in pieces)
+    assert [m.id for m in running.client.models.list()] == ["scripted"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_answers_obey_the_schema_and_the_budget(running: Running, model: Scripted, stream: bool) -> None:
+    validator = jsonschema.Draft202012Validator(PERSON)
+    for seed in range(5):
+        asked = {"response_format": schema_format(PERSON), "seed": seed, "max_tokens": 40}
+        if stream:
+            parts = list(ask(running, **asked, stream=True))
+            text = "".join(part.choices[0].delta.content or "" for part in parts)
+            assert parts[-1].choices[0].finish_reason == "stop"
+        else:
+            answer = ask(running, **asked)
+            text = answer.choices[0].message.content
+            assert answer.choices[0].finish_reason == "stop"
+            assert answer.usage.completion_tokens <= 40
+        validator.validate(json.loads(text))
+
+
+def test_json_object(running: Running, model: Scripted) -> None:
+    text = ask(running, response_format={"type": "json_object"}, max_tokens=50).choices[0].message.content
+    assert isinstance(json.loads(text), dict)
+
+
+def test_extensions(running: Running, model: Scripted) -> None:
+    text = ask(running, extra_body={"regex": r"[0-9]{4}-[01][0-9]"}).choices[0].message.content
+    assert re.fullmatch(r"[0-9]{4}-[01][0-9]", text)
+    assert ask(running, extra_body={"choice": ["ja", "nein"]}).choices[0].message.content in {"ja", "nein"}
+    lark = 'start: "(" start ")" | "x"'
+    text = ask(running, extra_body={"grammar": lark}, max_tokens=30).choices[0].message.content
+    assert re.fullmatch(r"\(*x\)*", text)
+    assert text.count("(") == text.count(")")
+    gbnf = 'root ::= "a" root "b" | "c"'
+    extra = {"grammar": gbnf, "grammar_syntax": "gbnf"}
+    text = ask(running, extra_body=extra, max_tokens=30).choices[0].message.content
+    assert re.fullmatch(r"a*cb*", text)
+    assert text.count("a") == text.count("b")
+
+
+def test_plain_completions(running: Running, model: Scripted) -> None:
+    model.script = b"one two three"
+    complete = running.client.completions.create
+    assert complete(model="scripted", prompt="count", temperature=0).choices[0].text == "one two three"
+    several = complete(model="scripted", prompt=["a", "b"], n=2, temperature=0)
+    assert [c.text for c in several.choices] == ["one two three"] * 4
+    assert complete(model="scripted", prompt=[66, 67], temperature=0, max_tokens=3).choices[0].text == "one"
+    assert complete(model="scripted", prompt="x", temperature=0, max_tokens=3).choices[0].finish_reason == "length"
+
+
+@pytest.mark.parametrize("stop", ["two", ["zzz", " two th", "three"], "one"])
+def test_stop_texts_end_an_answer_and_stay_out_of_it(running: Running, model: Scripted, stop: Any) -> None:
+    model.script = b"one two three"
+    stops = [stop] if isinstance(stop, str) else stop
+    expected = "one two three"[: min(at for s in stops if (at := "one two three".find(s)) >= 0)]
+    whole = ask(running, temperature=0, stop=stop).choices[0]
+    assert (whole.message.content, whole.finish_reason) == (expected, "stop")
+    parts = ask(running, temperature=0, stop=stop, stream=True)
+    assert "".join(part.choices[0].delta.content or "" for part in parts) == expected
+
+
+def test_seeds_repeat_answers(running: Running, model: Scripted) -> None:
+    def answers(seed: int) -> list[str | None]:
+        model.started = 0
+        found = ask(running, seed=seed, n=3, extra_body={"regex": "[a-z]{20}"}).choices
+        return [choice.message.content for choice in found]
+
+    assert answers(1) == answers(1) != answers(2)
+
+
+def test_bias_and_top_p(running: Running, model: Scripted) -> None:
+    vowels = {"regex": "[aeiou]{8}"}
+    bias = {str(1 + ord("e")): 50.0}
+    assert ask(running, extra_body=vowels, logit_bias=bias).choices[0].message.content == "e" * 8
+    assert ask(running, extra_body=vowels, top_p=1e-6, logit_bias=bias).choices[0].message.content == "e" * 8
+    spread = ask(running, extra_body=vowels, logit_bias=bias, frequency_penalty=2, presence_penalty=2, n=30)
+    assert all(c.message.content == "e" * 8 for c in spread.choices)  # 50 is more than eight penalties
+
+
+def test_requests_run_side_by_side(running: Running, model: Scripted) -> None:
+    model.pause = 0.002
+    patterns = [rf"{letter}{{30}}" for letter in string.ascii_lowercase[:12]]
+
+    def one(pattern: str) -> str:
+        return str(ask(running, extra_body={"regex": pattern + "[xy]"}).choices[0].message.content)
+
+    with ThreadPoolExecutor(12) as pool:
+        for pattern, text in zip(patterns, pool.map(one, patterns), strict=True):
+            assert re.fullmatch(pattern + "[xy]", text)
+
+
+HOSTILE = "".join(f"(?=([ab]{{{n}}})*$)" for n in (11, 13, 17, 19, 23)) + "[ab]+"
+BAD = {
+    "unknown field": ({"extra_body": {"guided_regexp": "a"}}, "guided_regexp"),
+    "type": ({"temperature": "hot"}, "temperature"),
+    "range": ({"top_p": 1.5}, "top_p"),
+    "role": ({"messages": [{"role": "oracle", "content": "x"}]}, "messages.0.role"),
+    "image": ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "image_url"),
+    "template": ({"messages": [{"role": "user", "content": "refuse me"}]}, "no such conversation"),
+    "pattern": ({"extra_body": {"regex": "(a"}}, "regex"),
+    "empty": ({"extra_body": {"regex": "a(?!)"}}, "regex"),
+    "grammar": ({"extra_body": {"grammar": "start: missing"}}, "missing"),
+    "syntax": ({"extra_body": {"grammar": "x", "grammar_syntax": "yacc"}}, "grammar_syntax"),
+    "two constraints": ({"extra_body": {"regex": "a", "choice": ["a"]}}, "expected one constraint"),
+    "schema": ({"response_format": schema_format({"type": "strin"})}, "type"),
+    "unsupported": (
+        {"response_format": schema_format({"type": "array", "uniqueItems": True, "items": {"type": "string"}})},
+        "uniqueItems",
+    ),
+    "contradiction": (
+        {"response_format": schema_format({"type": "integer", "minimum": 3, "maximum": 2})},
+        "response_format",
+    ),
+    "source size": ({"extra_body": {"choice": ["x" * 4000]}}, "source_bytes=3,000"),
+    "budget": ({"extra_body": {"regex": "[a-z]{20}"}, "max_tokens": 5}, "max_tokens"),
+    "too many tokens": ({"max_tokens": 500}, "new_tokens=400"),
+    "context": ({"messages": [{"role": "user", "content": "x" * 3000}]}, "the model reads 2000"),
+    "choices": ({"n": 31}, "choices=30"),
+    "format": ({"response_format": {"type": "xml"}}, "response_format"),
+    "hostile": ({"extra_body": {"regex": HOSTILE}}, "the limit emptiness"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_requests_get_the_reason(running: Running, model: Scripted, case: str) -> None:
+    options, expected = BAD[case]
+    with pytest.raises(openai.BadRequestError) as info:
+        ask(running, **options)
+    assert expected in info.value.body["message"], info.value.body
+    assert info.value.body["type"] == "invalid_request_error"
+    assert ask(running, extra_body={"choice": ["ja"]}).choices[0].message.content == "ja"
+
+
+def test_other_wrong_requests(running: Running, model: Scripted) -> None:
+    with pytest.raises(openai.NotFoundError, match="this server runs scripted"):
+        ask(running, model="other")
+    url = f"{running.url}/v1/chat/completions"
+    for body in (b"", b"[1]", b"{", b"[" * 100_000, b"\xff"):
+        answer = httpx.post(url, content=body)
+        assert answer.status_code == 400, body[:10]
+        assert "body" in answer.json()["error"]["message"], body[:10]
+    assert httpx.post(url, content=b" " * (LIMITS.body_bytes + 1)).status_code == 413
+    assert httpx.get(f"{running.url}/health").json() == {"status": "ok"}
+
+
+def test_a_broken_model_fails_the_answer_and_not_the_server(running: Running, model: Scripted) -> None:
+    model.script = b"raise"
+    with pytest.raises(openai.InternalServerError, match="the model broke"):
+        ask(running)
+    with pytest.raises(openai.APIError, match="the model broke"):
+        list(ask(running, stream=True))
+    model.script = b"fine"
+    assert ask(running, temperature=0).choices[0].message.content == "fine"
+
+
+def test_too_many_waiting_requests_are_refused(model: Scripted) -> None:
+    small = Running(Scripted(), ServerLimits(running=1, waiting=2, choices=8))
+    try:
+        small.model.pause = 0.05
+        with pytest.raises(openai.RateLimitError, match="waiting=2"):
+            ask(small, n=3, extra_body={"regex": "a[bc]"})
+        assert ask(small, n=2, extra_body={"regex": "a[bc]"}).choices[1].message.content in {"ab", "ac"}
+    finally:
+        small.close()
+
+
+def test_an_answer_that_nobody_reads_ends(running: Running, model: Scripted) -> None:
+    model.pause, model.script = 0.01, b"x" * 390
+    for stream in (True, False):
+        started, begin = model.started, time.perf_counter()
+        with pytest.raises(httpx.ReadTimeout):
+            body = {"messages": SAY, "temperature": 0, "stream": stream}
+            with httpx.stream("POST", f"{running.url}/v1/chat/completions", json=body, timeout=0.2) as answer:
+                for _ in answer.iter_lines():
+                    if stream and time.perf_counter() - begin > 0.2:
+                        raise httpx.ReadTimeout("enough")
+        assert model.started == started + 1
+    model.script = b"quick"
+    assert ask(running, temperature=0).choices[0].message.content == "quick"
+    assert time.perf_counter() - begin < 3.5  # the whole answer would have taken four seconds
+
+
+def test_constraints_are_shared_and_dropped(model: Scripted) -> None:
+    from tokamata.serve.constraint_of import ConstraintCache
+    from tokamata.serve.request import Chat, read_body
+
+    cache = ConstraintCache(model.vocabulary, LIMITS)
+
+    def get(pattern: str) -> object:
+        return cache.get(read_body(json.dumps({"messages": SAY, "regex": pattern}).encode(), Chat, LIMITS))
+
+    first = get("a")
+    assert get("a") is first
+    for letter in "bcde":
+        get(letter)
+    assert len(cache) == 4
+    assert get("a") is not first
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny random model with a byte-level tokenizer and a chat template, saved as a model folder."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    words = {"<end>": 0, "<stop>": 1} | {c: i for i, c in enumerate(alphabet, 2)}
+    tokenizer = Tokenizer(models.BPE(words, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", additional_special_tokens=["<stop>"])
+    fast.chat_template = (
+        "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{{ (tools or []) | length }}"
+    )
+    made = tmp_path_factory.mktemp("models") / "tiny"
+    fast.save_pretrained(made)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=270,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=512,
+        bos_token_id=None,
+        eos_token_id=[0, 1],
+    )
+    LlamaForCausalLM(config).save_pretrained(made)
+    return made
+
+
+def test_a_transformers_model(folder: Path) -> None:
+    model = TransformersModel(folder)
+    assert (model.name, model.context, model.vocabulary.eos_token_ids) == ("tiny", 512, [0, 1])
+    prompt = model.chat([{"role": "user", "content": "hé"}], [])
+    assert b"".join(model.vocabulary.token_bytes(t) or b"" for t in prompt).decode() == "user: hé\n0"
+    run = model.start(prompt)
+    for token in (5, 6, 7):
+        run.push(token)
+        with torch.inference_mode():
+            expected = model.network(torch.tensor([[*prompt, 5, 6, 7][: len(prompt) + token - 4]])).logits[0, -1]
+        np.testing.assert_allclose(run.logits(), expected.numpy(), atol=1e-5)
+    server = Running(model, LIMITS)
+    try:
+        answer = ask(server, model="tiny", response_format=schema_format(PERSON), max_tokens=60, n=3)
+        for choice in answer.choices:
+            jsonschema.validate(json.loads(choice.message.content), PERSON)
+        model.tokenizer.chat_template = None
+        with pytest.raises(openai.BadRequestError, match="no chat template"):
+            ask(server, model="tiny")
+    finally:
+        server.close()
+
+
+def test_the_command_line(folder: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "tokamata", "serve", "-m", str(folder), "--port", str(port), "--new-tokens", "50"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            for _ in range(600):
+                try:
+                    assert httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200
+                    break
+                except httpx.TransportError:
+                    assert process.poll() is None, process.communicate()[0]
+                    time.sleep(0.1)
+            body = {"prompt": "x", "regex": "[ab]{9}", "max_tokens": 10}
+            answer = httpx.post(f"http://127.0.0.1:{port}/v1/completions", json=body).json()
+            assert re.fullmatch("[ab]{9}", answer["choices"][0]["text"]), answer
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+    assert process.returncode == 0
