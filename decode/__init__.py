@@ -1,7 +1,19 @@
 """Decoding: token automata, decoding states and masks."""
 
 from .._core import DecodeState
+from .batch_state import BatchState
+from .device import DeviceAutomaton
+from .host_masks import HostMasks
 from .token_acceptor import TokenAcceptor
 from .token_automaton import TokenAutomaton, compile, load
 
-__all__ = ["DecodeState", "TokenAcceptor", "TokenAutomaton", "compile", "load"]
+__all__ = [
+    "BatchState",
+    "DecodeState",
+    "DeviceAutomaton",
+    "HostMasks",
+    "TokenAcceptor",
+    "TokenAutomaton",
+    "compile",
+    "load",
+]

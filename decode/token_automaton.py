@@ -6,6 +6,7 @@ import json
 import operator
 import os
 from dataclasses import astuple
+from typing import TYPE_CHECKING
 
 from .._core import DecodeState
 from .._core import TokenAutomaton as NativeTokenAutomaton
@@ -15,6 +16,11 @@ from ..constraints import Constraint, Limits, ReportEntry, from_fst
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
 from .token_acceptor import TokenAcceptor, token_acceptor
+
+if TYPE_CHECKING:
+    import torch
+
+    from .device import DeviceAutomaton, Kernels
 
 _LARGEST_BUDGET = 2**31 - 1  # more is no limit at all
 _SECTION = "constraint"  # of a saved token automaton
@@ -101,6 +107,34 @@ class TokenAutomaton:
         that leave the wildcard. States that allow much without looping over characters take a sweep each.
         """
         return token_acceptor(self, min_tokens, max_states, max_bytes)
+
+    def to(
+        self,
+        device: torch.device | str,
+        *,
+        max_states: int = 65_536,
+        max_bytes: int = 1 << 30,
+        kernels: Kernels = "auto",
+    ) -> DeviceAutomaton:
+        """All states, masks and transitions as PyTorch tensors on a device: see `DeviceAutomaton`.
+
+        Args:
+            device: "cuda", "cpu", or any other device of PyTorch.
+            max_states: LimitError past that many states; a push-down constraint may have infinitely many.
+            max_bytes: LimitError when transitions and masks take more.
+            kernels: "triton", "torch", or "auto": Triton on CUDA where it is installed.
+
+        Raises LimitError also past the ``search_seconds`` of the constraint's limits; `BatchState` and `HostMasks`
+        serve constraints that are too large. This automaton's own states stay as they are.
+
+        Complexity: O(states * (256 + a mask)), on the CPU.
+        """
+        try:
+            from .device import DeviceAutomaton
+
+            return DeviceAutomaton(self, device, max_states, max_bytes, kernels)
+        except ImportError as error:
+            raise ImportError(f"to: {error}; install PyTorch: pip install 'tokamata[transformers]'") from error
 
     def save(self, path: str | os.PathLike[str], *, max_states: int = 1_000_000) -> None:
         """Write the constraint's character automaton A as an OpenFst file (const, unweighted, byte b as label b).

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "automata/csrc/language.h"
+#include "decode/csrc/bind.h"
 #include "decode/csrc/decode_state.h"
 #include "decode/csrc/expand_terminals.h"
 #include "decode/csrc/token_acceptor.h"
@@ -127,6 +128,19 @@ auto Stepping(const DecodeState& self, F f) {
   return self.IsFar() ? f() : Searching(self, f);
 }
 
+void CheckParents(const std::vector<int64_t>& parents, size_t tokens) {
+  std::string wrong;
+  if (parents.size() != tokens)
+    wrong = std::to_string(parents.size()) + " of them for " + std::to_string(tokens) + " tokens";
+  for (size_t i = 0; wrong.empty() && i < tokens; ++i)
+    if (parents[i] < -1 || parents[i] >= static_cast<int64_t>(i))
+      wrong = "parents[" + std::to_string(i) + "]=" + std::to_string(parents[i]);
+  if (wrong.empty()) return;
+  const std::string text = "draft_masks: expected for each token the number of an earlier one, or -1, got " + wrong +
+                           "; order the tree so that parents come first";
+  throw nb::value_error(text.c_str());
+}
+
 void BindState(nb::module_& m) {
   nb::class_<DecodeState>(m, "DecodeState",
                           "A position in a token automaton: what was written so far, what may come next.\n\n"
@@ -164,17 +178,25 @@ void BindState(nb::module_& m) {
           "The length of the longest prefix of the tokens that would be accepted; the state is unchanged.")
       .def(
           "draft_masks",
-          [](const DecodeState& self, const std::vector<int64_t>& ids) {
+          [](const DecodeState& self, const std::vector<int64_t>& ids, nb::handle tree) {
+            std::vector<int64_t> parents;
+            if (!tree.is_none()) CheckParents(parents = nb::cast<std::vector<int64_t>>(tree), ids.size());
             uint32_t* data;
             nb::object out = NewArray({ids.size() + 1, self.Automaton().Words()}, &data);
             nb::gil_scoped_release release;
-            self.DraftMasks(ids, data);
+            if (tree.is_none())
+              self.DraftMasks(ids, data);
+            else
+              self.DraftTreeMasks(ids, parents, data);
             return out;
           },
-          "token_ids"_a,
-          nb::sig("def draft_masks(self, token_ids: collections.abc.Sequence[int]) -> numpy.typing.NDArray[numpy.int32]"),
+          "token_ids"_a, nb::arg("parents").none() = nb::none(),
+          nb::sig("def draft_masks(self, token_ids: collections.abc.Sequence[int], "
+                  "parents: collections.abc.Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.int32]"),
           "Masks before each draft token and after the last, int32 [len(token_ids) + 1, words]; the state is unchanged.\n\n"
-          "Rows after the first token that is not allowed are 0.")
+          "Rows after the first token that is not allowed are 0. With `parents` the tokens are a draft tree: token i comes\n"
+          "after token parents[i] < i, or after the text so far where that is -1; row 0 is the mask of the text so far, row\n"
+          "i + 1 the one after token i, 0 where it or a token before it is not allowed. Raises ValueError for other parents.")
       .def(
           "rollback", &DecodeState::Rollback, "n"_a,
           "Take back the last n tokens (EOS counts as one). O(1). Raises IndexError when there are fewer.")
@@ -187,6 +209,8 @@ void BindState(nb::module_& m) {
           "Tokens that may still follow, EOS included; None without a budget.")
       .def_prop_ro("is_final", &DecodeState::IsFinal, "Whether EOS is allowed here.")
       .def_prop_ro("is_finished", &DecodeState::IsFinished, "Whether EOS was consumed.")
+      .def_prop_ro("words", [](const DecodeState& self) { return self.Automaton().Words(); },
+                   "int32 words of a mask: ceil(V / 32).")
       .def_prop_ro("num_tokens", &DecodeState::NumTokens, "Tokens consumed so far, EOS included.")
       .def(
           "forced_bytes",
@@ -244,6 +268,8 @@ void BindDecode(nb::module_& m) {
           "state_of", [](const Generations&, const DecodeState& state) { return state.Current(); }, "state"_a,
           "The number of the acceptor's state behind a decoding state, for tests.");
   BindState(m);
+  BindBatchState(m);
+  BindDeviceTables(m);
   m.def(
       "token_acceptor",
       [](const Language& language, const Vocabulary& vocabulary, uint32_t min_tokens, uint32_t max_states,

@@ -144,6 +144,30 @@ void DecodeState::DraftMasks(const std::vector<int64_t>& tokens, uint32_t* out) 
   });
 }
 
+void DecodeState::DraftTreeMasks(const std::vector<int64_t>& tokens, const std::vector<int64_t>& parents,
+                                 uint32_t* out) const {
+  return WithRoom([&] {
+    const size_t words = automaton_->Words();
+    struct Node {
+      State state;
+      size_t depth;  // tokens since the text so far
+    };
+    std::vector<Node> nodes{{Current(), 0}};
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const Node node = nodes[i];
+      if (!node.state || node.state == kFinished) {
+        std::memset(out + i * words, 0, words * sizeof(uint32_t));
+      } else {
+        automaton_->FillMask(node.state, LeftAfter(NumTokens() + node.depth), out + i * words);
+      }
+      if (i == tokens.size()) break;
+      const Node from = nodes[static_cast<size_t>(parents[i] + 1)];
+      const uint32_t left = LeftAfter(NumTokens() + from.depth);
+      nodes.push_back({from.state ? Next(from.state, tokens[i], left) : from.state, from.depth + 1});
+    }
+  });
+}
+
 void DecodeState::Rollback(int64_t n) {
   if (n < 0 || static_cast<uint64_t>(n) > NumTokens())
     throw std::out_of_range("rollback: expected 0 <= n <= " + std::to_string(NumTokens()) + " (the tokens so far), got " +

@@ -23,14 +23,16 @@ from .constraints import (
     regex,
     special_token,
 )
-from .decode import DecodeState, TokenAcceptor, TokenAutomaton, compile, load
+from .decode import BatchState, DecodeState, DeviceAutomaton, TokenAcceptor, TokenAutomaton, compile, load
 from .tokenizer_fst import Vocabulary
 
 __all__ = [
+    "BatchState",
     "BudgetError",
     "Constraint",
     "ConstraintError",
     "DecodeState",
+    "DeviceAutomaton",
     "FstError",
     "LimitError",
     "Limits",

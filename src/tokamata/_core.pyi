@@ -509,11 +509,15 @@ class DecodeState:
         The length of the longest prefix of the tokens that would be accepted; the state is unchanged.
         """
 
-    def draft_masks(self, token_ids: Sequence[int]) -> numpy.typing.NDArray[numpy.int32]:
+    def draft_masks(
+        self, token_ids: Sequence[int], parents: Sequence[int] | None = None
+    ) -> numpy.typing.NDArray[numpy.int32]:
         """
         Masks before each draft token and after the last, int32 [len(token_ids) + 1, words]; the state is unchanged.
 
-        Rows after the first token that is not allowed are 0.
+        Rows after the first token that is not allowed are 0. With `parents` the tokens are a draft tree: token i comes
+        after token parents[i] < i, or after the text so far where that is -1; row 0 is the mask of the text so far, row
+        i + 1 the one after token i, 0 where it or a token before it is not allowed. Raises ValueError for other parents.
         """
 
     def rollback(self, n: int) -> None:
@@ -541,6 +545,10 @@ class DecodeState:
         """Whether EOS was consumed."""
 
     @property
+    def words(self) -> int:
+        """int32 words of a mask: ceil(V / 32)."""
+
+    @property
     def num_tokens(self) -> int:
         """Tokens consumed so far, EOS included."""
 
@@ -558,6 +566,41 @@ class DecodeState:
 
         Forced bytes can usually be spelled by several tokens; then no token is forced.
         """
+
+class Workers:
+    """Threads for many rows at once; `threads` counts the calling one."""
+
+    def __init__(self, threads: int) -> None: ...
+    @property
+    def threads(self) -> int: ...
+    def fill_masks(
+        self, states: list[DecodeState | None], out: numpy.typing.NDArray[numpy.int32]
+    ) -> list[tuple[int, int, str]] | None:
+        """The masks of different states; (row, kind, text) of what went wrong."""
+
+    def advance(
+        self, states: list[DecodeState | None], token_ids: numpy.typing.NDArray[numpy.int64]
+    ) -> list[tuple[int, int, str]] | None: ...
+
+def device_tables(
+    language: Language, vocabulary: Vocabulary, max_states: int, max_bytes: int
+) -> tuple[
+    numpy.typing.NDArray[numpy.uint8],
+    numpy.typing.NDArray[numpy.int32],
+    numpy.typing.NDArray[numpy.int32],
+    numpy.typing.NDArray[numpy.int32],
+    numpy.typing.NDArray[numpy.uint8],
+]:
+    """
+    (class of each byte, successors, mask row of each state, masks, whether final); see device_tables.h.
+    """
+
+def token_table(
+    vocabulary: Vocabulary,
+) -> tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint8]]:
+    """
+    (where each token's bytes begin, how many they are, the bytes of all tokens).
+    """
 
 def token_acceptor(
     language: Language, vocabulary: Vocabulary, min_tokens: int, max_states: int, max_bytes: int

@@ -89,6 +89,41 @@ def test_validate_and_drafts(state: tokamata.DecodeState) -> None:
     assert not state.draft_masks([ord("x"), ord("y")])[1:].any()
 
 
+def test_draft_trees() -> None:
+    for seed in range(30):
+        rng = random.Random(seed)
+        tokens, eos = random_vocabulary(rng, complete=rng.random() < 0.7)
+        constraint, _, text = random_constraint(rng)
+        try:
+            automaton = tokamata.compile(constraint, tokamata.Vocabulary(tokens, eos_token_ids=eos))
+            state = automaton.start(rng.choice([None, 40]))
+        except (tokamata.ConstraintError, tokamata.BudgetError):
+            continue
+        draft, parents, ways = [], [], [state.copy()]
+        for i in range(12):
+            parents.append(rng.randrange(-1, i))
+            before = ways[parents[i] + 1]
+            likely = allowed(before.mask()) if before is not None else []
+            draft.append(rng.choice(likely) if likely and rng.random() < 0.8 else rng.randrange(-1, len(tokens) + 1))
+            after = None if before is None or not before.allows(draft[i]) else before.copy()
+            if after is not None:
+                after.advance(draft[i])
+            ways.append(after)
+        masks = state.draft_masks(draft, parents)
+        assert masks.shape == (13, state.words)
+        for way, mask in zip(ways, masks, strict=True):
+            assert (mask == (0 if way is None else way.mask())).all(), (seed, text)
+        assert state.num_tokens == 0
+        chain = state.draft_masks(draft, range(-1, 11))
+        assert (chain == state.draft_masks(draft)).all(), (seed, text)
+
+
+def test_draft_parents_are_checked(state: tokamata.DecodeState) -> None:
+    for parents in ([0], [-2], [-1, 0], []):
+        with pytest.raises(ValueError, match="expected for each token the number of an earlier one, or -1"):
+            state.draft_masks([ord("y")], parents)
+
+
 def test_copies_are_independent(state: tokamata.DecodeState) -> None:
     state.advance(257)
     for other in (state.copy(), copy.copy(state)):

@@ -1,0 +1,8 @@
+// One binding function per topic, each in its own bind_*.cc.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace tokamata {
+void BindBatchState(nanobind::module_& m);    // bind_batch_state.cc
+void BindDeviceTables(nanobind::module_& m);  // bind_device_tables.cc
+}  // namespace tokamata

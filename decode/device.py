@@ -1,0 +1,213 @@
+"""DeviceAutomaton: a token automaton as tensors, so that decoding never leaves the device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from .._core import device_tables as _device_tables
+from .._core import token_table as _token_table
+from .masked_logits import mask_logits_
+
+if TYPE_CHECKING:
+    import torch
+
+    from .token_automaton import TokenAutomaton
+
+Kernels = Literal["auto", "torch", "triton"]
+
+
+class DeviceAutomaton:
+    """What `TokenAutomaton.to` returns: every state's mask and successors on one device.
+
+    A batch of rows is an int32 tensor of states. A step (`apply` to the logits, sample, `advance`) is a handful of
+    kernels on the device: nothing is copied, nothing waits for the host, shapes do not depend on values, so a step can
+    be captured in a CUDA graph. States are 0, a row that took a token it may not; 1, a row that consumed EOS; and from
+    2 on those of the constraint. Rows in state 0 or 1 allow EOS and nothing else, and stay where they are.
+
+    Kernels are Triton's on CUDA, and plain PyTorch elsewhere; ``kernels`` of `TokenAutomaton.to` decides otherwise.
+
+    Attributes:
+        successors: int32 [states, classes], the state after a byte of each class.
+        class_of: uint8 [256], the class of each byte.
+        row_of: int32 [states], the mask of each state.
+        mask_rows: int32 [masks, words], different masks; see DecodeState.fill_mask for the layout.
+        final: bool [states], whether EOS is allowed.
+        token_bytes, begins, lengths: the bytes of all tokens, uint8, and where each token's are, int32 [V].
+    """
+
+    def __init__(
+        self, automaton: TokenAutomaton, device: torch.device | str, max_states: int, max_bytes: int, kernels: Kernels
+    ) -> None:
+        """See `TokenAutomaton.to`."""
+        import torch
+
+        if max_states < 3 or max_bytes < 1:
+            raise ValueError(f"to: expected max_states >= 3 and max_bytes >= 1, got {max_states} and {max_bytes}")
+        if kernels not in ("auto", "torch", "triton"):
+            raise ValueError(f"to: expected kernels 'auto', 'torch' or 'triton', got {kernels!r}")
+        self.automaton = automaton
+        self.device = torch.device(device)
+        native = automaton._tokens._native
+        class_of, successors, row_of, rows, final = _device_tables(
+            automaton._language, native, min(max_states, 2**31 - 1), min(max_bytes, 2**63)
+        )
+        begins, lengths, token_bytes = _token_table(native)
+
+        def tensor(array: np.ndarray) -> torch.Tensor:
+            return torch.from_numpy(array).to(self.device)
+
+        self.successors = tensor(successors)
+        self.class_of = tensor(class_of.reshape(-1))
+        self.row_of = tensor(row_of.reshape(-1))
+        self.mask_rows = tensor(rows)
+        self.final = tensor(final.reshape(-1)).bool()
+        self.token_bytes = tensor(token_bytes.reshape(-1))
+        self.begins = tensor(begins.reshape(-1).view(np.int32))
+        self.lengths = tensor(lengths.reshape(-1).view(np.int32))
+        self.size = len(automaton.vocabulary)
+        self._longest = int(lengths.max(initial=0))
+        self._triton = kernels == "triton" or (kernels == "auto" and self.device.type == "cuda" and _has_triton())
+
+    @property
+    def num_states(self) -> int:
+        """States of the constraint, without the two for rows that have ended."""
+        return self.successors.shape[0] - 2
+
+    @property
+    def num_masks(self) -> int:
+        """Different masks, that of ended rows included."""
+        return self.mask_rows.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all tensors."""
+        tensors = (self.successors, self.class_of, self.row_of, self.mask_rows, self.final)
+        tokens = (self.token_bytes, self.begins, self.lengths)
+        return sum(t.numel() * t.element_size() for t in (*tensors, *tokens))
+
+    def start(self, rows: int) -> torch.Tensor:
+        """Return the states of that many rows at the beginning, int32 [rows]."""
+        import torch
+
+        return torch.full((rows,), 2, dtype=torch.int32, device=self.device)
+
+    def apply(self, logits: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+        """Write minus infinity into ``logits`` where a row's state does not allow the token; return ``logits``.
+
+        Args:
+            logits: float [rows, width] of any floating dtype and strides, width >= V; columns from V on become minus
+                infinity. Changed in place.
+            states: int32 [rows].
+
+        Raises:
+            ValueError: shapes, dtype or device that do not fit.
+        """
+        self._check(logits, states, "apply")
+        if self._triton:
+            from .kernels import mask_logits
+
+            mask_logits(logits, self.mask_rows, self.row_of, states)
+            return logits
+        return mask_logits_(logits, self.masks(states), self.size)
+
+    def advance(self, states: torch.Tensor, token_ids: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the states after one token for each row, int32 [rows].
+
+        A token that the state does not allow leads to state 0; one below 0 means none; rows in state 0 or 1 stay there.
+
+        Args:
+            states: int32 [rows].
+            token_ids: int64 or int32 [rows], on the same device.
+            out: int32 [rows] to write into; ``states`` itself is fine. None: a new tensor.
+
+        Complexity: one lookup for each byte of the token; plain PyTorch on a device other than the CPU does as many
+        steps as the vocabulary's longest token has bytes.
+        """
+        import torch
+
+        self._check(None, states, "advance")
+        good = token_ids.shape == states.shape and token_ids.dtype in (torch.int32, torch.int64)
+        if not good or token_ids.device != states.device:
+            raise ValueError(
+                f"DeviceAutomaton.advance: expected int64 or int32 token_ids [{states.shape[0]}] on {states.device}, "
+                f"got {token_ids.dtype} {list(token_ids.shape)} on {token_ids.device}"
+            )
+        if self._triton:
+            from .kernels import advance
+
+            result = torch.empty_like(states) if out is None else out
+            advance(self, states, token_ids.contiguous(), result)
+            return result
+        after = self._walk(states, token_ids)
+        return after if out is None else out.copy_(after)
+
+    def masks(self, states: torch.Tensor) -> torch.Tensor:
+        """Return the packed masks of the states, int32 [rows, words]."""
+        return self.mask_rows.index_select(0, self.row_of.index_select(0, states))
+
+    def is_final(self, states: torch.Tensor) -> torch.Tensor:
+        """Return whether EOS is allowed in each row and was not consumed, bool [rows]."""
+        return self.final.index_select(0, states)
+
+    def is_finished(self, states: torch.Tensor) -> torch.Tensor:
+        """Return whether each row consumed EOS, bool [rows]."""
+        return states == 1
+
+    def _walk(self, states: torch.Tensor, token_ids: torch.Tensor) -> torch.Tensor:
+        import torch
+
+        inside = (token_ids >= 0) & (token_ids < self.size)
+        tokens = torch.where(inside, token_ids, 0).long()
+        words = self.mask_rows[self.row_of.index_select(0, states), tokens >> 5]
+        allowed = inside & ((words >> (tokens & 31)) & 1).bool()
+        begins = self.begins.index_select(0, tokens)
+        lengths = torch.where(allowed, self.lengths.index_select(0, tokens), 0)
+        longest = int(lengths.max()) if self.device.type == "cpu" and len(lengths) else self._longest
+        classes = self.successors.shape[1]
+        flat = self.successors.view(-1)
+        after = states.long()
+        for i in range(longest):
+            reads = i < lengths
+            places = torch.where(reads, begins + i, 0)
+            byte_class = self.class_of.index_select(0, self.token_bytes.index_select(0, places).int()).long()
+            after = torch.where(reads, flat.index_select(0, after * classes + byte_class).long(), after)
+        after = torch.where(lengths == 0, 1, after)  # allowed and without bytes: EOS
+        after = torch.where(allowed, after, 0).int()
+        return torch.where((states <= 1) | (token_ids < 0), states, after)
+
+    def _check(self, logits: torch.Tensor | None, states: torch.Tensor, name: str) -> None:
+        import torch
+
+        if states.dtype != torch.int32 or states.ndim != 1 or states.device.type != self.device.type:
+            raise ValueError(
+                f"DeviceAutomaton.{name}: expected int32 states [rows] on {self.device}, got {states.dtype} "
+                f"{list(states.shape)} on {states.device}; start with .start(rows)"
+            )
+        if logits is None:
+            return
+        fits = logits.ndim == 2 and logits.shape[0] == states.shape[0] and logits.is_floating_point()
+        if not fits or logits.device.type != self.device.type:
+            raise ValueError(
+                f"DeviceAutomaton.{name}: expected floating logits [{states.shape[0]}, width] on {self.device}, got "
+                f"{logits.dtype} {list(logits.shape)} on {logits.device}"
+            )
+        if logits.shape[1] < self.size:
+            raise ValueError(
+                f"DeviceAutomaton.{name}: the model's logits are {logits.shape[1]} wide, the vocabulary has "
+                f"{self.size} tokens; build it with "
+                "Vocabulary.from_transformers(tokenizer, size=model.config.vocab_size)"
+            )
+
+    def __repr__(self) -> str:
+        return (
+            f"<tokamata.decode.DeviceAutomaton on {self.device}: {self.num_states} states, {self.num_masks} masks, "
+            f"{self.class_of.max().item() + 1} classes of bytes>"
+        )
+
+
+def _has_triton() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("triton") is not None

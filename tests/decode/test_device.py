@@ -1,0 +1,179 @@
+"""DeviceAutomaton: tables on a device say what decoding states say."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import sys
+
+import numpy as np
+import pytest
+import torch
+from oracle.random_constraint import random_constraint, random_vocabulary
+from tokamata.decode import DeviceAutomaton
+from tokamata.decode.masked_logits import mask_logits_
+
+import tokamata
+
+TOKENS = [*(bytes([b]) for b in range(256)), b"ab", b"ba", b"aab", b'"a', None, b"", b"ab"]
+EOS = 260
+VOCABULARY = tokamata.Vocabulary(TOKENS, eos_token_ids=[EOS])
+
+
+@pytest.fixture(params=["torch", "triton"])
+def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "triton":
+        pytest.importorskip("triton", reason="triton is not installed")
+        if not torch.cuda.is_available():
+            monkeypatch.setenv("TRITON_INTERPRET", "1")
+        sys.modules.pop("tokamata.decode.kernels", None)
+        importlib.import_module("tokamata.decode.kernels")
+    return str(request.param)
+
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def check_walk(automaton: tokamata.TokenAutomaton, device: DeviceAutomaton, rng: random.Random, where: str) -> None:
+    rows, size = 5, len(automaton.vocabulary)
+    states = [automaton.start() for _ in range(rows)]
+    dead = [False] * rows
+    s = device.start(rows)
+    for _ in range(14):
+        logits = device.apply(torch.zeros(rows, size + 3, device=DEVICE), s).cpu()
+        kept = torch.isfinite(logits)
+        assert not kept[:, size:].any(), where
+        final, finished = device.is_final(s).tolist(), device.is_finished(s).tolist()
+        ids = []
+        for row, state in enumerate(states):
+            ended = dead[row] or state.is_finished
+            mine = {t for t in range(size) if state.allows(t)}
+            expected = set(automaton.vocabulary.eos_token_ids) if ended else mine
+            assert set(kept[row].nonzero()[:, 0].tolist()) == expected, where
+            assert final[row] == (state.is_final and not ended), where
+            assert finished[row] == (state.is_finished and not dead[row]), where
+            token = rng.choice(sorted(expected)) if rng.random() < 0.93 else rng.randrange(-2, size + 2)
+            ids.append(token)
+            if ended or token < 0:
+                continue
+            if token in mine:
+                state.advance(token)
+            else:
+                dead[row] = True
+        before = s.clone()
+        s = device.advance(s, torch.tensor(ids, device=DEVICE))
+        assert torch.equal(s == 0, torch.tensor(dead, device=DEVICE)), where
+        assert torch.equal(device.advance(before, torch.tensor(ids, device=DEVICE).int(), out=before), s), where
+
+
+def test_like_decoding_states(kernels: str) -> None:
+    tried = 0
+    for seed in range(24 if kernels == "torch" else 8):
+        rng = random.Random(seed)
+        tokens, eos = random_vocabulary(rng, complete=rng.random() < 0.6)
+        constraint, _, text = random_constraint(rng)
+        try:
+            automaton = tokamata.compile(constraint, tokamata.Vocabulary(tokens, eos_token_ids=eos))
+            device = automaton.to(DEVICE, kernels=kernels, max_states=2_000)  # type: ignore[arg-type]
+        except (tokamata.ConstraintError, tokamata.LimitError):
+            continue
+        tried += 1
+        check_walk(automaton, device, rng, f"seed {seed}: {text}")
+    assert tried > 5
+
+
+PATTERNS = [
+    r"\d{4}-\d{2}-\d{2}",
+    r'"[^"\\]{0,20}"',
+    "(?s:.*)",
+    "(ab|ba)*a?",
+    r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?",
+    "é{1,3}|日本|yes|no",
+    r"[^\x00]{3}",
+    "(?!ab)[ab]{0,9}",
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_patterns(pattern: str, kernels: str) -> None:
+    automaton = tokamata.compile(tokamata.regex(pattern), VOCABULARY)
+    device = automaton.to(DEVICE, kernels=kernels)  # type: ignore[arg-type]
+    check_walk(automaton, device, random.Random(pattern), pattern)
+
+
+def test_schemas_and_special_tokens() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "ab"]}, "c": {"type": "string", "maxLength": 4}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    automaton = tokamata.compile(tokamata.json_schema(schema), VOCABULARY)
+    check_walk(automaton, automaton.to(DEVICE), random.Random(1), "schema")
+    marked = tokamata.Vocabulary(TOKENS, eos_token_ids=[EOS], special_tokens={"<tool>": 261})
+    call = tokamata.special_token("<tool>") + tokamata.regex("a[ab]*")
+    automaton = tokamata.compile(call, marked)
+    device = automaton.to(DEVICE)
+    check_walk(automaton, device, random.Random(2), "special")
+    assert device.is_final(device.advance(device.advance(device.start(1), torch.tensor([261])), torch.tensor([97])))
+
+
+def test_masks_are_kept_once() -> None:
+    device = tokamata.compile(tokamata.regex("[ab]{0,400}"), VOCABULARY).to("cpu")
+    assert device.num_states == 401
+    assert device.num_masks == 4  # three or more letters left, two, one, none; that of ended rows is the last one
+    assert int(device.class_of.max()) == 1
+    assert device.nbytes < 1 << 16
+    assert "401 states, 4 masks, 2 classes of bytes" in repr(device)
+
+
+def test_limits_are_named() -> None:
+    nested = tokamata.compile(tokamata.json_value(), VOCABULARY)
+    with pytest.raises(
+        tokamata.LimitError, match=r"to: limit max_states=500 reached: .*perhaps infinitely many; pass a"
+    ):
+        nested.to("cpu", max_states=500)
+    big = tokamata.compile(tokamata.regex("[ab]{0,400}"), VOCABULARY)
+    with pytest.raises(tokamata.LimitError, match=r"to: limit max_bytes=1000 reached: 403 states over 2 classes"):
+        big.to("cpu", max_bytes=1000)
+    with pytest.raises(ValueError, match="expected max_states >= 3"):
+        big.to("cpu", max_states=1)
+    with pytest.raises(ValueError, match="expected kernels 'auto', 'torch' or 'triton', got 'cuda'"):
+        big.to("cpu", kernels="cuda")  # type: ignore[arg-type]
+    assert nested.num_states < 50  # exploring leaves nothing behind
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("size", "width"), [(1, 1), (31, 40), (64, 64), (65, 65), (1000, 1003), (2049, 2100)])
+def test_packed_masks(dtype: torch.dtype, size: int, width: int, kernels: str) -> None:
+    rng = np.random.default_rng(size)
+    bits = rng.integers(0, 2, (3, size)).astype(bool)
+    packed = torch.from_numpy(
+        np.packbits(np.pad(bits, ((0, 0), (0, -size % 32))), axis=1, bitorder="little").view(np.int32)
+    )
+    whole = torch.randn(3, 2 * width, device=DEVICE).to(dtype)
+    for logits in (whole[:, :width].contiguous(), whole[:, :width], whole[:, ::2], whole.t()[:width, :3].t()):
+        before = logits.clone()
+        if kernels == "triton":
+            importlib.import_module("tokamata.decode.kernels").mask_logits(logits, packed.to(DEVICE))
+        else:
+            assert mask_logits_(logits, packed.to(DEVICE), size) is logits
+        kept = torch.from_numpy(np.pad(bits, ((0, 0), (0, width - size)))).to(DEVICE)
+        if kernels == "triton":
+            kept = kept[:, : min(width, 32 * packed.shape[1])]
+        assert torch.equal(logits[:, : kept.shape[1]][kept], before[:, : kept.shape[1]][kept])
+        assert torch.isneginf(logits[:, : kept.shape[1]][~kept]).all()
+        whole = torch.randn(3, 2 * width, device=DEVICE).to(dtype)
+
+
+def test_misuse_is_told() -> None:
+    device = tokamata.compile(tokamata.regex("a*"), VOCABULARY).to("cpu")
+    s = device.start(2)
+    with pytest.raises(ValueError, match=r"logits are 3 wide, the vocabulary has \d+ tokens; build it with"):
+        device.apply(torch.zeros(2, 3), s)
+    with pytest.raises(ValueError, match=r"expected floating logits \[2, width\]"):
+        device.apply(torch.zeros(3, len(TOKENS)), s)
+    with pytest.raises(ValueError, match=r"expected int32 states \[rows\] on cpu, got torch\.int64"):
+        device.apply(torch.zeros(2, len(TOKENS)), s.long())
+    with pytest.raises(ValueError, match=r"expected int64 or int32 token_ids \[2\] on cpu"):
+        device.advance(s, torch.tensor([1]))
