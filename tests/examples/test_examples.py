@@ -83,6 +83,7 @@ def test_the_readme_example_runs(small_model: Path, capsys: pytest.CaptureFixtur
 def test_the_tutorial_runs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile("\n".join(blocks("docs/tutorial.md")), "tutorial.md", "exec"), {"__name__": "tutorial"})
     exec(compile("\n".join(blocks("docs/grammars.md")), "grammars.md", "exec"), {"__name__": "grammars"})
+    exec(compile("\n".join(blocks("docs/chat.md")), "chat.md", "exec"), {"__name__": "chat"})
     assert "9" in capsys.readouterr().out
 
 

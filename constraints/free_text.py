@@ -1,0 +1,62 @@
+"""free_text: all texts, or those in which some phrases do not occur."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..automata.errors import ConstraintError
+from .constraint import Constraint, Text, to_bytes
+from .literal import choice
+from .regex import regex
+
+
+def free_text(without: Text | Iterable[Text] = ()) -> Constraint:
+    """All texts in which none of the phrases occurs; without phrases, all texts.
+
+    Exact: a text may end within a phrase, and a phrase is found however tokens cut it. Special tokens are no text, so
+    none is allowed. Raises ConstraintError for an empty phrase, which occurs in every text.
+
+    Complexity: one state for each proper prefix of a phrase; a mask is built once for each.
+    """
+    phrases = checked_phrases("free_text", without)
+    if not phrases:
+        return _named(any_text(), "free_text()")
+    shown = repr(phrases[0].decode("utf-8", "replace")) + (", ..." if len(phrases) > 1 else "")
+    return _named(~(any_text() + choice(phrases) + any_text()), f"free_text(without {shown})")
+
+
+def text_before(phrase: bytes, phrases: Iterable[bytes]) -> Constraint:
+    """The texts x such that in x + phrase no occurrence of any of the phrases ends before the end.
+
+    None of the phrases may end within the phrase itself. What an occurrence can have before the phrase begins are the
+    rests of the phrases whose ends are beginnings of it, so x neither contains a phrase nor ends with such a rest.
+    """
+    known = list(phrases)
+    rests = {p[:-k] for p in known for k in range(1, min(len(p), len(phrase))) if p.endswith(phrase[:k])}
+    refused = any_text() + choice(known) + any_text()
+    return ~(refused | any_text() + choice(rests) if rests else refused)
+
+
+def any_text() -> Constraint:
+    """All texts."""
+    return regex(r"(?s:.*)")
+
+
+def checked_phrases(function: str, phrases: Text | Iterable[Text]) -> list[bytes]:
+    """UTF-8 bytes of one phrase or several; a ConstraintError names what cannot be looked for in texts."""
+    found = [to_bytes(p) for p in ([phrases] if isinstance(phrases, (str, bytes)) else phrases)]
+    for phrase in found:
+        if not phrase:
+            raise ConstraintError(f"{function}: expected phrases of at least one character, got ''; leave it out")
+        try:
+            phrase.decode()
+        except UnicodeDecodeError:
+            raise ConstraintError(
+                f"{function}: expected phrases in UTF-8, got {phrase!r}, which occurs in no text"
+            ) from None
+    return found
+
+
+def _named(constraint: Constraint, source: str) -> Constraint:
+    constraint.source = source
+    return constraint

@@ -1,0 +1,117 @@
+"""reasoning: free text in tags, then a constrained answer."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from ..automata.errors import ConstraintError
+from .constraint import SPECIAL, Constraint, Text, to_bytes
+from .free_text import checked_phrases, free_text, text_before
+from .regex import regex
+from .sequence import optional, sequence
+
+_BETWEEN = r"[ \t\r\n]{0,4}"
+
+
+class Reasoned(NamedTuple):
+    """What a model wrote under :func:`reasoning`."""
+
+    reasoning: str | None
+    """The free text between begin and end; None where reasoning is optional and was left out."""
+    answer: Any
+    """The answer as text, or what ``then.parse`` makes of it."""
+
+
+class ReasoningConstraint(Constraint):
+    """Free text up to a phrase, then an answer; see :func:`reasoning`."""
+
+    __slots__ = ("_begin", "_end", "_required", "then")
+
+    def __init__(
+        self, whole: Constraint, begin: Constraint | Text, end: Constraint | Text, then: Constraint, required: bool
+    ) -> None:
+        """Keep the parts for parsing; use :func:`tokamata.reasoning`."""
+        super().__init__(
+            whole._native,
+            source=f"reasoning(then={then.source})",
+            report=whole._report,
+            special_tokens=whole.special_tokens,
+            has_raw_bytes=whole._has_raw_bytes,
+        )
+        self._begin = begin
+        self._end = end
+        self._required = required
+        self.then = then
+
+    def parse(self, text: Text) -> Reasoned:
+        """Split a member into reasoning and answer.
+
+        The answer is what ``then.parse`` returns where it has such a method, else a str. White space between them
+        belongs to neither. Special tokens may stand as their names or, in bytes, as their markers. Raises
+        ConstraintError for a text that is no member.
+        """
+        data = to_bytes(text)
+        marked = SPECIAL in data
+        begin, end = _written(self._begin, marked), _written(self._end, marked)
+        if data.startswith(begin):
+            thoughts, found, rest = data[len(begin) :].partition(end)
+            if found and SPECIAL not in thoughts:
+                return Reasoned(thoughts.decode(), self._answer(rest, text))
+        elif not self._required:
+            return Reasoned(None, self._answer(data, text, space=0))
+        raise self._no_member(text, f"the reasoning that ends with {end.decode('utf-8', 'backslashreplace')!r}")
+
+    def _answer(self, rest: bytes, text: Text, space: int = 4) -> Any:
+        """What ``then`` makes of the rest, without as much of the space before it as can be left out."""
+        parse = getattr(self.then, "parse", None)
+        for cut in range(min(space, len(rest) - len(rest.lstrip(b" \t\r\n"))), -1, -1):
+            answer = rest[cut:]
+            if self.then.accepts(answer):
+                return parse(answer) if parse else answer.decode("utf-8", "backslashreplace")
+            if parse:
+                with suppress(ConstraintError):  # special tokens may stand as names, which accepts does not know
+                    return parse(answer)
+        raise self._no_member(text, f"an answer of {self.then.source}")
+
+    def _no_member(self, text: Text, expected: str) -> ConstraintError:
+        return ConstraintError(f"reasoning: expected {expected}, got {text!r}, which is no member")
+
+
+def reasoning(
+    then: Constraint | Text,
+    *,
+    begin: Constraint | Text = "<think>",
+    end: Constraint | Text = "</think>",
+    required: bool = True,
+) -> ReasoningConstraint:
+    """Free text up to ``end``, then up to four characters of white space and a text of ``then``.
+
+    Args:
+        then: the constrained part.
+        begin: what the reasoning begins with; ``""`` where the prompt has it already, as the templates of many models
+            do. A text or a special token (:func:`tokamata.special_token`).
+        end: what ends the reasoning where it occurs first; a text or a special token.
+        required: False: the answer may come at once, without ``begin``.
+
+    Raises:
+        ConstraintError: an empty ``end``; ``required=False`` without a ``begin``, which would leave open what is
+            reasoning.
+    """
+    then = sequence(then)
+    if not required and not isinstance(begin, Constraint) and not begin:
+        raise ConstraintError("reasoning: required=False needs a begin, by which reasoning is told from an answer")
+    if isinstance(end, Constraint):
+        thoughts = free_text()
+    else:
+        (phrase,) = checked_phrases("reasoning", end)
+        thoughts = text_before(phrase, [phrase])
+    thought = sequence(begin, thoughts, end, regex(_BETWEEN))
+    return ReasoningConstraint((thought if required else optional(thought)) + then, begin, end, then, required)
+
+
+def _written(phrase: Constraint | Text, marked: bool) -> bytes:
+    if not isinstance(phrase, Constraint):
+        return to_bytes(phrase)
+    name = phrase.source.encode()
+    return SPECIAL + name + SPECIAL if marked else name

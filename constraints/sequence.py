@@ -1,0 +1,42 @@
+"""sequence and optional: constraints one after another."""
+
+from __future__ import annotations
+
+from .._core import Language
+from .constraint import Constraint, Text
+from .literal import literal
+
+
+def sequence(*parts: Constraint | Text) -> Constraint:
+    """A text of each part, one after another; str and bytes are literals. Without parts, the empty text.
+
+    The same as ``a + b + c``, linear in the number of parts. Raises TypeError for anything else.
+    """
+    constraints = [_checked("sequence", part) for part in parts]
+    if len(constraints) < 2:
+        return constraints[0] if constraints else literal("")
+    first, rest = constraints[0], constraints[1:]
+    source = "(" + " + ".join(part.source for part in constraints) + ")"
+    return first._combined(Language.concat([part._native for part in constraints]), source, *rest)
+
+
+def optional(part: Constraint | Text) -> Constraint:
+    """A text of the part, or nothing."""
+    return _checked("optional", part).repeat(0, 1)
+
+
+def any_of(parts: list[Constraint]) -> Constraint:
+    """A text of any of one or more parts; linear in their number."""
+    first, rest = parts[0], parts[1:]
+    if not rest:
+        return first
+    source = "(" + " | ".join(part.source for part in parts) + ")"
+    return first._combined(Language.union_([part._native for part in parts]), source, *rest)
+
+
+def _checked(function: str, part: object) -> Constraint:
+    if isinstance(part, Constraint):
+        return part
+    if isinstance(part, (str, bytes)):
+        return literal(part)
+    raise TypeError(f"{function}: expected a Constraint, str or bytes, got {type(part).__name__}")

@@ -1,0 +1,85 @@
+"""Tool definitions in the format of OpenAI's API, and which of them may be called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..automata.errors import ConstraintError, UnsupportedError
+
+Mode = Literal["none", "auto", "required"]
+_NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}
+_MODES = ("none", "auto", "required")
+
+
+@dataclass(frozen=True)
+class ToolDefinition:
+    """One tool: its name, the JSON Schema of its arguments, and where that stands in the definitions."""
+
+    name: str
+    parameters: Any
+    place: str  # JSON Pointer of the schema
+
+
+def read_definitions(definitions: Iterable[Mapping[str, Any]], strict: bool | None) -> list[ToolDefinition]:
+    """The tools of a list of definitions.
+
+    Each is ``{"type": "function", "function": {"name", "parameters", "strict", ...}}`` or, as in the Responses API,
+    has these at the top. Without parameters a tool takes none. ``strict`` True or False overrides the definitions';
+    a tool that is not strict takes any JSON object.
+    """
+    if isinstance(definitions, (str, bytes, Mapping)):
+        raise TypeError(f"tools: expected a list of tool definitions, got {type(definitions).__name__}")
+    tools: list[ToolDefinition] = []
+    for i, given in enumerate(definitions):
+        function, place = _function(given, i)
+        name = function.get("name")
+        if not isinstance(name, str) or not name:
+            raise ConstraintError(f'tools: at "{place}/name": expected the name of a function, got {name!r}')
+        if any(tool.name == name for tool in tools):
+            raise ConstraintError(f'tools: at "{place}/name": there is another tool {name!r}; rename one of them')
+        declared = function.get("strict")
+        loose = declared is False if strict is None else not strict
+        parameters = {"type": "object"} if loose else function.get("parameters")
+        tools.append(ToolDefinition(name, _NO_PARAMETERS if parameters is None else parameters, f"{place}/parameters"))
+    return tools
+
+
+def _function(given: Mapping[str, Any], i: int) -> tuple[Mapping[str, Any], str]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f'tools: at "/{i}": expected a tool definition as a dict, got {type(given).__name__}')
+    kind = given.get("type", "function")
+    if kind != "function":
+        raise UnsupportedError(f'tools: at "/{i}/type": expected "function", got {kind!r}; other tools have no schema')
+    if "function" not in given:
+        return given, f"/{i}"
+    function = given["function"]
+    if not isinstance(function, Mapping):
+        raise ConstraintError(f'tools: at "/{i}/function": expected a dict, got {type(function).__name__}')
+    return function, f"/{i}/function"
+
+
+def read_choice(choice: str | Mapping[str, Any], tools: list[ToolDefinition]) -> tuple[Mode, list[ToolDefinition]]:
+    """Whether tools may or must be called, and which: "none", "auto", "required" or one by name."""
+    if isinstance(choice, str):
+        if choice not in _MODES:
+            named = '{"type": "function", "function": {"name": ...}}'
+            raise ValueError(f'tools: expected tool_choice "none", "auto", "required" or {named}, got {choice!r}')
+        mode: Mode = choice  # type: ignore[assignment]
+        if mode == "required" and not tools:
+            raise ConstraintError('tools: tool_choice "required" needs at least one tool, got none')
+        return mode, ([] if mode == "none" else tools)
+    if not isinstance(choice, Mapping):
+        raise TypeError(f"tools: expected tool_choice as str or dict, got {type(choice).__name__}")
+    function = choice.get("function", choice)
+    name = function.get("name") if isinstance(function, Mapping) else None
+    if choice.get("type") != "function" or not isinstance(name, str):
+        raise ValueError(
+            f'tools: expected tool_choice {{"type": "function", "function": {{"name": ...}}}}, got {dict(choice)!r}'
+        )
+    chosen = [tool for tool in tools if tool.name == name]
+    if not chosen:
+        known = ", ".join(tool.name for tool in tools) or "(none)"
+        raise ConstraintError(f"tools: tool_choice names {name!r}, which is none of the tools: {known}")
+    return "required", chosen
