@@ -1,19 +1,25 @@
 """Constraints: regular expressions, literals and automata as sets of texts."""
 
 from .constraint import Constraint, Limits, ReportEntry
+from .delimited_list import delimited_list
+from .delimited_subsequence_of import delimited_subsequence_of
 from .free_text import free_text
 from .from_fst import from_fst
 from .grammar import grammar
 from .grammar_pdt import grammar_pdt
 from .json_schema import json_schema, json_value
 from .literal import choice, literal
+from .quoted_text import quoted_text
 from .reasoning import Reasoned, ReasoningConstraint, reasoning
 from .regex import regex
 from .sequence import optional, sequence
 from .special_token import special_token
 from .structural_tags import Tag, structural_tags
+from .substring_of import substring_of
+from .text_until import text_until
 from .tool_format import ToolFormat
 from .tools import Reply, ToolCall, ToolsConstraint, tools
+from .unquoted_text import unquoted_text
 
 __all__ = [
     "Constraint",
@@ -27,6 +33,8 @@ __all__ = [
     "ToolFormat",
     "ToolsConstraint",
     "choice",
+    "delimited_list",
+    "delimited_subsequence_of",
     "free_text",
     "from_fst",
     "grammar",
@@ -35,10 +43,14 @@ __all__ = [
     "json_value",
     "literal",
     "optional",
+    "quoted_text",
     "reasoning",
     "regex",
     "sequence",
     "special_token",
     "structural_tags",
+    "substring_of",
+    "text_until",
     "tools",
+    "unquoted_text",
 ]

@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from .._core import regex as _native_regex
+from .._core import regex_named as _native_named
 from ..automata.errors import UnsupportedError
 from .constraint import Constraint, Limits
 
@@ -13,6 +14,16 @@ Syntax = Literal["python", "ecma"]
 
 _FLAGS = ((re.ASCII, "a"), (re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, "s"), (re.VERBOSE, "x"))
 _MOST_DEPTH = 1000
+
+# Groups of these names stand for constraints of their own; see named_groups.py.
+NAMES = (
+    "QUOTED_TEXT",
+    "UNQUOTED_TEXT",
+    "TEXT_UNTIL",
+    "SUBSTRING_OF",
+    "DELIMITED_LIST",
+    "DELIMITED_SUBSEQUENCE_OF",
+)
 
 
 def regex(
@@ -31,6 +42,11 @@ def regex(
     Lookahead, lookbehind, ``\b`` and anchors are compiled away exactly wherever they stand; atomic groups and
     possessive quantifiers too, where what they match is decided (``\d++``, ``(?>a|ab)``). Greedy and lazy quantifiers
     are the same language. Code points that are not characters (lone surrogates) match nothing.
+
+    Groups of some names stand for constraints of their own (Koo et al. 2024, Table 1): ``(?P<QUOTED_TEXT>)``,
+    ``(?P<UNQUOTED_TEXT>)``, ``(?P<TEXT_UNTIL>phrase)``, ``(?P<SUBSTRING_OF>text)``, ``(?P<DELIMITED_LIST>, |element)``,
+    ``(?P<DELIMITED_SUBSEQUENCE_OF>, |red|green|blue)``; see the functions of these names in lower case. They may occur
+    more than once, and not inside lookaround.
 
     Building is linear in the pattern and counters stay symbolic. Raises ConstraintError for a malformed pattern (with
     the position, in characters), UnsupportedError for what is not regular (backreferences, conditional groups),
@@ -51,8 +67,29 @@ def regex(
         raise UnsupportedError("regex: expected a str pattern, got bytes; decode it (texts are UTF-8)")
     if not isinstance(pattern, str):
         raise TypeError(f"regex: expected a pattern as str or re.Pattern, got {type(pattern).__name__}")
-    native = _native_regex(
-        pattern.encode("utf-8", "surrogatepass"), syntax, flags, max_depth, limits._native() if limits else None
-    )
+    return _compiled(pattern, syntax, flags, max_depth, limits)
+
+
+def _compiled(pattern: str, syntax: Syntax, flags: str, max_depth: int, limits: Limits | None) -> Constraint:
     shown = pattern if len(pattern) <= 60 else pattern[:57] + "..."
-    return Constraint(native, source=f"regex({shown!r})")
+    source = f"regex({shown!r})"
+    data = pattern.encode("utf-8", "surrogatepass")
+    own = limits._native() if limits else None
+    if syntax == "python" and "(?P<" in pattern and (groups := _named_groups(data, flags, max_depth)):
+        native = _native_regex(data, syntax, flags, max_depth, own, NAMES, [group._native for group in groups])
+        return groups[0]._combined(native, source, *groups[1:])
+    return Constraint(_native_regex(data, syntax, flags, max_depth, own), source=source)
+
+
+def _named_groups(data: bytes, flags: str, max_depth: int) -> list[Constraint]:
+    """The constraints of the groups whose names stand for one, in order."""
+    from .named_groups import named_group  # which needs regular expressions itself
+
+    found = []
+    for name, position, inside, alternatives in _native_named(data, flags, max_depth, NAMES):
+
+        def compiled(part: bytes, inside: str = inside) -> Constraint:
+            return _compiled(part.decode("utf-8", "surrogatepass"), "python", inside, max_depth, None)
+
+        found.append(named_group(name, position, alternatives, compiled))
+    return found

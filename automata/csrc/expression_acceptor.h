@@ -33,6 +33,18 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     f(pool_->LeafOf(e), pool_->LeafState(e));
     return true;
   }
+  // Calls f(LeafAutomaton*, state of it, state after it) under the lock where q is a leaf and a rest, kDead for none;
+  // whether it is.
+  template <class F>
+  bool WithLeafAndRest(State q, F&& f) {
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    const Expr e = Source(q);
+    const bool more = pool_->Kind(e) == ExprKind::kConcat;
+    const Expr head = more ? pool_->Head(e) : e;
+    if (pool_->Kind(head) != ExprKind::kLeaf) return false;
+    f(pool_->LeafOf(head), pool_->LeafState(head), more ? StateOf(pool_->Tail(e)) : kDead);
+    return true;
+  }
   size_t MemoryBytes() const override;
 
   std::shared_ptr<DelayedAcceptor> Renewed() const override;

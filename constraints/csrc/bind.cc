@@ -11,6 +11,8 @@ void BindConstraints(nb::module_& m) {
   BindJsonSchema(m);
   BindJsonWrite(m);
   BindGrammar(m);
+  BindSubstrings(m);
+  BindDelimited(m);
   BindJsonLeaves(m);
   BindSchemaDocuments(m);
 }

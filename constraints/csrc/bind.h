@@ -10,4 +10,6 @@ void BindSchemaDocuments(nanobind::module_& m);  // bind_schema_documents.cc
 void BindJsonSchema(nanobind::module_& m);  // bind_json_schema.cc
 void BindJsonWrite(nanobind::module_& m);   // bind_json_write.cc
 void BindGrammar(nanobind::module_& m);     // bind_grammar.cc
+void BindSubstrings(nanobind::module_& m);  // bind_substrings.cc
+void BindDelimited(nanobind::module_& m);   // bind_delimited.cc
 }  // namespace tokamata

@@ -1,6 +1,7 @@
 // Python binding of the regex front end.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "automata/csrc/language.h"
 #include "constraints/csrc/bind.h"
@@ -26,25 +27,68 @@ uint32_t LookupName(std::string_view name) {
   }
 }
 
-Language CompileLanguage(const nb::bytes& pattern, const std::string& syntax, const std::string& flags,
-                         uint32_t max_depth, const Limits* limits) {
+RegexOptions OptionsOf(const std::string& syntax, const std::string& flags, uint32_t max_depth) {
   RegexOptions options;
   options.syntax = syntax == "ecma" ? RegexSyntax::kEcma : RegexSyntax::kPython;
   options.flags = flags;
   options.depth = max_depth;
   options.lookup_name = LookupName;
+  return options;
+}
+
+Language CompileLanguage(const nb::bytes& pattern, const std::string& syntax, const std::string& flags,
+                         uint32_t max_depth, const Limits* limits, const std::vector<std::string>& named,
+                         const std::vector<const Language*>& languages) {
+  RegexOptions options = OptionsOf(syntax, flags, max_depth);
+  options.named = named;
   const std::string_view view(pattern.c_str(), pattern.size());
   nb::gil_scoped_release release;
-  return Language::Build([&](Expressions* pool) { return CompileRegex(pool, view, options); },
-                         limits ? *limits : Limits());
+  return Language::Build(
+      [&](Expressions* pool) {
+        for (const Language* language : languages) {
+          const ExpressionAcceptor& acceptor = *language->Acceptor();
+          options.languages.push_back(
+              acceptor.WithPool([&](const Expressions& other) { return pool->Import(other, acceptor.Root()); }));
+        }
+        return CompileRegex(pool, view, options);
+      },
+      limits ? *limits : Limits());
+}
+
+// Name, position, flags and alternatives (pattern, and its text if it matches just one) of each named group.
+nb::list FindNamed(const nb::bytes& pattern, const std::string& flags, uint32_t max_depth,
+                   const std::vector<std::string>& named) {
+  RegexOptions options = OptionsOf("python", flags, max_depth);
+  options.named = named;
+  const std::string_view view(pattern.c_str(), pattern.size());
+  const RegexTree tree = [&] {
+    nb::gil_scoped_release release;
+    return ParseRegex(view, options);
+  }();
+  nb::list out;
+  const auto bytes = [](const std::string& s) { return nb::bytes(s.data(), s.size()); };
+  for (const NamedGroup& g : tree.named) {
+    nb::list alternatives;
+    for (const auto& a : g.alternatives)
+      alternatives.append(nb::make_tuple(bytes(a.pattern), a.is_text ? nb::object(bytes(a.text)) : nb::none()));
+    out.append(nb::make_tuple(g.name, g.position, g.flags, alternatives));
+  }
+  return out;
 }
 
 }  // namespace
 
 void BindRegex(nb::module_& m) {
   m.def("regex", &CompileLanguage, "pattern"_a, "syntax"_a, "flags"_a, "max_depth"_a,
-        "limits"_a = nb::none(),
+        "limits"_a = nb::none(), "named"_a = std::vector<std::string>(), "languages"_a = std::vector<const Language*>(),
+        nb::sig("def regex(pattern: bytes, syntax: str, flags: str, max_depth: int, limits: Limits | None = None, "
+                "named: collections.abc.Sequence[str] = (), languages: collections.abc.Sequence[Language] = ()) "
+                "-> Language"),
         "The language of a pattern (UTF-8, lone surrogates encoded too); flags of \"aimsx\".");
+  m.def("regex_named", &FindNamed, "pattern"_a, "flags"_a, "max_depth"_a, "named"_a,
+        nb::sig("def regex_named(pattern: bytes, flags: str, max_depth: int, named: collections.abc.Sequence[str]) "
+                "-> list[tuple[str, int, str, list[tuple[bytes, bytes | None]]]]"),
+        "The groups whose names stand for languages.");
 }
 
 }  // namespace tokamata

@@ -73,7 +73,8 @@ bool RegexLowering::FindAsserts(uint32_t node) {
     case RegexKind::kEpsilon:
     case RegexKind::kNone:
     case RegexKind::kCharacter:
-    case RegexKind::kSet: return false;
+    case RegexKind::kSet:
+    case RegexKind::kLanguage: return false;
     case RegexKind::kConcat:
     case RegexKind::kAlternate:
       for (uint32_t c = n.first; c; c = tree_.nodes[c].next) found = FindAsserts(c) || found;
@@ -197,6 +198,7 @@ Expr RegexLowering::Plain(uint32_t node) {
     }
     case RegexKind::kRepeat: return pool_.Repeat(Plain(n.first), n.low, n.high);
     case RegexKind::kGroup: return Plain(n.first);
+    case RegexKind::kLanguage: return options_.languages.at(n.first);
     default: Unsupported(node, "assertion", "move it out of the group");
   }
 }

@@ -280,6 +280,7 @@ RegexContext::Vector RegexContext::Before(uint32_t node, const Vector& after) {
       return out;
     }
     case RegexKind::kGroup: return Before(n.first, after);
+    case RegexKind::kLanguage: LooksInto(node);
     case RegexKind::kRepeat: return BeforeRepeat(node, after);
     default:
       for (size_t q = 0; q < num_states_; ++q) out[q] = Filter(node, q, after[q]);
@@ -406,6 +407,11 @@ void RegexContext::TooManyContexts(uint32_t node) const {
                         "shorten what is looked for, or bound the repetition");
 }
 
+void RegexContext::LooksInto(uint32_t node) const {
+  lowering_.Unsupported(node, "named group that an assertion beside it looks into",
+                        "take the assertion out, or say in other words what stands beside the group");
+}
+
 void RegexContext::CheckGrowth(uint32_t node) const {
   constexpr size_t kMostExpressions = 300'000;  // the star of a matrix may cost more than its third power
   if (pool_.Size() - size_at_start_ > kMostExpressions) TooManyContexts(node);
@@ -474,6 +480,7 @@ RegexContext::Matrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
       }
       return m;
     case RegexKind::kGroup: return Transfer(n.first, s);
+    case RegexKind::kLanguage: LooksInto(node);
     case RegexKind::kRepeat: {
       const Matrix body = Transfer(n.first, s);
       const uint32_t copies = n.high == kUnbounded ? n.low : n.high;

@@ -72,6 +72,7 @@ class RegexContext {
   Matrix Product(const Matrix& a, const Matrix& b);
   Matrix Star(Matrix m, uint32_t node);
   [[noreturn]] void TooManyContexts(uint32_t node) const;
+  [[noreturn]] void LooksInto(uint32_t node) const;
   void CheckGrowth(uint32_t node) const;
   void Spend(uint32_t node);  // bounds the copies of what is unrolled
 

@@ -111,7 +111,8 @@ bool IsZeroWidth(const RegexTree& tree, uint32_t node) {
   const RegexNode& n = tree.nodes[node];
   switch (n.kind) {
     case RegexKind::kCharacter:
-    case RegexKind::kSet: return false;
+    case RegexKind::kSet:
+    case RegexKind::kLanguage: return false;
     case RegexKind::kConcat:
     case RegexKind::kAlternate:
       for (uint32_t c = n.first; c; c = tree.nodes[c].next)

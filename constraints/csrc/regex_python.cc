@@ -440,13 +440,18 @@ class PythonParser : public RegexParser {
         if (Match('<')) {
           std::tie(name, name_end) = ReadName('>', start);
           CheckName(name, name_end);
+          const auto& named = options_.named;
+          if (std::find(named.begin(), named.end(), Slice(name, name_end)) != named.end()) {
+            ParseNamed(depth, *flags, start, Slice(name, name_end), items);
+            return;
+          }
           if (names_.count(Slice(name, name_end)))
             Fail(name, "second group named \"" + Slice(name, name_end) + "\"", "rename one of them");
           capture = true;
         } else if (Match('=')) {
           const auto [from, to] = ReadName(')', start);
           CheckName(from, to);
-          Append(items, BackReference(NamedGroup(from, to), start));
+          Append(items, BackReference(FindGroup(from, to), start));
           return;
         } else {
           Fail(start, "unknown group (?P" + Slice(at_, at_ + 1), "use (?P<name>...) for a named group");
@@ -489,7 +494,43 @@ class PythonParser : public RegexParser {
     Append(items, node);
   }
 
-  uint32_t NamedGroup(size_t from, size_t to) {
+  // What is inside a group whose name stands for a language, and its end.
+  void ParseNamed(uint32_t depth, uint32_t flags, size_t start, const std::string& name, Sequence* items) {
+    NamedGroup group;
+    group.name = name;
+    group.position = static_cast<uint32_t>(start);
+    if (in_look_) Unsupported(start, "named group " + name + " inside a lookaround", "write out what to look for");
+    for (const char c : std::string_view("aimsx"))
+      if (flags & FlagOf(static_cast<uint32_t>(c))) group.flags.push_back(c);
+    do {
+      const size_t from = at_;
+      const uint32_t node = ParseSequence(depth, &flags, false);
+      NamedGroup::Alternative alternative;
+      alternative.pattern = Slice(from, at_);
+      alternative.is_text = AppendText(node, &alternative.text);
+      group.alternatives.push_back(std::move(alternative));
+    } while (Match('|'));
+    Close(start);
+    Append(items, Add(RegexKind::kLanguage, start, static_cast<uint32_t>(tree_.named.size())));
+    tree_.named.push_back(std::move(group));
+  }
+
+  // Appends the one text that a node matches; false where it is no plain text.
+  bool AppendText(uint32_t node, std::string* out) const {
+    const RegexNode& n = tree_.nodes[node];
+    if (n.kind == RegexKind::kEpsilon) return true;
+    if (n.kind == RegexKind::kGroup) return AppendText(n.first, out);
+    if (n.kind == RegexKind::kCharacter && (n.first < 0xD800 || n.first >= 0xE000)) {
+      AppendUtf8(n.first, out);
+      return true;
+    }
+    if (n.kind != RegexKind::kConcat) return false;
+    for (uint32_t c = n.first; c; c = tree_.nodes[c].next)
+      if (!AppendText(c, out)) return false;
+    return true;
+  }
+
+  uint32_t FindGroup(size_t from, size_t to) {
     const auto found = names_.find(Slice(from, to));
     if (found == names_.end()) Fail(from, "unknown group name \"" + Slice(from, to) + "\"", "name an earlier group");
     return found->second;
@@ -506,7 +547,9 @@ class PythonParser : public RegexParser {
     }
     const uint32_t outer = lookbehind_;
     if (behind && !lookbehind_) lookbehind_ = static_cast<uint32_t>(groups_.size());
+    ++in_look_;
     const uint32_t child = ParseAlternation(depth, flags);
+    --in_look_;
     lookbehind_ = outer;
     Close(start);
     if (behind) {
@@ -534,7 +577,7 @@ class PythonParser : public RegexParser {
       conditions_.emplace(group, from);
     } else {
       CheckName(from, to);
-      group = NamedGroup(from, to);
+      group = FindGroup(from, to);
     }
     CheckLookbehindGroup(group, start);
     ParseSequence(depth, &flags, false);
@@ -624,6 +667,7 @@ class PythonParser : public RegexParser {
       }
       case RegexKind::kGroup:
       case RegexKind::kAtomic: return WidthOf(n.first);
+      case RegexKind::kLanguage: return {0, kMaxWidth};
       default: return w;
     }
   }
@@ -632,6 +676,7 @@ class PythonParser : public RegexParser {
   std::vector<Group> groups_{Group{}};
   std::map<std::string, uint32_t> names_;
   std::map<uint32_t, size_t> conditions_;  // group numbers of conditional groups, checked at the end
+  uint32_t in_look_ = 0;                   // lookarounds that are open
   uint32_t lookbehind_ = 0;                // groups that existed before the outermost open lookbehind
 };
 

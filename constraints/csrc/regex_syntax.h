@@ -27,6 +27,22 @@ struct RegexOptions {
   uint32_t contexts = 200;      // assertion contexts told apart
   // The character of a Unicode name (Python's \N{..}); a value above U+10FFFF: there is none.
   std::function<uint32_t(std::string_view)> lookup_name;
+  // Python's syntax: names of groups (?P<NAME>...) that stand for languages of their own. The n-th of them in a pattern
+  // is languages[n]; where there are too few, the tree says what they are and cannot be lowered.
+  std::vector<std::string> named;
+  std::vector<Expr> languages;
+};
+
+// A group whose name stands for a language.
+struct NamedGroup {
+  struct Alternative {
+    std::string pattern;
+    bool is_text = false;  // it matches exactly one text:
+    std::string text;
+  };
+  std::string name, flags;  // the flags of "aimsx" inside
+  uint32_t position = 0;
+  std::vector<Alternative> alternatives;
 };
 
 enum class RegexKind : uint8_t {
@@ -48,6 +64,7 @@ enum class RegexKind : uint8_t {
   kLineStart,    // nothing before, or a line terminator (first: index of their set)
   kLineEnd,      // nothing after, or a line terminator (likewise)
   kBoundary,     // first: index of the set of word characters; negated: \B
+  kLanguage,     // first: index of a named group
 };
 
 struct RegexNode {
@@ -64,6 +81,7 @@ struct RegexTree {
   std::vector<CodePointRanges> sets;          // normalized
   uint32_t root = 0;
   std::vector<uint32_t> text;  // the pattern's code points
+  std::vector<NamedGroup> named;
 };
 
 RegexTree ParseRegex(std::string_view pattern_utf8, const RegexOptions& options);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "decode/csrc/substring_mask.h"
 #include "decode/csrc/walk.h"
 
 namespace tokamata {
@@ -89,7 +90,7 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
-  if (grammars_ && BuildLexed(q, row)) return;
+  if (grammars_ && (BuildLexed(q, row) || BuildPieces(q, row, depth))) return;
   if (depth < kMaxDepth && BuildBounded(q, row, depth)) return;
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
@@ -132,6 +133,49 @@ bool MaskBuilder::BuildLexed(State q, uint32_t* row) {
     built = true;
   });
   return built;
+}
+
+// A piece of a text and what follows it, or a union with such a state.
+bool MaskBuilder::BuildPieces(State q, uint32_t* row, int depth) {
+  const SuffixAutomaton* text = nullptr;
+  Substrings::Ranges ranges;
+  bool final = false;
+  State rest = DelayedAcceptor::kDead;
+  const auto read = [&](LeafAutomaton* leaf, uint32_t state, State after) {
+    auto* pieces = dynamic_cast<Substrings*>(leaf);
+    if (!pieces) return;
+    text = &pieces->Automaton();
+    ranges = pieces->RangesOf(state);
+    final = pieces->IsFinal(state);
+    rest = after;
+  };
+  grammars_->WithLeafAndRest(q, read);
+  if (!text) {
+    if (depth >= kMaxDepth) return false;
+    const std::vector<State> parts = acceptor_->Alternatives(q, kMaxAlternatives);
+    for (State a : parts) grammars_->WithLeafAndRest(a, read);
+    if (!text) return false;
+    std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
+    std::vector<uint32_t> part(factoring_.Words());
+    for (State a : parts) {
+      BuildAny(Canonical(a), part.data(), depth + 1);
+      OrRow(part.data(), factoring_.Words(), row);
+    }
+    return true;
+  }
+  std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
+  const size_t base = stack_.size();
+  const ByteSet follows = rest ? acceptor_->Live(rest) : ByteSet();
+  const auto inside = [&](uint32_t node) { SetTokens(trie_, node, row); };
+  const auto ends = [&](uint32_t node) {
+    if (!follows.Any()) return;
+    bool any = node == 0;
+    trie_.ForEachChild(node, [&](uint32_t child) { any = any || follows.Has(trie_.nodes[child].byte); });
+    if (any) stack_.push_back({node, Near(rest, trie_, node)});
+  };
+  WalkSubstrings(*text, ranges, final, trie_, inside, ends);
+  Drain(base, row);
+  return true;
 }
 
 MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {

@@ -93,6 +93,7 @@ class MaskBuilder {
   bool AgreeBeyondAscii(State a, State b);
   void BuildAny(State q, uint32_t* row, int depth);
   bool BuildLexed(State q, uint32_t* row);
+  bool BuildPieces(State q, uint32_t* row, int depth);
   bool BuildBounded(State q, uint32_t* row, int depth);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   void BuildExcluding(State q, const Loop& loop, uint32_t* row);

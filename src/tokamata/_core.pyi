@@ -227,10 +227,23 @@ class Language:
     def num_states(self) -> int: ...
     def memory_bytes(self) -> int: ...
 
-def regex(pattern: bytes, syntax: str, flags: str, max_depth: int, limits: Limits | None = None) -> Language:
+def regex(
+    pattern: bytes,
+    syntax: str,
+    flags: str,
+    max_depth: int,
+    limits: Limits | None = None,
+    named: Sequence[str] = (),
+    languages: Sequence[Language] = (),
+) -> Language:
     """
     The language of a pattern (UTF-8, lone surrogates encoded too); flags of "aimsx".
     """
+
+def regex_named(
+    pattern: bytes, flags: str, max_depth: int, named: Sequence[str]
+) -> list[tuple[str, int, str, list[tuple[bytes, bytes | None]]]]:
+    """The groups whose names stand for languages."""
 
 class JsonDocument:
     """A parsed JSON text; nodes are named by JSON Pointers."""
@@ -353,6 +366,14 @@ def grammar(
 ) -> Language:
     """
     The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s.
+    """
+
+def substrings(text: bytes, by: str, limits: Limits | None = None) -> Language:
+    """The pieces of a text, by "characters", "words" or "lines"."""
+
+def delimited_subsequence(items: Sequence[Language], delimiter: Language, limits: Limits | None = None) -> Language:
+    """
+    Some of the items, at least one, in order, with delimiters between them.
     """
 
 def json_string(what: str, text: bytes, canonical: bool, complement: bool = False) -> Language:

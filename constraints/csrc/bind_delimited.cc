@@ -1,0 +1,34 @@
+// Python binding of lists in a given order.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+#include "automata/csrc/language.h"
+#include "constraints/csrc/bind.h"
+#include "constraints/csrc/delimited.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tokamata {
+
+void BindDelimited(nb::module_& m) {
+  m.def(
+      "delimited_subsequence",
+      [](const std::vector<const Language*>& items, const Language& delimiter, const Limits* limits) {
+        return Language::Build(
+            [&](Expressions* pool) {
+              const auto import = [pool](const Language& language) {
+                const ExpressionAcceptor& acceptor = *language.Acceptor();
+                return acceptor.WithPool([&](const Expressions& other) { return pool->Import(other, acceptor.Root()); });
+              };
+              std::vector<Expr> roots;
+              for (const Language* item : items) roots.push_back(import(*item));
+              return DelimitedSubsequence(pool, roots, import(delimiter));
+            },
+            limits ? *limits : Limits());
+      },
+      "items"_a, "delimiter"_a, "limits"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
+      "Some of the items, at least one, in order, with delimiters between them.");
+}
+
+}  // namespace tokamata

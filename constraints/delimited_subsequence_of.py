@@ -1,0 +1,36 @@
+"""delimited_subsequence_of: some of a row of options, in its order, with a delimiter between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .._core import delimited_subsequence as _native_subsequence
+from .constraint import Constraint, Limits, Text
+from .literal import literal
+
+
+def delimited_subsequence_of(
+    options: Iterable[Constraint | Text],
+    delimiter: Constraint | Text = ", ",
+    *,
+    empty: bool = False,
+    limits: Limits | None = None,
+) -> Constraint:
+    """Some of the options, each at most once and in the order given, the delimiter between neighbours.
+
+    At least one of them; with ``empty``, or none. The expression is linear in the options. In `regex`:
+    ``(?P<DELIMITED_SUBSEQUENCE_OF>, |red|green|blue)``, the delimiter first. Raises ValueError where there are no
+    options. Source: Koo et al. (2024), Table 1.
+    """
+    if isinstance(options, (str, bytes, Constraint)):
+        raise TypeError("delimited_subsequence_of: expected several options, got one; see delimited_list for elements")
+    items = [o if isinstance(o, Constraint) else literal(o) for o in options]
+    if not items:
+        raise ValueError("delimited_subsequence_of: expected at least one option, got none")
+    between = delimiter if isinstance(delimiter, Constraint) else literal(delimiter)
+    native = _native_subsequence(
+        [item._native for item in items], between._native, limits._native() if limits else None
+    )
+    shown = ", ".join(item.source for item in items[:3]) + (", ..." if len(items) > 3 else "")
+    made = items[0]._combined(native, f"delimited_subsequence_of([{shown}], {between.source})", *items[1:], between)
+    return made | "" if empty else made
