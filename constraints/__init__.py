@@ -1,6 +1,7 @@
 """Constraints: regular expressions, literals and automata as sets of texts."""
 
 from .constraint import Constraint, Limits, ReportEntry
+from .dataclass_call import dataclass_call
 from .delimited_list import delimited_list
 from .delimited_subsequence_of import delimited_subsequence_of
 from .free_text import free_text
@@ -33,6 +34,7 @@ __all__ = [
     "ToolFormat",
     "ToolsConstraint",
     "choice",
+    "dataclass_call",
     "delimited_list",
     "delimited_subsequence_of",
     "free_text",

@@ -13,6 +13,7 @@ void BindConstraints(nb::module_& m) {
   BindGrammar(m);
   BindSubstrings(m);
   BindDelimited(m);
+  BindRuleBodies(m);
   BindJsonLeaves(m);
   BindSchemaDocuments(m);
 }

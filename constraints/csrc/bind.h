@@ -12,4 +12,5 @@ void BindJsonWrite(nanobind::module_& m);   // bind_json_write.cc
 void BindGrammar(nanobind::module_& m);     // bind_grammar.cc
 void BindSubstrings(nanobind::module_& m);  // bind_substrings.cc
 void BindDelimited(nanobind::module_& m);   // bind_delimited.cc
+void BindRuleBodies(nanobind::module_& m);  // bind_rule_bodies.cc
 }  // namespace tokamata

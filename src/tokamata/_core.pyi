@@ -376,6 +376,17 @@ def delimited_subsequence(items: Sequence[Language], delimiter: Language, limits
     Some of the items, at least one, in order, with delimiters between them.
     """
 
+def rules(
+    leaves: Sequence[Language],
+    nodes: Sequence[tuple[str, Sequence[int], int, int]],
+    bodies: Sequence[int],
+    names: Sequence[str],
+    limits: Limits | None = None,
+) -> Language:
+    """
+    The language of the first of several rules. Nodes (kind, operands, low, high): a "leaf" (low: which), "concat" and "union" of operands, "repeat" from low to high (-1: unbounded), a "call" (low: the rule).
+    """
+
 def json_string(what: str, text: bytes, canonical: bool, complement: bool = False) -> Language:
     """
     Contents of JSON strings: "any", the "literal" text, or those that the "pattern" matches.

@@ -21,6 +21,7 @@ assert_type(len(vocabulary), int)
 
 a = tokamata.regex("a*")
 b = tokamata.choice(["x", b"y"])
+assert_type(tokamata.dataclass_call(int).parse("1"), int)
 assert_type(a | b, tokamata.Constraint)
 assert_type(a & b, tokamata.Constraint)
 assert_type(a - b, tokamata.Constraint)

@@ -1,0 +1,445 @@
+"""From annotations to forms: which Python expressions are values of a type."""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import enum
+import inspect
+import keyword
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from ..automata.errors import ConstraintError, UnsupportedError
+from .constraint import ReportEntry
+from .python_bounds import Bounds
+from .python_call import CallForm, Parameter
+from .python_forms import (
+    ConstantForm,
+    DictForm,
+    FloatForm,
+    Form,
+    IntForm,
+    ItemsForm,
+    LiteralForm,
+    NamedForm,
+    NameForm,
+    RecordForm,
+    StringForm,
+    TupleForm,
+    UnionForm,
+    is_hashable,
+)
+from .python_values import VALUE_FORMS
+
+_WITHOUT_MEMBERS = (collections.abc.Callable, type)
+_LISTS = (list, collections.abc.MutableSequence)
+_LISTS_OR_TUPLES = (collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
+_SETS = (set, collections.abc.Set, collections.abc.MutableSet)
+_DICTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class Annotations:
+    """Turns annotations into forms; each class becomes one form, so classes may contain themselves."""
+
+    def __init__(
+        self, function: str, names: Mapping[str, object] | None = None, local: Mapping[str, object] | None = None
+    ) -> None:
+        """Names for annotations that are strings: ``names`` come before globals, ``local`` where nothing else is known.
+
+        ``function`` begins error texts.
+        """
+        self.function = function
+        self.names = dict(names or {})
+        self._local = dict(local or {})
+        self.report: list[ReportEntry] = []
+        self._classes: dict[object, Form] = {}
+        self._by_name: dict[str, object] = {}
+        self._hashed: list[tuple[Form, str, str]] = []
+        self._literal: LiteralForm | None = None
+        self._key: LiteralForm | None = None
+
+    # ---- errors
+    def refused(self, place: str, got: object, reason: str) -> UnsupportedError:
+        """An error about what cannot be enforced."""
+        return UnsupportedError(f"{self.function}: {place}: {_shown(got)}: {reason}")
+
+    def finish(self) -> None:
+        """Check what could not be known before all forms were complete."""
+        for form, place, what in self._hashed:
+            if not is_hashable(form):
+                raise UnsupportedError(
+                    f"{self.function}: {place}: {what} must be hashable, and values of this type are not; "
+                    "use a frozen dataclass, a tuple or a frozenset"
+                )
+
+    # ---- annotations
+    def form(self, annotation: object, place: str, variables: Mapping[object, object] | None = None) -> Form:
+        """The form of an annotation. Raises UnsupportedError, with the place, for what cannot be enforced exactly."""
+        annotation, bounds = self._annotated(annotation, place)
+        made = self._plain(annotation, place, bounds, variables or {})
+        unused = bounds.unused()
+        if unused:
+            raise self.refused(place, annotation, f"{unused} cannot be enforced on this type; drop it")
+        return made
+
+    def _annotated(self, annotation: object, place: str) -> tuple[object, Bounds]:
+        bounds = Bounds(self.function, place)
+        while True:
+            origin = typing.get_origin(annotation)
+            if origin is typing.Annotated:
+                annotation, *metadata = typing.get_args(annotation)
+                for item in metadata:
+                    if not bounds.add(item):
+                        self.report.append(ReportEntry(place, _shown(item), "annotation", "not a constraint"))
+            elif origin in (typing.ClassVar, typing.Final) or getattr(origin, "__name__", "") in (
+                "Required",
+                "NotRequired",
+                "ReadOnly",
+            ):
+                annotation = typing.get_args(annotation)[0]
+            elif isinstance(annotation, dataclasses.InitVar):
+                annotation = annotation.type
+            elif hasattr(annotation, "__supertype__"):  # NewType
+                annotation = annotation.__supertype__
+            else:
+                return annotation, bounds
+
+    def _plain(self, annotation: object, place: str, bounds: Bounds, variables: Mapping[object, object]) -> Form:
+        if isinstance(annotation, (str, typing.ForwardRef)):
+            return self.form(self._resolved(annotation, place), place, variables)
+        if isinstance(annotation, typing.TypeVar):
+            return self._variable(annotation, place, variables)
+        if hasattr(annotation, "__value__"):  # a type statement
+            return self._alias(annotation, place, variables)
+        if annotation is None or annotation is type(None):
+            return ConstantForm((None,))
+        if annotation in (Any, object, inspect.Parameter.empty):
+            return self._any_literal()
+        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+        if origin in (typing.Union, types.UnionType):
+            return self._union(arguments, place, variables)
+        if origin is typing.Literal:
+            return self._literals(arguments, place)
+        if annotation is getattr(typing, "LiteralString", str):
+            annotation = str
+        simple = self._simple(annotation, bounds)
+        if simple is not None:
+            return simple
+        kind = origin or annotation
+        if kind is tuple and arguments and not (len(arguments) == 2 and arguments[1] is Ellipsis):
+            items = () if arguments == ((),) else arguments
+            return TupleForm(tuple(self.form(a, f"{place}[{i}]", variables) for i, a in enumerate(items)))
+        if kind is tuple and annotation == tuple[()]:
+            return TupleForm(())
+        container = self._container(kind, arguments, place, bounds, variables)
+        if container is not None:
+            return container
+        if isinstance(kind, type):
+            return self._class(annotation, kind, arguments, place)
+        raise self.refused(place, annotation, _REMEDY)
+
+    def _resolved(self, annotation: str | typing.ForwardRef, place: str) -> object:
+        text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
+        owner = types.SimpleNamespace(__annotations__={"it": text})
+        try:
+            return typing.get_type_hints(owner, {**self._local, **self.names}, include_extras=True)["it"]
+        except Exception as error:
+            raise ConstraintError(
+                f"{self.function}: {place}: the annotation {text!r} cannot be resolved: {error}; "
+                "pass what it names: names={...}"
+            ) from error
+
+    def _simple(self, annotation: object, bounds: Bounds) -> Form | None:
+        if annotation is bool:
+            return ConstantForm((True, False))
+        if annotation is int:
+            return IntForm(*bounds.integers(), within=bounds.within())
+        if annotation is float:
+            return FloatForm(bounds.reals(), within=bounds.within())
+        if annotation in (str, bytes):
+            return StringForm(str if annotation is str else bytes, *bounds.lengths())
+        known = VALUE_FORMS.get(annotation) if isinstance(annotation, type) else None
+        return known() if known is not None else None
+
+    def _any_literal(self) -> LiteralForm:
+        if self._literal is None:
+            self._key = LiteralForm(name="a hashable literal")
+            self._literal = LiteralForm(self._key)
+        return self._literal
+
+    def _variable(self, variable: typing.TypeVar, place: str, variables: Mapping[object, object]) -> Form:
+        if variable in variables:
+            return self.form(variables[variable], place)
+        if variable.__constraints__:
+            return self._union(variable.__constraints__, place, {})
+        return self._any_literal() if variable.__bound__ is None else self.form(variable.__bound__, place)
+
+    def _alias(self, alias: Any, place: str, variables: Mapping[object, object]) -> Form:
+        if alias not in self._classes:
+            named = self._classes[alias] = NameForm(alias.__name__)
+            named.target = self.form(alias.__value__, place, variables)
+        return self._classes[alias]
+
+    def _union(self, arguments: tuple[object, ...], place: str, variables: Mapping[object, object]) -> Form:
+        members = [self.form(argument, place, variables) for argument in arguments]
+        # an int is also an expression of a float, and every literal one of Any: these are asked last
+        members.sort(key=lambda form: 2 if isinstance(form, LiteralForm) else isinstance(form, FloatForm))
+        return members[0] if len(members) == 1 else UnionForm(members)
+
+    def _literals(self, values: tuple[object, ...], place: str) -> Form:
+        constants: list[object] = []
+        members: list[Form] = []
+        for value in values:
+            if isinstance(value, enum.Enum):
+                form = self._enum(type(value), place)
+                members.append(NamedForm({name: v for name, v in form.members.items() if v is value}))
+            else:
+                constants.append(value)
+                self._check_text(value, place)
+        if constants:
+            members.append(ConstantForm(tuple(constants)))
+        return members[0] if len(members) == 1 else UnionForm(members)
+
+    def _check_text(self, value: object, place: str) -> None:
+        if isinstance(value, str) and any(0xD800 <= ord(c) < 0xE000 for c in value):
+            raise self.refused(place, value, "a lone surrogate is no text; replace it")
+
+    def _container(
+        self,
+        kind: object,
+        arguments: tuple[object, ...],
+        place: str,
+        bounds: Bounds,
+        variables: Mapping[object, object],
+    ) -> Form | None:
+        first = arguments[0] if arguments else Any
+        if kind in _LISTS:
+            return ItemsForm(list, self.form(first, f"{place}[0]", variables), *bounds.lengths())
+        if kind in _LISTS_OR_TUPLES:
+            item = self.form(first, f"{place}[0]", variables)
+            lengths = bounds.lengths()
+            return UnionForm([ItemsForm(list, item, *lengths), ItemsForm(tuple, item, *lengths)])
+        if kind is tuple:
+            return ItemsForm(tuple, self.form(first, f"{place}[0]", variables), *bounds.lengths())
+        if kind in _SETS or kind is frozenset:
+            made = set if kind in _SETS else frozenset
+            item = self._hashable(first, f"{place}[0]", "members of a set", variables)
+            low, high = bounds.lengths()
+            if low > 1 or high is not None:
+                raise self.refused(place, kind, "bounds on the size of a set, whose members may be written twice")
+            return ItemsForm(made, item, low, high)
+        if kind in _DICTS:
+            key = self._hashable(first, f"{place}[key]", "keys of a dict", variables)
+            value = self.form(arguments[1] if len(arguments) > 1 else Any, f"{place}[value]", variables)
+            low, high = bounds.lengths()
+            if low > 1 or high is not None:
+                raise self.refused(place, kind, "bounds on the size of a dict, whose keys may be written twice")
+            self.report.append(
+                ReportEntry(place, "dict", "widened", "a key may be written twice; the last value counts then")
+            )
+            return DictForm(key, value, low, high)
+        return None
+
+    def _hashable(self, annotation: object, place: str, what: str, variables: Mapping[object, object]) -> Form:
+        if annotation is Any:
+            self._any_literal()
+            assert self._key is not None
+            return self._key
+        form = self.form(annotation, place, variables)
+        self._hashed.append((form, place, what))
+        return form
+
+    # ---- classes
+    def _class(self, annotation: object, kind: type, arguments: tuple[object, ...], place: str) -> Form:
+        try:
+            known = self._classes.get(annotation)
+        except TypeError:  # unhashable arguments
+            raise self.refused(place, annotation, _REMEDY) from None
+        if known is not None:
+            return known
+        if issubclass(kind, enum.Enum):
+            return self._enum(kind, place)
+        if _is_typed_dict(kind):
+            return self._record(annotation, kind, arguments)
+        if dataclasses.is_dataclass(kind) or _is_named_tuple(kind) or hasattr(kind, "model_fields"):
+            return self.call(annotation, kind, arguments, place)
+        raise self.refused(place, annotation, _REMEDY)
+
+    def _enum(self, kind: type[enum.Enum], place: str) -> NamedForm:
+        known = self._classes.get(kind)
+        if isinstance(known, NamedForm):
+            return known
+        members = [name for name in kind.__members__ if name.isidentifier() and not keyword.iskeyword(name)]
+        if not members or len(members) < len(kind.__members__):
+            raise self.refused(place, kind, "every member of an enumeration needs a name that Python can write")
+        names = self._names_of(kind, place)
+        made = NamedForm({f"{name}.{member}": kind[member] for name in names for member in members})
+        self._classes[kind] = made
+        return made
+
+    def _names_of(self, kind: type, place: str) -> tuple[str, ...]:
+        """The names that a class is written by: its own, and the qualified one of a class inside a class."""
+        names = [kind.__name__]
+        qualified = kind.__qualname__.split("<locals>.")[-1]
+        if qualified != kind.__name__ and all(part.isidentifier() for part in qualified.split(".")):
+            names.append(qualified)
+        if not kind.__name__.isidentifier() or keyword.iskeyword(kind.__name__):
+            raise self.refused(place, kind, "the class needs a name that Python can write")
+        for name in names:
+            other = self._by_name.setdefault(name, kind)
+            if other is not kind:
+                raise self.refused(
+                    place, kind, f"another class is called {name}, too, so that a text would not tell which is meant"
+                )
+        return tuple(names)
+
+    def _record(self, annotation: object, kind: type, arguments: tuple[object, ...]) -> Form:
+        name = kind.__name__
+        made = self._classes[annotation] = RecordForm(name=name)
+        variables = _bindings(kind, arguments)
+        required: frozenset[str] = getattr(kind, "__required_keys__", frozenset())
+        for key, hint in self._hints(kind).items():
+            self._check_text(key, name)
+            made.fields[key] = (self.form(hint, f"{name}.{key}", variables), key in required)
+        return made
+
+    def _hints(self, owner: Any) -> dict[str, Any]:
+        inside = {**self.names, owner.__name__: owner} if isinstance(owner, type) else self.names
+        try:
+            try:
+                return typing.get_type_hints(owner, localns=inside, include_extras=True)
+            except NameError:
+                return typing.get_type_hints(owner, localns={**self._local, **inside}, include_extras=True)
+        except Exception as error:
+            raise ConstraintError(
+                f"{self.function}: {owner.__name__}: an annotation cannot be resolved: {error}; "
+                "define what it names in the module, or pass it: names={...}"
+            ) from error
+
+    def call(self, annotation: object, kind: type, arguments: tuple[object, ...] = (), place: str = "") -> CallForm:
+        """The constructor calls of a dataclass, NamedTuple or pydantic model."""
+        made = CallForm(self._names_of(kind, place or kind.__name__), kind)
+        self._classes[annotation] = made
+        hashing = getattr(kind, "__hash__", None)
+        made.hashable = hashing is not None
+        made.hashed = hashing is not object.__hash__
+        if hasattr(kind, "model_fields"):
+            made.parameters = self._model_parameters(kind)
+            return made
+        hints, variables = self._hints(kind), _bindings(kind, arguments)
+        if "__init__" in kind.__dict__ and not _made_init(kind):
+            hints = {**hints, **self._hints(vars(kind)["__init__"])}
+        made.parameters, made.more = self.parameters(inspect.signature(kind), hints, kind.__name__, variables)
+        return made
+
+    def _model_parameters(self, kind: Any) -> list[Parameter]:
+        found = []
+        for name, info in kind.model_fields.items():
+            written = info.alias if isinstance(info.alias, str) else name
+            place = f"{kind.__name__}.{name}"
+            if not written.isidentifier() or keyword.iskeyword(written):
+                raise self.refused(place, written, "an alias that is no Python name cannot be written as an argument")
+            annotation: Any = info.annotation
+            for item in info.metadata:
+                annotation = typing.Annotated[annotation, item]
+            form = self.form(annotation, place)
+            found.append(Parameter(written, form, positional=False, optional=not info.is_required()))
+        return found
+
+    def parameters(
+        self,
+        signature: inspect.Signature,
+        hints: Mapping[str, object],
+        owner: str,
+        variables: Mapping[object, object] | None = None,
+        separator: str = ".",
+    ) -> tuple[list[Parameter], Form | None]:
+        """The parameters of a signature, and the form of what ``*args`` takes."""
+        found: list[Parameter] = []
+        more: Form | None = None
+        for name, parameter in signature.parameters.items():
+            place = f"{owner}{separator}{name}"
+            annotation = hints.get(name, inspect.Parameter.empty)
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                found += self._further_keywords(annotation, f"{owner}{separator}**{name}", {p.name for p in found})
+                continue
+            form = self.form(annotation, place, variables)
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                more = form
+                continue
+            found.append(
+                Parameter(
+                    name,
+                    form,
+                    positional=parameter.kind in _POSITIONAL,
+                    keyword=parameter.kind is not inspect.Parameter.POSITIONAL_ONLY,
+                    optional=parameter.default is not inspect.Parameter.empty,
+                )
+            )
+        return found, more
+
+    def _further_keywords(self, annotation: object, place: str, taken: set[str]) -> list[Parameter]:
+        """What ``**kwargs`` takes, where a TypedDict names it."""
+        if getattr(typing.get_origin(annotation), "__name__", "") != "Unpack" and not _is_unpack(annotation):
+            raise self.refused(
+                place,
+                annotation,
+                "arguments of any name, none of them twice, cannot be enforced; annotate it with Unpack[a TypedDict], "
+                "or leave it out of the signature",
+            )
+        record = self.form(typing.get_args(annotation)[0], place)
+        if not isinstance(record, RecordForm) or taken & set(record.fields):
+            raise self.refused(place, annotation, "expected Unpack of a TypedDict without names of other parameters")
+        return [
+            Parameter(name, form, positional=False, optional=not required)
+            for name, (form, required) in record.fields.items()
+            if name.isidentifier() and not keyword.iskeyword(name)
+        ]
+
+
+_REMEDY = (
+    "expected None, bool, int, float, str, bytes, a container of these, Literal, an Enum, a dataclass, NamedTuple, "
+    "TypedDict or pydantic model; other values have no expression that could be read back"
+)
+
+
+def _is_unpack(annotation: object) -> bool:
+    return "Unpack[" in repr(annotation)
+
+
+def _is_typed_dict(kind: type) -> bool:
+    return issubclass(kind, dict) and hasattr(kind, "__required_keys__") and hasattr(kind, "__total__")
+
+
+def _is_named_tuple(kind: type) -> bool:
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _made_init(kind: type) -> bool:
+    """Whether ``__init__`` takes the fields of a dataclass."""
+    parameters = getattr(kind, "__dataclass_params__", None)
+    return _is_named_tuple(kind) or bool(parameters and parameters.init)
+
+
+def _bindings(kind: type, arguments: tuple[object, ...]) -> dict[object, object]:
+    """What the type variables of a class and its bases stand for."""
+    found: dict[object, object] = dict(zip(getattr(kind, "__parameters__", ()), arguments, strict=False))
+    todo = list(getattr(kind, "__orig_bases__", ()))
+    while todo:
+        base = todo.pop()
+        origin = typing.get_origin(base)
+        if origin is None or origin is typing.Generic:
+            continue
+        for variable, argument in zip(getattr(origin, "__parameters__", ()), typing.get_args(base), strict=False):
+            if argument is not variable:
+                found.setdefault(variable, found.get(argument, argument))
+        todo += getattr(origin, "__orig_bases__", ())
+    return found
+
+
+def _shown(value: object) -> str:
+    return value.__name__ if isinstance(value, type) and not typing.get_args(value) else f"{value!r:.80}"

@@ -1,0 +1,106 @@
+"""Bounds: what metadata of Annotated asks of a value."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+from ..automata.errors import UnsupportedError
+from .constraint import Constraint
+
+_NUMBERS = ("ge", "gt", "le", "lt", "multiple_of")
+_LENGTHS = ("min_length", "max_length")
+_REFUSED = ("pattern", "func", "max_digits", "decimal_places", "tz")
+_FUNCTIONS = ("Predicate", "AfterValidator", "BeforeValidator", "PlainValidator", "WrapValidator")
+
+
+class Bounds:
+    """Bounds on numbers and lengths, as annotated_types and pydantic write them; Constraints on the text of numbers."""
+
+    def __init__(self, function: str, place: str) -> None:
+        """No bounds; both names are for error texts."""
+        self._where = f"{function}: {place}"
+        self._found: dict[str, Any] = {}
+        self._constraints: list[Constraint] = []
+
+    def add(self, item: Any) -> bool:
+        """Take an item of metadata; False for what is not about values."""
+        if isinstance(item, Constraint):
+            self._constraints.append(item)
+            return True
+        inside = getattr(item, "metadata", None)
+        if isinstance(inside, list):  # pydantic's Field(...)
+            taken = [self.add(part) for part in inside]
+            return bool(taken) and all(taken)
+        found = False
+        for name in (*_NUMBERS, *_LENGTHS, *_REFUSED):
+            value = getattr(item, name, None)
+            if isinstance(item, (str, type)) or value is None or callable(value):
+                continue
+            if name in _REFUSED:
+                raise UnsupportedError(f"{self._where}: {name} cannot be enforced on a Python expression; drop it")
+            self._join(name, value)
+            found = True
+        if not found and type(item).__name__ in _FUNCTIONS:
+            raise UnsupportedError(f"{self._where}: {type(item).__name__} calls a function, which no automaton can")
+        return found
+
+    def _join(self, name: str, value: Any) -> None:
+        known = self._found.get(name)
+        if known is None:
+            self._found[name] = value
+        elif name == "multiple_of":
+            self._found[name] = math.lcm(known, value)
+        else:
+            self._found[name] = max(known, value) if name in ("ge", "gt", "min_length") else min(known, value)
+
+    def _take(self, name: str) -> Any:
+        return self._found.pop(name, None)
+
+    def integers(self) -> tuple[int | None, int | None, int | None]:
+        """The least and the largest int, and what they are multiples of."""
+        ge, gt, le, lt, step = (self._take(name) for name in _NUMBERS)
+        lows = [math.ceil(ge)] if ge is not None else []
+        lows += [math.floor(gt) + 1] if gt is not None else []
+        highs = [math.floor(le)] if le is not None else []
+        highs += [math.ceil(lt) - 1] if lt is not None else []
+        if step is not None and (step != int(step) or step <= 0):
+            raise UnsupportedError(f"{self._where}: expected multiple_of as a positive int, got {step!r}")
+        return (max(lows, default=None), min(highs, default=None), None if step is None else int(step))
+
+    def reals(self) -> tuple[str, str, bool, bool] | None:
+        """Bounds as JSON numbers, and whether they are exclusive."""
+        ge, gt, le, lt = (self._take(name) for name in _NUMBERS[:4])
+        if ge is None and gt is None and le is None and lt is None:
+            return None
+        low, low_exclusive = (gt, True) if ge is None or (gt is not None and gt >= ge) else (ge, False)
+        high, high_exclusive = (lt, True) if le is None or (lt is not None and lt <= le) else (le, False)
+        return (
+            self._number(low),
+            self._number(high),
+            low_exclusive and low is not None,
+            high_exclusive and high is not None,
+        )
+
+    def _number(self, bound: Any) -> str:
+        if bound is None or (isinstance(bound, float) and math.isinf(bound)):
+            return ""
+        if not isinstance(bound, (int, float, Decimal)) or bound != bound:
+            raise UnsupportedError(f"{self._where}: expected a number as bound, got {bound!r}")
+        return format(Decimal(repr(bound) if isinstance(bound, float) else bound), "f")
+
+    def lengths(self) -> tuple[int, int | None]:
+        """The least and the largest length."""
+        return self._take("min_length") or 0, self._take("max_length")
+
+    def within(self) -> tuple[Constraint, ...]:
+        """Constraints on the text."""
+        found = tuple(self._constraints)
+        self._constraints.clear()
+        return found
+
+    def unused(self) -> str:
+        """What was not asked for; empty when nothing is left."""
+        names = [f"{name}={value!r}" for name, value in self._found.items()]
+        return ", ".join(names + [c.source for c in self._constraints])

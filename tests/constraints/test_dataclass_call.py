@@ -1,0 +1,311 @@
+"""dataclass_call: members are Python expressions of instances, and reprs of instances are members."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import random
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, Optional, TypeVar, Union
+
+import pytest
+from annotated_types import Ge, Le, Len
+from pydantic import BaseModel, Field
+from typing_extensions import NotRequired, TypedDict
+
+import tokamata
+
+
+class Color(enum.Enum):
+    RED = 1
+    GREEN = "g"
+
+
+@dataclass(frozen=True)
+class Item:
+    sku: str
+    count: int = 1
+    price: float | None = None
+
+
+@dataclass
+class Order:
+    id: int
+    items: list[Item]
+    color: Color = Color.RED
+    labels: dict[str, Literal["a", 3, None]] = field(default_factory=dict)
+    parent: Order | None = None
+    sizes: tuple[int, ...] = ()
+    one: tuple[str] = ("x",)
+    pair: tuple[int, bytes] = (0, b"")
+    members: set[Item] = field(default_factory=set)
+    names: frozenset[str] = frozenset()
+    extra: Any = None
+
+
+ORDERS = [
+    Order(1, []),
+    Order(-5, [Item("a'b"), Item('"', 3, 0.5)], parent=Order(2, [Item("\\\n\x00é😀\u2028", price=-1e-300)])),
+    Order(
+        0, [], labels={"x": "a", "y": 3, "z": None}, sizes=(1,), one=("",), pair=(7, b"\x00\xff'"), extra=[1.5, {2: ()}]
+    ),
+    Order(10**50, [], sizes=(1, 2, 3), members={Item("x"), Item("y")}, names=frozenset({"b"}), extra={1, (True,)}),
+]
+
+
+def written(instance: object) -> str:
+    return repr(instance).replace("<Color.RED: 1>", "Color.RED").replace("<Color.GREEN: 'g'>", "Color.GREEN")
+
+
+@pytest.mark.parametrize("strings", ["any", "canonical"])
+@pytest.mark.parametrize("whitespace", ["flexible", "pep8", "any"])
+def test_reprs_are_members_and_read_back(whitespace: Any, strings: Any) -> None:
+    constraint = tokamata.dataclass_call(Order, whitespace=whitespace, strings=strings)
+    for order in ORDERS:
+        assert constraint.accepts(written(order))
+        assert constraint.parse(written(order)) == order
+
+
+@pytest.mark.parametrize("strings", ["any", "canonical"])
+@pytest.mark.parametrize("whitespace", ["flexible", "pep8", "compact", "any"])
+def test_members_read_back(whitespace: Any, strings: Any) -> None:
+    constraint = tokamata.dataclass_call(Order, whitespace=whitespace, strings=strings)
+    names = {"Order": Order, "Item": Item, "Color": Color}
+    for seed in range(20):
+        for text in constraint.examples(20, seed=seed):
+            order = constraint.parse(text)
+            assert order == eval(text, names), (seed, text)
+            assert constraint.accepts(written(order)) or whitespace == "compact"
+
+
+def test_arguments_by_position_keyword_and_default() -> None:
+    constraint = tokamata.dataclass_call(Item)
+    for text in ["Item('a')", 'Item("a", 2)', "Item('a', 2, None)", "Item('a', price=1)", "Item(sku='a', price=1.5)"]:
+        assert constraint.parse(text) == eval(text)
+    for text in ["Item()", "Item(count=1)", "Item('a', sku='a')", "Item(count=1, sku='a')", "Item('a', 1, None, 2)"]:
+        assert not constraint.accepts(text)
+    assert isinstance(constraint.parse("Item('a', price=1)").price, float)
+
+
+def test_layout() -> None:
+    lines = "Item(\n    'a',\n    price=1.5,\n)"
+    accepted = {
+        "flexible": ["Item('a', 1)", "Item('a',1)", lines],
+        "pep8": ["Item('a', 1)"],
+        "compact": ["Item('a',1)"],
+        "any": ["Item('a', 1)", "Item('a',1)", lines, "Item( 'a' , count = 1 , )"],
+    }
+    texts = {text for texts in accepted.values() for text in texts}
+    for whitespace in accepted:
+        constraint = tokamata.dataclass_call(Item, whitespace=whitespace)  # type: ignore[arg-type]
+        assert {text for text in texts if constraint.accepts(text)} == set(accepted[whitespace])
+
+
+@dataclass
+class Text:
+    text: str
+    data: bytes = b""
+
+
+@pytest.mark.filterwarnings("ignore:invalid escape sequence")
+def test_string_literals_are_those_of_python() -> None:
+    constraint = tokamata.dataclass_call(Text, whitespace="compact")
+    bodies = [chr(code) for code in [*range(0x3000), *range(0xE000, 0x110000, 997)] if not 0xD800 <= code < 0xE000]
+    bodies += [f"\\{letter}" for letter in map(chr, range(32, 127)) if letter not in "01234567Nux"]
+    bodies += ["\\x41", "\\xfF", "\\x4", "\\u00e9", "\\uD800", "\\udfff", "\\uE000", "\\U0001F600", "\\U00110000"]
+    bodies += ["\\U0000d800", "\\U0010ffFF", "'", '"', "", "a\\", "\\\\"]
+    for body in bodies:
+        for quote in "'\"":
+            literal = f"{quote}{body}{quote}"
+            try:
+                value = ast.literal_eval(literal)
+                value.encode()
+                valid = body[:1] != "\\" or value != body  # what is no escape stays as it is, with a warning
+            except (SyntaxError, ValueError):
+                valid = False
+            if body == "\r":  # Python's files end lines by it
+                valid = False
+            assert constraint.accepts(f"Text({literal})") == valid, literal
+
+
+def test_canonical_strings_are_those_of_repr() -> None:
+    constraint = tokamata.dataclass_call(Text, strings="canonical")
+    loose = tokamata.dataclass_call(Text)
+    generator = random.Random(5)
+    alphabet = ["'", '"', "\\", "\n", "\x00", "\x7f", "\x80", "\xad", "é", "\u2028", "\ue000", "\U000e0001", "😀", "a"]
+    for case in range(300):
+        text = "".join(generator.choices(alphabet, k=generator.randrange(5)))
+        data = bytes(generator.choices([0, 9, 10, 39, 34, 92, 65, 127, 128, 255], k=generator.randrange(5)))
+        call = repr(Text(text, data))
+        assert constraint.accepts(call), (case, call)
+        assert loose.accepts(call), (case, call)
+    for seed in range(10):
+        for example in constraint.examples(30, seed=seed):
+            value = constraint.parse(example)
+            for literal in (repr(value.text), repr(value.data)):
+                assert literal in example.decode() or literal == "b''", (seed, example)
+
+
+class Point(NamedTuple):
+    x: float
+    y: float = 0.0
+
+
+class Movie(TypedDict):
+    name: str
+    year: NotRequired[int]
+
+
+class Model(BaseModel):
+    size: int = Field(ge=1, le=12)
+    kind: Literal["a", "b"] = "a"
+
+
+T = TypeVar("T")
+UserId = NewType("UserId", int)
+
+
+@dataclass
+class Box(Generic[T]):
+    value: T
+
+
+@dataclass
+class Zoo:
+    point: Point
+    movie: Movie
+    model: Model
+    box: Box[int]
+    user: UserId
+    small: Annotated[int, Ge(3), Le(11)]
+    short: Annotated[str, Len(1, 2)]
+    some: Annotated[list[bool], Len(1, 2)]
+    either: Union[int, str, list[int], list[str]]  # noqa: UP007
+    maybe: Optional[Point]  # noqa: UP045
+    seed: InitVar[int] = 0
+    hidden: int = field(default=1, init=False)
+    last: int = field(default=2, kw_only=True)
+
+
+ZOO = "Zoo(Point(1, y=2), {'name': 'x', 'year': 3}, Model(size=3), Box(4), 5, 6, 'ab', [True], ['x'], None, 1, last=3)"
+
+
+def test_classes_and_annotations_of_every_kind() -> None:
+    constraint = tokamata.dataclass_call(Zoo)
+    zoo = constraint.parse(ZOO)
+    assert zoo == eval(ZOO)
+    for before, after in [
+        ("6,", "12,"),
+        ("6,", "2,"),
+        ("'ab'", "'abc'"),
+        ("'ab'", "''"),
+        ("[True]", "[]"),
+        ("['x']", "['x', 1]"),
+        ("size=3", "size=13"),
+        ("'name': 'x', ", ""),
+        ("Box(4)", "Box('4')"),
+        ("1, last=3", "1, 3"),
+        ("last=3", "hidden=3"),
+    ]:
+        assert not constraint.accepts(ZOO.replace(before, after, 1)), after
+    for seed in range(10):
+        for text in constraint.examples(20, seed=seed):
+            assert constraint.parse(text) == eval(text), (seed, text)
+
+
+def test_local_classes_and_recursion() -> None:
+    @dataclass
+    class Leaf:
+        value: int
+
+    @dataclass
+    class Tree:
+        left: Tree | Leaf
+        right: Tree | Leaf | None = None
+
+    constraint = tokamata.dataclass_call(Tree)
+    text = "Tree(left=Tree(Leaf(1)), right=Leaf(2))"
+    assert constraint.parse(text) == Tree(Tree(Leaf(1)), Leaf(2))
+    deep = "Tree(" * 90 + "Leaf(1)" + ")" * 90
+    assert constraint.parse(deep).left is not None
+    too_deep = "Tree(" * 5000 + "Leaf(1)" + ")" * 5000
+    assert constraint.accepts(too_deep)
+    with pytest.raises(tokamata.LimitError, match=r"nested deeper than Python's parser reads"):
+        constraint.parse(too_deep)
+
+
+def test_many_fields() -> None:
+    from dataclasses import make_dataclass
+
+    fields = [(f"field_{i}", int, field(default=i)) for i in range(400)]
+    wide = make_dataclass("Wide", fields)
+    constraint = tokamata.dataclass_call(wide)
+    for instance in [wide(), wide(*range(1, 401)), wide(field_399=7), wide(1, 2, field_80=3)]:
+        assert constraint.parse(repr(instance)) == instance
+    assert constraint.parse("Wide(1, field_399=7)") == wide(1, field_399=7)
+    assert not constraint.accepts("Wide(field_3=1, field_2=1)")
+
+
+@dataclass
+class Refused:
+    plain: int
+
+
+@pytest.mark.parametrize(
+    ("annotation", "message"),
+    [
+        (list[Callable[[int], str]], r"dataclass_call: Refused.plain\[0\]: .*Callable.*: expected None, bool, int"),
+        (set[list[int]], r"Refused.plain\[0\]: members of a set must be hashable"),
+        (dict[tuple[Order, int], int], r"Refused.plain\[key\]: keys of a dict must be hashable"),
+        (random.Random, r"Refused.plain: Random: expected None"),
+        (complex, r"Refused.plain: complex: expected None"),
+        (tuple[int, object, type[int]], r"Refused.plain\[2\]: type\[int\]: expected None"),
+        (Annotated[str, Ge(1)], r"Refused.plain: str: ge=1 cannot be enforced on this type; drop it"),
+        (Annotated[str, Field(pattern="a")], r"Refused.plain: pattern cannot be enforced"),
+        (Annotated[set[int], Len(2, 3)], r"Refused.plain: set: bounds on the size of a set"),
+        ("Unknown", r"Refused: an annotation cannot be resolved: name 'Unknown' is not defined"),
+    ],
+)
+def test_what_cannot_be_enforced_is_refused_with_its_place(
+    annotation: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(Refused.__annotations__, "plain", annotation)
+    with pytest.raises(tokamata.ConstraintError, match=message):
+        tokamata.dataclass_call(Refused)
+
+
+def test_errors() -> None:
+    with pytest.raises(TypeError, match=r"dataclass_call: expected a class, got Item.*; pass its class"):
+        tokamata.dataclass_call(Item("a"))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r'expected whitespace "flexible", "compact", "pep8" or "any", got "?\'wide\''):
+        tokamata.dataclass_call(Item, whitespace="wide")  # type: ignore[arg-type]
+    constraint = tokamata.dataclass_call(Item)
+    with pytest.raises(
+        tokamata.ConstraintError, match=r"parse: dataclass_call\(Item\): expected a member, got '\)' at"
+    ):
+        constraint.parse("Item()")
+    with pytest.raises(tokamata.ConstraintError, match=r"got the end of the text at byte 8"):
+        constraint.parse("Item('a'")
+
+
+def test_report_tells_of_keys_and_foreign_metadata() -> None:
+    @dataclass
+    class Told:
+        table: dict[str, int]
+        size: Annotated[int, "in metres"]
+
+    entries = {(entry.place, entry.status) for entry in tokamata.dataclass_call(Told).report}
+    assert entries == {("Told.table", "widened"), ("Told.size", "annotation")}
+
+
+def test_no_code_is_evaluated() -> None:
+    constraint = tokamata.dataclass_call(Item)
+    for text in [
+        "Item(__import__('os').name)",
+        "Item(f'{1}')",
+        "Item('a' 'b')",
+        "Item('a', count=(1))",
+        "Item(*['a'])",
+    ]:
+        assert not constraint.accepts(text)
