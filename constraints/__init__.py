@@ -21,6 +21,7 @@ from .text_until import text_until
 from .tool_format import ToolFormat
 from .tools import Reply, ToolCall, ToolsConstraint, tools
 from .unquoted_text import unquoted_text
+from .yaml_schema import yaml_schema
 
 __all__ = [
     "Constraint",
@@ -55,4 +56,5 @@ __all__ = [
     "text_until",
     "tools",
     "unquoted_text",
+    "yaml_schema",
 ]

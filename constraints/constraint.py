@@ -52,7 +52,7 @@ class ReportEntry:
 
     place: str
     subject: str
-    status: str  # "enforced", "widened", "annotation" or "ignored"
+    status: str  # "enforced", "widened", "narrowed", "annotation" or "ignored"
     detail: str = ""
 
 

@@ -67,7 +67,7 @@ def json_schema(
     shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
     return JsonSchemaConstraint(
         text,
-        _decoded(documents),
+        decoded_documents(documents),
         options,
         limits,
         source=f"json_schema({shown})",
@@ -131,7 +131,8 @@ def _whitespace_pattern(pattern: str) -> str:
     return pattern
 
 
-def _decoded(documents: list[tuple[str, bytes]]) -> list[tuple[str, str]]:
+def decoded_documents(documents: list[tuple[str, bytes]]) -> list[tuple[str, str]]:
+    """The texts of a registry. Raises ConstraintError for one that is not UTF-8."""
     decoded = []
     for uri, text in documents:
         try:

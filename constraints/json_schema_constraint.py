@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 from .._core import JsonSchemaOptions, JsonWhitespace, Language
@@ -46,7 +47,7 @@ class JsonSchemaConstraint(Constraint):
 
     def _joined(self, other: JsonSchemaConstraint, negated: bool) -> tuple[bytes, list[tuple[str, str]]]:
         """One schema for the values of this one that are (not) the other's, and the documents it refers to."""
-        left, right = _URN + "left", _URN + "right"
+        left, right = _urn(self._text), _urn(other._text)
         second: object = {"$ref": right}
         schema = {"allOf": [{"$ref": left}, {"not": second} if negated else second]}
         documents = dict(other._documents) | dict(self._documents)
@@ -113,7 +114,15 @@ _NAMES = (
     "lenient",
     "max_cases",
     "max_nesting",
+    "notation",
+    "sequences",
+    "max_depth",
+    "max_key",
 )
+
+
+def _urn(text: bytes) -> str:
+    return _URN + hashlib.sha256(text).hexdigest()[:16]
 
 
 def _settings(options: JsonSchemaOptions) -> tuple[object, ...]:

@@ -48,6 +48,11 @@ void BindJsonSchema(nb::module_& m) {
       .value("SCHEMA", KeyOrder::kSchema)
       .value("ANY", KeyOrder::kAny)
       .value("SORTED", KeyOrder::kSorted);
+  nb::enum_<SchemaNotation>(m, "SchemaNotation").value("JSON", SchemaNotation::kJson).value("YAML", SchemaNotation::kYaml);
+  nb::enum_<YamlSequences>(m, "YamlSequences")
+      .value("ANY", YamlSequences::kAny)
+      .value("INDENTED", YamlSequences::kIndented)
+      .value("FLUSH", YamlSequences::kFlush);
   nb::class_<JsonSchemaOptions>(m, "JsonSchemaOptions", "How the values of a schema are written, and limits.")
       .def(nb::init<>())
       .def_rw("whitespace", &JsonSchemaOptions::whitespace)
@@ -59,7 +64,11 @@ void BindJsonSchema(nb::module_& m) {
       .def_rw("formats", &JsonSchemaOptions::formats)
       .def_rw("lenient", &JsonSchemaOptions::lenient)
       .def_rw("max_cases", &JsonSchemaOptions::max_cases)
-      .def_rw("max_nesting", &JsonSchemaOptions::max_nesting);
+      .def_rw("max_nesting", &JsonSchemaOptions::max_nesting)
+      .def_rw("notation", &JsonSchemaOptions::notation)
+      .def_rw("sequences", &JsonSchemaOptions::sequences)
+      .def_rw("max_depth", &JsonSchemaOptions::max_depth)
+      .def_rw("max_key", &JsonSchemaOptions::max_key);
   m.def("json_schema", &CompileJsonSchema, "text"_a, "registry"_a, "options"_a, "limits"_a = nb::none(),
         "The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text.");
 }

@@ -16,7 +16,7 @@ namespace tokamata {
 class CharacterSpelling {
  public:
   virtual ~CharacterSpelling() = default;
-  // One character of the ranges, in every spelling.
+  // One character of the ranges, in every spelling; kEmpty where none can be written.
   virtual Expr Characters(const CodePointRanges& ranges) = 0;
   // kEmpty for surrogates.
   virtual Expr Character(uint32_t code_point) = 0;
@@ -24,7 +24,12 @@ class CharacterSpelling {
   virtual Expr Choice(std::vector<std::string> texts) = 0;
   // Any text, in every spelling.
   virtual Expr AnyText() = 0;
-  // One of the spellings of a character.
+  // The characters that can be written at all, normalized.
+  virtual const CodePointRanges& Alphabet() const {
+    static const CodePointRanges all{{0, 0xD7FF}, {0xE000, 0x10FFFF}};
+    return all;
+  }
+  // One of the spellings of a character of the alphabet.
   virtual std::string Spell(uint32_t code_point) const = 0;
 };
 

@@ -2,10 +2,10 @@
 
 namespace tokamata {
 
-JsonLeaves::JsonLeaves(bool canonical_strings, bool canonical_numbers)
-    : strings_(&pool_, canonical_strings), numbers_(&pool_, canonical_numbers) {
+JsonLeaves::JsonLeaves(StringStyle strings, bool canonical_numbers)
+    : strings_(&pool_, strings), numbers_(&pool_, canonical_numbers) {
   strings_.Any();
-  if (!canonical_strings) {
+  if (strings == StringStyle::kJson) {
     strings_.RawCharacters(ByteSet());
     strings_.NonAsciiNumbers();
   }
@@ -14,15 +14,20 @@ JsonLeaves::JsonLeaves(bool canonical_strings, bool canonical_numbers)
   numbers_.Integer();
 }
 
-template <bool kStrings, bool kNumbers>
+template <StringStyle kStrings, bool kNumbers>
 const JsonLeaves& JsonLeaves::Made() {
   static const JsonLeaves leaves(kStrings, kNumbers);
   return leaves;
 }
 
-const JsonLeaves& JsonLeaves::Of(bool canonical_strings, bool canonical_numbers) {
-  if (canonical_strings) return canonical_numbers ? Made<true, true>() : Made<true, false>();
-  return canonical_numbers ? Made<false, true>() : Made<false, false>();
+const JsonLeaves& JsonLeaves::Of(StringStyle strings, bool canonical_numbers) {
+  switch (strings) {
+    case StringStyle::kJson:
+      return canonical_numbers ? Made<StringStyle::kJson, true>() : Made<StringStyle::kJson, false>();
+    case StringStyle::kJsonCanonical:
+      return canonical_numbers ? Made<StringStyle::kJsonCanonical, true>() : Made<StringStyle::kJsonCanonical, false>();
+    default: return canonical_numbers ? Made<StringStyle::kYamlDouble, true>() : Made<StringStyle::kYamlDouble, false>();
+  }
 }
 
 }  // namespace tokamata

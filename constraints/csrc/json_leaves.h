@@ -10,15 +10,15 @@ namespace tokamata {
 // once it is made.
 class JsonLeaves {
  public:
-  static const JsonLeaves& Of(bool canonical_strings, bool canonical_numbers);
+  static const JsonLeaves& Of(StringStyle strings, bool canonical_numbers);
 
   const Expressions& pool() const { return pool_; }
   const JsonStrings& strings() const { return strings_; }
   const JsonNumbers& numbers() const { return numbers_; }
 
  private:
-  JsonLeaves(bool canonical_strings, bool canonical_numbers);
-  template <bool kStrings, bool kNumbers>
+  JsonLeaves(StringStyle strings, bool canonical_numbers);
+  template <StringStyle kStrings, bool kNumbers>
   static const JsonLeaves& Made();
 
   Expressions pool_;

@@ -39,7 +39,8 @@ std::optional<JsonStrings::Lengths> JsonStrings::LengthsOf(Expr e) {
 }
 
 std::optional<JsonStrings::Lengths> JsonStrings::FindLengths(Expr e) {
-  static const ByteSet raw = ByteSet::Range(0x20, 0x7F) - ByteSet::Of('"') - ByteSet::Of('\\');
+  static const ByteSet ascii = ByteSet::Range(0x20, 0x7F) - ByteSet::Of('"') - ByteSet::Of('\\');
+  const ByteSet raw = style_ == StringStyle::kYamlSingle ? ascii - ByteSet::Of('\'') : ascii;
   if (e == kEpsilonExpr) return Lengths{0, 0};
   if (characters_.count(e)) return Lengths{1, 1};
   switch (pool_.Kind(e)) {

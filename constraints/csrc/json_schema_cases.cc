@@ -33,7 +33,20 @@ void ForEachType(const JsonValue& types, F f) {
 SchemaCases::SchemaCases(Expressions* pool, SharedDocuments* documents, const JsonSchemaOptions* options,
                          SchemaSets* sets, std::function<bool(SetId, JsonType)> inhabited)
     : pool_(*pool), documents_(*documents), options_(*options), sets_(*sets), inhabited_(std::move(inhabited)),
-      strings_(pool, options->canonical_strings), formats_(&strings_), numbers_(pool, options->canonical_numbers), nothing_(sets->AnyOf({})) {}
+      numbers_(pool, options->canonical_numbers), nothing_(sets->AnyOf({})) {
+  const StringStyle first = options->notation == SchemaNotation::kYaml ? StringStyle::kYamlDouble
+                            : options->canonical_strings               ? StringStyle::kJsonCanonical
+                                                                       : StringStyle::kJson;
+  styles_[0] = std::make_unique<Style>(pool, first);
+}
+
+SchemaCases::Style& SchemaCases::Styled(StringStyle style) {
+  for (std::unique_ptr<Style>& known : styles_) {
+    if (!known) known = std::make_unique<Style>(&pool_, style);
+    if (known->strings.style() == style) return *known;
+  }
+  return *styles_[0];
+}
 
 UseId SchemaCases::Child(UseId parent, const JsonValue& node) {
   return sets_.Schema(documents_.Child(sets_.Use(parent).place, node));
@@ -204,15 +217,16 @@ struct SchemaCases::Strings {
   using Value = Expr;
   static constexpr JsonType kType = JsonType::kString;
   SchemaCases& owner;
-  Value True() { return owner.strings_.Any(); }
+  Style& style;
+  Value True() { return style.strings.Any(); }
   Value False() { return kEmpty; }
   bool IsTrue(Value v) { return v == True(); }
   bool IsFalse(Value v) { return v == kEmpty; }
-  Value And(Value a, Value b) { return IsTrue(a) ? b : IsTrue(b) ? a : owner.strings_.Intersect(a, b); }
+  Value And(Value a, Value b) { return IsTrue(a) ? b : IsTrue(b) ? a : style.strings.Intersect(a, b); }
   Value Or(Value a, Value b) { return IsTrue(a) || IsTrue(b) ? True() : owner.pool_.Union(a, b); }
   Value Sign(Value v, bool positive) {
     if (positive) return v;
-    return IsTrue(v) ? kEmpty : IsFalse(v) ? True() : owner.strings_.Complement(v);
+    return IsTrue(v) ? kEmpty : IsFalse(v) ? True() : style.strings.Complement(v);
   }
   Value Type(const JsonValue& types, bool positive) {
     bool any = false;
@@ -224,7 +238,7 @@ struct SchemaCases::Strings {
     for (const JsonValue* c : values)
       if (c->IsString()) texts.emplace_back(c->text);
     if (texts.empty()) return Sign(False(), positive);
-    return Sign(texts.size() == 1 ? owner.strings_.Literal(texts[0]) : owner.strings_.Choice(std::move(texts)), positive);
+    return Sign(texts.size() == 1 ? style.strings.Literal(texts[0]) : style.strings.Choice(std::move(texts)), positive);
   }
   Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool) {
     const JsonValue& node = *owner.sets_.Use(use).place.node;
@@ -235,12 +249,12 @@ struct SchemaCases::Strings {
         const JsonValue* other = &value == low ? high : low;
         if (other && other < &value) break;  // both together, where the first of them stands
         const uint32_t least = CountOf(low, 0), most = CountOf(high, kUnbounded);
-        return Sign(least > most ? kEmpty : owner.strings_.Length(least, most), positive);
+        return Sign(least > most ? kEmpty : style.strings.Length(least, most), positive);
       }
-      case Keyword::kPattern: return Sign(owner.strings_.Pattern(value.text), positive);
+      case Keyword::kPattern: return Sign(style.strings.Pattern(value.text), positive);
       case Keyword::kFormat: {
         if (!owner.options_.formats || !value.IsString()) break;
-        const std::optional<JsonFormat> format = owner.formats_.Format(value.text);
+        const std::optional<JsonFormat> format = style.formats.Format(value.text);
         if (!format) break;
         if (!format->exact && !positive) owner.Inexact(value, value.text, format->note);
         return Sign(format->language, positive);
@@ -277,12 +291,12 @@ struct SchemaCases::Compound {
     for (const JsonValue* c : values) {
       if (c->kind != (kType == JsonType::kArray ? JsonKind::kArray : JsonKind::kObject)) continue;
       const UseId use = owner.sets_.Constant(c);
-      Case same;
+      Case same;  // which evaluates no member and no element
       if (kType == JsonType::kObject) {
-        same.push_back({DemandKind::kMembers, use});
+        same.push_back({DemandKind::kMembers, use, 0, 0, true});
         for (uint32_t i = 0; i < c->size; ++i) same.push_back({DemandKind::kRequired, owner.sets_.Key(c->keys[i])});
       } else {
-        same.push_back({DemandKind::kItems, use});
+        same.push_back({DemandKind::kItems, use, 0, 0, true});
         same.push_back({DemandKind::kLength, 0, c->size, c->size});
       }
       if (positive)
@@ -590,16 +604,19 @@ Expr SchemaCases::NumberOf(SetId set) {
   if (known != scalars_.end()) return known->second;
   Numbers algebra{*this};
   Expr e = OfSet(algebra, set);
-  if (algebra.IsTrue(e)) e = numbers_.Grammar();
+  if (algebra.IsTrue(e) && options_.notation == SchemaNotation::kJson) e = numbers_.Grammar();
   return scalars_[Pair(set, 0)] = e;
 }
 
-Expr SchemaCases::StringOf(SetId set) {
-  const auto known = scalars_.find(Pair(set, 1));
+Expr SchemaCases::StringOf(SetId set) { return StringOf(set, strings().style()); }
+
+Expr SchemaCases::StringOf(SetId set, StringStyle style) {
+  const uint64_t key = Pair(set, 1 + static_cast<uint32_t>(style));
+  const auto known = scalars_.find(key);
   if (known != scalars_.end()) return known->second;
-  Strings algebra{*this};
+  Strings algebra{*this, Styled(style)};
   const Expr e = OfSet(algebra, set);
-  return scalars_[Pair(set, 1)] = e;
+  return scalars_[key] = e;
 }
 
 const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {

@@ -1,5 +1,6 @@
 // What a set of JSON values asks of one type: an expression for scalars, cases of simple demands for objects and arrays.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,6 +20,8 @@ namespace tokamata {
 
 enum class JsonWhitespace : uint8_t { kFlexible, kCompact, kPretty, kAny, kPattern };
 enum class KeyOrder : uint8_t { kSchema, kAny, kSorted };
+enum class SchemaNotation : uint8_t { kJson, kYaml };
+enum class YamlSequences : uint8_t { kAny, kIndented, kFlush };
 
 struct JsonSchemaOptions {
   JsonWhitespace whitespace = JsonWhitespace::kFlexible;
@@ -31,6 +34,11 @@ struct JsonSchemaOptions {
   bool lenient = false;        // widen what cannot be enforced
   uint32_t max_cases = 2000;   // alternatives of one conjunction of schemas
   uint32_t max_nesting = 300;  // schemas inside schemas that one question may enter
+  // ---- YAML: block style, lines indented by two spaces; white space and spellings above say nothing
+  SchemaNotation notation = SchemaNotation::kJson;
+  YamlSequences sequences = YamlSequences::kAny;  // under a key: indented or not, or either
+  uint32_t max_depth = 16;                        // levels of indentation; what is deeper is written in flow style
+  uint32_t max_key = 100;                         // characters of keys that the schema does not name
 };
 
 enum class DemandKind : uint8_t {
@@ -80,13 +88,15 @@ class SchemaCases {
 
   // In a pool that began as a copy of the leaves'.
   void Begin(const JsonLeaves& leaves) {
-    strings_.Begin(leaves.strings());
+    strings().Begin(leaves.strings());
     numbers_.Begin(leaves.numbers());
   }
 
   uint8_t SimpleOf(SetId set);
   Expr NumberOf(SetId set);  // texts
+  Expr AnyNumber() { return numbers_.Number(); }
   Expr StringOf(SetId set);  // contents between the quotes
+  Expr StringOf(SetId set, StringStyle style);
   const Cases& CasesOf(SetId set, JsonType type);
   // Whether CasesOf(set, type) is being computed.
   bool Active(SetId set, JsonType type) const { return active_.count(uint64_t{set} << 3 | static_cast<uint8_t>(type)) != 0; }
@@ -102,7 +112,9 @@ class SchemaCases {
   std::vector<UseId> AppliedToItem(const Demand& group, uint32_t index);
   uint32_t PrefixOf(const Demand& group);  // elements with a schema of their own
 
-  JsonStrings& strings() { return strings_; }
+  JsonStrings& strings() { return styles_[0]->strings; }
+  const JsonStrings& strings() const { return styles_[0]->strings; }
+  JsonStrings& StringsOf(StringStyle style) { return Styled(style).strings; }
   // Lists the values of a set, where the schema lists them; false where it does not.
   bool FiniteValues(SetId set, std::vector<const JsonValue*>* out);
   // The place of a use, for messages.
@@ -141,8 +153,14 @@ class SchemaCases {
   const JsonSchemaOptions& options_;
   SchemaSets& sets_;
   std::function<bool(SetId, JsonType)> inhabited_;
-  JsonStrings strings_;
-  JsonFormats formats_;
+  struct Style {
+    Style(Expressions* pool, StringStyle style) : strings(pool, style), formats(&strings) {}
+    JsonStrings strings;
+    JsonFormats formats;
+  };
+  Style& Styled(StringStyle style);
+  // The first one can write every text, and speaks for all where only the text matters; others when they are needed.
+  std::array<std::unique_ptr<Style>, kStringStyles> styles_;
   JsonNumbers numbers_;
   UseId nothing_;
   std::unordered_map<uint64_t, Cases> cases_;  // by set and type

@@ -23,7 +23,7 @@ const JsonValue* PrefixItems(const JsonValue& node, SchemaDraft draft) {
 
 bool SchemaCases::Contains(Expr contents, std::string_view text) {
   std::string spelled;
-  if (!AppendJsonString(text, &spelled)) return false;
+  if (!strings().Spell(text, &spelled)) return false;
   std::vector<Expressions::Term> steps;
   for (char c : spelled) {
     pool_.Step(contents, &steps);
@@ -38,7 +38,7 @@ bool SchemaCases::Matches(KeyId pattern, KeyId key) {
   const uint64_t id = uint64_t{pattern} << 32 | key;
   const auto known = matches_.find(id);
   if (known != matches_.end()) return known->second;
-  return matches_[id] = Contains(strings_.Pattern(sets_.KeyText(pattern)), sets_.KeyText(key));
+  return matches_[id] = Contains(strings().Pattern(sets_.KeyText(pattern)), sets_.KeyText(key));
 }
 
 std::vector<UseId> SchemaCases::AppliedToKey(const Demand& group, KeyId key) {

@@ -92,6 +92,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
     }
     for (const Demand& n : p.names)
       if (value != kNoValue && !cases_.Contains(cases_.StringOf(cases_.SetOf(n.a)), sets_.KeyText(key))) value = kNoValue;
+    if (IsYaml() && value != kNoValue) CheckYamlKey(sets_.KeyText(key), nullptr);
     if (value != kNoValue && !IsText(sets_.KeyText(key))) value = kNoValue;  // lone surrogates have no spelling
     if (value == kNoValue) {
       p.possible = p.possible && !is_required;
@@ -101,7 +102,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   }
   p.required_after.assign(p.keys.size() + 1, 0);
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
-  p.plain = !options_.canonical_strings && p.patterns.empty() && p.names.empty() &&
+  p.plain = !options_.canonical_strings && !IsYaml() && p.patterns.empty() && p.names.empty() &&
             std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; });
   p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded && options_.key_order != KeyOrder::kAny;
   p.ready = true;
@@ -121,26 +122,41 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
     return value;
   };
   if (p.plain) {
-    if (const SetId value = value_of({}); value != kNoValue) others.push_back({kEmpty, value, {}, 0});
+    if (const SetId value = value_of({}); value != kNoValue) others.push_back({kEmpty, kEmpty, kEmpty, value, {}, 0});
   } else if (!p.patterns.empty() || value_of({}) != kNoValue) {
-    JsonStrings& strings = cases_.strings();
-    Expr all = strings.Any();
-    if (!p.mentioned.empty()) {
-      std::vector<std::string> texts;
-      for (KeyId key : p.mentioned) texts.push_back(sets_.KeyText(key));
-      all = strings.Complement(strings.Choice(std::move(texts)));
+    std::vector<std::string> texts;
+    for (KeyId key : p.mentioned) texts.push_back(sets_.KeyText(key));
+    const auto unnamed = [&](StringStyle style) {
+      JsonStrings& strings = cases_.StringsOf(style);
+      Expr all = IsYaml() ? strings.Length(0, options_.max_key) : strings.Any();
+      if (!texts.empty()) all = pool_->Difference(all, strings.Choice(texts));
+      for (const Demand& n : p.names) {
+        const Expr names = cases_.StringOf(cases_.SetOf(n.a), style);
+        if (names != strings.Any()) all = pool_->Intersect(all, names);
+      }
+      return all;
+    };
+    OtherKeys unsplit{unnamed(cases_.strings().style()), kEmpty, kEmpty, kAnyValue, {}, 0};
+    if (IsYaml()) {
+      unsplit.single = unnamed(StringStyle::kYamlSingle);
+      unsplit.plain = pool_->Intersect(YamlPlain(), unnamed(StringStyle::kYamlPlain));
     }
-    for (const Demand& n : p.names) {
-      const Expr names = cases_.StringOf(cases_.SetOf(n.a));
-      if (names != strings.Any()) all = pool_->Intersect(all, names);
-    }
-    others.push_back({all, kAnyValue, {}, 0});
-    const auto split = [&](Expr by, auto&& mark) {
+    others.push_back(std::move(unsplit));
+    const auto split = [&](auto&& by, auto&& mark) {
+      const Expr contents = by(cases_.strings().style());
+      const Expr single = IsYaml() ? by(StringStyle::kYamlSingle) : kEmpty;
+      const Expr plain = IsYaml() ? by(StringStyle::kYamlPlain) : kEmpty;
       std::vector<OtherKeys> next;
       for (OtherKeys& o : others) {
         OtherKeys in = o;
-        in.contents = pool_->Intersect(o.contents, by);
-        o.contents = pool_->Difference(o.contents, by);
+        in.contents = pool_->Intersect(o.contents, contents);
+        o.contents = pool_->Difference(o.contents, contents);
+        if (IsYaml()) {
+          in.single = pool_->Intersect(o.single, single);
+          o.single = pool_->Difference(o.single, single);
+          in.plain = pool_->Intersect(o.plain, plain);
+          o.plain = pool_->Difference(o.plain, plain);
+        }
         mark(&in, &o);
         if (!pool_->IsEmpty(in.contents)) next.push_back(std::move(in));
         if (!pool_->IsEmpty(o.contents)) next.push_back(std::move(o));
@@ -151,10 +167,12 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
       others.swap(next);
     };
     for (KeyId pattern : p.patterns)
-      split(strings.Pattern(sets_.KeyText(pattern)), [&](OtherKeys* in, OtherKeys*) { in->patterns.push_back(pattern); });
+      split([&](StringStyle style) { return cases_.StringsOf(style).Pattern(sets_.KeyText(pattern)); },
+            [&](OtherKeys* in, OtherKeys*) { in->patterns.push_back(pattern); });
     for (size_t i = 0; i < p.owed.size(); ++i)
       if (p.owed[i].kind == DemandKind::kSomeName)
-        split(cases_.StringOf(cases_.SetOf(p.owed[i].a)), [&](OtherKeys*, OtherKeys* out) { out->settles |= 1u << i; });
+        split([&](StringStyle style) { return cases_.StringOf(cases_.SetOf(p.owed[i].a), style); },
+              [&](OtherKeys*, OtherKeys* out) { out->settles |= 1u << i; });
     for (OtherKeys& o : others) o.value = value_of(o.patterns);
     others.erase(std::remove_if(others.begin(), others.end(),
                                 [this](const OtherKeys& o) { return o.value == kNoValue || pool_->IsEmpty(o.contents); }),

@@ -30,7 +30,12 @@ void JsonSchemaRules::Check(SchemaPlace root) {
     }
     for (uint32_t i = 0; i < node.size; ++i) {
       const JsonValue& v = node.elements[i];
-      switch (KeywordOf(node.keys[i], dialect)) {
+      const Keyword keyword = KeywordOf(node.keys[i], dialect);
+      if (IsYaml() && keyword == Keyword::kProperties)
+        for (uint32_t k = 0; k < v.size; ++k) CheckYamlKey(v.keys[k], &v.elements[k]);
+      if (IsYaml() && keyword == Keyword::kRequired && v.IsArray())
+        for (const JsonValue& key : v) CheckYamlKey(key.text, &key);
+      switch (keyword) {
         case Keyword::kRef: refer(SchemaReference::kRef); break;
         case Keyword::kDynamicRef: refer(SchemaReference::kDynamicRef); break;
         case Keyword::kRecursiveRef: refer(SchemaReference::kRecursiveRef); break;

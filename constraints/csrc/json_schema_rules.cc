@@ -27,12 +27,18 @@ const ByteSet& NextFirst() {  // of what may follow a bracket or a value inside 
   return first;
 }
 
+const ByteSet& YamlValueFirst() {  // a line break, or what may stand in a line
+  static const ByteSet first = ByteSet::Range(0x20, 0x7E) | ByteSet::Range(0xC2, 0xF4) | ByteSet::Of('\n');
+  return first;
+}
+
 }  // namespace
 
 JsonSchemaRules::JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
                                  const JsonSchemaOptions& options)
     : pool_(pool), documents_(std::move(documents)), options_(options), sets_(documents_.get()),
       cases_(pool, documents_.get(), &options_, &sets_, [this](SetId set, JsonType type) { return Ask(set, type); }) {
+  if (IsYaml()) return;
   Expr space = kEmpty;
   switch (options_.whitespace) {
     case JsonWhitespace::kFlexible: {
@@ -62,7 +68,10 @@ JsonSchemaRules::JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocume
 
 std::shared_ptr<JsonSchemaRules> JsonSchemaRules::Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
                                                        const JsonSchemaOptions& options) {
-  const JsonLeaves& leaves = JsonLeaves::Of(options.canonical_strings, options.canonical_numbers);
+  const StringStyle style = options.notation == SchemaNotation::kYaml ? StringStyle::kYamlDouble
+                            : options.canonical_strings               ? StringStyle::kJsonCanonical
+                                                                      : StringStyle::kJson;
+  const JsonLeaves& leaves = JsonLeaves::Of(style, options.canonical_numbers);
   pool->Begin(leaves.pool());
   std::shared_ptr<JsonSchemaRules> rules(new JsonSchemaRules(pool, std::move(documents), options));
   rules->cases_.Begin(leaves);
@@ -74,6 +83,7 @@ SetId JsonSchemaRules::SetOf(SchemaPlace place) { return sets_.And(kAnyValue, Si
 
 Expr JsonSchemaRules::Texts(SetId set) {
   if (!Inhabited(set)) return kEmpty;
+  if (IsYaml()) return pool_->Concat(CallValue(set, YamlPlaced(0, kTop)), pool_->Optional(pool_->Byte('\n')));
   const Expr value = CallValue(set, 0);
   const bool outside = options_.whitespace == JsonWhitespace::kAny || options_.whitespace == JsonWhitespace::kPattern;
   return outside ? pool_->Concat({line_, value, line_}) : value;
@@ -107,7 +117,7 @@ size_t JsonSchemaRules::MemoryBytes() const {
   return rules_.size() * (sizeof(Rule) + 64) + (objects_.size() + arrays_.size()) * 512 + sets_.NumSets() * 64;
 }
 
-Expr JsonSchemaRules::CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first) {
+Expr JsonSchemaRules::CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first, bool nullable) {
   const uint64_t hash = HashWords(words, n) + static_cast<uint64_t>(kind) * 0x9E3779B97F4A7C15ull;
   const StateId known = rule_index_.Find(hash, [&](StateId id) {
     const Rule& r = rules_[static_cast<size_t>(id)];
@@ -122,7 +132,7 @@ Expr JsonSchemaRules::CallRule(Rule::Kind kind, const uint32_t* words, size_t n,
     rules_.push_back(r);
   }
   if (rules_[id].call == kEmpty) {
-    const Expr call = pool_->Call(source_, id, false, first);
+    const Expr call = pool_->Call(source_, id, nullable, first);
     rules_[id].call = call;
   }
   return rules_[id].call;
@@ -130,26 +140,36 @@ Expr JsonSchemaRules::CallRule(Rule::Kind kind, const uint32_t* words, size_t n,
 
 Expr JsonSchemaRules::CallValue(SetId set, uint32_t depth) {
   const uint32_t words[] = {set, depth};
-  return CallRule(Rule::kValue, words, 2, ValueFirst());
+  return CallRule(Rule::kValue, words, 2, IsYaml() ? YamlValueFirst() : ValueFirst());
 }
 
 Expr JsonSchemaRules::CallObject(const ObjectState& s) {
   const uint32_t words[] = {s.plan, s.position, s.low, s.high, s.owed, s.depth, s.first};
-  return CallRule(Rule::kObject, words, 7, NextFirst());
+  if (!IsYaml()) return CallRule(Rule::kObject, words, 7, NextFirst());
+  const bool ends = s.depth != kFlow && !s.first && ObjectMayEnd(s);  // by what stands on the next line
+  return CallRule(Rule::kObject, words, 7, YamlValueFirst(), ends);
 }
 
 Expr JsonSchemaRules::CallArray(const ArrayState& s) {
   const uint32_t words[] = {s.plan, s.index, s.low, s.high, s.owed, s.counts, s.depth, s.first};
-  return CallRule(Rule::kArray, words, 8, NextFirst());
+  if (!IsYaml()) return CallRule(Rule::kArray, words, 8, NextFirst());
+  const bool ends = s.depth != kFlow && !s.first && ArrayMayEnd(s);
+  return CallRule(Rule::kArray, words, 8, YamlValueFirst(), ends);
 }
 
 Expr JsonSchemaRules::Expand(uint32_t rule) {
   const Rule r = rules_[rule];
   const uint32_t* w = r.words;
   switch (r.kind) {
-    case Rule::kValue: return ValueBody(w[0], w[1]);
-    case Rule::kObject: return ObjectBody({w[0], w[1], w[2], w[3], w[4], w[5], w[6]});
-    case Rule::kArray: return ArrayBody({w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]});
+    case Rule::kValue: return IsYaml() ? YamlValue(w[0], w[1]) : ValueBody(w[0], w[1]);
+    case Rule::kObject: {
+      const ObjectState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6]};
+      return IsYaml() ? YamlObject(s) : ObjectBody(s);
+    }
+    case Rule::kArray: {
+      const ArrayState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
+      return IsYaml() ? YamlArray(s) : ArrayBody(s);
+    }
     case Rule::kKeys: return KeysBody({w[0], w[1], w[2], w[3], w[4]});
   }
   return kEmpty;

@@ -55,6 +55,7 @@ class JsonSchemaRules final : public RuleSource {
   };
   struct OtherKeys {  // keys without a name in the schema that match the same patterns
     Expr contents;
+    Expr single, plain;  // YAML: the same ones in other styles
     SetId value;
     std::vector<KeyId> patterns;
     uint32_t settles;  // bits of the owed kSomeName that such a key settles
@@ -146,7 +147,7 @@ class JsonSchemaRules final : public RuleSource {
   };
 
   // json_schema_rules.cc: values, layout, interning
-  Expr CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first);
+  Expr CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first, bool nullable = false);
   Expr CallValue(SetId set, uint32_t depth);
   Expr CallObject(const ObjectState& s);
   Expr CallArray(const ArrayState& s);
@@ -158,6 +159,25 @@ class JsonSchemaRules final : public RuleSource {
   Expr Close(uint32_t depth, bool empty, char bracket);
   Expr KeyText(KeyId key);
   Expr QuotedKey(Expr contents);
+
+  // yaml_schema_rules.cc: block style. A place is where a value stands, at a level of indentation; kFlow: in flow style.
+  enum YamlPlace : uint32_t { kTop, kAfterKey, kAfterDash };
+  static constexpr uint32_t kFlow = kUnbounded;
+  bool IsYaml() const { return options_.notation == SchemaNotation::kYaml; }
+  uint32_t YamlPlaced(uint32_t level, YamlPlace place) const { return level == kFlow ? kFlow : level << 2 | place; }
+  Expr YamlNewLine(uint32_t level);
+  Expr YamlScalars(SetId set, bool flow);
+  Expr YamlStringOf(SetId set, bool flow);
+  Expr YamlFlow(SetId set);
+  Expr YamlCollections(SetId set, JsonType type, uint32_t level);
+  bool YamlEmpty(SetId set, JsonType type);
+  Expr YamlValue(SetId set, uint32_t placed);
+  Expr YamlKey(KeyId key, bool flow);
+  Expr YamlOtherKeys(const OtherKeys& o, bool flow);
+  Expr YamlObject(const ObjectState& s);
+  Expr YamlArray(const ArrayState& s);
+  Expr YamlPlain();
+  void CheckYamlKey(std::string_view text, const JsonValue* at) const;  // at: null where it is not known
 
   // json_schema_object.cc
   uint32_t ObjectPlanOf(const Case& demands);
@@ -232,6 +252,7 @@ class JsonSchemaRules final : public RuleSource {
   std::unordered_map<ListId, Known> state_inhabited_;
   Expr line_ = kEmpty, comma_ = kEmpty, colon_ = kEmpty;
   std::unordered_map<KeyId, Expr> key_texts_;
+  Expr yaml_plain_ = kEmpty, yaml_number_ = kEmpty;
   std::deque<KeyReader> readers_;
   std::unordered_map<ListId, uint32_t> reader_of_;
 };

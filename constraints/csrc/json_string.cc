@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "constraints/csrc/regex.h"
+#include "constraints/csrc/yaml_string.h"
 
 namespace tokamata {
 
@@ -156,6 +157,7 @@ Expr JsonStrings::RawCharacters(const ByteSet& ascii) {
 
 // Of normalized ranges.
 Expr JsonStrings::Build(const CodePointRanges& ranges) {
+  if (style_ >= StringStyle::kYamlDouble) return BuildYaml(ranges);
   CodePointRanges raw;
   for (const auto& [low, high] : ranges) {
     uint32_t from = std::max<uint32_t>(low, 0x20);
@@ -206,14 +208,35 @@ Expr JsonStrings::Characters(const CodePointRanges& given) {
 
 Expr JsonStrings::Character(uint32_t c) {
   if (c >= 128) return Characters({{c, c}});
-  if (ascii_[c] == kEmpty) characters_.insert(ascii_[c] = canonical_ || JsonShortEscape(c) ? Build({{c, c}}) : BuildAscii(c));
+  if (ascii_[c] == kEmpty) characters_.insert(ascii_[c] = style_ != StringStyle::kJson || JsonShortEscape(c) ? Build({{c, c}}) : BuildAscii(c));
   return ascii_[c];
+}
+
+const CodePointRanges& JsonStrings::Alphabet() const {
+  const bool some = style_ == StringStyle::kYamlSingle || style_ == StringStyle::kYamlPlain;
+  return some ? YamlRawCharacters() : CharacterSpelling::Alphabet();
 }
 
 std::string JsonStrings::Spell(uint32_t c) const {
   std::string out;
-  AppendCharacter(c, &out);
+  if (style_ >= StringStyle::kYamlDouble)
+    AppendYamlCharacter(c, style_, &out);
+  else
+    AppendCharacter(c, &out);
   return out;
+}
+
+bool JsonStrings::Spell(std::string_view text, std::string* out) const {
+  std::u32string characters;
+  if (!DecodeText(text, &characters)) return false;
+  const CodePointRanges& alphabet = Alphabet();
+  for (const uint32_t c : characters) {
+    const bool known = std::any_of(alphabet.begin(), alphabet.end(),
+                                   [c](const auto& range) { return range.first <= c && c <= range.second; });
+    if (!known) return false;
+    *out += Spell(c);
+  }
+  return true;
 }
 
 Expr JsonStrings::AnyCharacter() {

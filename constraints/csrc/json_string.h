@@ -18,14 +18,21 @@
 
 namespace tokamata {
 
-// Spellings. Canonical: raw, and \" \\ \b \f \n \r \t and \u00xx (lower case) for what must be escaped, as Python's
-// json.dumps(ensure_ascii=False) writes. Otherwise: raw, or any escape of JSON, \u in either case, surrogate pairs.
-// Lone surrogates belong to neither.
+// How texts are written. JSON, canonical: raw, and \" \\ \b \f \n \r \t and \u00xx (lower case) for what must be escaped, as Python's
+// json.dumps(ensure_ascii=False) writes. JSON otherwise: raw, or any escape, \u in either case, surrogate pairs.
+// The styles of YAML are described in yaml_string.h; the last two of them cannot write every character. Lone surrogates
+// belong to none.
+enum class StringStyle : uint8_t { kJson, kJsonCanonical, kYamlDouble, kYamlSingle, kYamlPlain };
+constexpr size_t kStringStyles = 5;
+
 //
 // Everything is made on first use, once; an instance belongs to its pool and is no more thread-safe than it.
 class JsonStrings final : public CharacterSpelling {
  public:
-  JsonStrings(Expressions* pool, bool canonical) : pool_(*pool), canonical_(canonical) {}
+  JsonStrings(Expressions* pool, StringStyle style)
+      : pool_(*pool), style_(style), canonical_(style == StringStyle::kJsonCanonical) {}
+  JsonStrings(Expressions* pool, bool canonical)
+      : JsonStrings(pool, canonical ? StringStyle::kJsonCanonical : StringStyle::kJson) {}
   JsonStrings(const JsonStrings&) = delete;
   JsonStrings& operator=(const JsonStrings&) = delete;
 
@@ -33,7 +40,7 @@ class JsonStrings final : public CharacterSpelling {
   void Begin(const JsonStrings& prepared);
 
   Expressions& pool() { return pool_; }
-  bool canonical() const { return canonical_; }
+  StringStyle style() const { return style_; }
 
   // All contents; the star of AnyCharacter().
   Expr Any();
@@ -49,7 +56,7 @@ class JsonStrings final : public CharacterSpelling {
   // Both, where a and b are contents. Lengths go into the counters of the other operand where that is exact:
   // [a-z]+ of at most 9 characters is [a-z]{1,9}.
   Expr Intersect(Expr a, Expr b);
-  // ---- the parts of spelled characters; not canonical
+  // ---- the parts of spelled characters; kJson
   // Raw: of a set of ASCII characters, or from U+0080.
   Expr RawCharacters(const ByteSet& ascii);
   // What follows \\u for one character of normalized ranges; of all from U+0080.
@@ -62,7 +69,10 @@ class JsonStrings final : public CharacterSpelling {
   Expr Characters(const CodePointRanges& ranges) override;
   Expr Character(uint32_t code_point) override;
   Expr AnyText() override { return Any(); }
+  const CodePointRanges& Alphabet() const override;
   std::string Spell(uint32_t code_point) const override;  // the canonical one
+  // Appends the canonical spelling of a text; false, and nothing useful, if it has none.
+  bool Spell(std::string_view text, std::string* out) const;
 
  private:
   struct Lengths {
@@ -76,9 +86,11 @@ class JsonStrings final : public CharacterSpelling {
   struct HexLevel;
   Expr Build(const CodePointRanges& ranges);
   Expr BuildAscii(uint32_t c);
+  Expr BuildYaml(const CodePointRanges& ranges);  // yaml_string.cc
   Expr HexDigits(const CodePointRanges& ranges, bool astral, int level);
 
   Expressions& pool_;
+  const StringStyle style_;
   const bool canonical_;
   Expr any_character_ = kEmpty, any_ = kEmpty;
   Expr ascii_[128] = {};

@@ -19,7 +19,7 @@ std::string TwoDigits(uint32_t n) { return {static_cast<char>('0' + n / 10), sta
 // Rule 6 * hour + tens: what follows the tens of the minutes after that hour.
 class MinuteRules final : public RuleSource {
  public:
-  MinuteRules(Expressions* pool, bool canonical) : strings_(pool, canonical) {}
+  MinuteRules(Expressions* pool, StringStyle style) : strings_(pool, style) {}
 
   Expr Expand(uint32_t rule) override {
     Expressions& pool = strings_.pool();
@@ -44,7 +44,7 @@ class MinuteRules final : public RuleSource {
   }
 
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override {
-    return std::make_shared<MinuteRules>(pool, strings_.canonical());
+    return std::make_shared<MinuteRules>(pool, strings_.style());
   }
 
  private:
@@ -65,8 +65,11 @@ Expr JsonTimes::Date() {
 
 Expr JsonTimes::Time() {
   if (time_ != kEmpty) return time_;
+  if (strings_.style() == StringStyle::kYamlPlain)  // leap seconds are never plain: see YamlPlainStrings
+    return time_ = Compile(&strings_, "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?"
+                                      "(?:[Zz]|[+\\-](?:[01]\\d|2[0-3]):[0-5]\\d)");
   Expressions& pool = strings_.pool();
-  const uint32_t rules = pool.AddRules(std::make_shared<MinuteRules>(&pool, strings_.canonical()));
+  const uint32_t rules = pool.AddRules(std::make_shared<MinuteRules>(&pool, strings_.style()));
   const Expr colon = strings_.Character(':');
   const ByteSet first = pool.First(strings_.Characters({{'0', '9'}}));
   std::vector<Expr> parts;

@@ -108,6 +108,11 @@ Expr RegexLowering::Characters(const CodePointRanges& ranges) {
   return spelling_ ? spelling_->Characters(ranges) : pool_.Characters(ranges);
 }
 
+const CodePointRanges& RegexLowering::Alphabet() const {
+  static const CodePointRanges all{{0, 0xD7FF}, {0xE000, 0x10FFFF}};
+  return spelling_ ? spelling_->Alphabet() : all;
+}
+
 std::string RegexLowering::Spell(uint32_t c) const {
   if (spelling_) return spelling_->Spell(c);
   std::string text;

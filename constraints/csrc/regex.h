@@ -32,7 +32,9 @@ class RegexLowering {
   Expr Characters(const CodePointRanges& ranges);
   // What may stand before a place: all texts, or more where that is as good.
   Expr AnyPrefix() { return spelling_ ? spelling_->AnyText() : pool_.AnyBytes(); }
-  // How a character may be written.
+  // The characters that texts are made of.
+  const CodePointRanges& Alphabet() const;
+  // How one of them may be written.
   std::string Spell(uint32_t code_point) const;
   // Whether a node has an assertion inside: an anchor, \b, a lookahead or lookbehind.
   bool Asserts(uint32_t node) const { return asserts_[node]; }

@@ -73,7 +73,7 @@ void RegexContext::BuildClasses(uint32_t root) {
   CollectSets(root, false, &sets);
   std::sort(sets.begin(), sets.end());
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-  classes_ = {{{0, 0xD7FF}, {0xE000, 0x10FFFF}}};
+  classes_ = {lowering_.Alphabet()};
   for (const CodePointRanges& set : sets) {
     const CodePointRanges other = ComplementRanges(set);
     std::vector<CodePointRanges> split;

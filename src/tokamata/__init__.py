@@ -40,6 +40,7 @@ from .constraints import (
     text_until,
     tools,
     unquoted_text,
+    yaml_schema,
 )
 from .decode import BatchState, DecodeState, DeviceAutomaton, TokenAcceptor, TokenAutomaton, compile, load
 from .tokenizer_fst import Vocabulary
@@ -90,4 +91,5 @@ __all__ = [
     "text_until",
     "tools",
     "unquoted_text",
+    "yaml_schema",
 ]

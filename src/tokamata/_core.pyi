@@ -282,6 +282,18 @@ class KeyOrder(enum.Enum):
 
     SORTED = 2
 
+class SchemaNotation(enum.Enum):
+    JSON = 0
+
+    YAML = 1
+
+class YamlSequences(enum.Enum):
+    ANY = 0
+
+    INDENTED = 1
+
+    FLUSH = 2
+
 class JsonSchemaOptions:
     """How the values of a schema are written, and limits."""
 
@@ -326,6 +338,22 @@ class JsonSchemaOptions:
     def max_nesting(self) -> int: ...
     @max_nesting.setter
     def max_nesting(self, arg: int, /) -> None: ...
+    @property
+    def notation(self) -> SchemaNotation: ...
+    @notation.setter
+    def notation(self, arg: SchemaNotation, /) -> None: ...
+    @property
+    def sequences(self) -> YamlSequences: ...
+    @sequences.setter
+    def sequences(self, arg: YamlSequences, /) -> None: ...
+    @property
+    def max_depth(self) -> int: ...
+    @max_depth.setter
+    def max_depth(self, arg: int, /) -> None: ...
+    @property
+    def max_key(self) -> int: ...
+    @max_key.setter
+    def max_key(self, arg: int, /) -> None: ...
 
 def json_schema(
     text: bytes, registry: Sequence[tuple[str, str]], options: JsonSchemaOptions, limits: Limits | None = None

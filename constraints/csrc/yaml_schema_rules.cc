@@ -1,0 +1,203 @@
+// Block style of YAML for the values of a schema. A level of indentation is two spaces. Every line but the first begins
+// with a line break, so that an object or array ends where the next line is not its own; what a state of them has still
+// to come is nullable there. Brackets of flow style hold what is empty and what lies too deep.
+#include "constraints/csrc/json_schema_rules.h"
+#include "constraints/csrc/yaml_string.h"
+
+namespace tokamata {
+namespace {
+
+constexpr size_t kMostKey = 1000;  // characters of a key as it is written; PyYAML reads 1024
+
+}  // namespace
+
+Expr JsonSchemaRules::YamlNewLine(uint32_t level) { return pool_->Literal("\n" + std::string(size_t{level} * 2, ' ')); }
+
+Expr JsonSchemaRules::YamlPlain() {
+  if (yaml_plain_ == kEmpty) yaml_plain_ = YamlPlainStrings(pool_);
+  return yaml_plain_;
+}
+
+// In flow style only between double quotes.
+Expr JsonSchemaRules::YamlStringOf(SetId set, bool flow) {
+  const Expr contents = cases_.StringOf(set);
+  if (pool_->IsEmpty(contents)) return kEmpty;
+  const auto quoted = [this](char quote, Expr e) {
+    return pool_->Concat({pool_->Byte(static_cast<uint8_t>(quote)), e, pool_->Byte(static_cast<uint8_t>(quote))});
+  };
+  if (flow) return quoted('"', contents);
+  const Expr plain = cases_.StringOf(set, StringStyle::kYamlPlain);
+  const bool any = plain == cases_.StringsOf(StringStyle::kYamlPlain).Any();
+  return pool_->Union({quoted('"', contents), quoted('\'', cases_.StringOf(set, StringStyle::kYamlSingle)),
+                       any ? YamlPlain() : pool_->Intersect(YamlPlain(), plain)});
+}
+
+// Whether the empty object or array is in a set.
+bool JsonSchemaRules::YamlEmpty(SetId set, JsonType type) {
+  const Cases cases = cases_.CasesOf(set, type);
+  for (const Case& c : cases) {
+    if (type == JsonType::kArray) {
+      const ArrayState start = StartArray(ArrayPlanOf(c), kFlow);
+      if (ArrayInhabited(start) && ArrayMayEnd(start)) return true;
+    } else {
+      const ObjectState start = StartObject(ObjectPlanOf(c), kFlow);
+      if (ObjectInhabited(start) && ObjectMayEnd(start)) return true;
+    }
+  }
+  return false;
+}
+
+// What may stand in one line, whatever its level.
+Expr JsonSchemaRules::YamlScalars(SetId set, bool flow) {
+  std::vector<Expr> parts;
+  const uint8_t simple = cases_.SimpleOf(set);
+  if (simple & kNullBit) parts.push_back(pool_->Literal("null"));
+  if (simple & kFalseBit) parts.push_back(pool_->Literal("false"));
+  if (simple & kTrueBit) parts.push_back(pool_->Literal("true"));
+  Expr number = cases_.NumberOf(set);
+  if (number == cases_.AnyNumber()) {
+    if (yaml_number_ == kEmpty) yaml_number_ = YamlNumber(pool_);
+    number = yaml_number_;
+  } else {
+    number = YamlNumbers(pool_, number);
+  }
+  if (!pool_->IsEmpty(number)) parts.push_back(number);
+  parts.push_back(YamlStringOf(set, flow));
+  if (YamlEmpty(set, JsonType::kArray)) parts.push_back(pool_->Literal("[]"));
+  if (YamlEmpty(set, JsonType::kObject)) parts.push_back(pool_->Literal("{}"));
+  return pool_->Union(std::move(parts));
+}
+
+// Objects or arrays that are not empty, from their first member on.
+Expr JsonSchemaRules::YamlCollections(SetId set, JsonType type, uint32_t level) {
+  std::vector<Expr> calls;
+  const Cases cases = cases_.CasesOf(set, type);
+  for (const Case& c : cases) {
+    if (type == JsonType::kArray) {
+      const ArrayState start = StartArray(ArrayPlanOf(c), level);
+      std::vector<Element> elements;
+      if (ArrayInhabited(start)) Elements(start, &elements);
+      if (!elements.empty()) calls.push_back(CallArray(start));
+    } else {
+      const ObjectState start = StartObject(ObjectPlanOf(c), level);
+      std::vector<Member> members;
+      if (ObjectInhabited(start)) Members(start, &members);
+      if (!members.empty()) calls.push_back(CallObject(start));
+    }
+  }
+  return pool_->Union(std::move(calls));
+}
+
+Expr JsonSchemaRules::YamlFlow(SetId set) {
+  return pool_->Union({YamlScalars(set, true),
+                       pool_->Concat(pool_->Byte('['), YamlCollections(set, JsonType::kArray, kFlow)),
+                       pool_->Concat(pool_->Byte('{'), YamlCollections(set, JsonType::kObject, kFlow))});
+}
+
+// A value where it stands: at the top of the document, or behind the colon of a key or the dash of an element.
+Expr JsonSchemaRules::YamlValue(SetId set, uint32_t placed) {
+  if (placed == kFlow) return YamlFlow(set);
+  const uint32_t level = placed >> 2, place = placed & 3, inner = place == kTop ? level : level + 1;
+  const Expr space = place == kTop ? kEpsilonExpr : pool_->Byte(' ');
+  const Expr scalars = YamlScalars(set, false);
+  const bool deep = inner > options_.max_depth;
+  std::vector<Expr> parts{pool_->Concat(space, scalars)};
+  if (place == kTop)  // PyYAML ends a document that is a plain scalar so
+    parts.push_back(pool_->Concat(scalars, pool_->Literal("\n...")));
+  const auto add = [&](Expr before, Expr collections) { parts.push_back(pool_->Concat(before, collections)); };
+  const auto flow = [&](char bracket, JsonType type) {
+    add(pool_->Concat(space, pool_->Byte(static_cast<uint8_t>(bracket))), YamlCollections(set, type, kFlow));
+  };
+  const bool under_key = place == kAfterKey;
+  if (deep)
+    flow('{', JsonType::kObject);
+  else
+    add(under_key ? YamlNewLine(inner) : space, YamlCollections(set, JsonType::kObject, inner));
+  const bool indented = !under_key || options_.sequences != YamlSequences::kFlush;
+  const bool flush = under_key && options_.sequences != YamlSequences::kIndented;
+  if (deep && !flush) flow('[', JsonType::kArray);
+  if (!deep && indented) add(under_key ? YamlNewLine(inner) : space, YamlCollections(set, JsonType::kArray, inner));
+  if (flush) add(YamlNewLine(level), YamlCollections(set, JsonType::kArray, level));
+  return pool_->Union(std::move(parts));
+}
+
+// ---------------------------------------------------------------------------------------------- objects and arrays
+
+void JsonSchemaRules::CheckYamlKey(std::string_view text, const JsonValue* at) const {
+  std::string spelled;
+  if (!cases_.strings().Spell(text, &spelled) || spelled.size() <= kMostKey) return;
+  const std::string place = at ? " at \"" + documents_->Describe(*at) + "\"" : "";
+  throw UnsupportedError("yaml_schema: the key \"" + std::string(text.substr(0, 20)) + "...\"" + place + " takes " +
+                         std::to_string(spelled.size()) +
+                         " characters: YAML reads keys of at most 1024 characters; use a shorter one");
+}
+
+Expr JsonSchemaRules::YamlKey(KeyId key, bool flow) {
+  if (!flow)
+    if (const auto known = key_texts_.find(key); known != key_texts_.end()) return known->second;
+  const std::string& text = sets_.KeyText(key);
+  const auto quoted = [this](const char* quote, Expr e) {
+    return pool_->Concat({pool_->Literal(quote), e, pool_->Literal(quote)});
+  };
+  std::string spelled;
+  cases_.strings().Spell(text, &spelled);
+  // The escapes of a long key could make it too long.
+  const bool is_long = text.size() > options_.max_key;
+  const Expr twice = quoted("\"", is_long ? pool_->Literal(spelled) : cases_.strings().Literal(text));
+  if (flow) return pool_->Concat(twice, pool_->Literal(": "));
+  const Expr single = quoted("'", cases_.StringsOf(StringStyle::kYamlSingle).Literal(text));
+  Expr plain = cases_.StringsOf(StringStyle::kYamlPlain).Literal(text);
+  if (pool_->IsEmpty(pool_->Intersect(YamlPlain(), plain))) plain = kEmpty;
+  return key_texts_[key] = pool_->Concat(pool_->Union({twice, single, plain}), pool_->Byte(':'));
+}
+
+Expr JsonSchemaRules::YamlOtherKeys(const OtherKeys& o, bool flow) {
+  const auto quoted = [this](const char* quote, Expr e) {
+    return pool_->Concat({pool_->Literal(quote), e, pool_->Literal(quote)});
+  };
+  if (flow) return pool_->Concat(quoted("\"", o.contents), pool_->Literal(": "));
+  return pool_->Concat(pool_->Union({quoted("\"", o.contents), quoted("'", o.single), o.plain}), pool_->Byte(':'));
+}
+
+Expr JsonSchemaRules::YamlObject(const ObjectState& s) {
+  const bool flow = s.depth == kFlow;
+  std::vector<Member> members;
+  Members(s, &members);
+  std::vector<Expr> parts;
+  for (const Member& m : members) {
+    const ObjectPlan& p = objects_[s.plan];
+    const Expr key = m.named ? YamlKey(p.keys[m.index].key, flow) : YamlOtherKeys(p.others[m.index], flow);
+    parts.push_back(pool_->Concat({key, CallValue(m.value, YamlPlaced(s.depth, kAfterKey)), CallObject(m.next)}));
+  }
+  const Expr more = pool_->Union(std::move(parts));
+  if (s.first) return more;
+  const Expr body = pool_->Concat(flow ? pool_->Literal(", ") : YamlNewLine(s.depth), more);
+  if (!ObjectMayEnd(s)) return body;
+  return pool_->Union(body, flow ? pool_->Byte('}') : kEpsilonExpr);
+}
+
+Expr JsonSchemaRules::YamlArray(const ArrayState& s) {
+  const bool flow = s.depth == kFlow;
+  const uint32_t placed = YamlPlaced(s.depth, kAfterDash);
+  PreparedArray(s.plan);
+  const ArrayPlan& p = arrays_[s.plan];
+  const Expr dash = flow ? kEpsilonExpr : pool_->Byte('-'), close = flow ? pool_->Byte(']') : kEpsilonExpr;
+  const Expr comma = flow ? pool_->Literal(", ") : YamlNewLine(s.depth);
+  const Expr end = !s.first && ArrayMayEnd(s) ? close : kEmpty;
+  if (s.index + 1 == p.values.size() && IsPlain(p, s)) {  // a counted loop
+    const SetId value = p.values.back();
+    if (s.high == 0 || !Inhabited(value)) return end;
+    const Expr element = pool_->Concat(dash, CallValue(value, placed)), next = pool_->Concat(comma, element);
+    if (!s.first) return pool_->Concat(pool_->Repeat(next, s.low, s.high), close);
+    const uint32_t low = s.low ? s.low - 1 : 0, high = s.high == kUnbounded ? kUnbounded : s.high - 1;
+    return pool_->Concat({element, pool_->Repeat(next, low, high), close});
+  }
+  std::vector<Element> elements;
+  Elements(s, &elements);
+  std::vector<Expr> parts;
+  for (const Element& e : elements)
+    parts.push_back(pool_->Concat({dash, CallValue(e.value, placed), CallArray(e.next)}));
+  return pool_->Union(pool_->Concat(s.first ? kEpsilonExpr : comma, pool_->Union(std::move(parts))), end);
+}
+
+}  // namespace tokamata

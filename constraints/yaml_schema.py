@@ -1,0 +1,99 @@
+"""yaml_schema: the YAML texts, in block style, whose values are valid against a JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeVar
+
+from .._core import JsonSchemaOptions, KeyOrder, SchemaNotation, YamlSequences
+from ..automata.errors import ConstraintError, LimitError
+from .constraint import Limits, ReportEntry
+from .json_schema import decoded_documents
+from .json_schema_constraint import JsonSchemaConstraint
+from .json_schema_report import SchemaReport
+from .json_schema_source import registry_texts, schema_text
+
+T = TypeVar("T")
+_SEQUENCES = {"any": YamlSequences.ANY, "indented": YamlSequences.INDENTED, "flush": YamlSequences.FLUSH}
+_KEY_ORDER = {"schema": KeyOrder.SCHEMA, "any": KeyOrder.ANY, "sorted": KeyOrder.SORTED}
+_MOST_DEPTH = 1000
+_MOST_KEY = 100  # characters of a key that the schema does not name; escaped they stay below PyYAML's 1024
+
+
+def yaml_schema(
+    schema: object,
+    *,
+    sequences: Literal["any", "indented", "flush"] = "any",
+    key_order: Literal["schema", "any", "sorted"] = "schema",
+    formats: bool = True,
+    lenient: bool = False,
+    registry: Mapping[str, object] | None = None,
+    max_depth: int = 16,
+    limits: Limits | None = None,
+) -> JsonSchemaConstraint:
+    """The YAML texts in block style whose values are valid against a JSON Schema; ``yaml.safe_load`` reads each.
+
+    ``schema``, ``key_order``, ``formats``, ``lenient``, ``registry`` and ``limits`` are those of
+    :func:`tokamata.json_schema`; the schemas that it enforces are enforced here.
+
+    Lines are indented by two spaces. ``sequences``: how the elements of an array under a key stand, "indented" by two
+    spaces, "flush" with the key (as ``yaml.safe_dump`` writes them), or "any" of both. Empty arrays and objects are
+    ``[]`` and ``{}``. Strings and keys are plain where YAML 1.1 reads them as strings (not ``yes``, ``1_000``,
+    ``1:30``, ``2026-01-01``, ...), or in single or double quotes, in one line; the schema speaks of the decoded text.
+    Numbers, null, true and false are written as in JSON, an exponent behind a fraction only (``1.0e+20``). The last
+    line may end with a line break.
+
+    ``max_depth``: levels of indentation, 0 to 1000; what lies deeper is written in flow style, ``{"a": [1, 2]}``.
+    ``report`` names this limit and the one on the length of keys that the schema does not name (100 characters: YAML
+    reads keys of at most 1024, escapes included), besides what :func:`tokamata.json_schema` reports.
+
+    Raises ConstraintError, UnsupportedError, LimitError and ImportError as :func:`tokamata.json_schema` does,
+    ValueError for other options. Source: YAML 1.1 as PyYAML 6 reads it.
+    """
+    if not 0 <= max_depth <= _MOST_DEPTH:
+        raise ValueError(f"yaml_schema: expected 0 <= max_depth <= {_MOST_DEPTH}, got {max_depth}")
+    options = JsonSchemaOptions()
+    options.notation = SchemaNotation.YAML
+    options.sequences = _chosen("sequences", sequences, _SEQUENCES)
+    options.key_order = _chosen("key_order", key_order, _KEY_ORDER)
+    options.formats = formats
+    options.lenient = lenient
+    options.max_depth = max_depth
+    options.max_key = _MOST_KEY
+    text = schema_text(schema, "yaml_schema")
+    documents = registry_texts(registry, text)
+    shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
+    try:
+        return JsonSchemaConstraint(
+            text,
+            decoded_documents(documents),
+            options,
+            limits,
+            source=f"yaml_schema({shown})",
+            report=(SchemaReport(text, documents, formats, lenient), _YamlLimits(max_depth)),
+        )
+    except (ConstraintError, LimitError) as error:
+        message = str(error)
+        if not message.startswith("json_schema: "):
+            raise
+        raise type(error)("yaml_schema" + message.removeprefix("json_schema")) from None
+
+
+class _YamlLimits:
+    """Where the notation is narrower than the schema, for the report."""
+
+    def __init__(self, max_depth: int) -> None:
+        self._max_depth = max_depth
+
+    def entries(self) -> tuple[ReportEntry, ...]:
+        """One entry for each limit."""
+        depth = f"max_depth={self._max_depth}: what is indented by more levels is written in flow style"
+        keys = f"keys that the schema does not name have at most {_MOST_KEY} characters"
+        return (ReportEntry("", "max_depth", "enforced", depth), ReportEntry("", "max_key", "narrowed", keys))
+
+
+def _chosen(name: str, given: str, allowed: dict[str, T]) -> T:
+    if given not in allowed:
+        quoted = [f'"{value}"' for value in allowed]
+        raise ValueError(f"yaml_schema: expected {name} {', '.join(quoted[:-1])} or {quoted[-1]}, got {given!r}")
+    return allowed[given]

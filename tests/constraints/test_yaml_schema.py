@@ -1,0 +1,284 @@
+"""yaml_schema: PyYAML reads what is allowed, to values that the schema accepts; and what PyYAML writes is allowed."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+from oracle.yaml_schema_random import TEXTS, StrictLoader, dumped, random_text, random_value, run
+
+import tokamata
+
+BYTES = tokamata.Vocabulary([bytes([b]) for b in range(256)] + [None], eos_token_ids=[256])
+BREAKS = set("\n\x85\u2028\u2029")
+PERSON: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 1, "maxLength": 30},
+        "age": {"type": "integer", "minimum": 0, "maximum": 150},
+        "tags": {"type": "array", "items": {"type": "string", "pattern": "^[a-z:# -]*$"}, "maxItems": 3},
+        "place": {
+            "type": "object",
+            "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+            "required": ["x", "y"],
+            "additionalProperties": False,
+        },
+        "kind": {"enum": ["yes", "no", "maybe", 1, None, [1, [2, []]], {"a": {}}]},
+        "since": {"type": "string", "format": "date"},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+TREE: dict[str, Any] = {
+    "$ref": "#/$defs/node",
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "value": {"type": "integer"},
+                "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+                "next": {"$ref": "#/$defs/node"},
+            },
+            "required": ["value"],
+            "additionalProperties": False,
+        }
+    },
+}
+
+
+def read(text: bytes) -> Any:
+    return yaml.load(text.decode(), StrictLoader)
+
+
+def texts_of(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for part in (*value, *value.values()) for text in texts_of(part)]
+    if isinstance(value, list):
+        return [text for part in value for text in texts_of(part)]
+    return [value] if isinstance(value, str) else []
+
+
+def walk(state: tokamata.DecodeState, rng: random.Random) -> bytes:
+    """Random bytes that the masks allow, up to the end."""
+    text = bytearray()
+    while True:
+        mask = state.mask()
+        allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
+        assert len(allowed), f"no way on after {bytes(text)!r}"
+        ascii_ones = allowed[allowed < 128] if rng.random() < 0.9 else allowed[:0]
+        token = int(rng.choice(list(ascii_ones) or list(allowed)))
+        state.advance(token)
+        if state.is_finished:
+            return bytes(text)
+        text.append(token)
+
+
+@pytest.mark.parametrize("draft", ["7", "2020-12"])
+def test_random_schemas(draft: str) -> None:
+    counts, wrong = run(draft, range(250))
+    assert wrong == []
+    assert counts["samples"] > 1000
+    assert counts["valid"] > 100
+    assert counts["invalid"] > 100
+    assert counts["refused"] < 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draft", ["4", "6", "7", "2019-09", "2020-12"])
+def test_many_random_schemas(draft: str) -> None:
+    assert run(draft, range(1000, 3000))[1] == []
+
+
+def test_texts_are_written_so_that_they_are_read_as_strings() -> None:
+    seed = 5
+    rng = random.Random(seed)
+    for text in [*TEXTS, *(random_text(rng) for _ in range(150))]:
+        constraint = tokamata.yaml_schema({"const": text})
+        for example in constraint.examples(6, seed=rng.randrange(1000)):
+            assert yaml.safe_load(example.decode()) == text, (seed, text, example)
+        key = tokamata.yaml_schema(
+            {"type": "object", "required": [text], "properties": {text: {"const": text}}, "maxProperties": 1}
+        )
+        for example in key.examples(6, seed=rng.randrange(1000)):
+            assert yaml.safe_load(example.decode()) == {text: text}, (seed, text, example)
+        if "\n" in text:  # written in several lines
+            continue
+        for unicode in (False, True) if not set(text) & BREAKS else (False,):
+            assert constraint.accepts(dumped(text, allow_unicode=unicode)), (seed, text)
+            if text and not set(text) & BREAKS:  # otherwise written as an explicit key
+                assert key.accepts(dumped({text: text}, allow_unicode=unicode)), (seed, text)
+
+
+def test_any_line_of_text_means_the_same_to_pyyaml() -> None:
+    seed = 6
+    rng = random.Random(seed)
+    strings = tokamata.yaml_schema({"type": "string"})
+    values = tokamata.yaml_schema({"type": ["boolean", "null", "integer"]})
+    for _ in range(4000):
+        text = random_text(rng).replace("\n", " ")
+        try:
+            value = yaml.safe_load(text)
+        except (yaml.YAMLError, ValueError):
+            value = None
+        if strings.accepts(text):
+            assert isinstance(value, str), (seed, text)
+        if values.accepts(text):
+            assert value is None or isinstance(value, (bool, int)), (seed, text)
+
+
+def test_dumps_of_random_values_are_allowed() -> None:
+    seed = 7
+    rng = random.Random(seed)
+    anything = tokamata.yaml_schema(True)
+    for _ in range(400):
+        value = random_value(rng, 4)
+        dumps = [dumped(value), dumped(value, allow_unicode=True)]
+        if "? " in dumps[0] or BREAKS & set("".join(texts_of(value))):  # explicit keys, several lines
+            continue
+        for text in dumps:
+            assert anything.accepts(text), (seed, text)
+            assert anything.accepts(text.removesuffix("\n")), (seed, text)
+
+
+@pytest.mark.parametrize("schema", [PERSON, TREE, True, {"items": {"type": "string", "maxLength": 3}, "type": "array"}])
+@pytest.mark.parametrize("max_depth", [0, 2, 16])
+def test_masks_lead_to_valid_documents(schema: Any, max_depth: int) -> None:
+    automaton = tokamata.compile(tokamata.yaml_schema(schema, max_depth=max_depth), BYTES)
+    rng = random.Random(f"{max_depth}")
+    for most in (40, 80, 200):
+        for _ in range(3):
+            text = walk(automaton.start(max_tokens=most), rng)
+            assert len(text) < most
+            jsonschema.validate(yaml.safe_load(text.decode()), schema)
+            depth = max((len(line) - len(line.lstrip(" "))) // 2 for line in text.decode().split("\n"))
+            assert depth <= max_depth
+
+
+def test_layout() -> None:
+    value = {"name": "Ann", "age": 3, "tags": ["a", "b: c"], "place": {"x": 1.5, "y": -2}, "kind": [1, [2, []]]}
+    flush = "name: Ann\nage: 3\ntags:\n- a\n- 'b: c'\nplace:\n  x: 1.5\n  y: -2\nkind:\n- 1\n- - 2\n  - []\n"
+    indented = (
+        "name: Ann\nage: 3\ntags:\n  - a\n  - 'b: c'\nplace:\n  x: 1.5\n  y: -2\nkind:\n  - 1\n  - - 2\n    - []\n"
+    )
+    assert flush == dumped(value)
+    assert yaml.safe_load(indented) == value
+    for sequences, yes, no in [("flush", flush, indented), ("indented", indented, flush)]:
+        constraint = tokamata.yaml_schema(PERSON, sequences=sequences)  # type: ignore[arg-type]
+        assert constraint.accepts(yes)
+        assert constraint.accepts(yes[:-1])
+        assert not constraint.accepts(no)
+    both = tokamata.yaml_schema(PERSON)
+    assert both.accepts(flush)
+    assert both.accepts(indented)
+    for wrong in [
+        "name: Ann\n age: 3",
+        "name: Ann\nage: 3\n\n",
+        "name:  Ann\nage: 3",
+        "name: Ann\nage: 3\ntags:\n - a",
+        "name: Ann\nage: 3\ntags: [a]",
+        "name: Ann\nage: 3\nplace: {x: 1, y: 2}",
+        "name: Ann\nage: 3\nplace:\n  x: 1",
+        "name: Ann\nage: 3\nplace:\n    x: 1\n    y: 2",
+        "name: Ann\nage: 3\nname: Bob",
+        "age: 3\nname: Ann",
+    ]:
+        assert not both.accepts(wrong), wrong
+
+
+def test_what_lies_too_deep_is_written_in_flow_style() -> None:
+    deep = '- - - [[{}, {"a": 1}], "b"]\n'
+    constraint = tokamata.yaml_schema(True, max_depth=2)
+    assert constraint.accepts(deep)
+    assert yaml.safe_load(deep) == [[[[[{}, {"a": 1}], "b"]]]]
+    assert not constraint.accepts("- - - - 1")
+    assert tokamata.yaml_schema(True, max_depth=3).accepts("- - - - 1")
+    tree = {"value": 1, "next": {"value": 2, "next": {"value": 3, "children": [{"value": 4}]}}}
+    text = 'value: 1\nnext:\n  value: 2\n  next: {"value": 3, "children": [{"value": 4}]}'
+    assert yaml.safe_load(text) == tree
+    assert tokamata.yaml_schema(TREE, max_depth=1).accepts(text)
+    assert not tokamata.yaml_schema(TREE).accepts(text)
+    assert tokamata.yaml_schema(TREE).accepts(dumped(tree))
+
+
+def test_numbers() -> None:
+    constraint = tokamata.yaml_schema({"type": "number"})
+    for text in ["0", "-1", "12", "1.5", "-0.25", "1.0e+20", "1.5e-7", "2.5E+3"]:
+        assert constraint.accepts(text), text
+        assert isinstance(yaml.safe_load(text), (int, float))
+    for text in ["010", "0o17", "0x1F", "1_000", "1:30", "1e5", "1.5e7", ".5", "1.", "+1", ".inf", "1.5e+400"]:
+        assert not constraint.accepts(text), text
+    large = tokamata.yaml_schema({"type": "number", "minimum": 1e20})
+    assert large.accepts(dumped(1e20))
+    assert large.accepts(dumped(3e25))
+    assert not large.accepts("9.0e+19")
+    assert not large.accepts("3e+25")
+    for value in (1e20, 1.5e-7, 5e-324, 1.7e308, -2e-5, 0.1, 7):
+        assert tokamata.yaml_schema({"const": value}).accepts(dumped(value)), value
+        assert tokamata.yaml_schema({"type": "number", "not": {"const": value}}).accepts(dumped(value)) is False
+
+
+def test_strings_are_constrained_by_what_they_mean() -> None:
+    constraint = tokamata.yaml_schema({"type": "string", "pattern": "^'[01:]+'?$", "maxLength": 4})
+    for text, yes in [
+        ("'''01'", True),
+        ("'''01'''", True),
+        ('"\'01"', True),
+        ('"\\x2701"', True),
+        ("'01'", False),
+        ("'''0101'", False),
+        ("''01'", False),
+    ]:
+        assert constraint.accepts(text) == yes, text
+    date = tokamata.yaml_schema({"type": "string", "format": "date-time"})
+    assert date.accepts("'2026-01-02T03:04:05Z'")
+    assert not date.accepts("2026-01-02T03:04:05Z")  # a timestamp to YAML
+    boundary = tokamata.yaml_schema({"type": "string", "pattern": "\\bon\\b(?!\\n)"})
+    assert boundary.accepts("on it")
+    assert boundary.accepts("'on'")
+    assert not boundary.accepts("on")
+    assert not boundary.accepts("once")
+    assert not boundary.accepts('"on\\n"')
+
+
+def test_values_of_two_schemas() -> None:
+    person, aged = tokamata.yaml_schema(PERSON), tokamata.yaml_schema({"properties": {"age": {"minimum": 60}}})
+    both = person & aged
+    assert both.accepts("name: Ann\nage: 61")
+    assert not both.accepts("name: Ann\nage: 6")
+    assert (person - aged).accepts("name: Ann\nage: 6")
+    assert person.equivalent(tokamata.yaml_schema({"allOf": [PERSON]}))
+    found = person.counterexample(both)
+    assert found is not None
+    assert read(found)["age"] < 60
+    assert isinstance(tokamata.json_schema(PERSON) & person, tokamata.Constraint)  # by their texts
+
+
+def test_report_and_options() -> None:
+    entries = {(e.subject, e.status): e.detail for e in tokamata.yaml_schema(TREE, max_depth=3).report}
+    assert "max_depth=3" in entries["max_depth", "enforced"]
+    assert "100 characters" in entries["max_key", "narrowed"]
+    with pytest.raises(ValueError, match='expected sequences "any", "indented" or "flush", got \'block\''):
+        tokamata.yaml_schema(True, sequences="block")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="expected 0 <= max_depth <= 1000, got -1"):
+        tokamata.yaml_schema(True, max_depth=-1)
+    with pytest.raises(tokamata.ConstraintError, match=r"^yaml_schema: .*contradicts itself"):
+        tokamata.yaml_schema(False)
+    with pytest.raises(tokamata.UnsupportedError, match=r"^yaml_schema: uniqueItems at '/items'"):
+        tokamata.yaml_schema({"items": {"uniqueItems": True}})
+    with pytest.raises(tokamata.UnsupportedError, match=r"^yaml_schema: .*1200 characters.*at most 1024"):
+        tokamata.yaml_schema({"required": ["k" * 1200]})
+
+
+def test_long_keys() -> None:
+    constraint = tokamata.yaml_schema(
+        {"type": "object", "required": ["k" * 900], "properties": {"k" * 900: {"const": 1}}}
+    )
+    assert constraint.accepts(f"{'k' * 900}: 1")
+    assert constraint.accepts(f'"{"k" * 900}": 1')
+    assert not constraint.accepts(f'"\\x6b{"k" * 899}": 1')
+    assert tokamata.yaml_schema(True).accepts(f"{'k' * 100}: 1")
+    assert not tokamata.yaml_schema(True).accepts(f"{'k' * 101}: 1")
