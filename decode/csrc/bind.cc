@@ -212,6 +212,11 @@ void BindState(nb::module_& m) {
       .def_prop_ro("words", [](const DecodeState& self) { return self.Automaton().Words(); },
                    "int32 words of a mask: ceil(V / 32).")
       .def_prop_ro("num_tokens", &DecodeState::NumTokens, "Tokens consumed so far, EOS included.")
+      .def_prop_ro(
+          "state_id",
+          [](const DecodeState& self) { return self.IsFinished() ? int64_t{-1} : static_cast<int64_t>(self.Current()); },
+          "The automaton's number of the state reached, -1 once EOS was consumed.\n\n"
+          "Texts with one number have the same continuations. Numbers hold for one generation of the automaton.")
       .def(
           "forced_bytes",
           [](const DecodeState& self, size_t limit) {

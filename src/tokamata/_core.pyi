@@ -612,6 +612,14 @@ class DecodeState:
     def num_tokens(self) -> int:
         """Tokens consumed so far, EOS included."""
 
+    @property
+    def state_id(self) -> int:
+        """
+        The automaton's number of the state reached, -1 once EOS was consumed.
+
+        Texts with one number have the same continuations. Numbers hold for one generation of the automaton.
+        """
+
     def forced_bytes(self, limit: int = 65536) -> bytes:
         """
         What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.

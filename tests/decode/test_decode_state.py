@@ -51,6 +51,23 @@ def test_steps(state: tokamata.DecodeState) -> None:
     assert state.num_tokens == 0
 
 
+def test_numbers_of_states(vocabulary: tokamata.Vocabulary) -> None:
+    state = tokamata.compile(tokamata.regex("(aa|bb)*(c|dc)"), vocabulary).start()
+    start = state.state_id
+    state.advance(ord("a"))
+    inside = state.state_id
+    state.advance(ord("a"))
+    assert state.state_id == start != inside
+    state.advance(ord("c"))
+    end = state.state_id
+    state.rollback(1)
+    state.advance(ord("d"))
+    state.advance(ord("c"))
+    assert state.state_id == end
+    state.advance(EOS)
+    assert state.state_id == -1
+
+
 @pytest.mark.parametrize(
     ("token", "text"),
     [

@@ -1,0 +1,100 @@
+"""Enumerate: the exact law of a small finite language."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Any
+
+from ...automata.errors import ConstraintError, LimitError
+from ..token_automaton import TokenAutomaton
+from .log_space import NOTHING, log_sum
+from .model import LanguageModel
+from .sample import Sample, Statistics
+from .sampler import Sampler
+
+_SIDE_BY_SIDE = 64
+
+
+class Enumerate(Sampler):
+    """Asks the model about every prefix of every member, once, and then knows the law exactly.
+
+    For finite languages with few prefixes. Samples are exact and independent; ``log_prob`` gives the law, ``members``
+    all of it, ``statistics.log_z`` the exact log Z.
+
+    Args:
+        max_prefixes: LimitError when more are allowed (by the constraint within ``max_tokens`` tokens).
+
+    Other arguments and errors as `Sampler`. Complexity: a model call for each prefix, 64 at a time.
+    """
+
+    def __init__(
+        self, model: LanguageModel, automaton: TokenAutomaton, *, max_prefixes: int = 100_000, **options: Any
+    ) -> None:
+        """Ask the model for nothing yet."""
+        super().__init__(model, automaton, **options)
+        self.max_prefixes = int(max_prefixes)
+        self._members: dict[tuple[int, ...], float] | None = None
+        self._log_z = math.nan
+        self._order: list[tuple[int, ...]] = []
+        self._cumulative: list[float] = []
+
+    def members(self) -> dict[tuple[int, ...], float]:
+        """All members of positive probability with the model's log-probability of tokens and stop."""
+        if self._members is None:
+            self._members = self._found()
+            self._log_z = log_sum(self._members.values())
+            if self._log_z == NOTHING:
+                raise ConstraintError(
+                    f"Enumerate: the model gives every member within max_tokens = {self.max_tokens} probability zero; "
+                    "check the prompt, the stop tokens and the vocabulary"
+                )
+            self._order = list(self._members)
+            self._cumulative = list(accumulate(math.exp(self._members[t] - self._log_z) for t in self._order))
+        return dict(self._members)
+
+    def log_prob(self, token_ids: Sequence[int]) -> float:
+        """Log-probability of exactly these tokens, then a stop, under the conditional law."""
+        self.members()
+        assert self._members is not None
+        return self._members.get(tuple(token_ids), NOTHING) - self._log_z
+
+    def _found(self) -> dict[tuple[int, ...], float]:
+        members: dict[tuple[int, ...], float] = {}
+        frontier: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+        seen = 1
+        while frontier:
+            # The last ones first: the frontier stays as small as in a search in depth.
+            batch = frontier[-_SIDE_BY_SIDE:]
+            del frontier[-_SIDE_BY_SIDE:]
+            rows = self._rows.ask([prefix for prefix, _ in batch])
+            self._statistics.steps += len(batch)
+            for prefix, log_p in batch:
+                row = rows[prefix]
+                if row.log_stop > NOTHING:
+                    members[prefix] = log_p + row.log_stop
+                seen += len(row.ids)
+                if seen > self.max_prefixes:
+                    raise LimitError(
+                        f"Enumerate: max_prefixes = {self.max_prefixes} is reached; raise it, lower max_tokens, or use "
+                        "CARS, which is exact as well"
+                    )
+                frontier += [((*prefix, int(t)), log_p + float(p)) for t, p in zip(row.ids, row.log_p, strict=True)]
+        return members
+
+    def _sample(self, n: int, samples: list[Sample], tell: Callable[[int], None]) -> None:
+        self.members()
+        assert self._members is not None
+        for _ in range(n):
+            at = bisect.bisect(self._cumulative, self._random.random() * self._cumulative[-1])
+            tokens = self._order[min(at, len(self._order) - 1)]
+            self._statistics.tries += 1
+            samples.append(self._made(tokens, self._members[tokens], 0.0, True))
+            tell(len(samples))
+
+    def _tell(self, known: Statistics) -> None:
+        if self._members is not None:
+            known.log_z = known.log_z_lower = known.log_z_upper = self._log_z
+            known.log_z_error = 0.0

@@ -1,0 +1,253 @@
+"""Sampler: what all samplers share."""
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Literal
+
+from ...automata.errors import LimitError, UnsupportedError
+from ..token_automaton import TokenAutomaton
+from .canonical import Canonical
+from .log_space import NOTHING, log_add
+from .model import LanguageModel
+from .progress import Progress, progress_of
+from .rows import Row, Rows
+from .sample import Sample, Statistics
+
+Tokenization = Literal["all", "canonical"]
+# A try asks for rows by yielding prefixes, and returns a sample, or None when it was rejected.
+Try = Generator["tuple[int, ...]", Row, "Sample | None"]
+
+
+class Sampler:
+    """Draws members of a constraint from a model; subclasses say how.
+
+    The aim of all of them is the model's own law on condition that the text is a member and ends within ``max_tokens``
+    tokens, P(tokens, stop | member). One sampler keeps what it learned (rows of the model, trie, futures) for its next
+    samples; it belongs to one model with its prompt, one automaton and one temperature, and to one thread at a time.
+
+    Args:
+        model: an object with ``next_log_probs(prefixes) -> float [rows, V]`` (see `LanguageModel`).
+        automaton: what `tokamata.compile` returned, for the model's vocabulary.
+        stop: ids of the tokens that end a text, several share one probability; they are never text here. None: the
+            vocabulary's EOS ids.
+        max_tokens: a text and its stop have at most so many tokens; longer members count as none.
+        temperature: the model's log-probabilities are divided by it and normalized again, before masks; > 0.
+        tokenization: ``"all"``: every token sequence whose text is a member; ``"canonical"``: only those that the
+            tokenizer itself makes of their text.
+        canonical: a tokenizer, ``encode`` function or `Canonical` for ``tokenization="canonical"``. None: byte-pair
+            merging by token id (`Canonical.by_rank`), right for tiktoken's vocabularies.
+        seed: of the random numbers; the same seed and calls give the same samples.
+        cache_bytes: memory for rows of the model; past it they are asked for anew.
+        max_tries: rejections in a row before LimitError.
+        top_k, top_p: refused, because they change the law that is aimed at; wrap the model in `TruncatedModel`.
+
+    Raises:
+        BudgetError: no member fits ``max_tokens``; the text names the smallest that works.
+        UnsupportedError: ``top_k`` or ``top_p``.
+        ValueError: a temperature, limit or stop token out of range.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        automaton: TokenAutomaton,
+        *,
+        stop: Sequence[int] | int | None = None,
+        max_tokens: int = 256,
+        temperature: float = 1.0,
+        tokenization: Tokenization = "all",
+        canonical: Any = None,
+        seed: int = 0,
+        cache_bytes: int = 1 << 28,
+        max_tries: int = 1_000_000,
+        top_k: int | None = None,
+        top_p: float | None = None,
+    ) -> None:
+        """Ask the model for nothing yet."""
+        name = type(self).__name__
+        if not isinstance(automaton, TokenAutomaton):
+            raise TypeError(
+                f"{name}: expected a TokenAutomaton second, got {type(automaton).__name__}; "
+                "make one with tokamata.compile(constraint, vocabulary)"
+            )
+        if not hasattr(model, "next_log_probs"):
+            raise TypeError(
+                f"{name}: expected a model with next_log_probs first, got {type(model).__name__}; wrap a model of the "
+                "transformers package in tokamata.decode.sampling.TransformersModel"
+            )
+        if top_k is not None or top_p is not None:
+            raise UnsupportedError(
+                f"{name}: top_k and top_p change the law that is sampled; declare them part of the model: "
+                "TruncatedModel(model, top_k=..., top_p=...)"
+            )
+        if not (isinstance(temperature, (int, float)) and 0 < temperature < math.inf):
+            raise ValueError(f"{name}: expected a temperature > 0, got {temperature!r}")
+        if tokenization not in ("all", "canonical"):
+            raise ValueError(f'{name}: expected tokenization "all" or "canonical", got {tokenization!r}')
+        if canonical is not None and tokenization == "all":
+            raise ValueError(f'{name}: canonical needs tokenization="canonical", got tokenization="all"')
+        self.model = model
+        self.automaton = automaton
+        self.stop = _checked_stop(name, automaton.vocabulary.eos_token_ids if stop is None else stop)
+        self.max_tokens = operator.index(max_tokens)
+        self.temperature = float(temperature)
+        self.max_tries = operator.index(max_tries)
+        self._random = random.Random(seed)
+        self._seed = seed
+        segmentation = None
+        if tokenization == "canonical":
+            vocabulary = automaton.vocabulary
+            segmentation = Canonical.of(canonical, vocabulary) if canonical else Canonical.by_rank(vocabulary)
+        self._rows = Rows(
+            model, automaton, self.stop, self.max_tokens, self.temperature, segmentation, int(cache_bytes)
+        )
+        self._statistics = Statistics()
+        self._weights = _Weights()  # of all tries, for log_z
+        self._returned = _Weights()  # of the samples returned
+
+    def sample(self, n: int = 1, *, progress: Progress = False) -> list[Sample]:
+        """Draw n samples.
+
+        Args:
+            n: how many.
+            progress: True for a bar on standard error (rich, if it is there), or a function (done, total).
+
+        Raises:
+            LimitError: more than ``max_tries`` rejections in a row, or a limit of the constraint.
+            ConstraintError: what the model returned is no table of log-probabilities.
+        """
+        n = operator.index(n)
+        if n < 0:
+            raise ValueError(f"{type(self).__name__}.sample: expected a number of samples >= 0, got {n}")
+        samples: list[Sample] = []
+        with progress_of(progress, n, type(self).__name__) as tell:
+            self._sample(n, samples, tell)
+        for sample in samples:
+            self._returned.add(sample.log_weight)
+        self._statistics.samples += len(samples)
+        return samples
+
+    @property
+    def statistics(self) -> Statistics:
+        """What was done so far, brought up to date."""
+        known = self._statistics
+        known.model_calls = self._rows.calls
+        known.model_batches = self._rows.batches
+        known.cache_bytes = self._rows.used_bytes
+        known.effective_sample_size = self._returned.effective_size
+        self._tell(known)
+        return known
+
+    def _sample(self, n: int, samples: list[Sample], tell: Callable[[int], None]) -> None:
+        raise NotImplementedError
+
+    def _tell(self, known: Statistics) -> None:
+        """Fill in what the sampler knows of Z."""
+        known.log_z, known.log_z_error = self._weights.log_mean, self._weights.relative_error
+
+    def _row(self, prefix: tuple[int, ...]) -> Row:
+        return self._rows.ask([prefix])[prefix]
+
+    def _run(
+        self, begin: Callable[[], Try], n: int, width: int, samples: list[Sample], tell: Callable[[int], None]
+    ) -> None:
+        """Run tries, ``width`` side by side, until n were accepted; rows that they wait for come from one call.
+
+        Samples are taken in the order in which tries began: the first to finish would be the shorter ones.
+        """
+        queue: list[_Running] = []  # in the order of beginning
+        refused = 0
+        while len(samples) < n:
+            while len(queue) < min(width, n - len(samples)):
+                self._statistics.tries += 1
+                queue.append(_Running(begin()))
+            waiting = [t for t in queue if not t.done]
+            if waiting:
+                rows = self._rows.ask([t.wants for t in waiting if t.wants is not None])
+                for running in waiting:
+                    running.go_on(rows, self._rows)
+            while queue and queue[0].done and len(samples) < n:
+                result = queue.pop(0).result
+                if result is None:
+                    refused += 1
+                    if refused > self.max_tries:
+                        raise LimitError(
+                            f"{type(self).__name__}: max_tries = {self.max_tries} tries in a row were rejected; raise "
+                            "it, or use a sampler that does not reject (ASAp, SMC)"
+                        )
+                else:
+                    refused = 0
+                    samples.append(result)
+                    tell(len(samples))
+
+    def _made(self, tokens: tuple[int, ...], log_p: float, log_weight: float, exact: bool) -> Sample:
+        return Sample(tokens, self._rows.text(tokens), log_p, log_weight, exact)
+
+
+class _Running:
+    """A try between two rows."""
+
+    __slots__ = ("done", "result", "steps", "wants")
+
+    def __init__(self, steps: Try) -> None:
+        self.steps = steps
+        self.done = False
+        self.wants: tuple[int, ...] | None = None
+        self.result: Sample | None = None
+
+    def go_on(self, rows: dict[tuple[int, ...], Row], kept: Rows) -> None:
+        """Run until a row is missing."""
+        try:
+            if self.wants is None:
+                self.wants = next(self.steps)
+            row = rows.get(self.wants) or kept.get(self.wants)
+            while row is not None:
+                self.wants = self.steps.send(row)
+                row = kept.get(self.wants)
+        except StopIteration as end:
+            self.done = True
+            self.result = end.value
+
+
+class _Weights:
+    """Running sums of weights in log space."""
+
+    __slots__ = ("count", "log_squares", "log_total")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.log_total = NOTHING
+        self.log_squares = NOTHING
+
+    def add(self, log_weight: float) -> None:
+        self.count += 1
+        self.log_total = log_add(self.log_total, log_weight)
+        self.log_squares = log_add(self.log_squares, 2 * log_weight)
+
+    @property
+    def log_mean(self) -> float:
+        """Log of the mean weight; nan for none."""
+        return self.log_total - math.log(self.count) if self.count else math.nan
+
+    @property
+    def effective_size(self) -> float:
+        return math.exp(2 * self.log_total - self.log_squares) if self.log_total > NOTHING else 0.0
+
+    @property
+    def relative_error(self) -> float:
+        """Standard error of the mean over the mean; nan for fewer than two."""
+        if self.count < 2 or self.log_total == NOTHING:
+            return math.nan
+        variance = self.count / self.effective_size - 1
+        return math.sqrt(max(variance, 0.0) / (self.count - 1))
+
+
+def _checked_stop(name: str, stop: Sequence[int] | int) -> list[int]:
+    ids = [stop] if isinstance(stop, int) else [operator.index(i) for i in stop]
+    if not ids or min(ids) < 0:
+        raise ValueError(f"{name}: expected at least one stop token, ids >= 0, got {stop!r}")
+    return ids
