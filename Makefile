@@ -3,6 +3,7 @@
 #   make demo       the demo on a real model                  make lint    ruff check and ruff format --check
 #   make test-all   the slow tests too                        make bench   measurements beside installed peers
 #   make wheel      dist/*.whl                                make clean   remove build outputs (keeps .venv)
+#   make engines   the adapter for SGLang against SGLang's own classes
 #   make asan       fuzz the native core under AddressSanitizer and UBSan       make tsan   threads under ThreadSanitizer
 # Settings: PYTHON=python3.12  VENV=.venv  CXX=clang++  TORCH=torch==2.13.0  PYTEST_ARGS='-k regex'  MODEL=folder
 #           SECONDS_EACH=10 SEED=1 of each driver of asan and tsan
@@ -16,7 +17,7 @@ FOLDERS := automata constraints tokenizer_fst decode
 CHECKED := $(FOLDERS) src tests examples setup.py
 
 .DEFAULT_GOAL := help
-.PHONY: help check build test test-all demo wheel types stub lint format bench asan tsan clean
+.PHONY: help check build test test-all engines demo wheel types stub lint format bench asan tsan clean
 
 help:
 	@sed -n '1,/^$$/p' Makefile | sed 's/^# \{0,1\}//'
@@ -60,6 +61,14 @@ test: build
 
 test-all: build
 	$(BIN)/python -m pytest -m "slow or not slow" $(PYTEST_ARGS)
+
+# SGLang's interface classes, without the accelerator packages that SGLang itself asks for.
+SGLANG := sglang==0.5.23
+SGLANG_NEEDS := aiohttp IPython msgspec orjson partial_json_parser pybase64 pyzmq
+engines: build
+	$(BIN)/python -m pip install -q $(SGLANG_NEEDS)
+	$(BIN)/python -m pip install -q --no-deps '$(SGLANG)'
+	$(BIN)/python -m pytest tests/decode/engines
 
 demo: build
 	$(BIN)/python examples/demo.py $(if $(MODEL),--model '$(MODEL)')

@@ -244,3 +244,24 @@ def test_a_row_that_left_the_constraint_may_only_end(vocabulary: tokamata.Vocabu
     for row in ([7, 30], [7, 30, EOS]):
         out = processor(torch.tensor([row]), scores)
         assert torch.isfinite(out).nonzero()[:, 1].tolist() == [EOS]
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
+def test_assisted_generation_writes_what_the_model_alone_does(kind: str, vocabulary: tokamata.Vocabulary) -> None:
+    model, assistant = model_of(kind, len(TOKENS)), model_of("llama", len(TOKENS), seed=5)
+    automaton = tokamata.compile(WORDS, vocabulary)
+    for row in prompts(6).split(1):
+        written = [
+            model.generate(
+                row,
+                max_new_tokens=20,
+                do_sample=False,
+                logits_processor=[ConstrainedLogitsProcessor(automaton, row.shape[1])],
+                **more,
+            )[0, row.shape[1] :]
+            for more in ({}, {"assistant_model": assistant})
+        ]
+        assert written[0].tolist() == written[1].tolist()
+        text, ended = text_of(written[1])
+        assert ended
+        assert WORDS.accepts(text)

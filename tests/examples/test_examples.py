@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import string
 import sys
@@ -135,6 +136,18 @@ def test_the_picture_shows_both_machines() -> None:
     text = example("picture").picture()
     assert "yes" in text.split("the same over tokens")[1]
     assert 'label = "(yes|no)!? over bytes"' in text
+
+
+def test_the_plain_loop_on_a_small_model(
+    small_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example("model")
+    module = example("plain_loop")
+    monkeypatch.setattr(sys, "argv", ["plain_loop.py", str(small_model)])
+    module.main()
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"name", "born"}
+    assert isinstance(found["born"], int)
 
 
 def test_generate_on_a_small_model(small_model: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -332,23 +332,6 @@ def test_an_answer_that_nobody_reads_ends(running: Running, model: Scripted) -> 
     assert time.perf_counter() - begin < 3.5  # the whole answer would have taken four seconds
 
 
-def test_constraints_are_shared_and_dropped(model: Scripted) -> None:
-    from tokamata.serve.constraint_of import ConstraintCache
-    from tokamata.serve.request import Chat, read_body
-
-    cache = ConstraintCache(model.vocabulary, LIMITS)
-
-    def get(pattern: str) -> object:
-        return cache.get(read_body(json.dumps({"messages": SAY, "regex": pattern}).encode(), Chat, LIMITS))
-
-    first = get("a")
-    assert get("a") is first
-    for letter in "bcde":
-        get(letter)
-    assert len(cache) == 4
-    assert get("a") is not first
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny random model with a byte-level tokenizer and a chat template, saved as a model folder."""

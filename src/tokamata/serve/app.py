@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import BudgetError, LimitError
-from .constraint_of import ConstraintCache
+from ..decode.automaton_cache import AutomatonCache
 from .limits import ServerLimits
 from .model import Model
 from .request import BadRequest, Chat, Completion, plain_messages, read_body
+from .requested import requested_automaton
 from .scheduler import Done, Event, Failed, Job, Piece, Scheduler
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class _Server:
     def __init__(self, model: Model, limits: ServerLimits) -> None:
         self.model = model
         self.limits = limits
-        self.constraints = ConstraintCache(model.vocabulary, limits)
+        self.automata = AutomatonCache(model.vocabulary, limits.constraints)
         self.scheduler = Scheduler(model, limits)
         self.started = int(time.time())
 
@@ -120,7 +121,7 @@ class _Server:
         """The answers of a request; compiles its constraint."""
         if asked.model is not None and asked.model != self.model.name:
             raise BadRequest(f"model: this server runs {self.model.name}, not {asked.model}", "model", 404)
-        automaton = self.constraints.get(asked)
+        automaton = requested_automaton(asked, self.automata, self.limits)
         jobs: list[Job] = []
         for tokens in self._prompts(asked):
             most = self._most_tokens(asked, len(tokens))

@@ -1,0 +1,48 @@
+"""constraint_of: the constraints that inference engines name in their requests."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal, get_args
+
+from ...automata.errors import ConstraintError
+from ...constraints import Constraint, Limits, choice, grammar, json_schema, regex
+
+Kind = Literal["json", "json_object", "regex", "grammar", "choice"]
+
+
+def constraint_of(kind: Kind, text: str, *, whitespace: str = "flexible", limits: Limits | None = None) -> Constraint:
+    """The constraint of a request.
+
+    Args:
+        kind: ``"json"``: a JSON Schema as JSON text; ``"json_object"``: any JSON object, whatever the text;
+            ``"regex"``; ``"grammar"``: GBNF where a line has ``::=``, else Lark's notation; ``"choice"``: a JSON array
+            of texts.
+        text: the source.
+        whitespace: of JSON, see :func:`tokamata.json_schema`.
+        limits: what building it may use.
+
+    Raises:
+        ConstraintError: an unknown kind, a malformed source; UnsupportedError and LimitError as the constraints do.
+    """
+    if kind == "json":
+        return json_schema(text, whitespace=whitespace, limits=limits)
+    if kind == "json_object":
+        return json_schema({"type": "object"}, whitespace=whitespace, limits=limits)
+    if kind == "regex":
+        return regex(text, limits=limits)
+    if kind == "grammar":
+        return grammar(text, "gbnf" if "::=" in text else "lark", limits=limits)
+    if kind == "choice":
+        return choice(_options(text), limits=limits)
+    raise ConstraintError(f"constraint_of: expected one of {', '.join(get_args(Kind))}, got {kind!r}")
+
+
+def _options(text: str) -> list[str]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise ConstraintError(f"choice: expected a JSON array of texts: {error}") from error
+    if not isinstance(found, list) or not all(isinstance(option, str) for option in found):
+        raise ConstraintError("choice: expected a JSON array of texts")
+    return found

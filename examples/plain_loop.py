@@ -1,0 +1,46 @@
+"""Constrained decoding in plain PyTorch, without `generate`: one mask, one argmax, one step a token.
+
+python examples/plain_loop.py [FOLDER]      # a transformers model folder; default: the model of `make demo`
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import torch
+from model import load, model_folder
+
+import tokamata
+
+
+def write(model: torch.nn.Module, prompt: torch.Tensor, automaton: tokamata.TokenAutomaton, most: int) -> list[int]:
+    """Continue a prompt, int64 [1, tokens], greedily by a member of at most so many tokens; return its tokens."""
+    state = automaton.start(max_tokens=most)
+    mask = torch.zeros(automaton.words, dtype=torch.int32)
+    bit = torch.arange(32, dtype=torch.int32)
+    past, ids, written = None, prompt, []
+    with torch.inference_mode():
+        while not state.is_finished:
+            out = model(input_ids=ids, past_key_values=past, use_cache=True)
+            state.fill_mask(mask)
+            allowed = (mask[:, None] >> bit & 1).bool().flatten()[: out.logits.shape[-1]]
+            token = int(out.logits[0, -1].masked_fill(~allowed, -torch.inf).argmax())
+            state.advance(token)
+            written.append(token)
+            past, ids = out.past_key_values, torch.tensor([[token]])
+    return written
+
+
+def main() -> None:
+    folder = model_folder(sys.argv[1] if len(sys.argv) > 1 else None)
+    model, tokenizer, vocabulary = load(Path(folder))
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "born": {"type": "integer"}}}
+    schema |= {"required": ["name", "born"], "additionalProperties": False}
+    automaton = tokamata.compile(tokamata.json_schema(schema), vocabulary)
+    prompt = tokenizer("Ada Lovelace was born in London in 1815. As JSON: ", return_tensors="pt").input_ids
+    print(tokenizer.decode(write(model, prompt, automaton, 60), skip_special_tokens=True))
+
+
+if __name__ == "__main__":
+    main()

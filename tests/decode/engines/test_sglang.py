@@ -1,0 +1,130 @@
+"""The SGLang backend through SGLang's own classes; `make engines` installs what they need and runs this."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+import tokamata
+
+base = pytest.importorskip(
+    "sglang.srt.constrained.base_grammar_backend", reason="needs SGLang: make engines installs it"
+)
+
+SIZE = 300
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    words = {"<end>": 0, "<turn>": 1} | {c: i for i, c in enumerate(alphabet, 2)} | {"ab": 258, "12": 259}
+    made = Tokenizer(models.BPE(words, [("a", "b"), ("1", "2")]))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    made.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<end>", additional_special_tokens=["<turn>"])
+
+
+@pytest.fixture
+def backend() -> Any:
+    from tokamata.decode.engines import sglang as engine
+
+    engine.register("tokamata")
+    make = base.GRAMMAR_BACKEND_REGISTRY["tokamata"]
+    made = make(SimpleNamespace(), tokenizer(), SIZE, {0, 1})
+    assert isinstance(made, base.BaseGrammarBackend)
+    return made
+
+
+def grammar_of(backend: Any, kind: str, text: str) -> Any:
+    value, hit = backend.get_cached_or_future_value((kind, text), False)
+    assert isinstance(value, Future) != hit
+    grammar = value if hit else value.result(30)
+    backend.set_cache((kind, text), grammar.copy())
+    return grammar
+
+
+SCHEMA = json.dumps({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
+REQUESTS = {
+    "json": (SCHEMA, '{"a": 12}'),
+    "regex": (r"[ab]{3}12", "abb12"),
+    "ebnf": ('root ::= "a" root "b" | "12"', "aa12bb"),
+}
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_decoding_as_the_scheduler_does(backend: Any, kind: str, again: bool) -> None:
+    text, member = REQUESTS[kind]
+    grammar = grammar_of(backend, kind, text)
+    if again:
+        grammar = grammar_of(backend, kind, text)
+    mask = grammar.allocate_vocab_mask(SIZE, 2, "cpu")
+    for token in [*tokenizer()(member).input_ids, 1]:
+        assert not grammar.is_terminated()
+        grammar.reset_vocab_mask(mask)
+        grammar.fill_vocab_mask_batched([base.GrammarRow(1, grammar)], mask)
+        assert (mask[0] == -1).all()
+        logits = torch.zeros(2, SIZE)
+        base.GrammarMask(grammar, grammar.move_vocab_mask(mask, "cpu")).apply(logits)
+        assert logits[1, token] == 0
+        assert not torch.isinf(logits[0]).any()
+        refused = int(torch.nonzero(torch.isinf(logits[1]))[0])
+        with pytest.raises(ValueError, match="advance: token"):
+            grammar.accept_token(refused)
+        grammar.accept_token(token)
+        grammar.rollback(1)
+        other = grammar.copy()
+        grammar.accept_token(token)
+        other.fill_vocab_mask(mask, 0)
+        np.testing.assert_array_equal(mask[0].numpy(), mask[1].numpy())
+    assert grammar.is_terminated()
+    assert grammar.finished
+    assert not other.finished
+
+
+def test_jumps(backend: Any) -> None:
+    grammar = grammar_of(backend, "regex", "[ab]x?: [ab]")
+    grammar.accept_token(tokenizer()("a").input_ids[0])
+    assert grammar.try_jump_forward(tokenizer()) is None
+    grammar.accept_token(tokenizer()("x").input_ids[0])
+    tokens, text = grammar.try_jump_forward(tokenizer())
+    assert tokens == tokenizer()(": ").input_ids
+    assert text == ""
+    for token in tokens:
+        grammar.accept_token(token)
+    assert grammar.try_jump_forward(tokenizer()) is None
+    spelled = grammar_of(backend, "regex", "[ab]{4}")
+    old, new = tokenizer()("aab").input_ids, [*tokenizer()("aa").input_ids, *tokenizer()("b").input_ids]
+    for token in old:
+        spelled.accept_token(token)
+    spelled.jump_and_retokenize(old, new, -1)
+    mask = spelled.allocate_vocab_mask(SIZE, 1, "cpu")
+    spelled.fill_vocab_mask(mask, 0)
+    bits = np.unpackbits(mask.numpy().view(np.uint8), bitorder="little")
+    assert [tokenizer().decode([t]) for t in np.flatnonzero(bits)] == ["a", "b"]
+    spelled.rollback(len(new))
+    assert spelled.copy() is not spelled
+
+
+def test_refusals_carry_the_reason(backend: Any) -> None:
+    invalid = grammar_of(backend, "regex", "ab") and backend.dispatch_regex("(a")
+    assert isinstance(invalid, base.InvalidGrammarObject)
+    assert "regex" in invalid.error_message
+    invalid = backend.dispatch_structural_tag("{}")
+    assert isinstance(invalid, base.InvalidGrammarObject)
+
+
+def test_any_object(backend: Any) -> None:
+    grammar = grammar_of(backend, "json", "$$ANY$$")
+    for token in tokenizer()('{"ab": [1]}').input_ids:
+        grammar.accept_token(token)
+    grammar.accept_token(0)
+    assert grammar.is_terminated()
+    assert tokamata.json_schema({"type": "object"}).accepts('{"ab": [1]}')
