@@ -6,6 +6,7 @@ from .delimited_list import delimited_list
 from .delimited_subsequence_of import delimited_subsequence_of
 from .free_text import free_text
 from .from_fst import from_fst
+from .function_call import function_call
 from .grammar import grammar
 from .grammar_pdt import grammar_pdt
 from .json_schema import json_schema, json_value
@@ -40,6 +41,7 @@ __all__ = [
     "delimited_subsequence_of",
     "free_text",
     "from_fst",
+    "function_call",
     "grammar",
     "grammar_pdt",
     "json_schema",

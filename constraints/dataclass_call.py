@@ -38,9 +38,10 @@ def dataclass_call(
     ``whitespace``: "flexible" (as PEP 8 has it: a blank or a line break with any indentation after a comma, or none; a
     line break inside brackets, with a last comma if you like), "pep8" (on one line, as repr writes), "compact" (none)
     or "any" (what Python allows inside brackets, without comments). ``strings``: "any" (either quotes, all escapes but
-    octal ones and names) or "canonical" (as repr writes them). ``numbers``: of floats, "canonical" (as repr writes
-    them, with any digits; or an int) or "any" spelling that JSON has, too. ``names``: for annotations that are strings,
-    what cannot be found in the module of the class or in the caller's local names.
+    octal ones and names; control characters are escaped) or "canonical" (as repr writes them; characters from U+007F
+    on raw or escaped). ``numbers``: of floats, "canonical" (as repr writes them, with any digits; or an int) or "any"
+    spelling that JSON has, too. ``names``: for annotations that are strings, what cannot be found in the module of the
+    class or in the caller's local names.
 
     Every member is an expression that ``ast`` reads to the same values (where brackets are nested less than about 200
     deep, the limit of Python's parser). Of several types in a union the first that fits is taken, ints before floats.

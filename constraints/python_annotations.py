@@ -302,12 +302,13 @@ class Annotations:
         made = self._classes[annotation] = RecordForm(name=name)
         variables = _bindings(kind, arguments)
         required: frozenset[str] = getattr(kind, "__required_keys__", frozenset())
-        for key, hint in self._hints(kind).items():
+        for key, hint in self.hints(kind, name).items():
             self._check_text(key, name)
             made.fields[key] = (self.form(hint, f"{name}.{key}", variables), key in required)
         return made
 
-    def _hints(self, owner: Any) -> dict[str, Any]:
+    def hints(self, owner: Any, name: str) -> dict[str, Any]:
+        """The annotations of a class or function, resolved; ``name`` is for error texts."""
         inside = {**self.names, owner.__name__: owner} if isinstance(owner, type) else self.names
         try:
             try:
@@ -316,7 +317,7 @@ class Annotations:
                 return typing.get_type_hints(owner, localns={**self._local, **inside}, include_extras=True)
         except Exception as error:
             raise ConstraintError(
-                f"{self.function}: {owner.__name__}: an annotation cannot be resolved: {error}; "
+                f"{self.function}: {name}: an annotation cannot be resolved: {error}; "
                 "define what it names in the module, or pass it: names={...}"
             ) from error
 
@@ -330,10 +331,10 @@ class Annotations:
         if hasattr(kind, "model_fields"):
             made.parameters = self._model_parameters(kind)
             return made
-        hints, variables = self._hints(kind), _bindings(kind, arguments)
+        hints, variables = self.hints(kind, kind.__name__), _bindings(kind, arguments)
         if "__init__" in kind.__dict__ and not _made_init(kind):
-            hints = {**hints, **self._hints(vars(kind)["__init__"])}
-        made.parameters, made.more = self.parameters(inspect.signature(kind), hints, kind.__name__, variables)
+            hints = {**hints, **self.hints(vars(kind)["__init__"], kind.__name__)}
+        made.parameters, made.more = self.parameters(inspect.signature(kind), hints, f"{kind.__name__}.{{}}", variables)
         return made
 
     def _model_parameters(self, kind: Any) -> list[Parameter]:
@@ -354,20 +355,24 @@ class Annotations:
         self,
         signature: inspect.Signature,
         hints: Mapping[str, object],
-        owner: str,
-        variables: Mapping[object, object] | None = None,
-        separator: str = ".",
+        place: str,
+        variables: Mapping[object, object],
+        keywords: tuple[str, ...] | None = None,
     ) -> tuple[list[Parameter], Form | None]:
-        """The parameters of a signature, and the form of what ``*args`` takes."""
+        """The parameters of a signature, and the form of what ``*args`` takes.
+
+        ``place``: of a parameter, with {} for its name. ``keywords``: what ``**kwargs`` takes, None where that is not
+        known.
+        """
         found: list[Parameter] = []
         more: Form | None = None
         for name, parameter in signature.parameters.items():
-            place = f"{owner}{separator}{name}"
-            annotation = hints.get(name, inspect.Parameter.empty)
+            annotation = hints.get(name, Any)
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-                found += self._further_keywords(annotation, f"{owner}{separator}**{name}", {p.name for p in found})
+                found += self._further(annotation, place.format(f"**{name}"), found, keywords)
+                keywords = None
                 continue
-            form = self.form(annotation, place, variables)
+            form = self.form(annotation, place.format(name), variables)
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 more = form
                 continue
@@ -380,35 +385,41 @@ class Annotations:
                     optional=parameter.default is not inspect.Parameter.empty,
                 )
             )
+        if keywords:
+            raise ConstraintError(f"{self.function}: keywords={keywords!r}, but the signature has no **kwargs")
         return found, more
 
-    def _further_keywords(self, annotation: object, place: str, taken: set[str]) -> list[Parameter]:
-        """What ``**kwargs`` takes, where a TypedDict names it."""
-        if getattr(typing.get_origin(annotation), "__name__", "") != "Unpack" and not _is_unpack(annotation):
+    def _further(
+        self, annotation: object, place: str, known: list[Parameter], keywords: tuple[str, ...] | None
+    ) -> list[Parameter]:
+        """What ``**kwargs`` takes."""
+        fields: dict[str, tuple[Form, bool]]
+        if getattr(typing.get_origin(annotation), "__name__", "") == "Unpack" or "Unpack[" in repr(annotation):
+            record = self.form(typing.get_args(annotation)[0], place)
+            if not isinstance(record, RecordForm):
+                raise self.refused(place, annotation, "expected Unpack of a TypedDict")
+            fields = record.fields
+        elif keywords is not None:
+            form = self.form(annotation, place)
+            fields = dict.fromkeys(keywords, (form, False))
+        else:
             raise self.refused(
                 place,
                 annotation,
-                "arguments of any name, none of them twice, cannot be enforced; annotate it with Unpack[a TypedDict], "
-                "or leave it out of the signature",
+                "arguments of any name, but none of them twice, cannot be enforced; annotate it with "
+                "Unpack[a TypedDict] or name them: keywords=(...)",
             )
-        record = self.form(typing.get_args(annotation)[0], place)
-        if not isinstance(record, RecordForm) or taken & set(record.fields):
-            raise self.refused(place, annotation, "expected Unpack of a TypedDict without names of other parameters")
-        return [
-            Parameter(name, form, positional=False, optional=not required)
-            for name, (form, required) in record.fields.items()
-            if name.isidentifier() and not keyword.iskeyword(name)
-        ]
+        taken = {parameter.name for parameter in known if parameter.keyword}
+        for name in fields:
+            if name in taken or not name.isidentifier() or keyword.iskeyword(name):
+                raise self.refused(place, name, "expected names that Python can write and no other parameter has")
+        return [Parameter(name, form, False, optional=not required) for name, (form, required) in fields.items()]
 
 
 _REMEDY = (
     "expected None, bool, int, float, str, bytes, a container of these, Literal, an Enum, a dataclass, NamedTuple, "
     "TypedDict or pydantic model; other values have no expression that could be read back"
 )
-
-
-def _is_unpack(annotation: object) -> bool:
-    return "Unpack[" in repr(annotation)
 
 
 def _is_typed_dict(kind: type) -> bool:

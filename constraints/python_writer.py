@@ -12,12 +12,12 @@ from .python_layout import SPACES, PythonLayout
 from .python_literal import (
     BYTES_AS_REPR,
     BYTES_CHARACTERS,
+    STRING_AS_REPR,
     STRING_CHARACTERS,
     any_literal,
     as_repr,
     repr_length,
     spellings,
-    string_as_repr,
 )
 from .regex import regex
 from .rules import Node, Rules
@@ -41,7 +41,6 @@ class PythonWriter:
         self._forms: dict[int, Node] = {}
         self._todo: list[tuple[int, Form]] = []
         self._kept: list[Form] = []  # so that their identity stays theirs
-        self._characters: tuple[str, str] | None = None
         spaces = SPACES[layout.whitespace]
         self.opened = self.pattern(spaces.opened)
         self.comma = self.pattern(spaces.comma)
@@ -167,9 +166,7 @@ class PythonWriter:
         """A str literal of low to high characters."""
         if self.layout.strings == "any":
             return self.pattern(any_literal(STRING_CHARACTERS, "", low, high))
-        if self._characters is None:
-            self._characters = string_as_repr()
-        return self._repr_literal(self._characters, "", low, high)
+        return self._repr_literal(STRING_AS_REPR, "", low, high)
 
     def bytes_literal(self, low: int = 0, high: int | None = None) -> Node:
         """A bytes literal of low to high bytes."""
