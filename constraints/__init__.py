@@ -9,8 +9,10 @@ from .from_fst import from_fst
 from .function_call import function_call
 from .grammar import grammar
 from .grammar_pdt import grammar_pdt
+from .image import image
 from .json_schema import json_schema, json_value
 from .literal import choice, literal
+from .one_token import one_token
 from .quoted_text import quoted_text
 from .reasoning import Reasoned, ReasoningConstraint, reasoning
 from .regex import regex
@@ -18,7 +20,9 @@ from .sequence import optional, sequence
 from .special_token import special_token
 from .structural_tags import Tag, structural_tags
 from .substring_of import substring_of
+from .text_token import paragraph_token, text_token
 from .text_until import text_until
+from .token_group import token_group
 from .tool_format import ToolFormat
 from .tools import Reply, ToolCall, ToolsConstraint, tools
 from .unquoted_text import unquoted_text
@@ -44,10 +48,13 @@ __all__ = [
     "function_call",
     "grammar",
     "grammar_pdt",
+    "image",
     "json_schema",
     "json_value",
     "literal",
+    "one_token",
     "optional",
+    "paragraph_token",
     "quoted_text",
     "reasoning",
     "regex",
@@ -55,7 +62,9 @@ __all__ = [
     "special_token",
     "structural_tags",
     "substring_of",
+    "text_token",
     "text_until",
+    "token_group",
     "tools",
     "unquoted_text",
     "yaml_schema",

@@ -8,12 +8,23 @@ from ..automata.errors import ConstraintError
 from .constraint import Constraint
 from .delimited_list import delimited_list
 from .delimited_subsequence_of import delimited_subsequence_of
+from .image import image
 from .quoted_text import quoted_text
 from .substring_of import substring_of
+from .text_token import paragraph_token, text_token
 from .text_until import text_until
 from .unquoted_text import unquoted_text
 
 Alternatives = list[tuple[bytes, "bytes | None"]]  # of what is inside the group: the pattern, its text if there is one
+
+
+_EMPTY: dict[str, Callable[[], Constraint]] = {
+    "QUOTED_TEXT": quoted_text,
+    "UNQUOTED_TEXT": unquoted_text,
+    "TEXT_TOKEN": text_token,
+    "PARAGRAPH_TOKEN": paragraph_token,
+    "IMAGE": image,
+}
 
 
 def named_group(
@@ -27,10 +38,10 @@ def named_group(
     def refuse(expected: str) -> ConstraintError:
         return ConstraintError(f"regex: position {position}: (?P<{name}>...) {expected}")
 
-    if name in ("QUOTED_TEXT", "UNQUOTED_TEXT"):
+    if name in _EMPTY:
         if alternatives != [(b"", b"")]:
-            raise refuse(f"stands for text of its own; leave it empty, (?P<{name}>), or give the group another name")
-        return quoted_text() if name == "QUOTED_TEXT" else unquoted_text()
+            raise refuse("stands for something of its own; leave it empty, or choose another name")
+        return _EMPTY[name]()
     if name in ("TEXT_UNTIL", "SUBSTRING_OF"):
         texts = [text for _, text in alternatives if text is not None]
         if len(texts) < len(alternatives):

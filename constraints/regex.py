@@ -23,6 +23,9 @@ NAMES = (
     "SUBSTRING_OF",
     "DELIMITED_LIST",
     "DELIMITED_SUBSEQUENCE_OF",
+    "TEXT_TOKEN",
+    "PARAGRAPH_TOKEN",
+    "IMAGE",
 )
 
 
@@ -45,8 +48,9 @@ def regex(
 
     Groups of some names stand for constraints of their own (Koo et al. 2024, Table 1): ``(?P<QUOTED_TEXT>)``,
     ``(?P<UNQUOTED_TEXT>)``, ``(?P<TEXT_UNTIL>phrase)``, ``(?P<SUBSTRING_OF>text)``, ``(?P<DELIMITED_LIST>, |element)``,
-    ``(?P<DELIMITED_SUBSEQUENCE_OF>, |red|green|blue)``; see the functions of these names in lower case. They may occur
-    more than once, and not inside lookaround.
+    ``(?P<DELIMITED_SUBSEQUENCE_OF>, |red|green|blue)``, ``(?P<TEXT_TOKEN>)``,
+    ``(?P<PARAGRAPH_TOKEN>)``, ``(?P<IMAGE>)``; see the functions of these names in lower case. They may occur more than
+    once, and not inside lookaround.
 
     Building is linear in the pattern and counters stay symbolic. Raises ConstraintError for a malformed pattern (with
     the position, in characters), UnsupportedError for what is not regular (backreferences, conditional groups),

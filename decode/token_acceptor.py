@@ -15,6 +15,7 @@ from .._core import token_acceptor as _native_token_acceptor
 from ..automata import Fst
 from ..automata.errors import ConstraintError
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
+from .unite_readings import unite_readings
 
 if TYPE_CHECKING:
     from .token_automaton import TokenAutomaton
@@ -192,4 +193,7 @@ def token_acceptor(automaton: TokenAutomaton, min_tokens: int, max_states: int, 
         min(max_states, 2**31 - 1),
         min(max_bytes, 2**63),
     )
-    return TokenAcceptor._from_parts(Fst._wrap(native), len(automaton.vocabulary), offsets, ids)
+    fst = Fst._wrap(native)
+    if automaton._tokens._class_ids:
+        fst, offsets, ids = unite_readings(fst, offsets, ids, automaton._tokens, min_tokens)
+    return TokenAcceptor._from_parts(fst, len(automaton.vocabulary), offsets, ids)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from .._core import DecodeState
 from .._core import TokenAutomaton as NativeTokenAutomaton
 from ..automata import Fst, compose, determinize, minimize, project, rmepsilon
-from ..automata.errors import ConstraintError, UnsupportedError
+from ..automata.errors import ConstraintError
 from ..constraints import Constraint, Limits, ReportEntry, from_fst
+from ..constraints.token_class import TokenClass
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
 from .token_acceptor import TokenAcceptor, token_acceptor
+from .token_classes import class_from_json, class_to_json, expand_classes, tokens_for
 
 if TYPE_CHECKING:
     import torch
@@ -48,7 +50,7 @@ class TokenAutomaton:
         limits: Limits | None = None,
     ) -> None:
         """See :func:`compile`."""
-        self._tokens = _tokens_for(constraint, vocabulary)
+        self._tokens = tokens_for(constraint, vocabulary)
         language = constraint._native if limits is None else constraint._native.with_limits(limits._native())
         self._language = language
         self._native = NativeTokenAutomaton(language, self._tokens._native, cache_bytes)
@@ -84,7 +86,8 @@ class TokenAutomaton:
         """
         character = self.constraint.to_fst(max_states)
         tokens = project(compose(self._tokens.fst, character, max_states=max_states), "input")
-        return minimize(determinize(rmepsilon(tokens), max_states=max_states))
+        tokens = expand_classes(rmepsilon(tokens), self._tokens)
+        return minimize(determinize(tokens, max_states=max_states))
 
     def token_acceptor(
         self, *, min_tokens: int = 8, max_states: int = 200_000, max_bytes: int = 1 << 30
@@ -146,7 +149,8 @@ class TokenAutomaton:
         about = {
             "source": self.constraint.source,
             "report": [astuple(entry) for entry in self.constraint.report],
-            "special_tokens": sorted(self.constraint.special_tokens),
+            "special_tokens": sorted(n for n in self.constraint.special_tokens if not isinstance(n, TokenClass)),
+            "token_classes": [class_to_json(n) for n in self.constraint.special_tokens if isinstance(n, TokenClass)],
         }
         fst = self.constraint.to_fst(max_states).to_bytes("const")
         write_artifact(path, fst, {_SECTION: json.dumps(about).encode()})
@@ -206,19 +210,6 @@ def compile(
     return TokenAutomaton(constraint, vocabulary, cache_bytes=cache_bytes, limits=limits)
 
 
-def _tokens_for(constraint: Constraint, vocabulary: Vocabulary) -> Vocabulary:
-    """The tokens as the constraint reads them."""
-    if not constraint.special_tokens:
-        return vocabulary
-    if constraint._has_raw_bytes:
-        raise UnsupportedError(
-            "compile: special tokens are joined to a machine over raw bytes (from_fst, literal) that reads 0xff, which "
-            "marks their places; intersect the machine with text first: "
-            'machine & tokamata.regex(r"(?s:.*)")'
-        )
-    return vocabulary.with_markers(constraint.special_tokens)
-
-
 def load(
     path: str | os.PathLike[str],
     vocabulary: Vocabulary,
@@ -240,7 +231,6 @@ def load(
     about = json.loads(sections[_SECTION])
     language = from_fst(path, limits=limits)._native
     report = [ReportEntry(*entry) for entry in about["report"]]
-    constraint = Constraint(
-        language, source=about["source"], report=report, special_tokens=about.get("special_tokens", ())
-    )
+    named = [*about.get("special_tokens", ()), *map(class_from_json, about.get("token_classes", ()))]
+    constraint = Constraint(language, source=about["source"], report=report, special_tokens=named)
     return compile(constraint, vocabulary, cache_bytes=cache_bytes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +38,22 @@ class Vocabulary:
         VocabularyError: no tokens, no token with bytes, a token that is not bytes, no EOS id, an id out of range.
     """
 
-    __slots__ = ("__weakref__", "_fst", "_native", "_sections", "_special_tokens", "_with_markers", "adds_dummy_prefix")
+    __slots__ = (
+        "__weakref__",
+        "_class_ids",
+        "_fst",
+        "_native",
+        "_sections",
+        "_special_tokens",
+        "_token_groups",
+        "_with_markers",
+        "adds_dummy_prefix",
+    )
     _native: _NativeVocabulary
     _fst: Fst | None
-    _with_markers: tuple[frozenset[tuple[int, str]], Vocabulary] | None  # of the last call
+    _with_markers: tuple[frozenset[object], Vocabulary] | None  # of the last call
+    _token_groups: dict[str, list[int]]
+    _class_ids: dict[str, NDArray[np.int32]]  # of the classes in what with_markers makes, the last tokens there
     _sections: dict[str, bytes]  # further sections of the saved file: kept by save, found by load
 
     def __init__(
@@ -58,6 +70,8 @@ class Vocabulary:
         self._special_tokens = _checked_names(special_tokens or {}, len(self._native))
         self._fst = None
         self._with_markers = None
+        self._token_groups = {}
+        self._class_ids = {}
         self._sections = {}
         self.adds_dummy_prefix = bool(adds_dummy_prefix)
 
@@ -169,15 +183,23 @@ class Vocabulary:
         try:
             vocabulary._special_tokens = _checked_names(about["special_tokens"], len(vocabulary._native))
             vocabulary.adds_dummy_prefix = bool(about["adds_dummy_prefix"])
-        except (KeyError, TypeError, AttributeError) as error:
+            groups = {str(name): [int(i) for i in ids] for name, ids in about.get("token_groups", {}).items()}
+            vocabulary._token_groups = groups
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise VocabularyError("saved vocabulary: the names are damaged; save the vocabulary again") from error
         vocabulary._fst = None
         vocabulary._with_markers = None
+        vocabulary._class_ids = {}
         vocabulary._sections = sections
         return vocabulary
 
     def _all_sections(self) -> dict[str, bytes]:
-        about = {"special_tokens": self._special_tokens, "adds_dummy_prefix": self.adds_dummy_prefix}
+        about: dict[str, object] = {
+            "special_tokens": self._special_tokens,
+            "adds_dummy_prefix": self.adds_dummy_prefix,
+        }
+        if self._token_groups:
+            about["token_groups"] = self._token_groups
         return {_TOKENS: self._native.to_bytes(), _ABOUT: json.dumps(about).encode(), **self._sections}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -223,17 +245,55 @@ class Vocabulary:
         """The known names of special tokens, each with its id (a copy)."""
         return dict(self._special_tokens)
 
-    def with_markers(self, names: Iterable[str]) -> Vocabulary:
+    @property
+    def token_groups(self) -> dict[str, list[int]]:
+        """The groups of tokens that constraints may name, each with its ids, rising (a copy)."""
+        return {name: list(ids) for name, ids in self._token_groups.items()}
+
+    def with_token_groups(self, groups: Mapping[str, Iterable[int | str]]) -> Vocabulary:
+        """The same vocabulary with groups of tokens that constraints name (`tokamata.token_group`, `tokamata.image`).
+
+        A token is given by its id, or by its name where it is a special one. Groups that the vocabulary has already
+        stay unless they are named here; all are saved with it. O(tokens of the groups): everything else is shared.
+
+        Raises:
+            VocabularyError: an empty group, an unknown name, an id out of range, a token that ends a text.
+        """
+        made = Vocabulary.__new__(Vocabulary)
+        made._native = self._native
+        made._special_tokens = self._special_tokens
+        made._fst = self._fst
+        made._with_markers = None
+        made._class_ids = {}
+        made._sections = self._sections
+        made.adds_dummy_prefix = self.adds_dummy_prefix
+        made._token_groups = dict(self._token_groups)
+        eos = set(self.eos_token_ids)
+        for name, tokens in groups.items():
+            named = [self._require_special(t) if isinstance(t, str) else operator.index(t) for t in tokens]
+            wrong = [i for i in named if not 0 <= i < len(self) or i in eos]
+            if wrong or not named:
+                what = f"id {wrong[0]}, which ends a text or is outside 0..{len(self) - 1}" if wrong else "none"
+                raise VocabularyError(f"vocabulary: expected tokens of the group {name!r}, got {what}")
+            made._token_groups[str(name)] = sorted(set(named))
+        return made
+
+    def with_markers(
+        self, names: Iterable[str], classes: Mapping[str, Callable[[], Sequence[int]]] | None = None
+    ) -> Vocabulary:
         """The same tokens, but the special ones with bytes: 0xff, the name, 0xff, which no text contains.
 
         A constraint that speaks of special tokens means these bytes. All special tokens with a name get them, but for
         EOS; a token of text only if it is among ``names``, and then it is no text any more. Tokens of text with a byte
         0xff lose theirs, so that no others spell a marker. `compile` does this for constraints with
-        `special_tokens`; the result is for masks and `fst`, not to be saved. O(total bytes) and the mask tables anew (a
+        `special_tokens`; the result is for masks and `fst`, not to be saved. ``classes``: names of classes of tokens
+        that constraints ask for one of, and what finds their ids; each becomes one more token, behind those of the
+        vocabulary, with the name in markers as its bytes. O(total bytes) and the mask tables anew (a
         third of a second for 150,000 tokens), once: the result is kept for the next calls.
 
         Raises:
-            VocabularyError: a name that no special token has, an EOS token's, or two names of one token.
+            VocabularyError: a name that no special token has, an EOS token's, or two names of one token; a class
+                without tokens.
         """
         names = sorted(set(names))
         name_of: dict[int, str] = {}
@@ -249,13 +309,17 @@ class Vocabulary:
             writable = name and name == name.encode(errors="ignore").decode()  # no lone surrogates
             if writable and token_id not in eos and self.token_bytes(token_id) is None:
                 name_of.setdefault(token_id, name)
-        wanted = frozenset(name_of.items())
+        classes = classes or {}
+        wanted = frozenset([*name_of.items(), *classes])
         if self._with_markers is None or self._with_markers[0] != wanted:
             made = Vocabulary.__new__(Vocabulary)
-            made._native = self._native.with_markers(list(name_of.items()))
+            ids = {name: list(find()) for name, find in classes.items()}
+            made._native = self._native.with_markers(list(name_of.items()), list(ids.items()))
+            made._class_ids = {name: np.unique(np.array(i, np.int32)) for name, i in ids.items()}
             made._special_tokens = self._special_tokens
             made._fst = made._with_markers = None
             made._sections = {}
+            made._token_groups = {}
             made.adds_dummy_prefix = self.adds_dummy_prefix
             self._with_markers = (wanted, made)
         return self._with_markers[1]

@@ -31,6 +31,13 @@ void ExpressionAcceptor::FillRow(State q, State* row, ByteSet* live) {
   }
 }
 
+DelayedAcceptor::State ExpressionAcceptor::Unite(const std::vector<State>& states) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  std::vector<Expr> parts;
+  for (const State q : states) parts.push_back(Source(q));
+  return StateOf(pool_->Union(std::move(parts)));
+}
+
 std::shared_ptr<DelayedAcceptor> ExpressionAcceptor::Renewed() const {
   auto pool = std::make_unique<Expressions>();
   const Expr root = WithPool([&](const Expressions& old) {

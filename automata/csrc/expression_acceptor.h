@@ -45,6 +45,8 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     f(pool_->LeafOf(head), pool_->LeafState(head), more ? StateOf(pool_->Tail(e)) : kDead);
     return true;
   }
+  // The state of all that is accepted from one of these.
+  State Unite(const std::vector<State>& states);
   size_t MemoryBytes() const override;
 
   std::shared_ptr<DelayedAcceptor> Renewed() const override;

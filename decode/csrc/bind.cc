@@ -14,6 +14,7 @@
 #include "decode/csrc/decode_state.h"
 #include "decode/csrc/expand_terminals.h"
 #include "decode/csrc/token_acceptor.h"
+#include "decode/csrc/token_class.h"
 #include "decode/csrc/token_automaton.h"
 
 namespace nb = nanobind;
@@ -275,6 +276,16 @@ void BindDecode(nb::module_& m) {
   BindState(m);
   BindBatchState(m);
   BindDeviceTables(m);
+  m.def(
+      "tokens_in",
+      [](const Language& language, const Vocabulary& vocabulary) {
+        std::vector<uint32_t> ids = [&] {
+          nb::gil_scoped_release release;
+          return TokensIn(language, vocabulary);
+        }();
+        return ids;
+      },
+      "language"_a, "vocabulary"_a, "The tokens of text whose bytes are a member of the language, rising.");
   m.def(
       "token_acceptor",
       [](const Language& language, const Vocabulary& vocabulary, uint32_t min_tokens, uint32_t max_states,

@@ -77,7 +77,7 @@ bool DecodeState::IsEos(int64_t token) const {
 }
 
 DecodeState::State DecodeState::Next(State q, int64_t token, uint32_t left) const {
-  if (q == kFinished || token < 0 || token >= static_cast<int64_t>(automaton_->Tokens().Size())) return DelayedAcceptor::kDead;
+  if (q == kFinished || token < 0 || token >= static_cast<int64_t>(automaton_->Tokens().ModelSize())) return DelayedAcceptor::kDead;
   if (const State next = automaton_->Advance(q, static_cast<uint32_t>(token), left)) return next;
   return IsEos(token) && automaton_->IsFinal(q) ? kFinished : State{DelayedAcceptor::kDead};
 }
@@ -94,8 +94,8 @@ void DecodeState::Advance(int64_t token) {
   }
   const Vocabulary& v = automaton_->Tokens();
   const std::string name = "advance: token " + std::to_string(token);
-  if (token < 0 || token >= static_cast<int64_t>(v.Size()))
-    throw TokenRejected(name + " is outside the vocabulary's ids 0.." + std::to_string(v.Size() - 1) +
+  if (token < 0 || token >= static_cast<int64_t>(v.ModelSize()))
+    throw TokenRejected(name + " is outside the vocabulary's ids 0.." + std::to_string(v.ModelSize() - 1) +
                         "; check that model and vocabulary belong together");
   if (IsFinished()) throw TokenRejected(name + " comes after the end-of-sequence token; use rollback or reset first");
   if (IsEos(token))

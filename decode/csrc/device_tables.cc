@@ -51,6 +51,9 @@ class ByteClasses {
 
 DeviceTables MakeDeviceTables(const Language& language, std::shared_ptr<const Vocabulary> vocabulary,
                               const DeviceTableOptions& options) {
+  if (vocabulary->NumClasses())
+    throw UnsupportedError("to: the constraint asks for tokens of a class, so a token has several readings, which tables "
+                           "by bytes do not hold; decode with host masks (tokamata.decode.HostMasks)");
   const TimeLimit time("to", "search_seconds", language.CurrentLimits().search_seconds);
   TokenAutomaton automaton(language.Scratch(), std::move(vocabulary), language.CurrentLimits().cache_bytes);
   DelayedAcceptor& acceptor = automaton.Acceptor();

@@ -49,6 +49,7 @@ TokenAutomaton::TokenAutomaton(std::shared_ptr<DelayedAcceptor> acceptor, std::s
       vocabulary_(std::move(vocabulary)),
       cache_bytes_(cache_bytes),
       builder_(acceptor_.get(), vocabulary_.get()),
+      expressions_(vocabulary_->NumClasses() ? dynamic_cast<ExpressionAcceptor*>(acceptor_.get()) : nullptr),
       distances_(acceptor_.get(), vocabulary_.get(), builder_.Complete(),
                  [this](State q) { return builder_.CanFinish(q); }) {
   if (!acceptor_->Start())
@@ -100,7 +101,7 @@ void TokenAutomaton::FillMask(State q, uint32_t* out) {
   if (mask) {
     Write(*mask, out);
   } else {
-    builder_.Build(canonical, out);
+    Join(out, [&](uint32_t* row) { builder_.Build(canonical, row); });
     mask = Store(out, builder_.Base());
     if (!mask) return;  // the cache is full
     masks_[canonical].store(mask, std::memory_order_release);
@@ -110,7 +111,7 @@ void TokenAutomaton::FillMask(State q, uint32_t* out) {
 
 void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  builder_.BuildByWalking(q, out);
+  Join(out, [&](uint32_t* row) { builder_.BuildByWalking(q, row); });
 }
 
 const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uint32_t* base) {
@@ -149,11 +150,39 @@ const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uin
 
 TokenAutomaton::State TokenAutomaton::Advance(State q, uint32_t token) {
   const std::string_view bytes = vocabulary_->Token(token);
-  if (bytes.empty()) return DelayedAcceptor::kDead;  // special and empty tokens
-  const State next = acceptor_->Run(q, bytes);
+  State next = DelayedAcceptor::kDead;
+  if (!bytes.empty()) next = acceptor_->Run(q, bytes);  // special and empty tokens have none
+  if (expressions_) next = Unite(q, token, next);
   if (!next || builder_.Complete()) return next;
   const std::lock_guard<std::mutex> lock(mutex_);
   return builder_.CanFinish(next) ? next : State{DelayedAcceptor::kDead};
+}
+
+template <class F>
+void TokenAutomaton::Join(uint32_t* out, F build) {
+  const uint32_t classes = vocabulary_->NumClasses(), size = vocabulary_->ModelSize(), words = Words();
+  if (!classes) return build(out);
+  joined_.resize(vocabulary_->Words());
+  build(joined_.data());
+  std::copy_n(joined_.begin(), words, out);
+  if (size % 32) out[words - 1] &= (1u << (size % 32)) - 1;
+  for (uint32_t c = 0; c < classes; ++c) {
+    const uint32_t id = size + c;
+    if (!(joined_[id / 32] >> (id % 32) & 1)) continue;
+    const uint32_t* members = vocabulary_->Class(c).data();
+    for (uint32_t i = 0; i < words; ++i) out[i] |= members[i];
+  }
+}
+
+TokenAutomaton::State TokenAutomaton::Unite(State q, uint32_t token, State text) {
+  std::vector<State> readings;
+  if (text) readings.push_back(text);
+  for (uint32_t c = 0; c < vocabulary_->NumClasses(); ++c) {
+    if (!(vocabulary_->Class(c)[token / 32] >> (token % 32) & 1)) continue;
+    if (const State next = acceptor_->Run(q, vocabulary_->Token(vocabulary_->ModelSize() + c))) readings.push_back(next);
+  }
+  if (readings.empty()) return DelayedAcceptor::kDead;
+  return readings.size() == 1 ? readings[0] : expressions_->Unite(readings);
 }
 
 // ---------------------------------------------------------------------------------------------- budgets
@@ -178,8 +207,10 @@ void TokenAutomaton::FillNarrowed(State q, uint32_t left, uint32_t* out) {
     const uint64_t key = uint64_t{q} << 32 | left;
     const auto known = narrowed_.find(key);
     if (known != narrowed_.end()) return Write(*known->second, out);
-    distances_.BuildRow(q, left - 2, out);
-    builder_.SetEos(q, out);
+    Join(out, [&](uint32_t* row) {
+      distances_.BuildRow(q, left - 2, row);
+      builder_.SetEos(q, row);
+    });
     if (const Mask* mask = Store(out, nullptr)) narrowed_.emplace(key, mask);
     return;
   }

@@ -32,7 +32,7 @@ class TokenAutomaton {
   const DelayedAcceptor& Acceptor() const { return *acceptor_; }
   DelayedAcceptor& Acceptor() { return *acceptor_; }
   const Vocabulary& Tokens() const { return *vocabulary_; }
-  uint32_t Words() const { return vocabulary_->Words(); }
+  uint32_t Words() const { return vocabulary_->ModelWords(); }
   State Start() const { return acceptor_->Start(); }
   bool IsFinal(State q) const { return acceptor_->IsFinal(q); }
 
@@ -42,7 +42,8 @@ class TokenAutomaton {
   void FillMask(State q, uint32_t* out);
   // The mask by walking the whole trie, never cached: what tests compare with.
   void FillMaskByWalking(State q, uint32_t* out);
-  // The state after a text token, or kDead where it is not allowed.
+  // The state after a token, or kDead where it is not allowed. A token of classes has several readings: its text, and one
+  // of each class; the state is the union of where they lead.
   State Advance(State q, uint32_t token);
 
   // The same with a budget: `left` tokens may follow, the last of which is EOS, so that a text token is allowed where
@@ -77,12 +78,18 @@ class TokenAutomaton {
   void Write(const Mask& mask, uint32_t* out) const;
   const Mask* Store(const uint32_t* row, const uint32_t* base);
   void FillNarrowed(State q, uint32_t left, uint32_t* out);
+  // Calls build(row) for a row that has bits for classes as well, and writes the tokens of those classes.
+  template <class F>
+  void Join(uint32_t* out, F build);
+  State Unite(State q, uint32_t token, State text);
 
   std::shared_ptr<DelayedAcceptor> acceptor_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   size_t cache_bytes_;
   std::mutex mutex_;
   MaskBuilder builder_;
+  ExpressionAcceptor* expressions_;  // the acceptor, where the vocabulary has classes
+  std::vector<uint32_t> joined_;     // scratch of Join
   StableArray<std::atomic<const Mask*>> masks_;  // by state; states with equal masks share one
   std::vector<std::unique_ptr<char[]>> owned_;
   std::vector<uint32_t> list_;  // scratch of Store

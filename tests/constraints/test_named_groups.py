@@ -38,7 +38,7 @@ def test_names_are_the_functions(pattern: str) -> None:
     [
         (
             r"a(?P<QUOTED_TEXT>b)",
-            r"regex: position 1: \(\?P<QUOTED_TEXT>...\) stands for text of its own; leave it empty",
+            r"regex: position 1: \(\?P<QUOTED_TEXT>...\) stands for something of its own; leave it empty",
         ),
         (r"(?P<TEXT_UNTIL>a*)", "expects plain text; escape"),
         (r"(?P<TEXT_UNTIL>a|)", "expects a phrase to stop at"),

@@ -77,7 +77,11 @@ void BindVocabulary(nb::module_& m) {
       .def("__len__", &Vocabulary::Size)
       .def("token_bytes", &TokenBytes, "token_id"_a, nb::sig("def token_bytes(self, token_id: int) -> bytes | None"))
       .def_prop_ro("eos_token_ids", [](const Vocabulary& v) { return v.EosIds(); })
-      .def("with_markers", &Vocabulary::WithMarkers, "names"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("with_markers", &Vocabulary::WithMarkers, "names"_a, "classes"_a = std::vector<Vocabulary::TokenClass>(),
+           nb::sig("def with_markers(self, names: collections.abc.Sequence[tuple[int, str]], "
+                   "classes: collections.abc.Sequence[tuple[str, collections.abc.Sequence[int]]] = ()) -> Vocabulary"),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("model_size", &Vocabulary::ModelSize)
       .def("to_bytes", [](const Vocabulary& v) { return ToBytes(v.Serialize()); })
       .def("tables_to_bytes", [](const Vocabulary& v) { return ToBytes(v.SerializeTables()); })
       .def_static("from_bytes", &FromBytes, "image"_a, nb::arg("tables").none() = nb::none(),

@@ -129,7 +129,7 @@ std::shared_ptr<const Vocabulary> Vocabulary::Make(TokenTable table, const std::
 }
 
 std::shared_ptr<const Vocabulary> Vocabulary::WithMarkers(
-    const std::vector<std::pair<int64_t, std::string>>& names) const {
+    const std::vector<std::pair<int64_t, std::string>>& names, const std::vector<TokenClass>& classes) const {
   std::unordered_map<uint32_t, const std::string*> name_of;
   for (const auto& [id, name] : names) {
     if (id < 0 || id >= static_cast<int64_t>(Size()) ||
@@ -152,8 +152,22 @@ std::shared_ptr<const Vocabulary> Vocabulary::WithMarkers(
       table.Add(Token(id));
     }
   }
+  std::vector<std::vector<uint32_t>> rows;
+  for (const auto& [name, ids] : classes) {
+    if (ids.empty()) throw VocabularyError("vocabulary: the class of tokens '" + name + "' has no tokens");
+    rows.emplace_back(Words(), 0);
+    for (const int64_t id : ids) {
+      if (id < 0 || id >= static_cast<int64_t>(Size()) ||
+          std::binary_search(eos_ids_.begin(), eos_ids_.end(), static_cast<uint32_t>(id)))
+        throw VocabularyError("vocabulary: the class of tokens '" + name + "' has id " + std::to_string(id) +
+                              ", which ends a text or is outside 0.." + std::to_string(Size() - 1));
+      rows.back()[static_cast<size_t>(id) / 32] |= 1u << (id % 32);
+    }
+    table.Add(marker + name + marker);
+  }
   const std::shared_ptr<Vocabulary> v = MakeBare(std::move(table), {eos_ids_.begin(), eos_ids_.end()});
   v->has_markers_ = true;
+  v->classes_ = std::move(rows);
   v->Masks();
   return v;
 }

@@ -39,8 +39,19 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   // The same tokens, but the ids listed have kMarkerByte, the name and kMarkerByte as their bytes, so that constraints can
   // read them, and tokens of text with kMarkerByte are special, so that nothing else spells a marker. Throws VocabularyError
   // for ids out of range and EOS. O(total bytes), and what Masks() takes, which is built here.
-  std::shared_ptr<const Vocabulary> WithMarkers(const std::vector<std::pair<int64_t, std::string>>& names) const;
+  //
+  // A constraint may ask for exactly one token of a class, however its text is cut: such a class is one more token, with
+  // the class's name in markers as its bytes, behind those of the model. Throws VocabularyError for an empty class.
+  using TokenClass = std::pair<std::string, std::vector<int64_t>>;  // its name and its tokens
+  std::shared_ptr<const Vocabulary> WithMarkers(const std::vector<std::pair<int64_t, std::string>>& names,
+                                                const std::vector<TokenClass>& classes = {}) const;
   bool HasMarkers() const { return has_markers_; }
+  // Tokens of the model: ids from there on are classes.
+  uint32_t ModelSize() const { return Size() - NumClasses(); }
+  uint32_t ModelWords() const { return (ModelSize() + 31) / 32; }
+  uint32_t NumClasses() const { return static_cast<uint32_t>(classes_.size()); }
+  // The tokens of a class, ModelWords() words.
+  const std::vector<uint32_t>& Class(uint32_t i) const { return classes_[i]; }
   // Whether any text can be spelled, as all of its bytes are tokens by themselves.
   bool SpellsAnyText() const;
 
@@ -80,6 +91,7 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   std::vector<uint32_t> eos_ids_;
   uint32_t max_token_bytes_ = 0;
   bool has_markers_ = false;
+  std::vector<std::vector<uint32_t>> classes_;
   void IndexTokens() const;
   mutable std::once_flag indexed_once_;
   mutable std::vector<uint32_t> spaced_, by_length_, lengths_from_;  // by_length_: the longest first

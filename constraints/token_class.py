@@ -1,0 +1,31 @@
+"""TokenClass: the name of a class of tokens that a constraint asks for one of."""
+
+from __future__ import annotations
+
+from .._core import Language
+from .constraint import SPECIAL, Constraint, Limits
+
+
+class TokenClass(str):
+    """Stands among the `Constraint.special_tokens` of what asks for a token of the class.
+
+    In texts the class is its marker: the name between two bytes 0xff. Names begin with NUL, so that no special token
+    has them. The tokens are those whose bytes are a member of `language`, or those of a ``group`` of the vocabulary.
+    """
+
+    __slots__ = ("group", "language")
+
+    language: Constraint | None
+    group: str | None
+
+    def __new__(cls, name: str, language: Constraint | None = None, group: str | None = None) -> TokenClass:
+        """Name a class of tokens; equal names mean equal classes."""
+        made = super().__new__(cls, "\0" + name.lstrip("\0"))
+        made.language = language
+        made.group = group
+        return made
+
+    def constraint(self, source: str, limits: Limits | None = None) -> Constraint:
+        """Exactly one token of the class."""
+        native = Language.literal(SPECIAL + self.encode() + SPECIAL, limits._native() if limits else None)
+        return Constraint(native, source=source, special_tokens=[self])
