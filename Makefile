@@ -107,6 +107,7 @@ bench: build
 	$(BIN)/python examples/benchmarks/masks.py --repeat 2
 	$(BIN)/python examples/benchmarks/first_mask.py --repeat 2
 	$(BIN)/python examples/benchmarks/json_schema.py --repeat 2
+	$(BIN)/python examples/benchmarks/batch.py
 	$(BIN)/python examples/benchmarks/grammar.py
 	$(BIN)/python examples/benchmarks/algebra.py
 	$(BIN)/python examples/benchmarks/memory.py

@@ -1,7 +1,7 @@
 """Speculative sampling under a constraint, as a reference: the target's constrained distribution, drafted by another.
 
-Leviathan, Kalman, Matias, "Fast inference from transformers via speculative decoding" (ICML 2023), with the penalties of
-a constraint on the draft as well (Koo et al. 2024, §5.3).
+Leviathan, Kalman, Matias, "Fast inference from transformers via speculative decoding" (ICML 2023), with the penalties
+of a constraint on the draft as well (Koo et al. 2024, §5.3).
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def constrained_probs(log_probs: npt.NDArray[np.floating], mask: npt.NDArray[np.
     values = np.where(allowed, np.asarray(log_probs, np.float64), -np.inf)
     most = values.max()
     if most == -np.inf:
-        return allowed / allowed.sum()
-    weights = np.exp(values - most)
+        values, most = np.where(allowed, 0.0, -np.inf), 0.0
+    weights: Floats = np.exp(values - most)
     weights /= weights.sum()
     return weights
 

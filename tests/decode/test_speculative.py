@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ class Table:
     def __init__(self, seed: int, sharp: float = 1.5) -> None:
         self.seed, self.sharp, self.calls = seed, sharp, 0
 
-    @lru_cache(maxsize=None)  # noqa: B019
+    @cache  # noqa: B019
     def row(self, prefix: tuple[int, ...]) -> np.ndarray:
         rng = np.random.default_rng([self.seed, len(prefix), *prefix[-2:]])
         logits = rng.normal(size=len(TOKENS)) * self.sharp
