@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .grammar_source import GrammarSource, GrammarSyntax, Indent, Lexing
 
 MOST_COLUMNS = 120  # that a line of a grammar with indentation may be indented by
+_LEXERS = (None, "basic", "contextual", "none")
 
 
 def grammar(
@@ -28,7 +29,7 @@ def grammar(
 ) -> Constraint:
     """The texts of a context-free grammar; a push-down constraint.
 
-    ``syntax``: ``"lark"`` (read by the ``lark`` package, see :func:`.lark_source.read_lark`), ``"gbnf"`` (as llama.cpp
+    ``syntax``: ``"lark"`` (see :func:`.lark_source.read_lark`), ``"gbnf"`` (as llama.cpp
     documents it) or ``"ebnf"`` (the notation of the W3C's XML specification). ``start``: the rule to begin with, by
     default ``start`` in Lark, ``root`` in GBNF and the first rule in EBNF. ``constraints``: by name, further terminals.
 
@@ -52,6 +53,12 @@ def grammar(
     """
     from .grammar_check import DiagnosisReport
 
+    if syntax == "lark" and not constraints and not strict and isinstance(text, str) and lexer in _LEXERS:
+        from .plain_lark import plain_lark
+
+        made = plain_lark(text, start, lexer, limits)
+        if made is not None:
+            return made
     source = read_grammar(text, syntax, start, lexer, constraints)
     _require_lexer_for_ignored(source)
     diagnosis = DiagnosisReport(source)
@@ -111,7 +118,7 @@ def read_grammar(
     """What :func:`grammar` makes of a text before it is compiled."""
     if not isinstance(text, str):
         raise TypeError(f"grammar: expected the grammar as str, got {type(text).__name__}; read the file first")
-    if lexer not in (None, "basic", "contextual", "none"):
+    if lexer not in _LEXERS:
         raise ValueError(f'grammar: expected lexer "basic", "contextual" or "none", got {lexer!r}')
     if syntax == "lark":
         from .lark_source import read_lark

@@ -54,12 +54,12 @@ def read_lark(
     except ImportError:
         raise ImportError("grammar: Lark grammars need the lark package; pip install 'tokamata[grammar]'") from None
     try:
-        return _Reader(text, start or "start", lexer or _stated_lexer(text), dict(constraints or {})).read()
+        return _Reader(text, start or "start", lexer or stated_lexer(text), dict(constraints or {})).read()
     except RecursionError:
         raise LimitError("grammar: limit reached: nesting of the grammar's text; use rules instead of groups") from None
 
 
-def _stated_lexer(text: str) -> Lexing:
+def stated_lexer(text: str) -> Lexing:
     """Return the lexer that the first line of a grammar asks for."""
     line = text.partition("\n")[0].rstrip()
     return "none" if line == "// lexer: none" else "contextual" if line == "// lexer: contextual" else "basic"
@@ -165,7 +165,6 @@ class _Reader:
             raise ConstraintError(
                 f"grammar: no rule {self.start!r} to start from; the rules are {rules}: pass start=..."
             )
-        return grammar
         return grammar
 
     def _rules(self, grammar: Grammar) -> LarkRules:

@@ -381,6 +381,52 @@ class Indentation:
         most_columns: int,
     ) -> None: ...
 
+class PlainLark:
+    """A grammar in Lark's notation that needs nothing of Lark's own loader."""
+
+    @staticmethod
+    def read(text: str, start: str, common: str) -> PlainLark | None:
+        """
+        None where the grammar has to be read by Lark's loader; `common`: the text of Lark's common.lark.
+        """
+
+    def compile(self, lexer: str, subtle: Sequence[tuple[int, Language]], limits: Limits | None = None) -> Language:
+        """The language, given those of the subtle terminals."""
+
+    @property
+    def subtle(self) -> list[tuple[int, str]]:
+        """
+        Numbers and patterns of the terminals that are lazy or look around: more than what they match.
+        """
+
+    @property
+    def terminals(self) -> list[tuple[str, str, bool, int, bool, tuple[int, int] | None]]:
+        """
+        (name, text or pattern, whether text, priority, whether ignored, place) of each.
+        """
+
+    @property
+    def rules(self) -> list[tuple[str, tuple[int, int] | None, bool]]:
+        """(name, place, whether written) of each."""
+
+    @property
+    def productions(self) -> list[tuple[int, list[int]]]: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def indentation(self) -> tuple[int, int, int, list[int], list[int]] | None:
+        """
+        Its terminals (newline, indent, dedent, opening, closing), where it counts.
+        """
+
+    @property
+    def unused(self) -> list[tuple[str, tuple[int, int] | None]]:
+        """(name, place) of the terminals that no rule uses."""
+
+    @property
+    def ignores(self) -> bool:
+        """Whether there are ignored terminals."""
+
 def grammar(
     terminals: Sequence[Language],
     terminal_names: Sequence[str],

@@ -1,0 +1,182 @@
+"""Grammars in Lark's notation read natively: the same, number by number, as by way of Lark's own loader."""
+
+from __future__ import annotations
+
+import pkgutil
+import random
+import re
+from importlib.resources import files
+
+import pytest
+from oracle.lark_texts import damaged, random_text
+from tokamata.constraints import Constraint, grammars
+from tokamata.constraints.grammar_check import DiagnosisReport
+from tokamata.constraints.grammar_source import Place
+from tokamata.constraints.lark_source import read_lark
+from tokamata.constraints.plain_lark import plain_lark
+
+import tokamata
+from tokamata import ConstraintError, LimitError
+from tokamata._core import PlainLark
+from tokamata._core import grammar as native_grammar
+
+COMMON = (pkgutil.get_data("lark", "grammars/common.lark") or b"").decode()
+
+
+def _pair(place: Place | None) -> tuple[int, int] | None:
+    return (place.line, place.column) if place else None
+
+
+def _check(text: str, start: str = "start") -> bool:
+    """Whether a text is read natively; if so, compare all that was read."""
+    plain = PlainLark.read(text, start, COMMON)
+    if plain is None:
+        return False
+    refused = ""
+    try:
+        source = read_lark(text, start)
+    except (ConstraintError, LimitError) as error:  # about what terminals match: found when they are compiled
+        refused = str(error)
+    if refused:
+        with pytest.raises((ConstraintError, LimitError), match=f"^{re.escape(refused)}$"):
+            tokamata.grammar(text, start=start)
+        return False
+    assert plain.rules == [(r.name, _pair(r.place), r.written) for r in source.rules], text
+    assert plain.productions == [(p.rule, list(p.symbols)) for p in source.productions], text
+    assert plain.start == source.start
+    indent = source.indent
+    without_text = {indent.indent, indent.dedent} if indent else set()
+    if indent is None:
+        assert plain.indentation is None
+    else:
+        brackets = list(indent.opening), list(indent.closing)
+        assert plain.indentation == (indent.newline, indent.indent, indent.dedent, *brackets)
+    subtle = dict(plain.subtle)
+    assert len(plain.terminals) == len(source.terminals)
+    for i, (mine, terminal) in enumerate(zip(plain.terminals, source.terminals, strict=True)):
+        name, pattern, is_text, priority, ignored, place = mine
+        expected = (terminal.name, terminal.priority, terminal.ignored, _pair(terminal.place))
+        assert (name, priority, ignored, place) == expected, text
+        if i in without_text:
+            assert (pattern, is_text) == ("", True)
+        elif is_text:
+            assert pattern.encode() == terminal.literal, text
+        else:
+            assert terminal.literal is None
+            assert subtle.get(i, pattern) == pattern
+            shown = pattern if len(pattern) <= 60 else pattern[:57] + "..."
+            assert i in subtle or terminal.constraint.source == f"regex({shown!r})", text
+    unused = [(e.subject, e.place) for e in source.report if e.detail == "no rule uses this terminal"]
+    assert [(name, str(Place(*place))) for name, place in plain.unused if place] == unused
+    return True
+
+
+@pytest.mark.parametrize("name", grammars.names())
+def test_ready_made_grammars(name: str) -> None:
+    text = (files("tokamata.constraints.grammars") / f"{name}.lark").read_text(encoding="utf-8")
+    assert _check(text)
+    assert _check("// more: ä\n" + text.replace("\n", "\r\n"))
+
+
+def test_the_grammar_of_grammars_that_comes_with_lark() -> None:
+    text = (pkgutil.get_data("lark", "grammars/lark.lark") or b"").decode()
+    assert not _check(text)  # OP looks ahead, which Lark's loader has to find
+    assert _check(text.replace("(?![a-z])", ""))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_grammars(seed: int) -> None:
+    rng = random.Random(seed)
+    texts = [random_text(rng) for _ in range(80)]
+    assert sum(_check(text) for text in texts) > 35
+    for text in texts:
+        _check(damaged(rng, text))
+
+
+@pytest.mark.slow
+def test_many_random_grammars() -> None:
+    rng = random.Random(99)
+    for _ in range(4000):
+        text = random_text(rng)
+        _check(text)
+        _check(damaged(rng, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ('start: "a"', True),
+        ('start : "a"\\\n "b" # c\n', True),
+        ("start: A~1000\nA: /a/", False),
+        ('start: "a" "&" & "b"', False),
+        ('start: <|end|> "a"', False),
+        ('start: "ä"', False),
+        ('start: "a\\"', False),
+        ("start: /a/ix", False),
+        ("start: /\\p{L}/", False),
+        ("start: x\n%import .other.x", False),
+        ("start: WS\n%import common.WS\n%override WS: /a/", False),
+        ('start: "a" ("b" -> c)', False),
+        ('?_start: "a"', False),
+        ('start: x{"a"}\nx{y, z}: y z', False),
+        ("start: A\nA: B\nB: A", False),
+        ("start: A\nA: " + "(" * 120 + '"a"' + ")" * 120, False),
+        ("start: A\n" + "".join(f"A{i}: A{i + 1} A{i + 1}\n" for i in range(40)) + 'A40: "a"\nA: A0', False),
+        ('start: "\\\\\\""', True),
+        ('start: /\\\\"/', False),
+        ('start:\u00a0"a"', False),
+    ],
+)
+def test_what_is_read_natively(text: str, plain: bool) -> None:
+    assert (PlainLark.read(text, "start", COMMON) is not None) == plain
+    if plain:
+        assert _check(text)
+
+
+def _by_way_of_lark(text: str) -> Constraint:
+    source = read_lark(text)
+    return Constraint(
+        native_grammar(
+            [t.constraint._native for t in source.terminals],
+            [t.name for t in source.terminals],
+            [r.name for r in source.rules],
+            [(p.rule, p.symbols) for p in source.productions],
+            source.start,
+            [i for i, t in enumerate(source.terminals) if t.ignored],
+            source.lexer,
+        )
+    )
+
+
+def test_members_are_the_same() -> None:
+    rng, compared = random.Random(5), 0
+    texts = [grammars.text(name) for name in ("json", "arithmetic", "csv", "xml")]
+    for text in texts + [random_text(rng) for _ in range(60)]:
+        if (mine := plain_lark(text, None, None, None)) is None:
+            continue
+        other = _by_way_of_lark(text)
+        examples = mine.examples(10) + other.examples(10)
+        assert all(mine.accepts(t) and other.accepts(t) for t in examples), text
+        compared += bool(examples)
+    assert compared > 20
+
+
+def test_the_report_is_made_when_it_is_read() -> None:
+    text = 'start: A "b" | A "b" | start "c"\nA: /"(a|b)*?"/\nUNUSED: "x"\nunreachable: "y"'
+    source = read_lark(text)
+    constraint = plain_lark(text, None, None, None)
+    assert constraint is not None
+    expected = (*source.report, *DiagnosisReport(source).entries())
+    assert constraint.report == expected
+    assert {e.subject for e in expected} >= {"A", "UNUSED", "unreachable", "start"}
+    assert constraint.report is not expected
+    assert repr(constraint) == "<tokamata.Constraint grammar(start)>"
+
+
+def test_a_lexer_is_stated_as_ever() -> None:
+    text = '// lexer: none\nstart: A "a"\nA: /a*/'
+    assert tokamata.grammar(text).accepts("aaa")
+    with pytest.raises(ConstraintError, match="matches the empty text"):
+        tokamata.grammar(text, lexer="basic")
+    with pytest.raises(tokamata.UnsupportedError, match="%ignore WS needs a lexer"):
+        tokamata.grammar('// lexer: none\nstart: "a"\nWS: " "\n%ignore WS')
