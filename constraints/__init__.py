@@ -4,6 +4,7 @@ from .constraint import Constraint, Limits, ReportEntry
 from .dataclass_call import dataclass_call
 from .delimited_list import delimited_list
 from .delimited_subsequence_of import delimited_subsequence_of
+from .dynamic import DynamicConstraint, dynamic
 from .free_text import free_text
 from .from_fst import from_fst
 from .function_call import function_call
@@ -30,6 +31,7 @@ from .yaml_schema import yaml_schema
 
 __all__ = [
     "Constraint",
+    "DynamicConstraint",
     "Limits",
     "Reasoned",
     "ReasoningConstraint",
@@ -43,6 +45,7 @@ __all__ = [
     "dataclass_call",
     "delimited_list",
     "delimited_subsequence_of",
+    "dynamic",
     "free_text",
     "from_fst",
     "function_call",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add, or_
+
 from .._core import Language
 from .constraint import Constraint, Text
+from .dynamic import DynamicConstraint
 from .literal import literal
 
 
@@ -15,6 +19,8 @@ def sequence(*parts: Constraint | Text) -> Constraint:
     constraints = [_checked("sequence", part) for part in parts]
     if len(constraints) < 2:
         return constraints[0] if constraints else literal("")
+    if any(isinstance(part, DynamicConstraint) for part in constraints):
+        return reduce(add, constraints)
     first, rest = constraints[0], constraints[1:]
     source = "(" + " + ".join(part.source for part in constraints) + ")"
     return first._combined(Language.concat([part._native for part in constraints]), source, *rest)
@@ -27,6 +33,8 @@ def optional(part: Constraint | Text) -> Constraint:
 
 def any_of(parts: list[Constraint]) -> Constraint:
     """A text of any of one or more parts; linear in their number."""
+    if any(isinstance(part, DynamicConstraint) for part in parts):
+        return reduce(or_, parts)
     first, rest = parts[0], parts[1:]
     if not rest:
         return first

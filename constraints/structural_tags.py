@@ -56,8 +56,8 @@ def structural_tags(
     )
     _check_reachable(texts)
     following: dict[bytes | str, list[Constraint]] = {}
-    for trigger in (*texts, *special):
-        following[trigger] = []
+    following |= {trigger: [] for trigger in texts}
+    following |= {name: [] for name in special}
     for tag in entries:
         for trigger, rest in _rests(tag, texts, special):
             following[trigger].append(sequence(rest, tag.content, tag.end))

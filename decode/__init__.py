@@ -3,6 +3,8 @@
 from .._core import DecodeState
 from .batch_state import BatchState
 from .device import DeviceAutomaton
+from .dynamic_automaton import DynamicAutomaton
+from .dynamic_state import DynamicState
 from .host_masks import HostMasks
 from .token_acceptor import TokenAcceptor
 from .token_automaton import TokenAutomaton, compile, load
@@ -11,6 +13,8 @@ __all__ = [
     "BatchState",
     "DecodeState",
     "DeviceAutomaton",
+    "DynamicAutomaton",
+    "DynamicState",
     "HostMasks",
     "TokenAcceptor",
     "TokenAutomaton",

@@ -6,16 +6,17 @@ import json
 import operator
 import os
 from dataclasses import astuple
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from .._core import DecodeState
 from .._core import TokenAutomaton as NativeTokenAutomaton
 from ..automata import Fst, compose, determinize, minimize, project, rmepsilon
 from ..automata.errors import ConstraintError
-from ..constraints import Constraint, Limits, ReportEntry, from_fst
+from ..constraints import Constraint, DynamicConstraint, Limits, ReportEntry, from_fst
 from ..constraints.token_class import TokenClass
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
+from .dynamic_automaton import DynamicAutomaton
 from .token_acceptor import TokenAcceptor, token_acceptor
 from .token_classes import class_from_json, class_to_json, expand_classes, tokens_for
 
@@ -179,13 +180,33 @@ class TokenAutomaton:
         return f"<tokamata.TokenAutomaton of {self.constraint!r} over {len(self.vocabulary)} tokens>"
 
 
+@overload
+def compile(  # type: ignore[overload-overlap]
+    constraint: DynamicConstraint,
+    vocabulary: Vocabulary,
+    *,
+    cache_bytes: int | None = None,
+    limits: Limits | None = None,
+) -> DynamicAutomaton: ...
+
+
+@overload
 def compile(
     constraint: Constraint,
     vocabulary: Vocabulary,
     *,
     cache_bytes: int | None = None,
     limits: Limits | None = None,
-) -> TokenAutomaton:
+) -> TokenAutomaton: ...
+
+
+def compile(
+    constraint: Constraint,
+    vocabulary: Vocabulary,
+    *,
+    cache_bytes: int | None = None,
+    limits: Limits | None = None,
+) -> TokenAutomaton | DynamicAutomaton:
     """Compose a constraint with a vocabulary, delayed: cheap, whatever their sizes.
 
     Args:
@@ -193,6 +214,9 @@ def compile(
         vocabulary: the model's tokens.
         cache_bytes: memory for finished masks; past it masks are built anew each time. None: the limit of that name.
         limits: other limits than the constraint's own.
+
+    Where the constraint has places that callbacks fill in (:func:`tokamata.dynamic`), the result is a
+    :class:`tokamata.decode.DynamicAutomaton`, whose states have the same calls.
 
     Raises:
         ConstraintError: the constraint is empty, or the vocabulary cannot write any of its members.
@@ -207,6 +231,8 @@ def compile(
         raise TypeError(f"compile: expected a Vocabulary second, got {type(vocabulary).__name__}")
     if cache_bytes is not None and cache_bytes < 0:
         raise ValueError(f"compile: expected cache_bytes >= 0, got {cache_bytes}; 0 keeps no mask")
+    if isinstance(constraint, DynamicConstraint):
+        return DynamicAutomaton(constraint, vocabulary, tokens_for(constraint, vocabulary), limits)
     return TokenAutomaton(constraint, vocabulary, cache_bytes=cache_bytes, limits=limits)
 
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from .._core import DecodeState
 from ..automata.errors import ConstraintError, TokenRejected
+from .dynamic_automaton import DynamicAutomaton
+from .dynamic_state import DynamicState
 from .token_automaton import TokenAutomaton
 
 if TYPE_CHECKING:
@@ -42,12 +44,12 @@ class ConstrainedLogitsProcessor:
 
     def __init__(
         self,
-        automaton: TokenAutomaton,
+        automaton: TokenAutomaton | DynamicAutomaton,
         prompt_length: int | Sequence[int] | None = None,
         max_tokens: int | None = None,
     ) -> None:
         """Keep the automaton; no mask is computed yet."""
-        if not isinstance(automaton, TokenAutomaton):
+        if not isinstance(automaton, (TokenAutomaton, DynamicAutomaton)):
             raise TypeError(
                 f"ConstrainedLogitsProcessor: expected a TokenAutomaton, got {type(automaton).__name__}; "
                 "make one with tokamata.compile(constraint, vocabulary)"
@@ -58,7 +60,7 @@ class ConstrainedLogitsProcessor:
         self._start = automaton.start(max_tokens)
         self._first_width: int | None = None
         # States after the rows of the last call, by the row's bytes; None where a row left the constraint.
-        self._rows: dict[bytes, DecodeState | None] = {}
+        self._rows: dict[bytes, DecodeState | DynamicState | None] = {}
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return ``scores`` with minus infinity where a token is not allowed; the argument is not changed.
@@ -94,10 +96,10 @@ class ConstrainedLogitsProcessor:
                 "tokens; build it with Vocabulary.from_transformers(tokenizer, size=model.config.vocab_size)"
             )
 
-    def _states(self, input_ids: torch.Tensor) -> list[DecodeState | None]:
+    def _states(self, input_ids: torch.Tensor) -> list[DecodeState | DynamicState | None]:
         ids = np.ascontiguousarray(input_ids.detach().cpu().numpy(), dtype=np.int64)
         starts = self._starts(ids)
-        following: dict[bytes, DecodeState | None] = {}
+        following: dict[bytes, DecodeState | DynamicState | None] = {}
         states = []
         for row, start in zip(ids, starts, strict=True):
             key = start.to_bytes(8, "little") + row.tobytes()
@@ -133,7 +135,7 @@ class ConstrainedLogitsProcessor:
         keys = [start.to_bytes(8, "little") + row.tobytes() for row in ids]
         return all(k in self._rows for k in keys) or all(k[:-8] in self._rows for k in keys)
 
-    def _state(self, key: bytes, row: np.ndarray, start: int) -> DecodeState | None:
+    def _state(self, key: bytes, row: np.ndarray, start: int) -> DecodeState | DynamicState | None:
         """The state after a row: known, one step from a known one, or read from the prompt on."""
         if key in self._rows:
             return self._rows[key]

@@ -276,6 +276,7 @@ void BindDecode(nb::module_& m) {
   BindState(m);
   BindBatchState(m);
   BindDeviceTables(m);
+  BindByteState(m);
   m.def(
       "tokens_in",
       [](const Language& language, const Vocabulary& vocabulary) {

@@ -1,0 +1,139 @@
+#include "decode/csrc/byte_state.h"
+
+#include "automata/csrc/errors.h"
+#include "automata/csrc/time_limit.h"
+#include "tokenizer_fst/csrc/factoring.h"
+
+namespace tokamata {
+
+ByteState::ByteState(std::shared_ptr<Generations> generations)
+    : generations_(std::move(generations)), automaton_(generations_->Newest()), state_(automaton_->Start()) {}
+
+const Trie& ByteState::Tokens() const { return automaton_->Tokens().Masks().trie(); }
+
+bool ByteState::Renew() const {
+  std::shared_ptr<TokenAutomaton> next = generations_->After(automaton_.get());
+  for (bool again = false; next; again = true) {
+    std::vector<State> states{state_};
+    try {
+      next->Acceptor().Adopt(automaton_->Acceptor(), &states);
+    } catch (const CapacityError&) {  // that one is full, too
+      if (again) throw;
+      next = generations_->After(next.get());
+      continue;
+    }
+    state_ = states[0];
+    automaton_ = next;
+    return true;
+  }
+  return false;
+}
+
+template <class F>
+auto ByteState::WithRoom(F f) const {
+  const TimeLimit time("decode", "seconds", automaton_->Acceptor().seconds);
+  constexpr int kRenewals = 4;  // the next generation may be nearly full already, or others fill it meanwhile
+  for (int i = 0; i < kRenewals; ++i) {
+    try {
+      return f();
+    } catch (const CapacityError&) {
+      if (!Renew()) throw;
+    }
+  }
+  return f();
+}
+
+std::optional<ByteState> ByteState::After(std::string_view bytes) const {
+  return WithRoom([&]() -> std::optional<ByteState> {
+    const State next = automaton_->Acceptor().Run(state_, bytes);
+    if (!next) return std::nullopt;
+    return ByteState(generations_, automaton_, next);
+  });
+}
+
+bool ByteState::GoesOn() const {
+  return WithRoom([&] { return automaton_->Acceptor().Live(state_).Count() != 0; });
+}
+
+std::string ByteState::LiveBytes() const {
+  return WithRoom([&] {
+    const ByteSet live = automaton_->Acceptor().Live(state_);
+    std::string bytes;
+    for (int b = 0; b < 256; ++b)
+      if (live.Has(static_cast<uint8_t>(b))) bytes.push_back(static_cast<char>(b));
+    return bytes;
+  });
+}
+
+template <class F>
+void ByteState::ForEachLiveNode(uint32_t root, F visit) const {
+  const Trie& trie = Tokens();
+  DelayedAcceptor& acceptor = automaton_->Acceptor();
+  const uint32_t base = trie.nodes[root].depth, end = trie.nodes[root].end;
+  std::vector<State> path(trie.max_depth + 2);  // states by depth
+  path[0] = state_;
+  for (uint32_t n = root + 1; n < end;) {
+    const Trie::Node& node = trie.nodes[n];
+    const uint32_t depth = node.depth - base;
+    const State next = acceptor.Next(path[depth - 1], node.byte);
+    if (!next) {
+      n = node.end;
+      continue;
+    }
+    path[depth] = next;
+    if (!visit(n, next)) return;
+    ++n;
+  }
+}
+
+std::vector<ByteState::End> ByteState::Ends(uint32_t node, size_t most, bool* complete) const {
+  return WithRoom([&] {
+    std::vector<End> ends;
+    const Trie& trie = Tokens();
+    DelayedAcceptor& acceptor = automaton_->Acceptor();
+    const uint32_t base = trie.nodes[node].depth;
+    std::string bytes;
+    *complete = true;
+    ForEachLiveNode(node, [&](uint32_t n, State q) {
+      bytes.resize(trie.nodes[n].depth - base);
+      bytes.back() = static_cast<char>(trie.nodes[n].byte);
+      if (!acceptor.IsFinal(q)) return true;
+      const bool goes_on = acceptor.Live(q).Count() != 0;
+      if (goes_on && trie.nodes[n].end == n + 1) return true;  // a token that ends here is allowed anyway
+      if (ends.size() == most) return *complete = false;
+      ends.push_back({n, goes_on, bytes});
+      return true;
+    });
+    return ends;
+  });
+}
+
+void ByteState::AddTokens(uint32_t node, const std::vector<uint32_t>& left_out, uint32_t* row) const {
+  WithRoom([&] {
+    const Trie& trie = Tokens();
+    if (node == 0) {
+      std::vector<uint32_t> mask(Words());
+      automaton_->FillMask(state_, mask.data());
+      const auto clear = [&mask](uint32_t id) { mask[id >> 5] &= ~(1u << (id & 31)); };
+      for (uint32_t id : automaton_->Tokens().EosIds()) clear(id);
+      for (uint32_t n : left_out)
+        for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i) clear(trie.order[i]);
+      for (uint32_t i = 0; i < mask.size(); ++i) row[i] |= mask[i];
+      return;
+    }
+    auto out = left_out.begin();
+    ForEachLiveNode(node, [&](uint32_t n, State) {
+      while (out != left_out.end() && *out < n) ++out;
+      if (out == left_out.end() || *out != n) AddTokensAt(n, row);
+      return true;
+    });
+  });
+}
+
+void ByteState::AddTokensAt(uint32_t node, uint32_t* row) const {
+  const Trie& trie = Tokens();
+  for (uint32_t i = trie.TokensBegin(node); i < trie.TokensEnd(node); ++i)
+    row[trie.order[i] >> 5] |= 1u << (trie.order[i] & 31);
+}
+
+}  // namespace tokamata

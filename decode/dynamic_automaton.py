@@ -1,0 +1,231 @@
+"""DynamicAutomaton: a constraint with places that callbacks fill in, over the tokens of one vocabulary."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Any
+
+from .._core import ByteState
+from .._core import TokenAutomaton as NativeTokenAutomaton
+from ..automata.errors import ConstraintError, LimitError, UnsupportedError
+from ..constraints import Constraint, DynamicConstraint, Limits, literal
+from ..constraints.constraint import SPECIAL
+from ..constraints.dynamic import Place
+from ..tokenizer_fst import Vocabulary
+from .dynamic_plan import Following, make_plan
+from .dynamic_state import DynamicState, Reading, TextSoFar
+
+_REMEMBERED = 256  # answers for each place
+_PART_BYTES = 4 << 20  # of masks for each answer
+_REMEMBERED_ENDS = 1024
+_MARK = SPECIAL.decode("utf-8", "surrogateescape")
+Ends = list[tuple[int, bool, bytes]]
+
+
+class DynamicAutomaton:
+    """A dynamic constraint over the tokens of a vocabulary; see :func:`tokamata.dynamic`.
+
+    What needs no callback, and each answer of one, is a token automaton of its own; a decoding state is a set of
+    readings, each a part and a state in it. Tokens that end inside a part come from the part's mask; those that run on
+    are followed from the places in them where the part can end. So masks are exact. Answers are remembered by their
+    keys, the last 256 for each place. Safe to share between threads as far as the callbacks are.
+    """
+
+    __slots__ = (
+        "_answers",
+        "_ends",
+        "_limits",
+        "_lock",
+        "_names",
+        "_plan",
+        "_static",
+        "_tokens",
+        "constraint",
+        "vocabulary",
+    )
+
+    def __init__(
+        self, constraint: DynamicConstraint, vocabulary: Vocabulary, tokens: Vocabulary, limits: Limits | None = None
+    ) -> None:
+        """Compile the parts that need no callback; use :func:`tokamata.compile`.
+
+        ``tokens``: the vocabulary as the constraint reads it, with markers.
+        """
+        self.constraint = constraint
+        self.vocabulary = vocabulary
+        self._tokens = tokens
+        self._limits = limits
+        self._plan = make_plan(constraint.part)
+        self._lock = threading.Lock()
+        self._answers: list[OrderedDict[Hashable, NativeTokenAutomaton | None]] = [
+            OrderedDict() for _ in self._plan.parts
+        ]
+        self._ends: OrderedDict[tuple[int, int], tuple[ByteState, Ends, bool]] = OrderedDict()
+        self._names = [re.escape(_MARK + name + _MARK) for name in sorted(constraint.special_tokens)]
+        self._static = {
+            i: self._compiled(part) for i, part in enumerate(self._plan.parts) if isinstance(part, Constraint)
+        }
+        self._plan.drop({i for i, automaton in self._static.items() if automaton is None})
+        if not self._plan.first.parts and not self._plan.first.end:
+            raise ConstraintError(
+                f"compile: {constraint.source} is empty: every way through it has a part without members; check what "
+                "was intersected or subtracted"
+            )
+        any_state = ByteState(NativeTokenAutomaton(literal("")._native, tokens._native, 0))
+        if not any_state.spells_any_text:
+            raise UnsupportedError(
+                "compile: dynamic constraints need a vocabulary in which every byte of a text is a token of its own; "
+                "this one cannot spell all texts"
+            )
+
+    def start(self, max_tokens: int | None = None) -> DynamicState:
+        """Return a state at the beginning; callbacks that stand there are asked now.
+
+        Raises:
+            UnsupportedError: ``max_tokens`` is given: how long the answers of callbacks are is not known before.
+            ConstraintError: a callback raised, or nothing can be written.
+        """
+        if max_tokens is not None:
+            raise UnsupportedError(
+                f"start: max_tokens={max_tokens} needs the lengths of all members of {self.constraint.source}, which "
+                "are not known before its callback is asked; pass None"
+            )
+        return DynamicState(self)
+
+    def accepts(self, text: str | bytes) -> bool:
+        """Whether the text is a member, special tokens as their markers; asks the callbacks on the way."""
+        return self.start()._read(text)[1]
+
+    def accepts_prefix(self, text: str | bytes) -> bool:
+        """Whether the text can be extended to a member, as far as the callbacks were asked."""
+        return self.start()._read(text)[0]
+
+    @property
+    def words(self) -> int:
+        """int32 words of a mask: ceil(len(vocabulary) / 32)."""
+        return (len(self.vocabulary) + 31) // 32
+
+    def __repr__(self) -> str:
+        return f"<tokamata.DynamicAutomaton of {self.constraint!r} over {len(self.vocabulary)} tokens>"
+
+    # ---- for decoding states
+    def _following(self, part: int) -> Following:
+        return self._plan.following[part]
+
+    def _enter(self, following: Following, text: TextSoFar, path: bytes) -> tuple[list[Reading], bool]:
+        """Readings that begin behind a path that leads on from the text, and whether the text may end there."""
+        readings: list[Reading] = []
+        end = following.end
+        seen: set[int] = set()
+        stack = list(reversed(following.parts))
+        while stack:
+            part = stack.pop()
+            if part in seen:
+                continue
+            seen.add(part)
+            automaton = self._static[part] if part in self._static else self._answer(part, text.shown(path))
+            if automaton is None:
+                continue
+            state = ByteState(automaton)
+            if state.goes_on:
+                readings.append((part, state))
+            if state.is_final:
+                end |= self._plan.following[part].end
+                stack += reversed(self._plan.following[part].parts)
+        return readings, end
+
+    def _ends_of(self, part: int, state: ByteState, node: int) -> Ends:
+        """Where tokens can leave the part; see ByteState.ends."""
+        places = [self._plan.parts[p] for p in self._plan.following[part].parts]
+        most = min((p.max_places for p in places if isinstance(p, Place)), default=1 << 20)
+        key = state.key
+        with self._lock:
+            known = self._ends.get(key) if node == 0 else None
+            if known:
+                self._ends.move_to_end(key)
+        if known:
+            ends, complete = known[1], known[2]
+        else:
+            ends, complete = state.ends(node, most)
+            if node == 0:
+                with self._lock:
+                    self._ends[state.key] = (state, ends, complete)
+                    if len(self._ends) > _REMEMBERED_ENDS:
+                        self._ends.popitem(last=False)
+        if not complete:
+            names = ", ".join(repr(p.name) for p in places if isinstance(p, Place))
+            raise LimitError(
+                f"dynamic: the limit max_places={most} was reached: within one token the part before "
+                f"{names or 'another'} can end in more ways; let it end with a phrase of its own, or pass max_places "
+                "to tokamata.dynamic"
+            )
+        return ends
+
+    def _answer(self, part: int, shown: str) -> NativeTokenAutomaton | None:
+        """The automaton of what a callback allows here; None where that is nothing."""
+        place = self._plan.parts[part]
+        assert isinstance(place, Place)
+        key: Hashable = shown if place.key is None else self._asked(place, place.key, shown, "key")
+        answers = self._answers[part]
+        with self._lock:
+            if key in answers:
+                answers.move_to_end(key)
+                return answers[key]
+        automaton = self._made(place, self._asked(place, place.callback, shown, "callback"), shown)
+        with self._lock:
+            answers[key] = automaton
+            if len(answers) > _REMEMBERED:
+                answers.popitem(last=False)
+        return automaton
+
+    def _asked(self, place: Place, function: Any, shown: str, what: str) -> Any:
+        try:
+            answer = function(shown)
+            if what == "key":
+                hash(answer)
+            return answer
+        except Exception as error:
+            raise ConstraintError(
+                f"dynamic {place.name!r}: the {what} raised {type(error).__name__}: {error}; {_after(shown)}"
+            ) from error
+
+    def _made(self, place: Place, answer: object, shown: str) -> NativeTokenAutomaton | None:
+        if isinstance(answer, (str, bytes)):
+            answer = literal(answer)
+        problem = ""
+        if not isinstance(answer, Constraint) or isinstance(answer, DynamicConstraint):
+            got = "a dynamic one" if isinstance(answer, DynamicConstraint) else type(answer).__name__
+            problem = f"expected the callback to return a Constraint, str or bytes, got {got}"
+        elif missing := answer.special_tokens - self.constraint.special_tokens:
+            problem = (
+                f"the callback's constraint has the special token {min(missing)!r}: pass special_tokens to dynamic"
+            )
+        elif answer._has_raw_bytes and self._names:
+            problem = "the callback's constraint reads raw bytes, which may not stand beside special tokens"
+        if problem:
+            raise ConstraintError(f"dynamic {place.name!r}: {problem}; {_after(shown)}")
+        assert isinstance(answer, Constraint)
+        try:
+            return None if answer.is_empty() else self._compiled(answer)
+        except (ConstraintError, LimitError) as error:
+            raise type(error)(f"dynamic {place.name!r}: {error}; {_after(shown)}") from error
+
+    def _compiled(self, constraint: Constraint) -> NativeTokenAutomaton | None:
+        language = constraint._native
+        if self._limits is not None:
+            language = language.with_limits(self._limits._native())
+        return None if constraint.is_empty() else NativeTokenAutomaton(language, self._tokens._native, _PART_BYTES)
+
+    def _shown(self, data: bytes) -> str:
+        """A text as callbacks get it."""
+        text = data.decode("utf-8", "surrogateescape")
+        if self._names and _MARK in text:
+            text = re.sub("|".join(self._names), lambda found: found.group()[1:-1], text)
+        return text
+
+
+def _after(shown: str) -> str:
+    return f"after {shown[-60:]!r}"

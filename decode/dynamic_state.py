@@ -1,0 +1,315 @@
+"""DynamicState: a position in a dynamic automaton, with its history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import ByteState
+from ..automata.errors import ConstraintError, LimitError, TokenRejected
+from ..constraints.constraint import to_bytes
+
+if TYPE_CHECKING:
+    from .dynamic_automaton import DynamicAutomaton
+
+_MOST_READINGS = 10_000
+Reading = tuple[int, ByteState]  # a part and a state in it from which it can go on
+
+
+class TextSoFar:
+    """A text that paths lead on from, as callbacks get it."""
+
+    __slots__ = ("_automaton", "_cut", "_data", "_shown")
+
+    def __init__(self, automaton: DynamicAutomaton, data: bytes) -> None:
+        """Keep the bytes; they are decoded when a callback is asked."""
+        self._automaton = automaton
+        self._data = data
+        self._shown: str | None = None
+        self._cut = False  # whether the bytes end inside a character
+
+    def shown(self, path: bytes) -> str:
+        """The text and the path."""
+        if self._shown is None:
+            self._shown = self._automaton._shown(self._data)
+            self._cut = "\udc80" <= self._shown[-1:] <= "\udcff"
+        if self._cut or b"\xff" in path:
+            return self._automaton._shown(self._data + path)
+        return self._shown + path.decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, eq=False)
+class _Position:
+    readings: tuple[Reading, ...]
+    end: bool  # whether the text may end here
+    length: int  # bytes of text
+    finished: bool = False
+
+
+class DynamicState:
+    """A position in a dynamic automaton: what was written so far, what may come next.
+
+    Made by ``DynamicAutomaton.start()``; the same calls as of a :class:`tokamata.DecodeState`. Every call that needs an
+    answer of a callback may raise ConstraintError, with the state unchanged. One thread at a time; copies are
+    independent.
+    """
+
+    __slots__ = ("_automaton", "_history", "_row", "_text")
+
+    def __init__(self, automaton: DynamicAutomaton) -> None:
+        """Begin; use ``start()``."""
+        self._automaton = automaton
+        self._text = bytearray()
+        readings, end = automaton._enter(automaton._plan.first, TextSoFar(automaton, b""), b"")
+        self._history = [_Position(tuple(readings), end, 0)]
+        self._row: tuple[_Position, npt.NDArray[np.int32]] | None = None  # the last mask
+
+    # ---- masks
+    def mask(self) -> npt.NDArray[np.int32]:
+        """The mask as a new int32 array [words]."""
+        return np.array(self._current_row())
+
+    def fill_mask(self, out: object, row: int = 0) -> None:
+        """Write the mask into a row of a C-contiguous int32 array or CPU tensor, [words] or [rows, words].
+
+        words = ceil(V / 32); token t is bit t % 32 of word t // 32; 1 is allowed. All zero once EOS was consumed.
+        Raises ValueError for another dtype, shape or layout, IndexError for a row outside, ConstraintError where
+        callbacks raised or left nothing to be written. Microseconds for each part that may be read here, and those of
+        the callbacks.
+        """
+        _row_of(out, row, self._automaton.words)[:] = self._current_row()
+
+    def draft_masks(self, token_ids: list[int]) -> npt.NDArray[np.int32]:
+        """Masks before each draft token and after the last, int32 [len(token_ids) + 1, words]; the state is unchanged.
+
+        Rows after the first token that is not allowed are 0.
+        """
+        rows = np.zeros((len(token_ids) + 1, self._automaton.words), np.int32)
+        state = self.copy()
+        for i, token in enumerate([*token_ids, None]):
+            state.fill_mask(rows, i)
+            if token is None or not state._advanced(token):
+                break
+        return rows
+
+    def _current_row(self) -> npt.NDArray[np.int32]:
+        position = self._history[-1]
+        if self._row is None or self._row[0] is not position:
+            self._row = (position, self._made_row(position))
+        return self._row[1]
+
+    def _made_row(self, position: _Position) -> npt.NDArray[np.int32]:
+        automaton = self._automaton
+        row = np.zeros(automaton.words, np.int32)
+        if position.finished:
+            return row
+        text = TextSoFar(automaton, bytes(self._text))
+        work = [(part, state, 0, b"") for part, state in position.readings]
+        seen = {(part, state.key, 0) for part, state in position.readings}
+        while work:
+            part, state, node, path = work.pop()
+            following = automaton._following(part)
+            if not following.parts:
+                state.add_tokens(node, [], row)
+                continue
+            ends = automaton._ends_of(part, state, node)
+            state.add_tokens(node, [at for at, goes_on, _ in ends if not goes_on], row)
+            for at, goes_on, more in ends:
+                readings, end = automaton._enter(following, text, path + more)
+                if not goes_on and (readings or end):
+                    state.add_tokens_at(at, row)
+                for next_part, next_state in readings:
+                    if (key := (next_part, next_state.key, at)) not in seen:
+                        seen.add(key)
+                        work.append((next_part, next_state, at, path + more))
+        if position.end:
+            for token in automaton.vocabulary.eos_token_ids:
+                row.view(np.uint32)[token // 32] |= np.uint32(1 << token % 32)
+        elif not row.any():
+            raise ConstraintError(
+                f"dynamic: nothing may come after {text.shown(b'')[-60:]!r}: what callbacks returned leaves no token; "
+                "return a constraint that has members, or allow another way in the constraint around it"
+            )
+        return row
+
+    # ---- tokens
+    def allows(self, token_id: int) -> bool:
+        """Whether the token may come next; False for ids outside the vocabulary."""
+        return self._after(token_id) is not None
+
+    def advance(self, token_id: int) -> None:
+        """Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed."""
+        if self._advanced(token_id):
+            return
+        name = f"advance: token {token_id}"
+        if not 0 <= token_id < len(self._automaton.vocabulary):
+            raise TokenRejected(
+                f"{name} is outside the vocabulary's ids 0..{len(self._automaton.vocabulary) - 1}; "
+                "check that model and vocabulary belong together"
+            )
+        if self.is_finished:
+            raise TokenRejected(f"{name} comes after the end-of-sequence token; use rollback or reset first")
+        if token_id in self._automaton.vocabulary.eos_token_ids:
+            raise TokenRejected(
+                f"{name} ends the sequence, but the text after {self.num_tokens} tokens is not complete; "
+                "take a token that the mask allows"
+            )
+        raise TokenRejected(
+            f"{name} is not allowed after {self.num_tokens} tokens: its text cannot be extended to a member of the "
+            "constraint; take a token that the mask allows"
+        )
+
+    def validate(self, token_ids: list[int]) -> int:
+        """The length of the longest prefix of the tokens that would be accepted; the state is unchanged."""
+        state = self.copy()
+        return next((i for i, token in enumerate(token_ids) if not state._advanced(token)), len(token_ids))
+
+    def rollback(self, n: int) -> None:
+        """Take back the last n tokens (EOS counts as one). Raises IndexError when there are fewer."""
+        if not 0 <= n <= self.num_tokens:
+            raise IndexError(f"rollback: expected 0 <= n <= {self.num_tokens} (the tokens so far), got {n}")
+        del self._history[len(self._history) - n :]
+        del self._text[self._history[-1].length :]
+
+    def copy(self) -> DynamicState:
+        """An independent copy; O(tokens and bytes so far)."""
+        state = DynamicState.__new__(DynamicState)
+        state._automaton = self._automaton
+        state._text = bytearray(self._text)
+        state._history = list(self._history)
+        state._row = self._row
+        return state
+
+    __copy__ = copy
+
+    def reset(self) -> None:
+        """Back to the beginning."""
+        self.rollback(self.num_tokens)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether EOS is allowed here."""
+        return self._history[-1].end and not self.is_finished
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether EOS was consumed."""
+        return self._history[-1].finished
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens consumed so far, EOS included."""
+        return len(self._history) - 1
+
+    @property
+    def tokens_left(self) -> None:
+        """None: there are no budgets."""
+        return None
+
+    # ---- what is forced
+    def forced_bytes(self, limit: int = 1 << 16) -> bytes:
+        """What every continuation starts with: the bytes up to the first choice or possible end, at most ``limit``."""
+        position: _Position | None = self._history[-1]
+        forced = b""
+        while position is not None and not position.end and len(forced) < limit:
+            live = set().union(*(state.live_bytes for _, state in position.readings))
+            if len(live) != 1 or any(state.begins_marker(min(live)) for _, state in position.readings):
+                break
+            forced += bytes(live)
+            position = self._walked(self._history[-1], forced)
+        return forced if position is not None else forced[:-1]
+
+    def forced_tokens(self, limit: int = 1 << 12) -> list[int]:
+        """The tokens up to the first mask with more than one of them (or a possible end), at most ``limit``."""
+        state, tokens = self.copy(), list[int]()
+        while len(tokens) < limit and not state._history[-1].end and not state.is_finished:
+            words = state._current_row().view(np.uint32)
+            places = np.flatnonzero(words)
+            only = int(words[places[0]])
+            if len(places) > 1 or only & (only - 1):
+                break
+            tokens.append(int(places[0]) * 32 + only.bit_length() - 1)
+            state.advance(tokens[-1])
+        return tokens
+
+    # ---- steps
+    def _advanced(self, token_id: int) -> bool:
+        position = self._after(token_id)
+        if position is None:
+            return False
+        self._text += b"" if position.finished else self._automaton._tokens.token_bytes(token_id) or b""
+        self._history.append(position)
+        return True
+
+    def _after(self, token_id: int) -> _Position | None:
+        position = self._history[-1]
+        if position.finished or not 0 <= token_id < len(self._automaton.vocabulary):
+            return None
+        if token_id in self._automaton.vocabulary.eos_token_ids:
+            return _Position((), False, position.length, finished=True) if position.end else None
+        data = self._automaton._tokens.token_bytes(token_id)
+        return self._walked(position, data) if data else None
+
+    def _walked(self, position: _Position, data: bytes) -> _Position | None:
+        """The position behind some bytes; None where they lead nowhere."""
+        automaton = self._automaton
+        length = position.length + len(data)
+        if len(position.readings) == 1:
+            (part, state) = position.readings[0]
+            following = automaton._following(part)
+            if not following.parts:  # the last part
+                after = state.after(data)
+                return None if after is None else _Position(((part, after),), after.is_final and following.end, length)
+        text = TextSoFar(automaton, bytes(self._text))
+        readings, end = list(position.readings), position.end
+        for i in range(len(data)):
+            kept: dict[tuple[int, tuple[int, int]], Reading] = {}
+            end = False
+            for part, before in readings:
+                after = before.after(data[i : i + 1])
+                if after is None:
+                    continue
+                if after.goes_on:
+                    kept[part, after.key] = (part, after)
+                if after.is_final:
+                    entered, ends = automaton._enter(automaton._following(part), text, data[: i + 1])
+                    end |= ends
+                    kept.update(((p, s.key), (p, s)) for p, s in entered)
+            if len(kept) > _MOST_READINGS:
+                raise LimitError(
+                    f"dynamic: the limit of {_MOST_READINGS} readings of one text was reached; make clearer where "
+                    "parts end"
+                )
+            readings = list(kept.values())
+            if not readings and not (end and i == len(data) - 1):
+                return None
+        return _Position(tuple(readings), end, length)
+
+    def _read(self, text: str | bytes) -> tuple[bool, bool]:
+        """Whether the text can go on or end here, and whether it may end."""
+        position = self._walked(self._history[-1], to_bytes(text))
+        return position is not None, position is not None and position.end
+
+
+def _row_of(out: Any, row: int, words: int) -> npt.NDArray[np.int32]:
+    """One row of a caller's array, as a view."""
+    expected = (
+        f"fill_mask: expected a writable C-contiguous int32 array or CPU tensor of shape [{words}] or [rows, {words}]"
+    )
+    remedy = f"make one with numpy.zeros((rows, {words}), numpy.int32)"
+    try:
+        array = np.asarray(out.numpy() if hasattr(out, "numpy") else memoryview(out))
+    except TypeError:
+        raise ValueError(f"{expected}, got {type(out).__name__}; {remedy}") from None
+    if array.dtype != np.int32 or array.ndim not in (1, 2) or array.shape[-1] != words:
+        raise ValueError(f"{expected}, got {array.dtype} {list(array.shape)}; {remedy}")
+    if not array.flags.c_contiguous or not array.flags.writeable:
+        raise ValueError(f"{expected}, got one that is read-only or not contiguous; {remedy}")
+    rows = array.reshape(-1, words)
+    if not 0 <= row < len(rows):
+        raise IndexError(f"fill_mask: expected 0 <= row < {len(rows)}, got row={row}")
+    view: npt.NDArray[np.int32] = rows[row]
+    return view
