@@ -58,5 +58,5 @@ ConstrainedLogitsProcessor(automaton, [3, 4])
 assert_type(minimize(determinize(compose(a.to_fst(), b.to_fst()))), Fst)
 
 tokamata.regex(3)  # type: ignore[arg-type]
-tokamata.compile("a", vocabulary)  # type: ignore[arg-type]
+tokamata.compile("a", vocabulary)  # type: ignore[call-overload]
 tokamata.regex("a", syntax="perl")  # type: ignore[arg-type]
