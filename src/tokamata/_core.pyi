@@ -720,6 +720,43 @@ def token_table(
     (where each token's bytes begin, how many they are, the bytes of all tokens).
     """
 
+class ByteState:
+    """A position in a token automaton's constraint, byte by byte."""
+
+    def __init__(self, automaton: TokenAutomaton) -> None: ...
+    def after(self, bytes: bytes) -> ByteState | None:
+        """The state after some bytes; None where no member begins like that."""
+
+    @property
+    def is_final(self) -> bool: ...
+    @property
+    def goes_on(self) -> bool:
+        """Whether a longer member exists."""
+
+    @property
+    def live_bytes(self) -> bytes: ...
+    @property
+    def key(self) -> tuple[int, int]:
+        """Equal for equal states, as long as one of them exists."""
+
+    @property
+    def spells_any_text(self) -> bool:
+        """Whether all single bytes of texts are tokens."""
+
+    def begins_marker(self, byte: int) -> bool: ...
+    def ends(self, node: int, most: int) -> tuple[list[tuple[int, bool, bytes]], bool]:
+        """
+        Places inside tokens where the part can end, as (node, whether it can go on, bytes); whether these are all.
+        """
+
+    def add_tokens(self, node: int, left_out: Sequence[int], row: numpy.typing.NDArray[numpy.int32]) -> None:
+        """
+        Set the bits of the tokens below a node that are allowed; those at the nodes left out are not.
+        """
+
+    def add_tokens_at(self, node: int, row: numpy.typing.NDArray[numpy.int32]) -> None:
+        """Set the bits of the tokens that end at a node."""
+
 def tokens_in(language: Language, vocabulary: Vocabulary) -> list[int]:
     """The tokens of text whose bytes are a member of the language, rising."""
 
