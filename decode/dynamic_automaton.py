@@ -14,6 +14,7 @@ from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from ..constraints import Constraint, DynamicConstraint, Limits, literal
 from ..constraints.constraint import SPECIAL
 from ..constraints.dynamic import Place
+from ..constraints.token_class import TokenClass
 from ..tokenizer_fst import Vocabulary
 from .dynamic_plan import Following, make_plan
 from .dynamic_state import DynamicState, Reading, TextSoFar
@@ -54,6 +55,11 @@ class DynamicAutomaton:
 
         ``tokens``: the vocabulary as the constraint reads it, with markers.
         """
+        if any(isinstance(token, TokenClass) for token in constraint.special_tokens):
+            raise UnsupportedError(
+                "compile: dynamic constraints read text and special tokens, not single tokens as text_token, image and "
+                "their companions ask for; write regex in their place"
+            )
         self.constraint = constraint
         self.vocabulary = vocabulary
         self._tokens = tokens
@@ -199,10 +205,10 @@ class DynamicAutomaton:
         if not isinstance(answer, Constraint) or isinstance(answer, DynamicConstraint):
             got = "a dynamic one" if isinstance(answer, DynamicConstraint) else type(answer).__name__
             problem = f"expected the callback to return a Constraint, str or bytes, got {got}"
+        elif any(isinstance(token, TokenClass) for token in answer.special_tokens):
+            problem = "the callback's constraint asks for single tokens, which have no place here; return text"
         elif missing := answer.special_tokens - self.constraint.special_tokens:
-            problem = (
-                f"the callback's constraint has the special token {min(missing)!r}: pass special_tokens to dynamic"
-            )
+            problem = f"the callback's constraint has the special token {min(missing)!r}: name it in special_tokens"
         elif answer._has_raw_bytes and self._names:
             problem = "the callback's constraint reads raw bytes, which may not stand beside special tokens"
         if problem:
