@@ -54,7 +54,7 @@ void BindExpressions(nb::module_& m) {
             texts.reserve(options.size());
             for (nb::handle h : options) texts.emplace_back(View(nb::cast<nb::bytes>(h)));
             nb::gil_scoped_release release;
-            return Language::Build([&](Expressions* p) { return p->Choice(std::move(texts)); },
+            return Language::Build([&](Expressions* p) { return p->Choice(texts); },
                                    limits ? *limits : Limits());
           },
           "options"_a, "limits"_a = nb::none(),

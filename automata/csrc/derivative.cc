@@ -83,6 +83,13 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
         leaves_[n.a]->Arcs(n.b, &leaf_arcs_);
         for (const LeafAutomaton::Arc& arc : leaf_arcs_) out->push_back({arc.bytes, Concat(Leaf(n.a, arc.state), rest)});
         return;
+      case ExprKind::kTexts: {
+        const std::shared_ptr<const TextList> texts = lists_[n.a];
+        texts->ForEachChild(TextNodeOf(e), [&](uint8_t byte, const TextList::Node& child) {
+          out->push_back({ByteSet::Of(byte), Concat(Texts(n.a, child), rest)});
+        });
+        return;
+      }
       case ExprKind::kAutomaton: {
         const ByteTable& table = *automata_[n.a];
         const uint32_t* row = table.next.data() + size_t{n.b} * 256;
@@ -207,10 +214,18 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
     Determinize(terms, out);
     return;
   }
-  Terms terms;
-  terms.out.reserve(16);
-  Collect(e, kEpsilonExpr, &terms);
-  Determinize(terms.out, out);
+  std::unique_ptr<Terms> terms;  // its own, as this may be inside another one
+  if (terms_.empty()) {
+    terms = std::make_unique<Terms>();
+  } else {
+    terms = std::move(terms_.back());
+    terms_.pop_back();
+    terms->out.clear();
+    if (!terms->seen.empty()) terms->seen.clear();
+  }
+  Collect(e, kEpsilonExpr, terms.get());
+  Determinize(terms->out, out);
+  terms_.push_back(std::move(terms));
 }
 
 void Expressions::Step(Expr e, std::vector<Term>* out) {

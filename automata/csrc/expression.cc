@@ -53,6 +53,7 @@ void Expressions::Begin(const Expressions& prepared) {
   table_ = prepared.table_;
   automata_ = prepared.automata_;
   automaton_index_ = prepared.automaton_index_;
+  lists_ = prepared.lists_;
   std::copy(std::begin(prepared.bytes_), std::end(prepared.bytes_), std::begin(bytes_));
   any_bytes_ = prepared.any_bytes_;
   any_text_ = prepared.any_text_;
@@ -107,6 +108,12 @@ uint32_t Expressions::LeastLength(const Node& n) const {
       }
       return std::max<uint32_t>(least, 1);
     }
+    case ExprKind::kTexts: {
+      const TextList& texts = *lists_[n.a];
+      uint32_t least, most;
+      texts.Lengths(texts.At(n.b, n.c), &least, &most);
+      return least;
+    }
     default: return 1;
   }
 }
@@ -153,6 +160,7 @@ size_t Expressions::MemoryBytes() const {
   for (const auto& a : automata_) bytes += a->next.size() * sizeof(uint32_t) + a->final.size();
   for (const RuleTable& r : rules_) bytes += r.bodies.capacity() * sizeof(Expr) + r.source->MemoryBytes();
   for (const auto& leaf : leaves_) bytes += leaf->MemoryBytes();
+  for (const auto& texts : lists_) bytes += texts->MemoryBytes();
   return bytes;
 }
 
@@ -206,6 +214,7 @@ void Expressions::Import(const Expressions& other, std::vector<Expr>* roots) {
         copy[x] = Call(it->second, n.b, n.nullable, n.first);
         break;
       }
+      case ExprKind::kTexts: copy[x] = Texts(AddList(other.lists_[n.a]), other.TextNodeOf(x)); break;
       case ExprKind::kLeaf: {
         const LeafAutomaton& from = *other.leaves_[n.a];
         uint32_t leaf = 0;

@@ -20,6 +20,7 @@
 #include "automata/csrc/byte_table.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/leaf_automaton.h"
+#include "automata/csrc/text_list.h"
 
 namespace tokamata {
 
@@ -47,6 +48,7 @@ enum class ExprKind : uint8_t {
   kAutomaton,   // the strings that a state of a registered eager automaton accepts
   kCall,        // the language of a rule, whose expression is made when a derivative first needs it
   kLeaf,        // the strings that a state of a registered delayed automaton accepts
+  kTexts,       // what is left of the texts of a list that begin alike
 };
 
 class BoundedParts;  // bounded_parts.h
@@ -106,8 +108,11 @@ class Expressions {
   Expr Bytes(const ByteSet& set);
   Expr Byte(uint8_t b) { return bytes_[b] ? bytes_[b] : bytes_[b] = Bytes(ByteSet::Of(b)); }
   Expr Literal(std::string_view text);
-  // The union of many literal strings, as a trie; duplicates are fine.
-  Expr Choice(std::vector<std::string> texts);
+  // The union of many literal strings, as a trie; duplicates are fine. Where they are many, its nodes are made when a
+  // derivative first needs them.
+  Expr Choice(const std::vector<std::string>& texts);
+  // What is left of the texts below a node of the trie of one of the lists.
+  Expr Texts(uint32_t list, const TextList::Node& node);
   // One Unicode character of the ranges, as its UTF-8 bytes (never overlong, never a surrogate).
   Expr Characters(const CodePointRanges& ranges);
   Expr Concat(Expr a, Expr b);
@@ -172,6 +177,9 @@ class Expressions {
   uint32_t TableState(Expr e) const { return nodes_[e].b; }
   LeafAutomaton* LeafOf(Expr e) const { return leaves_[nodes_[e].a].get(); }  // kLeaf, with LeafState
   uint32_t LeafState(Expr e) const { return nodes_[e].b; }
+  uint32_t ListOf(Expr e) const { return nodes_[e].a; }  // kTexts, with TextNodeOf
+  TextList::Node TextNodeOf(Expr e) const { return List(ListOf(e)).At(nodes_[e].b, nodes_[e].c); }
+  const TextList& List(uint32_t list) const { return *lists_[list]; }
   size_t Size() const { return nodes_.size(); }
   size_t MemoryBytes() const;
   // For messages and tests: a regular-expression-like text, cut off after `limit` characters.
@@ -207,12 +215,18 @@ class Expressions {
   void MergeRepeats(std::vector<Expr>* parts);
   void MergeHeads(std::vector<Expr>* parts);
   void DropTails(std::vector<Expr>* parts);
-  Expr ChoiceRange(const std::vector<std::string_view>& texts, size_t low, size_t high, size_t depth);
+  Expr ChoiceOf(const TextList& texts, const TextList::Node& node);
+  uint32_t AddList(std::shared_ptr<const TextList> texts);
   Expr Utf8Continuation(const CodePointRanges& ranges, int bytes);
   struct Terms {
     std::vector<Term> out;
     std::unordered_set<uint64_t> seen;  // pairs of expression and rest, when there are many terms
   };
+  struct KnownUnion {
+    std::vector<Expr> parts;
+    Expr whole;
+  };
+  Expr Normalize(std::vector<Expr> parts);  // the union of sorted parts
   void Collect(Expr e, Expr rest, Terms* terms);
   void Partition(Expr e, std::vector<Term>* out);
   void Determinize(const std::vector<Term>& in, std::vector<Term>* out);
@@ -236,6 +250,9 @@ class Expressions {
   };
   std::vector<RuleTable> rules_;
   std::vector<std::shared_ptr<LeafAutomaton>> leaves_;
+  std::vector<std::shared_ptr<const TextList>> lists_;
+  std::vector<KnownUnion> known_unions_;  // found again by a hash; the derivatives of one state repeat them
+  std::vector<std::unique_ptr<Terms>> terms_;  // scratch of Partition
   std::vector<LeafAutomaton::Arc> leaf_arcs_;  // scratch of Collect
   uint32_t call_depth_ = 0;  // of rules entered by Collect
   int merge_depth_ = 0;  // of nested unions inside MergeRepeats

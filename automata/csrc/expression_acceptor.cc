@@ -284,39 +284,67 @@ bool ExpressionAcceptor::Plain(State q) {
   const auto head = [this](Expr e) { return pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e; };
   const Expr e = Source(q), first = head(e);
   const ExprKind kind = pool_->Kind(first);
-  if (kind == ExprKind::kCall) return false;
+  if (kind == ExprKind::kCall || kind == ExprKind::kTexts) return false;
   if (kind == ExprKind::kRepeat) return pool_->Low(first) == 0 && pool_->High(first) == kUnbounded;
   if (kind != ExprKind::kUnion || first != e) return true;
   const Expr* members = pool_->Members(e);
-  return std::none_of(members, members + pool_->NumMembers(e),
-                      [&](Expr m) { return pool_->Kind(head(m)) == ExprKind::kCall; });
+  return std::none_of(members, members + pool_->NumMembers(e), [&](Expr m) {
+    return pool_->Kind(head(m)) == ExprKind::kCall || pool_->Kind(head(m)) == ExprKind::kTexts;
+  });
 }
 
-// The words of a node: the source of its rule, what follows the rule, and the rule's own.
+// The words of a node: what follows the texts; the source of the rule, and the rule's own, or kOfList and the list with a
+// node of it.
 bool ExpressionAcceptor::Texts(State q, State* model, TextNode* node) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  Expr call, rest;
-  if (!SplitCall(Source(q), &call, &rest)) return false;
-  RuleText text;
-  Expr like;
-  if (!pool_->Rules(pool_->SourceOfRule(call))->Texts(pool_->Rule(call), &like, &text)) return false;
-  *model = StateOf(pool_->Concat(like, rest));
-  node->words[0] = pool_->SourceOfRule(call);
-  node->words[1] = rest;
-  std::copy(std::begin(text.words), std::end(text.words), node->words + 2);
+  Expr head, rest;
+  if (SplitCall(Source(q), &head, &rest)) {
+    RuleText text;
+    Expr like;
+    if (!pool_->Rules(pool_->SourceOfRule(head))->Texts(pool_->Rule(head), &like, &text)) return false;
+    *model = StateOf(pool_->Concat(like, rest));
+    node->words[0] = rest;
+    node->words[1] = pool_->SourceOfRule(head);
+    std::copy(std::begin(text.words), std::end(text.words), node->words + 2);
+    return true;
+  }
+  if (pool_->Kind(head) != ExprKind::kTexts) return false;
+  if (pool_->Nullable(head) && pool_->First(head).Intersects(pool_->First(rest))) return false;
+  *model = pool_->Nullable(head) ? StateOf(rest) : State{kDead};
+  const TextList::Node place = pool_->TextNodeOf(head);
+  *node = {{rest, kOfList, pool_->ListOf(head), place.low, place.high, place.depth, 0, 0}};
   return true;
 }
 
 void ExpressionAcceptor::ForEachText(const TextNode& node, const ByteSet& first, const TextVisitor& visit) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  const Expr rest = node.words[1];
+  const Expr rest = node.words[0];
+  if (node.words[1] == kOfList) return ForEachListed(node, first, visit);
   RuleText text;
   std::copy(node.words + 2, node.words + 2 + std::size(text.words), text.words);
-  pool_->Rules(node.words[0])->ForEachText(text, first, [&](std::string_view bytes, const RuleText* child, Expr after) {
+  pool_->Rules(node.words[1])->ForEachText(text, first, [&](std::string_view bytes, const RuleText* child, Expr after) {
     if (!child) return visit(bytes, nullptr, StateOf(pool_->Concat(after, rest)));
     TextNode below = node;
     std::copy(std::begin(child->words), std::end(child->words), below.words + 2);
     visit(bytes, &below, kDead);
+  });
+}
+
+// Where a text ends that others begin with, a state goes on, since no text may be a prefix of another one.
+void ExpressionAcceptor::ForEachListed(const TextNode& node, const ByteSet& first, const TextVisitor& visit) {
+  const Expr rest = node.words[0];
+  const uint32_t list = node.words[2];
+  const TextList& texts = pool_->List(list);
+  texts.ForEachChild({node.words[3], node.words[4], node.words[5]}, [&](uint8_t byte, TextList::Node child) {
+    if (!first.Has(byte)) return;
+    const bool last = child.high - child.low == 1;
+    const uint32_t from = child.depth - 1;
+    child.depth = texts.CommonLength(child);
+    const std::string_view text = texts.Text(child.low).substr(from, child.depth - from);
+    if (last) return visit(text, nullptr, StateOf(rest));
+    if (texts.IsFinal(child)) return visit(text, nullptr, StateOf(pool_->Concat(pool_->Texts(list, child), rest)));
+    const TextNode below{{rest, kOfList, list, child.low, child.high, child.depth, 0, 0}};
+    visit(text, &below, kDead);
   });
 }
 

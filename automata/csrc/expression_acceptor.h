@@ -76,7 +76,9 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     Expr body, rest;
     uint32_t low, high;
   };
+  static constexpr uint32_t kOfList = 0xffffffff;  // in the place of a source of rules
   State StateOf(Expr e);
+  void ForEachListed(const TextNode& node, const ByteSet& first, const TextVisitor& visit);
   void FillRow(State q, State* row, ByteSet* live) override;
   bool Step(State q, uint8_t b, State* next) override;
   // Whether e is a call and what follows it.

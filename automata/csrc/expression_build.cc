@@ -7,6 +7,11 @@
 namespace tokamata {
 namespace {
 
+void Tidy(std::vector<Expr>* parts) {
+  if (!std::is_sorted(parts->begin(), parts->end())) std::sort(parts->begin(), parts->end());
+  parts->erase(std::unique(parts->begin(), parts->end()), parts->end());
+}
+
 constexpr int kMaxMergeDepth = 24;  // nested factoring of unions; deeper ones stay unfactored, which is still right
 
 }  // namespace
@@ -25,72 +30,6 @@ Expr Expressions::Literal(std::string_view text) {
   Expr e = kEpsilonExpr;
   for (size_t i = text.size(); i-- > 0;) e = Concat(Byte(static_cast<uint8_t>(text[i])), e);
   return e;
-}
-
-Expr Expressions::Choice(std::vector<std::string> texts) {
-  struct Item {
-    uint64_t head;  // the first 8 bytes as a big-endian number: decides nearly every comparison
-    std::string_view text;
-  };
-  std::vector<Item> items;
-  items.reserve(texts.size());
-  size_t bytes = 0;
-  for (const std::string_view t : texts) {
-    uint64_t head = 0;
-    for (size_t k = 0; k < 8; ++k) head = head << 8 | (k < t.size() ? static_cast<uint8_t>(t[k]) : 0);
-    items.push_back({head, t});
-    bytes += t.size();
-  }
-  std::sort(items.begin(), items.end(),
-            [](const Item& a, const Item& b) { return a.head != b.head ? a.head < b.head : a.text < b.text; });
-  std::vector<std::string_view> sorted;
-  sorted.reserve(items.size());
-  for (const Item& i : items)
-    if (sorted.empty() || sorted.back() != i.text) sorted.push_back(i.text);
-  if (bytes > nodes_.capacity() - nodes_.size()) Reserve(bytes);
-  return ChoiceRange(sorted, 0, sorted.size(), 0);
-}
-
-// The union of texts[low..high) without their first `depth` bytes, which are equal. Iterates over common prefixes, so
-// the recursion is no deeper than the number of branchings on a path; very deep tries go through a plain union.
-Expr Expressions::ChoiceRange(const std::vector<std::string_view>& texts, size_t low, size_t high, size_t depth) {
-  struct Frame {
-    size_t low, high, depth, end;  // [low, high) shares `depth` bytes; branches are built up to `end` of the child
-    std::vector<Expr> parts;
-  };
-  std::vector<Frame> stack;
-  Expr result = kEmpty;
-  bool have = false;
-  if (low < high) stack.push_back({low, high, depth, low, {}});
-  while (!stack.empty()) {
-    Frame& f = stack.back();
-    if (have) {  // a child came back: prefix it with its byte
-      f.parts.push_back(Concat(Byte(static_cast<uint8_t>(texts[f.low][f.depth])), result));
-      f.low = f.end;
-      have = false;
-    }
-    if (f.low < f.high && texts[f.low].size() == f.depth) {
-      f.parts.push_back(kEpsilonExpr);
-      ++f.low;
-    }
-    if (f.low == f.high) {
-      result = f.parts.size() == 1 ? f.parts[0] : Union(std::move(f.parts));
-      have = true;
-      stack.pop_back();
-      continue;
-    }
-    const char byte = texts[f.low][f.depth];
-    size_t end = f.low;
-    while (end < f.high && texts[end][f.depth] == byte) ++end;
-    f.end = end;
-    if (end - f.low == 1) {  // a single text: its rest is a literal
-      result = Literal(texts[f.low].substr(f.depth + 1));
-      have = true;
-      continue;
-    }
-    stack.push_back({f.low, end, f.depth + 1, f.low, {}});
-  }
-  return result;
 }
 
 Expr Expressions::Concat(Expr a, Expr b) {
@@ -284,12 +223,22 @@ Expr Expressions::Union(std::vector<Expr> given) {
     for (Expr e : given)
       if (e != kEmpty) FlattenInto(ExprKind::kUnion, e, &parts);
   }
-  const auto tidy = [&parts] {
-    if (!std::is_sorted(parts.begin(), parts.end())) std::sort(parts.begin(), parts.end());
-    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-  };
-  tidy();
+  Tidy(&parts);
   TimeLimit::Spend(1 + static_cast<int64_t>(parts.size() / 4));
+  constexpr size_t kWorthwhile = 3, kMost = 64, kPlaces = 256;
+  if (parts.size() < kWorthwhile || parts.size() > kMost) return Normalize(std::move(parts));
+  uint64_t hash = parts.size();
+  for (Expr e : parts) hash = (hash ^ e) * 0x9E3779B97F4A7C15ull;
+  const size_t place = static_cast<size_t>(hash >> 56);
+  static_assert(kPlaces == 1 << 8, "a place is 8 bits");
+  if (known_unions_.empty()) known_unions_.resize(kPlaces);
+  if (known_unions_[place].parts == parts) return known_unions_[place].whole;
+  const Expr whole = Normalize(parts);
+  known_unions_[place].parts.swap(parts);
+  return known_unions_[place].whole = whole;
+}
+
+Expr Expressions::Normalize(std::vector<Expr> parts) {
   if (parts.size() > 1) DropTails(&parts);
   if (parts.size() > 1 && merge_depth_ < kMaxMergeDepth) {
     const size_t before = parts.size();
@@ -307,7 +256,7 @@ Expr Expressions::Union(std::vector<Expr> given) {
       for (Expr e : parts) FlattenInto(ExprKind::kUnion, e, &flat);
       parts.swap(flat);
     }
-    tidy();
+    Tidy(&parts);
   }
   if (parts.empty()) return kEmpty;
   if (parts.size() == 1) return parts[0];
@@ -330,7 +279,7 @@ Expr Expressions::Union(std::vector<Expr> given) {
       if ((sets < 2 || nodes_[e].kind != ExprKind::kBytes) && !(nullable && e == kEpsilonExpr)) rest.push_back(e);
     if (sets > 1) rest.push_back(Bytes(set));
     parts.swap(rest);
-    tidy();
+    Tidy(&parts);
     if (parts.size() == 1) return parts[0];
   }
   if (parts.size() > limits.width) ThrowLimit("expression_width", limits.width, "members of one union");

@@ -67,6 +67,16 @@ std::string Expressions::Describe(Expr root, size_t limit) const {
       case ExprKind::kComplement: text(")"), push(n.a), text("~("); break;
       case ExprKind::kCall: out += "<rule " + std::to_string(n.b) + ">"; break;
       case ExprKind::kLeaf: out += "<leaf " + std::to_string(n.a) + ":" + std::to_string(n.b) + ">"; break;
+      case ExprKind::kTexts: {
+        const TextList& texts = *lists_[n.a];
+        const TextList::Node node = TextNodeOf(item.e);
+        for (uint32_t i = node.low; i < node.high && out.size() < limit; ++i) {
+          out += i == node.low ? "(" : "|";
+          for (char c : texts.Rest(i, node.depth)) out += byte(static_cast<uint8_t>(c));
+        }
+        out += ")";
+        break;
+      }
       case ExprKind::kAutomaton: out += "<automaton " + std::to_string(n.a) + ":" + std::to_string(n.b) + ">"; break;
     }
   }

@@ -113,6 +113,7 @@ uint32_t LengthBounds::LeastOf(Expr e) {
       least = 0;
       for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) least = std::max(least, bounds_[pool_->Members(e)[i]].least);
       return least;
+    case ExprKind::kTexts: return pool_->LeastLength(e);
     case ExprKind::kAutomaton: return TableOf(e).to_final[pool_->TableState(e)];
     case ExprKind::kLeaf: return pool_->LeafOf(e)->Least(pool_->LeafState(e));
     case ExprKind::kCall: {
@@ -125,7 +126,7 @@ uint32_t LengthBounds::LeastOf(Expr e) {
 
 uint32_t LengthBounds::MostOf(Expr e) const {
   if (pool_->MayBeEmpty(e)) return kUnknownLength;  // a part may be empty, and its length nothing to rely on
-  uint32_t most = 0;
+  uint32_t least, most = 0;
   switch (pool_->Kind(e)) {
     case ExprKind::kEmpty:
     case ExprKind::kEpsilon: return 0;
@@ -141,6 +142,10 @@ uint32_t LengthBounds::MostOf(Expr e) const {
     case ExprKind::kUnion:
       for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) most = std::max(most, bounds_[pool_->Members(e)[i]].most);
       return most;
+    case ExprKind::kTexts: {
+      pool_->List(pool_->ListOf(e)).Lengths(pool_->TextNodeOf(e), &least, &most);
+      return most;
+    }
     case ExprKind::kAutomaton: return tables_.at(&pool_->Table(e)).most;
     case ExprKind::kLeaf: return pool_->LeafOf(e)->Most(pool_->LeafState(e));
     case ExprKind::kCall: {

@@ -270,7 +270,7 @@ Expr JsonStrings::Choice(std::vector<std::string> texts) {
       spelled.emplace_back();
       if (!AppendJsonString(text, &spelled.back())) spelled.pop_back();
     }
-    return pool_.Choice(std::move(spelled));
+    return pool_.Choice(spelled);
   }
   std::vector<std::u32string> words;
   for (const std::string& text : texts) {

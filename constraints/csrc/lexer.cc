@@ -167,6 +167,13 @@ ByteSet Lexer::BytesOf(uint32_t terminal) const {
       case ExprKind::kRepeat: work.push_back(pool_->Body(e)); break;
       case ExprKind::kUnion: work.insert(work.end(), pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e)); break;
       case ExprKind::kIntersect: work.push_back(pool_->Members(e)[0]); break;
+      case ExprKind::kTexts: {
+        const TextList& texts = pool_->List(pool_->ListOf(e));
+        const TextList::Node node = pool_->TextNodeOf(e);
+        for (uint32_t i = node.low; i < node.high; ++i)
+          for (char c : texts.Rest(i, node.depth)) bytes.Add(static_cast<uint8_t>(c));
+        break;
+      }
       default: return ByteSet::All();
     }
   }

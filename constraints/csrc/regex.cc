@@ -198,7 +198,7 @@ Expr RegexLowering::Plain(uint32_t node) {
           parts.push_back(Plain(c));
       }
       if (!texts.empty())
-        parts.push_back(spelling_ ? spelling_->Choice(std::move(texts)) : pool_.Choice(std::move(texts)));
+        parts.push_back(spelling_ ? spelling_->Choice(std::move(texts)) : pool_.Choice(texts));
       return pool_.Union(std::move(parts));
     }
     case RegexKind::kRepeat: return pool_.Repeat(Plain(n.first), n.low, n.high);

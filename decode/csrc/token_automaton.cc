@@ -22,14 +22,10 @@ bool ForEachDifference(const uint32_t* __restrict a, const uint32_t* __restrict 
     if (b) std::memcpy(&y, b + i, sizeof y);
     return x ^ y;
   };
+  static const uint32_t zeros[kBlock] = {};
   uint32_t first = 0;
   for (; first + kBlock <= words; first += kBlock) {
-    uint32_t any = 0;
-    if (b)
-      for (uint32_t i = first; i < first + kBlock; ++i) any |= a[i] ^ b[i];
-    else
-      for (uint32_t i = first; i < first + kBlock; ++i) any |= a[i];
-    if (!any) continue;
+    if (!std::memcmp(a + first, b ? b + first : zeros, sizeof zeros)) continue;
     for (uint32_t i = first; i < first + kBlock; i += 2) {
       if (!pair(i)) continue;
       for (uint32_t k = i; k < i + 2; ++k)
@@ -115,25 +111,24 @@ void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
 }
 
 const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uint32_t* base) {
-  const uint32_t words = Words(), few = words / 32, some = words / 12;
+  const uint32_t words = Words(), few = words / 8, some = words / 12;
   if (mask_bytes_.load(std::memory_order_relaxed) >= cache_bytes_) return nullptr;
   uint32_t kind = kDenseMask;
-  list_.clear();
-  if (ForEachDifference(row, nullptr, words, [&](uint32_t i, uint32_t ids) {
-        for (; ids; ids &= ids - 1) list_.push_back(i * 32 + static_cast<uint32_t>(__builtin_ctz(ids)));
-        return list_.size() <= few;
+  list_.assign(1, 0);
+  if (base && ForEachDifference(row, base, words, [&](uint32_t i, uint32_t) {
+        list_.push_back(i);
+        return list_.size() <= some;
       })) {
-    kind = static_cast<uint32_t>(list_.size());
-  } else if (base) {
-    list_.assign(1, 0);
-    if (ForEachDifference(row, base, words, [&](uint32_t i, uint32_t) {
-          list_.push_back(i);
-          return list_.size() <= some;
-        })) {
-      kind = kPatchedMask;
-      list_[0] = static_cast<uint32_t>(list_.size()) - 1;
-      for (uint32_t k = 1; k <= list_[0]; ++k) list_.push_back(row[list_[k]]);
-    }
+    kind = kPatchedMask;
+    list_[0] = static_cast<uint32_t>(list_.size()) - 1;
+    for (uint32_t k = 1; k <= list_[0]; ++k) list_.push_back(row[list_[k]]);
+  } else {
+    list_.clear();
+    if (ForEachDifference(row, nullptr, words, [&](uint32_t i, uint32_t ids) {
+          for (; ids; ids &= ids - 1) list_.push_back(i * 32 + static_cast<uint32_t>(__builtin_ctz(ids)));
+          return list_.size() <= few;
+        }))
+      kind = static_cast<uint32_t>(list_.size());
   }
   const size_t size = kind == kDenseMask ? size_t{words} : list_.size();
   const size_t bytes = offsetof(Mask, data) + size * sizeof(uint32_t);

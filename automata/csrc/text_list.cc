@@ -1,0 +1,82 @@
+#include "automata/csrc/text_list.h"
+
+#include <algorithm>
+
+namespace tokamata {
+
+TextList::TextList(const std::vector<std::string>& texts) {
+  struct Item {
+    uint64_t head;  // the first 8 bytes as a big-endian number: decides nearly every comparison
+    const std::string* text;
+  };
+  std::vector<Item> items;
+  items.reserve(texts.size());
+  size_t bytes = 0;
+  for (const std::string& t : texts) {
+    uint64_t head = 0;
+    for (size_t k = 0; k < 8; ++k) head = head << 8 | (k < t.size() ? static_cast<uint8_t>(t[k]) : 0);
+    items.push_back({head, &t});
+    bytes += t.size();
+  }
+  std::sort(items.begin(), items.end(),
+            [](const Item& a, const Item& b) { return a.head != b.head ? a.head < b.head : *a.text < *b.text; });
+  bytes_.reserve(bytes);
+  begins_.reserve(items.size() + 1);
+  const std::string* last = nullptr;
+  for (const Item& i : items) {
+    if (last && *last == *i.text) continue;
+    begins_.push_back(static_cast<uint32_t>(bytes_.size()));
+    bytes_ += *(last = i.text);
+  }
+  begins_.push_back(static_cast<uint32_t>(bytes_.size()));
+}
+
+// By steps that double, then by halves: texts with the same beginning are neighbours.
+uint32_t TextList::EndOf(uint32_t low, uint32_t high, uint32_t depth) const {
+  const char byte = Text(low)[depth];
+  uint32_t same = low, step = 1;
+  while (same + step < high && Text(same + step)[depth] == byte) {
+    same += step;
+    step *= 2;
+  }
+  for (uint32_t other = std::min(same + step, high); other - same > 1;) {
+    const uint32_t middle = same + (other - same) / 2;
+    if (Text(middle)[depth] == byte)
+      same = middle;
+    else
+      other = middle;
+  }
+  return same + 1;
+}
+
+TextList::Node TextList::At(uint32_t low, uint32_t depth) const {
+  uint32_t high = Size();
+  const std::string_view prefix = Text(low).substr(0, depth);
+  for (uint32_t same = low; high - same > 1;) {
+    const uint32_t middle = same + (high - same) / 2;
+    if (Text(middle).substr(0, depth) == prefix)
+      same = middle;
+    else
+      high = middle;
+  }
+  return {low, high, depth};
+}
+
+uint32_t TextList::CommonLength(const Node& n) const {
+  const std::string_view first = Text(n.low), last = Text(n.high - 1);
+  size_t k = n.depth;
+  while (k < first.size() && k < last.size() && first[k] == last[k]) ++k;
+  return static_cast<uint32_t>(k);
+}
+
+void TextList::Lengths(const Node& n, uint32_t* least, uint32_t* most) const {
+  *least = 0xffffffff;
+  *most = 0;
+  for (uint32_t i = n.low; i < n.high; ++i) {
+    const uint32_t left = begins_[i + 1] - begins_[i] - n.depth;
+    *least = std::min(*least, left);
+    *most = std::max(*most, left);
+  }
+}
+
+}  // namespace tokamata
