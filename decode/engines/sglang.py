@@ -131,6 +131,10 @@ class Backend(BaseGrammarBackend):
         """A grammar in the notation that `constraint_of` recognizes."""
         return self._grammar("grammar", key_string)
 
+    def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
+        """Free text with tags in it."""
+        return self._grammar("structural_tag", key_string)
+
     def _grammar(self, kind: Kind, text: str) -> BaseGrammarObject:
         try:
             automaton = self._automata.get((kind, text), lambda: constraint_of(kind, text, whitespace=self._whitespace))

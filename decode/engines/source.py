@@ -6,9 +6,9 @@ import json
 from typing import Literal, get_args
 
 from ...automata.errors import ConstraintError
-from ...constraints import Constraint, Limits, choice, grammar, json_schema, regex
+from ...constraints import Constraint, Limits, choice, grammar, json_schema, regex, structural_tags
 
-Kind = Literal["json", "json_object", "regex", "grammar", "choice"]
+Kind = Literal["json", "json_object", "regex", "grammar", "choice", "structural_tag"]
 
 
 def constraint_of(kind: Kind, text: str, *, whitespace: str = "flexible", limits: Limits | None = None) -> Constraint:
@@ -17,7 +17,8 @@ def constraint_of(kind: Kind, text: str, *, whitespace: str = "flexible", limits
     Args:
         kind: ``"json"``: a JSON Schema as JSON text; ``"json_object"``: any JSON object, whatever the text;
             ``"regex"``; ``"grammar"``: GBNF where a line has ``::=``, else Lark's notation; ``"choice"``: a JSON array
-            of texts.
+            of texts; ``"structural_tag"``: a JSON object with ``structures``, each of ``begin``, ``schema`` and
+            ``end``, and ``triggers`` (see :func:`tokamata.structural_tags`).
         text: the source.
         whitespace: of JSON, see :func:`tokamata.json_schema`.
         limits: what building it may use.
@@ -35,7 +36,23 @@ def constraint_of(kind: Kind, text: str, *, whitespace: str = "flexible", limits
         return grammar(text, "gbnf" if "::=" in text else "lark", limits=limits)
     if kind == "choice":
         return choice(_options(text), limits=limits)
+    if kind == "structural_tag":
+        return _structural_tag(text, whitespace, limits)
     raise ConstraintError(f"constraint_of: expected one of {', '.join(get_args(Kind))}, got {kind!r}")
+
+
+def _structural_tag(text: str, whitespace: str, limits: Limits | None) -> Constraint:
+    try:
+        found = json.loads(text)
+        parts = [(s["begin"], s["schema"], s["end"]) for s in found["structures"]]
+        triggers = list(found["triggers"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise ConstraintError(
+            'structural_tag: expected a JSON object with "structures" (each of "begin", "schema" and "end") and '
+            f'"triggers": {error!r}'
+        ) from error
+    tags = [(begin, json_schema(schema, whitespace=whitespace, limits=limits), end) for begin, schema, end in parts]
+    return structural_tags(tags, triggers)
 
 
 def _options(text: str) -> list[str]:

@@ -29,11 +29,8 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 import tokamata
 from tokamata.serve import BadRequest, ServerLimits, TransformersModel, create_app
 
-TOKENS: list[bytes | None] = [
-    None,
-    *(bytes([b]) for b in range(256)),
-    *(w.encode() for w in ("true", '":', '"}', "ab")),
-]
+TOKENS: list[bytes | None] = [None, *(bytes([b]) for b in range(256)), b"true", b'":', b'"}', b"ab", None]
+SPECIAL = {"<end>": 0, "[TOOL_CALLS]": len(TOKENS) - 1}
 LIMITS = ServerLimits(new_tokens=400, source_bytes=3000, seconds=1.0, waiting=30, running=4, constraints=4, choices=30)
 
 
@@ -42,9 +39,10 @@ class Scripted:
 
     name = "scripted"
     context = 2000
+    tool_convention: str | None = "hermes"
 
     def __init__(self) -> None:
-        self.vocabulary = tokamata.Vocabulary(TOKENS, eos_token_ids=[0])
+        self.vocabulary = tokamata.Vocabulary(TOKENS, eos_token_ids=[0], special_tokens=SPECIAL)
         self.script = b""
         self.pause = 0.0
         self.started = 0
@@ -115,7 +113,7 @@ def running() -> Iterator[Running]:
 
 @pytest.fixture
 def model(running: Running) -> Scripted:
-    running.model.script, running.model.pause = b"", 0.0
+    running.model.script, running.model.pause, running.model.tool_convention = b"", 0.0, "hermes"
     return running.model
 
 
@@ -168,6 +166,87 @@ def test_answers_obey_the_schema_and_the_budget(running: Running, model: Scripte
             assert answer.choices[0].finish_reason == "stop"
             assert answer.usage.completion_tokens <= 40
         validator.validate(json.loads(text))
+
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "The weather somewhere.",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string", "maxLength": 5}, "days": {"type": "integer", "maximum": 9}},
+            "required": ["city", "days"],
+            "additionalProperties": False,
+        },
+    },
+}
+CLOCK = {"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "maxProperties": 0}}}
+
+
+def answer_of(running: Running, stream: bool, **options: Any) -> tuple[str, list[tuple[str, Any]], str]:
+    """Text, calls and the reason of an end, whole or put together from a stream."""
+    if not stream:
+        choice = ask(running, **options).choices[0]
+        calls = [(c.function.name, json.loads(c.function.arguments)) for c in choice.message.tool_calls or []]
+        return choice.message.content or "", calls, choice.finish_reason
+    parts = [part.choices[0] for part in ask(running, **options, stream=True)]
+    found = [c for part in parts for c in part.delta.tool_calls or []]
+    assert [c.index for c in found] == list(range(len(found)))
+    calls = [(c.function.name, json.loads(c.function.arguments)) for c in found]
+    return "".join(part.delta.content or "" for part in parts), calls, parts[-1].finish_reason
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_tools(running: Running, model: Scripted, stream: bool) -> None:
+    both = {"tools": [WEATHER, CLOCK]}
+    said = 'Let me look.\n<tool_call>\n{"name": "weather", "arguments": {"city": "Ulm", "days": 2}}\n</tool_call>'
+    model.script = said.encode()
+    text, calls, reason = answer_of(running, stream, **both, temperature=0)
+    assert (text, calls, reason) == ("Let me look.\n", [("weather", {"city": "Ulm", "days": 2})], "tool_calls")
+    assert [tool["function"]["name"] for tool in model.tools] == ["weather", "clock"]
+    model.script = b"No need."
+    assert answer_of(running, stream, **both, temperature=0) == ("No need.", [], "stop")
+    model.script = b""
+    for seed in range(4):  # random scores: the constraint alone writes calls
+        options = {"tool_choice": "required", "seed": seed, "max_tokens": 200, "parallel_tool_calls": False}
+        _, calls, reason = answer_of(running, stream, **both, **options)
+        assert reason == "tool_calls"
+        ((name, arguments),) = calls
+        tool = {"weather": WEATHER, "clock": CLOCK}[name]
+        jsonschema.validate(arguments, tool["function"]["parameters"])
+    named = {"type": "function", "function": {"name": "clock"}}
+    assert answer_of(running, stream, **both, tool_choice=named)[1:] == ([("clock", {})], "tool_calls")
+    model.script = said.encode()
+    assert not answer_of(running, stream, **both, tool_choice="none", max_tokens=60)[1]
+
+
+def test_tools_with_special_tokens(running: Running, model: Scripted) -> None:
+    model.tool_convention = "mistral"
+    options = {"tools": [WEATHER, CLOCK], "tool_choice": "required", "max_tokens": 300}
+    for seed in range(4):
+        text, calls, reason = answer_of(running, False, **options, seed=seed)
+        assert (text, reason) == ("", "tool_calls")
+        assert {name for name, _ in calls} <= {"weather", "clock"}
+        assert calls
+    model.tool_convention = None
+    with pytest.raises(openai.BadRequestError, match="--tool-convention"):
+        ask(running, **options)
+
+
+def test_calls_of_earlier_answers_are_read(running: Running, model: Scripted) -> None:
+    model.script = b"Done."
+    call = {"id": "call_1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+    earlier = [
+        *SAY,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "12:00"},
+    ]
+    answer = ask(running, messages=earlier, tools=[CLOCK], temperature=0)
+    assert answer.choices[0].message.content == "Done."
+    call["function"] = {"name": "clock", "arguments": "{"}
+    with pytest.raises(openai.BadRequestError, match="tool_calls: expected calls"):
+        ask(running, messages=earlier, tools=[CLOCK])
 
 
 def test_json_object(running: Running, model: Scripted) -> None:
@@ -267,6 +346,9 @@ BAD = {
     "budget": ({"extra_body": {"regex": "[a-z]{20}"}, "max_tokens": 5}, "max_tokens"),
     "too many tokens": ({"max_tokens": 500}, "new_tokens=400"),
     "context": ({"messages": [{"role": "user", "content": "x" * 3000}]}, "the model reads 2000"),
+    "tool": ({"tools": [{"type": "function"}]}, "tools"),
+    "tool choice": ({"tools": [CLOCK], "tool_choice": "sometimes"}, "tool_choice"),
+    "tool and schema": ({"tools": [CLOCK], "response_format": {"type": "json_object"}}, "expected one constraint"),
     "choices": ({"n": 31}, "choices=30"),
     "format": ({"response_format": {"type": "xml"}}, "response_format"),
     "hostile": ({"extra_body": {"regex": HOSTILE}}, "the limit emptiness"),

@@ -24,6 +24,13 @@ def command(
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port to listen on.")] = 8000,
     device: Annotated[str, typer.Option("--device", help="Where the model runs: cpu, cuda, mps.")] = "cpu",
+    tool_convention: Annotated[
+        str | None,
+        typer.Option(
+            "--tool-convention",
+            help="How the model writes tool calls: hermes, llama3, mistral, ...; default: told from its chat template.",
+        ),
+    ] = None,
     new_tokens: Annotated[int, typer.Option("--new-tokens", min=1, help="The most tokens of one answer.")] = 1024,
     running: Annotated[int, typer.Option("--running", min=1, help="Answers that are written in turns.")] = 8,
     waiting: Annotated[int, typer.Option("--waiting", min=1, help="Answers that wait; more get status 429.")] = 64,
@@ -45,7 +52,9 @@ def command(
         source_bytes=source_bytes, seconds=seconds, new_tokens=new_tokens, running=running, waiting=waiting
     )
     with working("loading the model"):
-        loaded = TransformersModel(model or cache_folder() / "gemma-3-270m", name=name, device=device)
+        loaded = TransformersModel(
+            model or cache_folder() / "gemma-3-270m", name=name, device=device, tool_convention=tool_convention
+        )
         app = create_app(loaded, limits)
     errors.print(f"{loaded.name}: {len(loaded.vocabulary):,} tokens, {loaded.context:,} of context", highlight=False)
     uvicorn.run(app, host=host, port=port, log_level="info")

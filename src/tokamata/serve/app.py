@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import BudgetError, LimitError
+from ..constraints.tools import ToolsConstraint
+from ..decode import TokenAutomaton
 from ..decode.automaton_cache import AutomatonCache
+from .forms import Answer, ChatForm, Form, TextForm, ToolsForm, take
 from .limits import ServerLimits
 from .model import Model
 from .request import BadRequest, Chat, Completion, plain_messages, read_body
 from .requested import requested_automaton
-from .scheduler import Done, Event, Failed, Job, Piece, Scheduler
+from .scheduler import Event, Failed, Job, Scheduler
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -58,16 +59,6 @@ def create_app(model: Model, limits: ServerLimits | None = None) -> Starlette:
     )
 
 
-@dataclass
-class _Answer:
-    """What one choice has become so far."""
-
-    index: int
-    text: str = ""
-    reason: str | None = None
-    tokens: int = 0
-
-
 class _Server:
     """The endpoints, and what they share."""
 
@@ -103,11 +94,13 @@ class _Server:
         try:
             asked = read_body(await _body(request, self.limits), kind, self.limits)
             loop = asyncio.get_running_loop()
-            jobs = await asyncio.to_thread(self._jobs, asked, events, loop)
+            automaton, jobs = await asyncio.to_thread(self._jobs, asked, events, loop)
             self.scheduler.submit(jobs)
         except BadRequest as error:
             return _json(_error(error), error.status)
-        form = _ChatForm(self.model.name) if isinstance(asked, Chat) else _TextForm(self.model.name)
+        form: Form = TextForm(self.model.name) if isinstance(asked, Completion) else ChatForm(self.model.name)
+        if automaton is not None and isinstance(automaton.constraint, ToolsConstraint):
+            form = ToolsForm(self.model.name, automaton.constraint)
         prompt = sum(len(job.prompt) for job in jobs[:: asked.n])
         if asked.stream:
             usage = bool(asked.stream_options and asked.stream_options.include_usage)
@@ -117,11 +110,13 @@ class _Server:
 
     def _jobs(
         self, asked: Chat | Completion, events: asyncio.Queue[tuple[int, Event]], loop: asyncio.AbstractEventLoop
-    ) -> list[Job]:
-        """The answers of a request; compiles its constraint."""
+    ) -> tuple[TokenAutomaton | None, list[Job]]:
+        """The constraint of a request, compiled, and its answers."""
         if asked.model is not None and asked.model != self.model.name:
             raise BadRequest(f"model: this server runs {self.model.name}, not {asked.model}", "model", 404)
-        automaton = requested_automaton(asked, self.automata, self.limits)
+        automaton = requested_automaton(asked, self.automata, self.limits, self.model.tool_convention)
+        special = self.model.vocabulary.special_tokens if isinstance(asked, Chat) and asked.tools else {}
+        names = {token: name for name, token in special.items()}
         jobs: list[Job] = []
         for tokens in self._prompts(asked):
             most = self._most_tokens(asked, len(tokens))
@@ -137,8 +132,8 @@ class _Server:
 
                 seed = None if asked.seed is None else (asked.seed + k) % 2**64
                 state = None if start is None else start.copy()
-                jobs.append(Job(tokens, most, deliver, state, asked.settings, asked.stops, seed))
-        return jobs
+                jobs.append(Job(tokens, most, deliver, state, asked.settings, asked.stops, seed, names))
+        return automaton, jobs
 
     def _prompts(self, asked: Chat | Completion) -> Iterator[list[int]]:
         if isinstance(asked, Chat):
@@ -169,9 +164,9 @@ class _Server:
         return most or min(room, self.limits.new_tokens)
 
     async def _whole(
-        self, request: Request, form: _Form, jobs: list[Job], events: asyncio.Queue[tuple[int, Event]], prompt: int
+        self, request: Request, form: Form, jobs: list[Job], events: asyncio.Queue[tuple[int, Event]], prompt: int
     ) -> Response:
-        answers = [_Answer(i) for i in range(len(jobs))]
+        answers = [Answer(i) for i in range(len(jobs))]
         gone = asyncio.create_task(_disconnected(request))
         try:
             while any(answer.reason is None for answer in answers):
@@ -183,7 +178,7 @@ class _Server:
                 index, event = following.result()
                 if isinstance(event, Failed):
                     return _json(_error(event.error), _status(event.error))
-                _take(answers[index], event)
+                take(answers[index], event)
         finally:
             gone.cancel()
             for job in jobs:
@@ -191,9 +186,9 @@ class _Server:
         return _json(form.whole(answers, prompt))
 
     async def _stream(
-        self, form: _Form, jobs: list[Job], events: asyncio.Queue[tuple[int, Event]], prompt: int, usage: bool
+        self, form: Form, jobs: list[Job], events: asyncio.Queue[tuple[int, Event]], prompt: int, usage: bool
     ) -> AsyncIterator[str]:
-        answers = [_Answer(i) for i in range(len(jobs))]
+        answers = [Answer(i) for i in range(len(jobs))]
         try:
             for answer in answers:
                 for first in form.begin(answer):
@@ -203,78 +198,15 @@ class _Server:
                 if isinstance(event, Failed):
                     yield _line(_error(event.error))
                     return
-                _take(answers[index], event)
-                yield _line(form.part(answers[index], event))
+                take(answers[index], event)
+                for part in form.parts(answers[index], event):
+                    yield _line(part)
             if usage:
                 yield _line(form.usage(answers, prompt))
             yield "data: [DONE]\n\n"
         finally:  # also when the client went away
             for job in jobs:
                 job.cancelled = True
-
-
-class _Form:
-    """How answers are written; the two endpoints differ in names alone."""
-
-    kind = ""
-    chunk = ""
-    prefix = ""
-
-    def __init__(self, model: str) -> None:
-        self.common = {"id": f"{self.prefix}-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
-
-    def whole(self, answers: list[_Answer], prompt: int) -> dict[str, Any]:
-        choices = [
-            {"index": a.index, "finish_reason": a.reason, "logprobs": None, **self.content(a.text)} for a in answers
-        ]
-        return self.common | {"object": self.kind, "choices": choices, "usage": _usage(answers, prompt)}
-
-    def begin(self, answer: _Answer) -> Iterator[dict[str, Any]]:
-        return iter(())
-
-    def part(self, answer: _Answer, event: Event) -> dict[str, Any]:
-        text = event.text if isinstance(event, Piece) else ""
-        choice = {"index": answer.index, "finish_reason": answer.reason, "logprobs": None, **self.added(text)}
-        return self.common | {"object": self.chunk, "choices": [choice]}
-
-    def usage(self, answers: list[_Answer], prompt: int) -> dict[str, Any]:
-        return self.common | {"object": self.chunk, "choices": [], "usage": _usage(answers, prompt)}
-
-    def content(self, text: str) -> dict[str, Any]:
-        return {"text": text}
-
-    def added(self, text: str) -> dict[str, Any]:
-        return {"text": text}
-
-
-class _TextForm(_Form):
-    kind, chunk, prefix = "text_completion", "text_completion", "cmpl"
-
-
-class _ChatForm(_Form):
-    kind, chunk, prefix = "chat.completion", "chat.completion.chunk", "chatcmpl"
-
-    def begin(self, answer: _Answer) -> Iterator[dict[str, Any]]:
-        first = {"index": answer.index, "finish_reason": None, "delta": {"role": "assistant", "content": ""}}
-        yield self.common | {"object": self.chunk, "choices": [first]}
-
-    def content(self, text: str) -> dict[str, Any]:
-        return {"message": {"role": "assistant", "content": text, "refusal": None}}
-
-    def added(self, text: str) -> dict[str, Any]:
-        return {"delta": {"content": text} if text else {}}
-
-
-def _take(answer: _Answer, event: Event) -> None:
-    if isinstance(event, Piece):
-        answer.text += event.text
-    elif isinstance(event, Done):
-        answer.reason, answer.tokens = event.reason, event.tokens
-
-
-def _usage(answers: list[_Answer], prompt: int) -> dict[str, int]:
-    written = sum(answer.tokens for answer in answers)
-    return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
 
 
 def _error(error: Exception) -> dict[str, Any]:

@@ -14,6 +14,14 @@ from ..automata.errors import ConstraintError
 from ..tokenizer_fst import Vocabulary
 from .request import BadRequest
 
+# What a chat template writes around tool calls, and the convention of tokamata.tools that it belongs to.
+_TOOL_MARKS = (
+    ("<tool_call>", "hermes"),
+    ("[ARGS]", "mistral-v11"),
+    ("[TOOL_CALLS]", "mistral"),
+    ("<|python_tag|>", "llama3"),
+)
+
 
 class Run(Protocol):
     """One sequence that a model is writing."""
@@ -31,6 +39,7 @@ class Model(Protocol):
     name: str
     vocabulary: Vocabulary
     context: int  # tokens, prompt included
+    tool_convention: str | None  # how it writes tool calls, see `tokamata.tools`
 
     def chat(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> list[int]:
         """The prompt of a conversation. Raises BadRequest where the model knows no way to write it."""
@@ -45,14 +54,22 @@ class Model(Protocol):
 class TransformersModel:
     """A model folder of the transformers package, read from the disk alone.
 
-    EOS is every end that the model's generation_config names, and the tokenizer's own.
+    EOS is every end that the model's generation_config names, and the tokenizer's own. ``tool_convention``: how the
+    model writes tool calls; None: told from the marks in its chat template.
 
     Raises:
         ConstraintError: the folder holds no model.
         ImportError: the extra ``transformers`` is not installed.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, name: str | None = None, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        device: str = "cpu",
+        tool_convention: str | None = None,
+    ) -> None:
         """Load weights (float32 on a CPU, else as stored), tokenizer and vocabulary."""
         path = Path(folder)
         if not (path / "config.json").is_file():
@@ -77,6 +94,9 @@ class TransformersModel:
             self.tokenizer, size=self.network.config.get_text_config().vocab_size, eos_token_ids=eos or None
         )
         self.name = name or path.resolve().name
+        template = str(self.tokenizer.chat_template or "")
+        marked = (convention for mark, convention in _TOOL_MARKS if mark in template)
+        self.tool_convention = tool_convention or next(marked, None)
         self.context = int(getattr(self.network.config.get_text_config(), "max_position_embeddings", 0) or 1 << 20)
 
     def chat(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> list[int]:

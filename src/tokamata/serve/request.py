@@ -175,6 +175,8 @@ def plain_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
         if content is None and not message.get("tool_calls"):
             raise BadRequest(f"messages.{i}.content: expected a text", "messages")
         plain = {**message, "role": "system" if role == "developer" else role, "content": content or ""}
+        if message.get("tool_calls"):
+            plain["tool_calls"] = [_call_of(call, i) for call in message["tool_calls"]]
         found.append(plain)
     return found
 
@@ -184,3 +186,16 @@ def _text_of(part: object, i: int) -> str:
         return str(part["text"])
     kind = part.get("type") if isinstance(part, dict) else type(part).__name__
     raise BadRequest(f"messages.{i}.content: this server reads text alone, got a part of type {kind!r}", "messages")
+
+
+def _call_of(call: object, i: int) -> dict[str, Any]:
+    """A tool call of an earlier answer, its arguments as an object, which templates expect."""
+    try:
+        function = call["function"]  # type: ignore[index]
+        arguments = function["arguments"]
+        decoded = json.loads(arguments) if isinstance(arguments, str) else arguments
+        return {**call, "function": {**function, "arguments": decoded}}  # type: ignore[dict-item]
+    except (TypeError, KeyError, ValueError) as error:
+        raise BadRequest(
+            f"messages.{i}.tool_calls: expected calls with function.name and function.arguments: {error!r}", "messages"
+        ) from error

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from ..automata.errors import ConstraintError, LimitError
-from ..constraints import Constraint, Limits, choice, grammar, json_schema, regex
+from ..constraints import Constraint, Limits, choice, grammar, json_schema, regex, tools
 from ..decode import TokenAutomaton
 from ..decode.automaton_cache import AutomatonCache
 from .limits import ServerLimits
@@ -14,24 +14,28 @@ from .request import BadRequest, Chat, Completion, JsonSchemaFormat, ObjectForma
 
 
 def requested_automaton(
-    request: Chat | Completion, automata: AutomatonCache, limits: ServerLimits
+    request: Chat | Completion, automata: AutomatonCache, limits: ServerLimits, tool_convention: str | None
 ) -> TokenAutomaton | None:
     """The automaton of a request's constraint, None where any text may be written.
+
+    ``tool_convention``: how the model writes tool calls, None where it does not.
 
     Raises BadRequest where the request asks for two constraints, and for one that cannot be built or enforced, with the
     reason and the field.
     """
-    found = _source_of(request, Limits(seconds=limits.seconds))
+    found = _source_of(request, Limits(seconds=limits.seconds), tool_convention)
     if found is None:
         return None
     name, value, make = found
     try:
         return automata.get(json.dumps([name, value]), make)
-    except (ConstraintError, LimitError, ImportError, TypeError, RecursionError) as error:
+    except (ConstraintError, LimitError, ImportError, TypeError, ValueError, RecursionError) as error:
         raise BadRequest(f"{name}: {error}", name) from error
 
 
-def _source_of(request: Chat | Completion, limits: Limits) -> tuple[str, object, Callable[[], Constraint]] | None:
+def _source_of(
+    request: Chat | Completion, limits: Limits, tool_convention: str | None
+) -> tuple[str, object, Callable[[], Constraint]] | None:
     """The field that constrains an answer, its value, and how to build it."""
     found: list[tuple[str, object, Callable[[], Constraint]]] = []
     asked = request.response_format
@@ -48,7 +52,19 @@ def _source_of(request: Chat | Completion, limits: Limits) -> tuple[str, object,
         found.append(("grammar", [text, syntax], lambda: grammar(text, syntax, limits=limits)))
     if (options := request.choice) is not None:
         found.append(("choice", options, lambda: choice(options, limits=limits)))
+    if isinstance(request, Chat) and request.tools:
+        found.append(_tools_of(request, tool_convention))
     if len(found) > 1:
         names = " and ".join(name for name, *_ in found)
         raise BadRequest(f"{names}: expected one constraint; intersect them in one schema or grammar", found[1][0])
     return found[0] if found else None
+
+
+def _tools_of(request: Chat, convention: str | None) -> tuple[str, object, Callable[[], Constraint]]:
+    definitions, asked, parallel = request.tools or [], request.tool_choice or "auto", request.parallel_tool_calls
+    if convention is None:
+        raise BadRequest(
+            "tools: how this model writes tool calls is not known; start the server with --tool-convention", "tools"
+        )
+    make = lambda: tools(definitions, convention, tool_choice=asked, parallel=parallel)  # noqa: E731
+    return "tools", [definitions, asked, parallel], make

@@ -7,7 +7,7 @@ import logging
 import queue
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -58,6 +58,7 @@ class Job:
     settings: Settings = field(default_factory=Settings)
     stops: tuple[str, ...] = ()
     seed: int | None = None
+    names: Mapping[int, str] = field(default_factory=dict)  # special tokens that stand in the text by their names
     cancelled: bool = False  # set by whoever no longer wants the answer
 
 
@@ -145,7 +146,8 @@ class _Writing:
         if token in vocabulary.eos_token_ids:
             return self._end("stop")
         self._run.push(token)
-        if self._add(self._decoder.decode(vocabulary.token_bytes(token) or b"")):
+        data = vocabulary.token_bytes(token) or job.names.get(token, "").encode()
+        if self._add(self._decoder.decode(data)):
             return self._end("stop")
         if self._drawn == job.most_tokens:
             return self._end("length")

@@ -51,10 +51,12 @@ def grammar_of(backend: Any, kind: str, text: str) -> Any:
 
 
 SCHEMA = json.dumps({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
+TAGS = json.dumps({"structures": [{"begin": "<f>", "schema": json.loads(SCHEMA), "end": "</f>"}], "triggers": ["<f"]})
 REQUESTS = {
     "json": (SCHEMA, '{"a": 12}'),
     "regex": (r"[ab]{3}12", "abb12"),
     "ebnf": ('root ::= "a" root "b" | "12"', "aa12bb"),
+    "structural_tag": (TAGS, 'b a 12 <f>{"a": 1}</f> ab'),
 }
 
 

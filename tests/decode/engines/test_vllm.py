@@ -125,8 +125,11 @@ def allowed(bitmask: torch.Tensor, row: int) -> list[int]:
     return np.flatnonzero(bits).tolist()
 
 
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+TAGS = json.dumps({"structures": [{"begin": "<f>", "schema": SCHEMA, "end": "</f>"}], "triggers": ["<f"]})
 REQUESTS = {
-    "JSON": (json.dumps({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}), '{"a": 12}'),
+    "JSON": (json.dumps(SCHEMA), '{"a": 12}'),
+    "STRUCTURAL_TAG": (TAGS, 'b a 12 <f>{"a": 1}</f> ab'),
     "JSON_OBJECT": ("", '{"ab": 1}'),
     "REGEX": (r"[ab]{3}12", "abb12"),
     "GRAMMAR": ('root ::= "a" root "b" | "12"', "aa12bb"),
@@ -221,6 +224,12 @@ def test_errors_reach_the_request(backend: Any) -> None:
         engine.Backend(config(disable_additional_properties=True), tokenizer(), SIZE)
     assert engine.Backend.is_tokenizer_supported(tokenizer())
     assert not engine.Backend.is_tokenizer_supported(object())
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"structures": [], "triggers": ["<"]}', '{"format": {}}'])
+def test_malformed_tags_are_refused(backend: Any, text: str) -> None:
+    with pytest.raises(tokamata.ConstraintError, match="structural_tag"):
+        backend.compile_grammar(StructuredOutputOptions.STRUCTURAL_TAG, text)
 
 
 def test_white_space_can_be_switched_off(manager: ModuleType) -> None:
