@@ -2,6 +2,7 @@
 
 from .constraint import Constraint, Limits, ReportEntry
 from .dataclass_call import dataclass_call
+from .dates import date, datetime, time
 from .delimited_list import delimited_list
 from .delimited_subsequence_of import delimited_subsequence_of
 from .dynamic import DynamicConstraint, dynamic
@@ -14,6 +15,7 @@ from .image import image
 from .json_schema import json_schema, json_value
 from .literal import choice, literal
 from .one_token import one_token
+from .numerals import decimal, integer, number
 from .quoted_text import quoted_text
 from .reasoning import Reasoned, ReasoningConstraint, reasoning
 from .regex import regex
@@ -43,6 +45,9 @@ __all__ = [
     "ToolsConstraint",
     "choice",
     "dataclass_call",
+    "date",
+    "datetime",
+    "decimal",
     "delimited_list",
     "delimited_subsequence_of",
     "dynamic",
@@ -56,6 +61,11 @@ __all__ = [
     "json_value",
     "literal",
     "one_token",
+    "integer",
+    "json_schema",
+    "json_value",
+    "literal",
+    "number",
     "optional",
     "paragraph_token",
     "quoted_text",
@@ -68,6 +78,7 @@ __all__ = [
     "text_token",
     "text_until",
     "token_group",
+    "time",
     "tools",
     "unquoted_text",
     "yaml_schema",

@@ -163,7 +163,11 @@ class Annotations:
         if annotation in (str, bytes):
             return StringForm(str if annotation is str else bytes, *bounds.lengths())
         known = VALUE_FORMS.get(annotation) if isinstance(annotation, type) else None
-        return known() if known is not None else None
+        if known is None:
+            return None
+        if annotation not in self._classes:
+            self._classes[annotation] = known()
+        return self._classes[annotation]
 
     def _any_literal(self) -> LiteralForm:
         if self._literal is None:
@@ -418,7 +422,8 @@ class Annotations:
 
 _REMEDY = (
     "expected None, bool, int, float, str, bytes, a container of these, Literal, an Enum, a dataclass, NamedTuple, "
-    "TypedDict or pydantic model; other values have no expression that could be read back"
+    "TypedDict or pydantic model, or a value of datetime, decimal, uuid or pathlib; others have no expression that "
+    "could be read back"
 )
 
 

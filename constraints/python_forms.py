@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -479,23 +479,3 @@ class LiteralForm(Form):
     def build(self, node: ast.expr, reading: Reading) -> Any:
         """The value."""
         return ast.literal_eval(node)
-
-
-@dataclass(eq=False)
-class TextForm(Form):
-    """Expressions of a regular constraint that a function reads, such as ``Decimal('1.50')``."""
-
-    texts: Callable[[PythonWriter], Node]
-    read: Callable[[ast.expr], Hashable]  # None: no such expression
-
-    def write(self, writer: PythonWriter) -> Node:
-        """The constraint."""
-        return self.texts(writer)
-
-    def matches(self, node: ast.expr, reading: Reading) -> bool:
-        """What the function reads."""
-        return self.read(node) is not None
-
-    def build(self, node: ast.expr, reading: Reading) -> Any:
-        """What the function makes of it."""
-        return self.read(node)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .._core import json_number, json_number_range
 from .constraint import Constraint, Limits
 from .literal import choice
+from .numerals import LARGEST, real_texts
 from .python_layout import SPACES, PythonLayout
 from .python_literal import (
     BYTES_AS_REPR,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from .python_forms import Form
 
 CHAIN = 25  # arguments that one rule has
-_LARGEST = "1.7976931348623157e+308"
 _MOST_DIGITS = 4300  # of an int that Python reads by default
 
 
@@ -152,11 +152,11 @@ class PythonWriter:
         low, high, low_exclusive, high_exclusive = bounds or ("", "", False, False)
         name = f"float {low} {high} {low_exclusive} {high_exclusive}"
         if name not in self._parts:
-            canonical = self.layout.numbers == "canonical"
-            native = json_number_range(
-                low or f"-{_LARGEST}", high or _LARGEST, low_exclusive, high_exclusive, canonical, False
-            )
-            self._parts[name] = Constraint(native)
+            if self.layout.numbers == "canonical":
+                self._parts[name] = real_texts(low, high, low_exclusive, high_exclusive)
+            else:
+                ends = (low or f"-{LARGEST}", high or LARGEST, low_exclusive, high_exclusive)
+                self._parts[name] = Constraint(json_number_range(*ends, False, False))
         texts = self._parts[name]
         for constraint in within:
             texts &= constraint

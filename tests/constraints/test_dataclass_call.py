@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import ast
+import datetime
+import decimal
 import enum
+import pathlib
 import random
+import re
+import sys
+import uuid
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, Optional, TypeVar, Union
@@ -213,6 +219,55 @@ def test_classes_and_annotations_of_every_kind() -> None:
     for seed in range(10):
         for text in constraint.examples(20, seed=seed):
             assert constraint.parse(text) == eval(text), (seed, text)
+
+
+@dataclass
+class Values:
+    day: datetime.date
+    at: datetime.time
+    moment: datetime.datetime
+    span: datetime.timedelta
+    price: decimal.Decimal
+    key: uuid.UUID
+    path: pathlib.Path = pathlib.Path("a")
+    either: datetime.date | datetime.datetime | None = None
+
+
+def random_values(generator: random.Random) -> Values:
+    day = datetime.date.fromordinal(generator.randrange(1, 3_652_060))
+    at = datetime.time(generator.randrange(24), generator.randrange(60), *generator.choice([(), (7,), (0, 9)]))
+    zone = generator.choice([None, datetime.timezone.utc])
+    span = datetime.timedelta(generator.randrange(-2, 3), generator.randrange(2), generator.randrange(2))
+    digits = tuple(generator.randrange(10) for _ in range(generator.randrange(1, 5)))
+    price = decimal.Decimal(decimal.DecimalTuple(generator.randrange(2), digits, generator.randrange(-9, 9)))
+    moment = datetime.datetime.combine(day, at, zone)
+    key = uuid.UUID(int=generator.getrandbits(128))
+    return Values(day, at, moment, span, price, key, pathlib.Path(generator.choice(["a'b", "/x/y"])), moment)
+
+
+@pytest.mark.parametrize("strings", ["any", "canonical"])
+def test_values_of_the_standard_library(strings: Any) -> None:
+    constraint = tokamata.dataclass_call(Values, strings=strings)
+    generator = random.Random(3)
+    for case in range(200):
+        values = random_values(generator)
+        assert constraint.parse(repr(values)) == values, (case, values)
+    names = {**vars(sys.modules[__name__]), **vars(pathlib), "Decimal": decimal.Decimal, "UUID": uuid.UUID}
+    names |= {"date": datetime.date, "time": datetime.time, "timedelta": datetime.timedelta}
+    names |= {"timezone": datetime.timezone, "decimal": decimal, "uuid": uuid, "pathlib": pathlib}
+    for seed in range(10):
+        for text in constraint.examples(20, seed=seed):
+            if not re.search(r"(?<!\.)datetime\((?!\.)", text.decode()):  # the class has the name of its module
+                assert constraint.parse(text) == eval(text, dict(names)), (seed, text)
+            assert constraint.accepts(repr(constraint.parse(text))), (seed, text)
+    day = tokamata.dataclass_call(Day)
+    assert [d for d in range(27, 33) if day.accepts(f"Day(date(2023, 2, {d}))")] == [27, 28]
+    assert [d for d in range(27, 33) if day.accepts(f"Day(datetime.date(2024, 2, {d}))")] == [27, 28, 29]
+
+
+@dataclass
+class Day:
+    day: datetime.date
 
 
 def test_local_classes_and_recursion() -> None:
