@@ -1,26 +1,40 @@
 """Sampling what the model means: the model's own law on condition that the text is a member of the constraint."""
 
+from .aligned_sampler import AlignedSampler
 from .asap import ASAp
+from .awrs import AWRS
 from .canonical import Canonical
 from .cars import CARS
 from .enumeration import Enumerate
+from .futures import StateFutures
 from .masked import Masked
+from .metropolis_hastings import MetropolisHastings
 from .model import LanguageModel
 from .prefix_tree_model import PrefixTreeModel
 from .rejection import Rejection
 from .sample import Sample, Statistics
 from .sampler import Sampler
+from .smc import SMC
+from .trie import Trie
+from .truncated_model import TruncatedModel
 
 __all__ = [
+    "AWRS",
     "CARS",
+    "SMC",
     "ASAp",
+    "AlignedSampler",
     "Canonical",
     "Enumerate",
     "LanguageModel",
     "Masked",
+    "MetropolisHastings",
     "PrefixTreeModel",
     "Rejection",
     "Sample",
     "Sampler",
+    "StateFutures",
     "Statistics",
+    "Trie",
+    "TruncatedModel",
 ]

@@ -93,8 +93,13 @@ class _ByRank:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._rank: dict[bytes, int] = {}
-        for token in range(len(vocabulary)):
-            data = vocabulary.token_bytes(token)
+        all_bytes = [vocabulary.token_bytes(token) for token in range(len(vocabulary))]
+        # A run of all 256 bytes is sentencepiece's, for what has no other token.
+        every = [bytes([b]) for b in range(256)]
+        zeros = [i for i, data in enumerate(all_bytes) if data == every[0]]
+        runs = {i + b for i in zeros if all_bytes[i : i + 256] == every for b in range(256)}
+        for token in [*(t for t in range(len(all_bytes)) if t not in runs), *sorted(runs)]:
+            data = all_bytes[token]
             if data:
                 self._rank.setdefault(data, token)
 

@@ -25,47 +25,46 @@ class StateFutures:
     """
 
     def __init__(self, rows: Rows, prior: float = 1.0) -> None:
-        """Nothing observed: all values 0, that is probability 1."""
+        """Nothing observed: all values 0, that is probability 1. ``prior``: how many observations a mean weighs."""
         self._rows = rows
         self.prior = prior
         self._labels: dict[tuple[int, int, int], int] = {}
         self._groups: dict[tuple[int, ...], int] = {}
-        self._state_of = [0]  # of each class: its state, with any number of tokens left
-        self._left_of = [0]  # of each class: the number of tokens left, in any state
-        self._sums, self._counts = [0.0], [0.0]  # of each class
-        self._group_sums, self._group_counts = [0.0], [0.0]  # of each group; group 0 is everything
-        self._values: NDArray[np.float64] | None = None
+        self._count = 1  # classes in use
+        self._classes = np.zeros((2, 16))  # sum and number of what was observed in each class
+        self._group = np.zeros((2, 16))  # of each group of classes: group 0 is everything
+        # Of each class: the groups of its state with any number of tokens left, and of its tokens left in any state.
+        self._state_of = np.zeros(16, np.int64)
+        self._left_of = np.zeros(16, np.int64)
 
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """float64 [classes]: log of the estimate of each class."""
-        if self._values is None or len(self._values) < len(self._sums):
-            prior = self.prior
-            overall = self._group_sums[0] / (self._group_counts[0] + prior)
-            sums, counts = np.array(self._group_sums), np.array(self._group_counts)
-            left = (sums[self._left_of] + prior * overall) / (counts[self._left_of] + prior)
-            state = (sums[self._state_of] + prior * left) / (counts[self._state_of] + prior)
-            self._values = (np.array(self._sums) + prior * state) / (np.array(self._counts) + prior)
-            self._values[0] = overall
-        return self._values
+    def values(self, labels: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64 [k]: log of the estimate of each class."""
+        prior = self.prior
+        group_sum, group_count = self._group
+        overall = group_sum[0] / (group_count[0] + prior)
+        left, state = self._left_of[labels], self._state_of[labels]
+        value = (group_sum[left] + prior * overall) / (group_count[left] + prior)
+        value = (group_sum[state] + prior * value) / (group_count[state] + prior)
+        value = (self._classes[0, labels] + prior * value) / (self._classes[1, labels] + prior)
+        return np.where(labels > 0, value, overall)
 
     def observe(self, label: int, log_future: float, before: float = math.nan) -> None:
         """Take the estimate of a prefix's future in its class, in place of the one from before if there was one."""
         if label < 0 or not math.isfinite(log_future):
             return
-        known = not math.isnan(before)
-        change, more = (log_future - before, 0) if known else (log_future, 1)
-        self._sums[label] += change
-        self._counts[label] += more
+        if math.isnan(before):
+            change, more = log_future, 1
+        else:
+            change, more = log_future - before, 0
+        self._classes[0, label] += change
+        self._classes[1, label] += more
         for group in (0, self._state_of[label], self._left_of[label]):
-            self._group_sums[group] += change
-            self._group_counts[group] += more
-        self._values = None
+            self._group[0, group] += change
+            self._group[1, group] += more
 
     def behind(self, prefix: tuple[int, ...], row: Row) -> NDArray[np.float64]:
         """float64 [k]: log of the estimate behind each token of a row."""
-        labels = self.labels(prefix, row)
-        return self.values[labels]
+        return self.values(self.labels(prefix, row))
 
     def labels(self, prefix: tuple[int, ...], row: Row) -> NDArray[np.int32]:
         """int32 [k]: the classes behind the tokens of a row; found once for each row."""
@@ -84,12 +83,11 @@ class StateFutures:
 
     def is_new(self, labels: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether nothing was observed in the states of classes, with any number of tokens left; never of class 0."""
-        counts = np.array(self._group_counts)
-        return np.asarray((labels > 0) & (counts[np.array(self._state_of)[labels]] == 0), np.bool_)
+        return np.asarray((labels > 0) & (self._group[1, self._state_of[labels]] == 0), np.bool_)
 
     def state_of(self, label: int) -> int:
         """A number for the state of a class."""
-        return self._state_of[label]
+        return int(self._state_of[label])
 
     def label(self, prefix: tuple[int, ...]) -> int:
         """The class of a prefix."""
@@ -101,16 +99,18 @@ class StateFutures:
         key = (generation, state, left)
         label = self._labels.get(key)
         if label is None:
-            label = self._labels[key] = len(self._sums)
-            self._sums.append(0.0)
-            self._counts.append(0.0)
-            self._state_of.append(self._group((generation, state)))
-            self._left_of.append(self._group((left,)))
+            label = self._labels[key] = self._count
+            self._count += 1
+            if label == len(self._state_of):
+                self._classes = np.hstack([self._classes, np.zeros_like(self._classes)])
+                self._state_of = np.hstack([self._state_of, np.zeros_like(self._state_of)])
+                self._left_of = np.hstack([self._left_of, np.zeros_like(self._left_of)])
+            self._state_of[label] = self._group_number((generation, state))
+            self._left_of[label] = self._group_number((left,))
         return label
 
-    def _group(self, key: tuple[int, ...]) -> int:
-        group = self._groups.setdefault(key, len(self._group_sums))
-        if group == len(self._group_sums):
-            self._group_sums.append(0.0)
-            self._group_counts.append(0.0)
+    def _group_number(self, key: tuple[int, ...]) -> int:
+        group = self._groups.setdefault(key, len(self._groups) + 1)
+        if group == self._group.shape[1]:
+            self._group = np.hstack([self._group, np.zeros_like(self._group)])
         return group

@@ -164,6 +164,11 @@ class Rows:
             at.append(token)
         return state
 
+    def allowed(self, prefix: tuple[int, ...]) -> NDArray[np.int32]:
+        """int32 [k]: the tokens that the mask allows after a prefix, ascending, stop tokens not among them."""
+        mask = self.state(prefix).mask() & self._no_text
+        return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).astype(np.int32)
+
     def text(self, tokens: tuple[int, ...]) -> str:
         """The text of tokens."""
         pieces = (self.automaton.vocabulary.token_bytes(t) or b"" for t in tokens)
@@ -174,10 +179,8 @@ class Rows:
         return log_sum_array(log_p[self.stop].astype(np.float64))
 
     def _masked(self, prefix: tuple[int, ...], log_p: NDArray[np.floating]) -> Row:
+        ids = self.allowed(prefix)
         state = self.state(prefix)
-        mask = state.mask() & self._no_text
-        bits = np.unpackbits(mask.view(np.uint8), bitorder="little")
-        ids = np.flatnonzero(bits).astype(np.int32)
         allowed = log_p[ids].astype(np.float64)
         stop = self.stop_mass(log_p) if state.is_final else NOTHING
         if self.canonical is not None:

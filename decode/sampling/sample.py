@@ -37,6 +37,8 @@ class Statistics:
         model_batches: calls of ``next_log_probs``.
         steps: positions that samples passed; without a prefix cache each would be a model call.
         tries: samples begun, rejected ones included; for SMC and AWRS particles, for MetropolisHastings proposals.
+        accepted: proposals that were accepted, for MetropolisHastings.
+        checks: texts that were tested, for AWRS.
         samples: samples returned.
         log_z: estimate of log Z, Z the model's probability of the constraint; exact where ``log_z_lower`` and
             ``log_z_upper`` meet. nan as long as nothing is known.
@@ -53,6 +55,8 @@ class Statistics:
     model_batches: int = 0
     steps: int = 0
     tries: int = 0
+    accepted: int = 0
+    checks: int = 0
     samples: int = 0
     log_z: float = float("nan")
     log_z_error: float = float("nan")

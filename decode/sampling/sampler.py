@@ -175,14 +175,17 @@ class Sampler:
                 if result is None:
                     refused += 1
                     if refused > self.max_tries:
-                        raise LimitError(
-                            f"{type(self).__name__}: max_tries = {self.max_tries} tries in a row were rejected; raise "
-                            "it, or use a sampler that does not reject (ASAp, SMC)"
-                        )
+                        raise self._too_many()
                 else:
                     refused = 0
                     samples.append(result)
                     tell(len(samples))
+
+    def _too_many(self) -> LimitError:
+        return LimitError(
+            f"{type(self).__name__}: max_tries = {self.max_tries} tries in a row were rejected; raise it, or use a "
+            "sampler that does not reject (ASAp, SMC)"
+        )
 
     def _made(self, tokens: tuple[int, ...], log_p: float, log_weight: float, exact: bool) -> Sample:
         return Sample(tokens, self._rows.text(tokens), log_p, log_weight, exact)

@@ -66,8 +66,8 @@ class TrieSampler(Sampler):
         edge = float(row.log_p[index])
         label, future = -1, 0.0
         if self._futures is not None:
-            label = int(self._futures.labels(tokens, row)[index])
-            future = float(self._futures.values[label])
+            labels = self._futures.labels(tokens, row)[index : index + 1]
+            label, future = int(labels[0]), float(self._futures.values(labels)[0])
         child = trie.add(node, int(row.ids[index]), edge, future, label)
         if self._futures is not None:
             trie.rest_count[node] -= 1  # the weight of the rest is summed anew wherever it is needed

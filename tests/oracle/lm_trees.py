@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from tokamata.decode.sampling import PrefixTreeModel
+from tokamata.decode.sampling import PrefixTreeModel, Sample
 
 import tokamata
 from tokamata import TokenAutomaton
@@ -59,3 +59,14 @@ def chi_square_p(drawn: Iterable[tuple[int, ...]], exact: Law) -> float:
         return 0.0
     z = ((statistic / freedom) ** (1 / 3) - (1 - 2 / (9 * freedom))) / math.sqrt(2 / (9 * freedom))
     return 0.5 * math.erfc(z / math.sqrt(2))
+
+
+def weighted_law(samples: Iterable[Sample]) -> dict[tuple[int, ...], float]:
+    """Log-probabilities of what was drawn, weights taken into account."""
+    samples = list(samples)
+    top = max(s.log_weight for s in samples)
+    mass: dict[tuple[int, ...], float] = {}
+    for s in samples:
+        mass[s.tokens] = mass.get(s.tokens, 0.0) + math.exp(s.log_weight - top)
+    total = sum(mass.values())
+    return {tokens: math.log(m / total) for tokens, m in mass.items() if m > 0}

@@ -1,0 +1,128 @@
+"""AlignedSampler: chooses the sampler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from ...automata.errors import LimitError
+from ..token_automaton import TokenAutomaton
+from .asap import ASAp
+from .awrs import AWRS
+from .cars import CARS
+from .enumeration import Enumerate
+from .masked import Masked
+from .metropolis_hastings import MetropolisHastings
+from .model import LanguageModel
+from .rejection import Rejection
+from .sample import Sample, Statistics
+from .sampler import Sampler
+from .smc import SMC
+
+Method = Literal["auto", "enumerate", "masked", "rejection", "asap", "cars", "smc", "awrs", "metropolis_hastings"]
+_METHODS: dict[str, type[Sampler]] = {
+    "enumerate": Enumerate,
+    "masked": Masked,
+    "rejection": Rejection,
+    "asap": ASAp,
+    "cars": CARS,
+    "smc": SMC,
+    "awrs": AWRS,
+    "metropolis_hastings": MetropolisHastings,
+}
+
+
+class AlignedSampler(Sampler):
+    """The sampler of the chosen method; ``"auto"`` looks for the best law that it can afford.
+
+    ``"auto"`` counts prefixes of members first, without the model: up to ``max_prefixes`` it enumerates them, exactly.
+    Else it draws by CARS, exactly as well, until ``patience`` tries in a row were rejected; from then on by SMC with
+    futures of states as its twist, whose samples have weights (``sample.exact`` and ``sampler.method`` tell). What was
+    learned of the model is kept.
+
+    Args:
+        method: ``"auto"``, ``"enumerate"``, ``"masked"``, ``"rejection"``, ``"asap"``, ``"cars"``, ``"smc"``,
+            ``"awrs"`` or ``"metropolis_hastings"``.
+        max_prefixes: of ``"auto"``; each takes a model call.
+        patience: of ``"auto"``.
+
+    Other arguments are those of the method's sampler, for ``"auto"`` those of `Sampler`.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        automaton: TokenAutomaton,
+        *,
+        method: Method = "auto",
+        max_prefixes: int = 256,
+        patience: int = 200,
+        **options: Any,
+    ) -> None:
+        """Ask the model for nothing yet."""
+        if method != "auto" and method not in _METHODS:
+            known = ", ".join(["auto", *_METHODS])
+            raise ValueError(f"AlignedSampler: expected a method of {known}, got {method!r}")
+        self.model, self.automaton = model, automaton
+        self._is_auto = method == "auto"
+        self._options = dict(options)
+        self._sampler: Sampler
+        if self._is_auto:
+            cars = CARS(model, automaton, **{**options, "max_tries": patience})
+            small = _has_few_prefixes(cars, max_prefixes)
+            self._sampler = self._keep_rows(Enumerate, cars) if small else cars
+        else:
+            self._sampler = _METHODS[method](model, automaton, **options)
+
+    @property
+    def method(self) -> str:
+        """What samples are drawn by now."""
+        return next(name for name, kind in _METHODS.items() if type(self._sampler) is kind)
+
+    @property
+    def sampler(self) -> Sampler:
+        """The sampler in use."""
+        return self._sampler
+
+    @property
+    def statistics(self) -> Statistics:
+        """Those of the sampler in use; model calls are those of all of them."""
+        return self._sampler.statistics
+
+    def sample(self, n: int = 1, *, progress: Any = False) -> list[Sample]:
+        """Draw n samples, as `Sampler.sample`; samples of two methods where ``"auto"`` changes over."""
+        if not (self._is_auto and isinstance(self._sampler, CARS)):
+            return self._sampler.sample(n, progress=progress)
+        samples: list[Sample] = []
+        while len(samples) < n:
+            try:
+                samples += self._sampler.sample(1)
+            except LimitError as error:
+                if "max_tries" not in str(error):
+                    raise
+                self._sampler = self._keep_rows(SMC, self._sampler, twist="state")
+                return samples + self._sampler.sample(n - len(samples), progress=progress)
+            if callable(progress):
+                progress(len(samples), n)
+        return samples
+
+    def _keep_rows(self, kind: Callable[..., Sampler], other: Sampler, **more: Any) -> Sampler:
+        made = kind(self.model, self.automaton, **self._options, **more)
+        made._rows = other._rows
+        if isinstance(made, SMC) and made._futures is not None:
+            made._futures._rows = other._rows
+        return made
+
+
+def _has_few_prefixes(sampler: Sampler, limit: int) -> bool:
+    """Whether at most so many prefixes are allowed, told by masks alone."""
+    stack: list[tuple[int, ...]] = [()]
+    seen = 1
+    while stack:
+        prefix = stack.pop()
+        ids = sampler._rows.allowed(prefix)
+        seen += len(ids)
+        if seen > limit:
+            return False
+        stack += [(*prefix, int(t)) for t in ids]
+    return True

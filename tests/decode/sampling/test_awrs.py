@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from oracle.lm_trees import kl, load, weighted_law
+from oracle.random_model import PATTERNS, RandomModel, conditional, random_vocabulary
+from tokamata.decode.sampling import AWRS
+
+import tokamata
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_masses_are_estimated_without_bias(seed: int) -> None:
+    rng = random.Random(seed)
+    vocabulary = random_vocabulary(rng)
+    model = RandomModel(len(vocabulary), seed, spread=1.5)
+    sampler = AWRS(model, tokamata.compile(tokamata.regex("(a|bb)+"), vocabulary), max_tokens=6, particles=1, seed=seed)
+    sampler._verdicts = {}
+    row = sampler._ask([()])[()]
+    allowed = [t for t in range(len(vocabulary)) if sampler._test((), t)]
+    drawn, masses = [], []
+    for _ in range(4000):
+        token, log_p, log_mass, _, _ = sampler._propose((), row)
+        assert token is not None
+        assert log_p == row[token]
+        drawn.append(token)
+        masses.append(math.exp(log_mass))
+    mass = np.exp(row[allowed]).sum()
+    assert abs(np.mean(masses) - mass) < 5 * np.std(masses) / math.sqrt(4000), seed
+    for token in allowed:
+        share = math.exp(row[token]) / mass
+        assert abs(np.mean(np.array(drawn) == token) - share) < 5 * math.sqrt(share * (1 - share) / 4000), seed
+        # The estimate says nothing about the token.
+        alone = np.array(masses)[np.array(drawn) == token]
+        assert len(alone) < 100 or abs(alone.mean() - mass) < 5 * alone.std() / math.sqrt(len(alone)), seed
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_conditions_beside_the_constraint(seed: int) -> None:
+    rng = random.Random(seed)
+    vocabulary = random_vocabulary(rng)
+    constraint = tokamata.regex(PATTERNS[seed + 2])
+    model = RandomModel(len(vocabulary), seed, spread=1.0)
+    exact, log_z = conditional(model, vocabulary, constraint, 4)
+    text = {t: b"".join(vocabulary.token_bytes(i) or b"" for i in t).decode() for t in exact}
+    kept = {t: p for t, p in exact.items() if text[t].count("a") != 1}
+    mass = math.log(sum(map(math.exp, kept.values())))
+    sampler = AWRS(
+        model,
+        tokamata.compile(constraint, vocabulary),
+        condition=lambda text, complete: not complete or text.count("a") != 1,
+        max_tokens=4,
+        particles=8,
+        seed=seed,
+    )
+    samples = sampler.sample(2000)
+    law = weighted_law(samples)
+    assert set(law) <= set(kept)
+    assert kl(lambda tokens: law.get(tokens, -math.inf), {t: p - mass for t, p in kept.items()}) < 0.04, seed
+    statistics = sampler.statistics
+    assert abs(math.expm1(statistics.log_z - mass - log_z)) < 5 * statistics.log_z_error, seed
+
+
+def test_few_tests_and_wrong_arguments() -> None:
+    model, automaton = load("weekdays-all-tokenizations")
+    sampler = AWRS(model, automaton, max_tokens=40, seed=1)
+    sampler.sample(16)
+    statistics = sampler.statistics
+    assert 0 < statistics.checks < 0.5 * statistics.steps * len(model.vocabulary)
+    with pytest.raises(ValueError, match="expected no twist"):
+        AWRS(model, automaton, twist="state")
+    with pytest.raises(ValueError, match='expected tokenization "all"'):
+        AWRS(model, automaton, tokenization="canonical")

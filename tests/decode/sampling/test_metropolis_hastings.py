@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from oracle.lm_trees import chi_square_p, kl, load, weighted_law
+from oracle.random_model import RandomModel, conditional, random_vocabulary
+from tokamata.decode.sampling import Masked, MetropolisHastings
+
+import tokamata
+
+
+@pytest.mark.parametrize("proposal", ["mixed", "uniform", "restart"])
+def test_the_limit_is_the_conditional_law(proposal: str) -> None:
+    vocabulary = random_vocabulary(random.Random(3))
+    constraint = tokamata.regex("(a|bb)*a")
+    model = RandomModel(len(vocabulary), 3, spread=1.0)
+    exact, _ = conditional(model, vocabulary, constraint, 5)
+    sampler = MetropolisHastings(
+        model,
+        tokamata.compile(constraint, vocabulary),
+        steps=25,
+        proposal=proposal,  # type: ignore[arg-type]
+        max_tokens=5,
+        seed=5,
+    )
+    assert chi_square_p((s.tokens for s in sampler.sample(800)), exact) > 1e-3
+
+
+def test_steps_bring_it_nearer() -> None:
+    model, automaton = load("binary5-fewshot")
+    exact = model.conditional()
+    masked = kl(Masked(model, automaton, max_tokens=40).log_prob, exact)
+    before = masked + 0.1
+    for steps in (0, 2, 10):
+        sampler = MetropolisHastings(model, automaton, steps=steps, max_tokens=40, seed=1)
+        law = weighted_law(sampler.sample(500))
+        now = kl(lambda tokens, law=law: law.get(tokens, float("-inf")), exact)  # type: ignore[misc]
+        assert now < before
+        if steps == 0:
+            assert abs(now - masked) < 0.3
+        before = 0.5 * now
+    assert 0 < sampler.statistics.accepted < sampler.statistics.tries == 5000
+    walk = MetropolisHastings(model, automaton, steps=1, independent=False, max_tokens=40, seed=1)
+    assert chi_square_p([s.tokens for s in walk.sample(9000)][::30], exact) > 1e-3
+
+
+def test_wrong_arguments() -> None:
+    model, automaton = load("binary5-fewshot")
+    with pytest.raises(ValueError, match="expected proposal"):
+        MetropolisHastings(model, automaton, proposal="jump")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="expected steps >= 0"):
+        MetropolisHastings(model, automaton, steps=-1)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from oracle.lm_trees import kl, load, weighted_law
+from oracle.random_model import PATTERNS, RandomModel, conditional, random_vocabulary
+from tokamata.decode.sampling import SMC
+
+import tokamata
+
+
+@pytest.mark.parametrize("twist", [None, "state"])
+def test_sixteen_particles(twist: str | None) -> None:
+    model, automaton = load("binary5-fewshot")
+    samples, estimates = [], []
+    for seed in range(20):
+        sampler = SMC(model, automaton, stop=[model.stop], max_tokens=40, particles=16, twist=twist, seed=seed)  # type: ignore[arg-type]
+        samples += sampler.sample(800 if twist is None else 320)
+        statistics = sampler.statistics
+        estimates.append((math.exp(statistics.log_z), math.exp(statistics.log_z) * statistics.log_z_error))
+    law = weighted_law(samples)
+    assert kl(lambda tokens: law.get(tokens, -math.inf), model.conditional()) < 1e-3
+    z, error = np.mean([z for z, _ in estimates]), math.sqrt(sum(e**2 for _, e in estimates)) / 20
+    assert abs(z - math.exp(model.log_z)) < 3 * error
+    assert all(not s.exact for s in samples)
+
+
+def test_a_twist_makes_weights_even() -> None:
+    model, automaton = load("bv4-eq-bvand-depth1")
+    sizes = []
+    for twist in (None, "state"):
+        sampler = SMC(model, automaton, max_tokens=40, twist=twist, seed=4)  # type: ignore[arg-type]
+        sampler.sample(800)
+        sizes.append(sampler.statistics.effective_sample_size)
+        assert abs(math.expm1(sampler.statistics.log_z - model.log_z)) < 5 * sampler.statistics.log_z_error
+    assert sizes[1] > 1.5 * sizes[0]
+
+
+@pytest.mark.parametrize("twist", [None, "state"])
+@pytest.mark.parametrize("seed", range(4))
+def test_potentials_tilt_the_law(seed: int, twist: str | None) -> None:
+    rng = random.Random(seed)
+    vocabulary = random_vocabulary(rng)
+    constraint = tokamata.regex(PATTERNS[seed + 3])
+    model = RandomModel(len(vocabulary), seed, spread=1.0)
+    asked: list[tuple[str, bool]] = []
+
+    def potential(text: str, complete: bool) -> float:
+        asked.append((text, complete))
+        return -math.inf if text.startswith("bb") else 0.8 * text.count("a") - 0.3 * (not complete)
+
+    exact, log_z = conditional(model, vocabulary, constraint, 4)
+    text = {t: b"".join(vocabulary.token_bytes(i) or b"" for i in t).decode() for t in exact}
+    tilted = {t: p + potential(text[t], True) for t, p in exact.items() if not text[t].startswith("bb")}
+    mass = math.log(sum(map(math.exp, tilted.values())))
+    exact = {t: p - mass for t, p in tilted.items()}
+    sampler = SMC(
+        model,
+        tokamata.compile(constraint, vocabulary),
+        max_tokens=4,
+        potential=potential,
+        twist=twist,  # type: ignore[arg-type]
+        particles=8,
+        seed=seed,
+    )
+    asked.clear()
+    sampler.sample(8)
+    assert len(asked) == len(set(asked))
+    samples = sampler.sample(2400)
+    law = weighted_law(samples)
+    assert set(law) <= set(exact)
+    assert kl(lambda tokens: law.get(tokens, -math.inf), exact) < 0.03, seed
+    statistics = sampler.statistics
+    assert abs(math.expm1(statistics.log_z - mass - log_z)) < 5 * statistics.log_z_error, seed
+
+
+def test_numbers_of_samples_and_wrong_arguments() -> None:
+    model, automaton = load("binary5-short")
+    sampler = SMC(model, automaton, max_tokens=40, particles=16)
+    for n in (1, 5, 16, 40):
+        assert len(sampler.sample(n)) == n
+    with pytest.raises(ValueError, match="expected particles >= 1"):
+        SMC(model, automaton, particles=0)
+    with pytest.raises(ValueError, match='expected twist None or "state"'):
+        SMC(model, automaton, twist="word")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="expected a number or -inf from the potential, got nan"):
+        SMC(model, automaton, potential=lambda text, complete: math.nan).sample(1)
+    with pytest.raises(tokamata.LimitError, match="max_tries"):
+        SMC(model, automaton, potential=lambda text, complete: -math.inf, max_tries=100).sample(1)
