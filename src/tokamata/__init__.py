@@ -13,6 +13,7 @@ from .automata.errors import (
 )
 from .constraints import (
     Constraint,
+    DynamicConstraint,
     Limits,
     Reasoned,
     Reply,
@@ -68,6 +69,7 @@ __all__ = [
     "ConstraintError",
     "DecodeState",
     "DeviceAutomaton",
+    "DynamicConstraint",
     "FstError",
     "LimitError",
     "Limits",

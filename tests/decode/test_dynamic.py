@@ -231,7 +231,7 @@ def test_single_tokens_are_refused() -> None:
     tokens = vocabulary(random.Random(0))
     with pytest.raises(UnsupportedError, match="read text and special tokens, not single tokens"):
         tokamata.compile(tokamata.text_token() + tokamata.dynamic(lambda text: "x"), tokens)
-    with pytest.raises(ConstraintError, match="^dynamic 't': the callback's constraint asks for single tokens"):
+    with pytest.raises(ConstraintError, match=r"^dynamic 't': the callback's constraint asks for single tokens"):
         tokamata.compile(tokamata.dynamic(lambda text: tokamata.text_token(), name="t"), tokens).start()
 
 

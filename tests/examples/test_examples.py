@@ -85,6 +85,7 @@ def test_the_tutorial_runs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile("\n".join(blocks("docs/tutorial.md")), "tutorial.md", "exec"), {"__name__": "tutorial"})
     exec(compile("\n".join(blocks("docs/grammars.md")), "grammars.md", "exec"), {"__name__": "grammars"})
     exec(compile("\n".join(blocks("docs/chat.md")), "chat.md", "exec"), {"__name__": "chat"})
+    exec(compile("\n".join(blocks("docs/dynamic.md")), "dynamic.md", "exec"), {"__name__": "dynamic"})
     assert "9" in capsys.readouterr().out
 
 
@@ -160,6 +161,26 @@ def test_generate_on_a_small_model(small_model: Path, capfd: pytest.CaptureFixtu
     assert stopped.value.code == 0
     assert captured.out.strip() in {"yes", "no"}
     assert re.search(r"tokens: model [\d.]+ ms, masks [\d.]+ ms each", captured.err)
+
+
+def test_attributes_of_live_objects(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    attributes = example("attributes")
+    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["attributes.py"])
+    attributes.main()
+    lines = re.findall(r"monitored +print\((\S+)\)", capsys.readouterr().out)
+    assert len(lines) == len(attributes.PROMPTS)
+    for chain in lines:
+        attributes.lookup(attributes.SCOPE, chain)
+    prompt = "print(order."
+    vocabulary = tokamata.Vocabulary([None, *(bytes([b]) for b in range(256))], eos_token_ids=[0])
+    automaton = tokamata.compile(attributes.line(attributes.SCOPE, prompt), vocabulary)
+    assert automaton.accepts("customer.address.town)\n")
+    assert automaton.accepts("due_date.year, 2)\n")
+    assert not automaton.accepts("customer.town)\n")
+    assert not automaton.accepts("email)\n")
 
 
 def test_a_missing_model_is_told() -> None:
