@@ -64,6 +64,7 @@ class LazyReport(Protocol):
 
 
 DEFAULT_LIMITS = Limits()
+_NO_TOKENS: frozenset[str] = frozenset()
 
 
 def to_bytes(text: Text) -> bytes:
@@ -90,27 +91,40 @@ class Constraint:
     appear when a text or a model reaches them, so every method may raise LimitError (see :class:`Limits`).
     """
 
-    __slots__ = ("_has_raw_bytes", "_native", "_report", "source", "special_tokens")
+    __slots__ = ("_has_raw_bytes", "_native", "_report", "_source", "special_tokens")
 
     def __init__(
         self,
         native: Language,
         *,
-        source: str = "",
+        source: str | tuple[str, str] = "",
         report: Iterable[ReportEntry | LazyReport] = (),
         special_tokens: Iterable[str] = (),
         has_raw_bytes: bool = False,
     ) -> None:
         """Wrap a native language; use the functions of :mod:`tokamata` instead.
 
+        ``source``: how it was written; a pair of a function's name and its text is put together when somebody asks.
         ``special_tokens``: names that it speaks of, as the bytes 0xff, name, 0xff. ``has_raw_bytes``: members may
         contain 0xff elsewhere, too.
         """
         self._native = native
-        self.source = source
+        self._source = source
         self._report = tuple(report)
-        self.special_tokens = frozenset(special_tokens)
+        self.special_tokens = frozenset(special_tokens) if special_tokens else _NO_TOKENS
         self._has_raw_bytes = has_raw_bytes
+
+    @property
+    def source(self) -> str:
+        """How the constraint was written, shortened; for people to read."""
+        if isinstance(self._source, str):
+            return self._source
+        name, text = self._source
+        return f"{name}({text if len(text) <= 60 else text[:57] + '...'!r})"
+
+    @source.setter
+    def source(self, source: str) -> None:
+        self._source = source
 
     # ---- algebra
     def _operands(self, other: object) -> list[Language] | None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from .._core import regex as _native_regex
 from .._core import regex_named as _native_named
+from .._core import regex_with_groups as _native_with_groups
 from ..automata.errors import UnsupportedError
 from .constraint import Constraint, Limits
 
@@ -57,6 +58,8 @@ def regex(
     LimitError beyond 2,000,000 characters or ``max_depth`` nested groups (at most 1000), or past ``limits``, which the
     constraint keeps.
     """
+    if type(pattern) is str and syntax == "python" and max_depth == 250 and limits is None and "(?P<" not in pattern:
+        return Constraint(_native_regex(pattern), source=("regex", pattern))
     if syntax not in ("python", "ecma"):
         raise ValueError(f'regex: expected syntax "python" or "ecma", got {syntax!r}')
     if not 0 <= max_depth <= _MOST_DEPTH:
@@ -75,14 +78,15 @@ def regex(
 
 
 def _compiled(pattern: str, syntax: Syntax, flags: str, max_depth: int, limits: Limits | None) -> Constraint:
-    shown = pattern if len(pattern) <= 60 else pattern[:57] + "..."
-    source = f"regex({shown!r})"
-    data = pattern.encode("utf-8", "surrogatepass")
     own = limits._native() if limits else None
+    data = pattern.encode("utf-8", "surrogatepass")
     if syntax == "python" and "(?P<" in pattern and (groups := _named_groups(data, flags, max_depth)):
-        native = _native_regex(data, syntax, flags, max_depth, own, NAMES, [group._native for group in groups])
-        return groups[0]._combined(native, source, *groups[1:])
-    return Constraint(_native_regex(data, syntax, flags, max_depth, own), source=source)
+        native = _native_with_groups(pattern, flags, max_depth, own, NAMES, [group._native for group in groups])
+        made = groups[0]._combined(native, "", *groups[1:])
+    else:
+        made = Constraint(_native_regex(pattern, syntax == "ecma", flags, max_depth, own))
+    made._source = ("regex", pattern)
+    return made
 
 
 def _named_groups(data: bytes, flags: str, max_depth: int) -> list[Constraint]:

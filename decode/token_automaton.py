@@ -51,7 +51,7 @@ class TokenAutomaton:
         limits: Limits | None = None,
     ) -> None:
         """See :func:`compile`."""
-        self._tokens = tokens_for(constraint, vocabulary)
+        self._tokens = tokens_for(constraint, vocabulary) if constraint.special_tokens else vocabulary
         language = constraint._native if limits is None else constraint._native.with_limits(limits._native())
         self._language = language
         self._native = NativeTokenAutomaton(language, self._tokens._native, cache_bytes)
@@ -231,7 +231,7 @@ def compile(
         raise TypeError(f"compile: expected a Vocabulary second, got {type(vocabulary).__name__}")
     if cache_bytes is not None and cache_bytes < 0:
         raise ValueError(f"compile: expected cache_bytes >= 0, got {cache_bytes}; 0 keeps no mask")
-    if isinstance(constraint, DynamicConstraint):
+    if type(constraint) is not Constraint and isinstance(constraint, DynamicConstraint):
         return DynamicAutomaton(constraint, vocabulary, tokens_for(constraint, vocabulary), limits)
     return TokenAutomaton(constraint, vocabulary, cache_bytes=cache_bytes, limits=limits)
 

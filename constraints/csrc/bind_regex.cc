@@ -27,21 +27,49 @@ uint32_t LookupName(std::string_view name) {
   }
 }
 
-RegexOptions OptionsOf(const std::string& syntax, const std::string& flags, uint32_t max_depth) {
+RegexOptions OptionsOf(bool ecma, const std::string& flags, uint32_t max_depth) {
   RegexOptions options;
-  options.syntax = syntax == "ecma" ? RegexSyntax::kEcma : RegexSyntax::kPython;
+  options.syntax = ecma ? RegexSyntax::kEcma : RegexSyntax::kPython;
   options.flags = flags;
   options.depth = max_depth;
   options.lookup_name = LookupName;
   return options;
 }
 
-Language CompileLanguage(const nb::bytes& pattern, const std::string& syntax, const std::string& flags,
-                         uint32_t max_depth, const Limits* limits, const std::vector<std::string>& named,
-                         const std::vector<const Language*>& languages) {
-  RegexOptions options = OptionsOf(syntax, flags, max_depth);
+// A pattern in UTF-8, lone surrogates encoded too.
+class PatternText {
+ public:
+  explicit PatternText(const nb::str& pattern) {
+    Py_ssize_t size;
+    if (const char* text = PyUnicode_AsUTF8AndSize(pattern.ptr(), &size)) {
+      view_ = {text, static_cast<size_t>(size)};
+      return;
+    }
+    PyErr_Clear();
+    encoded_ = nb::steal<nb::bytes>(PyUnicode_AsEncodedString(pattern.ptr(), "utf-8", "surrogatepass"));
+    if (!encoded_.is_valid()) nb::raise_python_error();
+    view_ = {encoded_.c_str(), encoded_.size()};
+  }
+  std::string_view View() const { return view_; }
+
+ private:
+  nb::bytes encoded_ = nb::steal<nb::bytes>(nb::handle());
+  std::string_view view_;
+};
+
+Language Compile(const nb::str& pattern, bool ecma, const std::string& flags, uint32_t max_depth, const Limits* limits) {
+  const RegexOptions options = OptionsOf(ecma, flags, max_depth);
+  const PatternText text(pattern);
+  nb::gil_scoped_release release;
+  return Language::Build([&](Expressions* pool) { return CompileRegex(pool, text.View(), options); },
+                         limits ? *limits : Limits());
+}
+
+Language CompileWithGroups(const nb::str& pattern, const std::string& flags, uint32_t max_depth, const Limits* limits,
+                           const std::vector<std::string>& named, const std::vector<const Language*>& languages) {
+  RegexOptions options = OptionsOf(false, flags, max_depth);
   options.named = named;
-  const std::string_view view(pattern.c_str(), pattern.size());
+  const PatternText text(pattern);
   nb::gil_scoped_release release;
   return Language::Build(
       [&](Expressions* pool) {
@@ -50,7 +78,7 @@ Language CompileLanguage(const nb::bytes& pattern, const std::string& syntax, co
           options.languages.push_back(
               acceptor.WithPool([&](const Expressions& other) { return pool->Import(other, acceptor.Root()); }));
         }
-        return CompileRegex(pool, view, options);
+        return CompileRegex(pool, text.View(), options);
       },
       limits ? *limits : Limits());
 }
@@ -58,7 +86,7 @@ Language CompileLanguage(const nb::bytes& pattern, const std::string& syntax, co
 // Name, position, flags and alternatives (pattern, and its text if it matches just one) of each named group.
 nb::list FindNamed(const nb::bytes& pattern, const std::string& flags, uint32_t max_depth,
                    const std::vector<std::string>& named) {
-  RegexOptions options = OptionsOf("python", flags, max_depth);
+  RegexOptions options = OptionsOf(false, flags, max_depth);
   options.named = named;
   const std::string_view view(pattern.c_str(), pattern.size());
   const RegexTree tree = [&] {
@@ -79,12 +107,15 @@ nb::list FindNamed(const nb::bytes& pattern, const std::string& flags, uint32_t 
 }  // namespace
 
 void BindRegex(nb::module_& m) {
-  m.def("regex", &CompileLanguage, "pattern"_a, "syntax"_a, "flags"_a, "max_depth"_a,
-        "limits"_a = nb::none(), "named"_a = std::vector<std::string>(), "languages"_a = std::vector<const Language*>(),
-        nb::sig("def regex(pattern: bytes, syntax: str, flags: str, max_depth: int, limits: Limits | None = None, "
-                "named: collections.abc.Sequence[str] = (), languages: collections.abc.Sequence[Language] = ()) "
-                "-> Language"),
-        "The language of a pattern (UTF-8, lone surrogates encoded too); flags of \"aimsx\".");
+  m.def("regex", &Compile, "pattern"_a, "ecma"_a = false, "flags"_a = "", "max_depth"_a = 250, "limits"_a = nb::none(),
+        nb::sig("def regex(pattern: str, ecma: bool = False, flags: str = \"\", max_depth: int = 250, "
+                "limits: Limits | None = None) -> Language"),
+        "The language of a pattern; flags of \"aimsx\".");
+  m.def("regex_with_groups", &CompileWithGroups, "pattern"_a, "flags"_a, "max_depth"_a, "limits"_a.none(), "named"_a,
+        "languages"_a,
+        nb::sig("def regex_with_groups(pattern: str, flags: str, max_depth: int, limits: Limits | None, "
+                "named: collections.abc.Sequence[str], languages: collections.abc.Sequence[Language]) -> Language"),
+        "The same, with languages for the groups whose names stand for them, in order.");
   m.def("regex_named", &FindNamed, "pattern"_a, "flags"_a, "max_depth"_a, "named"_a,
         nb::sig("def regex_named(pattern: bytes, flags: str, max_depth: int, named: collections.abc.Sequence[str]) "
                 "-> list[tuple[str, int, str, list[tuple[bytes, bytes | None]]]]"),

@@ -48,7 +48,9 @@ LarkWidth WidthOf(const RegexTree& tree, uint32_t node) {
 RegexTree Parse(const std::string& regexp) {
   RegexOptions options;
   options.lookup_name = [](std::string_view) -> uint32_t { throw NotPlainLark(); };
-  return ParseRegex(regexp, options);
+  RegexTree tree = ParseRegex(regexp, options);
+  SpellWords(&tree);
+  return tree;
 }
 
 LarkWidth WidthOf(const std::string& regexp) {

@@ -18,7 +18,10 @@ bool IsSurrogate(uint32_t c) { return c >= 0xD800 && c < 0xE000; }
 Expr CompileRegex(Expressions* pool, std::string_view pattern, const RegexOptions& options,
                   CharacterSpelling* spelling) {
   RegexTree tree = ParseRegex(pattern, options);
-  if (options.search) SearchRegex(&tree);
+  if (options.search) {
+    SpellWords(&tree);
+    SearchRegex(&tree);
+  }
   return RegexLowering(pool, &tree, options, spelling).Lower();
 }
 
@@ -36,6 +39,9 @@ RegexLowering::RegexLowering(Expressions* pool, RegexTree* tree, const RegexOpti
 Expr RegexLowering::Lower() {
   asserts_.assign(tree_.nodes.size(), 0);
   if (FindAsserts(tree_.root)) {
+    SpellWords(&tree_);
+    asserts_.assign(tree_.nodes.size(), 0);
+    FindAsserts(tree_.root);
     SpecifyNonBoundaries();
     RemoveAtomic(tree_.root);
     DropStart(tree_.root);
@@ -74,7 +80,8 @@ bool RegexLowering::FindAsserts(uint32_t node) {
     case RegexKind::kNone:
     case RegexKind::kCharacter:
     case RegexKind::kSet:
-    case RegexKind::kLanguage: return false;
+    case RegexKind::kLanguage:
+    case RegexKind::kWords: return false;
     case RegexKind::kConcat:
     case RegexKind::kAlternate:
       for (uint32_t c = n.first; c; c = tree_.nodes[c].next) found = FindAsserts(c) || found;
@@ -200,6 +207,18 @@ Expr RegexLowering::Plain(uint32_t node) {
       if (!texts.empty())
         parts.push_back(spelling_ ? spelling_->Choice(std::move(texts)) : pool_.Choice(texts));
       return pool_.Union(std::move(parts));
+    }
+    case RegexKind::kWords: {
+      std::vector<std::string> texts;
+      ForEachWord(tree_, n, [&](uint32_t begin, uint32_t end) {
+        std::string text;
+        for (uint32_t i = begin; i < end; ++i) {
+          if (IsSurrogate(tree_.text[i])) return;
+          AppendUtf8(tree_.text[i], &text);
+        }
+        texts.push_back(std::move(text));
+      });
+      return spelling_ ? spelling_->Choice(std::move(texts)) : pool_.Choice(texts);
     }
     case RegexKind::kRepeat: return pool_.Repeat(Plain(n.first), n.low, n.high);
     case RegexKind::kGroup: return Plain(n.first);

@@ -99,7 +99,7 @@ RegexTree ParseRegex(std::string_view pattern, const RegexOptions& options) {
     throw LimitError("regex: the limit length=" + std::to_string(options.length) +
                      " (code points of a pattern) was reached: use tokamata.choice for lists of texts, or build the "
                      "constraint of parts with | and +");
-  tree.nodes.reserve(tree.text.size() + 4);
+  tree.nodes.reserve(std::min<size_t>(tree.text.size(), 250) + 4);
   if (options.syntax == RegexSyntax::kPython)
     ParsePythonRegex(&tree, options);
   else
@@ -122,7 +122,44 @@ bool IsZeroWidth(const RegexTree& tree, uint32_t node) {
     case RegexKind::kPossessive: return n.high == 0 || IsZeroWidth(tree, n.first);
     case RegexKind::kGroup:
     case RegexKind::kAtomic: return IsZeroWidth(tree, n.first);
+    case RegexKind::kWords: {
+      bool empty = true;
+      ForEachWord(tree, n, [&](uint32_t begin, uint32_t end) { empty = empty && begin == end; });
+      return empty;
+    }
     default: return true;
+  }
+}
+
+void SpellWords(RegexTree* tree) {
+  const size_t size = tree->nodes.size();
+  const auto add = [tree](RegexKind kind, uint32_t position, uint32_t first) {
+    RegexNode n;
+    n.kind = kind;
+    n.position = position;
+    n.first = first;
+    tree->nodes.push_back(n);
+    return static_cast<uint32_t>(tree->nodes.size() - 1);
+  };
+  for (size_t i = 0; i < size; ++i) {
+    if (tree->nodes[i].kind != RegexKind::kWords) continue;
+    const RegexNode words = tree->nodes[i];
+    uint32_t last = 0, first = 0;
+    ForEachWord(*tree, words, [&](uint32_t begin, uint32_t end) {
+      uint32_t next = 0;
+      for (uint32_t k = end; k-- > begin;) {
+        const uint32_t character = add(RegexKind::kCharacter, k, tree->text[k]);
+        tree->nodes[character].next = next;
+        next = character;
+      }
+      const uint32_t word = next ? add(RegexKind::kConcat, begin, next) : add(RegexKind::kEpsilon, begin, 0);
+      (last ? tree->nodes[last].next : first) = word;
+      last = word;
+    });
+    RegexNode& n = tree->nodes[i];
+    n.kind = RegexKind::kAlternate;
+    n.first = first;
+    n.low = n.high = 0;
   }
 }
 
@@ -178,6 +215,30 @@ uint32_t RegexParser::Add(RegexKind kind, size_t position, uint32_t first) {
   n.first = first;
   tree_.nodes.push_back(n);
   return static_cast<uint32_t>(tree_.nodes.size() - 1);
+}
+
+uint32_t RegexParser::ReadWords() {
+  constexpr uint32_t kMany = 16;
+  static const ByteSet special = [] {
+    ByteSet s;
+    for (char c : {'\\', '[', '.', '(', ')', '|', '^', '$', '*', '+', '?', '{', '}'}) s.Add(static_cast<uint8_t>(c));
+    return s;
+  }();
+  size_t end = at_;
+  uint32_t bars = 0;
+  for (; end < text_.size(); ++end) {
+    const uint32_t c = text_[end];
+    if (c >= 0x80 || !special.Has(static_cast<uint8_t>(c))) continue;
+    if (c == ')') break;
+    if (c != '|') return 0;
+    ++bars;
+  }
+  if (bars < kMany) return 0;
+  const uint32_t words = Add(RegexKind::kWords, at_);
+  tree_.nodes[words].low = static_cast<uint32_t>(at_);
+  tree_.nodes[words].high = static_cast<uint32_t>(end - at_);
+  at_ = end;
+  return words;
 }
 
 uint32_t RegexParser::AddSet(CodePointRanges ranges, size_t position, bool normalized) {

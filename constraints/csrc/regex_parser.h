@@ -51,6 +51,8 @@ class RegexParser {
   uint32_t ReadNumber(bool* any);
 
   uint32_t Add(RegexKind kind, size_t position, uint32_t first = 0);
+  // A kWords node, where nothing but characters and bars comes before the group or the pattern ends; else 0.
+  uint32_t ReadWords();
   uint32_t AddSet(CodePointRanges ranges, size_t position, bool normalized = false);
   static void Append(RegexTree* tree, Sequence* sequence, uint32_t node);
   void Append(Sequence* sequence, uint32_t node) { Append(&tree_, sequence, node); }

@@ -55,6 +55,8 @@ class PythonParser : public RegexParser {
 
   uint32_t ParseAlternation(uint32_t depth, uint32_t flags, bool outermost = false) {
     const size_t start = at_;
+    if (!(flags & (kVerbose | kIgnoreCase)))
+      if (const uint32_t words = ReadWords()) return words;
     Sequence branches;
     for (;;) {
       Append(&branches, ParseSequence(depth, &flags, outermost && branches.size == 0));
@@ -668,6 +670,12 @@ class PythonParser : public RegexParser {
       case RegexKind::kGroup:
       case RegexKind::kAtomic: return WidthOf(n.first);
       case RegexKind::kLanguage: return {0, kMaxWidth};
+      case RegexKind::kWords:
+        w.low = kMaxWidth;
+        ForEachWord(tree_, n, [&w](uint32_t begin, uint32_t end) {
+          w = {std::min<uint64_t>(w.low, end - begin), std::max<uint64_t>(w.high, end - begin)};
+        });
+        return w;
       default: return w;
     }
   }

@@ -64,6 +64,7 @@ enum class RegexKind : uint8_t {
   kLineStart,    // nothing before, or a line terminator (first: index of their set)
   kLineEnd,      // nothing after, or a line terminator (likewise)
   kBoundary,     // first: index of the set of word characters; negated: \B
+  kWords,        // many texts between bars, as they stand in the pattern. low, high: place and length of that
   kLanguage,     // first: index of a named group
 };
 
@@ -85,6 +86,19 @@ struct RegexTree {
 };
 
 RegexTree ParseRegex(std::string_view pattern_utf8, const RegexOptions& options);
+
+// Calls f(begin, end) with the places of the texts of a kWords node.
+template <class F>
+void ForEachWord(const RegexTree& tree, const RegexNode& words, F f) {
+  const uint32_t end = words.low + words.high;
+  for (uint32_t begin = words.low, i = begin; i <= end; ++i)
+    if (i == end || tree.text[i] == '|') {
+      f(begin, i);
+      begin = i + 1;
+    }
+}
+// Writes every kWords node as an alternative of concatenations, for whoever looks at single characters.
+void SpellWords(RegexTree* tree);
 
 // UTF-8 of any code point up to U+10FFFF (of a surrogate, what its bytes would be).
 void AppendUtf8(uint32_t code_point, std::string* out);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -90,3 +91,28 @@ def test_budget() -> None:
     state = automaton.start(max_tokens=3)
     bits = np.unpackbits(state.mask().view(np.uint8), bitorder="little")
     assert {VOCABULARY.token_bytes(i) for i in np.flatnonzero(bits).tolist()} == want
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_patterns_of_many_words(seed: int) -> None:
+    """Wherever many words stand in a pattern, they mean what they mean to re."""
+    rng = random.Random(seed)
+    words = "|".join(w for w in random_texts(rng, 60) if seed % 2 or w)
+    three = "|".join("".join(rng.choices("abc", k=3)) for _ in range(40))
+    for pattern in (
+        f"({words})",
+        f"({words})[ab]?",
+        f"^(?:{words})$",
+        f"[abc]*(?<={three})",
+        f"(?!{words})[abc]{{0,3}}",
+        f"(?i:{words})",
+        f"(?>{three})a|b",
+        f"{words}\n",
+        f"(?x:{words})",
+        rf"\b({words})\b",
+    ):
+        constraint = regex(pattern)
+        for text in random_texts(rng, 60) + words.split("|")[:20] + [t + "a" for t in three.split("|")]:
+            assert constraint.accepts(text) == bool(re.fullmatch(pattern, text)), (seed, pattern, text)
+    with pytest.raises(tokamata.ConstraintError, match="lookbehind"):
+        regex(f"a(?<={words}|aaaaaaaaa)")
