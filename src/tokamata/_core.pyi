@@ -228,16 +228,15 @@ class Language:
     def memory_bytes(self) -> int: ...
 
 def regex(
-    pattern: bytes,
-    syntax: str,
-    flags: str,
-    max_depth: int,
-    limits: Limits | None = None,
-    named: Sequence[str] = (),
-    languages: Sequence[Language] = (),
+    pattern: str, ecma: bool = False, flags: str = "", max_depth: int = 250, limits: Limits | None = None
+) -> Language:
+    """The language of a pattern; flags of "aimsx"."""
+
+def regex_with_groups(
+    pattern: str, flags: str, max_depth: int, limits: Limits | None, named: Sequence[str], languages: Sequence[Language]
 ) -> Language:
     """
-    The language of a pattern (UTF-8, lone surrogates encoded too); flags of "aimsx".
+    The same, with languages for the groups whose names stand for them, in order.
     """
 
 def regex_named(
