@@ -15,6 +15,7 @@ from .rejection import Rejection
 from .sample import Sample, Statistics
 from .sampler import Sampler
 from .smc import SMC
+from .transformers_model import TransformersModel
 from .trie import Trie
 from .truncated_model import TruncatedModel
 
@@ -35,6 +36,7 @@ __all__ = [
     "Sampler",
     "StateFutures",
     "Statistics",
+    "TransformersModel",
     "Trie",
     "TruncatedModel",
 ]
