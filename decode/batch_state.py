@@ -45,7 +45,7 @@ class BatchState:
 
     def __init__(self, states: Iterable[DecodeState | None] = (), threads: int | None = None) -> None:
         """Keep the states; threads start with the first call that needs them."""
-        count = min(_processors(), _MOST_THREADS) if threads is None else operator.index(threads)
+        count = default_threads() if threads is None else operator.index(threads)
         if count < 1:
             raise ValueError(f"BatchState: expected threads >= 1, got {threads}")
         self._states: list[DecodeState | None] = []
@@ -261,8 +261,10 @@ def _integers(values: Any) -> npt.NDArray[np.int64]:
     return np.asarray(array, np.int64, order="C")
 
 
-def _processors() -> int:
+def default_threads() -> int:
+    """One thread for each processor that this process may use, at most 8."""
     try:
-        return len(os.sched_getaffinity(0))
+        count = len(os.sched_getaffinity(0))
     except AttributeError:
-        return os.cpu_count() or 1
+        count = os.cpu_count() or 1
+    return min(count, _MOST_THREADS)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core import device_tables as _device_tables
 from .._core import token_table as _token_table
-from .masked_logits import mask_logits_
+from .masked_logits import Kernels, mask_logits_, uses_triton
 
 if TYPE_CHECKING:
     import torch
 
     from .token_automaton import TokenAutomaton
-
-Kernels = Literal["auto", "torch", "triton"]
 
 
 class DeviceAutomaton:
@@ -68,7 +66,7 @@ class DeviceAutomaton:
         self.lengths = tensor(lengths.reshape(-1).view(np.int32))
         self.size = len(automaton.vocabulary)
         self._longest = int(lengths.max(initial=0))
-        self._triton = kernels == "triton" or (kernels == "auto" and self.device.type == "cuda" and _has_triton())
+        self._triton = uses_triton(self.device, kernels)
 
     @property
     def num_states(self) -> int:
@@ -110,7 +108,7 @@ class DeviceAutomaton:
 
             mask_logits(logits, self.mask_rows, self.row_of, states)
             return logits
-        return mask_logits_(logits, self.masks(states), self.size)
+        return mask_logits_(logits, self.masks(states), self.size, "torch")
 
     def advance(self, states: torch.Tensor, token_ids: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
         """Return the states after one token for each row, int32 [rows].
@@ -205,9 +203,3 @@ class DeviceAutomaton:
             f"<tokamata.decode.DeviceAutomaton on {self.device}: {self.num_states} states, {self.num_masks} masks, "
             f"{self.class_of.max().item() + 1} classes of bytes>"
         )
-
-
-def _has_triton() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("triton") is not None

@@ -78,13 +78,6 @@ class HostMasks:
         if self.device.type == "cuda":
             event = self._copied[self._turn] = torch.cuda.Event()  # type: ignore[no-untyped-call]
             event.record()
-            from .device import _has_triton
-
-            if _has_triton():
-                from .kernels import mask_logits
-
-                mask_logits(logits, masks)
-                return logits
         return mask_logits_(logits, masks)
 
     def close(self) -> None:

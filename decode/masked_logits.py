@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     import torch
 
+Kernels = Literal["auto", "torch", "triton"]
 
-def mask_logits_(logits: torch.Tensor, masks: torch.Tensor, size: int | None = None) -> torch.Tensor:
+
+def uses_triton(device: torch.device, kernels: Kernels) -> bool:
+    """Whether Triton's kernels run on a device."""
+    return kernels == "triton" or (kernels == "auto" and device.type == "cuda" and find_spec("triton") is not None)
+
+
+def mask_logits_(
+    logits: torch.Tensor, masks: torch.Tensor, size: int | None = None, kernels: Kernels = "auto"
+) -> torch.Tensor:
     """Write minus infinity into logits where packed masks have a 0, in place, without a host synchronization.
 
     Args:
@@ -18,12 +28,18 @@ def mask_logits_(logits: torch.Tensor, masks: torch.Tensor, size: int | None = N
         masks: int32 [rows, words] on the same device; token t is bit t % 32 of word t // 32.
         size: tokens of the vocabulary; columns from there on become minus infinity. None: all columns are covered by
             the masks, up to 32 * words.
+        kernels: "triton", "torch", or "auto": Triton on CUDA where it is installed. Triton writes what is refused and
+            nothing else; plain PyTorch makes one bool for each column on the way (on the CPU by numpy).
 
-    Returns ``logits``. Plain PyTorch: one bool for each column is made on the way (on the CPU by numpy). On CUDA
-    `tokamata.decode.kernels.mask_logits` needs none.
+    Returns ``logits``.
     """
     import torch
 
+    if uses_triton(logits.device, kernels):
+        from .kernels import mask_logits
+
+        mask_logits(logits, masks)
+        return logits
     width = logits.shape[1]
     covered = min(width, 32 * masks.shape[1] if size is None else size)
     if logits.device.type == "cpu":

@@ -23,7 +23,8 @@ from .token_classes import class_from_json, class_to_json, expand_classes, token
 if TYPE_CHECKING:
     import torch
 
-    from .device import DeviceAutomaton, Kernels
+    from .device import DeviceAutomaton
+    from .masked_logits import Kernels
 
 _LARGEST_BUDGET = 2**31 - 1  # more is no limit at all
 _SECTION = "constraint"  # of a saved token automaton
