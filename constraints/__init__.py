@@ -14,8 +14,8 @@ from .grammar_pdt import grammar_pdt
 from .image import image
 from .json_schema import json_schema, json_value
 from .literal import choice, literal
-from .one_token import one_token
 from .numerals import decimal, integer, number
+from .one_token import one_token
 from .quoted_text import quoted_text
 from .reasoning import Reasoned, ReasoningConstraint, reasoning
 from .regex import regex
@@ -57,15 +57,12 @@ __all__ = [
     "grammar",
     "grammar_pdt",
     "image",
-    "json_schema",
-    "json_value",
-    "literal",
-    "one_token",
     "integer",
     "json_schema",
     "json_value",
     "literal",
     "number",
+    "one_token",
     "optional",
     "paragraph_token",
     "quoted_text",
@@ -77,8 +74,8 @@ __all__ = [
     "substring_of",
     "text_token",
     "text_until",
-    "token_group",
     "time",
+    "token_group",
     "tools",
     "unquoted_text",
     "yaml_schema",

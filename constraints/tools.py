@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import SPECIAL, Constraint, LazyReport, ReportEntry, Text, to_bytes
@@ -21,6 +21,15 @@ from .tool_format import TOOL_FORMATS, ToolFormat
 
 _IDENTIFIER = "[a-zA-Z0-9]{9}"
 _MARK = SPECIAL.decode("utf-8", "surrogateescape")
+
+
+class _Options(TypedDict):
+    """Of json_schema."""
+
+    whitespace: str
+    key_order: Literal["schema", "any", "sorted"]
+    formats: bool
+    lenient: bool
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,7 @@ def tools(
     special: bool | None = None,
     strict: bool | None = None,
     whitespace: str = "flexible",
+    key_order: Literal["schema", "any", "sorted"] = "schema",
     formats: bool = True,
     lenient: bool = False,
 ) -> ToolsConstraint:
@@ -104,7 +114,8 @@ def tools(
         special: whether the convention's markers are special tokens of the vocabulary; None: as the convention has it
             (Mistral: yes; Hermes: no, although some tokenizers call ``<tool_call>`` special).
         strict: True or False in place of the definitions' own.
-        whitespace: of the arguments; see :func:`tokamata.json_schema`, as for the two that follow.
+        whitespace: of the arguments; see :func:`tokamata.json_schema`, as for the three that follow.
+        key_order: of the arguments.
         formats: whether ``format`` restricts strings.
         lenient: widen what cannot be enforced exactly.
 
@@ -119,7 +130,8 @@ def tools(
         raise ValueError("tools: in this convention calls are all of the text, so nothing comes before; pass text=None")
     if not callable_tools:
         return ToolsConstraint(free, [], chosen)
-    arguments = [_arguments(tool, whitespace, formats, lenient) for tool in callable_tools]
+    options: _Options = {"whitespace": whitespace, "key_order": key_order, "formats": formats, "lenient": lenient}
+    arguments = [_arguments(tool, options) for tool in callable_tools]
     call = any_of([_call(chosen, tool, schema) for tool, schema in zip(callable_tools, arguments, strict=True)])
     cut = len(chosen.trigger)
     first = any_of([_phrase((begin + chosen.before)[cut:], chosen) for begin in chosen.begin])
@@ -179,11 +191,11 @@ def _call(chosen: ToolFormat, tool: ToolDefinition, arguments: Constraint) -> Co
     return sequence(*parts, _phrase(chosen.after, chosen))
 
 
-def _arguments(tool: ToolDefinition, whitespace: str, formats: bool, lenient: bool) -> Constraint:
+def _arguments(tool: ToolDefinition, options: _Options) -> Constraint:
     try:
-        made: Constraint = json_schema(tool.parameters, whitespace=whitespace, formats=formats, lenient=lenient)
+        made: Constraint = json_schema(tool.parameters, **options)
         if not (isinstance(tool.parameters, Mapping) and tool.parameters.get("type") == "object"):
-            made = made & json_schema({"type": "object"}, whitespace=whitespace, formats=formats, lenient=lenient)
+            made = made & json_schema({"type": "object"}, **options)
     except (ConstraintError, LimitError, TypeError) as error:
         raise type(error)(f'tools: at "{tool.place}", the schema of {tool.name!r}: {error}') from None
     return made

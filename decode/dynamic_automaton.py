@@ -6,7 +6,10 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from .._core import ByteState
 from .._core import TokenAutomaton as NativeTokenAutomaton
@@ -23,7 +26,16 @@ _REMEMBERED = 256  # answers for each place
 _PART_BYTES = 4 << 20  # of masks for each answer
 _REMEMBERED_ENDS = 1024
 _MARK = SPECIAL.decode("utf-8", "surrogateescape")
-Ends = list[tuple[int, bool, bytes]]
+# Node, whether the part can go on, whether no token does, bytes from a node on, which of the nodes.
+Ends = list[tuple[int, bool, bool, bytes, int]]
+
+
+class _Start(NamedTuple):
+    """Where a part begins."""
+
+    state: ByteState
+    goes_on: bool
+    is_final: bool
 
 
 class DynamicAutomaton:
@@ -37,9 +49,11 @@ class DynamicAutomaton:
 
     __slots__ = (
         "_answers",
-        "_ends",
+        "_fixed",
+        "_known_ends",
         "_limits",
         "_lock",
+        "_most",
         "_names",
         "_plan",
         "_static",
@@ -66,15 +80,23 @@ class DynamicAutomaton:
         self._limits = limits
         self._plan = make_plan(constraint.part)
         self._lock = threading.Lock()
-        self._answers: list[OrderedDict[Hashable, NativeTokenAutomaton | None]] = [
-            OrderedDict() for _ in self._plan.parts
-        ]
-        self._ends: OrderedDict[tuple[int, int], tuple[ByteState, Ends, bool]] = OrderedDict()
+        self._answers: list[OrderedDict[Hashable, _Start | None]] = [OrderedDict() for _ in self._plan.parts]
+        self._known_ends: OrderedDict[tuple[int, int], tuple[ByteState, Ends, bool]] = OrderedDict()
         self._names = [re.escape(_MARK + name + _MARK) for name in sorted(constraint.special_tokens)]
         self._static = {
             i: self._compiled(part) for i, part in enumerate(self._plan.parts) if isinstance(part, Constraint)
         }
         self._plan.drop({i for i, automaton in self._static.items() if automaton is None})
+        self._most = [
+            min((p.max_places for i in after.parts if isinstance(p := self._plan.parts[i], Place)), default=1 << 20)
+            for after in self._plan.following
+        ]
+        # What begins where no callback is asked, by the identity of what follows.
+        self._fixed: dict[int, tuple[list[Reading], bool]] = {}
+        nowhere = TextSoFar(self, b"")
+        for following in self._plan.following:
+            if not self._asks(following):
+                self._fixed[id(following)] = self._enter(following, nowhere, b"")
         if not self._plan.first.parts and not self._plan.first.end:
             raise ConstraintError(
                 f"compile: {constraint.source} is empty: every way through it has a part without members; check what "
@@ -123,6 +145,32 @@ class DynamicAutomaton:
 
     def _enter(self, following: Following, text: TextSoFar, path: bytes) -> tuple[list[Reading], bool]:
         """Readings that begin behind a path that leads on from the text, and whether the text may end there."""
+        if fixed := self._fixed.get(id(following)):
+            return fixed
+        if len(following.parts) == 1:  # mostly
+            (part,) = following.parts
+            start = self._static[part] if part in self._static else self._answer(part, text.shown(path))
+            if start is None:
+                return [], following.end
+            if not start.is_final:
+                return [(part, start.state)], following.end
+        return self._enter_all(following, text, path)
+
+    def _asks(self, following: Following) -> bool:
+        """Whether a callback may have to be asked to know what begins."""
+        seen: set[int] = set()
+        stack = list(following.parts)
+        while stack:
+            part = stack.pop()
+            start = self._static.get(part)
+            if start is None:
+                return True
+            if start.is_final and part not in seen:
+                stack += self._plan.following[part].parts
+            seen.add(part)
+        return False
+
+    def _enter_all(self, following: Following, text: TextSoFar, path: bytes) -> tuple[list[Reading], bool]:
         readings: list[Reading] = []
         end = following.end
         seen: set[int] = set()
@@ -132,46 +180,47 @@ class DynamicAutomaton:
             if part in seen:
                 continue
             seen.add(part)
-            automaton = self._static[part] if part in self._static else self._answer(part, text.shown(path))
-            if automaton is None:
+            start = self._static[part] if part in self._static else self._answer(part, text.shown(path))
+            if start is None:
                 continue
-            state = ByteState(automaton)
-            if state.goes_on:
-                readings.append((part, state))
-            if state.is_final:
+            if start.goes_on:
+                readings.append((part, start.state))
+            if start.is_final:
                 end |= self._plan.following[part].end
                 stack += reversed(self._plan.following[part].parts)
         return readings, end
 
-    def _ends_of(self, part: int, state: ByteState, node: int) -> Ends:
-        """Where tokens can leave the part; see ByteState.ends."""
-        places = [self._plan.parts[p] for p in self._plan.following[part].parts]
-        most = min((p.max_places for p in places if isinstance(p, Place)), default=1 << 20)
-        key = state.key
-        with self._lock:
-            known = self._ends.get(key) if node == 0 else None
-            if known:
-                self._ends.move_to_end(key)
-        if known:
-            ends, complete = known[1], known[2]
+    def _ends(self, part: int, state: ByteState, nodes: list[int], row: npt.NDArray[np.int32]) -> Ends:
+        """Where tokens from some nodes on can leave the part; sets the bits of those that stay. See ByteState.ends."""
+        most = self._most[part]
+        if nodes != [0]:
+            ends, complete = state.ends(nodes, most, row)
         else:
-            ends, complete = state.ends(node, most)
-            if node == 0:
+            key = state.key
+            with self._lock:
+                known = self._known_ends.get(key)
+                if known:
+                    self._known_ends.move_to_end(key)
+            if known:
+                _, ends, complete = known
+            else:
+                ends, complete = state.ends(nodes, most)
                 with self._lock:
-                    self._ends[state.key] = (state, ends, complete)
-                    if len(self._ends) > _REMEMBERED_ENDS:
-                        self._ends.popitem(last=False)
+                    self._known_ends[state.key] = (state, ends, complete)
+                    if len(self._known_ends) > _REMEMBERED_ENDS:
+                        self._known_ends.popitem(last=False)
+            state.add_mask([at for at, goes_on, _, _, _ in ends if not goes_on], row)
         if not complete:
-            names = ", ".join(repr(p.name) for p in places if isinstance(p, Place))
+            places = [self._plan.parts[p] for p in self._plan.following[part].parts]
+            names = ", ".join(repr(p.name) for p in places if isinstance(p, Place)) or "another"
             raise LimitError(
-                f"dynamic: the limit max_places={most} was reached: within one token the part before "
-                f"{names or 'another'} can end in more ways; let it end with a phrase of its own, or pass max_places "
-                "to tokamata.dynamic"
+                f"dynamic: the limit max_places={most} was reached: within one token the part before {names} can end "
+                "in more ways; let it end with a phrase of its own, or pass max_places to tokamata.dynamic"
             )
         return ends
 
-    def _answer(self, part: int, shown: str) -> NativeTokenAutomaton | None:
-        """The automaton of what a callback allows here; None where that is nothing."""
+    def _answer(self, part: int, shown: str) -> _Start | None:
+        """The beginning of what a callback allows here; None where that is nothing."""
         place = self._plan.parts[part]
         assert isinstance(place, Place)
         key: Hashable = shown if place.key is None else self._asked(place, place.key, shown, "key")
@@ -180,12 +229,12 @@ class DynamicAutomaton:
             if key in answers:
                 answers.move_to_end(key)
                 return answers[key]
-        automaton = self._made(place, self._asked(place, place.callback, shown, "callback"), shown)
+        start = self._made(place, self._asked(place, place.callback, shown, "callback"), shown)
         with self._lock:
-            answers[key] = automaton
+            answers[key] = start
             if len(answers) > _REMEMBERED:
                 answers.popitem(last=False)
-        return automaton
+        return start
 
     def _asked(self, place: Place, function: Any, shown: str, what: str) -> Any:
         try:
@@ -198,7 +247,7 @@ class DynamicAutomaton:
                 f"dynamic {place.name!r}: the {what} raised {type(error).__name__}: {error}; {_after(shown)}"
             ) from error
 
-    def _made(self, place: Place, answer: object, shown: str) -> NativeTokenAutomaton | None:
+    def _made(self, place: Place, answer: object, shown: str) -> _Start | None:
         if isinstance(answer, (str, bytes)):
             answer = literal(answer)
         problem = ""
@@ -215,15 +264,18 @@ class DynamicAutomaton:
             raise ConstraintError(f"dynamic {place.name!r}: {problem}; {_after(shown)}")
         assert isinstance(answer, Constraint)
         try:
-            return None if answer.is_empty() else self._compiled(answer)
+            return self._compiled(answer)
         except (ConstraintError, LimitError) as error:
             raise type(error)(f"dynamic {place.name!r}: {error}; {_after(shown)}") from error
 
-    def _compiled(self, constraint: Constraint) -> NativeTokenAutomaton | None:
+    def _compiled(self, constraint: Constraint) -> _Start | None:
+        if constraint.is_empty():
+            return None
         language = constraint._native
         if self._limits is not None:
             language = language.with_limits(self._limits._native())
-        return None if constraint.is_empty() else NativeTokenAutomaton(language, self._tokens._native, _PART_BYTES)
+        state = ByteState(NativeTokenAutomaton(language, self._tokens._native, _PART_BYTES))
+        return _Start(state, state.goes_on, state.is_final)
 
     def _shown(self, data: bytes) -> str:
         """A text as callbacks get it."""

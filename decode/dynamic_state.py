@@ -107,24 +107,32 @@ class DynamicState:
         if position.finished:
             return row
         text = TextSoFar(automaton, bytes(self._text))
-        work = [(part, state, 0, b"") for part, state in position.readings]
-        seen = {(part, state.key, 0) for part, state in position.readings}
+        work: list[tuple[int, ByteState, dict[int, bytes]]] = []  # parts that are read from nodes on, with their paths
+        work += [(part, state, {0: b""}) for part, state in position.readings]
+        done: set[tuple[int, tuple[int, int], int]] = set()
         while work:
-            part, state, node, path = work.pop()
+            part, state, paths = work.pop()
             following = automaton._following(part)
-            if not following.parts:
-                state.add_tokens(node, [], row)
-                continue
-            ends = automaton._ends_of(part, state, node)
-            state.add_tokens(node, [at for at, goes_on, _ in ends if not goes_on], row)
-            for at, goes_on, more in ends:
-                readings, end = automaton._enter(following, text, path + more)
-                if not goes_on and (readings or end):
-                    state.add_tokens_at(at, row)
-                for next_part, next_state in readings:
-                    if (key := (next_part, next_state.key, at)) not in seen:
-                        seen.add(key)
-                        work.append((next_part, next_state, at, path + more))
+            nodes = [node for node in paths if (part, state.key, node) not in done]
+            done |= {(part, state.key, node) for node in nodes}
+            if not following.parts and nodes == [0]:
+                state.add_mask([], row)
+            elif not following.parts:
+                state.add_tokens(nodes, row)
+            else:
+                entered: dict[tuple[int, tuple[int, int]], tuple[int, ByteState, dict[int, bytes]]] = {}
+                last = []
+                for at, goes_on, leaf, more, origin in automaton._ends(part, state, nodes, row):
+                    path = paths[nodes[origin]] + more
+                    readings, end = automaton._enter(following, text, path)
+                    if not goes_on and (readings or end):
+                        last.append(at)
+                    if not leaf:
+                        for next_part, next_state in readings:
+                            key = (next_part, next_state.key)
+                            entered.setdefault(key, (next_part, next_state, {}))[2][at] = path
+                state.add_tokens_at(last, row)
+                work += entered.values()
         if position.end:
             for token in automaton.vocabulary.eos_token_ids:
                 row.view(np.uint32)[token // 32] |= np.uint32(1 << token % 32)

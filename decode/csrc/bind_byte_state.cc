@@ -6,6 +6,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -50,38 +51,57 @@ void BindByteState(nb::module_& m) {
       .def("begins_marker", &ByteState::BeginsMarker, "byte"_a)
       .def(
           "ends",
-          [](const ByteState& self, uint32_t node, size_t most) {
+          [](const ByteState& self, const std::vector<uint32_t>& nodes, size_t most, std::optional<Words> row) {
+            uint32_t* words = row ? RowOf(self, *row) : nullptr;
             bool complete;
             std::vector<ByteState::End> ends;
             {
               nb::gil_scoped_release release;
-              ends = self.Ends(node, most, &complete);
+              ends = self.Ends(nodes, most, words, &complete);
             }
             nb::list out;
             for (const auto& e : ends)
-              out.append(nb::make_tuple(e.node, e.goes_on, nb::bytes(e.bytes.data(), e.bytes.size())));
+              out.append(nb::make_tuple(e.node, e.goes_on, e.leaf, nb::bytes(e.bytes.data(), e.bytes.size()), e.from));
             return nb::make_tuple(out, complete);
           },
-          "node"_a, "most"_a,
-          nb::sig("def ends(self, node: int, most: int) -> tuple[list[tuple[int, bool, bytes]], bool]"),
-          "Places inside tokens where the part can end, as (node, whether it can go on, bytes); whether these are all.")
+          "nodes"_a, "most"_a, "row"_a = nb::none(),
+          nb::sig("def ends(self, nodes: collections.abc.Sequence[int], most: int, "
+                  "row: numpy.typing.NDArray[numpy.int32] | None = None) -> "
+                  "tuple[list[tuple[int, bool, bool, bytes, int]], bool]"),
+          "Places inside tokens where the part can end, as (node, whether it can go on, leaf, bytes, from which of the\n"
+          "nodes), and whether these are all; the bits of the other tokens that are allowed are set.")
       .def(
-          "add_tokens",
-          [](const ByteState& self, uint32_t node, const std::vector<uint32_t>& left_out, const Words& row) {
+          "add_mask",
+          [](const ByteState& self, const std::vector<uint32_t>& left_out, const Words& row) {
             uint32_t* words = RowOf(self, row);
             nb::gil_scoped_release release;
-            self.AddTokens(node, left_out, words);
+            self.AddMask(left_out, words);
           },
-          "node"_a, "left_out"_a, "row"_a,
-          nb::sig("def add_tokens(self, node: int, left_out: collections.abc.Sequence[int], "
+          "left_out"_a, "row"_a,
+          nb::sig("def add_mask(self, left_out: collections.abc.Sequence[int], "
                   "row: numpy.typing.NDArray[numpy.int32]) -> None"),
-          "Set the bits of the tokens below a node that are allowed; those at the nodes left out are not.")
+          "Set the bits of the tokens that are allowed; those that end at the nodes left out are not.")
+      .def(
+          "add_tokens",
+          [](const ByteState& self, const std::vector<uint32_t>& nodes, const Words& row) {
+            uint32_t* words = RowOf(self, row);
+            nb::gil_scoped_release release;
+            self.AddTokens(nodes, words);
+          },
+          "nodes"_a, "row"_a,
+          nb::sig("def add_tokens(self, nodes: collections.abc.Sequence[int], "
+                  "row: numpy.typing.NDArray[numpy.int32]) -> None"),
+          "Set the bits of the tokens below some nodes that are allowed.")
       .def(
           "add_tokens_at",
-          [](const ByteState& self, uint32_t node, const Words& row) { self.AddTokensAt(node, RowOf(self, row)); },
-          "node"_a, "row"_a,
-          nb::sig("def add_tokens_at(self, node: int, row: numpy.typing.NDArray[numpy.int32]) -> None"),
-          "Set the bits of the tokens that end at a node.");
+          [](const ByteState& self, const std::vector<uint32_t>& nodes, const Words& row) {
+            uint32_t* words = RowOf(self, row);
+            for (uint32_t node : nodes) self.AddTokensAt(node, words);
+          },
+          "nodes"_a, "row"_a,
+          nb::sig("def add_tokens_at(self, nodes: collections.abc.Sequence[int], "
+                  "row: numpy.typing.NDArray[numpy.int32]) -> None"),
+          "Set the bits of the tokens that end at some nodes.");
 }
 
 }  // namespace tokamata

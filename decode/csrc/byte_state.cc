@@ -86,47 +86,52 @@ void ByteState::ForEachLiveNode(uint32_t root, F visit) const {
   }
 }
 
-std::vector<ByteState::End> ByteState::Ends(uint32_t node, size_t most, bool* complete) const {
+std::vector<ByteState::End> ByteState::Ends(const std::vector<uint32_t>& nodes, size_t most, uint32_t* row,
+                                            bool* complete) const {
   return WithRoom([&] {
     std::vector<End> ends;
     const Trie& trie = Tokens();
     DelayedAcceptor& acceptor = automaton_->Acceptor();
-    const uint32_t base = trie.nodes[node].depth;
     std::string bytes;
     *complete = true;
-    ForEachLiveNode(node, [&](uint32_t n, State q) {
-      bytes.resize(trie.nodes[n].depth - base);
-      bytes.back() = static_cast<char>(trie.nodes[n].byte);
-      if (!acceptor.IsFinal(q)) return true;
-      const bool goes_on = acceptor.Live(q).Count() != 0;
-      if (goes_on && trie.nodes[n].end == n + 1) return true;  // a token that ends here is allowed anyway
-      if (ends.size() == most) return *complete = false;
-      ends.push_back({n, goes_on, bytes});
-      return true;
-    });
+    for (uint32_t i = 0; i < nodes.size() && *complete; ++i) {
+      const uint32_t base = trie.nodes[nodes[i]].depth;
+      ForEachLiveNode(nodes[i], [&](uint32_t n, State q) {
+        bytes.resize(trie.nodes[n].depth - base);
+        bytes.back() = static_cast<char>(trie.nodes[n].byte);
+        const bool final = acceptor.IsFinal(q), goes_on = !final || acceptor.Live(q).Count() != 0;
+        const bool leaf = trie.nodes[n].end == n + 1;
+        if (goes_on && row) AddTokensAt(n, row);
+        if (!final || (goes_on && leaf)) return true;  // a token that ends here is allowed anyway
+        if (ends.size() == most) return *complete = false;
+        ends.push_back({n, goes_on, leaf, bytes, i});
+        return true;
+      });
+    }
     return ends;
   });
 }
 
-void ByteState::AddTokens(uint32_t node, const std::vector<uint32_t>& left_out, uint32_t* row) const {
+void ByteState::AddMask(const std::vector<uint32_t>& left_out, uint32_t* row) const {
   WithRoom([&] {
     const Trie& trie = Tokens();
-    if (node == 0) {
-      std::vector<uint32_t> mask(Words());
-      automaton_->FillMask(state_, mask.data());
-      const auto clear = [&mask](uint32_t id) { mask[id >> 5] &= ~(1u << (id & 31)); };
-      for (uint32_t id : automaton_->Tokens().EosIds()) clear(id);
-      for (uint32_t n : left_out)
-        for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i) clear(trie.order[i]);
-      for (uint32_t i = 0; i < mask.size(); ++i) row[i] |= mask[i];
-      return;
-    }
-    auto out = left_out.begin();
-    ForEachLiveNode(node, [&](uint32_t n, State) {
-      while (out != left_out.end() && *out < n) ++out;
-      if (out == left_out.end() || *out != n) AddTokensAt(n, row);
-      return true;
-    });
+    std::vector<uint32_t> mask(Words());
+    automaton_->FillMask(state_, mask.data());
+    const auto clear = [&mask](uint32_t id) { mask[id >> 5] &= ~(1u << (id & 31)); };
+    for (uint32_t id : automaton_->Tokens().EosIds()) clear(id);
+    for (uint32_t n : left_out)
+      for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i) clear(trie.order[i]);
+    for (uint32_t i = 0; i < mask.size(); ++i) row[i] |= mask[i];
+  });
+}
+
+void ByteState::AddTokens(const std::vector<uint32_t>& nodes, uint32_t* row) const {
+  WithRoom([&] {
+    for (uint32_t node : nodes)
+      ForEachLiveNode(node, [&](uint32_t n, State) {
+        AddTokensAt(n, row);
+        return true;
+      });
   });
 }
 

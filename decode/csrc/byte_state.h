@@ -36,15 +36,19 @@ class ByteState {
   struct End {
     uint32_t node;
     bool goes_on;       // whether the part can go on behind it
-    std::string bytes;  // from the node of the question
+    bool leaf;          // whether all tokens that come here end here
+    std::string bytes;  // from the node that was asked about
+    uint32_t from;      // which of the nodes that were asked about
   };
   // The places below a node where the part can end and it matters what follows: tokens go on there, or the part cannot.
   // At most `most`; *complete tells whether these are all. O(nodes of the subtree that are live).
-  std::vector<End> Ends(uint32_t node, size_t most, bool* complete) const;
-  // Sets the bits of the tokens below a node (0: of all tokens) that lead to a live state, but for EOS and those that end
-  // at the nodes left out, which are in order.
-  void AddTokens(uint32_t node, const std::vector<uint32_t>& left_out, uint32_t* row) const;
-  // Sets the bits of the tokens that end at the node itself.
+  // Where row is not null, sets the bits of the other tokens that lead to a live state.
+  std::vector<End> Ends(const std::vector<uint32_t>& nodes, size_t most, uint32_t* row, bool* complete) const;
+  // Sets the bits of all tokens that lead to a live state, but for EOS and those that end at the nodes left out.
+  void AddMask(const std::vector<uint32_t>& left_out, uint32_t* row) const;
+  // Sets the bits of the tokens below some nodes that lead to a live state.
+  void AddTokens(const std::vector<uint32_t>& nodes, uint32_t* row) const;
+  // Sets the bits of the tokens that end at a node itself.
   void AddTokensAt(uint32_t node, uint32_t* row) const;
 
  private:

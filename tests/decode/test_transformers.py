@@ -265,3 +265,18 @@ def test_assisted_generation_writes_what_the_model_alone_does(kind: str, vocabul
         text, ended = text_of(written[1])
         assert ended
         assert WORDS.accepts(text)
+
+
+def test_places_that_callbacks_fill_in() -> None:
+    tokens = tokamata.Vocabulary([None, None, None, *(bytes([b]) for b in range(256))], eos_token_ids=[EOS])
+    made = tokamata.regex("[ab]{1,3}") + "-" + tokamata.dynamic(lambda text: text[:-1][::-1]) + "!"
+    processor = ConstrainedLogitsProcessor(tokamata.compile(made, tokens), prompt_length=5)
+    model = model_of("llama", 259)
+    ids = model.generate(
+        prompts(2), max_new_tokens=10, num_beams=2, do_sample=False, logits_processor=[processor], pad_token_id=PAD
+    )
+    for row in ids[:, 5:].tolist():
+        text = bytes(t - 3 for t in row if t > 2).decode()
+        first, _, second = text.partition("-")
+        assert second == first[::-1] + "!"
+        assert row[len(text)] == EOS

@@ -120,7 +120,9 @@ def test_the_memory_benchmark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert all(0 < float(cell) < 1000 for cell in row[3:-1])
 
 
-@pytest.mark.parametrize("name", ["masks", "first_mask", "json_schema", "algebra", "memory", "terminals", "grammar"])
+@pytest.mark.parametrize(
+    "name", ["masks", "first_mask", "json_schema", "algebra", "memory", "terminals", "grammar", "chat"]
+)
 def test_the_benchmarks_run_quickly(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -1,0 +1,119 @@
+"""Masks of chat constraints: free text, reasoning, structural tags, tool calls, and places that callbacks fill in.
+
+    python examples/benchmarks/chat.py [--vocabulary deepseek] [--csv chat.csv] [--plot chat.svg]
+
+Each repeat compiles the constraint anew and goes through the tokens of a text twice. "build": from Python values to the
+first mask, processor time, best of the repeats; "fresh": masks of the first walk, most of which are of states that were
+seen before in the same text; "again": those of the second. Times are microseconds, for each place the least of the
+repeats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from common import (
+    FOX,
+    Session,
+    Tokamata,
+    Walk,
+    chosen,
+    console,
+    parser,
+    plot_bars,
+    table_of,
+    token_index,
+    tokenize,
+    vocabulary,
+    walk,
+    write_csv,
+)
+
+import tokamata
+
+TOOL = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"enum": ["C", "F"]}},
+    "required": ["city", "days"],
+    "additionalProperties": False,
+}
+FUNCTIONS = [(f"<function=f{i}>", tokamata.json_schema({"type": "object"}), "</function>") for i in range(10)]
+PROSE = (FOX + "Is 3 < 4? </ no, <b>not</b> quite.\n") * 8
+CALL = '<tool_call>\n{"name": "get_weather_0", "arguments": {"city": "Paris", "days": 12, "unit": "C"}}\n</tool_call>'
+OBJECT = tokamata.json_schema({"type": "object"})
+NAMES = [name for name in dir(math) if not name.startswith("_")]
+
+
+def definitions(count: int) -> list[dict[str, Any]]:
+    return [{"type": "function", "function": {"name": f"get_weather_{i}", "parameters": TOOL}} for i in range(count)]
+
+
+def names() -> tokamata.Constraint:
+    return tokamata.dynamic(lambda text: tokamata.choice(NAMES), key=lambda text: None, name="names")
+
+
+# What is built, and a member.
+CASES: dict[str, tuple[Callable[[], tokamata.Constraint], str]] = {
+    "free text": (lambda: tokamata.free_text(), PROSE),
+    "without </think>": (lambda: tokamata.free_text("</think>"), PROSE),
+    "reasoning": (lambda: tokamata.reasoning(OBJECT), f'<think>{PROSE}</think>\n\n{{"a": [1, 2]}}'),
+    "10 tags": (
+        lambda: tokamata.structural_tags(FUNCTIONS, ["<function="]),
+        PROSE + '<function=f3>{"a": [1, 2]}</function>' + PROSE,
+    ),
+    "2 triggers": (
+        lambda: tokamata.structural_tags([("```json\n", OBJECT, "\n```"), ("<n>", tokamata.regex("[0-9]+"), "</n>")]),
+        PROSE + '```json\n{"a": [1, 2]}\n```' + PROSE + "<n>12</n>",
+    ),
+    "1 tool": (lambda: tokamata.tools(definitions(1)), PROSE + (CALL + "\n") * 5 + CALL),
+    "20 tools": (lambda: tokamata.tools(definitions(20)), PROSE + (CALL + "\n") * 5 + CALL),
+    "100 tools, required": (lambda: tokamata.tools(definitions(100), tool_choice="required"), (CALL + "\n") * 5 + CALL),
+    "callback": (lambda: "y = math." + names() + tokamata.regex(r"\([a-z, ]*\)\n"), "y = math.hypot(a, b)\n"),
+    "callback in tags": (lambda: tokamata.structural_tags([("math.", names(), "")]), "x = math.sin(y)\ny = 2\n" * 8),
+}
+
+
+class Built(Tokamata):
+    """Our engine on constraints that are built by name."""
+
+    def case(self, name: str) -> Session:
+        """From Python values to a session at its start."""
+        return self._start(CASES[name][0]())
+
+
+def main() -> None:
+    assert __doc__
+    asked = parser(__doc__).parse_args()
+    name, tokens = vocabulary(asked)
+    engine, index = Built(tokens), token_index(tokens)
+    columns = ("tokens", "build", "fresh mean", "fresh p99", "again mean", "again p99")
+    table = table_of(f"µs of masks ({name}, {len(tokens):,} tokens)", ("constraint",), columns)
+    figures: list[dict[str, object]] = []
+    bars: dict[str, dict[str, float]] = {"fresh": {}, "again": {}}
+    for case in chosen(asked, CASES, ("reasoning", "1 tool", "callback")):
+        path = tokenize(index, CASES[case][1].encode())
+        went = Walk()
+        for _ in range(1 if asked.quick else asked.repeat):
+            walk(engine, engine.case, case, path, went)
+        if went.error:
+            table.add_row(case, str(len(path)), f"failed: {went.error}")
+            continue
+        again = np.min(went.again, axis=0)
+        values = (min(went.first), *of(went.masks), *of(again))
+        table.add_row(case, str(len(path)), *(f"{value:,.2f}" for value in values))
+        figures.append({"constraint": case} | dict(zip(columns, (len(path), *values), strict=True)))
+        bars["fresh"][case], bars["again"][case] = values[1], values[3]
+    console().print(table)
+    write_csv(asked.csv, figures)
+    plot_bars(asked.plot, f"Masks of chat constraints, {name}", "µs, mean", bars)
+
+
+def of(times: np.ndarray) -> tuple[float, float]:
+    return float(times.mean()), float(np.percentile(times, 99))
+
+
+if __name__ == "__main__":
+    main()
