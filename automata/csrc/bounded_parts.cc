@@ -152,6 +152,7 @@ int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star) {
   int64_t most = -1;
   if (!pool->MayBeEmpty(x)) {
     if (Part(pool, x, star)) most = DistanceOf(*pool, x).most;
+    if (most >= kFar) most = Search(pool, x, star);
   } else if (searches_failed_ < kMostFailures) {
     most = Search(pool, x, star);
     searches_failed_ += most < 0;
@@ -176,6 +177,36 @@ bool BoundedParts::HasMember(Expressions* pool, Expr e) {
     if (DistanceOf(*pool, x).least <= pool->High(count) && Part(pool, x, star)) return true;
   }
   return false;
+}
+
+Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length) {
+  if (!pool->MayBeEmpty(e)) return e;
+  if (pool->Kind(e) == ExprKind::kConcat && pool->Kind(pool->Head(e)) == ExprKind::kBytes)
+    return pool->Concat(pool->Head(e), WithoutBounds(pool, pool->Tail(e), length));
+  if (pool->Kind(e) != ExprKind::kUnion) return WithoutBound(pool, e, length);
+  std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
+  for (Expr& m : members) m = WithoutBounds(pool, m, length);
+  return pool->Union(std::move(members));
+}
+
+Expr BoundedParts::WithoutBound(Expressions* pool, Expr e, uint32_t length) {
+  const bool concat = pool->Kind(e) == ExprKind::kConcat;
+  const Expr both = concat ? pool->Head(e) : e, rest = concat ? pool->Tail(e) : kEpsilonExpr;
+  if (pool->Kind(both) != ExprKind::kIntersect) return e;
+  const std::vector<Expr> members(pool->Members(both), pool->Members(both) + pool->NumMembers(both));
+  for (Expr count : members) {
+    if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(count) || pool->Low(count) > 1) continue;
+    if (pool->High(count) == kUnbounded || pool->High(count) <= length || pool->Nullable(pool->Body(count))) continue;
+    std::vector<Expr> others;
+    for (Expr m : members)
+      if (m != count) others.push_back(m);
+    const Expr x = pool->Intersect(std::move(others));
+    if (pool->Low(count) && pool->Nullable(x)) continue;
+    const int64_t most = MostToEnd(pool, x, pool->Star(pool->Body(count)));
+    if (most < 0 || most + length > pool->High(count)) continue;
+    return pool->Concat(x, rest);
+  }
+  return e;
 }
 
 bool BoundedParts::Find(Expressions* pool, Expr e, Split* split) {

@@ -21,17 +21,18 @@ namespace tokamata {
 struct LoopShape {
   ByteSet ascii;
   bool non_ascii = false;
-  // Without non_ascii: all characters from U+0080 but some that are white space (kWideSpaces). A promise about all
-  // others: texts that contain one of these must be run.
+  // Without non_ascii: all characters from U+0080 but some of kWideSpaces. A promise about all others: texts that
+  // contain one of these must be run.
   bool all_but_spaces = false;
   uint32_t low = 0, high = 0;  // characters until the rest may begin, and at most; high may be kUnboundedLoop
   ByteSet rest_first;          // first bytes of what follows the loop
   ByteSet body_first;          // first bytes of one more turn of the loop
 };
-// White space and line terminators from U+0080, as ECMA-262 has them: what \S and . leave out.
-constexpr std::pair<uint32_t, uint32_t> kWideSpaces[] = {{0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
+// What common classes leave out from U+0080 on: white space and line terminators as ECMA-262 has them (\S and .), and
+// control characters and noncharacters, which may not stand in YAML as themselves.
+constexpr std::pair<uint32_t, uint32_t> kWideSpaces[] = {{0x80, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
                                                          {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
-                                                         {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
+                                                         {0x3000, 0x3000}, {0xFEFF, 0xFEFF}, {0xFFFE, 0xFFFF}};
 constexpr uint32_t kUnboundedLoop = 0xffffffff;
 
 // A place among the texts that a state reads (see DelayedAcceptor::Texts); means something to its producer only.
@@ -94,6 +95,9 @@ class DelayedAcceptor {
   // Whether a longer text that both of them allow is surely allowed in q; false where q is not the state that Bounded
   // was asked about last.
   virtual bool BoundedAllows(State, std::string_view) { return false; }
+  // A state that allows the same strings of at most `length` bytes as q, without what bounds q's length further on; q
+  // where there is none.
+  virtual State Unbounded(State q, uint32_t) { return q; }
   // Whether q surely neither counts nor reads texts nor has alternatives that do; quick.
   virtual bool Plain(State) { return false; }
   // Whether q reads some texts, such as the keys of an object, or else what *model reads (kDead: nothing); fills *model

@@ -109,16 +109,22 @@ const ExpressionAcceptor::LoopCharacters& ExpressionAcceptor::CharactersOf(Expr 
   return characters_.emplace(body, c).first->second;
 }
 
-// Whether every byte that begins a character from U+0080 leads where it leads with all characters or without spaces.
+// Whether every byte that begins a character from U+0080 leads where it leads with all characters, without line
+// separators, without ECMA-262's spaces or without what YAML leaves out.
 bool ExpressionAcceptor::AllButSpaces(const std::vector<Expressions::Term>& steps) {
   ByteSet missing = ByteSet::Range(0xC2, 0xF4);
   for (const auto& t : steps) missing = missing - t.bytes;
   if (missing.Any()) return false;
   if (non_ascii_step_[1].empty()) {
-    CodePointRanges spaces(std::begin(kWideSpaces), std::end(kWideSpaces)), lines{{0x2028, 0x2029}};
-    for (CodePointRanges* left_out : {&lines, &spaces}) {
-      left_out->emplace_back(0, 0x7F);
-      pool_->Step(pool_->Characters(ComplementRanges(*left_out)), &non_ascii_step_[left_out == &lines ? 1 : 2]);
+    const CodePointRanges left_out[] = {
+        {{0x2028, 0x2029}},
+        {{0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
+         {0x3000, 0x3000}, {0xFEFF, 0xFEFF}},
+        {{0x80, 0x9F}, {0x2028, 0x2029}, {0xFEFF, 0xFEFF}, {0xFFFE, 0xFFFF}}};
+    size_t next = 1;
+    for (CodePointRanges ranges : left_out) {
+      ranges.emplace_back(0, 0x7F);
+      pool_->Step(pool_->Characters(ComplementRanges(ranges)), &non_ascii_step_[next++]);
     }
   }
   missing = ByteSet::Range(0xC2, 0xF4);
@@ -138,7 +144,7 @@ bool ExpressionAcceptor::OnlySpacesBeyondAscii(Expr e) {
     uint32_t code_point;
     int missing;
   };
-  constexpr size_t kMost = 64;  // there are 25 such characters
+  constexpr size_t kMost = 64;  // there are 59 such characters
   std::vector<Partial> work{{e, 0, -1}};
   std::vector<Expressions::Term> steps;
   bool only = true;
@@ -192,13 +198,18 @@ DelayedAcceptor::State ExpressionAcceptor::AfterLoop(State q, uint32_t count) {
 DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   Repetition r;
-  if (!SplitRepetition(Source(q), &r)) return q;
+  if (!SplitRepetition(Source(q), &r)) return Unbounded(q, length);
   // Every turn of the loop reads a byte (a nullable body counts down no slower), so counters above the length are alike.
   const uint32_t low = std::min(r.low, length + 1);
   uint32_t high = r.high;
   if (high != kUnbounded && high > length + 1) high = std::max(low, length + 1);
   if (low == r.low && high == r.high) return q;
   return StateOf(pool_->Concat(pool_->Repeat(r.body, low, high), r.rest));
+}
+
+DelayedAcceptor::State ExpressionAcceptor::Unbounded(State q, uint32_t length) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return StateOf(pool_->Parts().WithoutBounds(pool_.get(), Source(q), length));
 }
 
 bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) {

@@ -58,6 +58,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;
   bool BoundedAllows(State q, std::string_view text) override;
+  State Unbounded(State q, uint32_t length) override;
   bool Plain(State q) override;
   bool Texts(State q, State* model, TextNode* node) override;
   void ForEachText(const TextNode& node, const ByteSet& first, const TextVisitor& visit) override;
@@ -92,8 +93,8 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   std::vector<Expressions::Term> steps_;
   bool OnlySpacesBeyondAscii(Expr e);
   bool AllButSpaces(const std::vector<Expressions::Term>& steps);
-  // Of all characters from U+0080, without line separators, without spaces; made on first use.
-  std::vector<Expressions::Term> non_ascii_step_[3];
+  // Of all characters from U+0080, and without those that common classes leave out; made on first use.
+  std::vector<Expressions::Term> non_ascii_step_[4];
   std::unordered_map<Expr, LoopCharacters> characters_;
   std::unordered_map<Expr, bool> only_spaces_;
   struct {  // of the state that Bounded was asked about last: x, c* and the most characters

@@ -27,11 +27,6 @@ const ByteSet& NextFirst() {  // of what may follow a bracket or a value inside 
   return first;
 }
 
-const ByteSet& YamlValueFirst() {  // a line break, or what may stand in a line
-  static const ByteSet first = ByteSet::Range(0x20, 0x7E) | ByteSet::Range(0xC2, 0xF4) | ByteSet::Of('\n');
-  return first;
-}
-
 }  // namespace
 
 JsonSchemaRules::JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
@@ -140,21 +135,21 @@ Expr JsonSchemaRules::CallRule(Rule::Kind kind, const uint32_t* words, size_t n,
 
 Expr JsonSchemaRules::CallValue(SetId set, uint32_t depth) {
   const uint32_t words[] = {set, depth};
-  return CallRule(Rule::kValue, words, 2, IsYaml() ? YamlValueFirst() : ValueFirst());
+  return CallRule(Rule::kValue, words, 2, IsYaml() ? YamlValueFirst(depth) : ValueFirst());
 }
 
 Expr JsonSchemaRules::CallObject(const ObjectState& s) {
   const uint32_t words[] = {s.plan, s.position, s.low, s.high, s.owed, s.depth, s.first};
   if (!IsYaml()) return CallRule(Rule::kObject, words, 7, NextFirst());
   const bool ends = s.depth != kFlow && !s.first && ObjectMayEnd(s);  // by what stands on the next line
-  return CallRule(Rule::kObject, words, 7, YamlValueFirst(), ends);
+  return CallRule(Rule::kObject, words, 7, YamlNextFirst(s.depth, s.first), ends);
 }
 
 Expr JsonSchemaRules::CallArray(const ArrayState& s) {
   const uint32_t words[] = {s.plan, s.index, s.low, s.high, s.owed, s.counts, s.depth, s.first};
   if (!IsYaml()) return CallRule(Rule::kArray, words, 8, NextFirst());
   const bool ends = s.depth != kFlow && !s.first && ArrayMayEnd(s);
-  return CallRule(Rule::kArray, words, 8, YamlValueFirst(), ends);
+  return CallRule(Rule::kArray, words, 8, YamlNextFirst(s.depth, s.first), ends);
 }
 
 Expr JsonSchemaRules::Expand(uint32_t rule) {

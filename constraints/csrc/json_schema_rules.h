@@ -165,6 +165,8 @@ class JsonSchemaRules final : public RuleSource {
   static constexpr uint32_t kFlow = kUnbounded;
   bool IsYaml() const { return options_.notation == SchemaNotation::kYaml; }
   uint32_t YamlPlaced(uint32_t level, YamlPlace place) const { return level == kFlow ? kFlow : level << 2 | place; }
+  static const ByteSet& YamlValueFirst(uint32_t placed);
+  static const ByteSet& YamlNextFirst(uint32_t level, bool first);
   Expr YamlNewLine(uint32_t level);
   Expr YamlScalars(SetId set, bool flow);
   Expr YamlStringOf(SetId set, bool flow);

@@ -9,7 +9,25 @@ namespace {
 
 constexpr size_t kMostKey = 1000;  // characters of a key as it is written; PyYAML reads 1024
 
+const ByteSet& LineFirst() {  // of what stands in a line
+  static const ByteSet first = ByteSet::Range(0x21, 0x7E) | ByteSet::Range(0xC2, 0xF4);
+  return first;
+}
+
 }  // namespace
+
+const ByteSet& JsonSchemaRules::YamlValueFirst(uint32_t placed) {
+  static const ByteSet space = ByteSet::Of(' '), line_or_space = ByteSet::Of(' ') | ByteSet::Of('\n');
+  if (placed == kFlow || (placed & 3) == kTop) return LineFirst();
+  return (placed & 3) == kAfterKey ? line_or_space : space;
+}
+
+// Of what is still to come of an object or array.
+const ByteSet& JsonSchemaRules::YamlNextFirst(uint32_t level, bool first) {
+  static const ByteSet line = ByteSet::Of('\n'), flow = ByteSet::Of(',') | ByteSet::Of(']') | ByteSet::Of('}');
+  if (first) return LineFirst();
+  return level == kFlow ? flow : line;
+}
 
 Expr JsonSchemaRules::YamlNewLine(uint32_t level) { return pool_->Literal("\n" + std::string(size_t{level} * 2, ' ')); }
 

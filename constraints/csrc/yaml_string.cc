@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <vector>
 
+#include "automata/csrc/byte_table.h"
+#include "automata/csrc/expression_acceptor.h"
 #include "constraints/csrc/regex.h"
 
 namespace tokamata {
@@ -140,7 +143,9 @@ Expr JsonStrings::BuildYaml(const CodePointRanges& ranges) {
   return pool_.Union(pool_.Characters(raw), pool_.Concat(pool_.Byte('\\'), escapes));
 }
 
-Expr YamlPlainStrings(Expressions* pool) {
+namespace {
+
+Expr PlainStrings(Expressions* pool) {
   CodePointRanges word = YamlRawCharacters();
   word.front().first = 0x21;  // not a space
   const auto without = [&](const char* more) {
@@ -168,6 +173,24 @@ Expr YamlPlainStrings(Expressions* pool) {
       "|([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt])?[0-9]{2}:[0-9]{2}:60(\\.[0-9]+)?([Zz]|[-+][0-9]{2}:[0-9]{2})";
   const Expr marker = pool->Concat(pool->Union(pool->Literal("---"), pool->Literal("...")), pool->AnyBytes());
   return pool->Difference(shape, pool->Union(CompileRegex(pool, kOther, RegexSyntax::kPython), marker));
+}
+
+struct PlainTable {
+  std::shared_ptr<ByteTable> table = std::make_shared<ByteTable>();
+  uint32_t start = 0;
+  PlainTable() {
+    auto pool = std::make_unique<Expressions>();
+    const Expr e = PlainStrings(pool.get());
+    ExpressionAcceptor acceptor(std::move(pool), e);
+    start = MinimalTable(&acceptor, table.get());
+  }
+};
+
+}  // namespace
+
+Expr YamlPlainStrings(Expressions* pool) {
+  static const PlainTable plain;
+  return pool->Automaton(plain.table, plain.start);
 }
 
 Expr YamlNumber(Expressions* pool) {

@@ -91,7 +91,7 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
   if (grammars_ && (BuildLexed(q, row) || BuildPieces(q, row, depth))) return;
-  if (depth < kMaxDepth && BuildBounded(q, row, depth)) return;
+  if (depth < kMaxDepth && (BuildBounded(q, row, depth) || (depth == 0 && BuildUnbounded(q, row)))) return;
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
@@ -258,6 +258,14 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
     std::vector<State> between;
     if (!FindSemantic(q, class_id, exclude, &found, &between)) return false;
     *loop = found;
+    if (found.outer >= 0) {  // below nodes that are no root a class inside of the loop is needed
+      Loop own;
+      std::vector<State> inside;
+      if (FindSemantic(q, kWord, false, &own, &inside)) {
+        loop->inner = own.inner;
+        return true;  // its states need not agree on the others
+      }
+    }
     for (State s : between) {
       Loop own;  // a loop that knows more of itself keeps that
       if (s != q && !(FindCounted(s, &own) && own.inner >= 0 && own.inner <= kNotNewline)) alike->push_back(s);
@@ -345,22 +353,29 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
     State state;
     uint8_t phase;
     int16_t via;     // the ASCII byte that first led here, or -1
+    uint32_t from;   // in the list of work: where it was read
     uint32_t begun;  // what was read of a character, where it may become white space
   };
   const SpaceBytes& spaces = WideSpaceBytes();
   bool spaced = false;
   const State* reference = acceptor_->Row(q);
   std::vector<At> work;
-  const auto push = [&work, most](State s, uint8_t phase, int b, uint32_t begun) {
+  // Takes the last possible byte on the way to a place out of the loop.
+  const auto drop_way = [&](At at) {
+    for (; at.via >= 0; at = work[at.from])
+      if (drop(static_cast<uint8_t>(at.via))) return true;
+    return false;
+  };
+  const auto push = [&work, most](State s, uint8_t phase, int b, uint32_t begun, size_t from) {
     for (const At& a : work)
       if (a.state == s && a.phase == phase && a.begun == begun) return true;
     if (work.size() >= most) return false;
-    work.push_back({s, phase, static_cast<int16_t>(b < 0x80 ? b : -1), begun});
+    work.push_back({s, phase, static_cast<int16_t>(b < 0x80 ? b : -1), static_cast<uint32_t>(from), begun});
     return true;
   };
   for (bool again = true; again;) {
     again = false;
-    work.assign(1, {q, 0, -1, 0});
+    work.assign(1, {q, 0, -1, 0, 0});
     between->clear();
     checked = ByteSet();
     spaced = false;
@@ -374,7 +389,7 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
       if (at.phase == 0) {
         // A state that ends the loop for most characters: what ends it is rather the byte that leads there.
         if (at.via >= 0 && (first - acceptor_->Live(at.state)).Count() > kMostExcluded) {
-          if (!drop(static_cast<uint8_t>(at.via))) return false;
+          if (!drop_way(at)) return false;
           again = true;
           break;
         }
@@ -398,11 +413,12 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
           continue;
         }
         if (!row[b]) {
-          if (at.phase || !drop(byte)) return false;
-          again = true;  // without this byte, from the start
+          // Without this byte, from the start; where too many tokens have it, without one that leads here.
+          if (at.phase || !(drop(byte) || drop_way(at))) return false;
+          again = true;
           break;
         }
-        if (!push(row[b], phase, b, begun)) return false;
+        if (!push(row[b], phase, b, begun, i)) return false;
         last = row[b];
         last_phase = phase;
         last_begun = begun;
@@ -483,23 +499,43 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
   return true;
 }
 
+// A state like one without bounds, but for the few longest tokens.
+bool MaskBuilder::BuildUnbounded(State q, uint32_t* row) {
+  constexpr uint32_t kLengths[] = {24, 32, 48, 64};
+  constexpr ptrdiff_t kFewLong = 500;
+  for (const uint32_t length : kLengths) {
+    const auto [longer, end] = vocabulary_->LongerThan(length);
+    if (end - longer > kFewLong) continue;
+    const State model = acceptor_->Unbounded(q, length);
+    if (model == q) return false;
+    BuildModel(model, row, 0);
+    base_ = nullptr;
+    for (const uint32_t* id = longer; id != end; ++id)
+      if (!acceptor_->Run(q, vocabulary_->Token(*id))) row[*id >> 5] &= ~(1u << (*id & 31));
+    return true;
+  }
+  return false;
+}
+
 void MaskBuilder::BuildModel(State model, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
   const bool top = row == building_;
-  if (model_.state == model) {
-    std::memcpy(row, model_.row.data(), size_t{words} * sizeof(uint32_t));
-    if (top) base_ = model_.base;
-    run_spaced_ = run_spaced_ || model_.run_spaced;
+  for (const Model& m : models_) {
+    if (m.state != model) continue;
+    std::memcpy(row, m.row.data(), size_t{words} * sizeof(uint32_t));
+    if (top) base_ = m.base;
+    run_spaced_ = run_spaced_ || m.run_spaced;
     return;
   }
   const bool run_spaced = run_spaced_;
   run_spaced_ = false;
   BuildAny(Canonical(model), row, depth + 1);
   if (top) {
-    model_.state = model;
-    model_.row.assign(row, row + words);
-    model_.base = base_;
-    model_.run_spaced = run_spaced_;
+    Model& m = models_[next_model_++ % models_.size()];
+    m.state = model;
+    m.row.assign(row, row + words);
+    m.base = base_;
+    m.run_spaced = run_spaced_;
   }
   run_spaced_ = run_spaced_ || run_spaced;
 }
@@ -788,7 +824,7 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
       const Plan plan = PlanOf(q, 0);
       const State loops = plan.how == Plan::kShared ? Canonical(plan.model) : q;
       const Loop& loop = LoopOf(loops);
-      if (loop.inner >= 0 && !loop.checked.Any()) {
+      if (loop.inner >= 0 && (loop.outer >= 0 || !loop.checked.Any())) {
         ApplyFactor(*factoring_.At(at.node, loop.inner), loops, loop, row);
         if (plan.how == Plan::kShared) Correct(at.node, q, plan.model, row);
         continue;

@@ -1,5 +1,6 @@
 // MaskBuilder: the tokens that an acceptor's state allows, as a row of bits.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -95,6 +96,7 @@ class MaskBuilder {
   bool BuildLexed(State q, uint32_t* row);
   bool BuildPieces(State q, uint32_t* row, int depth);
   bool BuildBounded(State q, uint32_t* row, int depth);
+  bool BuildUnbounded(State q, uint32_t* row);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   void BuildExcluding(State q, const Loop& loop, uint32_t* row);
   void RunTokensWith(const ByteSet& bytes, State q, uint32_t* row);
@@ -138,12 +140,14 @@ class MaskBuilder {
   std::vector<Traits> traits_{1};    // those of plain states first
   std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can
   const uint32_t *building_ = nullptr, *base_ = nullptr;
-  struct {  // the model whose row was built last: states that follow one another mostly share theirs
+  struct Model {
     State state = DelayedAcceptor::kDead;
     std::vector<uint32_t> row;
     const uint32_t* base = nullptr;
     bool run_spaced = false;
-  } model_;
+  };
+  std::array<Model, 4> models_;  // whose rows were built last: states that follow one another mostly share theirs
+  size_t next_model_ = 0;
   bool run_spaced_ = false;       // the row was built as if no token contained a space beyond ASCII
   std::vector<Visit> stack_;
   std::vector<const State*> path_;  // rows by depth, while scanning

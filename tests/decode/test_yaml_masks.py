@@ -1,0 +1,62 @@
+"""Masks of YAML on a real vocabulary equal those found by walking all of its tokens."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from oracle.packages import vocabulary_file
+
+import tokamata
+
+RECORD: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "short": {"type": "string", "minLength": 1, "maxLength": 60},
+        "line": {"type": "string", "maxLength": 300},
+        "slug": {"type": "string", "pattern": "^[a-z]+(-[a-z]+)*$", "maxLength": 40},
+        "sizes": {"type": "array", "items": {"type": "number"}},
+        "more": {"type": "object"},
+    },
+    "required": ["name", "short", "line"],
+}
+TEXTS = {
+    "record": (
+        RECORD,
+        "name: A plain text, a#sign, http://x.y and more\nshort: 'it''s quoted'\nline: caf\u00e9 au lait 42\n"
+        "slug: a-b-c\nsizes:\n- 1.5\n- 2\nmore:\n  key one: null\n  yes-no: \"\\u00e9 x\"\nother: -no\n",
+    ),
+    "anything": (True, "a:\n- b c\n- 12.5\n- - true\n  - 'x'\ntitle key: yes and no\nlast: null\n"),
+    "strings": (
+        {"type": "array", "items": {"type": "string", "maxLength": 9}},
+        "- 123456x\n- yesno\n- 026-01-0x\n- \"a\\tb\"\n- 'a: b'\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_masks_equal_walking(name: str) -> None:
+    vocabulary = tokamata.Vocabulary.from_file(vocabulary_file("qwen"))
+    schema, text = TEXTS[name]
+    automaton = tokamata.compile(tokamata.yaml_schema(schema), vocabulary)
+    ids = {vocabulary.token_bytes(i): i for i in range(len(vocabulary))}
+    rng = random.Random(name)
+    state, at, data, compared = automaton.start(), 0, text.encode(), 0
+    while True:
+        mask = state.mask()
+        if compared < 40:
+            walked = automaton._native.mask_by_walking(automaton._native.state_of(state))
+            different = np.flatnonzero(np.unpackbits((mask ^ walked).view(np.uint8), bitorder="little"))
+            assert not len(different), (data[:at], [vocabulary.token_bytes(int(i)) for i in different[:5]])
+            compared += 1
+        pieces = {data[at : at + n] for n in range(1, 9)} & ids.keys()
+        piece = rng.choice(sorted(pieces)) if pieces else b""
+        if not piece or not state.allows(ids[piece]):
+            break
+        state.advance(ids[piece])
+        at += len(piece)
+    assert at == len(data), data[:at]
+    assert state.is_final
