@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ..automata.errors import ConstraintError
+from ..automata.errors import ConstraintError, UnsupportedError
 from .constraint import SPECIAL, Constraint, Text, to_bytes
+from .dynamic import DynamicConstraint
 from .free_text import checked_phrases, free_text, text_before
 from .regex import regex
 from .sequence import optional, sequence
@@ -99,6 +100,11 @@ def reasoning(
             reasoning.
     """
     then = sequence(then)
+    if isinstance(then, DynamicConstraint):
+        raise UnsupportedError(
+            'reasoning: parse has to know the members of `then`; with callbacks, write tokamata.sequence("<think>", '
+            'tokamata.text_until("</think>"), then)'
+        )
     if not required and not isinstance(begin, Constraint) and not begin:
         raise ConstraintError("reasoning: required=False needs a begin, by which reasoning is told from an answer")
     if isinstance(end, Constraint):

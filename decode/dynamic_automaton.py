@@ -33,6 +33,7 @@ Ends = list[tuple[int, bool, bool, bytes, int]]
 class _Start(NamedTuple):
     """Where a part begins."""
 
+    automaton: NativeTokenAutomaton
     state: ByteState
     goes_on: bool
     is_final: bool
@@ -135,6 +136,13 @@ class DynamicAutomaton:
     def words(self) -> int:
         """int32 words of a mask: ceil(len(vocabulary) / 32)."""
         return (len(self.vocabulary) + 31) // 32
+
+    @property
+    def generations(self) -> int:
+        """How often the part that did so most often began anew, where limits were reached; 1: never."""
+        with self._lock:
+            starts = [*self._static.values(), *(start for answers in self._answers for start in answers.values())]
+        return max((start.automaton.generations for start in starts if start is not None), default=1)
 
     def __repr__(self) -> str:
         return f"<tokamata.DynamicAutomaton of {self.constraint!r} over {len(self.vocabulary)} tokens>"
@@ -274,8 +282,9 @@ class DynamicAutomaton:
         language = constraint._native
         if self._limits is not None:
             language = language.with_limits(self._limits._native())
-        state = ByteState(NativeTokenAutomaton(language, self._tokens._native, _PART_BYTES))
-        return _Start(state, state.goes_on, state.is_final)
+        automaton = NativeTokenAutomaton(language, self._tokens._native, _PART_BYTES)
+        state = ByteState(automaton)
+        return _Start(automaton, state, state.goes_on, state.is_final)
 
     def _shown(self, data: bytes) -> str:
         """A text as callbacks get it."""

@@ -109,12 +109,12 @@ class DynamicState:
         text = TextSoFar(automaton, bytes(self._text))
         work: list[tuple[int, ByteState, dict[int, bytes]]] = []  # parts that are read from nodes on, with their paths
         work += [(part, state, {0: b""}) for part, state in position.readings]
-        done: set[tuple[int, tuple[int, int], int]] = set()
+        done: dict[tuple[int, tuple[int, int], int], ByteState] = {}  # keys stay those of states that exist
         while work:
             part, state, paths = work.pop()
             following = automaton._following(part)
             nodes = [node for node in paths if (part, state.key, node) not in done]
-            done |= {(part, state.key, node) for node in nodes}
+            done |= {(part, state.key, node): state for node in nodes}
             if not following.parts and nodes == [0]:
                 state.add_mask([], row)
             elif not following.parts:

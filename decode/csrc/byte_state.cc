@@ -5,77 +5,40 @@
 #include "tokenizer_fst/csrc/factoring.h"
 
 namespace tokamata {
+namespace {
 
-ByteState::ByteState(std::shared_ptr<Generations> generations)
-    : generations_(std::move(generations)), automaton_(generations_->Newest()), state_(automaton_->Start()) {}
+using Shared = std::shared_ptr<TokenAutomaton>;
+using State = TokenAutomaton::State;
 
-const Trie& ByteState::Tokens() const { return automaton_->Tokens().Masks().trie(); }
-
-bool ByteState::Renew() const {
-  std::shared_ptr<TokenAutomaton> next = generations_->After(automaton_.get());
+// Turns a state into one of the next generation; whether there is one.
+bool Renew(Generations* generations, Shared* automaton, State* state) {
+  Shared next = generations->After(automaton->get());
   for (bool again = false; next; again = true) {
-    std::vector<State> states{state_};
+    std::vector<State> states{*state};
     try {
-      next->Acceptor().Adopt(automaton_->Acceptor(), &states);
+      next->Acceptor().Adopt((*automaton)->Acceptor(), &states);
     } catch (const CapacityError&) {  // that one is full, too
       if (again) throw;
-      next = generations_->After(next.get());
+      next = generations->After(next.get());
       continue;
     }
-    state_ = states[0];
-    automaton_ = next;
+    *state = states[0];
+    *automaton = next;
     return true;
   }
   return false;
 }
 
+// Calls visit(node, state) for the nodes below one that are reached from q in a live state, as long as it returns true.
 template <class F>
-auto ByteState::WithRoom(F f) const {
-  const TimeLimit time("decode", "seconds", automaton_->Acceptor().seconds);
-  constexpr int kRenewals = 4;  // the next generation may be nearly full already, or others fill it meanwhile
-  for (int i = 0; i < kRenewals; ++i) {
-    try {
-      return f();
-    } catch (const CapacityError&) {
-      if (!Renew()) throw;
-    }
-  }
-  return f();
-}
-
-std::optional<ByteState> ByteState::After(std::string_view bytes) const {
-  return WithRoom([&]() -> std::optional<ByteState> {
-    const State next = automaton_->Acceptor().Run(state_, bytes);
-    if (!next) return std::nullopt;
-    return ByteState(generations_, automaton_, next);
-  });
-}
-
-bool ByteState::GoesOn() const {
-  return WithRoom([&] { return automaton_->Acceptor().Live(state_).Count() != 0; });
-}
-
-std::string ByteState::LiveBytes() const {
-  return WithRoom([&] {
-    const ByteSet live = automaton_->Acceptor().Live(state_);
-    std::string bytes;
-    for (int b = 0; b < 256; ++b)
-      if (live.Has(static_cast<uint8_t>(b))) bytes.push_back(static_cast<char>(b));
-    return bytes;
-  });
-}
-
-template <class F>
-void ByteState::ForEachLiveNode(uint32_t root, F visit) const {
-  const Trie& trie = Tokens();
-  DelayedAcceptor& acceptor = automaton_->Acceptor();
+void ForEachLiveNode(const Trie& trie, uint32_t root, DelayedAcceptor* acceptor, State q, F visit) {
   const uint32_t base = trie.nodes[root].depth, end = trie.nodes[root].end;
   std::vector<State> path(trie.max_depth + 2);  // states by depth
-  path[0] = state_;
+  path[0] = q;
   for (uint32_t n = root + 1; n < end;) {
     const Trie::Node& node = trie.nodes[n];
     const uint32_t depth = node.depth - base;
-    const State next = acceptor.Next(path[depth - 1], node.byte);
+    const State next = acceptor->Next(path[depth - 1], node.byte);
     if (!next) {
       n = node.end;
       continue;
@@ -86,17 +49,62 @@ void ByteState::ForEachLiveNode(uint32_t root, F visit) const {
   }
 }
 
+}  // namespace
+
+ByteState::ByteState(std::shared_ptr<Generations> generations)
+    : generations_(std::move(generations)), automaton_(generations_->Newest()), state_(automaton_->Start()) {}
+
+const Trie& ByteState::Tokens() const { return automaton_->Tokens().Masks().trie(); }
+
+template <class F>
+auto ByteState::WithRoom(F f) const {
+  Shared automaton = automaton_;
+  State state = state_;
+  const TimeLimit time("decode", "seconds", automaton->Acceptor().seconds);
+  constexpr int kRenewals = 4;  // the next generation may be nearly full already, or others fill it meanwhile
+  for (int i = 0; i < kRenewals; ++i) {
+    try {
+      return f(automaton, state);
+    } catch (const CapacityError&) {
+      if (!Renew(generations_.get(), &automaton, &state)) throw;
+    }
+  }
+  return f(automaton, state);
+}
+
+std::optional<ByteState> ByteState::After(std::string_view bytes) const {
+  return WithRoom([&](const Shared& automaton, State q) -> std::optional<ByteState> {
+    const State next = automaton->Acceptor().Run(q, bytes);
+    if (!next) return std::nullopt;
+    return ByteState(generations_, automaton, next);
+  });
+}
+
+bool ByteState::GoesOn() const {
+  return WithRoom([](const Shared& automaton, State q) { return automaton->Acceptor().Live(q).Count() != 0; });
+}
+
+std::string ByteState::LiveBytes() const {
+  return WithRoom([](const Shared& automaton, State q) {
+    const ByteSet live = automaton->Acceptor().Live(q);
+    std::string bytes;
+    for (int b = 0; b < 256; ++b)
+      if (live.Has(static_cast<uint8_t>(b))) bytes.push_back(static_cast<char>(b));
+    return bytes;
+  });
+}
+
 std::vector<ByteState::End> ByteState::Ends(const std::vector<uint32_t>& nodes, size_t most, uint32_t* row,
                                             bool* complete) const {
-  return WithRoom([&] {
+  return WithRoom([&](const Shared& automaton, State start) {
     std::vector<End> ends;
     const Trie& trie = Tokens();
-    DelayedAcceptor& acceptor = automaton_->Acceptor();
+    DelayedAcceptor& acceptor = automaton->Acceptor();
     std::string bytes;
     *complete = true;
     for (uint32_t i = 0; i < nodes.size() && *complete; ++i) {
       const uint32_t base = trie.nodes[nodes[i]].depth;
-      ForEachLiveNode(nodes[i], [&](uint32_t n, State q) {
+      ForEachLiveNode(trie, nodes[i], &acceptor, start, [&](uint32_t n, State q) {
         bytes.resize(trie.nodes[n].depth - base);
         bytes.back() = static_cast<char>(trie.nodes[n].byte);
         const bool final = acceptor.IsFinal(q), goes_on = !final || acceptor.Live(q).Count() != 0;
@@ -113,12 +121,12 @@ std::vector<ByteState::End> ByteState::Ends(const std::vector<uint32_t>& nodes, 
 }
 
 void ByteState::AddMask(const std::vector<uint32_t>& left_out, uint32_t* row) const {
-  WithRoom([&] {
+  WithRoom([&](const Shared& automaton, State q) {
     const Trie& trie = Tokens();
     std::vector<uint32_t> mask(Words());
-    automaton_->FillMask(state_, mask.data());
+    automaton->FillMask(q, mask.data());
     const auto clear = [&mask](uint32_t id) { mask[id >> 5] &= ~(1u << (id & 31)); };
-    for (uint32_t id : automaton_->Tokens().EosIds()) clear(id);
+    for (uint32_t id : automaton->Tokens().EosIds()) clear(id);
     for (uint32_t n : left_out)
       for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i) clear(trie.order[i]);
     for (uint32_t i = 0; i < mask.size(); ++i) row[i] |= mask[i];
@@ -126,9 +134,9 @@ void ByteState::AddMask(const std::vector<uint32_t>& left_out, uint32_t* row) co
 }
 
 void ByteState::AddTokens(const std::vector<uint32_t>& nodes, uint32_t* row) const {
-  WithRoom([&] {
+  WithRoom([&](const Shared& automaton, State start) {
     for (uint32_t node : nodes)
-      ForEachLiveNode(node, [&](uint32_t n, State) {
+      ForEachLiveNode(Tokens(), node, &automaton->Acceptor(), start, [&](uint32_t n, State) {
         AddTokensAt(n, row);
         return true;
       });

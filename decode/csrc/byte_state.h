@@ -14,7 +14,7 @@
 namespace tokamata {
 
 // A live state between two bytes. Tokens that begin here may end inside the part, or run on into what follows it from a
-// place where the part can end. A value: cheap to copy, used by one thread at a time.
+// place where the part can end. A value that never changes; threads may share it.
 class ByteState {
  public:
   using State = TokenAutomaton::State;
@@ -55,18 +55,13 @@ class ByteState {
   ByteState(std::shared_ptr<Generations> generations, std::shared_ptr<TokenAutomaton> automaton, State state)
       : generations_(std::move(generations)), automaton_(std::move(automaton)), state_(state) {}
   const Trie& Tokens() const;
-  // Calls f(); again after going over to the next generation where the automaton has no room for more states.
+  // Calls f(automaton, state); again in the next generation where the automaton has no room for more states.
   template <class F>
   auto WithRoom(F f) const;
-  bool Renew() const;
-  // Calls visit(node, state) for the nodes below one that are reached in a live state.
-  template <class F>
-  void ForEachLiveNode(uint32_t root, F visit) const;
 
   std::shared_ptr<Generations> generations_;
-  // A renewal changes what they are made of, not what they mean.
-  mutable std::shared_ptr<TokenAutomaton> automaton_;
-  mutable State state_;
+  std::shared_ptr<TokenAutomaton> automaton_;
+  State state_;
 };
 
 }  // namespace tokamata

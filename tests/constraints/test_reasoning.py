@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import tokamata
-from tokamata import ConstraintError, Reasoned, reasoning
+from tokamata import ConstraintError, Reasoned, UnsupportedError, reasoning
 
 ANSWER = tokamata.regex("[0-9]{1,3}")
 
@@ -75,3 +75,8 @@ def test_no_member() -> None:
             reasoning(ANSWER).parse(text)
     with pytest.raises(ConstraintError, match=r"^reasoning: expected phrases of at least one character"):
         reasoning(ANSWER, end="")
+
+
+def test_callbacks_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match=r"^reasoning: parse has to know the members of `then`"):
+        reasoning(tokamata.dynamic(lambda text: "x"))

@@ -6,6 +6,7 @@ import itertools
 import random
 import re
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -301,6 +302,58 @@ def test_limits() -> None:
         tokamata.compile(tokamata.dynamic(lambda text: "x"), tokamata.Vocabulary([None, b"x"], [0]))
     with pytest.raises(UnsupportedError, match=r"^start: max_tokens=9 needs the lengths of all members"):
         tokamata.compile(tokamata.dynamic(lambda text: "x"), tokens).start(9)
+
+
+def many_states() -> Constraint:
+    inner = tokamata.dynamic(lambda text: tokamata.regex(f"([ab]*b[ab]{{{4 + len(text) % 3}}})*c"), name="inner")
+    return tokamata.regex("([ab]*a[ab]{7})*c") + inner + tokamata.regex("[ab]*c")
+
+
+def going_on(state: DynamicState, tokens: tokamata.Vocabulary, random_: random.Random) -> int:
+    """An allowed token, mostly one that ends nothing."""
+    found = sorted(allowed(state, len(tokens)))
+    longer = [t for t in found if b"c" not in (tokens.token_bytes(t) or b"c")]
+    return random_.choice(longer if longer and random_.random() < 0.95 else found)
+
+
+def test_small_automata_begin_anew() -> None:
+    tokens = vocabulary(random.Random(0))
+    free = tokamata.compile(many_states(), tokens)
+    small = tokamata.compile(many_states(), tokens, limits=tokamata.Limits(states=60))
+    for seed in range(12):
+        random_ = random.Random(seed)
+        states = free.start(), small.start()
+        for _ in range(40):
+            masks = [state.mask() for state in states]
+            assert (masks[0] == masks[1]).all(), seed
+            assert states[0].forced_bytes() == states[1].forced_bytes()
+            token = going_on(states[0], tokens, random_)
+            for state in states:
+                state.advance(token)
+            if states[0].is_finished:
+                break
+    assert small.generations > free.generations == 1
+
+
+def test_threads_share_automata_and_states() -> None:
+    tokens = vocabulary(random.Random(0))
+    automaton = tokamata.compile(many_states(), tokens, limits=tokamata.Limits(states=60))
+    begun = automaton.start()
+    begun.advance(1 + ord("a"))
+
+    def walk(state: DynamicState, seed: int) -> list[bytes]:
+        random_ = random.Random(seed)
+        rows = []
+        while not state.is_finished and len(rows) < 30:
+            rows.append(state.mask().tobytes())
+            state.advance(going_on(state, tokens, random_))
+        return rows
+
+    expected = {seed: walk(begun.copy(), seed) for seed in range(8)}
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda seed: walk(begun.copy(), seed % 8), range(64)))
+    assert all(rows == expected[i % 8] for i, rows in enumerate(found))
+    assert automaton.generations > 1
 
 
 def test_what_is_not_known_before() -> None:
