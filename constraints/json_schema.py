@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal
 
 from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder
@@ -10,7 +11,7 @@ from ..automata.errors import ConstraintError
 from .constraint import Constraint, Limits
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
-from .json_schema_source import registry_texts, schema_text
+from .json_schema_source import reader, registry_texts, schema_text
 from .regex import regex
 
 _WHITESPACE = {
@@ -38,7 +39,9 @@ def json_schema(
     """The JSON texts whose values are valid against a JSON Schema (drafts 4, 6, 7, 2019-09 and 2020-12).
 
     ``schema``: a dict or bool, a JSON text (str or bytes), a pydantic model class or TypeAdapter, or a dataclass,
-    TypedDict or other type that pydantic describes. The draft is the one that ``$schema`` names, 2020-12 by default.
+    TypedDict or other type that pydantic describes: then it is read so that pydantic takes every member, as far as JSON
+    Schema can tell, and what pydantic writes is one. The draft is the one that ``$schema`` names, 2020-12 by default.
+    ``.parse(text)`` is the value of a member: an instance of the type, else what ``json.loads`` makes.
 
     ``whitespace``: "flexible" (what ``json.dumps`` writes in all its settings, bounded), "compact" (none), "pretty"
     (indented by two spaces), "any" (everything JSON allows), or a regular expression for the white space between
@@ -72,6 +75,7 @@ def json_schema(
         limits,
         source=f"json_schema({shown})",
         report=(SchemaReport(text, documents, formats, lenient),),
+        read=partial(reader, schema),
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
+from typing import Any
 
 from .._core import JsonSchemaOptions, JsonWhitespace, Language
 from .._core import json_schema as _native_json_schema
 from ..automata.errors import ConstraintError
-from .constraint import Constraint, LazyReport, Limits
+from .constraint import Constraint, LazyReport, Limits, ReportEntry, Text
+from .typed_constraint import member
 
 _URN = "urn:tokamata:"
 
@@ -22,7 +25,7 @@ class JsonSchemaConstraint(Constraint):
     compare the *values* that are valid, whatever the order of keys. All stay exact under recursion.
     """
 
-    __slots__ = ("_documents", "_limits", "_options", "_text")
+    __slots__ = ("_documents", "_limits", "_options", "_read", "_text")
 
     def __init__(
         self,
@@ -32,15 +35,26 @@ class JsonSchemaConstraint(Constraint):
         limits: Limits | None,
         *,
         source: str,
-        report: tuple[LazyReport, ...],
+        report: tuple[ReportEntry | LazyReport, ...],
+        read: Callable[[], Callable[[str], Any]],
     ) -> None:
-        """Compile a schema; see :func:`tokamata.json_schema`."""
+        """Compile a schema; see :func:`tokamata.json_schema`. ``read`` makes what reads values, when first needed."""
         native = _native_json_schema(text, documents, options, limits._native() if limits else None)
         super().__init__(native, source=source, report=report)
         self._text = text
         self._documents = documents
         self._options = options
         self._limits = limits
+        self._read = read
+
+    def parse(self, text: Text) -> Any:
+        """The value of a member: an instance where the schema was a type, else what ``json.loads`` makes.
+
+        Of an intersection or difference the left operand tells which. Raises ConstraintError, with the place, for a
+        text that is no member; pydantic's ValidationError where a validator of the type refuses what JSON Schema cannot
+        tell.
+        """
+        return self._read()(member(self, text))
 
     def _comparable(self, other: object) -> bool:
         return isinstance(other, JsonSchemaConstraint) and _settings(self._options) == _settings(other._options)
@@ -60,7 +74,9 @@ class JsonSchemaConstraint(Constraint):
         source = f"({self.source} {'-' if negated else '&'} {other.source})"
         report = self._report + other._report
         try:
-            return JsonSchemaConstraint(text, documents, self._options, self._limits, source=source, report=report)  # type: ignore[arg-type]
+            return JsonSchemaConstraint(
+                text, documents, self._options, self._limits, source=source, report=report, read=self._read
+            )
         except ConstraintError as error:
             if "contradicts itself" not in str(error):
                 raise

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 from .._core import write_json
 from ..automata.errors import ConstraintError
@@ -136,9 +136,51 @@ def _described(schema: object, name: str) -> Any:
             raise TypeError(
                 f"{name}: expected a model class, got an instance of {type(schema).__name__}; pass its class"
             )
-        return describe()
+        return _generated(describe)
     if type(schema).__name__ == "TypeAdapter" and hasattr(schema, "json_schema"):
-        return schema.json_schema()
+        return _generated(schema.json_schema)
+    adapter = _adapter(schema, name)
+    from pydantic.errors import PydanticUserError
+
+    try:
+        return _generated(adapter.json_schema)
+    except PydanticUserError as error:
+        raise _undescribed(schema, name, error) from error
+
+
+def _generated(describe: Any) -> Any:
+    """What pydantic generates, made exact; what a class of its own makes where it takes no generator."""
+    try:
+        from .pydantic_schema import ExactJsonSchema
+    except ImportError:  # another library with methods of these names
+        return describe()
+    try:
+        return describe(schema_generator=ExactJsonSchema)
+    except TypeError:
+        return describe()
+
+
+def reader(schema: object, name: str = "json_schema") -> Callable[[str], Any]:
+    """What makes values of JSON texts: instances where the schema is a type, else what ``json.loads`` makes."""
+    if isinstance(schema, (bool, str, bytes, bytearray, memoryview, Mapping)):
+        return json.loads
+    validate = getattr(schema, "model_validate_json", None) or getattr(schema, "validate_json", None)
+    if validate is None:
+        validate = _adapter(schema, name).validate_json
+    return cast("Callable[[str], Any]", validate)
+
+
+def yaml_reader(schema: object) -> Callable[[str], Any]:
+    """As :func:`reader`, for YAML texts whose keys are strings. Raises ImportError without PyYAML."""
+    try:
+        import yaml  # type: ignore[import-untyped]
+    except ImportError:
+        raise ImportError("parse: texts of yaml_schema are read by PyYAML: pip install pyyaml") from None
+    read = reader(schema, "yaml_schema")
+    return lambda text: read(json.dumps(yaml.safe_load(text)))
+
+
+def _adapter(schema: object, name: str) -> Any:
     if dataclasses.is_dataclass(schema) and not isinstance(schema, type):
         raise TypeError(f"{name}: expected a dataclass, got an instance of {type(schema).__name__}; pass its class")
     if not isinstance(schema, type) and not hasattr(schema, "__origin__") and not hasattr(schema, "__args__"):
@@ -154,9 +196,12 @@ def _described(schema: object, name: str) -> Any:
         raise ImportError(f"{name}: the JSON Schema of the type {shown} comes from pydantic; {_MODEL_HELP}") from None
     try:
         described: Any = schema
-        return TypeAdapter(described).json_schema()
+        return TypeAdapter(described)
     except PydanticUserError as error:
-        reason = str(error).split("\n", 1)[0]
-        raise ConstraintError(
-            f"{name}: pydantic has no JSON Schema for {getattr(schema, '__name__', repr(schema))}: {reason}"
-        ) from error
+        raise _undescribed(schema, name, error) from error
+
+
+def _undescribed(schema: object, name: str, error: Exception) -> ConstraintError:
+    reason = str(error).split("\n", 1)[0]
+    shown = getattr(schema, "__name__", repr(schema))
+    return ConstraintError(f"{name}: pydantic has no JSON Schema for {shown}: {reason}")

@@ -17,7 +17,7 @@ from .typed_constraint import TypedConstraint
 LARGEST = "1.7976931348623157e+308"  # of all floats
 _MOST_DIGITS = 4300  # of an int that Python reads by default
 _MOST_PLACES = 1000
-_EXPONENTS = r"[-.0-9]*(?:e(?:\+[0-9]{2,3}|-[0-9]{2}|-[12][0-9]{2}|-3[01][0-9]|-32[0-4]))?"
+_EXPONENTS = r"[-.0-9]*(?:e(?:\+[0-9]{2,3}|-[0-9]{1,2}|-[12][0-9]{2}|-3[01][0-9]|-32[0-4]))?"
 
 Bound = int | float | str | Decimal
 T = TypeVar("T")

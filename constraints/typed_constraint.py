@@ -11,6 +11,16 @@ from .constraint import Constraint, ReportEntry, Text, to_bytes
 T = TypeVar("T")
 
 
+def member(constraint: Constraint, text: Text) -> str:
+    """The text, if it is a member. Raises ConstraintError, with the place, if not."""
+    data = to_bytes(text)
+    if not constraint.accepts(data):
+        most = max(constraint.viable_prefix(data), 0)
+        got = "the end of the text" if most == len(data) else repr(data[most : most + 20].decode(errors="replace"))
+        raise ConstraintError(f"parse: {constraint.source}: expected a member, got {got} at byte {most}")
+    return data.decode()
+
+
 class TypedConstraint(Constraint, Generic[T]):
     """A constraint that knows what its members mean. What it is combined to is a plain Constraint."""
 
@@ -29,10 +39,4 @@ class TypedConstraint(Constraint, Generic[T]):
 
     def parse(self, text: Text) -> T:
         """The value of a member. Raises ConstraintError, with the place, for any other text."""
-        data = to_bytes(text)
-        if not self.accepts(data):
-            most = max(self.viable_prefix(data), 0)
-            shown = data[most : most + 20].decode(errors="replace")
-            what = "the end of the text" if most == len(data) else repr(shown)
-            raise ConstraintError(f"parse: {self.source}: expected a member, got {what} at byte {most}")
-        return self._read(data.decode())
+        return self._read(member(self, text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal, TypeVar
 
 from .._core import JsonSchemaOptions, KeyOrder, SchemaNotation, YamlSequences
@@ -11,7 +12,7 @@ from .constraint import Limits, ReportEntry
 from .json_schema import decoded_documents
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
-from .json_schema_source import registry_texts, schema_text
+from .json_schema_source import registry_texts, schema_text, yaml_reader
 
 T = TypeVar("T")
 _SEQUENCES = {"any": YamlSequences.ANY, "indented": YamlSequences.INDENTED, "flush": YamlSequences.FLUSH}
@@ -47,6 +48,8 @@ def yaml_schema(
     ``report`` names this limit and the one on the length of keys that the schema does not name (100 characters: YAML
     reads keys of at most 1024, escapes included), besides what :func:`tokamata.json_schema` reports.
 
+    ``.parse(text)`` is the value of a member, read by PyYAML: an instance where the schema is a type.
+
     Raises ConstraintError, UnsupportedError, LimitError and ImportError as :func:`tokamata.json_schema` does,
     ValueError for other options. Source: YAML 1.1 as PyYAML 6 reads it.
     """
@@ -71,6 +74,7 @@ def yaml_schema(
             limits,
             source=f"yaml_schema({shown})",
             report=(SchemaReport(text, documents, formats, lenient), _YamlLimits(max_depth)),
+            read=partial(yaml_reader, schema),
         )
     except (ConstraintError, LimitError) as error:
         message = str(error)

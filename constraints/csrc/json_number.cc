@@ -182,7 +182,7 @@ Expr JsonNumbers::Exponent(int64_t low, int64_t high) {
         pool_.Concat(pool_.Literal("e+"), between(std::max<int64_t>(low, 16), std::min<int64_t>(high, 999))));
     const int64_t from = std::max<int64_t>(5, negated(high)), to = std::min<int64_t>(999, negated(low));
     parts.push_back(pool_.Concat(pool_.Literal("e-"),
-                                 pool_.Union(pool_.Concat(pool_.Byte('0'), between(from, std::min<int64_t>(9, to))),
+                                 pool_.Union(pool_.Concat(pool_.Optional(pool_.Byte('0')), between(from, std::min<int64_t>(9, to))),
                                              between(std::max<int64_t>(from, 10), to))));
     return pool_.Union(std::move(parts));
   }

@@ -7,7 +7,8 @@
 // The universe, canonical (a superset of what Python's json.dumps writes):
 //   - without exponent: any digits, any fraction (1, -12.50, 0.1, -0.0; not -0);
 //   - with one: [-]d[.ddd]e+xx or e-xx as repr(float) writes it, that is, lower case, a signed exponent of two or three
-//     digits, at least +16 or at most -05, and up to 17 digits of fraction of which the last is not zero.
+//     digits (or one, as in 1e-7), at least +16 or at most -05, and up to 17 digits of fraction of which the last is
+//     not zero.
 // The universe otherwise:
 //   - without exponent: all of JSON;
 //   - with an exponent from -2 to 2 (e, E, any sign, leading zeros): any digits before it (12.50E-01);

@@ -1,0 +1,158 @@
+"""ExactJsonSchema: JSON Schemas of Python types that pydantic reads and writes; imported where pydantic is installed.
+
+pydantic's own JSON Schemas are for people and other tools. Some texts that they allow are refused by pydantic (the year
+0, keys of ``dict[int, str]`` that are no numbers), and some texts that pydantic writes are not allowed (times without a
+zone, negative durations). Here both are the same as far as JSON Schema can tell.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from typing import Any, cast
+
+from pydantic.json_schema import GenerateJsonSchema
+
+from .digits import between
+
+_YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
+_LEAP = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
+_DATE = (
+    f"(?:{_YEAR}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|"
+    f"02-(?:0[1-9]|1[0-9]|2[0-8]))|{_LEAP}-02-29)"
+)
+_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
+_ZONE = "(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+_SECONDS = r"(?:\.[0-9]{1,6})?S"
+
+
+def _clock(hours: str, sixties: str) -> str:
+    """Hours, minutes and seconds of a duration, one of them at least."""
+    seconds = sixties + _SECONDS
+    return f"T(?:{hours}H(?:{sixties}M)?(?:{seconds})?|{sixties}M(?:{seconds})?|{seconds})"
+
+
+_CLOCK = _clock("[0-9]{1,6}", "[0-9]{1,6}")
+_DAYTIME = _clock("(?:1?[0-9]|2[0-3])", "[1-5]?[0-9]")
+_YEARS = (  # of 365 days, as pydantic writes them, so that no duration is too long
+    "(?:[1-9][0-9]{0,5}|1[0-9]{6}|2[0-6][0-9]{5}|27[0-2][0-9]{4}|273[0-8][0-9]{3}|2739[0-6][0-9]{2}|27397[01][0-9]|"
+    "273972[0-5])"
+)
+_DURATION = (
+    rf"-?P(?:[0-9]{{1,8}}D(?:{_CLOCK})?|{_YEARS}Y(?:(?:[1-9][0-9]?|[12][0-9]{{2}}|3[0-5][0-9]|36[0-4])D)?(?:{_CLOCK})?|"
+    rf"{_CLOCK}|2739726Y(?:[1-8]D)?(?:{_DAYTIME})?)|P2739726Y9D(?:{_DAYTIME})?|-P2739726Y9D"
+)
+_DECIMAL = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:E[+-](?:0|[1-9][0-9]{0,5}))?"
+_KEYS = {
+    "int": {"pattern": "^(?:0|-?[1-9][0-9]{0,4299})$"},
+    "float": {"pattern": r"^-?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,17})?(?:e[+-](?:[0-9]{1,2}|[12][0-9]{2}|30[0-7]))?$"},
+    "bool": {"enum": ["true", "false"]},
+}
+_LARGEST = 1.7976931348623157e308
+
+
+def _text(pattern: str) -> dict[str, Any]:
+    return {"type": "string", "pattern": f"^(?:{pattern})$"}
+
+
+def _counted(digits: int | None, places: int | None) -> str | None:
+    """Decimal numbers of so many digits at most, and so many of them after the point; None where nothing is asked."""
+    if digits is None:
+        return (
+            None if places is None else f"(?:0|[1-9][0-9]*)(?:\\.[0-9]{{1,{places}}})?" if places else "0|[1-9][0-9]*"
+        )
+    rows = []
+    for whole in range(digits + 1 if places is None else max(digits - places, 0) + 1):
+        fraction = digits - whole if places is None else places
+        number = f"[1-9][0-9]{{{whole - 1}}}" if whole else "0"
+        rows.append(number + (f"(?:\\.[0-9]{{1,{fraction}}})?" if fraction else ""))
+    return "|".join(rows)
+
+
+class ExactJsonSchema(GenerateJsonSchema):
+    """What pydantic validates, as it writes it."""
+
+    def _iso(self) -> bool:
+        config = self._config.config_dict
+        return config.get("ser_json_temporal", "iso8601") == config.get("ser_json_timedelta", "iso8601") == "iso8601"
+
+    def date_schema(self, schema: Any) -> dict[str, Any]:
+        """Days of the calendar, between bounds."""
+        if not self._iso():
+            return super().date_schema(schema)
+        made = _text(_DATE)
+        day = datetime.timedelta(days=1)
+        try:
+            lows = [datetime.date.min, schema.get("ge"), schema["gt"] + day if "gt" in schema else None]
+            highs = [datetime.date.max, schema.get("le"), schema["lt"] - day if "lt" in schema else None]
+            low, high = max(b for b in lows if b), min(b for b in highs if b)
+        except OverflowError:
+            return {"not": {}}
+        if (low, high) != (datetime.date.min, datetime.date.max):
+            made = {"allOf": [made, _text(between(str(low), str(high)))]} if low <= high else {"not": {}}
+        return made
+
+    def time_schema(self, schema: Any) -> dict[str, Any]:
+        """Times of day with or without a zone."""
+        return _text(_TIME + self._zone(schema)) if self._iso() else super().time_schema(schema)
+
+    def datetime_schema(self, schema: Any) -> dict[str, Any]:
+        """Moments with or without a zone."""
+        return _text(f"{_DATE}T{_TIME}{self._zone(schema)}") if self._iso() else super().datetime_schema(schema)
+
+    def _zone(self, schema: Any) -> str:
+        constraint = schema.get("tz_constraint")
+        return _ZONE if constraint == "aware" else "" if constraint == "naive" else f"{_ZONE}?"
+
+    def timedelta_schema(self, schema: Any) -> dict[str, Any]:
+        """Durations in days, hours, minutes and seconds, negative ones too, and in years where they are long."""
+        return _text(_DURATION) if self._iso() else super().timedelta_schema(schema)
+
+    def float_schema(self, schema: Any) -> dict[str, Any]:
+        """Exclusive bounds are those of floats, to which texts are rounded; finite where that is asked for."""
+        made = dict(super().float_schema(schema))
+        if schema.get("allow_inf_nan") is False:
+            made.setdefault("maximum", _LARGEST)
+            made.setdefault("minimum", -_LARGEST)
+        for name, inclusive, direction in (
+            ("exclusiveMaximum", "maximum", -math.inf),
+            ("exclusiveMinimum", "minimum", math.inf),
+        ):
+            if name in made:
+                bound = math.nextafter(float(cast("float", made.pop(name))), direction)
+                nearer = max if direction > 0 else min
+                made[inclusive] = nearer(cast("float", made.get(inclusive, bound)), bound)
+        return made
+
+    def decimal_schema(self, schema: Any) -> dict[str, Any]:
+        """Numbers, or texts of numbers; only numbers where there are bounds, only texts where digits are counted."""
+        counted = _counted(schema.get("max_digits"), schema.get("decimal_places"))
+        bounds = {name: float(schema[name]) for name in ("ge", "gt", "le", "lt", "multiple_of") if name in schema}
+        number = self.float_schema({**bounds, "allow_inf_nan": False})
+        if counted is not None:
+            return super().decimal_schema(schema) if bounds else {"type": "string", "pattern": f"^-?(?:{counted})$"}
+        return number if bounds else {"anyOf": [number, _text(_DECIMAL)]}
+
+    def dict_schema(self, schema: Any) -> dict[str, Any]:
+        """Keys that can be read."""
+        made = dict(super().dict_schema(schema))
+        by_pattern = made.pop("patternProperties", {})
+        for pattern, values in by_pattern.items():  # one: that of all keys
+            made.update(propertyNames={"pattern": pattern}, additionalProperties=values)
+        keys = schema.get("keys_schema", {}).get("type")
+        if keys in _KEYS:
+            made["propertyNames"] = _KEYS[keys]
+        return made
+
+    def set_schema(self, schema: Any) -> dict[str, Any]:
+        """Arrays; an element may come again."""
+        return self._repeatable(dict(super().set_schema(schema)))
+
+    def frozenset_schema(self, schema: Any) -> dict[str, Any]:
+        """Arrays; an element may come again."""
+        return self._repeatable(dict(super().frozenset_schema(schema)))
+
+    def _repeatable(self, made: dict[str, Any]) -> dict[str, Any]:
+        if made.get("minItems", 0) <= 1:
+            made.pop("uniqueItems", None)
+        return made

@@ -1,0 +1,197 @@
+"""json_schema of Python types: pydantic reads every member, and what pydantic writes is a member."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+import math
+import pathlib
+import random
+import uuid
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
+
+import annotated_types
+import pytest
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NaiveDatetime,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+)
+from typing_extensions import TypedDict
+
+import tokamata
+
+UTC = datetime.timezone.utc
+DAY = datetime.timedelta(days=1)
+
+
+class Color(enum.Enum):
+    RED = "red"
+    THREE = 3
+
+
+class Pair(NamedTuple):
+    x: int
+    y: str = "a"
+
+
+class Movie(TypedDict, total=False):
+    name: str
+    years: list[int]
+
+
+@dataclass
+class Node:
+    value: int
+    next: Node | None = None
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    size: Annotated[int, Field(ge=1, le=5)]
+    when: datetime.datetime | None = None
+    pairs: dict[int, Pair] = {}
+    children: list[Model] = []
+
+
+# types with some of their values
+CASES: list[tuple[Any, list[Any]]] = [
+    (int, [0, -7, 10**30]),
+    (float, [0.0, -0.0, 1e16, 1e-7, 1e-5, 1.5e300, 5e-324, 0.1]),
+    (bool, [True]),
+    (str, ["", 'a"\\\n\u2028é😀']),
+    (type(None), [None]),
+    (bytes, [b"abc"]),
+    (
+        decimal.Decimal,
+        [decimal.Decimal(t) for t in ("1.50", "1E+5", "-0.0", "0E-10", "12345678901234567890")],
+    ),
+    (datetime.date, [datetime.date.min, datetime.date.max, datetime.date(2024, 2, 29)]),
+    (Annotated[datetime.date, annotated_types.Gt(datetime.date(2023, 12, 31))], [datetime.date(2024, 1, 1)]),
+    (datetime.time, [datetime.time(1, 2), datetime.time(23, 59, 59, 40, UTC)]),
+    (datetime.datetime, [datetime.datetime.min, datetime.datetime(2024, 1, 2, 3, 4, 5, 600, UTC)]),
+    (AwareDatetime, [datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone(-DAY / 8))]),
+    (NaiveDatetime, [datetime.datetime(2024, 1, 2)]),
+    (
+        datetime.timedelta,
+        [DAY * 0, DAY, -DAY / 7, DAY * 400, datetime.timedelta.max, datetime.timedelta.min, -DAY * 999_999_998.5],
+    ),
+    (uuid.UUID, [uuid.UUID(int=7)]),
+    (pathlib.Path, [pathlib.Path("a/b")]),
+    (set[int], [{1, 2}, set()]),
+    (frozenset[str], [frozenset({"a"})]),
+    (tuple[int, ...], [(), (1, 2)]),
+    (tuple[int, str], [(1, "a")]),
+    (Pair, [Pair(1), Pair(2, "x")]),
+    (Color, list(Color)),
+    (Literal["a", 1, None], ["a", 1, None]),
+    (dict[str, int], [{"": 1}]),
+    (dict[int, str], [{-1: "x", 0: ""}]),
+    (dict[float, int], [{1.5: 1, 1e20: 2, -1e-7: 3}]),
+    (dict[bool, int], [{True: 1}]),
+    (dict[datetime.date, int], [{datetime.date(2024, 2, 29): 1}]),
+    (dict[Annotated[str, Field(pattern="^a+$")], int], [{"aa": 1}]),
+    (dict[Color, int], [{Color.RED: 1}]),
+    (Movie, [{}, {"name": "x", "years": [1]}]),
+    (Node, [Node(1, Node(2))]),
+    (
+        Model,
+        [Model(size=1), Model(size=5, when=datetime.datetime(1, 1, 1), pairs={3: Pair(1)}, children=[Model(size=2)])],
+    ),
+    (int | str | list[Node] | None, [1, "1", [Node(3)], None]),
+    (Annotated[float, Field(gt=0, lt=1)], [5e-324, 0.5, math.nextafter(1, 0)]),
+    (Annotated[float, Field(gt=0.1, allow_inf_nan=False)], [math.nextafter(0.1, 1), 1.7976931348623157e308]),
+    (Annotated[int, Field(multiple_of=7)], [14, 0]),
+    (Annotated[decimal.Decimal, Field(max_digits=5, decimal_places=2)], [decimal.Decimal("123.45")]),
+    (Annotated[decimal.Decimal, Field(max_digits=3)], [decimal.Decimal(t) for t in ("0", "0.123", "-123", "1.2")]),
+    (Annotated[decimal.Decimal, Field(decimal_places=1)], [decimal.Decimal("1234567.5")]),
+    (Annotated[decimal.Decimal, Field(ge=0, lt=10)], []),
+    (Annotated[str, Field(pattern="^a+$")], ["aaa"]),
+    (Annotated[list[int], Field(max_length=2)], [[1, 2]]),
+    (Annotated[set[int], Field(min_length=1)], [{1}]),
+    (Any, [None, {"a": [1, 2.5]}]),
+]
+
+
+@pytest.mark.parametrize(("type_", "values"), CASES, ids=[str(type_)[:40] for type_, _ in CASES])
+def test_members_are_what_pydantic_reads_and_writes(type_: Any, values: list[Any]) -> None:
+    adapter = TypeAdapter(type_)
+    constraint = tokamata.json_schema(type_)
+    for value in values:
+        text = adapter.dump_json(value)
+        assert constraint.accepts(text), text
+        assert constraint.parse(text) == value
+    for seed in range(4):
+        for text in constraint.examples(20, seed=seed):
+            assert constraint.parse(text) == adapter.validate_json(text), (seed, text)
+
+
+def test_bounds_on_days() -> None:
+    low, high = datetime.date(2023, 12, 30), datetime.date(2024, 3, 1)
+    days = tokamata.json_schema(Annotated[datetime.date, annotated_types.Interval(ge=low, lt=high)])
+    for offset in range(-400, 500):
+        day = low + offset * DAY
+        assert days.accepts(f'"{day}"') == (low <= day < high)
+    nothing = Annotated[datetime.date, annotated_types.Gt(datetime.date.max)]
+    with pytest.raises(tokamata.ConstraintError, match="contradicts itself"):
+        tokamata.json_schema(nothing)
+
+
+def test_random_moments_and_durations() -> None:
+    moments, spans = tokamata.json_schema(datetime.datetime), tokamata.json_schema(datetime.timedelta)
+    generator = random.Random(11)
+    for case in range(300):
+        span = datetime.timedelta(microseconds=int(generator.choice([-1, 1]) * 10 ** generator.uniform(0, 19.9)))
+        assert spans.accepts(TypeAdapter(datetime.timedelta).dump_json(span)), (case, span)
+        zone = generator.choice(
+            [None, UTC, datetime.timezone(datetime.timedelta(minutes=generator.randrange(-1439, 1439)))]
+        )
+        moment = (datetime.datetime.min + DAY * generator.randrange(3_650_000) + span % DAY).replace(tzinfo=zone)
+        assert moments.accepts(TypeAdapter(datetime.datetime).dump_json(moment)), (case, moment)
+
+
+def test_parse_of_what_is_no_type() -> None:
+    assert tokamata.json_schema({"type": "array"}).parse("[1, {}]") == [1, {}]
+    assert tokamata.json_schema('{"const": 1}').parse(b"1") == 1
+    assert tokamata.json_schema(TypeAdapter(list[Pair])).parse('[[1, "b"]]') == [Pair(1, "b")]
+    both = tokamata.json_schema(Model) & tokamata.json_schema({"properties": {"size": {"minimum": 3}}})
+    assert both.parse('{"size": 3}') == Model(size=3)  # type: ignore[attr-defined]
+    with pytest.raises(tokamata.ConstraintError, match=r"parse: json_schema\(.*: expected a member, got '\"a\"]' at"):
+        tokamata.json_schema(list[int]).parse('["a"]')
+    model = tokamata.yaml_schema(Model).parse('size: 3\npairs:\n  "7":\n    - 1\n    - x\n')  # type: ignore[attr-defined]
+    assert model == Model(size=3, pairs={7: Pair(1, "x")})
+
+
+def test_validators_have_the_last_word() -> None:
+    class Even(BaseModel):
+        n: int
+
+        @field_validator("n")
+        @classmethod
+        def even(cls, n: int) -> int:
+            assert n % 2 == 0
+            return n
+
+    constraint = tokamata.json_schema(Even)
+    assert constraint.parse('{"n": 2}').n == 2
+    with pytest.raises(ValidationError):
+        constraint.parse('{"n": 3}')
+
+
+def test_a_class_with_a_schema_of_its_own() -> None:
+    class Own(BaseModel):
+        n: int
+
+        @classmethod
+        def model_json_schema(cls) -> dict[str, Any]:  # type: ignore[override]
+            return {"const": {"n": 1}}
+
+    assert tokamata.json_schema(Own).parse('{"n": 1}') == Own(n=1)
+    assert not tokamata.json_schema(Own).accepts('{"n": 2}')
