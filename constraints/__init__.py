@@ -1,5 +1,6 @@
 """Constraints: regular expressions, literals and automata as sets of texts."""
 
+from .capture import capture, hidden
 from .constraint import Constraint, Limits, ReportEntry
 from .dataclass_call import dataclass_call
 from .dates import date, datetime, time
@@ -43,6 +44,7 @@ __all__ = [
     "ToolCall",
     "ToolFormat",
     "ToolsConstraint",
+    "capture",
     "choice",
     "dataclass_call",
     "date",
@@ -56,6 +58,7 @@ __all__ = [
     "function_call",
     "grammar",
     "grammar_pdt",
+    "hidden",
     "image",
     "integer",
     "json_schema",

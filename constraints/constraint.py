@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from .._core import Language
+from .._core import CaptureParts, Language
 from .._core import Limits as NativeLimits
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ class Constraint:
     appear when a text or a model reaches them, so every method may raise LimitError (see :class:`Limits`).
     """
 
-    __slots__ = ("_has_raw_bytes", "_native", "_report", "_source", "special_tokens")
+    __slots__ = ("_has_raw_bytes", "_native", "_parts", "_report", "_source", "special_tokens")
+
+    _parts: CaptureParts | None  # where some part has a name
 
     def __init__(
         self,
@@ -113,6 +115,7 @@ class Constraint:
         self._report = tuple(report)
         self.special_tokens = frozenset(special_tokens) if special_tokens else _NO_TOKENS
         self._has_raw_bytes = has_raw_bytes
+        self._parts = None
 
     @property
     def source(self) -> str:
@@ -152,7 +155,9 @@ class Constraint:
         """Texts of either."""
         if (operands := self._operands(other)) is None:
             return NotImplemented
-        return self._combined(Language.union_(operands), f"({self.source} | {_source(other)})", other)
+        made = self._combined(Language.union_(operands), f"({self.source} | {_source(other)})", other)
+        made._parts = joined_parts([self, other], alternatives=True)
+        return made
 
     def __ror__(self, other: object) -> Constraint:
         return self.__or__(other)
@@ -168,6 +173,9 @@ class Constraint:
             special = self.special_tokens if raw else self.special_tokens & special
         elif raw:
             special |= self.special_tokens
+        named = [part for part in (self, other) if isinstance(part, Constraint) and part._parts]
+        if named:
+            both._parts = CaptureParts.inside(both._native, [parts_of(part) for part in named])
         return both._speaking_of(special, raw and self._has_raw_bytes)
 
     def __rand__(self, other: object) -> Constraint:
@@ -178,6 +186,8 @@ class Constraint:
         if (operands := self._operands(other)) is None:
             return NotImplemented
         rest = self._combined(Language.difference(*operands), f"({self.source} - {_source(other)})", other)
+        if self._parts:
+            rest._parts = CaptureParts.inside(rest._native, [self._parts])
         return rest._speaking_of(self.special_tokens, self._has_raw_bytes)
 
     def __invert__(self) -> Constraint:
@@ -188,12 +198,16 @@ class Constraint:
         """A text of this one followed by a text of the other."""
         if (operands := self._operands(other)) is None:
             return NotImplemented
-        return self._combined(Language.concat(operands), f"({self.source} + {_source(other)})", other)
+        made = self._combined(Language.concat(operands), f"({self.source} + {_source(other)})", other)
+        made._parts = joined_parts([self, other])
+        return made
 
     def __radd__(self, other: object) -> Constraint:
         if (operands := self._operands(other)) is None:
             return NotImplemented
-        return self._combined(Language.concat(operands[::-1]), f"({_source(other)} + {self.source})", other)
+        made = self._combined(Language.concat(operands[::-1]), f"({_source(other)} + {self.source})", other)
+        made._parts = joined_parts([other, self])
+        return made
 
     def repeat(self, low: int = 0, high: int | None = None) -> Constraint:
         """Between ``low`` and ``high`` texts of this one in a row; ``high=None`` has no upper bound.
@@ -206,7 +220,10 @@ class Constraint:
                 "pass high=None for no bound"
             )
         native = self._native.repeat(low, -1 if high is None else high)
-        return self._combined(native, f"{self.source}{{{low},{'' if high is None else high}}}")
+        made = self._combined(native, f"{self.source}{{{low},{'' if high is None else high}}}")
+        if self._parts:
+            made._parts = self._parts.repeat(low, -1 if high is None else high)
+        return made
 
     # ---- questions
     def accepts(self, text: Text) -> bool:
@@ -274,7 +291,42 @@ class Constraint:
         LimitError (``states``) when too many states are reached, so always where there are infinitely many.
         O(n log n) for n states reached. Source: Hopcroft (1971).
         """
-        return self._combined(self._native.minimize(), f"{self.source}.minimize()")
+        made = self._combined(self._native.minimize(), f"{self.source}.minimize()")
+        made._parts = self._parts
+        return made
+
+    # ---- named parts
+    def captures(self, text: Text, *, partial: bool = False) -> dict[str, bytes]:
+        """What the named parts read of a text: ``(?P<name>...)`` in patterns and :func:`tokamata.capture`.
+
+        A part that reads several pieces, in a repetition, has the last one; parts that read nothing are left out (a
+        part may well read the empty text). Special tokens are no text, and hidden parts (:func:`tokamata.hidden`) are
+        left out as well.
+
+        Where a text can be read in several ways, the first way counts in which a backtracking matcher finds it. Inside
+        of a pattern this is the way of ``re.fullmatch``: earlier alternatives first, as many turns of a repetition as
+        possible, with ``?`` as few. The same holds for ``|``, ``repeat`` and ``+``; what has no names inside and is
+        no part of a pattern takes as much as it can, of a pattern with names only what Python's would. Operands of
+        ``&`` each read the whole text for themselves; of ``a - b`` only a has names, of ``~a`` nothing.
+
+        With ``partial``, the text is a beginning: the first way counts that can be continued, and parts that are not at
+        their end yet have what they have so far, if anything.
+
+        Raises ValueError for a text that is no member, or with ``partial`` no beginning of one; UnsupportedError for
+        patterns with lookaround, anchors or possessive quantifiers around or beside names; LimitError where names stand
+        in large counted repetitions. O(bytes · steps of the pattern); masks are not concerned.
+        """
+        return {name: values[-1] for name, values in self.capture_lists(text, partial=partial).items()}
+
+    def capture_lists(self, text: Text, *, partial: bool = False) -> dict[str, list[bytes]]:
+        """All pieces that the named parts read, in the order in which they begin; otherwise as `captures`."""
+        data = to_bytes(text)
+        if not (self.accepts_prefix(data) if partial else self.accepts(data)):
+            what = "can be extended to a member" if partial else "is a member; pass partial=True for a beginning of one"
+            raise ValueError(f"captures: expected a text that {what}, got {data[:60]!r}")
+        if self._parts is None:
+            return {}
+        return self._parts.values(data, not partial, not self._has_raw_bytes, self._native.search_seconds)
 
     # ---- views
     @property
@@ -297,6 +349,22 @@ class Constraint:
     def __repr__(self) -> str:
         text = self.source if len(self.source) <= 80 else self.source[:77] + "..."
         return f"<tokamata.Constraint {text}>"
+
+
+def parts_of(operand: object) -> CaptureParts:
+    """The parts of a constraint or text; one without a name where nothing in it has one."""
+    if isinstance(operand, Constraint):
+        return operand._parts or CaptureParts.atom(operand._native)
+    assert isinstance(operand, (str, bytes))
+    return CaptureParts.atom(Language.literal(to_bytes(operand)))
+
+
+def joined_parts(operands: Iterable[object], *, alternatives: bool = False) -> CaptureParts | None:
+    """The parts of operands one after another, or of alternatives; None where nothing has a name."""
+    operands = list(operands)
+    if not any(isinstance(o, Constraint) and o._parts for o in operands):
+        return None
+    return CaptureParts.join([parts_of(o) for o in operands], alternatives)
 
 
 def _has_special(operand: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._core import delimited_subsequence as _native_subsequence
+from ..automata.errors import UnsupportedError
 from .constraint import Constraint, Limits, Text
 from .literal import literal
 
@@ -27,6 +28,11 @@ def delimited_subsequence_of(
     items = [o if isinstance(o, Constraint) else literal(o) for o in options]
     if not items:
         raise ValueError("delimited_subsequence_of: expected at least one option, got none")
+    if any(item._parts for item in items):
+        raise UnsupportedError(
+            "delimited_subsequence_of: options with named parts inside; name the whole of it, or write the order out "
+            "with + and optional"
+        )
     between = delimiter if isinstance(delimiter, Constraint) else literal(delimiter)
     native = _native_subsequence(
         [item._native for item in items], between._native, limits._native() if limits else None

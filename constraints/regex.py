@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from .._core import CaptureParts
 from .._core import regex as _native_regex
 from .._core import regex_named as _native_named
 from .._core import regex_with_groups as _native_with_groups
 from ..automata.errors import UnsupportedError
-from .constraint import Constraint, Limits
+from .constraint import Constraint, Limits, parts_of
 
 Syntax = Literal["python", "ecma"]
 
@@ -28,6 +29,7 @@ NAMES = (
     "PARAGRAPH_TOKEN",
     "IMAGE",
 )
+_NAMED = re.compile(rf"\(\?P<(?!(?:{'|'.join(NAMES)})>)")
 
 
 def regex(
@@ -84,8 +86,11 @@ def _compiled(pattern: str, syntax: Syntax, flags: str, max_depth: int, limits: 
         native = _native_with_groups(pattern, flags, max_depth, own, NAMES, [group._native for group in groups])
         made = groups[0]._combined(native, "", *groups[1:])
     else:
+        groups = []
         made = Constraint(_native_regex(pattern, syntax == "ecma", flags, max_depth, own))
     made._source = ("regex", pattern)
+    if syntax == "python" and (_NAMED.search(pattern) or any(group._parts for group in groups)):
+        made._parts = CaptureParts.regex(data, flags, max_depth, NAMES, [parts_of(group) for group in groups])
     return made
 
 

@@ -6,7 +6,7 @@ from functools import reduce
 from operator import add, or_
 
 from .._core import Language
-from .constraint import Constraint, Text
+from .constraint import Constraint, Text, joined_parts
 from .dynamic import DynamicConstraint
 from .literal import literal
 
@@ -23,7 +23,9 @@ def sequence(*parts: Constraint | Text) -> Constraint:
         return reduce(add, constraints)
     first, rest = constraints[0], constraints[1:]
     source = "(" + " + ".join(part.source for part in constraints) + ")"
-    return first._combined(Language.concat([part._native for part in constraints]), source, *rest)
+    made = first._combined(Language.concat([part._native for part in constraints]), source, *rest)
+    made._parts = joined_parts(constraints)
+    return made
 
 
 def optional(part: Constraint | Text) -> Constraint:
@@ -39,7 +41,9 @@ def any_of(parts: list[Constraint]) -> Constraint:
     if not rest:
         return first
     source = "(" + " | ".join(part.source for part in parts) + ")"
-    return first._combined(Language.union_([part._native for part in parts]), source, *rest)
+    made = first._combined(Language.union_([part._native for part in parts]), source, *rest)
+    made._parts = joined_parts(parts, alternatives=True)
+    return made
 
 
 def _checked(function: str, part: object) -> Constraint:

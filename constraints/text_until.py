@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
 from ..automata.errors import ConstraintError
-from .constraint import Constraint, Limits, Text, to_bytes
+from .capture import hidden
+from .constraint import Constraint, Limits, Text, joined_parts, to_bytes
 from .from_fst import from_fst
 from .literal import choice
 from .regex import regex
@@ -14,7 +15,7 @@ from .regex import regex
 if TYPE_CHECKING:
     from ..automata import Fst
 
-Phrase = Literal["included", "excluded"]
+Phrase = Literal["included", "excluded", "hidden"]
 
 
 def text_until(stop: Text | Iterable[Text], phrase: Phrase = "included", *, limits: Limits | None = None) -> Constraint:
@@ -24,6 +25,9 @@ def text_until(stop: Text | Iterable[Text], phrase: Phrase = "included", *, limi
     ``phrase="excluded"``: the text before it. What follows has to begin with the phrase, then
     ``text_until(s, "excluded") + s`` is ``text_until(s)``; so no text is a member in which the phrase would occur
     earlier once it follows (``"xab"`` before ``"aba"``).
+
+    ``phrase="hidden"``: the same texts as with ``"included"``, but named parts around it (`capture`) leave the phrase
+    out.
 
     Held as the minimal automaton, about 4 to 8 states a character of the phrases. Raises ConstraintError for an empty
     phrase, or none. In `regex`: ``(?P<TEXT_UNTIL>phrase)``, alternatives separated by ``|``. Source: Koo et al. (2024),
@@ -35,12 +39,16 @@ def text_until(stop: Text | Iterable[Text], phrase: Phrase = "included", *, limi
         raise ConstraintError(
             "text_until: expected a phrase of at least one character; use regex('(?s:.*)') for any text"
         )
-    if phrase not in ("included", "excluded"):
-        raise ValueError(f'text_until: expected phrase="included" or "excluded", got {phrase!r}')
+    if phrase not in ("included", "excluded", "hidden"):
+        raise ValueError(f'text_until: expected phrase="included", "excluded" or "hidden", got {phrase!r}')
     ended = regex("(?s:.*)", limits=limits) + choice(phrases)
     made = (ended - (ended + regex("(?s:.+)"))).minimize()
-    if phrase == "excluded":
-        made = from_fst(_before(made.to_fst(1_000_000), phrases), limits=limits).minimize()
+    if phrase != "included":
+        before = from_fst(_before(made.to_fst(1_000_000), phrases), limits=limits).minimize()
+        if phrase == "excluded":
+            made = before._speaking_of((), False)
+        else:
+            made._parts = joined_parts([before, hidden(choice(phrases))])
     shown = repr(stops[0]) if len(stops) == 1 else repr(stops)
     made.source = f"text_until({shown})" if phrase == "included" else f"text_until({shown}, {phrase!r})"
     return made

@@ -56,6 +56,8 @@ class TokenAutomaton:
         language = constraint._native if limits is None else constraint._native.with_limits(limits._native())
         self._language = language
         self._native = NativeTokenAutomaton(language, self._tokens._native, cache_bytes)
+        if constraint._parts:
+            self._native.set_captures(constraint._parts, not constraint._has_raw_bytes)
         self.constraint = constraint
         self.vocabulary = vocabulary
 

@@ -167,6 +167,7 @@ void BindExpressions(nb::module_& m) {
       .def("to_fst", &Language::ToFst, "most_states"_a, Released())
       .def("describe", &Language::Describe, "limit"_a)
       .def("num_states", [](const Language& self) { return self.Acceptor()->NumStates(); })
+      .def_prop_ro("search_seconds", [](const Language& self) { return self.OwnLimits().search_seconds; })
       .def("memory_bytes", [](const Language& self) { return self.Acceptor()->MemoryBytes(); });
 }
 

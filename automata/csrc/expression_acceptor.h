@@ -45,6 +45,11 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     f(pool_->LeafOf(head), pool_->LeafState(head), more ? StateOf(pool_->Tail(e)) : kDead);
     return true;
   }
+  // The state of an expression of the pool, which is not empty unless it is kEmpty.
+  State StateAt(Expr e) {
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    return StateOf(e);
+  }
   // The state of all that is accepted from one of these.
   State Unite(const std::vector<State>& states);
   size_t MemoryBytes() const override;

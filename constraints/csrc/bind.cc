@@ -12,6 +12,7 @@ void BindConstraints(nb::module_& m) {
   BindJsonWrite(m);
   BindGrammar(m);
   BindSubstrings(m);
+  BindCaptures(m);
   BindDelimited(m);
   BindRuleBodies(m);
   BindJsonLeaves(m);

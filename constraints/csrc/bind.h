@@ -2,7 +2,17 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "constraints/csrc/captures.h"
+
 namespace tokamata {
+// The character of a Unicode name, asked of Python's unicodedata; not a character: the names of sequences.
+uint32_t LookupName(std::string_view name);
+
 void BindRegex(nanobind::module_& m);       // bind_regex.cc
 void BindJson(nanobind::module_& m);        // bind_json.cc
 void BindJsonLeaves(nanobind::module_& m);  // bind_json_leaves.cc
@@ -10,6 +20,9 @@ void BindSchemaDocuments(nanobind::module_& m);  // bind_schema_documents.cc
 void BindJsonSchema(nanobind::module_& m);  // bind_json_schema.cc
 void BindJsonWrite(nanobind::module_& m);   // bind_json_write.cc
 void BindGrammar(nanobind::module_& m);     // bind_grammar.cc
+// What named parts have read, as a dict.
+nanobind::dict ValuesToPython(const std::optional<std::vector<CaptureValues>>& values);
+void BindCaptures(nanobind::module_& m);    // bind_captures.cc
 void BindSubstrings(nanobind::module_& m);  // bind_substrings.cc
 void BindDelimited(nanobind::module_& m);   // bind_delimited.cc
 void BindRuleBodies(nanobind::module_& m);  // bind_rule_bodies.cc

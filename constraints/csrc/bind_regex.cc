@@ -11,11 +11,9 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace tokamata {
-namespace {
 
 constexpr uint32_t kNoCharacter = 0xffffffff;
 
-// The character of a Unicode name, asked of Python's unicodedata; not a character: the names of sequences.
 uint32_t LookupName(std::string_view name) {
   nb::gil_scoped_acquire acquire;
   try {
@@ -26,6 +24,8 @@ uint32_t LookupName(std::string_view name) {
     return kNoCharacter;
   }
 }
+
+namespace {
 
 RegexOptions OptionsOf(bool ecma, const std::string& flags, uint32_t max_depth) {
   RegexOptions options;

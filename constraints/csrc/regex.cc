@@ -37,19 +37,21 @@ RegexLowering::RegexLowering(Expressions* pool, RegexTree* tree, const RegexOpti
     : pool_(*pool), tree_(*tree), options_(options), spelling_(spelling), sets_(tree->sets.size(), kNotLowered) {}
 
 Expr RegexLowering::Lower() {
+  return RemoveAnchors() ? RegexContext(this).Lower(tree_.root) : Plain(tree_.root);
+}
+
+bool RegexLowering::RemoveAnchors() {
   asserts_.assign(tree_.nodes.size(), 0);
-  if (FindAsserts(tree_.root)) {
-    SpellWords(&tree_);
-    asserts_.assign(tree_.nodes.size(), 0);
-    FindAsserts(tree_.root);
-    SpecifyNonBoundaries();
-    RemoveAtomic(tree_.root);
-    DropStart(tree_.root);
-    DropEnd(tree_.root);
-    asserts_.assign(tree_.nodes.size(), 0);
-    if (FindAsserts(tree_.root)) return RegexContext(this).Lower(tree_.root);
-  }
-  return Plain(tree_.root);
+  if (!FindAsserts(tree_.root)) return false;
+  SpellWords(&tree_);
+  asserts_.assign(tree_.nodes.size(), 0);
+  FindAsserts(tree_.root);
+  SpecifyNonBoundaries();
+  RemoveAtomic(tree_.root);
+  DropStart(tree_.root);
+  DropEnd(tree_.root);
+  asserts_.assign(tree_.nodes.size(), 0);
+  return FindAsserts(tree_.root);
 }
 
 // In Pythons whose \B does not match in the empty text it is \B(?!\A\Z).

@@ -24,6 +24,9 @@ class RegexLowering {
  public:
   RegexLowering(Expressions* pool, RegexTree* tree, const RegexOptions& options, CharacterSpelling* spelling);
   Expr Lower();
+  // Rewrites the tree so that atomic groups are lookaheads, and leaves out anchors where nothing stands before or after
+  // anyway; whether assertions are left.
+  bool RemoveAnchors();
 
   // The language of a node without assertions.
   Expr Plain(uint32_t node);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "automata/csrc/language.h"
+#include "constraints/csrc/bind.h"
 #include "decode/csrc/bind.h"
 #include "decode/csrc/decode_state.h"
 #include "decode/csrc/expand_terminals.h"
@@ -142,6 +143,15 @@ void CheckParents(const std::vector<int64_t>& parents, size_t tokens) {
   throw nb::value_error(text.c_str());
 }
 
+nb::dict Captured(const DecodeState& self) {
+  std::vector<CaptureValues> values;
+  {
+    nb::gil_scoped_release release;
+    values = self.Captures();
+  }
+  return ValuesToPython(values);
+}
+
 void BindState(nb::module_& m) {
   nb::class_<DecodeState>(m, "DecodeState",
                           "A position in a token automaton: what was written so far, what may come next.\n\n"
@@ -208,6 +218,20 @@ void BindState(nb::module_& m) {
           "tokens_left",
           [](const DecodeState& self) { return self.HasBudget() ? std::optional<uint32_t>(self.Left()) : std::nullopt; },
           "Tokens that may still follow, EOS included; None without a budget.")
+      .def(
+          "captures",
+          [](const DecodeState& self) {
+            nb::dict out;
+            for (auto [name, values] : Captured(self)) out[name] = nb::list(values)[nb::len(values) - 1];
+            return out;
+          },
+          nb::sig("def captures(self) -> dict[str, bytes]"),
+          "What the named parts of the constraint have read so far, the last piece of each: see `Constraint.captures`.\n\n"
+          "Parts that are not at their end yet have what they have so far, if anything, in the first way of reading the\n"
+          "text that can be continued; once EOS was consumed, as captures of the whole text. Where a token can be read as text and as\n"
+          "a token of a class, text is preferred. O(bytes so far).")
+      .def("capture_lists", &Captured, nb::sig("def capture_lists(self) -> dict[str, list[bytes]]"),
+           "All pieces that the named parts have read so far; otherwise as `captures`.")
       .def_prop_ro("is_final", &DecodeState::IsFinal, "Whether EOS is allowed here.")
       .def_prop_ro("is_finished", &DecodeState::IsFinished, "Whether EOS was consumed.")
       .def_prop_ro("words", [](const DecodeState& self) { return self.Automaton().Words(); },
@@ -257,6 +281,7 @@ void BindDecode(nb::module_& m) {
       .def_prop_ro("num_masks", [](const Generations& self) { return self.Newest()->NumMasks(); })
       .def_prop_ro("mask_bytes", [](const Generations& self) { return self.Newest()->MaskBytes(); })
       .def_prop_ro("generations", &Generations::Count)
+      .def("set_captures", &Generations::SetCaptures, "parts"_a, "markers"_a)
       .def(
           "mask_by_walking",
           [](const Generations& self, uint32_t state) {

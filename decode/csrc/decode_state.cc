@@ -90,6 +90,7 @@ void DecodeState::Advance(int64_t token) {
   const State next = WithRoom([&] { return Next(Current(), token, Left()); });
   if (next) {
     history_.push_back(next);
+    tokens_.push_back(static_cast<uint32_t>(token));
     return;
   }
   const Vocabulary& v = automaton_->Tokens();
@@ -173,6 +174,36 @@ void DecodeState::Rollback(int64_t n) {
     throw std::out_of_range("rollback: expected 0 <= n <= " + std::to_string(NumTokens()) + " (the tokens so far), got " +
                             std::to_string(n));
   history_.resize(history_.size() - static_cast<size_t>(n));
+  tokens_.resize(history_.size() - 1);
+}
+
+std::string DecodeState::Text() const {
+  std::string text;
+  for (const uint32_t token : tokens_) text += automaton_->Tokens().Token(token);
+  return text;
+}
+
+// Where tokens have several readings, those as text are preferred, then those of classes in their order.
+std::vector<CaptureValues> DecodeState::Captures() const {
+  const CaptureParts* parts = generations_->Captures();
+  if (!parts) return {};
+  const TimeLimit time("captures", "search_seconds", automaton_->Acceptor().seconds);
+  const std::string text = Text();
+  const Vocabulary& v = automaton_->Tokens();
+  CaptureRun run(parts->Program());
+  if (!v.NumClasses()) {
+    run.Read(text);
+  } else {
+    for (const uint32_t token : tokens_) {
+      std::vector<std::string_view> readings;
+      if (const std::string_view bytes = v.Token(token); !bytes.empty()) readings.push_back(bytes);
+      for (uint32_t c = 0; c < v.NumClasses(); ++c)
+        if (v.Class(c)[token / 32] >> (token % 32) & 1) readings.push_back(v.Token(v.ModelSize() + c));
+      if (!readings.empty()) run.ReadToken(readings, v.Token(token).size());
+    }
+  }
+  const auto spans = run.Spans(text, IsFinished());
+  return spans ? ValuesOf(text, *spans, generations_->HasMarkers()) : std::vector<CaptureValues>();
 }
 
 std::string DecodeState::ForcedBytes(size_t most) const {

@@ -44,7 +44,14 @@ class DecodeState {
   void DraftTreeMasks(const std::vector<int64_t>& tokens, const std::vector<int64_t>& parents, uint32_t* out) const;
   // Takes back n tokens; throws std::out_of_range when there are fewer.
   void Rollback(int64_t n);
-  void Reset() { history_.resize(1); }
+  void Reset() {
+    history_.resize(1);
+    tokens_.clear();
+  }
+  // The bytes of the tokens so far, special ones as markers or nothing.
+  std::string Text() const;
+  // What the named parts of the constraint have read so far; where EOS was consumed, of the whole text.
+  std::vector<CaptureValues> Captures() const;
   std::string ForcedBytes(size_t most) const;
   std::vector<uint32_t> ForcedTokens(size_t most) const;
 
@@ -66,6 +73,7 @@ class DecodeState {
   // A renewal changes what they are made of, not what they mean.
   mutable std::shared_ptr<TokenAutomaton> automaton_;
   mutable std::vector<State> history_;
+  std::vector<uint32_t> tokens_;
 };
 
 }  // namespace tokamata

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <utility>
 
+#include "constraints/csrc/capture_parts.h"
 #include "decode/csrc/token_automaton.h"
 
 namespace tokamata {
@@ -30,6 +32,13 @@ class Generations {
     ++count_;
     return newest_ = std::move(fresh);
   }
+  // The named parts of the constraint and whether texts have markers in them; set once, before any state is made.
+  void SetCaptures(std::shared_ptr<const CaptureParts> parts, bool markers) {
+    captures_ = std::move(parts);
+    markers_ = markers;
+  }
+  const CaptureParts* Captures() const { return captures_.get(); }
+  bool HasMarkers() const { return markers_; }
   // Automata so far.
   size_t Count() const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -40,6 +49,8 @@ class Generations {
   mutable std::mutex mutex_;
   std::shared_ptr<TokenAutomaton> newest_;
   size_t count_ = 1;
+  std::shared_ptr<const CaptureParts> captures_;
+  bool markers_ = true;
 };
 
 }  // namespace tokamata

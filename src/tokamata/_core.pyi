@@ -225,6 +225,8 @@ class Language:
     def to_fst(self, most_states: int) -> Fst: ...
     def describe(self, limit: int) -> str: ...
     def num_states(self) -> int: ...
+    @property
+    def search_seconds(self) -> float: ...
     def memory_bytes(self) -> int: ...
 
 def regex(
@@ -444,6 +446,32 @@ def grammar(
 def substrings(text: bytes, by: str, limits: Limits | None = None) -> Language:
     """The pieces of a text, by "characters", "words" or "lines"."""
 
+class CaptureParts:
+    """The named parts of a constraint; immutable."""
+
+    @staticmethod
+    def atom(language: Language) -> CaptureParts: ...
+    @staticmethod
+    def regex(
+        pattern: bytes, flags: str, max_depth: int, named: Sequence[str], groups: Sequence[CaptureParts]
+    ) -> CaptureParts:
+        """
+        Of a pattern; `groups` are those whose names stand for languages, in order.
+        """
+
+    @staticmethod
+    def join(parts: Sequence[CaptureParts], alternatives: bool) -> CaptureParts: ...
+    @staticmethod
+    def inside(language: Language, parts: Sequence[CaptureParts]) -> CaptureParts: ...
+    def repeat(self, low: int, high: int) -> CaptureParts: ...
+    def named(self, name: str) -> CaptureParts:
+        """The same with a name; with an empty one, hidden."""
+
+    def values(self, text: bytes, whole: bool, markers: bool, seconds: float) -> dict[str, list[bytes]]:
+        """
+        What the named parts read; with `markers`, without those of special tokens.
+        """
+
 def delimited_subsequence(items: Sequence[Language], delimiter: Language, limits: Limits | None = None) -> Language:
     """
     Some of the items, at least one, in order, with delimiters between them.
@@ -579,6 +607,7 @@ class TokenAutomaton:
     def mask_bytes(self) -> int: ...
     @property
     def generations(self) -> int: ...
+    def set_captures(self, parts: CaptureParts, markers: bool) -> None: ...
     def mask_by_walking(self, state: int) -> numpy.typing.NDArray[numpy.int32]:
         """
         The mask of a state found by walking the whole vocabulary: slow, for tests.
@@ -644,6 +673,20 @@ class DecodeState:
     @property
     def tokens_left(self) -> int | None:
         """Tokens that may still follow, EOS included; None without a budget."""
+
+    def captures(self) -> dict[str, bytes]:
+        """
+        What the named parts of the constraint have read so far, the last piece of each: see `Constraint.captures`.
+
+        Parts that are not at their end yet have what they have so far, if anything, in the first way of reading the
+        text that can be continued; once EOS was consumed, as captures of the whole text. Where a token can be read as text and as
+        a token of a class, text is preferred. O(bytes so far).
+        """
+
+    def capture_lists(self) -> dict[str, list[bytes]]:
+        """
+        All pieces that the named parts have read so far; otherwise as `captures`.
+        """
 
     @property
     def is_final(self) -> bool:

@@ -1,0 +1,30 @@
+"""capture and hidden: named parts of what is written, and parts that names leave out."""
+
+from __future__ import annotations
+
+from .constraint import Constraint, Text, parts_of
+from .literal import literal
+
+
+def capture(name: str, part: Constraint | Text) -> Constraint:
+    """The same texts; what this part of a larger constraint reads has a name.
+
+    `Constraint.captures` and `DecodeState.captures` tell it. In a regular expression ``(?P<name>...)`` does the same.
+    Raises ValueError for an empty name.
+    """
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"capture: expected a name of at least one character, got {name!r}")
+    return _with_name(name, part, f"capture({name!r}, ")
+
+
+def hidden(part: Constraint | Text) -> Constraint:
+    """The same texts; what this part reads is left out of the named parts around it."""
+    return _with_name("", part, "hidden(")
+
+
+def _with_name(name: str, part: Constraint | Text, source: str) -> Constraint:
+    inner = part if isinstance(part, Constraint) else literal(part)
+    made = inner._combined(inner._native, f"{source}{inner.source})")
+    made._speaking_of(inner.special_tokens, inner._has_raw_bytes)
+    made._parts = parts_of(inner).named(name)
+    return made

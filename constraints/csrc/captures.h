@@ -1,0 +1,157 @@
+// Captures: which parts of a text the named parts of a constraint read.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "automata/csrc/language.h"
+
+namespace tokamata {
+
+// In which order the ends of a part are tried.
+enum class EndOrder : uint8_t { kLongest, kShortest };
+
+// The parts of a constraint, immutable and shared.
+struct CaptureNode {
+  enum class Kind : uint8_t {
+    kAtom,       // a language without named parts
+    kConcat,
+    kAlternate,  // earlier children are preferred
+    kRepeat,     // the child low..high times, as often as possible, or with `lazy` as seldom
+    kName,       // the child has a name
+    kHide,       // what the child reads is left out of names around it
+    kInside,     // a language, and children that read the same text each for itself
+    kRegex,      // a pattern with named groups; children: of those whose names stand for languages
+  };
+  Kind kind = Kind::kAtom;
+  bool lazy = false;
+  uint32_t low = 0, high = 0;
+  uint32_t depth = 1;  // of nodes below each other
+  EndOrder order = EndOrder::kLongest;
+  std::string name;  // kRegex: the pattern
+  std::vector<std::shared_ptr<const CaptureNode>> children;
+  std::optional<Language> language;  // kAtom, kInside
+  DelayedAcceptor::State start = DelayedAcceptor::kDead;  // kAtom in an acceptor of somebody else:
+  std::shared_ptr<ExpressionAcceptor> acceptor;
+  std::string flags;  // kRegex, this and what follows; see RegexOptions
+  uint32_t max_depth = 0;
+  std::function<uint32_t(std::string_view)> lookup_name;
+  std::vector<std::string> named;
+};
+using CaptureTree = std::shared_ptr<const CaptureNode>;
+
+CaptureTree CaptureAtom(const Language& language);
+// LimitError past kMostCaptureDepth. Children of the same kind are taken in.
+CaptureTree CaptureJoin(CaptureNode::Kind kind, const std::vector<CaptureTree>& children);
+CaptureTree CaptureRepeat(const CaptureTree& child, uint32_t low, uint32_t high, bool lazy);
+CaptureTree CaptureName(const CaptureTree& child, const std::string& name);
+CaptureTree CaptureHide(const CaptureTree& child);
+CaptureTree CaptureInside(const Language& language, const std::vector<CaptureTree>& children);
+constexpr uint32_t kMostCaptureDepth = 1000;
+// The tree of a pattern with named groups (kRegex), of atoms and the other kinds: which path a backtracking matcher
+// finds first is which one is preferred here. UnsupportedError for lookaround and anchors inside.
+CaptureTree CaptureTreeOfRegex(const CaptureNode& regex);
+
+// A tree as instructions. Immutable; compiled once.
+class CaptureProgram {
+ public:
+  explicit CaptureProgram(const CaptureTree& tree);
+
+  struct Mark {
+    enum Kind : uint8_t { kName, kHidden, kInside } kind;
+    std::string name;
+    std::vector<std::shared_ptr<const CaptureProgram>> inside;
+  };
+  struct Instruction {
+    enum Kind : uint8_t { kAtom, kSplit, kLoop, kEnter, kBegin, kEnd, kMatch } kind;
+    EndOrder order = EndOrder::kLongest;  // kAtom
+    uint32_t index = 0;                   // of an atom, a loop or a mark
+    uint32_t next = 0;
+    std::vector<uint32_t> others;         // kSplit: all ways, the preferred ones first; kLoop: likewise, and the end
+  };
+  struct Atom {
+    std::shared_ptr<ExpressionAcceptor> acceptor;
+    DelayedAcceptor::State start;
+  };
+  const Instruction& At(uint32_t pc) const { return code_[pc]; }
+  const Atom& AtomAt(uint32_t i) const { return atoms_[i]; }
+  const Mark& MarkAt(uint32_t i) const { return marks_[i]; }
+  uint32_t Start() const { return start_; }
+  uint32_t Size() const { return static_cast<uint32_t>(code_.size()); }
+
+ private:
+  static constexpr size_t kMostInstructions = 100'000;
+  uint32_t Add(Instruction instruction);
+  uint32_t Compile(const CaptureNode& node, uint32_t next);
+  uint32_t CompileRepeat(const CaptureNode& node, uint32_t next);
+  uint32_t Marked(Mark mark, const CaptureNode& child, uint32_t next);
+
+  std::vector<Instruction> code_;
+  std::vector<Atom> atoms_;
+  std::vector<Mark> marks_;
+  uint32_t loops_ = 0, start_ = 0;
+};
+
+// What a mark has read.
+struct CaptureSpan {
+  std::string name;  // empty: hidden
+  size_t begin = 0, end = 0;
+  bool closed = false;
+};
+
+// What a name has read, piece by piece.
+struct CaptureValues {
+  std::string name;
+  std::vector<std::string> texts;
+};
+// By name, in the order in which names occur first; without what is hidden and, with `markers`, special tokens.
+std::vector<CaptureValues> ValuesOf(std::string_view text, const std::vector<CaptureSpan>& spans, bool markers);
+
+// Reads a text beside a program: all ways through it that are left, the preferred one first (Pike's machine).
+// O(instructions) for each byte. Source: Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009).
+class CaptureRun {
+ public:
+  explicit CaptureRun(std::shared_ptr<const CaptureProgram> program);
+
+  void Read(std::string_view bytes);
+  // Reads one token of so many bytes in each of several ways, the preferred ones first.
+  void ReadToken(const std::vector<std::string_view>& readings, size_t bytes);
+  size_t Position() const { return position_; }
+  // The spans along the preferred way, in the order in which they begin; with `whole`, along the preferred one of those
+  // that end here. Nothing where there is no such way.
+  std::optional<std::vector<CaptureSpan>> Spans(std::string_view text, bool whole) const;
+
+ private:
+  static constexpr uint32_t kNothing = 0xffffffff;
+  struct Event {
+    uint32_t before, mark;
+    size_t position;
+    bool end;
+  };
+  struct Thread {
+    uint32_t pc, event;
+    DelayedAcceptor::State state;
+  };
+  struct Threads {
+    std::vector<Thread> list;
+    std::unordered_set<uint64_t> seen;  // pairs of pc and state
+  };
+  void Step(uint8_t byte, size_t position);
+  void Wait(uint32_t pc, DelayedAcceptor::State state, uint32_t event, size_t position, Threads* out);
+  void Follow(uint32_t pc, uint32_t event, size_t position, Threads* out);
+
+  std::shared_ptr<const CaptureProgram> program_;
+  Threads now_, next_;
+  std::set<std::pair<uint32_t, std::vector<uint32_t>>> passed_;  // by Follow, since the last byte
+  std::vector<Event> events_;
+  size_t position_ = 0;
+};
+
+}  // namespace tokamata
