@@ -123,3 +123,9 @@ class GrammarSource:
         for production in self.productions:
             found[production.rule].append(production)
         return found
+
+
+def stated_lexer(text: str) -> Lexing:
+    """Return the lexer that the first line of a Lark file asks for."""
+    line = text.partition("\n")[0].rstrip()
+    return "none" if line == "// lexer: none" else "contextual" if line == "// lexer: contextual" else "basic"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import SPECIAL, Constraint, ReportEntry
-from .grammar_source import GrammarSource, Indent, Lexing, Place, Production, Rule, Terminal
+from .grammar_source import GrammarSource, Indent, Lexing, Place, Production, Rule, Terminal, stated_lexer
 from .json_schema import json_schema
 from .lark_rules import LarkRules, bounds, literal_pattern
 from .lark_text import AlgebraHole, JsonHole, LarkText, NamedHole, SpecialHole
@@ -57,12 +57,6 @@ def read_lark(
         return _Reader(text, start or "start", lexer or stated_lexer(text), dict(constraints or {})).read()
     except RecursionError:
         raise LimitError("grammar: limit reached: nesting of the grammar's text; use rules instead of groups") from None
-
-
-def stated_lexer(text: str) -> Lexing:
-    """Return the lexer that the first line of a grammar asks for."""
-    line = text.partition("\n")[0].rstrip()
-    return "none" if line == "// lexer: none" else "contextual" if line == "// lexer: contextual" else "basic"
 
 
 class _Reader:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .._core import PlainLark
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import Constraint, Limits, ReportEntry
-from .grammar_check import DiagnosisReport
+from .grammar_source import stated_lexer
 from .terminal_pattern import terminal_pattern
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
     imported, overridden, extended or declared, and for rare forms of literals. All else is read natively, into the same
     terminals, rules and productions. The report is made of what ``read_lark`` finds, when it is read.
     """
-    from .lark_source import stated_lexer
-
     lexing = lexer or stated_lexer(text)
     try:
         plain = PlainLark.read(text, start or "start", _common() if "%import" in text else "")
@@ -60,6 +58,7 @@ class _Report:
     def entries(self) -> tuple[ReportEntry, ...]:
         """Entries for :attr:`Constraint.report`."""
         if self._entries is None:
+            from .grammar_check import DiagnosisReport
             from .lark_source import read_lark
 
             source = read_lark(*self._arguments)

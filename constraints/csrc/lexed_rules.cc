@@ -90,6 +90,18 @@ void Positions::Classes(const Ready& r, std::vector<ByteSet>* out) {
 
 namespace {
 
+// The terminals that the automata read, in order.
+std::vector<uint32_t> TerminalsOf(const RuleAutomata& automata, uint32_t count) {
+  std::vector<uint8_t> read(count, 0);
+  for (const RuleAutomata::State& state : automata.states)
+    for (const RuleAutomata::Arc& arc : state.arcs)
+      if (arc.letter < count) read[arc.letter] = 1;
+  std::vector<uint32_t> terminals;
+  for (uint32_t t = 0; t < count; ++t)
+    if (read[t]) terminals.push_back(t);
+  return terminals;
+}
+
 // An ignored one-byte lexeme such that few terminals have the byte inside.
 void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
   Lexer* lexer = rules->lexer.get();
@@ -120,8 +132,11 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
     const bool follows = std::all_of(used.begin(), used.end(), [&](uint32_t t) {
       const ByteSet first = lexer->FirstOf(t) - blocked;
       if (HasTerminal(rules->ignored, t)) return true;
-      if ((first - inside_first).Any()) return true;
-      if (!first.Any()) return false;
+      bool at_once = false;  // where all compete, as few lexemes as anywhere are left to it
+      (first - inside_first).ForEach([&](uint8_t b) {
+        at_once = at_once || (row[b] && HasTerminal(lexer->Possible(row[b]), t));
+      });
+      if (at_once) return true;
       // Some lexeme at whose end the separator leads nowhere: breadth-first.
       std::vector<Lexer::State> queue;
       first.ForEach([&](uint8_t b) {
@@ -183,7 +198,6 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
   rules->lexer = std::make_shared<Lexer>(std::move(pool), std::move(terminals), rules->longest,
                                          rules->indentation.get());
   // Terminals that earlier ones take all lexemes from never occur.
-  std::vector<uint32_t> used;
   for (uint32_t t = 0; t < count; ++t) {
     Lexer::Terminals competing = rules->all;
     if (contextual) {
@@ -195,7 +209,6 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
       grammar.terminal_nonempty[t] = 1;
       continue;
     }
-    if (grammar.terminal_nonempty[t]) used.push_back(t);
     if (HasTerminal(rules->ignored, t)) grammar.terminal_nonempty[t] = 0;  // the rules never see it
   }
   rules->automata = std::make_shared<const RuleAutomata>(CompileRules(grammar));
@@ -203,7 +216,7 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
     throw ConstraintError("grammar: the start rule " + grammar.rule_names[grammar.start] +
                           " has no text: every alternative needs a rule that calls itself without end, or a terminal "
                           "without text; add an alternative that ends");
-  if (rules->longest) FindSeparator(rules.get(), used);
+  if (rules->longest) FindSeparator(rules.get(), TerminalsOf(*rules->automata, count));
   return rules;
 }
 

@@ -49,6 +49,34 @@ std::shared_ptr<Lexer> Lexer::Fresh() const {
   return fresh;
 }
 
+// 1 where two expressions surely have no text in common, 2 where they surely have one, 0 where a few steps do not tell:
+// words differ soon.
+uint8_t Lexer::OverlapByWalking(Expr a, Expr b) {
+  constexpr size_t kMostPairs = 24;
+  std::vector<std::pair<Expr, Expr>> pairs{{a, b}};
+  const auto steps_of = [this](Expr e) -> const std::vector<Expressions::Term>& {
+    const auto [known, added] = walked_.try_emplace(e);
+    if (added) pool_->Step(e, &known->second);
+    return known->second;
+  };
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto [x, y] = pairs[i];
+    if (pool_->Nullable(x) && pool_->Nullable(y)) return 2;
+    for (const Expressions::Term& s : steps_of(x))
+      for (const Expressions::Term& t : steps_of(y)) {
+        if (!s.bytes.Intersects(t.bytes)) continue;
+        const std::pair<Expr, Expr> next{s.target, t.target};
+        if (!pool_->First(s.target).Intersects(pool_->First(t.target)) &&
+            !(pool_->Nullable(s.target) && pool_->Nullable(t.target)))
+          continue;
+        if (std::find(pairs.begin(), pairs.end(), next) != pairs.end()) continue;
+        if (pairs.size() == kMostPairs) return 0;
+        pairs.push_back(next);
+      }
+  }
+  return 1;
+}
+
 // Whether two terminals have a lexeme in common.
 bool Lexer::Overlap(uint32_t a, uint32_t b) {
   uint8_t& known = overlap_[size_t{std::min(a, b)} * terminals_.size() + std::max(a, b)];
@@ -58,6 +86,8 @@ bool Lexer::Overlap(uint32_t a, uint32_t b) {
       known = 1;
     } else if (is_text_[a] && is_text_[b]) {
       known = terminals_[a] == terminals_[b] ? 2 : 1;
+    } else if (const uint8_t found = OverlapByWalking(terminals_[a], terminals_[b])) {
+      known = found;
     } else {
       try {
         known = pool_->IsEmpty(pool_->Intersect(terminals_[a], terminals_[b])) ? 1 : 2;
@@ -84,6 +114,7 @@ Lexer::Competition& Lexer::CompetitionOf(const Terminals& competing) {
     if (!earlier.empty()) own = pool_->Difference(own, pool_->Union(std::move(earlier)));
     if (!pool_->IsEmpty(own)) fresh->own.back() = own;
   }
+  walked_.clear();
   fresh->any = longest_ ? Simple(competing) : kEmpty;
   known.push_back(std::move(fresh));
   return *known.back();

@@ -96,6 +96,8 @@ class Lexer final : public DelayedAcceptor {
   void SplitByAny(Expr any, std::vector<Class>* classes);
   void FillRow(State q, State* row, ByteSet* live) override;
   bool Overlap(uint32_t a, uint32_t b);
+  uint8_t OverlapByWalking(Expr a, Expr b);
+  std::unordered_map<Expr, std::vector<Expressions::Term>> walked_;  // for that
 
   std::unique_ptr<Expressions> pool_;
   std::vector<Expr> terminals_;

@@ -4,20 +4,11 @@
 #include <map>
 #include <set>
 
-#include "automata/csrc/connect.h"
-#include "automata/csrc/determinize.h"
-#include "automata/csrc/equivalent.h"
-#include "automata/csrc/errors.h"
-#include "automata/csrc/minimize.h"
-#include "automata/csrc/rmepsilon.h"
 #include "automata/csrc/time_limit.h"
+#include "constraints/csrc/letter_automaton.h"
 
 namespace tokamata {
 namespace {
-
-// Labels of the automata over letters.
-Label ToLabel(uint32_t letter) { return static_cast<Label>(letter + 1); }
-uint32_t ToLetter(Label label) { return static_cast<uint32_t>(label - 1); }
 
 class Compiler {
  public:
@@ -43,8 +34,6 @@ class Compiler {
   }
 
  private:
-  static void AddArc(Fst* fst, StateId from, Label label, StateId to) { fst->AddArc(from, {label, label, fst->One(), to}); }
-
   void IndexProductions() {
     productions_of_.resize(g_.num_rules);
     left_calls_.resize(g_.num_rules);
@@ -70,80 +59,45 @@ class Compiler {
 
   // The left spines of a rule. Within its component of left calls, done(b) is reached where a text of b has been read from
   // the rule's very beginning; it stands before everything that may follow b as the first letter of a production.
-  Fst Spines(uint32_t rule) const {
-    Fst fst(SemiringKind::kBoolean);
-    const StateId start = fst.AddState();
-    fst.SetStart(start);
+  LetterNet Spines(uint32_t rule) const {
+    LetterNet net;
+    net.start = net.AddStates(1);
     const bool recursive = left_recursive_[rule] != 0;
     const std::vector<uint32_t> members = recursive ? members_[component_[rule]] : std::vector<uint32_t>{rule};
-    std::map<uint32_t, StateId> done;
-    for (const uint32_t b : members) done[b] = fst.AddState();
-    fst.SetFinal(done[rule], fst.One());
+    std::map<uint32_t, uint32_t> done;
+    for (const uint32_t b : members) done[b] = net.AddStates(1);
+    net.final[done[rule]] = 1;
     for (const uint32_t b : members)
       for (const uint32_t p : productions_of_[b]) {
         const std::vector<uint32_t>& letters = g_.productions[p].letters;
         TimeLimit::Spend(static_cast<int64_t>(letters.size()));
         bool at_left = true;
-        StateId before = start;
+        uint32_t before = net.start;
         for (size_t i = 0; i < letters.size(); ++i) {
           const uint32_t x = letters[i];
-          const StateId after = fst.AddState();
+          const uint32_t after = net.AddStates(1);
           if (at_left) {
             if (recursive && !g_.IsTerminal(x) && component_[x - g_.num_terminals] == component_[rule])
-              AddArc(&fst, done[x - g_.num_terminals], kEpsilon, after);
+              net.AddArc(done[x - g_.num_terminals], LetterNet::kEpsilon, after);
             else if (Nonempty(x))
-              AddArc(&fst, start, ToLabel(x), after);
+              net.AddArc(net.start, x, after);
           }
           if (i > 0) {
-            if (Nonempty(x)) AddArc(&fst, before, ToLabel(x), after);
-            if (Nullable(x)) AddArc(&fst, before, kEpsilon, after);
+            if (Nonempty(x)) net.AddArc(before, x, after);
+            if (Nullable(x)) net.AddArc(before, LetterNet::kEpsilon, after);
           }
           at_left = at_left && Nullable(x);
           before = after;
         }
-        if (!letters.empty()) AddArc(&fst, before, kEpsilon, done[b]);
+        if (!letters.empty()) net.AddArc(before, LetterNet::kEpsilon, done[b]);
       }
-    return fst;
+    return net;
   }
 
-  // Removes epsilons and the empty text, determinizes and minimizes. Over the limit it stays nondeterministic; then
-  // false is returned.
-  bool Reduce(Fst* fst, int64_t most_states) const {
-    TimeLimit::Spend(fst->NumStates());
-    RmEpsilon(fst);
-    DeterminizeOptions determinize;
-    determinize.max_states = most_states;
-    bool small = true;
-    try {
-      *fst = Determinize(*fst, determinize);
-    } catch (const LimitError&) {
-      small = false;
-    }
-    DropEmptyText(fst);
-    *fst = Connect(*fst);
-    if (small) Minimize(fst);
-    return small;
-  }
-
-  static void DropEmptyText(Fst* fst) {
-    const StateId start = fst->Start();
-    if (!fst->IsFinal(start)) return;
-    bool entered = false;
-    for (StateId s = 0; s < fst->NumStates() && !entered; ++s)
-      for (const Arc& arc : fst->Arcs(s)) entered = entered || arc.nextstate == start;
-    if (!entered) return fst->SetFinal(start, fst->Zero());
-    const StateId fresh = fst->AddState();
-    const Span<const Arc> old = fst->Arcs(start);
-    const std::vector<Arc> arcs(old.begin(), old.end());
-    for (const Arc& arc : arcs) fst->AddArc(fresh, arc);
-    fst->SetStart(fresh);
-  }
-
-  std::set<uint32_t> CalledBy(const Fst& fst) const {
+  std::set<uint32_t> CalledBy(const LetterAutomaton& fa) const {
     std::set<uint32_t> rules;
-    for (StateId s = 0; s < fst.NumStates(); ++s)
-      for (const Arc& arc : fst.Arcs(s))
-        if (!g_.IsTerminal(ToLetter(arc.ilabel))) rules.insert(ToLetter(arc.ilabel) - g_.num_terminals);
+    for (const LetterArc& arc : fa.arcs)
+      if (!g_.IsTerminal(arc.letter)) rules.insert(arc.letter - g_.num_terminals);
     return rules;
   }
 
@@ -153,10 +107,8 @@ class Compiler {
     met[g_.start] = 1;
     for (size_t i = 0; i < called_.size(); ++i) {
       const uint32_t rule = called_[i];
-      Fst& fst = automata_[rule];
-      fst = Spines(rule);
-      if (Reduce(&fst, options_.determinize_states)) JumpBack(rule);
-      for (const uint32_t r : CalledBy(fst))
+      if (Reduce(Spines(rule), options_.determinize_states, &automata_[rule])) JumpBack(rule);
+      for (const uint32_t r : CalledBy(automata_[rule]))
         if (!met[r]) {
           met[r] = 1;
           called_.push_back(r);
@@ -164,58 +116,51 @@ class Compiler {
     }
   }
 
+  // The states and arcs of an automaton as a part of a net, from a state on.
+  static void Copy(const LetterAutomaton& fa, uint32_t base, LetterNet* net) {
+    for (uint32_t s = 0; s < fa.NumStates(); ++s)
+      for (const LetterArc& arc : fa.Arcs(s)) net->AddArc(base + s, arc.letter, base + arc.state);
+  }
+
   // Where the language of the rule followed by what follows a call of itself is its own language again, the call is a
   // jump to the start. The automaton is guarded (every arc reads something), so its solution is still the only one.
   void JumpBack(uint32_t rule) {
-    const Label self = ToLabel(g_.num_terminals + rule);
+    const uint32_t self = g_.num_terminals + rule;
     constexpr int kRounds = 4;
-    constexpr int64_t kMostStates = 1000;
-    Fst& fst = automata_[rule];
+    constexpr size_t kMostStates = 1000;
+    LetterAutomaton& fa = automata_[rule];
     for (int round = 0; round < kRounds; ++round) {
-      std::set<StateId> after;
-      for (StateId s = 0; s < fst.NumStates(); ++s)
-        for (const Arc& arc : fst.Arcs(s))
-          if (arc.ilabel == self && fst.IsFinal(arc.nextstate)) after.insert(arc.nextstate);
-      std::set<StateId> jumps;
-      for (const StateId r : after) {
-        Fst twice(SemiringKind::kBoolean);  // L(A)·R(r): a copy of A whose ends lead on into r
-        const StateId n = fst.NumStates();
-        twice.AddStates(static_cast<size_t>(2 * n));
-        twice.SetStart(fst.Start());
-        for (StateId s = 0; s < n; ++s) {
-          for (const Arc& arc : fst.Arcs(s)) {
-            AddArc(&twice, s, arc.ilabel, arc.nextstate);
-            AddArc(&twice, n + s, arc.ilabel, n + arc.nextstate);
-          }
-          if (!fst.IsFinal(s)) continue;
-          AddArc(&twice, s, kEpsilon, n + r);
-          twice.SetFinal(n + s, twice.One());
+      std::set<uint32_t> after, jumps;
+      for (const LetterArc& arc : fa.arcs)
+        if (arc.letter == self && fa.final[arc.state]) after.insert(arc.state);
+      for (const uint32_t r : after) {
+        const uint32_t n = fa.NumStates();
+        LetterNet twice;  // L(A)·R(r): a copy of A whose ends lead on into r
+        twice.AddStates(2 * n);
+        Copy(fa, 0, &twice);
+        Copy(fa, n, &twice);
+        for (uint32_t s = 0; s < n; ++s) {
+          if (!fa.final[s]) continue;
+          twice.AddArc(s, LetterNet::kEpsilon, n + r);
+          twice.final[n + s] = 1;
         }
-        RmEpsilon(&twice);
-        DeterminizeOptions options;
-        options.max_states = kMostStates;
-        try {
-          twice = Determinize(twice, options);
-        } catch (const LimitError&) {
-          continue;
-        }
-        if (Equivalent(twice, fst)) jumps.insert(r);
+        LetterAutomaton reduced;
+        if (Reduce(twice, kMostStates, &reduced) && reduced == fa) jumps.insert(r);
       }
       if (jumps.empty()) return;
-      Fst jumping(SemiringKind::kBoolean);
-      jumping.AddStates(static_cast<size_t>(fst.NumStates()));
-      jumping.SetStart(fst.Start());
-      for (StateId s = 0; s < fst.NumStates(); ++s) {
-        jumping.SetFinal(s, fst.Final(s));
-        for (const Arc& arc : fst.Arcs(s)) {
-          if (arc.ilabel == self && jumps.count(arc.nextstate))
-            AddArc(&jumping, s, kEpsilon, fst.Start());
+      LetterNet jumping;
+      jumping.AddStates(fa.NumStates());
+      jumping.final = fa.final;
+      for (uint32_t s = 0; s < fa.NumStates(); ++s)
+        for (const LetterArc& arc : fa.Arcs(s)) {
+          if (arc.letter == self && jumps.count(arc.state))
+            jumping.AddArc(s, LetterNet::kEpsilon, 0);
           else
-            AddArc(&jumping, s, arc.ilabel, arc.nextstate);
+            jumping.AddArc(s, arc.letter, arc.state);
         }
-      }
-      if (!Reduce(&jumping, options_.determinize_states)) return;
-      fst = std::move(jumping);
+      LetterAutomaton reduced;
+      if (!Reduce(jumping, options_.determinize_states, &reduced)) return;
+      fa = std::move(reduced);
     }
   }
 
@@ -260,50 +205,49 @@ class Compiler {
     for (const uint32_t r : rules) InlineInto(r);
   }
 
+  // All calls at once; where that makes too large an automaton, one callee after the other, and those that do are kept.
   void InlineInto(uint32_t rule) {
-    for (;;) {
-      uint32_t callee = RuleAutomata::kNone;
-      for (const uint32_t c : CalledBy(automata_[rule]))
-        if (!kept_[c]) {
-          callee = c;
-          break;
-        }
-      if (callee == RuleAutomata::kNone) return;
-      Fst inlined = Replace(automata_[rule], ToLabel(g_.num_terminals + callee), automata_[callee]);
-      if (!Reduce(&inlined, int64_t{4} * options_.inline_states) || inlined.NumStates() > static_cast<StateId>(options_.inline_states)) {
-        kept_[callee] = 1;
-        continue;
-      }
-      automata_[rule] = std::move(inlined);
-      JumpBack(rule);
-    }
+    std::set<uint32_t> callees;
+    for (const uint32_t c : CalledBy(automata_[rule]))
+      if (!kept_[c]) callees.insert(c);
+    if (callees.empty() || Inline(rule, callees)) return;
+    for (const uint32_t c : callees)
+      if (callees.size() == 1 || !Inline(rule, {c})) kept_[c] = 1;
   }
 
-  // A copy of the callee before each state that a call leads to.
-  static Fst Replace(const Fst& fst, Label call, const Fst& callee) {
-    Fst out(SemiringKind::kBoolean);
-    out.AddStates(static_cast<size_t>(fst.NumStates()));
-    out.SetStart(fst.Start());
-    std::map<StateId, StateId> copies;
-    for (StateId s = 0; s < fst.NumStates(); ++s) {
-      out.SetFinal(s, fst.Final(s));
-      for (const Arc& arc : fst.Arcs(s)) {
-        if (arc.ilabel != call) {
-          AddArc(&out, s, arc.ilabel, arc.nextstate);
+  // What callees call stays, as they were inlined into before. False where the automaton would be too large.
+  bool Inline(uint32_t rule, const std::set<uint32_t>& callees) {
+    LetterAutomaton inlined;
+    if (!Reduce(Replace(automata_[rule], callees), size_t{4} * options_.inline_states, &inlined)) return false;
+    if (inlined.NumStates() > options_.inline_states) return false;
+    automata_[rule] = std::move(inlined);
+    JumpBack(rule);
+    return true;
+  }
+
+  // A copy of a callee before each state that a call of it leads to.
+  LetterNet Replace(const LetterAutomaton& fa, const std::set<uint32_t>& callees) const {
+    LetterNet net;
+    net.AddStates(fa.NumStates());
+    net.final = fa.final;
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> copies;
+    for (uint32_t s = 0; s < fa.NumStates(); ++s)
+      for (const LetterArc& arc : fa.Arcs(s)) {
+        if (g_.IsTerminal(arc.letter) || !callees.count(arc.letter - g_.num_terminals)) {
+          net.AddArc(s, arc.letter, arc.state);
           continue;
         }
-        const auto [it, added] = copies.emplace(arc.nextstate, out.NumStates());
+        const auto [it, added] = copies.emplace(std::make_pair(arc.letter, arc.state), 0);
         if (added) {
-          out.AddStates(static_cast<size_t>(callee.NumStates()));
-          for (StateId c = 0; c < callee.NumStates(); ++c) {
-            for (const Arc& inner : callee.Arcs(c)) AddArc(&out, it->second + c, inner.ilabel, it->second + inner.nextstate);
-            if (callee.IsFinal(c)) AddArc(&out, it->second + c, kEpsilon, arc.nextstate);
-          }
+          const LetterAutomaton& callee = automata_[arc.letter - g_.num_terminals];
+          it->second = net.AddStates(callee.NumStates());
+          Copy(callee, it->second, &net);
+          for (uint32_t c = 0; c < callee.NumStates(); ++c)
+            if (callee.final[c]) net.AddArc(it->second + c, LetterNet::kEpsilon, arc.state);
         }
-        AddArc(&out, s, kEpsilon, it->second + callee.Start());
+        net.AddArc(s, LetterNet::kEpsilon, it->second);
       }
-    }
-    return out;
+    return net;
   }
 
   // Numbers the kept automata's states, starting with the grammar's start.
@@ -319,17 +263,14 @@ class Compiler {
     for (size_t i = 0; i < rules.size(); ++i)
       for (const uint32_t r : CalledBy(automata_[rules[i]])) meet(r);
     for (const uint32_t r : rules) {
-      const Fst& fst = automata_[r];
+      const LetterAutomaton& fa = automata_[r];
       const uint32_t base = static_cast<uint32_t>(out->states.size());
-      out->start_of[r] = base + static_cast<uint32_t>(fst.Start());
-      for (StateId s = 0; s < fst.NumStates(); ++s) {
+      out->start_of[r] = base;
+      for (uint32_t s = 0; s < fa.NumStates(); ++s) {
         RuleAutomata::State state;
         state.rule = r;
-        state.final = fst.IsFinal(s);
-        for (const Arc& arc : fst.Arcs(s)) state.arcs.push_back({ToLetter(arc.ilabel), base + static_cast<uint32_t>(arc.nextstate)});
-        std::sort(state.arcs.begin(), state.arcs.end(), [](const auto& a, const auto& b) {
-          return a.letter != b.letter ? a.letter < b.letter : a.state < b.state;
-        });
+        state.final = fa.final[s] != 0;
+        for (const LetterArc& arc : fa.Arcs(s)) state.arcs.push_back({arc.letter, base + arc.state});
         out->states.push_back(std::move(state));
       }
     }
@@ -342,8 +283,8 @@ class Compiler {
   std::vector<std::vector<uint32_t>> productions_of_, left_calls_, members_;  // members_ by component
   std::vector<uint32_t> component_;
   std::vector<uint8_t> left_recursive_;
-  std::vector<Fst> automata_;     // by rule, once it is called
-  std::vector<uint32_t> called_;  // rules, the start first
+  std::vector<LetterAutomaton> automata_;  // by rule, once it is called
+  std::vector<uint32_t> called_;           // rules, the start first
   std::vector<uint8_t> kept_;
 };
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "automata/csrc/fst.h"
 #include "constraints/csrc/grammar.h"
 
 namespace tokamata {
@@ -11,7 +10,7 @@ namespace tokamata {
 struct RuleAutomataOptions {
   bool inline_calls = true;
   uint32_t inline_states = 250;        // an automaton that grows beyond this by inlining a call keeps the call
-  int64_t determinize_states = 5'000;  // an automaton that would grow beyond this stays nondeterministic
+  size_t determinize_states = 5'000;   // an automaton that would grow beyond this stays nondeterministic
 };
 
 // The states of all automata together. A call reads what its rule accepts, but never the empty text: that way is an arc

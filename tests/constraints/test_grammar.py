@@ -152,6 +152,17 @@ def test_contextual_lexing_lets_only_what_fits_compete() -> None:
     assert not basic.accepts("b12")  # one WORD
 
 
+def test_contextual_lexing_takes_the_first_of_what_fits() -> None:
+    # Where a text begins, both terminals fit, so "a" is a NAME, and then another one has to come, without end.
+    constraint = tokamata.grammar(
+        'start: NAME start | A\nNAME: /[a-z]+/\nA: /a+/\nother: "#" other\n%ignore /,/', lexer="contextual"
+    )
+    assert constraint.is_empty()
+    assert not constraint.accepts_prefix("a")
+    other = tokamata.grammar("start: NAME start | A\nNAME: /[b-z]+/\nA: /a+/\n%ignore /,/", lexer="contextual")
+    assert other.accepts("b,c,,a")
+
+
 # ---------------------------------------------------------------------------------------------- rules
 
 
