@@ -6,10 +6,12 @@ from .awrs import AWRS
 from .canonical import Canonical
 from .cars import CARS
 from .enumeration import Enumerate
+from .evaluation import Curve, expectation, kl_divergence, learning_curve, over_texts, weighted_law
 from .futures import StateFutures
 from .masked import Masked
 from .metropolis_hastings import MetropolisHastings
 from .model import LanguageModel
+from .plots import plot_expectation, plot_kl
 from .prefix_tree_model import PrefixTreeModel
 from .rejection import Rejection
 from .sample import Sample, Statistics
@@ -26,6 +28,7 @@ __all__ = [
     "ASAp",
     "AlignedSampler",
     "Canonical",
+    "Curve",
     "Enumerate",
     "LanguageModel",
     "Masked",
@@ -39,4 +42,11 @@ __all__ = [
     "TransformersModel",
     "Trie",
     "TruncatedModel",
+    "expectation",
+    "kl_divergence",
+    "learning_curve",
+    "over_texts",
+    "plot_expectation",
+    "plot_kl",
+    "weighted_law",
 ]
