@@ -11,6 +11,7 @@ from ..automata.errors import ConstraintError, UnsupportedError
 Mode = Literal["none", "auto", "required"]
 _NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}
 _MODES = ("none", "auto", "required")
+_NAMED = '{"type": "function", "function": {"name": ...}}'
 
 
 @dataclass(frozen=True)
@@ -61,25 +62,32 @@ def _function(given: Mapping[str, Any], i: int) -> tuple[Mapping[str, Any], str]
 
 
 def read_choice(choice: str | Mapping[str, Any], tools: list[ToolDefinition]) -> tuple[Mode, list[ToolDefinition]]:
-    """Whether tools may or must be called, and which: "none", "auto", "required" or one by name."""
+    """Whether tools may or must be called, and which: "none", "auto", "required", one by name, or some with a mode."""
     if isinstance(choice, str):
         if choice not in _MODES:
-            named = '{"type": "function", "function": {"name": ...}}'
-            raise ValueError(f'tools: expected tool_choice "none", "auto", "required" or {named}, got {choice!r}')
+            raise ValueError(f'tools: expected tool_choice "none", "auto", "required" or {_NAMED}, got {choice!r}')
         mode: Mode = choice  # type: ignore[assignment]
         if mode == "required" and not tools:
             raise ConstraintError('tools: tool_choice "required" needs at least one tool, got none')
         return mode, ([] if mode == "none" else tools)
     if not isinstance(choice, Mapping):
         raise TypeError(f"tools: expected tool_choice as str or dict, got {type(choice).__name__}")
-    function = choice.get("function", choice)
+    if choice.get("type") == "allowed_tools":
+        allowed = choice.get("allowed_tools", choice)
+        mode, chosen = allowed.get("mode", "auto"), allowed.get("tools")
+        if mode not in ("auto", "required") or not isinstance(chosen, list):
+            raise ValueError(f'tools: expected allowed_tools with "mode" and a list of "tools", got {dict(allowed)!r}')
+        return read_choice(mode, [_named(one, tools) for one in chosen])
+    return "required", [_named(choice, tools)]
+
+
+def _named(choice: Any, tools: list[ToolDefinition]) -> ToolDefinition:
+    function = choice.get("function", choice) if isinstance(choice, Mapping) else None
     name = function.get("name") if isinstance(function, Mapping) else None
-    if choice.get("type") != "function" or not isinstance(name, str):
-        raise ValueError(
-            f'tools: expected tool_choice {{"type": "function", "function": {{"name": ...}}}}, got {dict(choice)!r}'
-        )
-    chosen = [tool for tool in tools if tool.name == name]
-    if not chosen:
-        known = ", ".join(tool.name for tool in tools) or "(none)"
-        raise ConstraintError(f"tools: tool_choice names {name!r}, which is none of the tools: {known}")
-    return "required", chosen
+    if not isinstance(name, str) or choice.get("type") != "function":
+        raise ValueError(f"tools: expected tool_choice {_NAMED}, got {choice!r}")
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    known = ", ".join(tool.name for tool in tools) or "(none)"
+    raise ConstraintError(f"tools: tool_choice names {name!r}, which is none of the tools: {known}")

@@ -108,7 +108,8 @@ def tools(
         definitions: tools in the format of OpenAI's API. A definition with ``"strict": False`` takes any JSON object.
         convention: how calls are written.
         tool_choice: "auto"; "none": text without calls; "required": at least one call; or the one to be called,
-            ``{"type": "function", "function": {"name": ...}}``.
+            ``{"type": "function", "function": {"name": ...}}``, or some of them with a mode (``"allowed_tools"``), as
+            OpenAI's API has it.
         parallel: whether there may be several calls.
         text: whether free text may come before calls; None: where no call is required.
         special: whether the convention's markers are special tokens of the vocabulary; None: as the convention has it

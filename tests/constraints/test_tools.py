@@ -156,6 +156,21 @@ def test_llama_text_does_not_begin_like_a_call() -> None:
     assert not tools(DEFINITIONS, "llama3", tool_choice="none").accepts(call)
 
 
+def test_some_of_the_tools() -> None:
+    three = [{"name": name} for name in ("a", "b", "c")]
+    names = [{"type": "function", "name": "b"}, {"type": "function", "function": {"name": "c"}}]
+    for mode in ("auto", "required"):
+        choice = {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": names}}
+        made = tools(three, "llama3", tool_choice=choice)
+        assert made.equivalent(tools(three[1:], "llama3", tool_choice=mode))
+    with pytest.raises(ValueError, match='expected allowed_tools with "mode" and a list of "tools"'):
+        tools(DEFINITIONS, tool_choice={"type": "allowed_tools", "mode": "none", "tools": []})
+    with pytest.raises(ConstraintError, match="names 'x', which is none of the tools"):
+        tools(DEFINITIONS, tool_choice={"type": "allowed_tools", "tools": [{"type": "function", "name": "x"}]})
+    with pytest.raises(ValueError, match="got 'now'"):
+        tools(DEFINITIONS, tool_choice={"type": "allowed_tools", "tools": ["now"]})
+
+
 def test_strictness() -> None:
     call = '<tool_call>\n{"name": "get_weather", "arguments": {"x": []}}\n</tool_call>'
     assert not tools(DEFINITIONS).accepts(call)
