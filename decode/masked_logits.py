@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
+from .._core import mask_scores
 
 if TYPE_CHECKING:
     import torch
@@ -29,7 +29,7 @@ def mask_logits_(
         size: tokens of the vocabulary; columns from there on become minus infinity. None: all columns are covered by
             the masks, up to 32 * words.
         kernels: "triton", "torch", or "auto": Triton on CUDA where it is installed. Triton writes what is refused and
-            nothing else; plain PyTorch makes one bool for each column on the way (on the CPU by numpy).
+            nothing else; so does native code on the CPU. Plain PyTorch makes one bool for each column on the way.
 
     Returns ``logits``.
     """
@@ -41,16 +41,16 @@ def mask_logits_(
         mask_logits(logits, masks)
         return logits
     width = logits.shape[1]
-    covered = min(width, 32 * masks.shape[1] if size is None else size)
     if logits.device.type == "cpu":
-        packed = np.ascontiguousarray((~masks).numpy()).view(np.uint8)
-        bits = np.unpackbits(packed, axis=1, count=covered, bitorder="little")
-        refused = torch.from_numpy(bits).view(torch.bool)
+        values = logits.detach()
+        mask_scores(values, values, masks)
+        covered = width if size is None else min(size, width)
     else:
+        covered = min(width, 32 * masks.shape[1] if size is None else size)
         octets = masks.contiguous().view(torch.uint8)
         bits_of = torch.ones(8, dtype=torch.uint8, device=masks.device) << torch.arange(8, device=masks.device).byte()
         refused = (octets[:, :, None] & bits_of).eq(0).view(logits.shape[0], -1)[:, :covered]
-    logits[:, :covered].masked_fill_(refused, float("-inf"))
+        logits[:, :covered].masked_fill_(refused, float("-inf"))
     if covered < width:
         logits[:, covered:].fill_(float("-inf"))
     return logits

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core import DecodeState
+from .._core import DecodeState, mask_scores
 from ..automata.errors import ConstraintError, TokenRejected
 from .dynamic_automaton import DynamicAutomaton
 from .dynamic_state import DynamicState
@@ -167,18 +167,20 @@ class ConstrainedLogitsProcessor:
 def apply_masks(scores: torch.Tensor, masks: np.ndarray, size: int) -> torch.Tensor:
     """Return scores [rows, width] with minus infinity outside the packed masks int32 [rows, ceil(size / 32)].
 
-    On the CPU the bits are unpacked by numpy; elsewhere the packed words are sent and unpacked there.
+    On the CPU native code reads and writes each score once; elsewhere the packed words are sent and unpacked there.
     """
     import torch
 
     rows, width = scores.shape
     if scores.device.type == "cpu":
-        bits = np.unpackbits((~masks).view(np.uint8), axis=1, count=size, bitorder="little")
-        refused = torch.from_numpy(bits).view(torch.bool)
-    else:
-        words = torch.from_numpy(masks).to(scores.device)
-        shifts = torch.arange(32, dtype=torch.int32, device=scores.device)
-        refused = ((words[:, :, None] >> shifts) & 1).eq(0).view(rows, -1)[:, :size]
+        out = torch.empty_like(scores)
+        mask_scores(scores.detach(), out, masks)
+        if size < width:
+            out[:, size:] = float("-inf")
+        return out
+    words = torch.from_numpy(masks).to(scores.device)
+    shifts = torch.arange(32, dtype=torch.int32, device=scores.device)
+    refused = ((words[:, :, None] >> shifts) & 1).eq(0).view(rows, -1)[:, :size]
     if width > size:
         refused = torch.nn.functional.pad(refused, (0, width - size), value=True)
     return scores.masked_fill(refused, float("-inf"))

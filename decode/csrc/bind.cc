@@ -301,6 +301,7 @@ void BindDecode(nb::module_& m) {
   BindState(m);
   BindBatchState(m);
   BindDeviceTables(m);
+  BindMaskScores(m);
   BindByteState(m);
   m.def(
       "tokens_in",

@@ -762,6 +762,11 @@ def token_table(
     (where each token's bytes begin, how many they are, the bytes of all tokens).
     """
 
+def mask_scores(scores: object, out: object, masks: object) -> None:
+    """
+    out = scores where the packed masks have a 1, else minus infinity; CPU arrays or tensors, out may be scores.
+    """
+
 class ByteState:
     """A position in a token automaton's constraint, byte by byte."""
 
