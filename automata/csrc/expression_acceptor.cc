@@ -274,19 +274,31 @@ bool ExpressionAcceptor::SplitCall(Expr e, Expr* call, Expr* rest) const {
   return pool_->Kind(*call) == ExprKind::kCall;
 }
 
+// What is left of a call and its rest after a byte.
+bool ExpressionAcceptor::StepCall(Expr e, uint8_t b, Expr* left) {
+  Expr call, rest, after;
+  if (!SplitCall(e, &call, &rest)) return false;
+  if (!pool_->Rules(pool_->SourceOfRule(call))->Step(pool_->Rule(call), b, &after)) return false;
+  *left = pool_->Concat(after, rest);
+  return true;
+}
+
 bool ExpressionAcceptor::Step(State q, uint8_t b, State* next) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   const Expr e = Source(q);
-  const bool alternatives = pool_->Kind(e) == ExprKind::kUnion && !pool_->MayBeEmpty(e);
-  std::vector<Expr> members{e}, left;
-  if (alternatives) members.assign(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
-  for (Expr member : members) {
-    Expr call, rest, after;
-    if (!SplitCall(member, &call, &rest)) return false;
-    if (!pool_->Rules(pool_->SourceOfRule(call))->Step(pool_->Rule(call), b, &after)) return false;
-    left.push_back(pool_->Concat(after, rest));
+  Expr left;
+  if (pool_->Kind(e) != ExprKind::kUnion || pool_->MayBeEmpty(e)) {
+    if (!StepCall(e, b, &left)) return false;
+    *next = StateOf(left);
+    return true;
   }
-  *next = StateOf(pool_->Union(std::move(left)));
+  const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+  std::vector<Expr> parts;
+  for (Expr member : members) {
+    if (!StepCall(member, b, &left)) return false;
+    parts.push_back(left);
+  }
+  *next = StateOf(pool_->Union(std::move(parts)));
   return true;
 }
 

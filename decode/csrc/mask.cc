@@ -15,6 +15,7 @@ constexpr size_t kMaxAlternatives = 8;   // members of a union that are masked o
 constexpr size_t kMaxRegion = 128;       // (state, UTF-8 phase) pairs of one semantic loop
 constexpr size_t kMaxAsciiRegion = 24;   // of one over ASCII characters
 constexpr uint32_t kSomeTokens = 256;    // below a node, from which it is worth finding out how its state loops
+constexpr uint32_t kSomeInside = 64;     // of them inside a class, from which its factor is better than a walk
 constexpr ptrdiff_t kFewMore = 64;       // tokens by which a row may differ from its base before it is completed
 
 // The first bytes of the characters in kWideSpaces, and those characters, as big-endian numbers; sorted.
@@ -824,14 +825,21 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
       const Plan plan = PlanOf(q, 0);
       const State loops = plan.how == Plan::kShared ? Canonical(plan.model) : q;
       const Loop& loop = LoopOf(loops);
-      if (loop.inner >= 0 && (loop.outer >= 0 || !loop.checked.Any())) {
+      const auto inside = [&](const Loop& l) {
+        return l.inner >= 0 && factoring_.At(at.node, l.inner)->inside.size() >= kSomeInside;
+      };
+      if (inside(loop) && (loop.outer >= 0 || !loop.checked.Any())) {
         ApplyFactor(*factoring_.At(at.node, loop.inner), loops, loop, row);
         if (plan.how == Plan::kShared) Correct(at.node, q, plan.model, row);
         continue;
       }
       if (many && plan.how == Plan::kUnion) {
-        for (State a : acceptor_->Alternatives(q, kMaxAlternatives)) AddPart(at.node, a, row);
-        continue;
+        const std::vector<State> parts = acceptor_->Alternatives(q, kMaxAlternatives);
+        const auto quick = [&](State a) { return ReadsTexts(a) || inside(LoopOf(Canonical(a))); };
+        if (std::any_of(parts.begin(), parts.end(), quick)) {
+          for (State a : parts) AddPart(at.node, a, row);
+          continue;
+        }
       }
     }
     if (!trie_.nodes[at.node].wide) {
