@@ -791,18 +791,24 @@ class ByteState:
         """Whether all single bytes of texts are tokens."""
 
     def begins_marker(self, byte: int) -> bool: ...
-    def ends(self, node: int, most: int) -> tuple[list[tuple[int, bool, bytes]], bool]:
+    def ends(
+        self, nodes: Sequence[int], most: int, row: numpy.typing.NDArray[numpy.int32] | None = None
+    ) -> tuple[list[tuple[int, bool, bool, bytes, int]], bool]:
         """
-        Places inside tokens where the part can end, as (node, whether it can go on, bytes); whether these are all.
-        """
-
-    def add_tokens(self, node: int, left_out: Sequence[int], row: numpy.typing.NDArray[numpy.int32]) -> None:
-        """
-        Set the bits of the tokens below a node that are allowed; those at the nodes left out are not.
+        Places inside tokens where the part can end, as (node, whether it can go on, leaf, bytes, from which of the
+        nodes), and whether these are all; the bits of the other tokens that are allowed are set.
         """
 
-    def add_tokens_at(self, node: int, row: numpy.typing.NDArray[numpy.int32]) -> None:
-        """Set the bits of the tokens that end at a node."""
+    def add_mask(self, left_out: Sequence[int], row: numpy.typing.NDArray[numpy.int32]) -> None:
+        """
+        Set the bits of the tokens that are allowed; those that end at the nodes left out are not.
+        """
+
+    def add_tokens(self, nodes: Sequence[int], row: numpy.typing.NDArray[numpy.int32]) -> None:
+        """Set the bits of the tokens below some nodes that are allowed."""
+
+    def add_tokens_at(self, nodes: Sequence[int], row: numpy.typing.NDArray[numpy.int32]) -> None:
+        """Set the bits of the tokens that end at some nodes."""
 
 def tokens_in(language: Language, vocabulary: Vocabulary) -> list[int]:
     """The tokens of text whose bytes are a member of the language, rising."""
