@@ -81,8 +81,12 @@ def _groups(
             parts.setdefault(arc.nextstate, []).append(
                 np.array([label - 1], np.int32) if label <= size else sets[label - size - 1]
             )
-    by_target = {target: np.unique(np.concatenate(found)) for target, found in sorted(parts.items())}
-    if not by_target:
+    by_target = {
+        target: found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+        for target, found in sorted(parts.items())
+    }
+    if len(by_target) < 2:
+        yield from ((found, frozenset([target])) for target, found in by_target.items())
         return
     every = np.unique(np.concatenate(list(by_target.values())))
     sums = np.zeros(len(every), np.int64)

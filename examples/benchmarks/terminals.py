@@ -10,7 +10,8 @@ epsilons, determinizes and minimizes; a wildcard then costs an arc for each of t
 al. 2024, §2.5.1). Its arcs are known without running it: those of the expanded acceptor. It is run where they are at
 most --most. Seconds are processor time, the least of the repeats, from the pattern's text to the machine (the
 detokenizing transducer and the masks' tables of the vocabulary being ready). Bytes: 24 a state, 16 an arc, 4 a token
-id of a terminal, 8 a terminal. Every literal machine is compared with the expanded acceptor.
+id of a terminal, 8 a terminal. Every literal machine is compared with the expanded acceptor. The last columns are the
+tokens of a text and the mean time of the masks after the first along it, each made for the first time (wall-clock).
 """
 
 from __future__ import annotations
@@ -18,28 +19,42 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from common import console, plot_bars, table_of, tiny_vocabulary, vocabulary_files, write_csv
+import numpy as np
+from common import (
+    FOX,
+    REGEXES,
+    console,
+    plot_bars,
+    table_of,
+    tiny_vocabulary,
+    token_index,
+    vocabulary_files,
+    write_csv,
+)
 from tokamata.automata import Fst, arcsort, equivalent
 
 import tokamata
 
-OCTET = r"(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
-STRING = r'"[^"\\\x00-\x1f]{0,20}"'
-CASES = {
-    "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}",
-    "choice": r"yes|no|never|always",
-    "IPv4": rf"{OCTET}(\.{OCTET}){{3}}",
-    "uuid": r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}",
-    "number": r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?",
-    "e-mail": r"[A-Za-z0-9._+-]{1,30}@[A-Za-z0-9-]{1,20}(\.[a-z]{2,6}){1,3}",
-    "JSON string": r'"([^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"',
-    "string 0-50": r'"[^"\\]{0,50}"',
-    "object": rf'\{{"name": {STRING}, "age": [0-9]{{1,3}}, "tags": \[({STRING}(, {STRING}){{0,4}})?\]\}}',
-    "line 0-200": r".{0,200}",
-    "free text": r"(.|\n)*",
+PATTERNS = [
+    "date", "choice", "IPv4", "uuid", "number", "e-mail", "JSON string", "string 0-50", "object", "line 0-200",
+    "free text",
+]  # fmt: skip
+BULLETS = r"(?:\* (?P<PARAGRAPH_TOKEN>)+\n)+"
+
+# What makes a constraint, and a member of it.
+CASES: dict[str, tuple[Callable[[], tokamata.Constraint], str]] = {
+    **{name: (partial(tokamata.regex, REGEXES[name][0]), REGEXES[name][1]) for name in PATTERNS},
+    "QUOTED_TEXT": (tokamata.quoted_text, f'"{FOX * 3}\\"über\\" {FOX * 3}"'),
+    "UNQUOTED_TEXT": (tokamata.unquoted_text, f"{FOX * 3}a:b c#d {FOX * 3}x"),
+    "TEXT_UNTIL": (partial(tokamata.text_until, "</think>"), f"{FOX * 3}\n< </thin {FOX * 3}</think>"),
+    "PARAGRAPH_TOKEN bullets": (partial(tokamata.regex, BULLETS), f"* {FOX * 2}\n" * 3),
+    "TEXT_TOKEN 1-200": (lambda: tokamata.text_token().repeat(1, 200), FOX * 6),
+    "DELIMITED_LIST of lines": (partial(tokamata.regex, r"(?P<DELIMITED_LIST>\n|[^\n]+)"), f"{FOX * 2}\n" * 3 + "x"),
+    "SUBSTRING_OF words": (partial(tokamata.substring_of, FOX * 2 + "END", by="words"), FOX + FOX.strip()),
 }
 
 
@@ -51,6 +66,35 @@ def best(repeat: int, make: Callable[[], Any]) -> tuple[float, Any]:
         made = make()
         times.append(time.process_time() - begin)
     return min(times), made
+
+
+def spelled(state: tokamata.DecodeState, index: dict[bytes, int], text: bytes) -> list[int]:
+    """Return tokens of a text: at each place the longest one that is allowed."""
+    tokens, at = [], 0
+    while at < len(text):
+        ends = range(min(len(text), at + 64), at, -1)
+        end = next(e for e in ends if text[at:e] in index and state.allows(index[text[at:e]]))
+        tokens.append(index[text[at:end]])
+        state.advance(tokens[-1])
+        at = end
+    return tokens
+
+
+def mean_mask(repeat: int, make: Callable[[], tokamata.Constraint], tokens: list[int], vocabulary: Any) -> float:
+    """Return the mean microseconds of the masks after the first along a text, the least of the repeats."""
+    means = []
+    for _ in range(repeat):
+        state = tokamata.compile(make(), vocabulary).start()
+        row = np.zeros(-(-len(vocabulary) // 32), np.int32)
+        times = []
+        for token in [None, *tokens]:
+            if token is not None:
+                state.advance(token)
+            begin = time.perf_counter_ns()
+            state.fill_mask(row)
+            times.append(time.perf_counter_ns() - begin)
+        means.append(sum(times[1:]) / len(tokens) / 1e3)
+    return min(means)
 
 
 def openfst(lexicon: Any, character: Fst) -> tuple[int, Any]:
@@ -90,21 +134,22 @@ def main() -> None:
         except ImportError:
             raise SystemExit("--openfst needs pynini: pip install 'tokamata[openfst]'") from None
         lexicon = pynini.Fst.read_from_string(vocabulary.fst.to_bytes()).arcsort("olabel")
-    columns = ("states", "arcs", "terminals", "bytes", "ms", "literal arcs", "literal bytes")
+    index = token_index(vocabulary)
+    columns = ("states", "arcs", "terminals", "bytes", "ms", "literal arcs", "literal bytes", "tokens", "mask µs")
     table = table_of(f"token acceptors over {len(vocabulary):,} tokens ({name_of})", ("constraint",), columns)
     if asked.literal:
         table.add_column("literal ms", justify="right")
     if asked.openfst:
         table.add_column("OpenFst ms", justify="right")
         table.add_column("composed states", justify="right")
-    for name, pattern in CASES.items():
+    for name, (make, text) in CASES.items():
         if asked.only and name not in asked.only:
             continue
-        constraint = tokamata.regex(pattern)
-        seconds, made = best(
-            1 if asked.quick else asked.repeat,
-            lambda p=pattern: tokamata.compile(tokamata.regex(p), vocabulary).token_acceptor(),
-        )
+        constraint = make()
+        tokamata.compile(constraint, vocabulary).start().mask()  # the tables of a vocabulary with classes of tokens
+        repeat = 1 if asked.quick else asked.repeat
+        seconds, made = best(repeat, lambda m=make: tokamata.compile(m(), vocabulary).token_acceptor())
+        tokens = spelled(tokamata.compile(constraint, vocabulary).start(), index, text.encode())
         row = [
             name,
             f"{made.num_states:,}",
@@ -114,6 +159,8 @@ def main() -> None:
             f"{seconds * 1e3:,.1f}",
             f"{made.num_token_arcs:,}",
             f"{24 * made.num_states + 16 * made.num_token_arcs:,}",
+            f"{len(tokens):,}",
+            f"{mean_mask(repeat, make, tokens, vocabulary):,.2f}",
         ]
         affordable = made.num_token_arcs <= asked.most
         if asked.literal:

@@ -85,6 +85,7 @@ def test_the_tutorial_runs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile("\n".join(blocks("docs/tutorial.md")), "tutorial.md", "exec"), {"__name__": "tutorial"})
     exec(compile("\n".join(blocks("docs/grammars.md")), "grammars.md", "exec"), {"__name__": "grammars"})
     exec(compile("\n".join(blocks("docs/chat.md")), "chat.md", "exec"), {"__name__": "chat"})
+    exec(compile("\n".join(blocks("docs/table1.md")), "table1.md", "exec"), {"__name__": "table1"})
     exec(compile("\n".join(blocks("docs/dynamic.md")), "dynamic.md", "exec"), {"__name__": "dynamic"})
     assert "9" in capsys.readouterr().out
 
@@ -139,6 +140,19 @@ def test_the_picture_shows_both_machines() -> None:
     text = example("picture").picture()
     assert "yes" in text.split("the same over tokens")[1]
     assert 'label = "(yes|no)!? over bytes"' in text
+
+
+def test_the_pictures_of_named_groups() -> None:
+    """Each row has a picture of its token acceptor, and the document shows it."""
+    table = example("table1")
+    shown = (ROOT / "docs" / "table1.md").read_text(encoding="utf-8")
+    for name, (pattern, texts) in table.ROWS.items():
+        assert f"(?P<{name}>" in pattern
+        states = tokamata.compile(tokamata.regex(pattern), table.vocabulary(texts)).to_fst().num_states()
+        assert table.picture(name).count("circle") == states
+        assert f"](table1/{name.lower()}.svg)" in shown
+        picture = (ROOT / "docs" / "table1" / f"{name.lower()}.svg").read_text(encoding="utf-8")
+        assert picture.count('class="node"') == states, f"{name}: run examples/table1.py"
 
 
 def test_the_plain_loop_on_a_small_model(
