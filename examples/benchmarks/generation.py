@@ -47,6 +47,7 @@ class Timed:
         self.inner, self.seconds, self.calls = inner, 0.0, 0
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Call the processor."""
         begin = time.thread_time()
         out = self.inner(input_ids, scores)
         self.seconds += time.thread_time() - begin
