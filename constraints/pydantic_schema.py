@@ -144,6 +144,14 @@ class ExactJsonSchema(GenerateJsonSchema):
             made["propertyNames"] = _KEYS[keys]
         return made
 
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+        """Keys in the order of the fields, in which they are written; keyword-only ones are not moved to the end."""
+        made = dict(super().dataclass_schema(schema))
+        place = {name: i for i, name in enumerate(schema["fields"])}
+        if place.keys() >= made.get("properties", {}).keys():
+            made["properties"] = dict(sorted(made["properties"].items(), key=lambda item: place[item[0]]))
+        return made
+
     def set_schema(self, schema: Any) -> dict[str, Any]:
         """Arrays; an element may come again."""
         return self._repeatable(dict(super().set_schema(schema)))

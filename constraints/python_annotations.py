@@ -339,6 +339,9 @@ class Annotations:
         if "__init__" in kind.__dict__ and not _made_init(kind):
             hints = {**hints, **self.hints(vars(kind)["__init__"], kind.__name__)}
         made.parameters, made.more = self.parameters(inspect.signature(kind), hints, f"{kind.__name__}.{{}}", variables)
+        order = list(getattr(kind, "__dataclass_fields__", ()))  # that of repr; signatures have keyword-only ones last
+        if all(parameter.name in order for parameter in made.parameters):
+            made.parameters.sort(key=lambda parameter: order.index(parameter.name))
         return made
 
     def _model_parameters(self, kind: Any) -> list[Parameter]:

@@ -30,8 +30,8 @@ class Parameter:
 class CallForm(Form):
     """A call by any of some dotted names; ``make`` gets the arguments as they were written.
 
-    Parameters that can be given by position come first, as in signatures; keywords follow in the order of parameters.
-    ``more``: the form of further positional arguments (``*args``).
+    Arguments by position come first; keywords follow in the order of the parameters, those that have to be keywords
+    where the class has them. ``more``: the form of further positional arguments (``*args``).
     """
 
     names: tuple[str, ...]
@@ -67,15 +67,15 @@ class CallForm(Form):
         """One argument at least; None where that cannot be."""
         rules, parameters = writer.rules, self.parameters
         values = [writer.form(parameter.form) for parameter in parameters]
-        count = sum(parameter.positional for parameter in parameters)  # they come first
+        positions = [i for i, parameter in enumerate(parameters) if parameter.positional]
         keywords = [
             (rules.concat(p.name, writer.equals, value) if p.keyword else None, p.optional)
             for p, value in zip(parameters, values, strict=True)
         ]
         after = writer.tails(keywords)  # by parameter: keywords from there on, after an argument
         first = writer.heads(keywords, after)
-        # by parameter: after so many arguments by position
-        tail = after[count]
+        count = len(positions)
+        tail = self._keywords_after(writer, keywords, after, positions)
         if self.more is not None:
             more = writer.form(self.more)
             further = rules.repeat(rules.concat(writer.comma, more))
@@ -83,18 +83,39 @@ class CallForm(Form):
             tail = None if tail is None else rules.concat(further, tail)
             if count == 0 and begun is not None:
                 first.append(begun)
-        for i in range(count - 1, -1, -1):
+        for i in range(count - 1, -1, -1):  # tail: after so many arguments by position and one more
             if tail is not None:
-                given = rules.concat(values[i], tail)
+                given = rules.concat(values[positions[i]], tail)
                 if i == 0:
                     first.append(given)
                     break
                 tail = rules.concat(writer.comma, given)
-            options = [node for node in (tail, after[i]) if node is not None]
-            tail = rules.union(*options) if options else None
+            options = [tail, self._keywords_after(writer, keywords, after, positions[:i])]
+            tail = self._union(writer, options)
             if tail is not None and i % CHAIN == 0:
                 tail = writer.as_rule(tail)
         return rules.union(*first) if first else None
+
+    def _keywords_after(
+        self,
+        writer: PythonWriter,
+        keywords: list[tuple[Node | None, bool]],
+        after: list[Node | None],
+        given: list[int],
+    ) -> Node | None:
+        """Keywords, if any, after an argument, where the parameters with these numbers were given by position."""
+        tail = after[given[-1] + 1] if given else after[0]
+        for i in range(given[-1] - 1, -1, -1) if given else ():
+            entry, optional = keywords[i]
+            if not self.parameters[i].positional:
+                written = None if tail is None or entry is None else writer.rules.concat(writer.comma, entry, tail)
+                tail = self._union(writer, [written, tail if optional else None])
+        return tail
+
+    @staticmethod
+    def _union(writer: PythonWriter, options: list[Node | None]) -> Node | None:
+        nodes = [node for node in options if node is not None]
+        return writer.rules.union(*nodes) if nodes else None
 
     # ---- reading
     def _given(self, node: ast.expr) -> list[tuple[str | None, Form, ast.expr]] | None:

@@ -91,14 +91,16 @@ def _days(writer: PythonWriter) -> Node:
 
 
 def _clock(writer: PythonWriter) -> Node:
-    """Hour and minute, then maybe the second, then maybe the microsecond; maybe UTC."""
+    """Hour and minute, then maybe the second, then maybe the microsecond; maybe the fold, maybe UTC."""
     rules = writer.rules
     hour = writer.choice(map(str, range(24)))
     sixty = writer.choice(map(str, range(60)))
     zone = rules.concat(writer.comma, "tzinfo", writer.equals, writer.choice(_UTC))
     micro = rules.concat(writer.comma, writer.integer(0, 999_999))
     second = rules.concat(writer.comma, sixty, rules.optional(micro))
-    return rules.concat(hour, writer.comma, sixty, rules.optional(second), rules.optional(zone))
+    fold = rules.concat(writer.comma, "fold", writer.equals, "1")
+    ends = rules.union("", fold, zone, rules.concat(fold, zone), rules.concat(zone, fold))  # reprs have both orders
+    return rules.concat(hour, writer.comma, sixty, rules.optional(second), ends)
 
 
 def _moment(writer: PythonWriter) -> Node:

@@ -6,6 +6,7 @@ import ast
 import datetime
 import decimal
 import enum
+import itertools
 import pathlib
 import random
 import re
@@ -301,6 +302,36 @@ def test_many_fields() -> None:
         assert constraint.parse(repr(instance)) == instance
     assert constraint.parse("Wide(1, field_399=7)") == wide(1, field_399=7)
     assert not constraint.accepts("Wide(field_3=1, field_2=1)")
+
+
+@dataclass
+class Mixed:
+    a: int = field(kw_only=True)
+    b: int
+    c: int = field(default=3, kw_only=True)
+    d: int = 4
+
+
+def test_keywords_stand_in_the_order_of_the_fields() -> None:
+    constraint = tokamata.dataclass_call(Mixed)
+    names = {f"{name}={value}" for value, name in enumerate("abcd")}
+    calls = [call for n in range(5) for call in itertools.permutations([*sorted(names), "7", "8"], n)]
+    accepted = set()
+    for call in calls:
+        text = f"Mixed({', '.join(call)})"
+        keywords = [argument for argument in call if "=" in argument]
+        try:
+            mixed = eval(text)
+            valid = keywords == sorted(keywords)
+        except (SyntaxError, TypeError):
+            valid = False
+        assert constraint.accepts(text) == valid, text
+        if valid:
+            accepted.add(text)
+            assert constraint.parse(text) == mixed
+    assert "Mixed(a=0, b=1, c=2, d=3)" in accepted
+    assert "Mixed(7, a=0, c=2, d=3)" in accepted
+    assert "Mixed(7, 8, a=0, c=2)" in accepted
 
 
 @dataclass
