@@ -95,6 +95,7 @@ class DynamicConstraint(Constraint):
         """Wrap the parts; use :func:`tokamata.dynamic`."""
         self.part = part
         self.source = source
+        self._parts = None
         found = list(leaves(part))
         self._report = tuple(entry for leaf in found if isinstance(leaf, Constraint) for entry in leaf._report)
         self.special_tokens = frozenset().union(*(leaf.special_tokens for leaf in found))

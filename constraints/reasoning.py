@@ -40,6 +40,7 @@ class ReasoningConstraint(Constraint):
             special_tokens=whole.special_tokens,
             has_raw_bytes=whole._has_raw_bytes,
         )
+        self._parts = whole._parts
         self._begin = begin
         self._end = end
         self._required = required

@@ -70,6 +70,7 @@ class ToolsConstraint(Constraint):
             special_tokens=whole.special_tokens,
             has_raw_bytes=whole._has_raw_bytes,
         )
+        self._parts = whole._parts
         self.tools = tuple(tools)
         self.format = tool_format
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import ByteState
-from ..automata.errors import ConstraintError, LimitError, TokenRejected
+from ..automata.errors import ConstraintError, LimitError, TokenRejected, UnsupportedError
 from ..constraints.constraint import to_bytes
 
 if TYPE_CHECKING:
@@ -216,6 +216,12 @@ class DynamicState:
     def tokens_left(self) -> None:
         """None: there are no budgets."""
         return None
+
+    def captures(self) -> NoReturn:
+        """Raise UnsupportedError: parts with names are not followed across callbacks."""
+        raise UnsupportedError(
+            "captures: named parts are not followed where callbacks fill in places; read the text when it is complete"
+        )
 
     # ---- what is forced
     def forced_bytes(self, limit: int = 1 << 16) -> bytes:

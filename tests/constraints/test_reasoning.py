@@ -77,6 +77,13 @@ def test_no_member() -> None:
         reasoning(ANSWER, end="")
 
 
+def test_named_parts_of_the_answer() -> None:
+    made = reasoning(tokamata.capture("number", ANSWER))
+    assert made.captures("<think>1</think>\n42") == {"number": b"42"}
+    called = tokamata.sequence(tokamata.capture("all", tokamata.tools([{"name": "f"}], "llama3")), "!")
+    assert called.captures("no!") == {"all": b"no"}
+
+
 def test_callbacks_are_refused() -> None:
     with pytest.raises(UnsupportedError, match=r"^reasoning: parse has to know the members of `then`"):
         reasoning(tokamata.dynamic(lambda text: "x"))
