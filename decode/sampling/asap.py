@@ -15,7 +15,7 @@ from .rows import Row
 from .sampler import Try
 from .trie_sampler import NEW, STOP, Leaf, TrieSampler
 
-_ROUNDS = 16  # of looking at states that were never seen, after one walk
+_LOOKS = 32  # at states that were never seen, after one walk
 _SWEEP = 20  # all futures are recomputed after each twentieth of as many walks as there are prefixes
 
 
@@ -34,8 +34,7 @@ class ASAp(TrieSampler):
             learned of prefixes that reach the same automaton state with as many tokens left (`StateFutures`): an
             approximation that makes the first samples much better where states are shared.
         explore: with ``leaf="state"``: after a walk, the model is also asked about one prefix of each automaton state
-            that was never seen, where what is behind it could have that share of the mass of a prefix that the walk
-            passed. 0: never.
+            that was never seen, where what is behind it could have that share of all mass, at most 32 of them. 0: never.
         batch: walks made side by side over what is known when they pass, so that the model sees several prefixes at
             once; later walks learn from earlier ones a little later.
 
@@ -50,7 +49,7 @@ class ASAp(TrieSampler):
         automaton: TokenAutomaton,
         *,
         leaf: Leaf = "one",
-        explore: float = 0.01,
+        explore: float = 0.001,
         batch: int = 1,
         **options: Any,
     ) -> None:
@@ -66,7 +65,7 @@ class ASAp(TrieSampler):
         made anew, which is not divided out. Learns nothing but rows, so the law stays as it is. O(tokens), and a model
         call for each prefix whose row is not kept.
         """
-        tokens = tuple(token_ids)
+        tokens = tuple(int(t) for t in token_ids)
         trie, node, total = self.trie, 0, 0.0
         for at in range(len(tokens) + 1):
             prefix = tokens[:at]
@@ -150,10 +149,9 @@ class ASAp(TrieSampler):
         walked = [node]
         while walked[-1]:
             walked.append(self.trie.parent[walked[-1]])
-        for _ in range(_ROUNDS):
-            walked = self._look_at(walked)
-            if not walked:
-                break
+        looks = _LOOKS
+        while looks and (walked := self._look_at(walked, looks)):
+            looks -= len(walked)
             for node in walked:
                 self._reestimate(node)
         self._since_sweep += 1
@@ -184,27 +182,27 @@ class ASAp(TrieSampler):
         if trie.log_future[node] > NOTHING:
             trie.observed[node] = trie.log_future[node]
 
-    def _look_at(self, nodes: list[int]) -> list[int]:
-        """Visit one prefix of each state that was never seen and has a share below one of the nodes; the new ones."""
+    def _look_at(self, nodes: list[int], most: int) -> list[int]:
+        """Visit one prefix of each state that was never seen and has a share behind one of the nodes; the new ones."""
         trie, futures = self.trie, self._futures
         assert futures is not None
-        found: dict[int, tuple[int, tuple[int, ...], int]] = {}
+        found: dict[int, tuple[float, int, tuple[int, ...], int]] = {}
         for node in nodes:
             if not trie.rest_count[node]:
                 continue
             tokens = trie.path(node)
             row = self._row(tokens)
             labels = futures.labels(tokens, row)
-            shares = self._leaf_weights(tokens, row) - trie.log_future[node]
+            shares = self._leaf_weights(tokens, row) + trie.log_path(node) - trie.log_future[0]
             news = self._never_taken(node, row) & (shares > self._least_share) & futures.is_new(labels)
             for index in np.flatnonzero(news).tolist():
                 state = futures.state_of(int(labels[index]))
-                if state not in found:
-                    found[state] = (node, tokens, index)
+                if state not in found or found[state][0] < shares[index]:
+                    found[state] = (float(shares[index]), node, tokens, index)
         if not found:
             return []
         made = []
-        for node, tokens, index in found.values():
+        for _, node, tokens, index in sorted(found.values(), reverse=True)[:most]:
             made.append(self._visit(node, tokens, self._row(tokens), index))
         rows = self._rows.ask([trie.path(node) for node in made])
         for node in made:

@@ -59,7 +59,7 @@ class Enumerate(Sampler):
         """Log-probability of exactly these tokens, then a stop, under the conditional law."""
         self.members()
         assert self._members is not None
-        return self._members.get(tuple(token_ids), NOTHING) - self._log_z
+        return self._members.get(tuple(int(t) for t in token_ids), NOTHING) - self._log_z
 
     def _found(self) -> dict[tuple[int, ...], float]:
         members: dict[tuple[int, ...], float] = {}

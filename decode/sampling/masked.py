@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .log_space import NOTHING
 from .sample import Sample
@@ -22,12 +22,12 @@ class Masked(Sampler):
     weight zero and is tried again.
     """
 
-    def log_prob(self, token_ids: tuple[int, ...] | list[int]) -> float:
+    def log_prob(self, token_ids: Sequence[int]) -> float:
         """Log-probability that a sample is exactly these tokens, then a stop; -inf for what is no member.
 
         Dead ends are not divided out.
         """
-        tokens = tuple(token_ids)
+        tokens = tuple(int(t) for t in token_ids)
         total = 0.0
         for at, token in enumerate(tokens):
             row = self._row(tokens[:at])

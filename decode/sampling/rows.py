@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,7 +134,10 @@ class Rows:
 
     def log_probs(self, prefixes: list[tuple[int, ...]]) -> NDArray[np.floating]:
         """What the model says, checked, at the temperature: [rows, V]."""
-        table = np.asarray(self.model.next_log_probs(list(prefixes)))
+        given: Any = self.model.next_log_probs(list(prefixes))
+        if hasattr(given, "detach"):  # torch
+            given = given.detach().cpu().float().numpy() if given.dtype.itemsize < 4 else given.detach().cpu().numpy()
+        table = np.asarray(given)
         self.calls += len(prefixes)
         self.batches += 1
         size = len(self.automaton.vocabulary)

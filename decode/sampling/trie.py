@@ -113,6 +113,14 @@ class Trie:
             node = self.parent[node]
         return tuple(reversed(tokens))
 
+    def log_path(self, node: int) -> float:
+        """The model's log-probability of the tokens from the prompt to a node."""
+        total = 0.0
+        while node:
+            total += self.log_edge[node]
+            node = self.parent[node]
+        return total
+
     def is_expanded(self, node: int) -> bool:
         """Whether the model was asked for what follows."""
         return self.rest_count[node] >= 0

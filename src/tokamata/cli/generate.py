@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     r"tokamata generate -m model/ -p 'The year is ' -r '\d{4}'",
     r"tokamata generate -m model/ -p 'Is fire hot? ' -c yes -c no",
+    r"tokamata generate -m model/ -p 'The year is ' -r '\d{4}' --sampler cars -n 10",
 )
 
 
@@ -47,7 +48,16 @@ def command(
     sample: Annotated[
         bool, typer.Option("--sample", help="Draw tokens at random instead of taking the likeliest.")
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", help="For --sample.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="For --sample and --sampler.")] = 0,
+    sampler: Annotated[
+        str,
+        typer.Option(
+            "--sampler",
+            help="Draw from the model's own law under the constraint: auto, enumerate, cars, asap, smc, rejection, "
+            "metropolis_hastings; masked for comparison.",
+        ),
+    ] = "",
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="Samples of --sampler.")] = 1,
     pattern: RegexOption = None,
     option: ChoiceOption = None,
     literal: LiteralOption = None,
@@ -75,6 +85,9 @@ def command(
         network.eval()
     with working("reading the vocabulary"):
         vocabulary = Vocabulary.from_transformers(tokenizer, size=network.config.vocab_size)
+    if sampler:
+        _draw(sampler, count, network, tokenizer, prompt, compile_automaton(constraint, vocabulary), max_tokens, seed)
+        return
     inputs = tokenizer(prompt, return_tensors="pt")
     columns = inputs.input_ids.shape[1]
     timed = TimedProcessor(compile_automaton(constraint, vocabulary), columns, max_tokens)
@@ -99,6 +112,27 @@ def command(
     n = max(1, timed.calls)
     errors.print(
         f"{n} tokens: model {seconds / n * 1e3:.1f} ms, masks {timed.seconds / n * 1e3:.3f} ms each",
+        markup=False,
+        highlight=False,
+    )
+
+
+def _draw(
+    method: str, count: int, network: Any, tokenizer: Any, prompt: str, automaton: Any, max_tokens: int, seed: int
+) -> None:
+    """Print samples of an aligned sampler with the model's log-probabilities."""
+    from ..decode.sampling import AlignedSampler, TransformersModel
+
+    model = TransformersModel(network, prompt, tokenizer)
+    aligned = AlignedSampler(model, automaton, method=method, max_tokens=max_tokens, seed=seed)  # type: ignore[arg-type]
+    with working("drawing"):
+        samples = aligned.sample(count)
+    for sample in samples:
+        text = f"{sample.log_p_model:9.3f}  {sample.text}" if count > 1 else sample.text
+        out.print(text, markup=False, highlight=False, soft_wrap=True)
+    done = aligned.statistics
+    errors.print(
+        f"{aligned.method}: {done.model_calls} model calls, {done.tries} tries, log Z = {done.log_z:.3f}",
         markup=False,
         highlight=False,
     )

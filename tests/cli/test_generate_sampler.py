@@ -1,0 +1,67 @@
+"""``tokamata generate --sampler`` on a tiny model with a byte-level tokenizer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from tokamata.cli import common, run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("model")
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokens = {"<s>": 0, "</s>": 1, **{c: i + 2 for i, c in enumerate(letters)}}
+    tokenizer = Tokenizer(models.BPE(vocab=tokens, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>").save_pretrained(target)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tokens),
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    LlamaForCausalLM(config).save_pretrained(target)
+    return target
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    for console, stream in ((common.out, sys.stdout), (common.errors, sys.stderr)):
+        console.file = stream
+        console.width = 200
+    with pytest.raises(SystemExit) as stopped:
+        run([str(a) for a in arguments])
+    shown = capsys.readouterr()
+    return int(stopped.value.code or 0), shown.out, shown.err
+
+
+@pytest.mark.parametrize(("sampler", "used"), [("auto", "enumerate"), ("cars", "cars"), ("smc", "smc")])
+def test_samples_with_their_log_probabilities(
+    folder: Path, capsys: pytest.CaptureFixture[str], sampler: str, used: str
+) -> None:
+    arguments = ["generate", "-m", folder, "-p", "Is it? ", "-c", "yes", "-c", "no", "--max-tokens", 8]
+    code, out, err = call(capsys, *arguments, "--sampler", sampler, "-n", 6)
+    assert code == 0, err
+    lines = out.splitlines()
+    assert len(lines) == 6
+    assert all(float(line.split()[0]) < 0 and line.split()[1] in ("yes", "no") for line in lines)
+    assert f"{used}: " in err
+    assert "log Z = -" in err
+
+
+def test_unknown_samplers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "generate", "-m", folder, "-p", "x", "-c", "yes", "--sampler", "magic")
+    assert code == 1
+    assert "expected a method of auto" in err
