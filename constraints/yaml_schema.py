@@ -40,9 +40,10 @@ def yaml_schema(
     Lines are indented by two spaces. ``sequences``: how the elements of an array under a key stand, "indented" by two
     spaces, "flush" with the key (as ``yaml.safe_dump`` writes them), or "any" of both. Empty arrays and objects are
     ``[]`` and ``{}``. Strings and keys are plain where YAML 1.1 reads them as strings (not ``yes``, ``1_000``,
-    ``1:30``, ``2026-01-01``, ...), or in single or double quotes, in one line; the schema speaks of the decoded text.
-    Numbers, null, true and false are written as in JSON, an exponent behind a fraction only (``1.0e+20``). The last
-    line may end with a line break.
+    ``1:30``, ``2026-01-01``, ...), or in single or double quotes; the schema speaks of the decoded text. Strings of
+    which nothing is asked may take several lines, as block scalars (``|``, ``>``) or folded. Numbers, null, true and
+    false are written as in JSON, an exponent behind a fraction only (``1.0e+20``). The last line may end with a line
+    break.
 
     ``max_depth``: levels of indentation, 0 to 1000; what lies deeper is written in flow style, ``{"a": [1, 2]}``.
     ``report`` names this limit and the one on the length of keys that the schema does not name (100 characters: YAML

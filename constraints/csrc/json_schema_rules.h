@@ -170,6 +170,7 @@ class JsonSchemaRules final : public RuleSource {
   Expr YamlNewLine(uint32_t level);
   Expr YamlScalars(SetId set, bool flow);
   Expr YamlStringOf(SetId set, bool flow);
+  Expr YamlLines(SetId set, uint32_t level);
   Expr YamlFlow(SetId set);
   Expr YamlCollections(SetId set, JsonType type, uint32_t level);
   bool YamlEmpty(SetId set, JsonType type);
@@ -254,6 +255,7 @@ class JsonSchemaRules final : public RuleSource {
   std::unordered_map<ListId, Known> state_inhabited_;
   Expr line_ = kEmpty, comma_ = kEmpty, colon_ = kEmpty;
   std::unordered_map<KeyId, Expr> key_texts_;
+  std::unordered_map<uint32_t, Expr> yaml_lines_;
   Expr yaml_plain_ = kEmpty, yaml_number_ = kEmpty;
   std::deque<KeyReader> readers_;
   std::unordered_map<ListId, uint32_t> reader_of_;

@@ -50,6 +50,47 @@ Expr JsonSchemaRules::YamlStringOf(SetId set, bool flow) {
                        any ? YamlPlain() : pool_->Intersect(YamlPlain(), plain)});
 }
 
+// Strings of several lines, indented to a level: block scalars, and plain and quoted ones whose lines are folded. Only
+// where every text is in the set, the empty one apart: what is read is some text, whatever the line breaks make of it.
+Expr JsonSchemaRules::YamlLines(SetId set, uint32_t level) {
+  JsonStrings& strings = cases_.strings();
+  const Expr contents = cases_.StringOf(set);
+  const bool any = contents == strings.Any();
+  if (level > options_.max_depth || (!any && contents != strings.Length(1, kUnbounded))) return kEmpty;
+  const auto [known, added] = yaml_lines_.emplace(level << 1 | any, kEmpty);
+  if (!added) return known->second;
+  const auto bytes = [this](const char* text) {
+    ByteSet set;
+    for (; *text; ++text) set.Add(static_cast<uint8_t>(*text));
+    return pool_->Bytes(set);
+  };
+  const std::string indent(size_t{level} * 2, ' ');
+  const Expr breaks = pool_->Concat(pool_->Repeat(pool_->Byte('\n'), 1, kUnbounded), pool_->Literal(indent));
+  CodePointRanges raw = YamlRawCharacters();
+  raw.insert(raw.begin(), {'\t', '\t'});
+  const Expr character = pool_->Characters(raw);
+  raw.erase(raw.begin());
+  raw.front().first = 0x21;  // not a space, which would be indentation
+  const Expr more = pool_->Concat(breaks, pool_->Repeat(character, 1, kUnbounded));
+  std::vector<Expr> parts;
+  parts.push_back(pool_->Concat({bytes("|>"), pool_->Optional(bytes("+-")), pool_->Literal("\n" + indent),
+                                 pool_->Characters(raw), pool_->Star(character), pool_->Star(more)}));
+  const auto quoted = [&](char quote, Expr text, Expr breaks_of_style) {
+    const Expr lines = pool_->Repeat(pool_->Concat(breaks_of_style, text), 1, kUnbounded);
+    const Expr mark = pool_->Byte(static_cast<uint8_t>(quote));
+    parts.push_back(pool_->Concat({mark, text, lines, mark}));
+  };
+  quoted('\'', cases_.StringsOf(StringStyle::kYamlSingle).Any(), breaks);
+  if (any)  // an escaped line break stands for nothing
+    quoted('"', strings.Any(),
+           pool_->Concat({pool_->Optional(pool_->Byte('\\')), breaks, pool_->Optional(pool_->Literal("\\ "))}));
+  const Expr no_digit = pool_->Bytes(LineFirst() - ByteSet::Range('0', '9'));
+  const Expr no_timestamp = pool_->Intersect(YamlPlain(), pool_->Concat(no_digit, pool_->AnyBytes()));
+  parts.push_back(pool_->Concat(
+      no_timestamp, pool_->Repeat(pool_->Concat(breaks, YamlPlainLines(pool_)), 1, kUnbounded)));
+  return yaml_lines_[level << 1 | any] = pool_->Union(std::move(parts));
+}
+
 // Whether the empty object or array is in a set.
 bool JsonSchemaRules::YamlEmpty(SetId set, JsonType type) {
   const Cases cases = cases_.CasesOf(set, type);
@@ -117,7 +158,7 @@ Expr JsonSchemaRules::YamlValue(SetId set, uint32_t placed) {
   if (placed == kFlow) return YamlFlow(set);
   const uint32_t level = placed >> 2, place = placed & 3, inner = place == kTop ? level : level + 1;
   const Expr space = place == kTop ? kEpsilonExpr : pool_->Byte(' ');
-  const Expr scalars = YamlScalars(set, false);
+  const Expr scalars = pool_->Union(YamlScalars(set, false), YamlLines(set, place == kTop ? 1 : inner));
   const bool deep = inner > options_.max_depth;
   std::vector<Expr> parts{pool_->Concat(space, scalars)};
   if (place == kTop)  // PyYAML ends a document that is a plain scalar so

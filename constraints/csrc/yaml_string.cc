@@ -135,7 +135,9 @@ Expr JsonStrings::BuildYaml(const CodePointRanges& ranges) {
   for (uint32_t c : kShortEscaped)
     if (Has(ranges, c)) letters.Add(static_cast<uint8_t>(ShortEscape(c)));
   const auto numbers = [&](char letter, uint32_t low, uint32_t high, int digits) {
-    const Expr number = NumberedBy(&pool_, Clip(ranges, low, high), 0, digits);
+    CodePointRanges numbered = Clip(ranges, low, std::min<uint32_t>(high, 0x1F));
+    for (const auto& range : Clip(ranges, std::max<uint32_t>(low, 0x7F), high)) numbered.push_back(range);
+    const Expr number = NumberedBy(&pool_, numbered, 0, digits);
     return pool_.Concat(pool_.Byte(static_cast<uint8_t>(letter)), number);
   };
   const Expr escapes = pool_.Union({pool_.Bytes(letters), numbers('x', 0, 0xFF, 2), numbers('u', 0, 0xFFFF, 4),
@@ -145,7 +147,7 @@ Expr JsonStrings::BuildYaml(const CodePointRanges& ranges) {
 
 namespace {
 
-Expr PlainStrings(Expressions* pool) {
+Expr PlainScalars(Expressions* pool, bool strings) {
   CodePointRanges word = YamlRawCharacters();
   word.front().first = 0x21;  // not a space
   const auto without = [&](const char* more) {
@@ -157,9 +159,12 @@ Expr PlainStrings(Expressions* pool) {
   const auto begun_by = [&](const char* not_first, const char* not_alone) {
     return pool->Union(without(not_alone), pool->Concat({without(not_first), inside, last}));
   };
-  const Expr first = begun_by(",[]{}#&*!|>'\"%@`", ",[]{}#&*!|>'\"%@`-?:"), next = begun_by("#", "#:");
+  const Expr first = strings ? begun_by(",[]{}#&*!|>'\"%@`", ",[]{}#&*!|>'\"%@`-?:") : begun_by("#", "#-?:");
+  const Expr next = begun_by("#", "#:");
   const Expr spaces = pool->Repeat(pool->Byte(' '), 1, kUnbounded);
   const Expr shape = pool->Concat(first, pool->Star(pool->Concat(spaces, next)));
+  const Expr marker = pool->Concat(pool->Union(pool->Literal("---"), pool->Literal("...")), pool->AnyBytes());
+  if (!strings) return shape;
   // YAML 1.1's types of plain scalars, as PyYAML's resolver has them.
   static constexpr char kOther[] =
       "yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"
@@ -171,16 +176,15 @@ Expr PlainStrings(Expressions* pool) {
       "|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|[ \\t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}(\\.[0-9]*)?"
       "([ \\t]*(Z|[-+][0-9]{1,2}(:[0-9]{2})?))?"
       "|([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt])?[0-9]{2}:[0-9]{2}:60(\\.[0-9]+)?([Zz]|[-+][0-9]{2}:[0-9]{2})";
-  const Expr marker = pool->Concat(pool->Union(pool->Literal("---"), pool->Literal("...")), pool->AnyBytes());
   return pool->Difference(shape, pool->Union(CompileRegex(pool, kOther, RegexSyntax::kPython), marker));
 }
 
 struct PlainTable {
   std::shared_ptr<ByteTable> table = std::make_shared<ByteTable>();
   uint32_t start = 0;
-  PlainTable() {
+  explicit PlainTable(bool strings) {
     auto pool = std::make_unique<Expressions>();
-    const Expr e = PlainStrings(pool.get());
+    const Expr e = PlainScalars(pool.get(), strings);
     ExpressionAcceptor acceptor(std::move(pool), e);
     start = MinimalTable(&acceptor, table.get());
   }
@@ -189,7 +193,12 @@ struct PlainTable {
 }  // namespace
 
 Expr YamlPlainStrings(Expressions* pool) {
-  static const PlainTable plain;
+  static const PlainTable plain(true);
+  return pool->Automaton(plain.table, plain.start);
+}
+
+Expr YamlPlainLines(Expressions* pool) {
+  static const PlainTable plain(false);
   return pool->Automaton(plain.table, plain.start);
 }
 

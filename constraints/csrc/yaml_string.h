@@ -1,8 +1,8 @@
 // Scalars of YAML 1.1 as PyYAML reads them: the styles of strings, and numbers.
 //
-// Double-quoted: any character, raw or by an escape: \0 \a \b \t \n \v \f \r \e \" \/ \\ \N \_ \L \P, \xhh, \uhhhh, and
-// \Uhhhhhhhh above U+FFFF (pairs of surrogates are no escape of one character). Single-quoted: characters that may
-// stand in a line, ' as ''. Plain: such characters as themselves; whether a text may be a plain scalar is said of the whole.
+// Double-quoted: any character, raw or by an escape: \0 \a \b \t \n \v \f \r \e \" \/ \\ \N \_ \L \P, and but for
+// printable ASCII \xhh, \uhhhh, and \Uhhhhhhhh above U+FFFF (pairs of surrogates are no escape of one character).
+// Single-quoted: characters that may stand in a line, ' as ''. Plain: such characters as themselves; whether a text may be a plain scalar is said of the whole.
 // Every scalar is one line.
 #pragma once
 #include <cstdint>
@@ -24,6 +24,9 @@ void AppendYamlCharacter(uint32_t code_point, StringStyle style, std::string* ou
 // hexadecimal and sexagesimal), a timestamp, a merge key or a default value, and no document marker in front. Times
 // with a leap second need quotes, too: so the formats of times stay simple here.
 Expr YamlPlainStrings(Expressions* pool);
+// What may stand in a further line of a plain scalar, whatever it alone would be read as; not what looks like an
+// element of an array.
+Expr YamlPlainLines(Expressions* pool);
 
 // Numbers of which nothing is asked, with exponents that Python's floats know.
 Expr YamlNumber(Expressions* pool);
