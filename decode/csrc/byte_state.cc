@@ -29,7 +29,9 @@ bool Renew(Generations* generations, Shared* automaton, State* state) {
   return false;
 }
 
-// Calls visit(node, state) for the nodes below one that are reached from q in a live state, as long as it returns true.
+enum class Walk { kOn, kPast, kStop };  // into the node's subtree, past it, no further
+
+// Calls visit(node, state) for the nodes below one that are reached from q in a live state; it says how to go on.
 template <class F>
 void ForEachLiveNode(const Trie& trie, uint32_t root, DelayedAcceptor* acceptor, State q, F visit) {
   const uint32_t base = trie.nodes[root].depth, end = trie.nodes[root].end;
@@ -44,8 +46,9 @@ void ForEachLiveNode(const Trie& trie, uint32_t root, DelayedAcceptor* acceptor,
       continue;
     }
     path[depth] = next;
-    if (!visit(n, next)) return;
-    ++n;
+    const Walk how = visit(n, next);
+    if (how == Walk::kStop) return;
+    n = how == Walk::kPast ? node.end : n + 1;
   }
 }
 
@@ -110,10 +113,14 @@ std::vector<ByteState::End> ByteState::Ends(const std::vector<uint32_t>& nodes, 
         const bool final = acceptor.IsFinal(q), goes_on = !final || acceptor.Live(q).Count() != 0;
         const bool leaf = trie.nodes[n].end == n + 1;
         if (goes_on && row) AddTokensAt(n, row);
-        if (!final || (goes_on && leaf)) return true;  // a token that ends here is allowed anyway
-        if (ends.size() == most) return *complete = false;
+        if (!final && !row && acceptor.LeastLength(q) > trie.Height(n)) return Walk::kPast;  // no end below
+        if (!final || (goes_on && leaf)) return Walk::kOn;  // a token that ends here is allowed anyway
+        if (ends.size() == most) {
+          *complete = false;
+          return Walk::kStop;
+        }
         ends.push_back({n, goes_on, leaf, bytes, i});
-        return true;
+        return Walk::kOn;
       });
     }
     return ends;
@@ -138,7 +145,7 @@ void ByteState::AddTokens(const std::vector<uint32_t>& nodes, uint32_t* row) con
     for (uint32_t node : nodes)
       ForEachLiveNode(Tokens(), node, &automaton->Acceptor(), start, [&](uint32_t n, State) {
         AddTokensAt(n, row);
-        return true;
+        return Walk::kOn;
       });
   });
 }
