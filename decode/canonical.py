@@ -198,7 +198,7 @@ class CanonicalAutomaton:
     def __init__(
         self, automaton: TokenAutomaton, pairs: BytePairs, *, max_states: int = 65_536, max_entries: int = 50_000_000
     ) -> None:
-        """Find out what can be finished canonically: O(states * tokens), several times where the constraint has loops."""
+        """Find out what can be finished canonically: O(states * tokens), a few times where the constraint has loops."""
         size = len(automaton.vocabulary)
         if pairs.size > size:
             raise ConstraintError(
@@ -325,8 +325,8 @@ class CanonicalState:
         """Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed."""
         if not self.allows(token_id):
             raise TokenRejected(
-                f"advance: token {token_id} is not allowed after {self.num_tokens} tokens: its text cannot be extended to "
-                "a member, or the tokenizer would not write it here; take a token that the mask allows"
+                f"advance: token {token_id} is not allowed after {self.num_tokens} tokens: its text cannot be extended "
+                "to a member, or the tokenizer would not write it here; take a token that the mask allows"
             )
         ends = token_id in self.automaton.automaton.vocabulary.eos_token_ids
         state = 1 if ends else int(self.automaton._targets[self._history[-1][0], token_id])
@@ -373,7 +373,8 @@ def _check_plain(data: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     reasons = []
     if model.get("type", "BPE") != "BPE" or "merges" not in model:
         reasons.append(f"its model is {model.get('type')!r}, not BPE")
-    reasons += [f"its model has {name}" for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "ignore_merges") if model.get(name)]  # fmt: skip
+    settings = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "ignore_merges")
+    reasons += [f"its model has {name}" for name in settings if model.get(name)]
     if data.get("normalizer"):
         reasons.append(f"it normalizes texts ({data['normalizer'].get('type')})")
     splitter = data.get("pre_tokenizer") or {}

@@ -143,6 +143,11 @@ class DeviceAutomaton:
 
     def masks(self, states: torch.Tensor) -> torch.Tensor:
         """Return the packed masks of the states, int32 [rows, words]."""
+        import torch
+
+        if self.device.type == "cpu":  # numpy takes rows on this thread, PyTorch on all, who wait for each other
+            rows = self.mask_rows.numpy()[self.row_of.numpy()[states.numpy()]]
+            return torch.from_numpy(rows)
         return self.mask_rows.index_select(0, self.row_of.index_select(0, states))
 
     def is_final(self, states: torch.Tensor) -> torch.Tensor:

@@ -6,11 +6,22 @@
 namespace tokamata {
 namespace {
 
+// For each byte of a mask eight items, all ones where its bit is set: masks as vectors.
+template <class T>
+struct Lanes {
+  T of[256][8];
+  Lanes() {
+    for (int b = 0; b < 256; ++b)
+      for (int i = 0; i < 8; ++i) of[b][i] = b >> i & 1 ? static_cast<T>(~T{0}) : T{0};
+  }
+};
+
 template <class T>
 void MaskRow(const T* from, int64_t from_stride, T* to, int64_t to_stride, size_t width, T minus_infinity,
              const uint32_t* mask, size_t words) {
   const bool close = from_stride == 1 && to_stride == 1;
   const size_t covered = std::min(width, words * 32);
+  static const Lanes<T> lanes;
   size_t k = 0;
   for (; close && k + 32 <= covered; k += 32) {
     const uint32_t word = mask[k / 32];
@@ -19,7 +30,13 @@ void MaskRow(const T* from, int64_t from_stride, T* to, int64_t to_stride, size_
     } else if (!word) {
       for (size_t i = 0; i < 32; ++i) to[k + i] = minus_infinity;
     } else {
-      for (size_t i = 0; i < 32; ++i) to[k + i] = word >> i & 1 ? from[k + i] : minus_infinity;
+      for (size_t j = 0; j < 4; ++j) {
+        const T* lane = lanes.of[word >> (8 * j) & 255];
+        T next[8];
+        std::memcpy(next, from + k + 8 * j, sizeof next);
+        for (size_t i = 0; i < 8; ++i) next[i] = static_cast<T>((next[i] & lane[i]) | (minus_infinity & ~lane[i]));
+        std::memcpy(to + k + 8 * j, next, sizeof next);
+      }
     }
   }
   for (; k < width; ++k) {

@@ -3,9 +3,10 @@
     python examples/benchmarks/generation.py [--model FOLDER] [--tokens 40] [--csv generation.csv]
 
 Each batch writes members of a JSON Schema with transformers' ``generate``; the time inside of the logits processor is
-set against that of everything else, both as processor time of the main thread, so that a busy machine does not count. The speculative part draws texts
-by `tokamata.decode.speculative.Speculative` with a draft that counts pairs of tokens in the target's own texts (an
-n-gram model), with the constraint on the draft and without, and tells how many of its tokens are accepted.
+set against that of everything else, both as processor time of the main thread, so that a busy machine does not count.
+The speculative part draws texts by `tokamata.decode.speculative.Speculative` with a draft that counts pairs of tokens
+in the target's own texts (an n-gram model), with the constraint on the draft and without, and tells how many of its
+tokens are accepted.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from typing import Any
 
 import numpy as np
 from common import console, table_of, write_csv
-
-import tokamata
 from tokamata.decode.speculative import Speculative
 from tokamata.decode.transformers import ConstrainedLogitsProcessor
+
+import tokamata
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -145,9 +146,7 @@ def main() -> None:
     columns = ("proposed", "accepted", "rate", "tokens a call")
     table = table_of("speculative sampling, n-gram draft", ("draft",), columns)
     for constrained in (False, True):
-        sampler = Speculative(
-            target, draft, automaton, lookahead=4, constrain_draft=constrained, max_tokens=60, seed=1
-        )
+        sampler = Speculative(target, draft, automaton, lookahead=4, constrain_draft=constrained, max_tokens=60, seed=1)
         sampler.sample(asked.samples)
         found = sampler.statistics
         name = "constrained" if constrained else "free"

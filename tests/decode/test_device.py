@@ -177,3 +177,40 @@ def test_misuse_is_told() -> None:
         device.apply(torch.zeros(2, len(TOKENS)), s.long())
     with pytest.raises(ValueError, match=r"expected int64 or int32 token_ids \[2\] on cpu"):
         device.advance(s, torch.tensor([1]))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_step_in_a_cuda_graph_waits_for_nothing() -> None:
+    automaton = tokamata.compile(tokamata.regex("(ab|ba)*[0-9]{2,9}"), VOCABULARY)
+    device = automaton.to("cuda")
+    logits = torch.randn(4, len(TOKENS), device="cuda")
+    states, tokens = device.start(4), torch.zeros(4, dtype=torch.int64, device="cuda")
+    work = logits.clone()
+
+    def step() -> None:
+        work.copy_(logits)
+        device.apply(work, states)
+        tokens.copy_(work.argmax(1))
+        device.advance(states, tokens, out=states)
+
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        step()  # compiles the kernels
+    torch.cuda.synchronize()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        step()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    states.copy_(device.start(4))
+    state = automaton.start()
+    for _ in range(6):
+        graph.replay()
+        best = max((t for t in range(len(TOKENS)) if state.allows(t)), key=lambda t: float(logits[0, t]))
+        assert int(tokens[0]) == best
+        state.advance(best)
+        if state.is_finished:
+            break
