@@ -110,6 +110,7 @@ bench: build
 	$(BIN)/python examples/benchmarks/batch.py
 	$(BIN)/python examples/benchmarks/grammar.py
 	$(BIN)/python examples/benchmarks/chat.py
+	$(BIN)/python examples/benchmarks/python_types.py
 	$(BIN)/python examples/benchmarks/algebra.py
 	$(BIN)/python examples/benchmarks/memory.py
 	$(BIN)/python examples/benchmarks/terminals.py --repeat 2

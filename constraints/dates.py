@@ -6,9 +6,11 @@ import calendar
 import datetime as clock
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeVar
 
+from .._core import json_number_range
 from ..automata.errors import ConstraintError
 from .constraint import Constraint, Limits
 from .digits import between
@@ -16,11 +18,14 @@ from .literal import choice, literal
 from .regex import regex
 from .typed_constraint import TypedConstraint
 
-DayProduct = tuple[Sequence[int], Sequence[int], Sequence[int]]
+DayProduct = tuple["Years", Sequence[int], Sequence[int]]
 Timespec = Literal["minutes", "seconds", "milliseconds", "microseconds"]
 
 T = TypeVar("T")
 
+_FOURTH = "(?:0[48]|[2468][048]|[13579][26])"
+_LEAP_YEAR = f"[0-9]{{2}}{_FOURTH}|{_FOURTH}00"
+_LEAP_YEAR_UNPADDED = f"[48]|(?:[2468][048]|[13579][26])(?:00)?|[1-9][0-9]?{_FOURTH}|[48]00"
 _MONTHS = tuple(range(1, 13))
 _DIRECTIVE = re.compile(r"%(-?.)", re.DOTALL)
 _PARTS = {"%Y": "year", "%m": "month", "%-m": "month", "%B": "month", "%b": "month", "%d": "day", "%-d": "day"}
@@ -244,7 +249,7 @@ def _written(piece: str, value: int) -> str:
     if piece in ("%B", "%b"):
         name = [name for name, month in _names().items() if month == value][-1]
         return name if piece == "%B" else name[:3]
-    return str(value) if "-" in piece else f"{value:04}" if piece == "%Y" else f"{value:02}"
+    return str(value) if "-" in piece else f"{value:02}"
 
 
 def _reader(piece: str) -> str:
@@ -257,6 +262,30 @@ def _reader(piece: str) -> str:
     return f"(?P<{_PARTS[piece]}>{pattern})"
 
 
+@dataclass(frozen=True)
+class Years:
+    """The years from low to high that are leap years, or those that are not."""
+
+    low: int
+    high: int
+    leap: bool
+
+    def texts(self, padded: bool = True) -> Constraint:
+        """In four digits, or without leading zeros."""
+        if self.low == self.high:
+            return literal(f"{self.low:04}" if padded else str(self.low))
+        leap = regex(_LEAP_YEAR if padded else _LEAP_YEAR_UNPADDED)
+        if padded:
+            years = regex(between(f"{self.low:04}", f"{self.high:04}"))
+        else:
+            years = Constraint(json_number_range(str(self.low), str(self.high), False, False, True, True))
+        return (years & leap if self.leap else years - leap).minimize()
+
+
+def _year(year: int) -> Years:
+    return Years(year, year, calendar.isleap(year))
+
+
 def day_products(low: clock.date, high: clock.date) -> list[DayProduct]:
     """All days from low to high as products of years, months and days: any of each, chosen independently.
 
@@ -264,10 +293,10 @@ def day_products(low: clock.date, high: clock.date) -> list[DayProduct]:
     """
     products: list[DayProduct] = []
 
-    def months(years: list[int], first: tuple[int, int], last: tuple[int, int]) -> None:
+    def months(years: Years, first: tuple[int, int], last: tuple[int, int]) -> None:
         groups: dict[tuple[int, int], list[int]] = {}
         for month in _MONTHS:
-            days = calendar.monthrange(years[0], month)[1]
+            days = calendar.monthrange(2000 if years.leap else 2001, month)[1]
             begin = 1 if (month, 1) >= first else first[1] if month == first[0] else days + 1
             end = days if (month, days) <= last else last[1] if month == last[0] else 0
             if begin <= min(end, days):
@@ -276,26 +305,39 @@ def day_products(low: clock.date, high: clock.date) -> list[DayProduct]:
 
     begin, end = (low.month, low.day), (high.month, high.day)
     if low.year == high.year:
-        months([low.year], begin, end)
+        months(_year(low.year), begin, end)
     else:
-        months([low.year], begin, (12, 31))
-        months([high.year], (1, 1), end)
-    whole = range(low.year + 1, high.year)
+        months(_year(low.year), begin, (12, 31))
+        months(_year(high.year), (1, 1), end)
     for leap in (False, True):
-        years = [year for year in whole if calendar.isleap(year) == leap]
-        if years:
-            months(years, (1, 1), (12, 31))
+        first, last = low.year + 1, high.year - 1
+        while first <= last and calendar.isleap(first) != leap:
+            first += 1
+        while first <= last and calendar.isleap(last) != leap:
+            last -= 1
+        if first <= last:
+            months(Years(first, last, leap), (1, 1), (12, 31))
     return products
 
 
 def _days(low: clock.date, high: clock.date, pieces: list[str]) -> Constraint:
     """All days from low to high, in any order of year, month and day."""
     union: Constraint | None = None
-    for chosen in day_products(low, high):
-        parts = dict(zip(("year", "month", "day"), chosen, strict=True))
+    made: dict[Years, Constraint] = {}
+    for year, month, day in day_products(low, high):
+        parts: dict[str, Years | Sequence[int]] = {"year": year, "month": month, "day": day}
         text: Constraint = literal("")
         for piece in pieces:
-            text += choice(_written(piece, v) for v in parts[_PARTS[piece]]) if piece in _PARTS else literal(piece)
+            if piece not in _PARTS:
+                text += piece
+                continue
+            values = parts[_PARTS[piece]]
+            if not isinstance(values, Years):
+                text += choice(_written(piece, value) for value in values)
+                continue
+            if values not in made:
+                made[values] = values.texts()
+            text += made[values]
         union = text if union is None else union | text
     assert union is not None
     return union

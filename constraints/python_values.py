@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .dates import day_products
+from .dates import Years, day_products
 from .python_forms import Form, Reading, dotted_name, number_of
 
 if TYPE_CHECKING:
@@ -84,9 +84,12 @@ def _quoted(pattern: str) -> Callable[[PythonWriter], Node]:
 
 def _days(writer: PythonWriter) -> Node:
     rules, options = writer.rules, []
-    for product in day_products(datetime.date.min, datetime.date.max):
-        year, month, day = (writer.choice(map(str, numbers)) for numbers in product)
-        options.append(rules.concat(year, writer.comma, month, writer.comma, day))
+    made: dict[Years, Node] = {}
+    for years, months, days in day_products(datetime.date.min, datetime.date.max):
+        if years not in made:
+            made[years] = rules.leaf(years.texts(padded=False))
+        month, day = (writer.choice(map(str, numbers)) for numbers in (months, days))
+        options.append(rules.concat(made[years], writer.comma, month, writer.comma, day))
     return rules.union(*options)
 
 

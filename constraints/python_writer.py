@@ -38,6 +38,7 @@ class PythonWriter:
         self.layout = layout
         self.rules = Rules(limits)
         self._parts: dict[str, Constraint] = {}
+        self._choices: dict[tuple[str, ...], Node] = {}
         self._forms: dict[int, Node] = {}
         self._todo: list[tuple[int, Form]] = []
         self._kept: list[Form] = []  # so that their identity stays theirs
@@ -84,8 +85,12 @@ class PythonWriter:
 
     def choice(self, texts: Iterable[str]) -> Node:
         """Any of some texts."""
-        texts = list(texts)
-        return self.rules.leaf(texts[0]) if len(texts) == 1 else self.rules.leaf(choice(texts))
+        texts = tuple(texts)
+        if len(texts) == 1:
+            return self.rules.leaf(texts[0])
+        if texts not in self._choices:
+            self._choices[texts] = self.rules.leaf(choice(texts))
+        return self._choices[texts]
 
     # ---- brackets
     def bracketed(self, opening: str, items: Node, closing: str) -> Node:

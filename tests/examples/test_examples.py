@@ -93,6 +93,13 @@ def test_the_tutorial_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "9" in capsys.readouterr().out
 
 
+def test_the_page_about_python_types_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("python_types")  # classes look for their annotations there
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    code = "\n".join(blocks("docs/python_types.md"))
+    exec(compile(code, "python_types.md", "exec", dont_inherit=True), vars(module))
+
+
 def test_links_in_the_documents_lead_somewhere() -> None:
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
@@ -125,7 +132,7 @@ def test_the_memory_benchmark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(
-    "name", ["masks", "first_mask", "json_schema", "algebra", "memory", "terminals", "grammar", "chat"]
+    "name", ["masks", "first_mask", "json_schema", "algebra", "memory", "terminals", "grammar", "chat", "python_types"]
 )
 def test_the_benchmarks_run_quickly(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
