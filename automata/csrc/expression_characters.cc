@@ -12,6 +12,7 @@ constexpr uint32_t kMaxCodePoint = 0x10FFFF;
 CodePointRanges NormalizeRanges(CodePointRanges ranges) {
   std::sort(ranges.begin(), ranges.end());
   CodePointRanges out;
+  out.reserve(ranges.size() + 1);
   const auto add = [&out](uint32_t low, uint32_t high) {
     if (low > high) return;
     if (!out.empty() && low <= out.back().second + 1)

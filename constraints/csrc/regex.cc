@@ -169,6 +169,7 @@ Expr RegexLowering::Plain(uint32_t node) {
     case RegexKind::kSet: return Set(n.first);
     case RegexKind::kConcat: {
       std::vector<Expr> parts;
+      parts.reserve(16);
       Expr body = kEmpty;  // of the repetition that parts ends with: x{a,b}x{c,d} is x{a+c,b+d}
       uint32_t low = 0, high = 0;
       for (uint32_t c = n.first; c; c = tree_.nodes[c].next) {

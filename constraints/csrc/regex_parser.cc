@@ -100,6 +100,7 @@ RegexTree ParseRegex(std::string_view pattern, const RegexOptions& options) {
                      " (code points of a pattern) was reached: use tokamata.choice for lists of texts, or build the "
                      "constraint of parts with | and +");
   tree.nodes.reserve(std::min<size_t>(tree.text.size(), 250) + 4);
+  tree.sets.reserve(8);
   if (options.syntax == RegexSyntax::kPython)
     ParsePythonRegex(&tree, options);
   else

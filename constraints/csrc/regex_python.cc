@@ -361,6 +361,7 @@ class PythonParser : public RegexParser {
     const bool negated = Match('^');
     const auto unterminated = [&] { Fail(here, "unterminated character class", "close it with \"]\""); };
     CodePointRanges ranges;
+    ranges.reserve(8);
     bool empty = true;
     for (;;) {
       if (Peek() == kEndOfPattern) unterminated();

@@ -62,6 +62,9 @@ class MaskBuilder {
     State state;
   };
 
+  static constexpr int kMaxDepth = 3;            // unions and shared states inside each other
+  static constexpr size_t kMaxAlternatives = 8;  // members of a union that are masked one by one
+
   Plan PlanOf(State q, int depth);  // memoized, but for the deepest
   Plan FindPlan(State q);
   const Loop& LoopOf(State q);  // the reference stays valid

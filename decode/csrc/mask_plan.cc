@@ -1,0 +1,333 @@
+// How the mask of a state is made: which states loop over characters, which are like another one.
+#include <algorithm>
+
+#include "decode/csrc/mask.h"
+
+namespace tokamata {
+namespace {
+
+constexpr size_t kMaxRegion = 128;      // (state, UTF-8 phase) pairs of one semantic loop
+constexpr size_t kMaxAsciiRegion = 24;  // of one over ASCII characters
+
+// The first bytes of the characters in kWideSpaces, and those characters, as big-endian numbers; sorted.
+struct SpaceBytes {
+  std::vector<uint32_t> begun, whole;
+};
+const SpaceBytes& WideSpaceBytes() {
+  static const SpaceBytes bytes = [] {
+    SpaceBytes s;
+    for (const auto& [low, high] : kWideSpaces)
+      for (uint32_t c = low; c <= high; ++c) {
+        const bool two = c < 0x800;
+        const uint32_t lead = two ? 0xC0 | c >> 6 : 0xE0 | c >> 12;
+        const uint32_t next = lead << 8 | 0x80 | (two ? c & 63 : c >> 6 & 63);
+        s.begun.push_back(lead);
+        if (!two) s.begun.push_back(next);
+        s.whole.push_back(two ? next : next << 8 | 0x80 | (c & 63));
+      }
+    std::sort(s.begun.begin(), s.begun.end());
+    std::sort(s.whole.begin(), s.whole.end());
+    return s;
+  }();
+  return bytes;
+}
+
+}  // namespace
+
+MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
+  if (depth >= kMaxDepth) return {LoopOf(q).kind != Loop::kNone ? Plan::kLoop : Plan::kWalk, DelayedAcceptor::kDead};
+  if (q >= plans_.size()) plans_.resize(std::max<size_t>(q + 1, plans_.size() * 2));
+  if (plans_[q].how == Plan::kUnknown) plans_[q] = FindPlan(q);
+  return plans_[q];
+}
+
+bool MaskBuilder::FindTraits(State q) {
+  if (q >= traits_of_.size()) traits_of_.resize(std::max<size_t>(q + 1, traits_of_.size() * 2));
+  if (acceptor_->Plain(q)) {
+    traits_of_[q] = kPlain;
+    return true;
+  }
+  Traits t;
+  State model;
+  TextNode place;
+  t.texts = acceptor_->Texts(q, &model, &place);
+  t.counts = !t.texts && acceptor_->Counts(q, &t.low, &t.high, &t.star, &t.unbounded);
+  if (!t.texts && !t.counts)
+    for (State a : acceptor_->Alternatives(q, kMaxAlternatives))
+      t.parts = t.parts || acceptor_->Texts(a, &model, &place);
+  traits_of_[q] = kPlain;
+  if (!t.texts && !t.counts && !t.parts) return true;
+  traits_of_[q] = static_cast<uint32_t>(traits_.size()) + kFirstTraits;
+  traits_.push_back(t);
+  return false;
+}
+
+MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
+  State texts;
+  TextNode place;
+  if (acceptor_->Texts(q, &texts, &place)) return {Plan::kTexts, texts};
+  if (TraitsOf(q).parts) return {Plan::kUnion, q};
+  Loop counted;
+  if (!FindCounted(q, &counted))  // cheaper than to look for loops in what states do
+    if (const State model = SharedState(q, true); model && AgreeBeyondAscii(q, model)) return {Plan::kShared, model};
+  if (LoopOf(q).kind != Loop::kNone) return {Plan::kLoop, q};
+  if (AnyLoops(acceptor_->Alternatives(q, kMaxAlternatives))) return {Plan::kUnion, q};
+  if (const State model = SharedState(q, false)) return {Plan::kShared, model};
+  return {Plan::kWalk, q};
+}
+
+// ---------------------------------------------------------------------------------------------- finding loops
+
+bool MaskBuilder::AnyLoops(const std::vector<State>& states) {
+  return std::any_of(states.begin(), states.end(),
+                     [this](State a) { return ReadsTexts(a) || LoopOf(Canonical(a)).kind != Loop::kNone; });
+}
+
+const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
+  static const Loop none;
+  const auto slot = [this](State s) -> uint32_t& {
+    if (s >= loop_of_.size()) loop_of_.resize(std::max<size_t>(s + 1, loop_of_.size() * 2));
+    return loop_of_[s];
+  };
+  constexpr uint32_t kUnknown = 0, kNone = 1, kFirst = 2;
+  if (slot(q) == kUnknown) {
+    Loop loop;
+    std::vector<State> alike{q};
+    if (!FindLoop(q, &loop, &alike)) {
+      slot(q) = kNone;
+    } else {
+      loops_.push_back(loop);
+      for (State s : alike) slot(s) = static_cast<uint32_t>(loops_.size() - 1) + kFirst;
+    }
+  }
+  return loop_of_[q] == kNone ? none : loops_[loop_of_[q] - kFirst];
+}
+
+// Lists further states with the same loop in *alike.
+bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
+  const bool counted = FindCounted(q, loop);
+  if (counted) loop->kind = Loop::kCounted;
+  const bool bounded = counted && loop->shape.high != kUnboundedLoop;
+  if (counted && (bounded || (loop->outer < 0 && loop->inner <= kNotNewline))) return true;
+  const auto semantic = [&](int class_id, bool exclude) {
+    Loop found;
+    std::vector<State> between;
+    if (!FindSemantic(q, class_id, exclude, &found, &between)) return false;
+    *loop = found;
+    if (found.outer >= 0) {  // below nodes that are no root a class inside of the loop is needed
+      Loop own;
+      std::vector<State> inside;
+      if (FindSemantic(q, kWord, false, &own, &inside)) {
+        loop->inner = own.inner;
+        return true;  // its states need not agree on the others
+      }
+    }
+    for (State s : between) {
+      Loop own;  // a loop that knows more of itself keeps that
+      if (s != q && !(FindCounted(s, &own) && own.inner >= 0 && own.inner <= kNotNewline)) alike->push_back(s);
+    }
+    return true;
+  };
+  const ByteSet& live = acceptor_->Live(q);
+  if (live.Count() >= 100)
+    for (const bool exclude : {false, true}) {
+      for (int c : {kAny, kNotNewline, kJsonText})
+        if (semantic(c, exclude)) return true;
+      if (counted && loop->outer >= 0) return true;
+    }
+  if (counted) return true;
+  for (int c : {kWord, kAlnum, kAlpha, kLower, kUpper})
+    if (CharacterClasses()[static_cast<size_t>(c)].first.SubsetOf(live) && semantic(c, false)) return true;
+  return false;
+}
+
+// The class inside the loop's characters that leaves the fewest tokens to walk, and one around them if that is better.
+bool MaskBuilder::FindCounted(State q, Loop* loop) {
+  if (!acceptor_->Loop(q, &loop->shape)) return false;
+  const LoopShape& shape = loop->shape;
+  const bool wide = shape.non_ascii || shape.all_but_spaces;
+  double best = -1;
+  for (int c = 0; c < kNumClasses; ++c) {
+    const CharacterClass& k = CharacterClasses()[static_cast<size_t>(c)];
+    if (!k.ascii.SubsetOf(shape.ascii) || (k.non_ascii && !wide)) continue;
+    double left = wide && !k.non_ascii ? factoring_.TokensWithNonAscii() : 0;
+    (shape.ascii - k.ascii).ForEach([&](uint8_t b) { left += factoring_.TokensWithByte(b); });
+    left -= 1e-6 * static_cast<double>(factoring_.At(0, c)->inside.size());  // of equals, the larger class
+    if (best < 0 || left < best) {
+      best = std::max(left, 0.0);
+      loop->inner = static_cast<int8_t>(c);
+    }
+  }
+  if (wide) FindOuter(q, loop->inner < 0 ? 1e9 : best, loop);
+  return loop->inner >= 0 || loop->outer >= 0;
+}
+
+// A class around the loop's characters, where clearing the tokens with other bytes is cheaper than walking what the
+// inner class leaves.
+void MaskBuilder::FindOuter(State q, double inner_cost, Loop* loop) {
+  const LoopShape& shape = loop->shape;
+  const ByteSet non_ascii_lead = ByteSet::Range(0xC2, 0xF4);
+  const ByteSet exits = (acceptor_->Live(q) | shape.rest_first | shape.body_first) - shape.ascii - non_ascii_lead;
+  double best = inner_cost / 2;
+  for (int c : {kAny, kNotNewline, kJsonText}) {
+    const CharacterClass& k = CharacterClasses()[static_cast<size_t>(c)];
+    if (!shape.ascii.SubsetOf(k.ascii)) continue;
+    const ByteSet excluded = k.ascii - shape.ascii;
+    double cost = 0;
+    bool possible = true;
+    (excluded | exits).ForEach([&](uint8_t b) {
+      const uint32_t tokens = factoring_.TokensWithByte(b);
+      possible = possible && (!tokens || factoring_.Containing(b));
+      cost += std::min<uint32_t>(tokens, 700);
+    });
+    if (!possible || !excluded.Any() || cost >= best) continue;
+    best = cost;
+    loop->outer = static_cast<int8_t>(c);
+    loop->excluded = excluded;
+  }
+}
+
+// Whether all states reached from q by whole characters of the class stay alive on every such character, and agree on
+// every byte that begins no character of the class: then they all allow the same tokens. Lists those states. With
+// `exclude`, a few rare ASCII bytes of the class may end the loop; rare bytes that the states do not agree on are noted.
+// White space beyond ASCII may end it, too: the loop is then one of all_but_spaces.
+bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between) {
+  constexpr int kMostExcluded = 8;
+  const CharacterClass& c = CharacterClasses()[static_cast<size_t>(class_id)];
+  const size_t most = c.non_ascii ? kMaxRegion : kMaxAsciiRegion;
+  const auto rare = [&](uint8_t b) { return exclude && factoring_.Containing(b) != nullptr; };
+  ByteSet first = c.first, checked;
+  const auto drop = [&](uint8_t b) {  // takes a byte out of the loop if that is possible
+    if (!rare(b)) return false;
+    first.Remove(b);
+    return (c.first - first).Count() <= kMostExcluded;
+  };
+  bool possible = true;
+  (first - acceptor_->Live(q)).ForEach([&](uint8_t b) { possible = possible && drop(b); });
+  if (!possible) return false;
+  struct At {
+    State state;
+    uint8_t phase;
+    int16_t via;     // the ASCII byte that first led here, or -1
+    uint32_t from;   // in the list of work: where it was read
+    uint32_t begun;  // what was read of a character, where it may become white space
+  };
+  const SpaceBytes& spaces = WideSpaceBytes();
+  bool spaced = false;
+  const State* reference = acceptor_->Row(q);
+  std::vector<At> work;
+  // Takes the last possible byte on the way to a place out of the loop.
+  const auto drop_way = [&](At at) {
+    for (; at.via >= 0; at = work[at.from])
+      if (drop(static_cast<uint8_t>(at.via))) return true;
+    return false;
+  };
+  const auto push = [&work, most](State s, uint8_t phase, int b, uint32_t begun, size_t from) {
+    for (const At& a : work)
+      if (a.state == s && a.phase == phase && a.begun == begun) return true;
+    if (work.size() >= most) return false;
+    work.push_back({s, phase, static_cast<int16_t>(b < 0x80 ? b : -1), static_cast<uint32_t>(from), begun});
+    return true;
+  };
+  for (bool again = true; again;) {
+    again = false;
+    work.assign(1, {q, 0, -1, 0, 0});
+    between->clear();
+    checked = ByteSet();
+    spaced = false;
+    for (size_t i = 0; i < work.size() && !again; ++i) {
+      const At at = work[i];
+      const State* row = acceptor_->Row(at.state);
+      const Utf8Phase& p = kUtf8Phases[at.phase];
+      State last = DelayedAcceptor::kDead;
+      uint8_t last_phase = 0;
+      uint32_t last_begun = 0;
+      if (at.phase == 0) {
+        // A state that ends the loop for most characters: what ends it is rather the byte that leads there.
+        if (at.via >= 0 && (first - acceptor_->Live(at.state)).Count() > kMostExcluded) {
+          if (!drop_way(at)) return false;
+          again = true;
+          break;
+        }
+        between->push_back(at.state);
+      }
+      for (int b = 0; b < 256; ++b) {
+        const uint8_t byte = static_cast<uint8_t>(b);
+        const bool inside = at.phase ? b >= p.low && b <= p.high : first.Has(byte);
+        if (!inside) {
+          if (row[b] == (at.phase ? State{DelayedAcceptor::kDead} : reference[b])) continue;
+          if (at.phase || !rare(byte)) return false;
+          checked.Add(byte);
+          continue;
+        }
+        const uint8_t phase = at.phase ? p.next : Utf8LeadPhase(byte);
+        const uint32_t read = at.phase && !at.begun ? 0 : at.begun << 8 | byte;
+        const uint32_t begun = phase && read && std::binary_search(spaces.begun.begin(), spaces.begun.end(), read) ? read : 0;
+        if (row[b] && row[b] == last && phase == last_phase && begun == last_begun) continue;
+        if (!row[b] && at.begun && !phase && std::binary_search(spaces.whole.begin(), spaces.whole.end(), read)) {
+          spaced = true;
+          continue;
+        }
+        if (!row[b]) {
+          // Without this byte, from the start; where too many tokens have it, without one that leads here.
+          if (at.phase || !(drop(byte) || drop_way(at))) return false;
+          again = true;
+          break;
+        }
+        if (!push(row[b], phase, b, begun, i)) return false;
+        last = row[b];
+        last_phase = phase;
+        last_begun = begun;
+      }
+    }
+  }
+  loop->kind = Loop::kSemantic;
+  loop->shape.high = kUnboundedLoop;
+  loop->shape.all_but_spaces = spaced;
+  loop->checked = checked;
+  loop->excluded = c.first - first;
+  if (loop->excluded.Any()) {
+    bool indexed = true;  // every way out needs its index
+    (acceptor_->Live(q) - first).ForEach([&](uint8_t b) {
+      indexed = indexed && (factoring_.Containing(b) || !factoring_.TokensWithByte(b));
+    });
+    if (!indexed) return false;
+    loop->outer = static_cast<int8_t>(class_id);
+  } else {
+    loop->inner = static_cast<int8_t>(class_id);
+  }
+  return true;
+}
+
+// A looping state (with `counted`, one that says so itself) to which most ASCII characters lead q; kDead when there is
+// none. Where they lead elsewhere, q's tokens are compared with the model's along the trie, so a model never costs much
+// more than it saves.
+MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
+  constexpr uint32_t kManyBytes = 40;
+  if ((acceptor_->Live(q) & ByteSet::Range(0, 127)).Count() < static_cast<int>(kManyBytes)) return DelayedAcceptor::kDead;
+  const State* row = acceptor_->Row(q);
+  std::vector<std::pair<State, uint32_t>> mass;  // bytes by target
+  for (int b = 0; b < 128; ++b) {
+    if (!row[b]) continue;
+    const auto known = std::find_if(mass.begin(), mass.end(), [&](const auto& m) { return m.first == row[b]; });
+    if (known != mass.end())
+      ++known->second;
+    else if (mass.size() < 64)
+      mass.emplace_back(row[b], 1);
+  }
+  if (mass.empty()) return DelayedAcceptor::kDead;
+  const auto best = std::max_element(mass.begin(), mass.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (best->second < kManyBytes || best->first == q) return DelayedAcceptor::kDead;
+  const State model = Canonical(best->first);
+  Loop loop;
+  const bool loops = counted ? FindCounted(model, &loop) : LoopOf(model).kind != Loop::kNone;
+  return loops ? best->first : State{DelayedAcceptor::kDead};
+}
+
+// Otherwise comparing the two along the trie takes as long as walking it.
+bool MaskBuilder::AgreeBeyondAscii(State a, State b) {
+  const State *x = acceptor_->Row(a), *y = acceptor_->Row(b);
+  return std::equal(x + 0x80, x + 0x100, y + 0x80);
+}
+
+}  // namespace tokamata
