@@ -12,10 +12,57 @@ from numpy.typing import NDArray
 from ..token_automaton import TokenAutomaton
 from .log_space import NOTHING, log_minus, log_sum_array
 from .model import LanguageModel
+from .rows import draw_index
 from .smc import SMC
 
 _DIGITS = math.log(1e4)  # what a running difference may lose before it is summed anew
-_AHEAD = 64  # tokens put in order at a time
+_REDRAWS = 30  # of tokens that are out, before the running sums are made anew
+
+
+class _Whole:
+    """A row of the model: log-probabilities float64 [V], their running sums and the log of the total."""
+
+    __slots__ = ("cumulative", "log_p", "log_total")
+
+    def __init__(self, log_p: NDArray[np.float64]) -> None:
+        self.log_p = log_p
+        self.log_total = log_sum_array(log_p)
+        self.cumulative = np.exp(log_p - log_p.max()).cumsum() if self.log_total > NOTHING else log_p
+
+    @property
+    def nbytes(self) -> int:
+        return self.log_p.nbytes + self.cumulative.nbytes
+
+
+class _Left:
+    """What is left of a row while tokens are removed from it."""
+
+    def __init__(self, row: _Whole, random: Callable[[], float]) -> None:
+        self.log_mass = self._summed = row.log_total
+        self._log_p, self._cumulative, self._random = row.log_p, row.cumulative, random
+        self._removed: set[int] = set()
+
+    def draw(self) -> int:
+        """A token in proportion to its probability, among those left."""
+        for _ in range(_REDRAWS):
+            token = draw_index(self._cumulative, self._random())
+            if token not in self._removed:
+                return token
+        log_p = self._remaining()
+        self._cumulative = np.exp(log_p - log_p.max()).cumsum()
+        return draw_index(self._cumulative, self._random())
+
+    def remove(self, token: int) -> None:
+        """Take a token out."""
+        self._removed.add(token)
+        self.log_mass = log_minus(self.log_mass, float(self._log_p[token]))
+        if self.log_mass < self._summed - _DIGITS:
+            self.log_mass = self._summed = log_sum_array(self._remaining())
+
+    def _remaining(self) -> NDArray[np.float64]:
+        log_p = self._log_p.copy()
+        log_p[list(self._removed)] = NOTHING
+        return log_p
 
 
 class AWRS(SMC):
@@ -57,7 +104,7 @@ class AWRS(SMC):
         super().__init__(model, automaton, **options)
         self.condition = condition
         self._verdicts: dict[tuple[int, ...], bool] = {}
-        self._whole: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        self._whole: dict[tuple[int, ...], _Whole] = {}
         self._ends = set(self.stop) | set(automaton.vocabulary.eos_token_ids)
 
     def _run_particles(self) -> list[Any]:
@@ -68,7 +115,7 @@ class AWRS(SMC):
         missing = [p for p in prefixes if p not in self._whole]
         if missing:
             table = self._rows.log_probs(missing)
-            if sum(row.nbytes for row in self._whole.values()) + 8 * table.size > self._rows.cache_bytes:
+            if sum(row.nbytes for row in self._whole.values()) + 16 * table.size > self._rows.cache_bytes:
                 self._whole = {p: self._whole[p] for p in prefixes if p in self._whole}
             for prefix, row in zip(missing, table, strict=True):
                 log_p = row.astype(np.float64)
@@ -77,48 +124,29 @@ class AWRS(SMC):
                 stop = log_sum_array(log_p[self._rows.stop])
                 log_p[self._rows.stop] = NOTHING
                 log_p[self._rows.stop[0]] = stop  # stands for all of them
-                self._whole[prefix] = log_p
+                self._whole[prefix] = _Whole(log_p)
         self._rows.used_bytes = sum(row.nbytes for row in self._whole.values())
         return {p: self._whole[p] for p in prefixes}
 
     def _propose(self, tokens: tuple[int, ...], row: Any) -> tuple[int | None, float, float, int, float]:
-        left = row.copy()
-        rest = base = log_sum_array(left)
-        inverse = [-rest]  # logarithms of 1 / r_a
+        left = _Left(row, self._random.random)
+        inverse = [-left.log_mass]  # logarithms of 1 / r_a
         chosen = -1
         passed = 0
-        order: list[int] = []
         while passed < 2:
-            if not order:
-                order = self._in_order(left)
-                if not order:  # nothing is left that could pass
-                    return None, NOTHING, NOTHING, -1, 0.0
-            token = order.pop()
+            token = left.draw()
             if self._passes(tokens, token):
                 passed += 1
                 if passed == 1:
-                    chosen = token
-                order = []  # put back: the next draw is from all that have not failed
+                    chosen = token  # and put back
                 continue
-            rest = log_minus(rest, left[token])
-            left[token] = NOTHING
-            if rest < base - _DIGITS:
-                rest = base = log_sum_array(left)
-            if rest == NOTHING:
+            left.remove(token)
+            if left.log_mass == NOTHING:  # nothing is left that could pass
                 return None, NOTHING, NOTHING, -1, 0.0
-            inverse.append(-rest)
+            inverse.append(-left.log_mass)
         mass = -log_sum_array(np.array(inverse))
         stops = chosen == int(self._rows.stop[0])
-        return None if stops else chosen, float(row[chosen]), mass, -1, 0.0
-
-    def _in_order(self, left: NDArray[np.float64]) -> list[int]:
-        """Tokens in the order of drawing without replacement, the first last; not all of them."""
-        possible = np.flatnonzero(left > NOTHING)
-        keys = left[possible] + self._rng.gumbel(size=len(possible))
-        if len(keys) > _AHEAD:
-            likely = np.argpartition(-keys, _AHEAD)[:_AHEAD]
-            possible, keys = possible[likely], keys[likely]
-        return [int(t) for t in possible[np.argsort(keys)]]
+        return None if stops else chosen, float(row.log_p[chosen]), mass, -1, 0.0
 
     def _passes(self, tokens: tuple[int, ...], token: int) -> bool:
         text = (*tokens, token)

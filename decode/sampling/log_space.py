@@ -41,7 +41,9 @@ def log_minus(a: float, b: float) -> float:
     """Return log(exp(a) - exp(b)), -inf where b >= a. It has lost log10(exp(a) / result) digits."""
     if b == NOTHING:
         return a
-    return a + math.log1p(-math.exp(b - a)) if b < a else NOTHING
+    if b >= a:
+        return NOTHING
+    return a + (math.log(-math.expm1(b - a)) if b - a > -0.7 else math.log1p(-math.exp(b - a)))
 
 
 def effective_size(log_weights: NDArray[np.float64]) -> float:

@@ -3,7 +3,8 @@
     python examples/experiments/aligned/example2.py            # Gemma 3 270M; MODEL=folder for another
 
 Six examples of "a binary string of length 5 that ends with a 1", then the constraint 00000 or 1 and four digits. After
-0 masking can only write 00000, however unlikely the model finds it. Park et al., "Grammar-Aligned Decoding" (2024).
+0 masking can only write 00000, however unlikely the model finds it. Only the tokenizer's own segmentations count.
+Source: Park et al., "Grammar-Aligned Decoding" (2024).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def main() -> None:
     model, tokenizer, vocabulary = the_model(console)
     lm = TransformersModel(model, PROMPT, tokenizer)
     automaton = tokamata.compile(tokamata.regex("00000|1[01]{4}"), vocabulary)
-    options = {"stop": stop_tokens(vocabulary), "max_tokens": 8}
+    options = {"stop": stop_tokens(vocabulary), "max_tokens": 8, "tokenization": "canonical"}
     begin = time.perf_counter()
     truth = Enumerate(lm, automaton, **options)  # type: ignore[arg-type]
     exact = {tokens: truth.log_prob(tokens) for tokens in truth.members()}

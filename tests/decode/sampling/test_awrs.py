@@ -25,13 +25,13 @@ def test_masses_are_estimated_without_bias(seed: int) -> None:
     for _ in range(4000):
         token, log_p, log_mass, _, _ = sampler._propose((), row)
         assert token is not None
-        assert log_p == row[token]
+        assert log_p == row.log_p[token]
         drawn.append(token)
         masses.append(math.exp(log_mass))
-    mass = np.exp(row[allowed]).sum()
+    mass = np.exp(row.log_p[allowed]).sum()
     assert abs(np.mean(masses) - mass) < 5 * np.std(masses) / math.sqrt(4000), seed
     for token in allowed:
-        share = math.exp(row[token]) / mass
+        share = math.exp(row.log_p[token]) / mass
         assert abs(np.mean(np.array(drawn) == token) - share) < 5 * math.sqrt(share * (1 - share) / 4000), seed
         # The estimate says nothing about the token.
         alone = np.array(masses)[np.array(drawn) == token]
@@ -74,3 +74,23 @@ def test_few_tests_and_wrong_arguments() -> None:
         AWRS(model, automaton, twist="state")
     with pytest.raises(ValueError, match='expected tokenization "all"'):
         AWRS(model, automaton, tokenization="canonical")
+
+
+def test_nearly_everything_fails() -> None:
+    # Of 40 tokens one passes, with probability 1e-12: all others are drawn first, and the mass keeps its digits.
+    class Far:
+        def next_log_probs(self, prefixes: list[tuple[int, ...]]) -> np.ndarray:
+            rows = np.full((len(prefixes), 42), math.log(1 / 40))
+            rows[:, 0], rows[:, 41] = math.log(1e-12), -math.inf
+            rows[[len(p) == 1 for p in prefixes]] = -math.inf
+            rows[[len(p) == 1 for p in prefixes], 41] = 0.0
+            return rows
+
+    letters = [bytes([97 + i]) for i in range(26)] + [bytes([65 + i]) for i in range(15)]
+    vocabulary = tokamata.Vocabulary([*letters, None], eos_token_ids=[41])
+    sampler = AWRS(Far(), tokamata.compile(tokamata.literal("a"), vocabulary), max_tokens=3, particles=4)
+    samples = sampler.sample(4)
+    assert {s.text for s in samples} == {"a"}
+    assert abs(samples[0].log_p_model - math.log(1e-12)) < 1e-9
+    # The estimate is 1 / (1/r_0 + ... + 1/r_40), about r_40 = 1e-12.
+    assert abs(sampler.statistics.log_z - math.log(1e-12)) < 1e-6
