@@ -34,7 +34,8 @@ class ASAp(TrieSampler):
             learned of prefixes that reach the same automaton state with as many tokens left (`StateFutures`): an
             approximation that makes the first samples much better where states are shared.
         explore: with ``leaf="state"``: after a walk, the model is also asked about one prefix of each automaton state
-            that was never seen, where what is behind it could have that share of all mass, at most 32 of them. 0: never.
+            that was never seen, where what is behind it could have that share of all mass, at most 32 of them; 0:
+            about none.
         batch: walks made side by side over what is known when they pass, so that the model sees several prefixes at
             once; later walks learn from earlier ones a little later.
 
