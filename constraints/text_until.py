@@ -68,11 +68,8 @@ def _before(ended: Fst, phrases: list[bytes]) -> Fst:
             fst.add_arc(s, label, label, None, target)
         for text in phrases:
             at: int | None = s
-            for i, byte in enumerate(text):
+            for byte in text:
                 at = arcs[at].get(byte or 256) if at is not None else None
-                if at is None or (at in finals and i + 1 < len(text)):
-                    at = None
-                    break
             if at in finals:
                 fst.set_final(s)
     return fst

@@ -235,6 +235,7 @@ void CaptureRun::Follow(uint32_t start, uint32_t start_event, size_t position, T
       case Code::kLoop: {
         const auto at = std::lower_bound(way.loops.begin(), way.loops.end(), code.index);
         if (at != way.loops.end() && *at == code.index) {
+          way.loops.erase(at);  // outside of a loop nobody asks
           way.pc = code.next;
           open.push_back(std::move(way));
           break;

@@ -268,3 +268,12 @@ def test_what_is_refused() -> None:
     with pytest.raises(tokamata.LimitError, match="the limit of 1000 parts inside each other"):
         for _ in range(1001):
             nested = tokamata.hidden(nested)
+
+
+def test_hostile_patterns() -> None:
+    """Nested repetitions and long texts take a moment, not for ever."""
+    deep = tokamata.regex("(?P<a>" + "(?:" * 60 + "x|" + ")*" * 60 + ")y")
+    assert deep.captures("x" * 30 + "y") == {"a": b"x" * 30}
+    wide = tokamata.regex("(?P<a>" + "|".join(f"a{i}?b*" for i in range(1000)) + ")*")
+    assert wide.captures("a1bb" * 20) == {"a": b"a1bb"}
+    assert len(tokamata.regex("(?P<a>(?s:.*)),(?P<b>.*)").captures("ab," * 20_000)["a"]) == 59_999
