@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "automata/csrc/bounded_parts.h"
+#include "automata/csrc/stepping_leaf.h"
 
 namespace tokamata {
 
@@ -286,6 +287,14 @@ bool ExpressionAcceptor::StepCall(Expr e, uint8_t b, Expr* left) {
 bool ExpressionAcceptor::Step(State q, uint8_t b, State* next) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   const Expr e = Source(q);
+  if (pool_->Kind(e) == ExprKind::kLeaf) {
+    auto* leaf = dynamic_cast<SteppingLeaf*>(pool_->LeafOf(e));
+    uint32_t state;
+    if (!leaf || !leaf->Step(pool_->LeafState(e), b, &state)) return false;
+    const uint32_t number = pool_->SourceOfRule(e);  // where calls have their source, leaves have their number
+    *next = state == SteppingLeaf::kNowhere ? State{kDead} : StateOf(pool_->Leaf(number, state));
+    return true;
+  }
   Expr left;
   if (pool_->Kind(e) != ExprKind::kUnion || pool_->MayBeEmpty(e)) {
     if (!StepCall(e, b, &left)) return false;

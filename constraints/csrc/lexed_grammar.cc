@@ -76,6 +76,30 @@ void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
   }
 }
 
+bool LexedGrammar::Step(uint32_t state, uint8_t byte, uint32_t* next) {
+  constexpr uint8_t kMostSteps = 255;  // from where it is clear that the state is worth a row
+  if (states_[state].steps == kMostSteps) return false;
+  ++states_[state].steps;
+  *next = kNowhere;
+  const Position& first = states_[state].positions.front();
+  const bool one = states_[state].positions.size() == 1 && !first.pending && first.lexer != Position::kBoundary;
+  if (one && !lexer_->IsFinal(first.lexer) && lexer_->Next(first.lexer, byte) == first.lexer) {
+    *next = state;
+    return true;
+  }
+  std::vector<Position> after;
+  const std::vector<Position> positions = states_[state].positions;
+  try {
+    for (const Position& p : positions) steps_.Move(steps_.Prepare(p), byte, &after);
+    after.erase(std::remove_if(after.begin(), after.end(), [this](const Position& p) { return !completable_.Ask(p); }),
+                after.end());
+  } catch (const LimitError&) {
+    return false;  // Arcs says where
+  }
+  if (!after.empty()) *next = Intern(std::move(after));
+  return true;
+}
+
 void LexedGrammar::AddArc(const ByteSet& bytes, uint32_t target, std::vector<Arc>* out) {
   if (target == kDead || !bytes.Any()) return;
   const auto same = std::find_if(out->begin(), out->end(), [target](const Arc& arc) { return arc.state == target; });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "automata/csrc/leaf_automaton.h"
+#include "automata/csrc/stepping_leaf.h"
 #include "constraints/csrc/completable.h"
 #include "constraints/csrc/lexed_lengths.h"
 #include "constraints/csrc/lexed_rules.h"
@@ -17,7 +18,7 @@ namespace tokamata {
 // A lexeme ends where the next byte cannot continue it; where the next byte continues something that is no lexeme yet,
 // both ways stay open, and the one that ended is dropped when a longer lexeme appears: longest match with backtracking,
 // exactly, in one pass. A state is a set of positions, all of which can be completed.
-class LexedGrammar final : public LeafAutomaton {
+class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
  public:
   explicit LexedGrammar(std::shared_ptr<const LexedRules> rules);
 
@@ -25,6 +26,7 @@ class LexedGrammar final : public LeafAutomaton {
   uint32_t Start();
   static constexpr uint32_t kDead = 0;
   void Arcs(uint32_t state, std::vector<Arc>* out) override;
+  bool Step(uint32_t state, uint8_t byte, uint32_t* next) override;
   bool IsFinal(uint32_t state) override { return states_[state].final; }
   uint32_t Least(uint32_t state) override;
   bool EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
@@ -45,6 +47,7 @@ class LexedGrammar final : public LeafAutomaton {
   struct State {
     std::vector<Position> positions;  // sorted; those that could be united are
     bool final = false;
+    uint8_t steps = 0;  // that were made from it one by one
   };
   uint32_t Intern(std::vector<Position> positions);
   void AddArcs(const Position& p, std::vector<Arc>* out);

@@ -299,9 +299,27 @@ uint32_t StackSets::Allowed(Set p) {
 
 // ---------------------------------------------------------------------------------------------- cutting and copying
 
+// Of a set with one stack, as far as it matters; kNone where there are more.
+StackSets::Set StackSets::TruncateOne(Set p, uint32_t depth) {
+  constexpr uint32_t kMostDepth = 16;
+  if (depth > kMostDepth) return kNone;
+  uint32_t states[kMostDepth], count = 0;
+  for (; nodes_[p].entries != 0 && count < depth; ++count) {
+    const Node& n = nodes_[p];
+    if (n.entries > 1 || n.variables) return kNone;
+    const Entry e = EntryOf(n, 0);
+    states[count] = e.state;
+    p = e.below;
+  }
+  Set cut = nodes_[p].entries ? Intern({}, {0}) : p;
+  while (count > 0) cut = Intern({{states[--count], cut}}, {});
+  return cut;
+}
+
 StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
   const auto known = truncated_.find(PairKey(p, depth));
   if (known != truncated_.end()) return known->second;
+  if (const Set cut = TruncateOne(p, depth); cut != kNone) return truncated_[PairKey(p, depth)] = cut;
   std::unordered_map<Set, uint32_t> variables;         // what was cut off
   std::unordered_map<uint64_t, Set> done;              // by set and depth left
   std::vector<std::pair<Set, uint32_t>> work{{p, depth}};

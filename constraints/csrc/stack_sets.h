@@ -79,6 +79,7 @@ class StackSets {
   };
   const std::vector<Way>& WaysOf(uint32_t state);
   void MakeWays(uint32_t state);
+  Set TruncateOne(Set p, uint32_t depth);
   Set Intern(const std::vector<Entry>& entries, const std::vector<uint32_t>& variables);
   Set Push(uint32_t state, Set below);
   Entry EntryOf(const Node& n, uint32_t i) const { return {data_[n.first + 2 * i], data_[n.first + 2 * i + 1]}; }

@@ -57,7 +57,7 @@ void LexedMask::Merge(const Tokens& from, Tokens* to) {
   Append(from.ids.data(), from.ids.size(), to);
 }
 
-void LexedMask::Add(uint32_t state, uint32_t* row) {
+uint64_t LexedMask::Add(uint32_t state, uint32_t* row) {
   if (bytes_ > most_bytes_) {
     rows_.clear();
     levels_.clear();
@@ -65,6 +65,9 @@ void LexedMask::Add(uint32_t state, uint32_t* row) {
   }
   const std::vector<Position> positions = grammar_->PositionsOf(state);
   for (const Position& p : positions) AddPosition(p, row);
+  const Position& first = positions.front();
+  const uint32_t lexing = Number(first.lexer, first.pending);
+  return MixHash(PairKey(grammar_->stacks().Truncate(first.stacks, kDepths[0]), lexing) + positions.size()) | 1;
 }
 
 void LexedMask::AddPosition(const Position& p, uint32_t* row) {
@@ -98,9 +101,11 @@ const LexedMask::Level& LexedMask::LevelOf(Set stacks, uint32_t lexing, const Le
   if (!before) {
     ApplyEnds(0, lexing, stacks, level.get());
   } else {
-    const Position start{lexings_[lexing].lexer, lexings_[lexing].pending, stacks};
-    for (const Blocked& b : before->blocked) Retry(b, start, level.get());
+    Path path({lexings_[lexing].lexer, lexings_[lexing].pending, stacks});
+    for (const Blocked& b : before->blocked) Retry(b, &path, level.get());
   }
+  std::stable_sort(level->blocked.begin(), level->blocked.end(),
+                   [](const Blocked& a, const Blocked& b) { return a.node < b.node; });
   bytes_ += sizeof(Level) + (level->tokens.ids.size() + level->tokens.row.size()) * sizeof(uint32_t) +
             level->blocked.size() * sizeof(Blocked) + 64;
   return *(levels_[PairKey(stacks, lexing)] = std::move(level));
@@ -393,35 +398,38 @@ void LexedMask::Walk(uint32_t root, const std::vector<Position>& positions, Leve
   }
 }
 
-bool LexedMask::Run(const Position& start, uint32_t node, std::vector<Position>* out) {
-  std::vector<Position> next;
-  out->assign(1, start);
-  for (uint32_t at = 0; at != node;) {
-    uint32_t child = at + 1;
-    while (trie_.nodes[child].end <= node) child = trie_.nodes[child].end;
-    next.clear();
-    for (const Position& p : *out)
-      if (!grammar_->steps().Move(grammar_->steps().Prepare(p), trie_.nodes[child].byte, &next)) return false;
-    out->clear();
-    for (const Position& q : next) {
-      const Answer answer = Ask(q);
-      if (answer == Answer::kUnknown) return false;
-      if (answer == Answer::kYes) out->push_back(q);
+// Goes on from where the path to the last node parts from the path to this one.
+const std::vector<Position>* LexedMask::Path::To(uint32_t node, LexedMask* masks) {
+  const Trie& trie = masks->trie_;
+  Positions& steps = masks->grammar_->steps();
+  while (node < at_.back().node || node >= trie.nodes[at_.back().node].end) at_.pop_back();
+  while (at_.back().node != node && at_.back().known) {
+    uint32_t child = at_.back().node + 1;
+    while (trie.nodes[child].end <= node) child = trie.nodes[child].end;
+    At next{child, true, {}};
+    std::vector<Position> moved;
+    for (const Position& p : at_.back().positions)
+      next.known = next.known && steps.Move(steps.Prepare(p), trie.nodes[child].byte, &moved);
+    for (const Position& q : moved) {
+      if (!next.known) break;
+      const Answer answer = masks->Ask(q);
+      next.known = answer != Answer::kUnknown;
+      if (answer == Answer::kYes) next.positions.push_back(q);
     }
-    at = child;
+    at_.push_back(std::move(next));
   }
-  return true;
+  return at_.back().known ? &at_.back().positions : nullptr;
 }
 
-void LexedMask::Retry(const Blocked& b, const Position& start, Level* level) {
-  std::vector<Position> positions;
-  if (!Run(start, b.node, &positions)) return level->blocked.push_back(b);
+void LexedMask::Retry(const Blocked& b, Path* path, Level* level) {
+  const std::vector<Position>* positions = path->To(b.node, this);
+  if (!positions) return level->blocked.push_back(b);
   if (b.what == Blocked::kNode) {
-    if (!positions.empty()) AddAt(b.node, &level->tokens);
-    for (const Position& p : positions) Below(b.node, p, level);
+    if (!positions->empty()) AddAt(b.node, &level->tokens);
+    for (const Position& p : *positions) Below(b.node, p, level);
     return;
   }
-  for (const Position& p : positions) {
+  for (const Position& p : *positions) {
     if (Number(p.lexer, p.pending) != b.lexing) continue;
     const Row& r = RowAt(b.node, b.lexing);
     if (b.what < r.exits.size())

@@ -22,8 +22,9 @@ class LexedMask {
  public:
   LexedMask(LexedGrammar* grammar, const Vocabulary* vocabulary);
 
-  // Adds the tokens that a state allows to a row.
-  void Add(uint32_t state, uint32_t* row);
+  // Adds the tokens that a state allows to a row. States for which the same number is returned, never 0, mostly allow
+  // nearly the same.
+  uint64_t Add(uint32_t state, uint32_t* row);
 
  private:
   using Set = ParserStates::Set;
@@ -71,9 +72,22 @@ class LexedMask {
   void ApplyAsked(const Row& r, uint32_t asked, uint32_t node, uint32_t lexing, Set stacks, Level* level);
   void Below(uint32_t node, const Position& p, Level* level);
   void Walk(uint32_t root, const std::vector<Position>& positions, Level* level);
-  void Retry(const Blocked& b, const Position& start, Level* level);
-  // The positions after the bytes of a path; false where deeper stacks are needed.
-  bool Run(const Position& start, uint32_t node, std::vector<Position>* out);
+  // The positions after the bytes on the way to a node, asked for in order of nodes.
+  class Path {
+   public:
+    explicit Path(const Position& start) { at_.push_back({0, true, {start}}); }
+    // Null where deeper stacks are needed.
+    const std::vector<Position>* To(uint32_t node, LexedMask* masks);
+
+   private:
+    struct At {
+      uint32_t node;
+      bool known;
+      std::vector<Position> positions;
+    };
+    std::vector<At> at_;
+  };
+  void Retry(const Blocked& b, Path* path, Level* level);
   void Write(const Tokens& tokens, uint32_t* row) const;
   void Merge(const Tokens& from, Tokens* to);
   void Append(const uint32_t* ids, size_t count, Tokens* to);

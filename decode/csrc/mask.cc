@@ -49,6 +49,7 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   run_spaced_ = false;
   building_ = row;
   base_ = nullptr;
+  alike_ = 0;
   BuildAny(q, row, 0);
   if (run_spaced_) RunTokens(vocabulary_->WithWideSpaces(), q, row);
   SetEos(q, row);
@@ -103,7 +104,8 @@ bool MaskBuilder::BuildLexed(State q, uint32_t* row) {
       masks = std::make_unique<LexedMask>(grammar, vocabulary_);
     }
     std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
-    masks->Add(state, row);
+    const uint64_t alike = masks->Add(state, row);
+    if (row == building_) alike_ = alike;
     built = true;
   });
   return built;

@@ -30,6 +30,8 @@ class MaskBuilder {
   void Build(State q, uint32_t* row);
   // A row of the vocabulary's tables that the last one built began with and may still be like; null where there is none.
   const uint32_t* Base() const { return base_; }
+  // Rows for which this is the same and not 0 are mostly nearly the same.
+  uint64_t Alike() const { return alike_; }
   // The same by walking the whole trie, without any precomputed knowledge: the reference for tests.
   void BuildByWalking(State q, uint32_t* row);
   // EOS where q is final, and nowhere else.
@@ -143,6 +145,7 @@ class MaskBuilder {
   std::vector<Traits> traits_{1};    // those of plain states first
   std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can
   const uint32_t *building_ = nullptr, *base_ = nullptr;
+  uint64_t alike_ = 0;
   struct Model {
     State state = DelayedAcceptor::kDead;
     std::vector<uint32_t> row;

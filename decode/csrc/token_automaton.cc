@@ -98,8 +98,10 @@ void TokenAutomaton::FillMask(State q, uint32_t* out) {
     Write(*mask, out);
   } else {
     Join(out, [&](uint32_t* row) { builder_.Build(canonical, row); });
-    mask = Store(out, builder_.Base());
+    const uint64_t alike = builder_.Base() ? 0 : builder_.Alike();
+    mask = Store(out, alike ? alike_[alike] : builder_.Base());
     if (!mask) return;  // the cache is full
+    if (alike && mask->count == kDenseMask) alike_[alike] = mask->data;
     masks_[canonical].store(mask, std::memory_order_release);
   }
   masks_[q].store(mask, std::memory_order_release);

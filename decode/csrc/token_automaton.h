@@ -67,8 +67,8 @@ class TokenAutomaton {
   size_t MaskBytes() const { return mask_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // A finished mask: a list of ids where they are few; where it is like a row of the vocabulary's tables, that row and
-  // the words that differ (their number, their places, their values); else all words.
+  // A finished mask: a list of ids where they are few; where it is like a row of the vocabulary's tables or another
+  // mask, that row and the words that differ (their number, their places, their values); else all words.
   struct Mask {
     const uint32_t* base;  // the row
     uint32_t count;        // ids, or one of these
@@ -92,7 +92,8 @@ class TokenAutomaton {
   std::vector<uint32_t> joined_;     // scratch of Join
   StableArray<std::atomic<const Mask*>> masks_;  // by state; states with equal masks share one
   std::vector<std::unique_ptr<char[]>> owned_;
-  std::vector<uint32_t> list_;  // scratch of Store
+  std::unordered_map<uint64_t, const uint32_t*> alike_;  // masks with all words, by MaskBuilder::Alike
+  std::vector<uint32_t> list_;                           // scratch of Store
   DistanceTable distances_;
   std::unordered_map<uint64_t, const Mask*> narrowed_;  // masks that a budget narrows, by state and tokens left
   std::atomic<size_t> num_masks_{0}, mask_bytes_{0};
