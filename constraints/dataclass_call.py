@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import typing
 from collections.abc import Mapping
 from typing import TypeVar
 
 from .constraint import Limits
-from .python_annotations import Annotations
+from .python_annotations import Annotations, has_call
 from .python_layout import Numbers, PythonLayout, Strings, Whitespace
 from .python_reader import read_expression
 from .python_writer import PythonWriter
@@ -50,11 +51,16 @@ def dataclass_call(
     for what is no class. ``report`` tells that a dict's keys may be written twice.
     """
     layout = PythonLayout(whitespace, strings, numbers).check("dataclass_call")
-    if not isinstance(cls, type):
+    kind = typing.get_origin(cls) or cls
+    if not isinstance(kind, type):
         hint = "; pass its class" if dataclasses.is_dataclass(cls) else ""
         raise TypeError(f"dataclass_call: expected a class, got {cls!r:.60}{hint}")
     annotations = Annotations("dataclass_call", names, sys._getframe(1).f_locals)
-    form = annotations.call(cls, cls)
+    if not has_call(kind):
+        raise annotations.refused(
+            kind.__name__, kind, "expected a dataclass, NamedTuple or pydantic model; json_schema takes other types"
+        )
+    form = annotations.call(cls, kind, typing.get_args(cls))
     annotations.finish()
-    texts = PythonWriter(layout, limits).constraint(form, f"dataclass_call({cls.__name__})")
+    texts = PythonWriter(layout, limits).constraint(form, f"dataclass_call({kind.__name__})")
     return TypedConstraint(texts, lambda text: read_expression(text, form), annotations.report)

@@ -269,7 +269,7 @@ class Annotations:
             return self._enum(kind, place)
         if _is_typed_dict(kind):
             return self._record(annotation, kind, arguments)
-        if dataclasses.is_dataclass(kind) or _is_named_tuple(kind) or hasattr(kind, "model_fields"):
+        if has_call(kind):
             return self.call(annotation, kind, arguments, place)
         raise self.refused(place, annotation, _REMEDY)
 
@@ -428,6 +428,11 @@ _REMEDY = (
     "TypedDict or pydantic model, or a value of datetime, decimal, uuid or pathlib; others have no expression that "
     "could be read back"
 )
+
+
+def has_call(kind: type) -> bool:
+    """Whether instances are written as constructor calls."""
+    return dataclasses.is_dataclass(kind) or _is_named_tuple(kind) or hasattr(kind, "model_fields")
 
 
 def _is_typed_dict(kind: type) -> bool:

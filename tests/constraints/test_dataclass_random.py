@@ -9,9 +9,9 @@ import uuid
 from dataclasses import dataclass, field, make_dataclass
 from typing import Any, Literal, Optional, Union
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, create_model
 
 import tokamata
 
@@ -193,3 +193,28 @@ def test_json_texts(data: st.DataObject) -> None:
         again = adapter.dump_json(instance)
         if "inf" not in repr(instance):  # 1e400 is read as inf, which pydantic writes as null
             assert constraint.accepts(again), (text, again)
+
+
+@SEEDED
+@given(st.data())
+def test_models(data: st.DataObject) -> None:
+    tree = st.recursive(st.sampled_from(JSON_LEAVES), lambda inner: composites(inner, True), max_leaves=4)
+    parts = {name: data.draw(tree.filter(unambiguous)) for name in ["x", "y", "z"][: data.draw(st.integers(0, 3))]}
+    inside = [c.__name__ for part in parts.values() for c in set(part.classes)]
+    assume(len(set(inside)) == len(inside))
+    fields: dict[str, Any] = {
+        name: (part.type, data.draw(part.values) if data.draw(st.booleans()) else ...) for name, part in parts.items()
+    }
+    model = create_model("Model", **fields)
+    texts, calls = tokamata.json_schema(model), tokamata.dataclass_call(model)
+    for _ in range(3):
+        instance = model(**{name: data.draw(part.values) for name, part in parts.items()})
+        again = instance.model_dump_json()
+        assert texts.accepts(again), again
+        assert isinstance(texts.parse(again), model)
+        assert calls.accepts(repr(instance)), repr(instance)
+        assert calls.parse(repr(instance)) == instance
+    for text in texts.examples(8, seed=data.draw(st.integers(0, 1000))):
+        assert isinstance(texts.parse(text), model)
+    for text in calls.examples(8, seed=data.draw(st.integers(0, 1000))):
+        assert isinstance(calls.parse(text), model)

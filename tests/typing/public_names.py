@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
+from decimal import Decimal
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from tokamata.automata import Fst, compose, determinize, minimize
@@ -22,6 +26,10 @@ assert_type(len(vocabulary), int)
 a = tokamata.regex("a*")
 b = tokamata.choice(["x", b"y"])
 assert_type(tokamata.dataclass_call(int).parse("1"), int)
+assert_type(tokamata.function_call(len).parse("len([])"), tuple[tuple[Any, ...], dict[str, Any]])
+assert_type(tokamata.integer(1, 9).parse("1"), int)
+assert_type(tokamata.decimal(1, 9).parse("1.00"), Decimal)
+assert_type(tokamata.date().parse("2024-02-29"), datetime.date)
 assert_type(a | b, tokamata.Constraint)
 assert_type(a & b, tokamata.Constraint)
 assert_type(a - b, tokamata.Constraint)
