@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,6 +66,7 @@ class DeviceAutomaton:
         self.begins = tensor(begins.reshape(-1).view(np.int32))
         self.lengths = tensor(lengths.reshape(-1).view(np.int32))
         self.size = len(automaton.vocabulary)
+        self._starts = torch.full((1,), 2, dtype=torch.int32, device=self.device)
         self._longest = int(lengths.max(initial=0))
         self._triton = uses_triton(self.device, kernels)
 
@@ -85,11 +87,61 @@ class DeviceAutomaton:
         tokens = (self.token_bytes, self.begins, self.lengths)
         return sum(t.numel() * t.element_size() for t in (*tensors, *tokens))
 
-    def start(self, rows: int) -> torch.Tensor:
-        """Return the states of that many rows at the beginning, int32 [rows]."""
+    @classmethod
+    def joined(cls, parts: Sequence[DeviceAutomaton]) -> DeviceAutomaton:
+        """Several constraints in one: rows of a batch follow one each (`start`).
+
+        Args:
+            parts: over the same vocabulary, on the same device, at least one.
+
+        Complexity: copies all tensors on the device.
+        """
         import torch
 
-        return torch.full((rows,), 2, dtype=torch.int32, device=self.device)
+        if not parts:
+            raise ValueError("DeviceAutomaton.joined: expected at least one automaton, got none")
+        first = parts[0]
+        if any(part.automaton._tokens is not first.automaton._tokens or part.device != first.device for part in parts):
+            raise ValueError(
+                "DeviceAutomaton.joined: expected automata over the same Vocabulary object on the same device; where some "
+                "speak of special tokens, join those that speak of the same"
+            )
+        made = cls.__new__(cls)
+        made.__dict__.update(first.__dict__)
+        classes = np.stack([part.class_of.cpu().numpy() for part in parts])
+        kinds, class_of = np.unique(classes, axis=1, return_inverse=True)  # bytes that no part tells apart
+        made.class_of = torch.from_numpy(class_of.reshape(-1).astype(np.uint8)).to(first.device)
+        successors, row_of, final, starts = [], [], [], []
+        states = masks = 0
+        for kind, part in zip(kinds, parts, strict=True):
+            after = part.successors[:, torch.from_numpy(kind.astype(np.int64)).to(first.device)]
+            kept = slice(2 if states else 0, None)  # states 0 and 1 are all parts' own
+            successors.append(torch.where(after > 1, after + states, after)[kept])
+            row_of.append((part.row_of + masks)[kept])
+            final.append(part.final[kept])
+            starts.append(part._starts + states)
+            states += len(part.successors) - 2
+            masks += len(part.mask_rows)
+        made.successors = torch.cat(successors).contiguous()
+        made.row_of, made.final, made._starts = torch.cat(row_of), torch.cat(final), torch.cat(starts)
+        made.mask_rows = torch.cat([part.mask_rows for part in parts])
+        return made
+
+    def start(self, rows: int, which: torch.Tensor | Sequence[int] | None = None) -> torch.Tensor:
+        """Return the states of that many rows at the beginning, int32 [rows].
+
+        Args:
+            rows: how many.
+            which: where constraints were `joined`, the number of each row's, integers [rows]; None: the first one.
+        """
+        import torch
+
+        if which is None:
+            return self._starts[:1].expand(rows).clone()
+        chosen = torch.as_tensor(which, device=self.device)
+        if chosen.shape != (rows,) or chosen.is_floating_point():
+            raise ValueError(f"DeviceAutomaton.start: expected {rows} integers, got {which!r}")
+        return self._starts.index_select(0, chosen.long())
 
     def apply(self, logits: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
         """Write minus infinity into ``logits`` where a row's state does not allow the token; return ``logits``.

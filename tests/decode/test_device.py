@@ -118,6 +118,35 @@ def test_schemas_and_special_tokens() -> None:
     assert device.is_final(device.advance(device.advance(device.start(1), torch.tensor([261])), torch.tensor([97])))
 
 
+def test_joined_constraints(kernels: str) -> None:
+    patterns = PATTERNS[:5]
+    automata = [tokamata.compile(tokamata.regex(p), VOCABULARY) for p in patterns]
+    device = DeviceAutomaton.joined([a.to(DEVICE, kernels=kernels) for a in automata])  # type: ignore[arg-type]
+    assert device.num_states == sum(a.to(DEVICE).num_states for a in automata)
+    rng = random.Random(4)
+    which = [rng.randrange(len(automata)) for _ in range(8)]
+    states = [automata[i].start() for i in which]
+    s = device.start(8, which)
+    for _ in range(12):
+        kept = torch.isfinite(device.apply(torch.zeros(8, len(TOKENS), device=DEVICE), s)).cpu()
+        ids = []
+        for row, state in enumerate(states):
+            mine = [EOS] if state.is_finished else [t for t in range(len(TOKENS)) if state.allows(t)]
+            assert kept[row].nonzero()[:, 0].tolist() == mine, (patterns[which[row]], ids)
+            ids.append(rng.choice(mine))
+            if not state.is_finished:
+                state.advance(ids[-1])
+        s = device.advance(s, torch.tensor(ids, device=DEVICE))
+    assert torch.equal(device.start(3), device.start(3, [0, 0, 0]))
+    other = tokamata.compile(tokamata.regex("a"), tokamata.Vocabulary(TOKENS, eos_token_ids=[EOS])).to(DEVICE)
+    with pytest.raises(ValueError, match="over the same Vocabulary object"):
+        DeviceAutomaton.joined([device, other])
+    with pytest.raises(ValueError, match="expected at least one automaton"):
+        DeviceAutomaton.joined([])
+    with pytest.raises(ValueError, match="expected 2 integers"):
+        device.start(2, [0])
+
+
 def test_masks_are_kept_once() -> None:
     device = tokamata.compile(tokamata.regex("[ab]{0,400}"), VOCABULARY).to("cpu")
     assert device.num_states == 401

@@ -1,14 +1,17 @@
 // Threads that share vocabularies, languages and token automata: decoding with and without a budget, compiling, asking
 // about languages, and going over to fresh automata all at once. The masks that they saw are checked afterwards.
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <thread>
 
+#include "decode/csrc/batch_state.h"
 #include "decode/csrc/decode_state.h"
 #include "decode/csrc/generations.h"
 #include "decode/csrc/token_acceptor.h"
 #include "decode/csrc/token_automaton.h"
+#include "decode/csrc/workers.h"
 #include "tests/native/generate.h"
 
 namespace tokamata {
@@ -27,6 +30,7 @@ struct Shared {
   std::shared_ptr<const Vocabulary> unprepared;  // the same; the first thread that asks makes its tables
   std::vector<Language> languages;
   std::vector<std::shared_ptr<Generations>> automata;  // one for each language
+  Workers workers{3};  // of all batches
   std::atomic<int> waiting{kThreads};
   std::mutex mutex;
   std::vector<Seen> seen;
@@ -97,6 +101,39 @@ void Decode(Shared* shared, size_t i, Random* r) {
   }
 }
 
+// Rows of one batch, whose masks the workers of all threads fill; some leave, one stays empty.
+void DecodeBatch(Shared* shared, Random* r) {
+  std::vector<DecodeState> states;
+  for (int i = 0; i < 7; ++i) states.emplace_back(r->Of(shared->automata));
+  const size_t words = shared->vocabulary->Words() + r->Below(3);
+  std::vector<uint32_t> rows((states.size() + 1) * words), row(shared->vocabulary->Words());
+  for (int step = 0; step < 6; ++step) {
+    std::vector<const DecodeState*> filled{nullptr};
+    std::vector<DecodeState*> advanced{nullptr};
+    for (DecodeState& state : states) {
+      filled.push_back(&state);
+      advanced.push_back(&state);
+    }
+    const bool failed = !FillMasks(filled, rows.data(), words, &shared->workers).empty();
+    std::vector<int64_t> tokens{-1};
+    for (size_t i = 1; i < filled.size(); ++i) {
+      const uint32_t* mask = rows.data() + i * words;
+      if (!failed && !filled[i]->IsFinished()) {
+        filled[i]->FillMask(row.data());
+        Require(std::equal(row.begin(), row.end(), mask), "a row of a batch = the state's own mask");
+      }
+      std::vector<uint32_t> allowed;
+      for (uint32_t t = 0; t < shared->vocabulary->Size(); ++t)
+        if (mask[t / 32] >> (t % 32) & 1) allowed.push_back(t);
+      Require(!allowed.empty(), "no row of a batch is empty");
+      tokens.push_back(r->Of(allowed));
+    }
+    for (const RowError& error : AdvanceAll(advanced, tokens.data(), &shared->workers))
+      Require(failed || error.kind != RowError::kRejected, "what a row allows is taken");
+    if (failed) return;
+  }
+}
+
 // Languages are immutable for who uses them; below, they share states that are made on the way.
 void Ask(const Language& language, const Language& other, const Vocabulary& vocabulary, Random* r) {
   switch (r->Below(8)) {
@@ -128,7 +165,9 @@ void Work(Shared* shared, uint64_t seed) {
     const size_t i = r->Below(shared->languages.size());
     const Language& language = shared->languages[i];
     Tolerate([&] {
-      switch (r->Below(6)) {
+      switch (r->Below(7)) {
+        case 6:
+          return DecodeBatch(shared, r);
         case 0:
           return Ask(language, r->Of(shared->languages), *shared->vocabulary, r);
         case 1: {  // another automaton over the same acceptor, and one that begins anew
