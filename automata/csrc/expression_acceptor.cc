@@ -210,6 +210,7 @@ DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
 
 DelayedAcceptor::State ExpressionAcceptor::Unbounded(State q, uint32_t length) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  if (!pool_->MayBeEmpty(Source(q))) return q;
   return StateOf(pool_->Parts().WithoutBounds(pool_.get(), Source(q), length));
 }
 
@@ -233,6 +234,7 @@ bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* s
 bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint32_t* slack) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   BoundedParts::Split split;
+  if (!pool_->MayBeEmpty(Source(q))) return false;  // no intersection inside
   if (!pool_->Parts().Find(pool_.get(), Source(q), &split)) return false;
   *unbounded = StateOf(split.unbounded);
   *counter = StateOf(split.counter);
