@@ -105,6 +105,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--model", type=Path, help="a transformers model folder; default: the demo's, converted once")
     options.add_argument("--tokens", type=int, default=40, help="new tokens of each row (default 40)")
+    options.add_argument("--max-tokens", type=int, default=60, help="of each speculative text (default 60)")
     options.add_argument("--samples", type=int, default=6, help="texts of each speculative run (default 6)")
     options.add_argument("--csv", type=Path, help="write the figures to this file")
     asked = options.parse_args()
@@ -140,13 +141,14 @@ def main() -> None:
     console().print(table)
 
     target = Target(model, prompt)
-    first = Speculative(target, Uniform(len(vocabulary)), automaton, lookahead=1, max_tokens=60, seed=7)
+    first = Speculative(target, Uniform(len(vocabulary)), automaton, lookahead=1, max_tokens=asked.max_tokens, seed=7)
     texts = [sample.tokens for sample in first.sample(3)]
     draft = Pairs(texts, len(vocabulary))
     columns = ("proposed", "accepted", "rate", "tokens a call")
     table = table_of("speculative sampling, n-gram draft", ("draft",), columns)
     for constrained in (False, True):
-        sampler = Speculative(target, draft, automaton, lookahead=4, constrain_draft=constrained, max_tokens=60, seed=1)
+        options_of = {"constrain_draft": constrained, "max_tokens": asked.max_tokens, "seed": 1}
+        sampler = Speculative(target, draft, automaton, lookahead=4, **options_of)
         sampler.sample(asked.samples)
         found = sampler.statistics
         name = "constrained" if constrained else "free"

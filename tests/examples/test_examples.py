@@ -146,6 +146,30 @@ def test_the_benchmarks_run_quickly(
     assert plot.read_bytes().startswith(b"<?xml")
 
 
+@pytest.mark.parametrize("name", ["batch", "device"])
+def test_the_benchmarks_of_serving_run_quickly(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "benchmarks"))
+    figures = tmp_path / "figures.csv"
+    monkeypatch.setattr(sys, "argv", [name, "--quick", "--repeat", "1", "--csv", str(figures)])
+    example(f"benchmarks/{name}").main()
+    assert "µs" in capsys.readouterr().out
+    assert len(figures.read_text(encoding="utf-8").splitlines()) > 1
+
+
+def test_the_benchmark_of_generation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small_model: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "benchmarks"))
+    asked = ["--model", str(small_model), "--tokens", "6", "--samples", "1", "--max-tokens", "110"]
+    monkeypatch.setattr(sys, "argv", ["generation.py", *asked])
+    example("benchmarks/generation").main()
+    shown = capsys.readouterr().out
+    assert "masks beside the model" in shown
+    assert "constrained" in shown
+
+
 def test_the_picture_shows_both_machines() -> None:
     text = example("picture").picture()
     assert "yes" in text.split("the same over tokens")[1]
