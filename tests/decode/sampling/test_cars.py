@@ -70,3 +70,23 @@ def test_log_z() -> None:
         sampler.sample(10)
         estimates.append(math.exp(sampler.statistics.log_z - model.log_z))
     assert abs(np.mean(estimates) - 1) < 5 * np.std(estimates) / 10
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5])
+def test_short_texts_do_not_come_first(batch: int) -> None:
+    # Of two tries side by side the one with the shorter text ends first; samples keep the order of beginning.
+    class Even:
+        def next_log_probs(self, prefixes: list[tuple[int, ...]]) -> np.ndarray:
+            half, never = math.log(0.5), -math.inf
+            rows = {0: [half, half, never], 1: [never, 0.0, never]}
+            end = [never, never, 0.0]
+            return np.array([end if p[:1] == (0,) or len(p) == 5 else rows[min(len(p), 1)] for p in prefixes])
+
+    vocabulary = tokamata.Vocabulary([b"a", b"b", None], eos_token_ids=[2])
+    automaton = tokamata.compile(tokamata.choice(["a", "bbbbb"]), vocabulary)
+    pairs = []
+    for run in range(400):
+        one, two = CARS(Even(), automaton, max_tokens=9, batch=batch, seed=run).sample(2)
+        pairs.append((len(one.tokens), len(two.tokens)))
+    law = {pair: math.log(0.25) for pair in ((1, 1), (1, 5), (5, 1), (5, 5))}
+    assert chi_square_p(pairs, law) > 1e-3

@@ -18,7 +18,7 @@ def test_sixteen_particles(twist: str | None) -> None:
     samples, estimates = [], []
     for seed in range(20):
         sampler = SMC(model, automaton, stop=[model.stop], max_tokens=40, particles=16, twist=twist, seed=seed)  # type: ignore[arg-type]
-        samples += sampler.sample(800 if twist is None else 320)
+        samples += sampler.sample(800 if twist is None else 240)
         statistics = sampler.statistics
         estimates.append((math.exp(statistics.log_z), math.exp(statistics.log_z) * statistics.log_z_error))
     law = weighted_law(samples)
