@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from .constraint import Limits
 from .python_annotations import Annotations, has_call
-from .python_layout import Numbers, PythonLayout, Strings, Whitespace
+from .python_layout import Numbers, Order, PythonLayout, Strings, Whitespace
 from .python_reader import read_expression
 from .python_writer import PythonWriter
 from .typed_constraint import TypedConstraint
@@ -24,6 +24,7 @@ def dataclass_call(
     whitespace: Whitespace = "flexible",
     strings: Strings = "any",
     numbers: Numbers = "canonical",
+    order: Order = "fields",
     names: Mapping[str, object] | None = None,
     limits: Limits | None = None,
 ) -> TypedConstraint[T]:
@@ -41,7 +42,8 @@ def dataclass_call(
     or "any" (what Python allows inside brackets, without comments). ``strings``: "any" (either quotes, all escapes but
     octal ones and names; control characters are escaped) or "canonical" (as repr writes them; characters from U+007F
     on raw or escaped). ``numbers``: of floats, "canonical" (as repr writes them, with any digits; or an int) or "any"
-    spelling that JSON has, too. ``names``: for annotations that are strings, what cannot be found in the module of the
+    spelling that JSON has, too. ``order``: of keyword arguments and of the keys of TypedDicts, "fields" or "any" (up to
+    12 of them, else LimitError). ``names``: for annotations that are strings, what cannot be found in the module of the
     class or in the caller's local names.
 
     Every member is an expression that ``ast`` reads to the same values (where brackets are nested less than about 200
@@ -50,7 +52,7 @@ def dataclass_call(
     classes, callables, unhashable members of sets; ConstraintError for annotations that cannot be resolved, TypeError
     for what is no class. ``report`` tells that a dict's keys may be written twice.
     """
-    layout = PythonLayout(whitespace, strings, numbers).check("dataclass_call")
+    layout = PythonLayout(whitespace, strings, numbers, order).check("dataclass_call")
     kind = typing.get_origin(cls) or cls
     if not isinstance(kind, type):
         hint = "; pass its class" if dataclasses.is_dataclass(cls) else ""

@@ -13,7 +13,7 @@ from ..automata.errors import ConstraintError
 from .constraint import Limits
 from .python_annotations import Annotations
 from .python_call import CallForm
-from .python_layout import Numbers, PythonLayout, Strings, Whitespace
+from .python_layout import Numbers, Order, PythonLayout, Strings, Whitespace
 from .python_reader import read_expression
 from .python_writer import PythonWriter
 from .typed_constraint import TypedConstraint
@@ -29,6 +29,7 @@ def function_call(
     whitespace: Whitespace = "flexible",
     strings: Strings = "any",
     numbers: Numbers = "canonical",
+    order: Order = "fields",
     names: Mapping[str, object] | None = None,
     limits: Limits | None = None,
 ) -> TypedConstraint[Arguments]:
@@ -44,7 +45,7 @@ def function_call(
     ``.parse(text)`` is a pair ``(args, kwargs)``: ``function(*args, **kwargs)`` is the call. Errors are those of
     :func:`tokamata.dataclass_call`, with places like ``search(limit)``; ConstraintError for what has no signature.
     """
-    layout = PythonLayout(whitespace, strings, numbers).check("function_call")
+    layout = PythonLayout(whitespace, strings, numbers, order).check("function_call")
     if not callable(function):
         raise TypeError(f"function_call: expected a function, got {type(function).__name__}")
     called = name if name is not None else _name_of(function)

@@ -72,10 +72,21 @@ class CallForm(Form):
             (rules.concat(p.name, writer.equals, value) if p.keyword else None, p.optional)
             for p, value in zip(parameters, values, strict=True)
         ]
-        after = writer.tails(keywords)  # by parameter: keywords from there on, after an argument
-        first = writer.heads(keywords, after)
+        if writer.layout.order == "any":
+            shuffled = writer.shuffled(keywords, f"{self.name}()")
+            first = shuffled.heads()
+        else:
+            shuffled = None
+            after = writer.tails(keywords)  # by parameter: keywords from there on, after an argument
+            first = writer.heads(keywords, after)
+
+        def keywords_after(given: list[int]) -> Node | None:
+            if shuffled is not None:
+                return shuffled.tail(frozenset(given))
+            return self._keywords_after(writer, keywords, after, given)
+
         count = len(positions)
-        tail = self._keywords_after(writer, keywords, after, positions)
+        tail = keywords_after(positions)
         if self.more is not None:
             more = writer.form(self.more)
             further = rules.repeat(rules.concat(writer.comma, more))
@@ -90,7 +101,7 @@ class CallForm(Form):
                     first.append(given)
                     break
                 tail = rules.concat(writer.comma, given)
-            options = [tail, self._keywords_after(writer, keywords, after, positions[:i])]
+            options = [tail, keywords_after(positions[:i])]
             tail = self._union(writer, options)
             if tail is not None and i % CHAIN == 0:
                 tail = writer.as_rule(tail)

@@ -364,7 +364,8 @@ class RecordForm(Form):
         ]
         written = [rules.leaf("{}")] if all(optional for _, optional in entries) else []
         if entries:
-            heads = writer.heads(entries, writer.tails(entries))
+            shuffled = writer.shuffled(entries, self.name) if writer.layout.order == "any" else None
+            heads = shuffled.heads() if shuffled else writer.heads(entries, writer.tails(entries))
             written.append(writer.bracketed("{", rules.union(*heads), "}"))
         return rules.union(*written)
 

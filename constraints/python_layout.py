@@ -8,6 +8,7 @@ from typing import Literal
 Whitespace = Literal["flexible", "compact", "pep8", "any"]
 Strings = Literal["any", "canonical"]
 Numbers = Literal["canonical", "any"]
+Order = Literal["fields", "any"]
 
 _BREAK = r"\n[ \t]{0,100}"  # as in JSON's flexible white space
 _ANY = r"[ \t\n]*"
@@ -40,10 +41,16 @@ class PythonLayout:
     whitespace: Whitespace = "flexible"
     strings: Strings = "any"
     numbers: Numbers = "canonical"
+    order: Order = "fields"
 
     def check(self, function: str) -> PythonLayout:
         """Raise ValueError for an option that does not exist."""
-        allowed = {"whitespace": tuple(SPACES), "strings": ("any", "canonical"), "numbers": ("canonical", "any")}
+        allowed = {
+            "whitespace": tuple(SPACES),
+            "strings": ("any", "canonical"),
+            "numbers": ("canonical", "any"),
+            "order": ("fields", "any"),
+        }
         for name, values in allowed.items():
             given = getattr(self, name)
             if given not in values:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .._core import json_number, json_number_range
+from ..automata.errors import LimitError
 from .constraint import Constraint, Limits
 from .literal import choice
 from .numerals import LARGEST, real_texts
@@ -26,8 +27,40 @@ from .rules import Node, Rules
 if TYPE_CHECKING:
     from .python_forms import Form
 
+MOST_SHUFFLED = 12  # arguments or keys in any order
 CHAIN = 25  # arguments that one rule has
 _MOST_DIGITS = 4300  # of an int that Python reads by default
+
+
+class Shuffled:
+    """Entries that may come in any order, each at most once: a rule for each set of those that have come."""
+
+    def __init__(self, writer: PythonWriter, entries: Sequence[tuple[Node | None, bool]]) -> None:
+        """Pairs of a node (None: it cannot be written) and whether it may be left out."""
+        self._writer = writer
+        self._entries = entries
+        self._tails: dict[frozenset[int], Node | None] = {}
+
+    def heads(self) -> list[Node]:
+        """All of them, one at least, by the first that is written."""
+        found = [self._from(i, frozenset()) for i in range(len(self._entries))]
+        return [node for node in found if node is not None]
+
+    def _from(self, i: int, written: frozenset[int]) -> Node | None:
+        entry, tail = self._entries[i][0], self.tail(written | {i})
+        return None if entry is None or tail is None else self._writer.rules.concat(entry, tail)
+
+    def tail(self, written: frozenset[int]) -> Node | None:
+        """Those that have not come, each after a comma; None where there is no way."""
+        if written not in self._tails:
+            rules, comma = self._writer.rules, self._writer.comma
+            missing = [i for i in range(len(self._entries)) if i not in written]
+            found = [node for node in (self._from(i, written) for i in missing) if node is not None]
+            options = [rules.concat(comma, node) for node in found]
+            if all(self._entries[i][1] for i in missing):
+                options.append(rules.leaf(""))
+            self._tails[written] = self._writer.as_rule(rules.union(*options)) if options else None
+        return self._tails[written]
 
 
 class PythonWriter:
@@ -130,6 +163,15 @@ class PythonWriter:
             if not optional:
                 break
         return found
+
+    def shuffled(self, entries: Sequence[tuple[Node | None, bool]], name: str) -> Shuffled:
+        """Entries in any order. Raises LimitError beyond MOST_SHUFFLED of them."""
+        if len(entries) > MOST_SHUFFLED:
+            raise LimitError(
+                f'{name}: the limit keywords={MOST_SHUFFLED} of order="any" was reached by {len(entries)} of them, which '
+                'need a rule for each subset; use order="fields"'
+            )
+        return Shuffled(self, entries)
 
     # ---- leaves
     def integer(

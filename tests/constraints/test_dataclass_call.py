@@ -13,7 +13,7 @@ import re
 import sys
 import uuid
 from collections.abc import Callable
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, make_dataclass
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, Optional, TypeVar, Union
 
 import pytest
@@ -293,8 +293,6 @@ def test_local_classes_and_recursion() -> None:
 
 
 def test_many_fields() -> None:
-    from dataclasses import make_dataclass
-
     fields = [(f"field_{i}", int, field(default=i)) for i in range(400)]
     wide = make_dataclass("Wide", fields)
     constraint = tokamata.dataclass_call(wide)
@@ -312,8 +310,9 @@ class Mixed:
     d: int = 4
 
 
-def test_keywords_stand_in_the_order_of_the_fields() -> None:
-    constraint = tokamata.dataclass_call(Mixed)
+@pytest.mark.parametrize("order", ["fields", "any"])
+def test_keywords_stand_in_the_order_of_the_fields_or_in_any(order: Any) -> None:
+    constraint = tokamata.dataclass_call(Mixed, order=order)
     names = {f"{name}={value}" for value, name in enumerate("abcd")}
     calls = [call for n in range(5) for call in itertools.permutations([*sorted(names), "7", "8"], n)]
     accepted = set()
@@ -322,7 +321,7 @@ def test_keywords_stand_in_the_order_of_the_fields() -> None:
         keywords = [argument for argument in call if "=" in argument]
         try:
             mixed = eval(text)
-            valid = keywords == sorted(keywords)
+            valid = keywords == sorted(keywords) or order == "any"
         except (SyntaxError, TypeError):
             valid = False
         assert constraint.accepts(text) == valid, text
@@ -332,6 +331,24 @@ def test_keywords_stand_in_the_order_of_the_fields() -> None:
     assert "Mixed(a=0, b=1, c=2, d=3)" in accepted
     assert "Mixed(7, a=0, c=2, d=3)" in accepted
     assert "Mixed(7, 8, a=0, c=2)" in accepted
+
+
+def test_any_order() -> None:
+    @dataclass
+    class Holder:
+        movie: Movie
+        item: Item
+
+    constraint = tokamata.dataclass_call(Holder, order="any")
+    text = "Holder(item=Item(price=None, sku='a'), movie={'year': 1, 'name': 'x'})"
+    assert constraint.parse(text) == Holder({"name": "x", "year": 1}, Item("a"))
+    assert not constraint.accepts(text.replace("'name'", "'year'"))
+    for seed in range(5):
+        for example in constraint.examples(20, seed=seed):
+            assert isinstance(constraint.parse(example), Holder), (seed, example)
+    wide = make_dataclass("Wide", [(f"field_{i}", int) for i in range(13)])
+    with pytest.raises(tokamata.LimitError, match=r"Wide\(\): the limit keywords=12 of order=.* by 13 of them"):
+        tokamata.dataclass_call(wide, order="any")
 
 
 @dataclass
