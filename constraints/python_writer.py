@@ -168,8 +168,8 @@ class PythonWriter:
         """Entries in any order. Raises LimitError beyond MOST_SHUFFLED of them."""
         if len(entries) > MOST_SHUFFLED:
             raise LimitError(
-                f'{name}: the limit keywords={MOST_SHUFFLED} of order="any" was reached by {len(entries)} of them, which '
-                'need a rule for each subset; use order="fields"'
+                f'{name}: the limit keywords={MOST_SHUFFLED} of order="any" was reached by {len(entries)} of them, '
+                'which need a rule for each subset; use order="fields"'
             )
         return Shuffled(self, entries)
 

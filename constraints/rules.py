@@ -79,7 +79,7 @@ class Rules:
         return self._node("call", low=rule)
 
     def language(self) -> Language:
-        """The language of the first rule. Raises ConstraintError for a rule that can be itself and nothing else."""
+        """The language of the first rule. Raises ConstraintError for a rule that calls itself at once."""
         bodies = [body for body in self._bodies if body is not None]
         if len(bodies) != len(self._bodies):
             missing = self._names[self._bodies.index(None)]

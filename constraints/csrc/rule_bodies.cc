@@ -177,8 +177,8 @@ void CheckRuleBodies(RuleBodies* b) {
   Components(LeftCalls(*b, nodes), &cyclic);
   for (uint32_t rule = 0; rule < cyclic.size(); ++rule) {
     if (!cyclic[rule]) continue;
-    throw ConstraintError("rules: " + b->names[rule] + " can be itself and nothing else: it calls itself before it has "
-                          "read anything; put something in front, or drop that alternative");
+    throw ConstraintError("rules: " + b->names[rule] + " calls itself before it has read anything; put something in "
+                          "front, or drop that alternative");
   }
 }
 
