@@ -7,6 +7,12 @@
 #include "automata/csrc/stepping_leaf.h"
 
 namespace tokamata {
+namespace {
+
+// Where calls have their source, leaves have their number.
+uint32_t LeafNumber(const Expressions& pool, Expr leaf) { return pool.SourceOfRule(leaf); }
+
+}  // namespace
 
 ExpressionAcceptor::ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr root)
     : pool_(std::move(pool)), root_(root), lengths_(pool_.get()) {
@@ -24,6 +30,16 @@ DelayedAcceptor::State ExpressionAcceptor::StateOf(Expr e) {
 }
 
 void ExpressionAcceptor::FillRow(State q, State* row, ByteSet* live) {
+  if (const Expr e = Source(q); pool_->Kind(e) == ExprKind::kLeaf) {  // its arcs are what is asked for
+    std::vector<LeafAutomaton::Arc> arcs;
+    pool_->LeafOf(e)->Arcs(pool_->LeafState(e), &arcs);
+    for (const LeafAutomaton::Arc& arc : arcs) {
+      const State target = StateOf(pool_->Leaf(LeafNumber(*pool_, e), arc.state));
+      *live = *live | arc.bytes;
+      arc.bytes.ForEach([row, target](uint8_t b) { row[b] = target; });
+    }
+    return;
+  }
   pool_->Step(Source(q), &steps_);
   for (const Expressions::Term& t : steps_) {
     const State target = StateOf(t.target);
@@ -293,8 +309,7 @@ bool ExpressionAcceptor::Step(State q, uint8_t b, State* next) {
     auto* leaf = dynamic_cast<SteppingLeaf*>(pool_->LeafOf(e));
     uint32_t state;
     if (!leaf || !leaf->Step(pool_->LeafState(e), b, &state)) return false;
-    const uint32_t number = pool_->SourceOfRule(e);  // where calls have their source, leaves have their number
-    *next = state == SteppingLeaf::kNowhere ? State{kDead} : StateOf(pool_->Leaf(number, state));
+    *next = state == SteppingLeaf::kNowhere ? State{kDead} : StateOf(pool_->Leaf(LeafNumber(*pool_, e), state));
     return true;
   }
   Expr left;

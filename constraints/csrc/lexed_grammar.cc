@@ -77,16 +77,18 @@ void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
 }
 
 bool LexedGrammar::Step(uint32_t state, uint8_t byte, uint32_t* next) {
-  constexpr uint8_t kMostSteps = 255;  // from where it is clear that the state is worth a row
-  if (states_[state].steps == kMostSteps) return false;
-  ++states_[state].steps;
+  constexpr uint32_t kMostSteps = 256, kLoopCost = 1, kCost = 8;  // beyond which the state is worth a row
+  uint32_t& spent = states_[state].spent;
+  if (spent >= kMostSteps) return false;
   *next = kNowhere;
   const Position& first = states_[state].positions.front();
   const bool one = states_[state].positions.size() == 1 && !first.pending && first.lexer != Position::kBoundary;
   if (one && !lexer_->IsFinal(first.lexer) && lexer_->Next(first.lexer, byte) == first.lexer) {
+    spent += kLoopCost;
     *next = state;
     return true;
   }
+  spent += kCost;
   std::vector<Position> after;
   const std::vector<Position> positions = states_[state].positions;
   try {

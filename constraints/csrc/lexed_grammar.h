@@ -47,7 +47,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
   struct State {
     std::vector<Position> positions;  // sorted; those that could be united are
     bool final = false;
-    uint8_t steps = 0;  // that were made from it one by one
+    uint32_t spent = 0;  // on single steps from it
   };
   uint32_t Intern(std::vector<Position> positions);
   void AddArcs(const Position& p, std::vector<Arc>* out);
