@@ -6,8 +6,9 @@
 namespace tokamata {
 namespace {
 
-constexpr size_t kMostPairs = 256;  // of expressions in one search
+constexpr size_t kMostPairs = 600;  // of expressions in one search
 constexpr int kMostFailures = 8;    // searches in vain, after which no more are made
+constexpr int kMostPrefixes = 6;      // bytes, rules and unions before what is bounded
 constexpr int64_t kFar = int64_t{1} << 40;
 
 uint64_t Key(Expr a, Expr b) { return uint64_t{a} << 32 | b; }
@@ -179,14 +180,27 @@ bool BoundedParts::HasMember(Expressions* pool, Expr e) {
   return false;
 }
 
-Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length) {
-  if (!pool->MayBeEmpty(e)) return e;
-  if (pool->Kind(e) == ExprKind::kConcat && pool->Kind(pool->Head(e)) == ExprKind::kBytes)
-    return pool->Concat(pool->Head(e), WithoutBounds(pool, pool->Tail(e), length));
-  if (pool->Kind(e) != ExprKind::kUnion) return WithoutBound(pool, e, length);
-  std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
-  for (Expr& m : members) m = WithoutBounds(pool, m, length);
-  return pool->Union(std::move(members));
+Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length, int depth) {
+  if (depth > kMostPrefixes) return e;
+  const bool concat = pool->Kind(e) == ExprKind::kConcat;
+  Expr head = concat ? pool->Head(e) : e;
+  const Expr rest = concat ? pool->Tail(e) : kEpsilonExpr;
+  if (pool->Kind(head) == ExprKind::kCall) head = pool->Expand(head);
+  if (!pool->MayBeEmpty(head) && !(concat && pool->Kind(head) == ExprKind::kBytes && pool->MayBeEmpty(rest))) return e;
+  if (pool->Kind(head) == ExprKind::kBytes) return pool->Concat(head, WithoutBounds(pool, rest, length, depth + 1));
+  if (pool->Kind(head) == ExprKind::kConcat) {  // an expanded rule
+    const Expr less = WithoutBounds(pool, pool->Concat(head, rest), length, depth + 1);
+    return less == pool->Concat(head, rest) ? e : less;
+  }
+  if (pool->Kind(head) != ExprKind::kUnion) return WithoutBound(pool, e, length);
+  std::vector<Expr> members(pool->Members(head), pool->Members(head) + pool->NumMembers(head));
+  bool changed = false;
+  for (Expr& m : members) {
+    const Expr whole = pool->Concat(m, rest);
+    m = WithoutBounds(pool, whole, length, depth + 1);
+    changed = changed || m != whole;
+  }
+  return changed ? pool->Union(std::move(members)) : e;
 }
 
 Expr BoundedParts::WithoutBound(Expressions* pool, Expr e, uint32_t length) {

@@ -22,10 +22,10 @@ class BoundedParts {
   // of a member of x. A lower bound does no harm where members of x may go on with any c.
   bool Find(Expressions* pool, Expr e, Split* split);
 
-  // x·rest for e = (x & c{low,high})·rest, where low says nothing and both allow the same texts of up to `length` bytes; the same for members of
-  // a union and behind single bytes; e where there is nothing of the kind. Such a text has no more characters than bytes,
-  // and if it ends inside of x, high has room for the rest of a member.
-  Expr WithoutBounds(Expressions* pool, Expr e, uint32_t length);
+  // x·rest for e = (x & c{low,high})·rest, where low says nothing and both allow the same texts of up to `length` bytes:
+  // such a text has no more characters than bytes, and if it ends inside of x, high has room for the rest of a member.
+  // The same for members of a union, in rules and behind a few bytes; e where there is nothing of the kind.
+  Expr WithoutBounds(Expressions* pool, Expr e, uint32_t length, int depth = 0);
 
   // Bytes of a shortest member; a very large number where the structure does not tell.
   int64_t Least(const Expressions& pool, Expr e) { return DistanceOf(pool, e).least; }

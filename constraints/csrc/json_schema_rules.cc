@@ -62,7 +62,9 @@ JsonSchemaRules::JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocume
 }
 
 std::shared_ptr<JsonSchemaRules> JsonSchemaRules::Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
-                                                       const JsonSchemaOptions& options) {
+                                                       const JsonSchemaOptions& given) {
+  JsonSchemaOptions options = given;
+  if (options.notation == SchemaNotation::kYaml) options.canonical_numbers = true;
   const StringStyle style = options.notation == SchemaNotation::kYaml ? StringStyle::kYamlDouble
                             : options.canonical_strings               ? StringStyle::kJsonCanonical
                                                                       : StringStyle::kJson;

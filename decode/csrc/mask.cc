@@ -181,20 +181,24 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
 
 // A state like one without bounds, but for the few longest tokens.
 bool MaskBuilder::BuildUnbounded(State q, uint32_t* row) {
-  constexpr uint32_t kLengths[] = {24, 32, 48, 64};
+  constexpr uint32_t kShort[] = {24, 32, 48}, kLong = 64;
   constexpr ptrdiff_t kFewLong = 500;
-  for (const uint32_t length : kLengths) {
-    const auto [longer, end] = vocabulary_->LongerThan(length);
-    if (end - longer > kFewLong) continue;
-    const State model = acceptor_->Unbounded(q, length);
-    if (model == q) return false;
-    BuildModel(model, row, 0);
-    base_ = nullptr;
-    for (const uint32_t* id = longer; id != end; ++id)
-      if (!acceptor_->Run(q, vocabulary_->Token(*id))) row[*id >> 5] &= ~(1u << (*id & 31));
-    return true;
+  State model = q;
+  uint32_t length = 0;
+  for (const uint32_t l : kShort) {
+    const auto [longer, end] = vocabulary_->LongerThan(l);
+    if (length || end - longer > kFewLong) continue;
+    length = l;
+    model = acceptor_->Unbounded(q, length);
   }
-  return false;
+  if (model == q) return false;
+  if (acceptor_->Unbounded(q, kLong) == model) length = kLong;  // fewer tokens are longer
+  BuildModel(model, row, 0);
+  base_ = nullptr;
+  const auto [longer, end] = vocabulary_->LongerThan(length);
+  for (const uint32_t* id = longer; id != end; ++id)
+    if (!acceptor_->Run(q, vocabulary_->Token(*id))) row[*id >> 5] &= ~(1u << (*id & 31));
+  return true;
 }
 
 void MaskBuilder::BuildModel(State model, uint32_t* row, int depth) {

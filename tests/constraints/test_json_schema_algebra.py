@@ -177,6 +177,26 @@ def test_what_is_negated_twice_evaluates_nothing() -> None:
     assert accepts(tokamata.json_schema(schema | {"unevaluatedProperties": True}), {"foo": 1, "bar": 1})
 
 
+def test_constants_evaluate_no_members() -> None:
+    object_, array = {"enum": [{"a": 1}]}, {"const": [1]}
+    assert accepts(tokamata.json_schema(object_ | {"unevaluatedProperties": {"type": "integer"}}), {"a": 1})
+    assert accepts(tokamata.json_schema(array | {"unevaluatedItems": {"type": "integer"}}), [1])
+    for schema in (object_ | {"unevaluatedProperties": False}, array | {"unevaluatedItems": False}):
+        with pytest.raises(tokamata.ConstraintError, match="contradicts itself"):
+            tokamata.json_schema(schema)
+
+
+def test_combined_schemas_are_combined_again() -> None:
+    first, second, third = (
+        tokamata.json_schema({"type": "integer", name: 5}) for name in ("minimum", "maximum", "multipleOf")
+    )
+    both = first & second
+    assert first.counterexample(both) is not None
+    assert (both & third).equivalent(tokamata.json_schema({"const": 5}))
+    assert ((first - second) - third).accepts("6")
+    assert not ((first - second) - third).accepts("10")
+
+
 def test_keys_that_a_schema_names_mask_like_walking(byte_vocabulary: tokamata.Vocabulary) -> None:
     schema = {"properties": {"name": {}, "names": {}, "nada": {}}, "additionalProperties": {"type": "null"}}
     automaton = tokamata.compile(tokamata.json_schema(schema), byte_vocabulary)

@@ -1,4 +1,5 @@
-// Schemas, sensible and not: refused or compiled, and then what is written along the acceptor is JSON.
+// Schemas, sensible and not: refused or compiled, and then what is written along the acceptor is JSON (in YAML's notation:
+// a member without dead ends).
 #include "constraints/csrc/json_document.h"
 #include "tests/native/generate.h"
 
@@ -31,7 +32,13 @@ void One(Random* r) {
   std::string schema = RandomRootSchema(r, static_cast<int>(1 + r->Below(3)));
   if (r->OneIn(4)) schema = Mutated(schema, r);
   Input(schema);
-  const JsonSchemaOptions options = RandomSchemaOptions(r);
+  JsonSchemaOptions options = RandomSchemaOptions(r);
+  const bool yaml = r->OneIn(3);
+  if (yaml) {
+    options.notation = SchemaNotation::kYaml;
+    options.sequences = r->OneIn(2) ? YamlSequences::kAny : r->OneIn(2) ? YamlSequences::kIndented : YamlSequences::kFlush;
+    options.max_depth = static_cast<uint32_t>(r->Below(5));
+  }
   Tolerate([&] {
     const Language language = SchemaLanguage(schema, options, SmallLimits());
     Require(!language.IsEmpty(), "what is compiled has a member");
@@ -39,6 +46,10 @@ void One(Random* r) {
       std::string text;
       if (!RandomMember(language, r, &text)) continue;
       Require(language.Accepts(text), "a text along the acceptor is a member: " + Printable(text));
+      if (yaml) {
+        language.Accepts(Mutated(text, r));
+        continue;
+      }
       try {
         JsonDocument::Parse(text, "member");
       } catch (const ConstraintError& e) {
