@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from .batch_state import BatchState
 from .masked_logits import mask_logits_
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import torch
 
 
@@ -27,6 +28,8 @@ class HostMasks:
 
     def __init__(self, batch: BatchState, device: torch.device | str, width: int) -> None:
         """Start the thread; no mask is computed yet."""
+        from concurrent.futures import ThreadPoolExecutor
+
         import torch
 
         self.batch = batch

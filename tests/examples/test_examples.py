@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 from oracle.packages import vocabulary_file
+from oracle.tiny_model import byte_tokenizer, save_tiny_model
 
 import tokamata
 
@@ -42,33 +43,8 @@ def example(name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny random model with a byte-level tokenizer, saved as a model folder."""
-    import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    words = {"<end>": 0} | {c: i for i, c in enumerate(alphabet, 1)}
-    merges = [("1", c) for c in string.digits]
-    words |= {a + b: len(words) + i for i, (a, b) in enumerate(merges)}
-    tokenizer = Tokenizer(models.BPE(words, merges))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    folder = tmp_path_factory.mktemp("model")
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", pad_token="<end>").save_pretrained(folder)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=300,
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        bos_token_id=None,
-        eos_token_id=0,
-        pad_token_id=0,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    return folder
+    tokenizer = byte_tokenizer(merges=[("1", c) for c in string.digits])
+    return save_tiny_model(tmp_path_factory.mktemp("model"), tokenizer, size=300)
 
 
 def test_the_readme_example_runs(small_model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,8 +23,7 @@ import openai
 import pytest
 import torch
 import uvicorn
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from oracle.tiny_model import byte_tokenizer, save_tiny_model
 
 import tokamata
 from tokamata.serve import BadRequest, ServerLimits, TransformersModel, create_app
@@ -417,31 +416,11 @@ def test_an_answer_that_nobody_reads_ends(running: Running, model: Scripted) -> 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny random model with a byte-level tokenizer and a chat template, saved as a model folder."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    words = {"<end>": 0, "<stop>": 1} | {c: i for i, c in enumerate(alphabet, 2)}
-    tokenizer = Tokenizer(models.BPE(words, []))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", additional_special_tokens=["<stop>"])
-    fast.chat_template = (
-        "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{{ (tools or []) | length }}"
+    tokenizer = byte_tokenizer(["<end>", "<stop>"])
+    tokenizer.chat_template = (
+        "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{{ (tools or [])|length }}"
     )
-    made = tmp_path_factory.mktemp("models") / "tiny"
-    fast.save_pretrained(made)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=270,
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        max_position_embeddings=512,
-        bos_token_id=None,
-        eos_token_id=[0, 1],
-    )
-    LlamaForCausalLM(config).save_pretrained(made)
-    return made
+    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny", tokenizer, size=270, eos=[0, 1])
 
 
 def test_a_transformers_model(folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from oracle.tiny_model import byte_tokenizer
 from transformers import PreTrainedTokenizerFast
 
 import tokamata
@@ -23,12 +23,7 @@ SIZE = 300
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    words = {"<end>": 0, "<turn>": 1} | {c: i for i, c in enumerate(alphabet, 2)} | {"ab": 258, "12": 259}
-    made = Tokenizer(models.BPE(words, [("a", "b"), ("1", "2")]))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    made.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<end>", additional_special_tokens=["<turn>"])
+    return byte_tokenizer(["<end>", "<turn>"], [("a", "b"), ("1", "2")])
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from oracle.tiny_model import byte_tokenizer
 from tokamata.decode.engines import vllm as engine
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 import tokamata
@@ -98,12 +98,7 @@ def manager(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    words = {"<end>": 0, "<turn>": 1} | {c: i for i, c in enumerate(alphabet, 2)} | {"ab": 258, "12": 259}
-    made = Tokenizer(models.BPE(words, [("a", "b"), ("1", "2")]))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    made.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<end>", additional_special_tokens=["<turn>"])
+    return byte_tokenizer(["<end>", "<turn>"], [("a", "b"), ("1", "2")])
 
 
 def config(**options: bool) -> Any:
