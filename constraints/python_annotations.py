@@ -79,6 +79,10 @@ class Annotations:
     # ---- annotations
     def form(self, annotation: object, place: str, variables: Mapping[object, object] | None = None) -> Form:
         """The form of an annotation. Raises UnsupportedError, with the place, for what cannot be enforced exactly."""
+        free: Any = getattr(annotation, "__parameters__", ()) if typing.get_origin(annotation) is not None else ()
+        if variables and free:  # Box[T] is Box[int] where T stands for int
+            generic: Any = annotation
+            annotation = generic[tuple(variables.get(variable, variable) for variable in free)]
         annotation, bounds = self._annotated(annotation, place)
         made = self._plain(annotation, place, bounds, variables or {})
         unused = bounds.unused()

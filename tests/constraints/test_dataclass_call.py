@@ -333,6 +333,34 @@ def test_keywords_stand_in_the_order_of_the_fields_or_in_any(order: Any) -> None
     assert "Mixed(7, 8, a=0, c=2)" in accepted
 
 
+@dataclass
+class Chain(Generic[T]):
+    value: T
+    rest: Chain[T] | None = None
+    others: list[Chain[T]] = field(default_factory=list)
+
+
+def test_type_variables_stand_for_their_arguments() -> None:
+    constraint = tokamata.dataclass_call(Chain[int])
+    text = "Chain(1, Chain(2, others=[Chain(3)]))"
+    assert constraint.parse(text) == eval(text)
+    for digit in "123":
+        assert not constraint.accepts(text.replace(digit, "'x'"))
+    assert tokamata.dataclass_call(Chain[str]).accepts("Chain('x', Chain('y'))")
+    assert tokamata.dataclass_call(Chain).accepts("Chain('x', Chain(1))")
+
+
+def test_constraints_on_the_text_of_numbers() -> None:
+    @dataclass
+    class Priced:
+        amount: Annotated[int, tokamata.integer(1, 5)]
+        price: Annotated[float, tokamata.decimal(0, 1, places=2)] = 0
+
+    constraint = tokamata.dataclass_call(Priced)
+    calls = ["Priced(5)", "Priced(6)", "Priced(5, 0.50)", "Priced(5, 0.5)", "Priced(5, price=1.01)"]
+    assert [call for call in calls if constraint.accepts(call)] == ["Priced(5)", "Priced(5, 0.50)"]
+
+
 def test_any_order() -> None:
     @dataclass
     class Holder:
