@@ -6,14 +6,13 @@ import dataclasses
 import sys
 import typing
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .constraint import Limits
-from .python_annotations import Annotations, has_call
-from .python_layout import Numbers, Order, PythonLayout, Strings, Whitespace
-from .python_reader import read_expression
-from .python_writer import PythonWriter
 from .typed_constraint import TypedConstraint
+
+if TYPE_CHECKING:
+    from .python_layout import Numbers, Order, Strings, Whitespace
 
 T = TypeVar("T")
 
@@ -52,6 +51,11 @@ def dataclass_call(
     classes, callables, unhashable members of sets; ConstraintError for annotations that cannot be resolved, TypeError
     for what is no class. ``report`` tells that a dict's keys may be written twice.
     """
+    from .python_annotations import Annotations, has_call
+    from .python_layout import PythonLayout
+    from .python_reader import read_expression
+    from .python_writer import PythonWriter
+
     layout = PythonLayout(whitespace, strings, numbers, order).check("dataclass_call")
     kind = typing.get_origin(cls) or cls
     if not isinstance(kind, type):

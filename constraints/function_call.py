@@ -7,16 +7,14 @@ import inspect
 import keyword
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import ConstraintError
 from .constraint import Limits
-from .python_annotations import Annotations
-from .python_call import CallForm
-from .python_layout import Numbers, Order, PythonLayout, Strings, Whitespace
-from .python_reader import read_expression
-from .python_writer import PythonWriter
 from .typed_constraint import TypedConstraint
+
+if TYPE_CHECKING:
+    from .python_layout import Numbers, Order, Strings, Whitespace
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -45,6 +43,12 @@ def function_call(
     ``.parse(text)`` is a pair ``(args, kwargs)``: ``function(*args, **kwargs)`` is the call. Errors are those of
     :func:`tokamata.dataclass_call`, with places like ``search(limit)``; ConstraintError for what has no signature.
     """
+    from .python_annotations import Annotations
+    from .python_call import CallForm
+    from .python_layout import PythonLayout
+    from .python_reader import read_expression
+    from .python_writer import PythonWriter
+
     layout = PythonLayout(whitespace, strings, numbers, order).check("function_call")
     if not callable(function):
         raise TypeError(f"function_call: expected a function, got {type(function).__name__}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -138,6 +137,8 @@ _NAMES = (
 
 
 def _urn(text: bytes) -> str:
+    import hashlib
+
     return _URN + hashlib.sha256(text).hexdigest()[:16]
 
 

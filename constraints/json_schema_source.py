@@ -6,7 +6,6 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Mapping
-from importlib.resources import files
 from typing import Any, cast
 
 from .._core import write_json
@@ -67,6 +66,8 @@ def registry_texts(registry: Mapping[str, object] | None, schema: bytes) -> list
 
 def metaschemas() -> list[tuple[str, bytes]]:
     """URI and text of the metaschemas of drafts 4 to 2020-12, their vocabularies included."""
+    from importlib.resources import files
+
     folder = files(__package__).joinpath("metaschemas")
     found = []
     for name in _METASCHEMAS:
