@@ -47,7 +47,8 @@ class MaskBuilder {
     enum Kind : uint8_t { kNone, kCounted, kSemantic } kind = kNone;
     // A class inside the loop's characters, for factors; -1 when there is none.
     int8_t inner = -1;
-    // At the root, if not -1: a class around the loop's characters, all of them but the ASCII bytes `excluded`.
+    // At the root, if not -1: a class whose characters are the loop's, but for the ASCII bytes `excluded`. Other
+    // characters of the loop are ways out of the class that lead back into the loop.
     int8_t outer = -1;
     ByteSet excluded;
     // Bytes outside of the loop that its states do not agree on: tokens with one of them are run one by one.

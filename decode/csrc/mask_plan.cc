@@ -162,17 +162,16 @@ bool MaskBuilder::FindCounted(State q, Loop* loop) {
   return loop->inner >= 0 || loop->outer >= 0;
 }
 
-// A class around the loop's characters, where clearing the tokens with other bytes is cheaper than walking what the
-// inner class leaves.
+// A class most of whose characters are the loop's, where clearing the tokens with others of them, and walking from
+// characters of the loop beyond the class, is cheaper than walking what the inner class leaves.
 void MaskBuilder::FindOuter(State q, double inner_cost, Loop* loop) {
   const LoopShape& shape = loop->shape;
   const ByteSet non_ascii_lead = ByteSet::Range(0xC2, 0xF4);
-  const ByteSet exits = (acceptor_->Live(q) | shape.rest_first | shape.body_first) - shape.ascii - non_ascii_lead;
+  const ByteSet first = acceptor_->Live(q) | shape.rest_first | shape.body_first;
   double best = inner_cost / 2;
-  for (int c : {kAny, kNotNewline, kJsonText}) {
+  for (int c : {kAny, kNotNewline, kJsonText, kVisible}) {
     const CharacterClass& k = CharacterClasses()[static_cast<size_t>(c)];
-    if (!shape.ascii.SubsetOf(k.ascii)) continue;
-    const ByteSet excluded = k.ascii - shape.ascii;
+    const ByteSet excluded = k.ascii - shape.ascii, exits = first - (shape.ascii & k.ascii) - non_ascii_lead;
     double cost = 0;
     bool possible = true;
     (excluded | exits).ForEach([&](uint8_t b) {
