@@ -22,7 +22,8 @@ def test_sixteen_particles(twist: str | None) -> None:
         statistics = sampler.statistics
         estimates.append((math.exp(statistics.log_z), math.exp(statistics.log_z) * statistics.log_z_error))
     law = weighted_law(samples)
-    assert kl(lambda tokens: law.get(tokens, -math.inf), model.conditional()) < 1e-3
+    # Counting 17 texts costs about 8 / samples nats: 5e-4 and 2e-3.
+    assert kl(lambda tokens: law.get(tokens, -math.inf), model.conditional()) < (1e-3 if twist is None else 4e-3)
     z, error = np.mean([z for z, _ in estimates]), math.sqrt(sum(e**2 for _, e in estimates)) / 20
     assert abs(z - math.exp(model.log_z)) < 3 * error
     assert all(not s.exact for s in samples)
