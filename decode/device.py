@@ -103,8 +103,8 @@ class DeviceAutomaton:
         first = parts[0]
         if any(part.automaton._tokens is not first.automaton._tokens or part.device != first.device for part in parts):
             raise ValueError(
-                "DeviceAutomaton.joined: expected automata over the same Vocabulary object on the same device; where some "
-                "speak of special tokens, join those that speak of the same"
+                "DeviceAutomaton.joined: expected automata over the same Vocabulary object on the same device; where "
+                "some speak of special tokens, join those that speak of the same"
             )
         made = cls.__new__(cls)
         made.__dict__.update(first.__dict__)

@@ -60,7 +60,7 @@ class _Left:
             self.log_mass = self._summed = log_sum_array(self._remaining())
 
     def _remaining(self) -> NDArray[np.float64]:
-        log_p = self._log_p.copy()
+        log_p = np.array(self._log_p, np.float64)
         log_p[list(self._removed)] = NOTHING
         return log_p
 
