@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -29,23 +30,23 @@ class Reading:
         return self._known[key]
 
 
-class Form:
+class Form(ABC):
     """The values of one type as Python expressions. ``build`` is for expressions that match."""
 
     hashable = True  # whether the values can be members of a set and keys of a dict
     recursive = False  # whether it is written as a rule of its own
 
+    @abstractmethod
     def write(self, writer: PythonWriter) -> Node:
         """All expressions of the form; of a recursive one the body of its rule."""
-        raise NotImplementedError
 
+    @abstractmethod
     def matches(self, node: ast.expr, reading: Reading) -> bool:
         """Whether the form can write the expression, white space and spelling aside."""
-        raise NotImplementedError
 
+    @abstractmethod
     def build(self, node: ast.expr, reading: Reading) -> Any:
         """The value of an expression that matches."""
-        raise NotImplementedError
 
     def inner(self) -> Iterable[Form]:
         """The forms of what the values consist of, where that decides whether they are hashable."""

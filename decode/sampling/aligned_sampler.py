@@ -32,7 +32,7 @@ _METHODS: dict[str, type[Sampler]] = {
 }
 
 
-class AlignedSampler(Sampler):
+class AlignedSampler:
     """The sampler of the chosen method; ``"auto"`` looks for the best law that it can afford.
 
     ``"auto"`` counts prefixes of members first, without the model: up to ``max_prefixes`` it enumerates them, exactly.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ Tokenization = Literal["all", "canonical"]
 Try = Generator["tuple[int, ...]", Row, "Sample | None"]
 
 
-class Sampler:
+class Sampler(ABC):
     """Draws members of a constraint from a model; subclasses say how.
 
     The aim of all of them is the model's own law on condition that the text is a member and ends within ``max_tokens``
@@ -142,8 +143,9 @@ class Sampler:
         self._tell(known)
         return known
 
+    @abstractmethod
     def _sample(self, n: int, samples: list[Sample], tell: Callable[[int], None]) -> None:
-        raise NotImplementedError
+        """Append samples, up to n of them."""
 
     def _tell(self, known: Statistics) -> None:
         """Fill in what the sampler knows of Z."""

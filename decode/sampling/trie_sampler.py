@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -42,8 +43,9 @@ class TrieSampler(Sampler):
     def _sample(self, n: int, samples: list[Sample], tell: Callable[[int], None]) -> None:
         self._run(self._try, n, self.batch, samples, tell)
 
+    @abstractmethod
     def _try(self) -> Try:
-        raise NotImplementedError
+        """One walk from the prompt, as a generator that asks for rows."""
 
     def _tell(self, known: Statistics) -> None:
         super()._tell(known)

@@ -19,6 +19,7 @@ import json
 import random
 import tarfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ LONGEST = 3_000  # characters of a schema: some peers compile longer ones for mi
 Case = tuple[str, list[int]]  # a schema and the tokens of one of its documents
 
 
-class Batch:
+class Batch(ABC):
     """Rows in one engine: matchers come and go, all masks are filled in one call."""
 
     def __init__(self, engine: Engine, rows: int, threads: int) -> None:
@@ -42,21 +43,21 @@ class Batch:
         self.out = np.zeros((rows, -(-len(engine.vocabulary) // 32)), np.int32)
         self.threads = threads
 
+    @abstractmethod
     def matcher(self, schema: str) -> Any:
         """Return a matcher at its start, with its first mask made."""
-        raise NotImplementedError
 
+    @abstractmethod
     def put(self, row: int, matcher: Any) -> None:
         """Put a matcher into a row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fill(self) -> None:
         """Write all masks."""
-        raise NotImplementedError
 
+    @abstractmethod
     def advance(self, tokens: Sequence[int]) -> None:
         """Take one token in each row."""
-        raise NotImplementedError
 
 
 class TokamataBatch(Batch):
