@@ -115,7 +115,7 @@ def test_maskbench_sample() -> None:
     data = maskbench.find()
     if data is None:
         pytest.skip("the files are not part of the project: set TOKAMATA_DATA to the folder that has them")
-    counts = {"same": 0, "read": 0}
+    counts = {"same": 0, "read": 0, "limited": 0}
     for name, text in list(maskbench.read(data))[::50]:
         content = json.loads(text)
         try:
@@ -128,13 +128,19 @@ def test_maskbench_sample() -> None:
             if all(0 < len(key) <= 100 and not BREAKS & set(key) for key in keys_of(value)):
                 assert constraint.accepts(dumped(value)) == like.accepts(json.dumps(value)), (name, value)
                 counts["same"] += 1
-        for example in in_order.examples(1):
+        try:
+            examples = in_order.examples(1)
+        except tokamata.LimitError:  # many optional members, each in several spellings: too many states to look through
+            counts["limited"] += 1
+            continue
+        for example in examples:
             value = yaml.safe_load(example.decode())
             if not beyond_floats(value):
                 assert like.accepts(json.dumps(value)), (name, example)
                 counts["read"] += 1
     assert counts["same"] > 100
     assert counts["read"] > 20
+    assert counts["limited"] <= 3
 
 
 def test_texts_are_written_so_that_they_are_read_as_strings() -> None:
