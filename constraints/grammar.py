@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .._core import Indentation
+from .._core import CaptureParts, Indentation
 from .._core import grammar as _native_grammar
 from ..automata.errors import UnsupportedError
 from .constraint import Constraint, Limits
@@ -75,13 +75,22 @@ def grammar(
         _indentation(source.indent),
         limits._native() if limits else None,
     )
-    return Constraint(
+    made = Constraint(
         native,
         source=f"grammar({source.rules[source.start].name})",
         report=(*source.report, diagnosis),
         special_tokens=source.special_tokens,
         has_raw_bytes=any(terminal.constraint._has_raw_bytes for terminal in source.terminals),
     )
+    named = next((t for t in source.terminals if t.constraint._parts), None)
+    if named is not None:
+        where = f"{named.place}: " if named.place else ""
+        made._parts = CaptureParts.unknown(
+            native,
+            f"captures: {where}the named parts of the terminal {named.name} are not followed inside of a grammar; "
+            "parse the text with the grammar, or join the named parts with +, | and repeat",
+        )
+    return made
 
 
 def _require_lexer_for_ignored(source: GrammarSource) -> None:

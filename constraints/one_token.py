@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
+from .._core import CaptureParts
 from ..automata.errors import ConstraintError
 from .constraint import Constraint, Limits
 from .token_class import TokenClass
@@ -28,4 +29,11 @@ def one_token(text: Constraint, *, limits: Limits | None = None) -> Constraint:
         raise ConstraintError("one_token: expected text, got special tokens; use special_token, or token_group")
     minimal = text.minimize()
     digest = hashlib.sha256(minimal.to_fst(1_000_000).to_bytes()).hexdigest()[:16]
-    return TokenClass(f"token:{digest}", minimal).constraint(f"one_token({text.source})", limits)
+    made = TokenClass(f"token:{digest}", minimal).constraint(f"one_token({text.source})", limits)
+    if text._parts:
+        made._parts = CaptureParts.unknown(
+            made._native,
+            f"captures: the named parts inside of {made.source} are less than a token; name the whole token with "
+            "tokamata.capture",
+        )
+    return made

@@ -30,6 +30,7 @@ NAMES = (
     "IMAGE",
 )
 _NAMED = re.compile(rf"\(\?P<(?!(?:{'|'.join(NAMES)})>)")
+_NAMED_ECMA = re.compile(r"\(\?<(?![=!])")
 
 
 def regex(
@@ -91,6 +92,12 @@ def _compiled(pattern: str, syntax: Syntax, flags: str, max_depth: int, limits: 
     made._source = ("regex", pattern)
     if syntax == "python" and (_NAMED.search(pattern) or any(group._parts for group in groups)):
         made._parts = CaptureParts.regex(data, flags, max_depth, NAMES, [parts_of(group) for group in groups])
+    elif syntax == "ecma" and _NAMED_ECMA.search(pattern):
+        made._parts = CaptureParts.unknown(
+            made._native,
+            f"regex: captures of the ECMAScript pattern {pattern[:60]!r}, whose repetitions forget what they read before; "
+            "write it in Python's syntax, (?P<name>...), or use tokamata.capture",
+        )
     return made
 
 

@@ -8,7 +8,7 @@ import os
 from dataclasses import astuple
 from typing import TYPE_CHECKING, overload
 
-from .._core import DecodeState
+from .._core import CaptureParts, DecodeState
 from .._core import TokenAutomaton as NativeTokenAutomaton
 from ..automata import Fst, compose, determinize, minimize, project, rmepsilon
 from ..automata.errors import ConstraintError
@@ -147,7 +147,7 @@ class TokenAutomaton:
         """Write the constraint's character automaton A as an OpenFst file (const, unweighted, byte b as label b).
 
         OpenFst opens it; :func:`load` combines it with a vocabulary again. A section behind the FST, which OpenFst does
-        not read, keeps the constraint's source and report and a checksum. The file appears whole or not at all. Raises
+        not read, keeps the constraint's source and report and a checksum, not its named parts. The file appears whole or not at all. Raises
         LimitError when A has more than ``max_states`` states.
         """
         about = {
@@ -155,6 +155,7 @@ class TokenAutomaton:
             "report": [astuple(entry) for entry in self.constraint.report],
             "special_tokens": sorted(n for n in self.constraint.special_tokens if not isinstance(n, TokenClass)),
             "token_classes": [class_to_json(n) for n in self.constraint.special_tokens if isinstance(n, TokenClass)],
+            "named_parts": self.constraint._parts is not None,
         }
         fst = self.constraint.to_fst(max_states).to_bytes("const")
         write_artifact(path, fst, {_SECTION: json.dumps(about).encode()})
@@ -262,4 +263,10 @@ def load(
     report = [ReportEntry(*entry) for entry in about["report"]]
     named = [*about.get("special_tokens", ()), *map(class_from_json, about.get("token_classes", ()))]
     constraint = Constraint(language, source=about["source"], report=report, special_tokens=named)
+    if about.get("named_parts"):
+        constraint._parts = CaptureParts.unknown(
+            language,
+            f"captures: {os.fspath(path)!r} keeps no names of parts; ask the constraint that it was saved from, with "
+            "captures(text)",
+        )
     return compile(constraint, vocabulary, cache_bytes=cache_bytes)

@@ -32,6 +32,12 @@ void BindCaptures(nb::module_& m) {
       .def_static("atom", [](const Language& language) { return std::make_shared<CaptureParts>(CaptureAtom(language)); },
                   "language"_a)
       .def_static(
+          "unknown",
+          [](const Language& language, const std::string& why) {
+            return std::make_shared<CaptureParts>(CaptureUnknown(language, why));
+          },
+          "language"_a, "why"_a, "Of a language with named parts that cannot be followed: `values` raises UnsupportedError.")
+      .def_static(
           "regex",
           [](const nb::bytes& pattern, const std::string& flags, uint32_t max_depth, const std::vector<std::string>& named,
              const std::vector<const CaptureParts*>& groups) {

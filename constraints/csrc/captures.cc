@@ -73,6 +73,14 @@ CaptureTree CaptureInside(const Language& language, const std::vector<CaptureTre
   return Checked(std::move(node));
 }
 
+CaptureTree CaptureUnknown(const Language& language, const std::string& why) {
+  CaptureNode node;
+  node.kind = Kind::kUnknown;
+  node.name = why;
+  node.language = language;
+  return Checked(std::move(node));
+}
+
 // ---------------------------------------------------------------------------------------------- programs
 
 CaptureProgram::CaptureProgram(const CaptureTree& tree) {
@@ -132,10 +140,12 @@ uint32_t CaptureProgram::Compile(const CaptureNode& node, uint32_t next) {
     case Kind::kName: return Marked({Mark::kName, node.name, {}}, *node.children[0], next);
     case Kind::kHide: return Marked({Mark::kHidden, "", {}}, *node.children[0], next);
     case Kind::kInside: {
+      has_inside_ = true;
       Mark mark{Mark::kInside, "", {}};
       for (const CaptureTree& child : node.children) mark.inside.push_back(std::make_shared<CaptureProgram>(child));
       return Marked(std::move(mark), *CaptureAtom(*node.language), next);
     }
+    case Kind::kUnknown: throw UnsupportedError(node.name);
     default: return Compile(*CaptureTreeOfRegex(node), next);
   }
 }
@@ -249,7 +259,7 @@ void CaptureRun::Follow(uint32_t start, uint32_t start_event, size_t position, T
         break;
       }
       default:
-        events_.push_back({way.event, code.index, position, code.kind == Code::kEnd});
+        events_.push_back({code.kind == Code::kEnd ? Event::kEnd : Event::kBegin, way.event, code.index, position, 0});
         way.event = static_cast<uint32_t>(events_.size() - 1);
         way.pc = code.next;
         open.push_back(std::move(way));
@@ -274,16 +284,26 @@ void CaptureRun::Read(std::string_view bytes) {
   for (const char b : bytes) Step(static_cast<uint8_t>(b), ++position_);
 }
 
-void CaptureRun::ReadToken(const std::vector<std::string_view>& readings, size_t bytes) {
-  const Threads before = now_;
+// Way by way, as a matcher would that tries the readings of each token in turn.
+void CaptureRun::ReadToken(const std::vector<Reading>& readings, size_t bytes) {
+  const std::vector<Thread> before = std::move(now_.list);
   const size_t from = position_;
+  const uint32_t first_marker = static_cast<uint32_t>(markers_.size());
+  for (const Reading& reading : readings) markers_.emplace_back(reading.is_text ? "" : reading.bytes);
   Threads all;
-  for (size_t i = 0; i < readings.size(); ++i) {
-    now_ = before;
-    for (size_t k = 0; k < readings[i].size(); ++k)
-      Step(static_cast<uint8_t>(readings[i][k]), i == 0 && readings[i].size() == bytes ? from + k + 1 : from + bytes);
-    for (const Thread& t : now_.list)
-      if (all.seen.insert(PairKey(t.pc, t.state)).second) all.list.push_back(t);
+  for (const Thread& thread : before) {
+    for (size_t r = 0; r < readings.size(); ++r) {
+      const Reading& reading = readings[r];
+      now_.list.assign(1, thread);
+      if (!reading.is_text && program_->HasInside()) {
+        events_.push_back({Event::kMarker, thread.event, first_marker + static_cast<uint32_t>(r), from, bytes});
+        now_.list[0].event = static_cast<uint32_t>(events_.size() - 1);
+      }
+      for (size_t k = 0; k < reading.bytes.size(); ++k)
+        Step(static_cast<uint8_t>(reading.bytes[k]), reading.is_text ? from + k + 1 : from + bytes);
+      for (const Thread& t : now_.list)
+        if (all.seen.insert(PairKey(t.pc, t.state)).second) all.list.push_back(t);
+    }
   }
   now_ = std::move(all);
   position_ = from + bytes;
@@ -296,44 +316,55 @@ std::optional<std::vector<CaptureSpan>> CaptureRun::Spans(std::string_view text,
   if (chosen == now_.list.end()) return std::nullopt;
   std::vector<uint32_t> path;
   for (uint32_t e = chosen->event; e != kNothing; e = events_[e].before) path.push_back(e);
-  struct Read {
-    uint32_t mark;
-    CaptureSpan span;
-  };
-  std::vector<Read> found;
-  for (size_t i = path.size(); i-- > 0;) {
+  std::reverse(path.begin(), path.end());
+  std::vector<Span> found;
+  for (size_t i = 0; i < path.size(); ++i) {
     const Event& event = events_[path[i]];
-    if (!event.end) {
-      found.push_back({event.mark, {program_->MarkAt(event.mark).name, event.position, position_, false}});
+    if (event.kind == Event::kMarker) continue;
+    if (event.kind == Event::kBegin) {
+      found.push_back({event.index, {program_->MarkAt(event.index).name, event.position, position_, false}, i + 1, path.size()});
       continue;
     }
     size_t k = found.size();
-    while (k-- > 0 && (found[k].mark != event.mark || found[k].span.closed)) {
+    while (k-- > 0 && (found[k].mark != event.index || found[k].span.closed)) {
     }
     found[k].span.end = event.position;
     found[k].span.closed = true;
+    found[k].last = i;
   }
   std::vector<CaptureSpan> spans;
-  for (const Read& r : found) {
-    const CaptureProgram::Mark& mark = program_->MarkAt(r.mark);
+  for (const Span& part : found) {
+    const CaptureProgram::Mark& mark = program_->MarkAt(part.mark);
     if (mark.kind != CaptureProgram::Mark::kInside) {
-      if (r.span.closed || r.span.begin < position_) spans.push_back(r.span);
+      if (part.span.closed || part.span.begin < position_) spans.push_back(part.span);
       continue;
     }
-    const std::string_view part = text.substr(r.span.begin, r.span.end - r.span.begin);
-    for (const auto& inside : mark.inside) {
-      CaptureRun run(inside);
-      run.Read(part);
-      const auto inner = run.Spans(part, r.span.closed);
-      if (!inner) continue;
-      for (CaptureSpan span : *inner) {
-        span.begin += r.span.begin;
-        span.end += r.span.begin;
-        spans.push_back(std::move(span));
-      }
-    }
+    for (const auto& inside : mark.inside) ReadInside(path, part, text, inside, &spans);
   }
   return spans;
+}
+
+// Every token is read as it was along the path, so that operands agree about it.
+void CaptureRun::ReadInside(const std::vector<uint32_t>& path, const Span& part, std::string_view text,
+                            const std::shared_ptr<const CaptureProgram>& inside, std::vector<CaptureSpan>* spans) const {
+  CaptureRun run(inside);
+  const size_t begin = part.span.begin;
+  size_t at = begin;
+  for (size_t i = part.first; i < part.last; ++i) {
+    const Event& event = events_[path[i]];
+    if (event.kind != Event::kMarker) continue;
+    run.Read(text.substr(at, event.position - at));
+    run.ReadToken({{markers_[event.index], false}}, event.bytes);
+    at = event.position + event.bytes;
+  }
+  run.Read(text.substr(at, part.span.end - at));
+  const auto inner = run.Spans(text.substr(begin, part.span.end - begin), part.span.closed);
+  if (!inner) return;
+  for (CaptureSpan span : *inner) {
+    span.begin += begin;
+    span.end += begin;
+    spans->push_back(std::move(span));
+  }
 }
 
 std::vector<CaptureValues> ValuesOf(std::string_view text, const std::vector<CaptureSpan>& spans, bool markers) {

@@ -29,6 +29,7 @@ struct CaptureNode {
     kHide,       // what the child reads is left out of names around it
     kInside,     // a language, and children that read the same text each for itself
     kRegex,      // a pattern with named groups; children: of those whose names stand for languages
+    kUnknown,    // a language with named parts that cannot be followed; the name says why
   };
   Kind kind = Kind::kAtom;
   bool lazy = false;
@@ -37,7 +38,7 @@ struct CaptureNode {
   EndOrder order = EndOrder::kLongest;
   std::string name;  // kRegex: the pattern
   std::vector<std::shared_ptr<const CaptureNode>> children;
-  std::optional<Language> language;  // kAtom, kInside
+  std::optional<Language> language;  // kAtom, kInside, kUnknown
   DelayedAcceptor::State start = DelayedAcceptor::kDead;  // kAtom in an acceptor of somebody else:
   std::shared_ptr<ExpressionAcceptor> acceptor;
   std::string flags;  // kRegex, this and what follows; see RegexOptions
@@ -54,6 +55,8 @@ CaptureTree CaptureRepeat(const CaptureTree& child, uint32_t low, uint32_t high,
 CaptureTree CaptureName(const CaptureTree& child, const std::string& name);
 CaptureTree CaptureHide(const CaptureTree& child);
 CaptureTree CaptureInside(const Language& language, const std::vector<CaptureTree>& children);
+// Whoever asks for captures gets an UnsupportedError with this text.
+CaptureTree CaptureUnknown(const Language& language, const std::string& why);
 constexpr uint32_t kMostCaptureDepth = 1000;
 // The tree of a pattern with named groups (kRegex), of atoms and the other kinds: which path a backtracking matcher
 // finds first is which one is preferred here. UnsupportedError for lookaround and anchors inside.
@@ -85,6 +88,8 @@ class CaptureProgram {
   const Mark& MarkAt(uint32_t i) const { return marks_[i]; }
   uint32_t Start() const { return start_; }
   uint32_t Size() const { return static_cast<uint32_t>(code_.size()); }
+  // Whether parts read what others read, so that readings of tokens have to be kept.
+  bool HasInside() const { return has_inside_; }
 
  private:
   static constexpr size_t kMostInstructions = 100'000;
@@ -97,6 +102,7 @@ class CaptureProgram {
   std::vector<Atom> atoms_;
   std::vector<Mark> marks_;
   uint32_t loops_ = 0, start_ = 0;
+  bool has_inside_ = false;
 };
 
 // What a mark has read.
@@ -118,11 +124,16 @@ std::vector<CaptureValues> ValuesOf(std::string_view text, const std::vector<Cap
 // O(instructions) for each byte. Source: Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009).
 class CaptureRun {
  public:
+  // One way to read a token: its text, or the marker of a class that it belongs to.
+  struct Reading {
+    std::string_view bytes;
+    bool is_text = true;
+  };
   explicit CaptureRun(std::shared_ptr<const CaptureProgram> program);
 
   void Read(std::string_view bytes);
-  // Reads one token of so many bytes in each of several ways, the preferred ones first.
-  void ReadToken(const std::vector<std::string_view>& readings, size_t bytes);
+  // Reads one token with so many bytes of text in each of several ways, the preferred ones first.
+  void ReadToken(const std::vector<Reading>& readings, size_t bytes);
   size_t Position() const { return position_; }
   // The spans along the preferred way, in the order in which they begin; with `whole`, along the preferred one of those
   // that end here. Nothing where there is no such way.
@@ -131,9 +142,14 @@ class CaptureRun {
  private:
   static constexpr uint32_t kNothing = 0xffffffff;
   struct Event {
-    uint32_t before, mark;
-    size_t position;
-    bool end;
+    enum Kind : uint8_t { kBegin, kEnd, kMarker } kind;
+    uint32_t before, index;  // of a mark; kMarker: of the marker that a token from here on was read as
+    size_t position, bytes;
+  };
+  struct Span {
+    uint32_t mark;
+    CaptureSpan span;
+    size_t first, last;  // of the path's events
   };
   struct Thread {
     uint32_t pc, event;
@@ -146,11 +162,15 @@ class CaptureRun {
   void Step(uint8_t byte, size_t position);
   void Wait(uint32_t pc, DelayedAcceptor::State state, uint32_t event, size_t position, Threads* out);
   void Follow(uint32_t pc, uint32_t event, size_t position, Threads* out);
+  // Has an operand read what a part read along a path, for its own names.
+  void ReadInside(const std::vector<uint32_t>& path, const Span& part, std::string_view text,
+                  const std::shared_ptr<const CaptureProgram>& inside, std::vector<CaptureSpan>* spans) const;
 
   std::shared_ptr<const CaptureProgram> program_;
   Threads now_, next_;
   std::set<std::pair<uint32_t, std::vector<uint32_t>>> passed_;  // by Follow, since the last byte
   std::vector<Event> events_;
+  std::vector<std::string> markers_;
   size_t position_ = 0;
 };
 

@@ -195,10 +195,10 @@ std::vector<CaptureValues> DecodeState::Captures() const {
     run.Read(text);
   } else {
     for (const uint32_t token : tokens_) {
-      std::vector<std::string_view> readings;
-      if (const std::string_view bytes = v.Token(token); !bytes.empty()) readings.push_back(bytes);
+      std::vector<CaptureRun::Reading> readings;
+      if (const std::string_view bytes = v.Token(token); !bytes.empty()) readings.push_back({bytes});
       for (uint32_t c = 0; c < v.NumClasses(); ++c)
-        if (v.Class(c)[token / 32] >> (token % 32) & 1) readings.push_back(v.Token(v.ModelSize() + c));
+        if (v.Class(c)[token / 32] >> (token % 32) & 1) readings.push_back({v.Token(v.ModelSize() + c), false});
       if (!readings.empty()) run.ReadToken(readings, v.Token(token).size());
     }
   }

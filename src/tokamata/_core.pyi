@@ -452,6 +452,12 @@ class CaptureParts:
     @staticmethod
     def atom(language: Language) -> CaptureParts: ...
     @staticmethod
+    def unknown(language: Language, why: str) -> CaptureParts:
+        """
+        Of a language with named parts that cannot be followed: `values` raises UnsupportedError.
+        """
+
+    @staticmethod
     def regex(
         pattern: bytes, flags: str, max_depth: int, named: Sequence[str], groups: Sequence[CaptureParts]
     ) -> CaptureParts:

@@ -122,7 +122,7 @@ void Captures(Random* r) {
       CaptureRun run(program), slow(program);
       run.Read(text);
       for (size_t i = 0; i < text.size(); ++i) {
-        slow.ReadToken({std::string_view(text).substr(i, 1)}, 1);
+        slow.ReadToken({{std::string_view(text).substr(i, 1), r->OneIn(2)}}, 1);
         slow.Spans(text.substr(0, i + 1), false);
       }
       const auto spans = run.Spans(text, true), again = slow.Spans(text, true);
