@@ -9,8 +9,8 @@
 namespace tokamata {
 namespace {
 
-constexpr size_t kFewRows = 4;      // so few are worth a thread only where there is something to compute
-constexpr size_t kManySteps = 256;  // a step mostly takes less time than to wake a thread
+constexpr size_t kFewRows = 4;   // so few are worth a thread only where there is something to compute
+constexpr size_t kFewSteps = 8;  // steps into unknown places; each takes microseconds, and so does waking a thread
 
 // Collects what is thrown.
 class RowErrors {
@@ -63,23 +63,25 @@ bool FillQuickly(const DecodeState* state, uint32_t* row, size_t words) {
   return true;
 }
 
+void Fill(const DecodeState* state, uint32_t* row, RowErrors* errors, size_t i) {
+  if (!errors->Try(i, [&] { state->FillMask(row); })) AllowEosOnly(*state, row);
+}
+
+bool Takes(const DecodeState* state, int64_t token) { return state && !state->IsFinished() && token >= 0; }
+
 }  // namespace
 
 std::vector<RowError> FillMasks(const std::vector<const DecodeState*>& states, uint32_t* out, size_t words,
                                 Workers* workers) {
   RowErrors errors;
-  const auto compute = [&](size_t i) {
-    uint32_t* row = out + i * words;
-    if (!errors.Try(i, [&] { states[i]->FillMask(row); })) AllowEosOnly(*states[i], row);
-  };
   if (states.size() <= kFewRows) {
     size_t rest[kFewRows], count = 0;
     for (size_t i = 0; i < states.size(); ++i)
       if (!FillQuickly(states[i], out + i * words, words)) rest[count++] = i;
-    workers->Run(count, [&](size_t k) { compute(rest[k]); });
+    workers->Run(count, [&](size_t k) { Fill(states[rest[k]], out + rest[k] * words, &errors, rest[k]); });
   } else {
     workers->Run(states.size(), [&](size_t i) {
-      if (!FillQuickly(states[i], out + i * words, words)) compute(i);
+      if (!FillQuickly(states[i], out + i * words, words)) Fill(states[i], out + i * words, &errors, i);
     });
   }
   return errors.Take();
@@ -87,13 +89,14 @@ std::vector<RowError> FillMasks(const std::vector<const DecodeState*>& states, u
 
 std::vector<RowError> AdvanceAll(const std::vector<DecodeState*>& states, const int64_t* tokens, Workers* workers) {
   RowErrors errors;
-  const auto step = [&](size_t i) {
-    if (states[i] && !states[i]->IsFinished() && tokens[i] >= 0) errors.Try(i, [&] { states[i]->Advance(tokens[i]); });
-  };
-  if (states.size() < kManySteps) {
-    for (size_t i = 0; i < states.size(); ++i) step(i);
+  std::vector<size_t> rest;
+  for (size_t i = 0; i < states.size(); ++i)
+    if (Takes(states[i], tokens[i]) && !states[i]->AdvanceQuickly(tokens[i])) rest.push_back(i);
+  const auto step = [&](size_t k) { errors.Try(rest[k], [&] { states[rest[k]]->Advance(tokens[rest[k]]); }); };
+  if (rest.size() <= kFewSteps) {
+    for (size_t k = 0; k < rest.size(); ++k) step(k);
   } else {
-    workers->Run(states.size(), step);
+    workers->Run(rest.size(), step);
   }
   return errors.Take();
 }

@@ -118,6 +118,15 @@ void DecodeState::Advance(int64_t token) {
                       " tokens: its text cannot be extended to a member of the constraint; take a token that the mask allows");
 }
 
+bool DecodeState::AdvanceQuickly(int64_t token) {
+  if (IsFinished() || token < 0 || token >= static_cast<int64_t>(automaton_->Tokens().ModelSize())) return false;
+  const State next = automaton_->AdvanceQuickly(Current(), static_cast<uint32_t>(token), Left());
+  if (!next) return false;
+  history_.push_back(next);
+  tokens_.push_back(static_cast<uint32_t>(token));
+  return true;
+}
+
 size_t DecodeState::Validate(const std::vector<int64_t>& tokens) const {
   return WithRoom([&] {
     State q = Current();

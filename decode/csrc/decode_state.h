@@ -35,6 +35,8 @@ class DecodeState {
   bool Allows(int64_t token) const;
   // Throws TokenRejected; the state is then unchanged.
   void Advance(int64_t token);
+  // The same where it takes no work, no lock and no error; whether it was done.
+  bool AdvanceQuickly(int64_t token);
   // The number of tokens that would be accepted in order.
   size_t Validate(const std::vector<int64_t>& tokens) const;
   // Masks before each draft token and after the last, Words() apart; zero after the first that is not allowed.

@@ -224,6 +224,16 @@ TokenAutomaton::State TokenAutomaton::Advance(State q, uint32_t token, uint32_t 
   return fits ? next : State{DelayedAcceptor::kDead};
 }
 
+TokenAutomaton::State TokenAutomaton::AdvanceQuickly(State q, uint32_t token, uint32_t left) const {
+  const std::string_view bytes = vocabulary_->Token(token);
+  if (bytes.empty() || expressions_ || !builder_.Complete()) return DelayedAcceptor::kDead;
+  for (const char b : bytes) {
+    if (!acceptor_->HasRow(q)) return DelayedAcceptor::kDead;
+    q = acceptor_->Row(q)[static_cast<uint8_t>(b)];
+  }
+  return q && LeavesRoom(q, left) ? q : State{DelayedAcceptor::kDead};
+}
+
 void TokenAutomaton::CheckBudget(int64_t max_tokens) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (max_tokens >= 1) {

@@ -55,6 +55,8 @@ class TokenAutomaton {
   }
   void FillMask(State q, uint32_t left, uint32_t* out);
   State Advance(State q, uint32_t token, uint32_t left);
+  // The same where nothing new has to be found out and no lock taken; kDead: not known.
+  State AdvanceQuickly(State q, uint32_t token, uint32_t left) const;
   // Throws BudgetError, naming the smallest that works, when no member fits so many tokens.
   void CheckBudget(int64_t max_tokens);
   // The least number of text tokens to a final state.
