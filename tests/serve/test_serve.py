@@ -190,9 +190,16 @@ def answer_of(running: Running, stream: bool, **options: Any) -> tuple[str, list
         calls = [(c.function.name, json.loads(c.function.arguments)) for c in choice.message.tool_calls or []]
         return choice.message.content or "", calls, choice.finish_reason
     parts = [part.choices[0] for part in ask(running, **options, stream=True)]
-    found = [c for part in parts for c in part.delta.tool_calls or []]
-    assert [c.index for c in found] == list(range(len(found)))
-    calls = [(c.function.name, json.loads(c.function.arguments)) for c in found]
+    found: list[tuple[str, str]] = []
+    for call in (c for part in parts for c in part.delta.tool_calls or []):
+        if call.id is not None:
+            assert (call.index, call.type, call.function.arguments) == (len(found), "function", "")
+            found.append((call.function.name, ""))
+        else:
+            assert (call.index, call.function.name) == (len(found) - 1, None)
+            found[-1] = (found[-1][0], found[-1][1] + call.function.arguments)
+    calls = [(name, json.loads(arguments)) for name, arguments in found]
+    assert not any(part.finish_reason for part in parts[:-1])
     return "".join(part.delta.content or "" for part in parts), calls, parts[-1].finish_reason
 
 
@@ -220,11 +227,39 @@ def test_tools(running: Running, model: Scripted, stream: bool) -> None:
     assert not answer_of(running, stream, **both, tool_choice="none", max_tokens=60)[1]
 
 
-def test_tools_with_special_tokens(running: Running, model: Scripted) -> None:
+def test_calls_are_streamed_while_they_are_written(running: Running, model: Scripted) -> None:
+    said = 'Ja. <tool_call>\n{"name": "weather", "arguments": {"city": "Ulm", "days": 2}}\n</tool_call>'
+    model.script, model.pause = said.encode(), 0.005
+    begin = time.perf_counter()
+    came: dict[str, float] = {}  # the first of each kind
+    pieces = 0
+    for part in ask(running, tools=[WEATHER, CLOCK], temperature=0, stream=True):
+        delta = part.choices[0].delta
+        for kind in ("content", "tool_calls"):
+            if getattr(delta, kind):
+                came.setdefault(kind, time.perf_counter() - begin)
+        pieces += bool(delta.tool_calls)
+    whole = time.perf_counter() - begin
+    assert came["content"] < came["tool_calls"] < 0.9 * whole
+    assert pieces > 5
+    with running.client.chat.completions.stream(
+        model="scripted", messages=SAY, tools=[WEATHER, CLOCK], temperature=0
+    ) as stream:  # the client's own reader of deltas
+        for _ in stream:
+            pass
+        message = stream.get_final_completion().choices[0].message
+    assert message.content == "Ja. "
+    assert [(c.function.name, c.function.arguments) for c in message.tool_calls or []] == [
+        ("weather", '{"city": "Ulm", "days": 2}')
+    ]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_tools_with_special_tokens(running: Running, model: Scripted, stream: bool) -> None:
     model.tool_convention = "mistral"
     options = {"tools": [WEATHER, CLOCK], "tool_choice": "required", "max_tokens": 300}
     for seed in range(4):
-        text, calls, reason = answer_of(running, False, **options, seed=seed)
+        text, calls, reason = answer_of(running, stream, **options, seed=seed)
         assert (text, reason) == ("", "tool_calls")
         assert {name for name, _ in calls} <= {"weather", "clock"}
         assert calls

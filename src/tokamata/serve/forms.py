@@ -12,6 +12,7 @@ from typing import Any
 from ..automata.errors import ConstraintError
 from ..constraints.tools import ToolsConstraint
 from .scheduler import Done, Event, Piece
+from .tool_stream import CallBegins, Said, ToolStream
 
 
 @dataclass
@@ -51,8 +52,7 @@ class Form:
     def whole(self, answers: list[Answer], prompt: int) -> dict[str, Any]:
         """All answers at once."""
         choices = [
-            {"index": a.index, "logprobs": None, **self.content(a.text), "finish_reason": self.reason(a)}
-            for a in answers
+            {"index": a.index, "logprobs": None, **self.content(a), "finish_reason": self.reason(a)} for a in answers
         ]
         return self.common | {"object": self.kind, "choices": choices, "usage": _usage(answers, prompt)}
 
@@ -78,9 +78,9 @@ class Form:
         """Why an answer ended."""
         return answer.reason
 
-    def content(self, text: str) -> dict[str, Any]:
+    def content(self, answer: Answer) -> dict[str, Any]:
         """A whole text."""
-        return {"text": text}
+        return {"text": answer.text}
 
     def added(self, text: str) -> dict[str, Any]:
         """A piece of text."""
@@ -102,9 +102,9 @@ class ChatForm(Form):
         """What a stream begins an answer with."""
         yield self.piece(answer, {"delta": {"role": "assistant", "content": ""}}, None)
 
-    def content(self, text: str) -> dict[str, Any]:
+    def content(self, answer: Answer) -> dict[str, Any]:
         """A whole text."""
-        return {"message": {"role": "assistant", "content": text, "refusal": None}}
+        return {"message": {"role": "assistant", "content": answer.text, "refusal": None}}
 
     def added(self, text: str) -> dict[str, Any]:
         """A piece of text."""
@@ -112,43 +112,54 @@ class ChatForm(Form):
 
 
 class ToolsForm(ChatForm):
-    """Answers that may call tools. In a stream the text and the calls come whole, at the end."""
+    """Answers that may call tools. Arguments are streamed as the model writes them."""
 
     def __init__(self, model: str, constraint: ToolsConstraint) -> None:
         super().__init__(model)
         self.constraint = constraint
+        self.streams: dict[int, ToolStream] = {}  # by answer
 
     def reason(self, answer: Answer) -> str | None:
         """Why an answer ended."""
-        return "tool_calls" if answer.reason == "stop" and self._calls(answer.text)[1] else answer.reason
+        return "tool_calls" if answer.reason == "stop" and self._calls(answer)[1] else answer.reason
 
-    def content(self, text: str) -> dict[str, Any]:
+    def content(self, answer: Answer) -> dict[str, Any]:
         """A whole text."""
-        said, calls = self._calls(text)
+        said, calls = self._calls(answer)
         message = {"role": "assistant", "content": said or (None if calls else ""), "refusal": None}
         return {"message": message | ({"tool_calls": calls} if calls else {})}
 
     def parts(self, answer: Answer, event: Event) -> Iterator[dict[str, Any]]:
         """What a stream says of an event."""
-        if not isinstance(event, Done):
-            return
-        said, calls = self._calls(answer.text)
-        if said:
-            yield self.piece(answer, self.added(said), None)
-        if calls:
-            numbered = [{"index": i, **call} for i, call in enumerate(calls)]
-            yield self.piece(answer, {"delta": {"tool_calls": numbered}}, None)
-        yield self.piece(answer, {"delta": {}}, self.reason(answer))
+        stream = self.streams.setdefault(answer.index, ToolStream(self.constraint))
+        text = event.text if isinstance(event, Piece) else ""
+        for part in stream.add(text, final=answer.reason is not None):
+            if isinstance(part, Said):
+                yield self.piece(answer, self.added(part.text), None)
+                continue
+            call: dict[str, Any] = {"index": part.index}
+            if isinstance(part, CallBegins):
+                call |= {"id": self.call_id(answer, part.index), "type": "function"}
+                call["function"] = {"name": part.name, "arguments": ""}
+            else:
+                call["function"] = {"arguments": part.text}
+            yield self.piece(answer, {"delta": {"tool_calls": [call]}}, None)
+        if answer.reason is not None:
+            yield self.piece(answer, {"delta": {}}, self.reason(answer))
 
-    def _calls(self, text: str) -> tuple[str, list[dict[str, Any]]]:
+    def call_id(self, answer: Answer, index: int) -> str:
+        """The identifier of a call that has no other."""
+        return f"call-{self.id}-{answer.index}-{index}"
+
+    def _calls(self, answer: Answer) -> tuple[str, list[dict[str, Any]]]:
         """What was said, and the calls; an answer that a stop text or a limit cut off is text."""
         try:
-            reply = self.constraint.parse(text)
+            reply = self.constraint.parse(answer.text)
         except ConstraintError:
-            return text, []
+            return answer.text, []
         calls = []
         for k, call in enumerate(reply.calls):
             function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
-            made = call.id or f"call-{self.id}-{k}"
+            made = call.id or self.call_id(answer, k)
             calls.append({"id": made, "type": "function", "function": function})
         return reply.text, calls
