@@ -69,5 +69,10 @@ def _finished(figure: Any, axes: Any, levels: Any, path: str | os.PathLike[str] 
         axes.axhline(level, linestyle=":", color="grey", label=name)
     axes.legend(fontsize="small")
     if path is not None:
-        figure.savefig(path)
+        from matplotlib import rc_context
+
+        # Texts stay texts, and the same curves give the same bytes.
+        is_svg = os.fspath(path).endswith(".svg")
+        with rc_context({"svg.fonttype": "none", "svg.hashsalt": "tokamata"}):
+            figure.savefig(path, metadata={"Date": None} if is_svg else None)
     return figure

@@ -13,6 +13,8 @@ from types import ModuleType
 
 import pytest
 
+import tokamata
+
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "experiments" / "aligned"
 BITS = """(set-logic BV)
 (synth-fun inv ((s (BitVec 4)) (t (BitVec 4))) (BitVec 4)
@@ -126,11 +128,13 @@ def test_the_table_goes_on_where_it_stopped(
     row = {
         "problem": "plus",
         "samples": [[" t)", -1.0, -0.5], [" s)", -2.0, -0.5]],
+        "members": 2,
         "correct": 1,
         "distinct": 2,
-        "log_z": -0.5,
+        "log_z": -0.25,
         "model_calls": 7,
         "seconds": 1.0,
+        "processor_seconds": 1.0,
         "error": "",
     }
     out.write_text("".join(json.dumps({**row, "sampler": s}) + "\n" for s in ("masked", "cars")))
@@ -138,6 +142,57 @@ def test_the_table_goes_on_where_it_stopped(
     shown = capsys.readouterr().out
     assert "50.0" in shown
     assert len(out.read_text().splitlines()) == 2
+    scripts["table"].main([str(tmp_path), "--out", str(out), "--markdown"])
+    lines = capsys.readouterr().out.splitlines()
+    # KL of masking: log Z - mean log weight = -0.25 + 0.5.
+    assert lines[2:] == [
+        "| plus | - | 50.0 | - | - | 50.0 | 0.25 | - | 0.78 |",
+        "| mean | - | 50.0 | - | - | 50.0 | | | |",
+    ]
+
+
+def test_the_table_draws_and_judges(
+    scripts: dict[str, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A model that writes each byte with its own probability, whatever comes before.
+    import numpy as np
+
+    (tmp_path / "plus.sl").write_text(BITS)
+    vocabulary = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
+    weights = np.full(257, -9.0)
+    for text, weight in ((b" ", 0.0), (b"st", 1.0), (b")", 2.0), (b"(", -1.0), (b"\n", 0.5)):
+        weights[list(text)] = weight
+    row = weights - np.log(np.exp(weights).sum())
+
+    class Letters:
+        def next_log_probs(self, prefixes: list[tuple[int, ...]]) -> object:
+            return np.tile(row, (len(prefixes), 1))
+
+    table = scripts["table"]
+    monkeypatch.setattr(table, "the_model", lambda console, dtype, device: (None, None, vocabulary))
+    monkeypatch.setattr(table, "TransformersModel", lambda model, prompt, tokenizer: Letters())
+    out = tmp_path / "results.jsonl"
+    table.main([str(tmp_path), "--out", str(out), "--samples", "20", "--max-tokens", "12"])
+    rows = {r["sampler"]: r for r in map(json.loads, out.read_text().splitlines())}
+    assert list(rows) == list(table.SAMPLERS)
+    for name, r in rows.items():
+        assert len(r["samples"]) == 20, name
+        assert r["members"] == 20 or name == "free"
+        assert not r["error"]
+    assert rows["free"]["members"] < 20
+    assert abs(rows["cars"]["log_z"] - rows["asap"]["log_z"]) < 1
+
+
+def test_known_solutions_are_checked(scripts: dict[str, ModuleType], tmp_path: Path) -> None:
+    sygus = scripts["sygus"]
+    (tmp_path / "firstname_small.sl").write_text(TEXTS)
+    problem = sygus.Problem.load(tmp_path / "firstname_small.sl")
+    assert problem.family == "firstname"
+    assert problem.logic == "SLIA"
+    assert problem.a_solution() == sygus.KNOWN_SOLUTIONS["firstname_small"]
+    (tmp_path / "firstname_small.sl").write_text(TEXTS.replace('"Ada")', '"Ada-")').replace('"Emmy")', '"Emmy-")'))
+    changed = sygus.Problem.load(tmp_path / "firstname_small.sl")
+    assert changed.a_solution() is None  # the known one fails, and a longer one is not found easily
 
 
 def test_curves(scripts: dict[str, ModuleType], tmp_path: Path) -> None:
@@ -154,7 +209,10 @@ def test_curves(scripts: dict[str, ModuleType], tmp_path: Path) -> None:
     assert (abs(curve.expectation[:, 2] - squares) < 0.01).all()
     for plot in (plot_kl, plot_expectation):
         plot({"ASAp": curve}, tmp_path / "curve.svg", title="t", levels={"masking": 1.987})
-        assert "<svg" in (tmp_path / "curve.svg").read_text()
+        before = (tmp_path / "curve.svg").read_text()
+        assert "<svg" in before
+        plot({"ASAp": curve}, tmp_path / "curve.svg", title="t", levels={"masking": 1.987})
+        assert (tmp_path / "curve.svg").read_text() == before  # no dates, no random names
 
 
 def test_brackets(scripts: dict[str, ModuleType]) -> None:

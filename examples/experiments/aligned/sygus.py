@@ -17,6 +17,15 @@ from typing import Any, Union
 Expression = Union[str, "list[Expression]"]
 Value = bool | int | str
 
+# By hand; `Problem.a_solution` checks them.
+KNOWN_SOLUTIONS = {
+    "firstname_small": '(str.substr name 0 (str.indexof name " " 0))',
+    "name-combine-2_short": '(str.++ (str.++ firstname " ") (str.++ (str.at lastname 0) "."))',
+    "reverse-name-long": '(str.++ lastname (str.++ " " firstname))',
+    "univ_1_short": '(str.++ col1 (str.++ "," (str.++ " " col2)))',
+}
+_EASY = 300  # terms that are tried to find another solution
+
 _TOKEN = re.compile(r'\s+|;[^\n]*|[()]|"(?:[^"]|"")*"|[^\s()";]+')
 _MAX_TEXT = 10_000  # characters; str.++ of str.++ doubles
 
@@ -85,6 +94,22 @@ class Problem:
             definitions=definitions,
             constraints=tuple(c[1] for c in commands if c[0] == "constraint"),
         )
+
+    @property
+    def logic(self) -> str:
+        """What ``set-logic`` names."""
+        return next(written(c[1]) for c in read(self.text) if isinstance(c, list) and c[0] == "set-logic")
+
+    @property
+    def family(self) -> str:
+        """The name without what tells sizes of one problem apart."""
+        return re.sub(r"([-_](small|short|long|repeat))+$", "", self.name)
+
+    def a_solution(self) -> str | None:
+        """A term to show in prompts: the known one, or the shortest if it is found easily."""
+        if self.name in KNOWN_SOLUTIONS and self.solved_by(KNOWN_SOLUTIONS[self.name]):
+            return KNOWN_SOLUTIONS[self.name]
+        return shortest_solution(self, _EASY)
 
     @property
     def head(self) -> str:

@@ -1,7 +1,7 @@
 """Samplers on frozen prefix trees of Gemma 3 270M: no model is needed, and every law is known exactly.
 
-    python examples/experiments/aligned/trees.py                     # the table of docs/sampling.md, two minutes
-    python examples/experiments/aligned/trees.py --seeds 3 --curves plots    # figures: KL and expectation curves
+    python examples/experiments/aligned/trees.py                          # the table of docs/sampling.md
+    python examples/experiments/aligned/trees.py --curves docs/sampling   # its figures: KL and expectation curves
 
 A tree holds the model's probabilities at every prefix of a small language. ``--trees`` names another folder of them.
 """
@@ -38,6 +38,7 @@ import tokamata
 
 TREES = Path(__file__).resolve().parents[3] / "tests" / "corpus" / "lm_trees"
 BINARY5 = ("binary5-fewshot", "binary5-short", "binary5-instruct")
+DRAWN = ("binary5-fewshot", "binary5-short", "bv4-eq-bvand-depth1")
 MARKS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -170,10 +171,10 @@ def text_of(model: PrefixTreeModel, tokens: tuple[int, ...]) -> bytes:
     return b"".join(model.vocabulary.token_bytes(t) or b"" for t in tokens)
 
 
-def draw_curves(folder: Path, out: Path, seeds: int, console: Console) -> None:
+def draw_curves(folder: Path, names: Iterable[str], out: Path, seeds: int, console: Console) -> None:
     """KL and expectation against samples, a pair of pictures for each tree (the paper's figures 4 and 5)."""
     out.mkdir(parents=True, exist_ok=True)
-    for name in ("binary5-fewshot", "binary5-short", "binary5-instruct", "binary8-fewshot", "bv4-eq-bvand-depth1"):
+    for name in names:
         model, _ = load(folder, name)
         exact = model.conditional()
         curves: dict[str, Curve] = {
@@ -196,11 +197,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--trees", type=Path, default=TREES)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--curves", type=Path, help="write the curves there and no table")
+    parser.add_argument("--names", default=",".join(DRAWN), help="trees whose curves are drawn")
     chosen = parser.parse_args(arguments)
     console = Console()
     begin = time.process_time()
     if chosen.curves:
-        draw_curves(chosen.trees, chosen.curves, chosen.seeds, console)
+        draw_curves(chosen.trees, chosen.names.split(","), chosen.curves, chosen.seeds, console)
     else:
         table = Table("tree", "sampler", "to reach", "measured")
         for row in rows(chosen.trees, chosen.seeds):
