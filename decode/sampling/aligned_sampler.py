@@ -14,6 +14,7 @@ from .enumeration import Enumerate
 from .masked import Masked
 from .metropolis_hastings import MetropolisHastings
 from .model import LanguageModel
+from .progress import Progress, progress_of
 from .rejection import Rejection
 from .sample import Sample, Statistics
 from .sampler import Sampler
@@ -89,21 +90,22 @@ class AlignedSampler:
         """Those of the sampler in use; model calls are those of all of them."""
         return self._sampler.statistics
 
-    def sample(self, n: int = 1, *, progress: Any = False) -> list[Sample]:
+    def sample(self, n: int = 1, *, progress: Progress = False) -> list[Sample]:
         """Draw n samples, as `Sampler.sample`; samples of two methods where ``"auto"`` changes over."""
         if not (self._is_auto and isinstance(self._sampler, CARS)):
             return self._sampler.sample(n, progress=progress)
         samples: list[Sample] = []
-        while len(samples) < n:
-            try:
-                samples += self._sampler.sample(1)
-            except LimitError as error:
-                if "max_tries" not in str(error):
-                    raise
-                self._sampler = self._keep_rows(SMC, self._sampler, twist="state")
-                return samples + self._sampler.sample(n - len(samples), progress=progress)
-            if callable(progress):
-                progress(len(samples), n)
+        with progress_of(progress, n, "AlignedSampler") as tell:
+            while len(samples) < n:
+                try:
+                    samples += self._sampler.sample(1)
+                except LimitError as error:
+                    if "max_tries" not in str(error):
+                        raise
+                    self._sampler = self._keep_rows(SMC, self._sampler, twist="state")
+                    done = len(samples)
+                    samples += self._sampler.sample(n - done, progress=lambda more, _: tell(done + more))  # noqa: B023
+                tell(len(samples))
         return samples
 
     def _keep_rows(self, kind: Callable[..., Sampler], other: Sampler, **more: Any) -> Sampler:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -20,35 +21,52 @@ class Canonical:
         vocabulary: the bytes of the tokens.
         prefix_closed: every prefix of a canonical sequence is canonical, as for byte-pair merging without
             pretokenization (sentencepiece, Gemma) or with one that never looks ahead. Then prefixes are pruned as soon
-            as they are not canonical, and masks lead into no dead end because of it. False: only complete texts are
-            checked, and what cannot be completed canonically shows only there; samplers weigh or reject it.
+            as they are not canonical. False: only complete texts are checked, and what cannot be completed canonically
+            shows only there; samplers weigh or reject it.
+        by_pairs: every two neighbours of a canonical sequence are canonical by themselves, as for byte-pair merging
+            without pretokenization, where this is all that it takes (Vieira et al., "Language models over canonical
+            byte-pair encodings", 2025). Then a token is tested against the one before it, once for each pair.
 
-    Complete texts are exact either way; a text that is no UTF-8 has no segmentation. One call of ``encode`` for each
-    allowed token of positive probability at each new prefix with ``prefix_closed``, else one for each text.
+    Complete texts are exact in any case; a text that is no UTF-8 has no segmentation. ``encode`` is called once for
+    each prefix and complete text, and with ``by_pairs`` once for each pair of neighbours, with ``prefix_closed`` alone
+    once for each allowed token of positive probability at each new prefix.
     """
 
     def __init__(
-        self, encode: Callable[[str], Sequence[int]], vocabulary: Vocabulary, *, prefix_closed: bool = False
+        self,
+        encode: Callable[[str], Sequence[int]],
+        vocabulary: Vocabulary,
+        *,
+        prefix_closed: bool = False,
+        by_pairs: bool = False,
     ) -> None:
         """Keep the callable."""
         self.encode = encode
         self.vocabulary = vocabulary
         self.prefix_closed = prefix_closed
+        self.by_pairs = by_pairs
+        self._known: dict[int, dict[int, bool]] = {}  # of pairs; the token before the first is -1
 
     @classmethod
     def of(cls, source: Any, vocabulary: Vocabulary) -> Canonical:
         """Of a Canonical, a tokenizer (transformers, tokenizers, tiktoken, sentencepiece) or an ``encode`` callable.
 
-        Tokenizers are taken as not ``prefix_closed``: pretokenizers that look ahead are common. Callables likewise.
+        Fast tokenizers that merge byte pairs and do not split texts first (Gemma's, Llama 2's) are ``prefix_closed``
+        and decided ``by_pairs``. Others are taken as neither: pretokenizers that look ahead are common. Callables
+        likewise.
         """
         if isinstance(source, Canonical):
             return source
         if hasattr(source, "convert_ids_to_tokens"):  # transformers
-            return cls(lambda text: list(source.encode(text, add_special_tokens=False)), vocabulary)
+            plain = merges_alone(getattr(source, "backend_tokenizer", None))
+            encode = lambda text: list(source.encode(text, add_special_tokens=False))  # noqa: E731
+            return cls(encode, vocabulary, prefix_closed=plain, by_pairs=plain)
         if hasattr(source, "encode_ordinary"):  # tiktoken
             return cls(source.encode_ordinary, vocabulary)
         if hasattr(source, "token_to_id") and hasattr(source, "encode"):  # tokenizers
-            return cls(lambda text: list(source.encode(text, add_special_tokens=False).ids), vocabulary)
+            plain = merges_alone(source)
+            encode = lambda text: list(source.encode(text, add_special_tokens=False).ids)  # noqa: E731
+            return cls(encode, vocabulary, prefix_closed=plain, by_pairs=plain)
         if hasattr(source, "encode"):
             return cls(source.encode, vocabulary)
         if callable(source):
@@ -64,20 +82,35 @@ class Canonical:
         Right for vocabularies whose ids are in the order of their merges, as tiktoken's are, as far as no pretokenizer
         separates words; give the tokenizer itself for others.
         """
-        return cls(_ByRank(vocabulary), vocabulary, prefix_closed=True)
+        return cls(_ByRank(vocabulary), vocabulary, prefix_closed=True, by_pairs=True)
 
     def accepts(self, tokens: tuple[int, ...]) -> bool:
         """Whether the tokens are the segmentation of their text."""
         text = self._text(tokens)
         return text is not None and tuple(self.encode(text)) == tokens
 
+    def may_begin(self, prefix: tuple[int, ...]) -> bool:
+        """Whether the prefix may begin a canonical sequence; not decided where prefixes tell nothing."""
+        return not self.prefix_closed or self._is_own(prefix)
+
     def extends(self, prefix: tuple[int, ...], ids: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """For each token whether the prefix with it may begin a canonical sequence."""
+        """For each token whether the prefix with it may begin a canonical sequence.
+
+        With ``by_pairs`` as far as the last two tokens tell: `may_begin` is to be asked about the prefix made.
+        """
+        if self.by_pairs:
+            last = prefix[-1] if prefix else -1
+            known = self._known.setdefault(last, {})
+            tokens = [int(i) for i in ids]
+            for token in tokens:
+                if token not in known:
+                    known[token] = self._is_own((token,)) and (last < 0 or self._is_own((last, token)))
+            return np.array([known[token] for token in tokens], np.bool_)
         if not self.prefix_closed:
             return np.ones(len(ids), np.bool_)
-        return np.array([self._may_begin((*prefix, int(i))) for i in ids], np.bool_)
+        return np.array([self._is_own((*prefix, int(i))) for i in ids], np.bool_)
 
-    def _may_begin(self, tokens: tuple[int, ...]) -> bool:
+    def _is_own(self, tokens: tuple[int, ...]) -> bool:
         text = self._text(tokens)
         return text is None or tuple(self.encode(text)) == tokens  # a character may be completed yet
 
@@ -86,6 +119,36 @@ class Canonical:
             return b"".join(self.vocabulary.token_bytes(t) or b"" for t in tokens).decode()
         except UnicodeDecodeError:
             return None
+
+
+def merges_alone(tokenizer: Any) -> bool:
+    """Whether a tokenizer of the tokenizers package segments texts by byte-pair merges alone.
+
+    Texts may be changed by replacing blanks, and added tokens may be cut out first, as they stand.
+    """
+    model = getattr(tokenizer, "model", None)
+    if type(model).__name__ != "BPE":
+        return False
+    settings = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "ignore_merges")
+    if any(getattr(model, name, None) for name in settings):
+        return False
+    if any(t.single_word or t.lstrip or t.rstrip for t in tokenizer.get_added_tokens_decoder().values()):
+        return False
+    normalizer, splitter = (_settings(part) for part in (tokenizer.normalizer, tokenizer.pre_tokenizer))
+    pattern = {"String": " "}
+    replaces = normalizer is not None and normalizer.get("type") == "Replace" and normalizer.get("pattern") == pattern
+    if normalizer is not None and not (replaces and len(normalizer.get("content", "")) == 1):
+        return False
+    if splitter is None:
+        return True
+    if splitter.get("type") == "Split":  # by blanks, of which none are left
+        return replaces and (normalizer or {})["content"] != " " and splitter.get("pattern") == pattern
+    return splitter.get("type") == "ByteLevel" and not splitter.get("use_regex") and not splitter["add_prefix_space"]
+
+
+def _settings(part: Any) -> dict[str, Any] | None:
+    """The settings of a normalizer or pretokenizer, as tokenizer.json has them."""
+    return None if part is None else json.loads(part.__getstate__())
 
 
 class _ByRank:

@@ -6,14 +6,17 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal
 
+import numpy as np
+
 from ..token_automaton import TokenAutomaton
 from .log_space import NOTHING, log_add, log_sum
 from .model import LanguageModel
 from .sample import Sample, Statistics
 from .sampler import Sampler
+from .smc import SMC
 
-Proposal = Literal["mixed", "uniform", "restart"]
-_RESTARTS = {"mixed": 0.5, "uniform": 0.0, "restart": 1.0}
+Proposal = Literal["mixed", "uniform", "restart", "smc"]
+_RESTARTS = {"mixed": 0.5, "uniform": 0.0, "restart": 1.0, "smc": 1.0}
 
 
 class MetropolisHastings(Sampler):
@@ -26,14 +29,19 @@ class MetropolisHastings(Sampler):
     Args:
         steps: proposals before a sample is returned.
         proposal: ``"uniform"``: cut at any token, the end included; ``"restart"``: always propose a whole new text;
-            ``"mixed"``: one or the other, each in half of the steps.
+            ``"mixed"``: one or the other, each in half of the steps; ``"smc"``: propose a text from a run of `SMC`, and
+            accept by the ratio of the two runs' estimates of Z (particle independent Metropolis-Hastings). Where
+            masking seldom writes what the model means, as with deep terms, walks that complete one text at a time stay
+            for long where they are; runs of particles seldom come to such places.
+        particles: of a run of ``"smc"``; one particle is ``"restart"``.
         independent: every sample has a walk of its own. False: one walk, with ``steps`` steps between samples; nearer
             to the law with time, but neighbours are alike.
 
     Other arguments and errors as `Sampler`. ``statistics.tries`` counts proposals and ``accepted`` those accepted;
-    samples have no weights (``log_weight`` 0), Z is not estimated.
+    samples have no weights (``log_weight`` 0); whole new texts estimate Z on the way.
 
-    Source: Gonzalez et al., "Constrained Sampling for Language Models Should Be Easy: An MCMC Perspective" (2025).
+    Source: Gonzalez et al., "Constrained Sampling for Language Models Should Be Easy: An MCMC Perspective" (2025);
+    Andrieu, Doucet, Holenstein, "Particle Markov chain Monte Carlo methods" (2010), section 2.4.2.
     """
 
     def __init__(
@@ -43,6 +51,7 @@ class MetropolisHastings(Sampler):
         *,
         steps: int = 10,
         proposal: Proposal = "mixed",
+        particles: int = 16,
         independent: bool = True,
         **options: Any,
     ) -> None:
@@ -51,17 +60,22 @@ class MetropolisHastings(Sampler):
         if steps < 0:
             raise ValueError(f"MetropolisHastings: expected steps >= 0, got {steps}")
         if proposal not in _RESTARTS:
-            raise ValueError(f'MetropolisHastings: expected proposal "mixed", "uniform" or "restart", got {proposal!r}')
+            known = ", ".join(f'"{name}"' for name in _RESTARTS)
+            raise ValueError(f"MetropolisHastings: expected a proposal of {known}, got {proposal!r}")
         self.steps = int(steps)
         self.proposal = proposal
         self._restarts = _RESTARTS[proposal]
         self.independent = bool(independent)
         self._here: _Text | None = None
+        self._runs: SMC | None = None
+        if proposal == "smc":
+            self._runs = SMC(model, automaton, particles=particles, **options)
+            self._runs._rows = self._rows
 
     def _sample(self, n: int, samples: list[Sample], tell: Callable[[int], None]) -> None:
         for _ in range(n):
             text = None if self.independent else self._here
-            text = text or self._completed((), [], [])
+            text = text or self._anew()
             for _ in range(self.steps):
                 text = self._step(text)
             self._here = text
@@ -72,12 +86,12 @@ class MetropolisHastings(Sampler):
         cut = 0
         if self._random.random() >= self._restarts:
             cut = self._random.randrange(len(here.tokens) + 1)
-        there = self._completed(here.tokens[:cut], here.edges[:cut], here.masses[:cut])
+        there = self._completed(here, cut) if cut else self._anew()
         self._statistics.tries += 1
-        if there.tokens == here.tokens:
-            self._statistics.accepted += 1
-            return there
-        ratio = there.log_p + self._log_way(there, here) - here.log_p - self._log_way(here, there)
+        if self._restarts == 1:
+            ratio = there.log_weight - here.log_weight
+        else:
+            ratio = there.log_p + self._log_way(there, here) - here.log_p - self._log_way(here, there)
         if ratio >= 0 or self._random.random() < math.exp(ratio):
             self._statistics.accepted += 1
             return there
@@ -86,8 +100,6 @@ class MetropolisHastings(Sampler):
     def _log_way(self, here: _Text, there: _Text) -> float:
         """Log of the probability of proposing ``there`` at ``here``: over all cuts in what they share."""
         anew = there.log_behind(0)
-        if self._restarts == 1:
-            return anew
         shared = 0
         for a, b in zip(here.tokens, there.tokens, strict=False):
             if a != b:
@@ -98,37 +110,59 @@ class MetropolisHastings(Sampler):
             return cuts
         return log_add(anew + math.log(self._restarts), cuts + math.log1p(-self._restarts))
 
-    def _completed(self, tokens: tuple[int, ...], edges: list[float], masses: list[float]) -> _Text:
-        """A text by masking behind a beginning; into a dead end it goes anew."""
-        tries = 0
-        while True:
-            text, edge_list, mass_list = tokens, list(edges), list(masses)
+    def _anew(self) -> _Text:
+        """A whole new text, with its weight."""
+        if self._runs is None:
+            return self._completed(_Text((), [], [], 0.0), 0)
+        runs = self._runs
+        for _ in range(self.max_tries + 1):
+            found = [p for p in runs._run_particles() if p.log_weight > NOTHING]
+            if found:
+                (at,) = runs._resampled(np.array([p.log_weight for p in found]), 1)
+                log_weight = log_sum(p.log_weight for p in found) - math.log(runs.particles)
+                return _Text(found[at].tokens, [found[at].log_p], [0.0], log_weight)
+        raise self._too_many()
+
+    def _completed(self, here: _Text, cut: int) -> _Text:
+        """A text by masking behind the first tokens of another; into a dead end it goes anew."""
+        for _ in range(self.max_tries + 1):
+            text, edges, masses = here.tokens[:cut], here.edges[:cut], here.masses[:cut]
             while True:
                 row = self._row(text)
                 self._statistics.steps += 1
                 if row.log_mass == NOTHING:
+                    if not cut:
+                        self._weights.add(NOTHING)
                     break
                 token, edge = row.choose(self._random.random)
-                edge_list.append(edge)
-                mass_list.append(row.log_mass)
+                edges.append(edge)
+                masses.append(row.log_mass)
                 if token is None:
-                    return _Text(text, edge_list, mass_list)
+                    made = _Text(text, edges, masses, math.fsum(masses))
+                    if not cut:
+                        self._weights.add(made.log_weight)
+                    return made
                 text = (*text, token)
-            tries += 1
-            if tries > self.max_tries:
-                raise self._too_many()
+        raise self._too_many()
 
     def _tell(self, known: Statistics) -> None:
-        """Z is not estimated."""
+        """Take what runs of particles did as well."""
+        super()._tell(known)
+        if self._runs is not None:
+            self._runs._tell(known)
+            known.steps = self._runs._statistics.steps
 
 
 class _Text:
-    """A member with the log-probability of each token and of the stop, and the allowed masses before them."""
+    """A member with the log-probability of each token and of the stop, and the allowed masses before them.
 
-    __slots__ = ("_behind", "edges", "log_p", "masses", "tokens")
+    Its weight: of masking, or the estimate of Z of the run that it is from.
+    """
 
-    def __init__(self, tokens: tuple[int, ...], edges: list[float], masses: list[float]) -> None:
-        self.tokens, self.edges, self.masses = tokens, edges, masses
+    __slots__ = ("_behind", "edges", "log_p", "log_weight", "masses", "tokens")
+
+    def __init__(self, tokens: tuple[int, ...], edges: list[float], masses: list[float], log_weight: float) -> None:
+        self.tokens, self.edges, self.masses, self.log_weight = tokens, edges, masses, log_weight
         self.log_p = math.fsum(edges)
         behind = [0.0]
         for edge, mass in zip(reversed(edges), reversed(masses), strict=True):

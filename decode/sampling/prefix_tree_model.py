@@ -21,14 +21,17 @@ class PrefixTreeModel:
     """The rows of a model at the prefixes of a finite language, so that samplers can be tested without the model.
 
     Node 0 is the prompt, node i > 0 adds ``tokens[i]`` to node ``parent[i]``. The vocabulary has the tree's tokens in
-    the order of their first node, then the stop token (its EOS), then one special token that has the probability of
-    everything outside the tree. Prefixes outside the tree have all of it there.
+    the order of their first node, or of ``token_ids`` where they are told, then the stop token (its EOS), then one
+    special token that has the probability of everything outside the tree. Prefixes outside the tree have all of it
+    there.
 
     Args:
         parent: -1 for node 0, else a smaller number.
         tokens: the bytes of each node's token, None for node 0.
         log_p: log-probability of each node's token after its parent.
         log_p_stop: log of the summed probability of all stop tokens, None or -inf where the text may not stop.
+        token_ids: the ids that the model's own vocabulary has for the tokens of the nodes, None for node 0; where ids
+            are in the order of merges, those of this vocabulary are as well.
 
     Raises ConstraintError for columns that are no tree or sum to more than 1.
     """
@@ -39,12 +42,18 @@ class PrefixTreeModel:
         tokens: Sequence[bytes | None],
         log_p: Sequence[float],
         log_p_stop: Sequence[float | None],
+        token_ids: Sequence[int | None] | None = None,
     ) -> None:
         """Check and index the columns; O(nodes)."""
         size = len(parent)
         if not size or not len(tokens) == len(log_p) == len(log_p_stop) == size:
             raise ConstraintError("PrefixTreeModel: expected columns of one length, at least 1")
         ids: dict[bytes, int] = {}
+        if token_ids is not None:
+            named = {(i, t) for i, t in zip(token_ids, tokens, strict=True) if i is not None and t is not None}
+            ids = {t: place for place, (_, t) in enumerate(sorted(named))}
+            if len(ids) < len(named):
+                raise ConstraintError("PrefixTreeModel: expected one id for each token")
         self._token_of = [-1] * size
         children: list[dict[int, float]] = [{} for _ in range(size)]
         self._node: dict[tuple[int, ...], int] = {(): 0}
@@ -83,10 +92,13 @@ class PrefixTreeModel:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PrefixTreeModel:
-        """Read a JSON object with the columns ``parent``, ``token`` (texts), ``log_p`` and ``log_p_stop``."""
+        """Read a JSON object with the columns ``parent``, ``token`` (texts), ``log_p``, ``log_p_stop``, ``token_id``.
+
+        The last one may be missing.
+        """
         tree: Mapping[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
         tokens = [None if t is None else str(t).encode() for t in tree["token"]]
-        return cls(tree["parent"], tokens, tree["log_p"], tree["log_p_stop"])
+        return cls(tree["parent"], tokens, tree["log_p"], tree["log_p_stop"], tree.get("token_id"))
 
     def next_log_probs(self, prefixes: list[tuple[int, ...]]) -> NDArray[np.float64]:
         """float64 [rows, V], V = len(self.vocabulary)."""

@@ -189,7 +189,10 @@ class Rows:
         stop = self.stop_mass(log_p) if state.is_final else NOTHING
         if self.canonical is not None:
             keep = allowed > NOTHING
-            keep[keep] = self.canonical.extends(prefix, ids[keep])
+            if self.canonical.may_begin(prefix):
+                keep[keep] = self.canonical.extends(prefix, ids[keep])
+            else:
+                keep[:] = False
             ids, allowed = ids[keep], allowed[keep]
             if stop > NOTHING and not self.canonical.accepts(prefix):
                 stop = NOTHING

@@ -63,6 +63,7 @@ def test_the_tutorial_runs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile("\n".join(blocks("docs/chat.md")), "chat.md", "exec"), {"__name__": "chat"})
     exec(compile("\n".join(blocks("docs/table1.md")), "table1.md", "exec"), {"__name__": "table1"})
     exec(compile("\n".join(blocks("docs/dynamic.md")), "dynamic.md", "exec"), {"__name__": "dynamic"})
+    exec(compile("\n".join(blocks("docs/sampling.md")), "sampling.md", "exec"), {"__name__": "sampling"})
     written: dict[str, str] = {"__name__": "yaml"}
     exec(compile("\n".join(blocks("docs/yaml.md")), "yaml.md", "exec"), written)
     assert f"```yaml\n{written['text'].rstrip()}\n```" in (ROOT / "docs/yaml.md").read_text("utf-8")

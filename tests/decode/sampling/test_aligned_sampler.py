@@ -39,6 +39,17 @@ def test_where_cars_rejects_too_much_smc_takes_over() -> None:
     assert sampler.statistics.model_calls < 120  # what CARS asked for is kept
 
 
+def test_progress_goes_on_where_the_method_changes() -> None:
+    model, automaton = load("bv4-eq-bvand-depth1")
+    sampler = AlignedSampler(model, automaton, max_tokens=40, seed=17, patience=0, max_prefixes=10)
+    told: list[tuple[int, int]] = []
+    samples = sampler.sample(40, progress=lambda done, total: told.append((done, total)))
+    assert [s.exact for s in samples[:2]] == [True, False]
+    assert told[0] == (1, 40)
+    assert told[1] == (17, 40)  # a run of 16 particles
+    assert told[-1] == (40, 40)
+
+
 @pytest.mark.parametrize("method", ["masked", "rejection", "asap", "cars", "smc", "awrs", "metropolis_hastings"])
 def test_named_methods(method: str) -> None:
     model, automaton = load("binary5-fewshot")

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 from oracle.lm_trees import kl, load, weighted_law
 from oracle.random_model import PATTERNS, RandomModel, conditional, random_vocabulary
-from tokamata.decode.sampling import AWRS
+from tokamata.decode.sampling import AWRS, awrs
 
 import tokamata
 
@@ -36,6 +37,53 @@ def test_masses_are_estimated_without_bias(seed: int) -> None:
         # The estimate says nothing about the token.
         alone = np.array(masses)[np.array(drawn) == token]
         assert len(alone) < 100 or abs(alone.mean() - mass) < 5 * alone.std() / math.sqrt(len(alone)), seed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_masses_are_exact_on_average(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every way in which the draws can fall, with its probability: the mean of the estimate where a token is chosen is
+    # that token's probability, so weights are unbiased for every function of the text.
+    rng = random.Random(seed)
+    vocabulary = tokamata.Vocabulary([b"a", b"b", b"ab", b"c", b"d", b"ba", None], eos_token_ids=[6])
+    model = RandomModel(7, seed, spread=2.0)
+    automaton = tokamata.compile(tokamata.regex(rng.choice(["(a|bb)+", "[ab]c*", "a|d", "b?"])), vocabulary)
+    sampler = AWRS(model, automaton, max_tokens=4, particles=1)
+    sampler._verdicts = {}
+    row = sampler._ask([()])[()]
+    script: list[int] = []
+    widths: list[int] = []
+    place, probability = 0, 1.0
+
+    def draw(left: Any) -> int:
+        nonlocal place, probability
+        p = np.exp(left._remaining())
+        options = np.flatnonzero(p).tolist()
+        if place == len(script):
+            script.append(0)
+            widths.append(len(options))
+        chosen = options[script[place]]
+        place += 1
+        probability *= p[chosen] / p.sum()
+        return int(chosen)
+
+    monkeypatch.setattr(awrs._Left, "draw", draw)
+    mean = dict.fromkeys([None, *range(7)], 0.0)
+    total = 0.0
+    while True:
+        place, probability = 0, 1.0
+        token, _, log_mass, _, _ = sampler._propose((), row)
+        mean[token] += probability * math.exp(log_mass)
+        total += probability
+        while script and script[-1] == widths[-1] - 1:
+            script.pop()
+            widths.pop()
+        if not script:
+            break
+        script[-1] += 1
+    assert abs(total - 1) < 1e-9
+    for token in range(7):
+        expected = math.exp(row.log_p[token]) if sampler._test((), token) else 0.0
+        assert abs(mean[None if token == 6 else token] - expected) < 1e-9, (seed, token)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import random
 
+import numpy as np
 import pytest
 import tiktoken
-from oracle.lm_trees import kl, load
+import tokenizers
+from oracle.lm_trees import FOLDER, kl, load
 from oracle.random_model import RandomModel, conditional
 from tokamata.decode.sampling import CARS, SMC, ASAp, Canonical, Enumerate, Masked
+from tokamata.decode.sampling.canonical import merges_alone
 
 import tokamata
 
@@ -60,6 +65,69 @@ def test_merging_by_rank_is_what_a_tokenizer_does() -> None:
     assert Canonical.of(encoding, vocabulary).accepts((ranks[b"th"],))
 
 
+def small_tokenizer(seed: int, added: list[str], blanks: str = "_") -> tokenizers.Tokenizer:
+    """Random merges in any order, also before those that make their parts, over a, b and blanks."""
+    rng = random.Random(seed)
+    pieces = ["a", "b", blanks]
+    merges: list[tuple[str, str]] = []
+    while len(merges) < 9:
+        pair = (rng.choice(pieces), rng.choice(pieces))
+        if pair not in merges and len("".join(pair)) < 5:
+            merges.append(pair)
+            pieces += ["".join(pair)] * (("".join(pair)) not in pieces)
+    rng.shuffle(merges)
+    vocab = {piece: i for i, piece in enumerate(dict.fromkeys(pieces))}
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, merges))
+    made.normalizer = tokenizers.normalizers.Replace(" ", blanks)
+    made.add_tokens([tokenizers.AddedToken(text, normalized=False) for text in added])
+    return made
+
+
+@pytest.mark.parametrize("added", [[], ["ab", "aba"]])
+@pytest.mark.parametrize("seed", range(6))
+def test_pairs_decide_where_merges_alone_segment(seed: int, added: list[str]) -> None:
+    tokenizer = small_tokenizer(seed, added)
+    size = tokenizer.get_vocab_size()
+    pieces = [tokenizer.id_to_token(i).replace("_", " ").encode() for i in range(size)]
+    vocabulary = tokamata.Vocabulary([*pieces, None], eos_token_ids=[size])
+    canonical = Canonical.of(tokenizer, vocabulary)
+    assert canonical.by_pairs
+    assert canonical.prefix_closed
+    late = 0
+    for length in (1, 2, 3):
+        for tokens in itertools.product(range(size), repeat=length):
+            text = b"".join(pieces[t] for t in tokens).decode()
+            own = tuple(tokenizer.encode(text).ids) == tokens
+            assert canonical.accepts(tokens) == own
+            kept = all(canonical.extends(tokens[:i], np.array(tokens[i : i + 1]))[0] for i in range(length))
+            assert kept or not own, (seed, tokens)
+            late += kept and not own
+            whole = all(canonical.may_begin(tokens[:i]) for i in range(length + 1))
+            assert whole == own, (seed, tokens)
+    assert (late > 0) <= bool(added), (seed, late)  # added tokens may have three parts, merges are seen in pairs
+
+
+def test_tokenizers_that_split_are_not_decided_by_pairs() -> None:
+    def plain(change: object) -> bool:
+        made = small_tokenizer(1, [])
+        change(made)  # type: ignore[operator]
+        return merges_alone(made)
+
+    splitters = tokenizers.pre_tokenizers
+    assert plain(lambda t: None)
+    assert plain(lambda t: setattr(t, "pre_tokenizer", splitters.Split(" ", "merged_with_previous")))
+    assert not plain(lambda t: setattr(t, "pre_tokenizer", splitters.Split("a", "merged_with_previous")))
+    assert not plain(lambda t: setattr(t, "pre_tokenizer", splitters.Whitespace()))
+    assert not plain(lambda t: setattr(t, "pre_tokenizer", splitters.ByteLevel()))
+    assert plain(lambda t: setattr(t, "pre_tokenizer", splitters.ByteLevel(add_prefix_space=False, use_regex=False)))
+    assert not plain(lambda t: setattr(t, "normalizer", tokenizers.normalizers.NFC()))
+    assert not plain(lambda t: setattr(t, "normalizer", tokenizers.normalizers.Replace("b", "_")))
+    assert not plain(lambda t: t.add_tokens([tokenizers.AddedToken("ab", single_word=True)]))
+    assert not plain(lambda t: setattr(t.model, "dropout", 0.5))
+    assert not merges_alone(tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0})))
+    assert not merges_alone(None)
+
+
 def test_weekdays() -> None:
     # 259 token paths spell four texts; the tokenizer makes four of them.
     model, automaton = load("weekdays-all-tokenizations")
@@ -71,6 +139,13 @@ def test_weekdays() -> None:
 
     sampler = Enumerate(model, automaton, max_tokens=40, tokenization="canonical", canonical=encode)
     members = sampler.members()
+    # The tree's vocabulary is in the order of Gemma's ids, which is that of its merges.
+    by_rank = Enumerate(model, automaton, max_tokens=40, tokenization="canonical")
+    tree = json.loads((FOLDER / "weekdays-all-tokenizations.json").read_text())
+    ids = {text.encode(): number for text, number in zip(tree["token"][1:], tree["token_id"][1:], strict=True)}
+    assert [model.vocabulary.token_bytes(t) for t in range(model.stop)] == sorted(ids, key=ids.__getitem__)
+    assert by_rank.members() == members
+    assert by_rank.statistics.model_calls < 0.3 * sampler.statistics.model_calls  # prefixes are pruned
     assert {automaton.vocabulary.token_bytes(t[0]).decode() for t in members} == words  # type: ignore[union-attr]
     total = math.log(sum(math.exp(p) for p in members.values()))
     for tokens, log_p in members.items():

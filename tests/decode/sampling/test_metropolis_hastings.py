@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -10,7 +11,7 @@ from tokamata.decode.sampling import Masked, MetropolisHastings
 import tokamata
 
 
-@pytest.mark.parametrize("proposal", ["mixed", "uniform", "restart"])
+@pytest.mark.parametrize("proposal", ["mixed", "uniform", "restart", "smc"])
 def test_the_limit_is_the_conditional_law(proposal: str) -> None:
     vocabulary = random_vocabulary(random.Random(3))
     constraint = tokamata.regex("(a|bb)*a")
@@ -19,8 +20,9 @@ def test_the_limit_is_the_conditional_law(proposal: str) -> None:
     sampler = MetropolisHastings(
         model,
         tokamata.compile(constraint, vocabulary),
-        steps=25,
+        steps=8 if proposal == "smc" else 25,
         proposal=proposal,  # type: ignore[arg-type]
+        particles=2,
         max_tokens=5,
         seed=5,
     )
@@ -45,9 +47,34 @@ def test_steps_bring_it_nearer() -> None:
     assert chi_square_p([s.tokens for s in walk.sample(9000)][::30], exact) > 1e-3
 
 
+@pytest.mark.parametrize("proposal", ["mixed", "uniform", "restart", "smc"])
+def test_new_texts_estimate_z(proposal: str) -> None:
+    model, automaton = load("binary5-fewshot")
+    sampler = MetropolisHastings(model, automaton, proposal=proposal, max_tokens=40, seed=2)  # type: ignore[arg-type]
+    assert math.isnan(sampler.statistics.log_z)
+    sampler.sample(40)
+    statistics = sampler.statistics
+    assert 0 < statistics.log_z_error < 0.2
+    assert abs(math.expm1(statistics.log_z - model.log_z)) < 5 * statistics.log_z_error
+    assert statistics.steps > 40 * 7
+
+
+def test_particles_mix_where_single_texts_stay() -> None:
+    model, automaton = load("bv4-eq-bvand-depth1")
+    exact = model.conditional()
+
+    def after(**options: object) -> float:
+        sampler = MetropolisHastings(model, automaton, max_tokens=40, seed=3, **options)  # type: ignore[arg-type]
+        law = weighted_law(sampler.sample(200))
+        return kl(lambda tokens: law.get(tokens, float("-inf")), exact)
+
+    assert after(steps=3, proposal="smc") < 0.2
+    assert after(steps=10) > 0.5
+
+
 def test_wrong_arguments() -> None:
     model, automaton = load("binary5-fewshot")
-    with pytest.raises(ValueError, match="expected proposal"):
+    with pytest.raises(ValueError, match="expected a proposal of"):
         MetropolisHastings(model, automaton, proposal="jump")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected steps >= 0"):
         MetropolisHastings(model, automaton, steps=-1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from oracle.lm_trees import kl, load, weighted_law
 from oracle.random_model import PATTERNS, RandomModel, conditional, random_vocabulary
-from tokamata.decode.sampling import SMC
+from tokamata.decode.sampling import AWRS, SMC
 
 import tokamata
 
@@ -27,6 +27,42 @@ def test_sixteen_particles(twist: str | None) -> None:
     z, error = np.mean([z for z, _ in estimates]), math.sqrt(sum(e**2 for _, e in estimates)) / 20
     assert abs(z - math.exp(model.log_z)) < 3 * error
     assert all(not s.exact for s in samples)
+
+
+@pytest.mark.parametrize("kind", ["plain", "twist", "awrs", "potential"])
+def test_runs_are_unbiased_for_every_text(kind: str) -> None:
+    # The weight that particles bring to a text is its probability on average: with resampling at every turn, with a
+    # twist that is learned from run to run, and with estimated masses.
+    rng = random.Random(7)
+    vocabulary = random_vocabulary(rng)
+    constraint = tokamata.regex("(a|bb)*a")
+    model = RandomModel(len(vocabulary), 5, spread=1.5)
+    exact, log_z = conditional(model, vocabulary, constraint, 4)
+    options = {"max_tokens": 4, "particles": 3, "threshold": 1.0, "seed": 9}
+    automaton = tokamata.compile(constraint, vocabulary)
+    text = {t: b"".join(vocabulary.token_bytes(i) or b"" for i in t).decode() for t in exact}
+    factor = dict.fromkeys(exact, 0.0)
+    sampler: SMC
+    if kind == "awrs":
+        sampler = AWRS(model, automaton, **options)  # type: ignore[arg-type]
+    elif kind == "potential":
+        sampler = SMC(model, automaton, potential=lambda t, _: 0.7 * t.count("b"), **options)  # type: ignore[arg-type]
+        factor = {t: 0.7 * text[t].count("b") for t in exact}
+    else:
+        sampler = SMC(model, automaton, twist="state" if kind == "twist" else None, **options)  # type: ignore[arg-type]
+    runs = 1500
+    brought = {t: np.zeros(runs) for t in exact}
+    for run in range(runs):
+        for particle in sampler._run_particles():
+            if particle.log_weight > -math.inf:
+                brought[particle.tokens][run] += math.exp(particle.log_weight) / 3
+    checked = 0
+    for tokens, log_p in exact.items():
+        mean, error = brought[tokens].mean(), brought[tokens].std() / math.sqrt(runs)
+        if np.count_nonzero(brought[tokens]) > 30:
+            assert abs(mean - math.exp(log_p + log_z + factor[tokens])) < 5 * error, (kind, tokens)
+            checked += 1
+    assert checked >= 5
 
 
 def test_a_twist_makes_weights_even() -> None:
