@@ -465,32 +465,56 @@ void MaskBuilder::Enter(uint32_t node, State q, uint32_t* row) {
     Scan(trie_, node, q, row);
 }
 
-// A sweep in preorder over the subtree of a narrow node; wide nodes in it wait on the stack.
+// A sweep in preorder over the subtree of a node; wide nodes with many tokens, or few of whose children are alive, wait
+// on the stack.
 void MaskBuilder::Scan(const Trie& trie, uint32_t root, State q, uint32_t* row) {
   const Trie::Node* nodes = trie.nodes.data;
+  const uint32_t* order = trie.order.data;
   const uint32_t base = nodes[root].depth, end = nodes[root].end;
-  path_[0] = acceptor_->Row(q);
+  const State** path = path_.data();
+  path[0] = acceptor_->Row(q);
+  size_t num_known = plain_rows_.size();
+  const State** known = plain_rows_.data();
   for (uint32_t n = root + 1; n < end;) {
     const Trie::Node& node = nodes[n];
-    const uint32_t depth = node.depth - base;
-    const State next = path_[depth - 1][node.byte];
+    const uint32_t at = n++, depth = node.depth - base;
+    const State next = path[depth - 1][node.byte];
     if (!next) {
       n = node.end;
       continue;
     }
-    SetTokens(trie, n, row);
-    if (node.end > n + 1) {
-      const bool plain = Plain(next);
-      const State near = plain ? next : Near(next, trie, n);
-      if (node.wide || (!plain && ReadsTexts(near))) {
-        stack_.push_back({n, near});
-        n = node.end;
-        continue;
-      }
-      path_[depth] = acceptor_->Row(near);
+    for (uint32_t i = node.tokens, last = nodes[n].tokens; i < last; ++i) Set(order[i], row);
+    if (!node.wide && next < num_known && known[next]) {  // no matter whether anything is below
+      path[depth] = known[next];
+      continue;
     }
-    ++n;
+    if (node.end == n) continue;
+    const bool plain = Plain(next);
+    const State near = plain ? next : Near(next, trie, at);
+    if ((!plain && ReadsTexts(near)) || (node.wide && Waits(trie, at, near))) {
+      stack_.push_back({at, near});
+      n = node.end;
+      continue;
+    }
+    path[depth] = acceptor_->Row(near);
+    if (!plain) continue;
+    if (near >= num_known) {
+      plain_rows_.resize(num_known = std::max<size_t>(near + 1, num_known * 2));
+      known = plain_rows_.data();
+    }
+    known[near] = path[depth];
   }
+}
+
+// Whether a wide node is better worked off by itself: it may have a factor, or most of its children are dead.
+bool MaskBuilder::Waits(const Trie& trie, uint32_t node, State q) {
+  return trie.CountBelow(node) >= kSomeTokens || Looked(q) || FewAlive(trie, node, q);
+}
+
+// Whether q is dead after most children of a wide node.
+bool MaskBuilder::FewAlive(const Trie& trie, uint32_t node, State q) {
+  const ByteSet& bytes = trie.wides[trie.nodes[node].wide - 1].bytes;
+  return 2 * (bytes & acceptor_->Live(q)).Count() < bytes.Count();
 }
 
 // Works off the wide nodes: by a factor where the state loops, else child by child, live bytes only.
@@ -525,7 +549,7 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
         }
       }
     }
-    if (!trie_.nodes[at.node].wide) {
+    if (!trie_.nodes[at.node].wide || !FewAlive(trie_, at.node, at.state)) {
       Scan(trie_, at.node, at.state, row);
       continue;
     }

@@ -122,6 +122,8 @@ class MaskBuilder {
   void ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M most, F visit);
   void Enter(uint32_t node, State q, uint32_t* row);
   void Scan(const Trie& trie, uint32_t node, State q, uint32_t* row);
+  bool Waits(const Trie& trie, uint32_t node, State q);
+  bool FewAlive(const Trie& trie, uint32_t node, State q);
   void Drain(size_t base, uint32_t* row);
   // Sets the tokens of a suffix trie at and below a node whose characters are low..high and that pass the filter.
   template <class P>
@@ -157,7 +159,8 @@ class MaskBuilder {
   size_t next_model_ = 0;
   bool run_spaced_ = false;       // the row was built as if no token contained a space beyond ASCII
   std::vector<Visit> stack_;
-  std::vector<const State*> path_;  // rows by depth, while scanning
+  std::vector<const State*> path_;        // rows by depth, while scanning
+  std::vector<const State*> plain_rows_;  // by state: rows of plain ones that were scanned
 };
 
 }  // namespace tokamata

@@ -33,18 +33,18 @@ class TablesBuilder {
  private:
   struct Row {  // to be made: a copy of another one, if not kNoIndex, and the tokens of a list
     uint32_t copy;
-    const std::vector<uint32_t>* list;
+    const Owned<uint32_t>* list;
     uint32_t at, count;
   };
 
   TablesSummary& Summary() { return t_.summary[0]; }
   Trie Main() const { return t_.summary[0].trie.View(t_.tries); }
-  uint32_t AddRow(uint32_t copy, const std::vector<uint32_t>& list, uint32_t at, uint32_t count) {
+  uint32_t AddRow(uint32_t copy, const Owned<uint32_t>& list, uint32_t at, uint32_t count) {
     rows_.push_back({copy, &list, at, count});
     return static_cast<uint32_t>(rows_.size() - 1);
   }
-  template <class T>
-  static uint32_t End(const std::vector<T>& array) {
+  template <class T, class A>
+  static uint32_t End(const std::vector<T, A>& array) {
     return static_cast<uint32_t>(array.size());
   }
 

@@ -36,7 +36,7 @@ void SortKeys(std::vector<TrieKey>* keys) {
 
 TrieRecord BuildTrie(std::vector<TrieKey> keys, TrieArrays<Owned>* out) {
   SortKeys(&keys);
-  std::vector<Trie::Node>& nodes = out->nodes;
+  Owned<Trie::Node>& nodes = out->nodes;
   const size_t base = nodes.size();
   TrieRecord r{};
   r.nodes_at = static_cast<uint32_t>(base);

@@ -7,6 +7,7 @@
 
 #include "automata/csrc/byte_set.h"
 #include "automata/csrc/fst.h"
+#include "tokenizer_fst/csrc/large_pages.h"
 
 namespace tokamata {
 
@@ -77,7 +78,7 @@ struct TrieArrays {
   Array<uint32_t> wide_children;
 };
 template <class T>
-using Owned = std::vector<T>;
+using Owned = LargeVector<T>;
 template <class T>
 using Stored = Span<const T>;
 

@@ -9,14 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "tokenizer_fst/csrc/large_pages.h"
+
 namespace tokamata {
 
 class Factoring;
 
 // Collects tokens in id order; Vocabulary::Make takes it over.
 struct TokenTable {
-  std::string bytes;                   // all tokens, one after another
-  std::vector<uint32_t> offsets{0};    // token t is bytes[offsets[t], offsets[t + 1])
+  LargeString bytes;                   // all tokens, one after another
+  LargeVector<uint32_t> offsets{0};    // token t is bytes[offsets[t], offsets[t + 1])
   std::vector<uint64_t> special;       // bit t: token t is never produced by text
 
   uint32_t Size() const { return static_cast<uint32_t>(offsets.size() - 1); }
