@@ -19,8 +19,9 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
     """The texts of a grammar in Lark's notation, or None where :func:`.lark_source.read_lark` has to read it.
 
     That is so for whatever is wrong with a grammar, for what this project adds to the notation, for rules that are
-    imported, overridden, extended or declared, for named groups, and for rare forms of literals. All else is read natively, into the same
-    terminals, rules and productions. The report is made of what ``read_lark`` finds, when it is read.
+    imported, overridden, extended or declared, for named groups, and for rare forms of literals. All else is read
+    natively, into the same terminals, rules and productions. The report is made of what ``read_lark`` finds, when it is
+    read.
     """
     if "(?P<" in text:  # captures have to be refused, with the place
         return None

@@ -11,6 +11,7 @@ from .dynamic import DynamicConstraint
 from .free_text import checked_phrases, free_text, text_before
 from .regex import regex
 from .sequence import optional, sequence
+from .text_token import text_token
 
 _BETWEEN = r"[ \t\r\n]{0,4}"
 
@@ -27,10 +28,16 @@ class Reasoned(NamedTuple):
 class ReasoningConstraint(Constraint):
     """Free text up to a phrase, then an answer; see :func:`reasoning`."""
 
-    __slots__ = ("_begin", "_end", "_required", "then")
+    __slots__ = ("_begin", "_end", "_max_length", "_required", "then")
 
     def __init__(
-        self, whole: Constraint, begin: Constraint | Text, end: Constraint | Text, then: Constraint, required: bool
+        self,
+        whole: Constraint,
+        begin: Constraint | Text,
+        end: Constraint | Text,
+        then: Constraint,
+        required: bool,
+        max_length: int | None = None,
     ) -> None:
         """Keep the parts for parsing; use :func:`tokamata.reasoning`."""
         super().__init__(
@@ -44,6 +51,7 @@ class ReasoningConstraint(Constraint):
         self._begin = begin
         self._end = end
         self._required = required
+        self._max_length = max_length
         self.then = then
 
     def parse(self, text: Text) -> Reasoned:
@@ -51,18 +59,21 @@ class ReasoningConstraint(Constraint):
 
         The answer is what ``then.parse`` returns where it has such a method, else a str. White space between them
         belongs to neither. Special tokens may stand as their names or, in bytes, as their markers. Raises
-        ConstraintError for a text that is no member.
+        ConstraintError for a text that is no member; how many tokens wrote it (``max_tokens``) a text does not tell.
         """
         data = to_bytes(text)
         marked = SPECIAL in data
         begin, end = _written(self._begin, marked), _written(self._end, marked)
         if data.startswith(begin):
             thoughts, found, rest = data[len(begin) :].partition(end)
-            if found and SPECIAL not in thoughts:
+            if found and SPECIAL not in thoughts and self._fits(thoughts.decode("utf-8", "replace")):
                 return Reasoned(thoughts.decode(), self._answer(rest, text))
         elif not self._required:
             return Reasoned(None, self._answer(data, text, space=0))
         raise self._no_member(text, f"the reasoning that ends with {end.decode('utf-8', 'backslashreplace')!r}")
+
+    def _fits(self, thoughts: str) -> bool:
+        return self._max_length is None or len(thoughts) <= self._max_length
 
     def _answer(self, rest: bytes, text: Text, space: int = 4) -> Any:
         """What ``then`` makes of the rest, without as much of the space before it as can be left out."""
@@ -86,6 +97,8 @@ def reasoning(
     begin: Constraint | Text = "<think>",
     end: Constraint | Text = "</think>",
     required: bool = True,
+    max_length: int | None = None,
+    max_tokens: int | None = None,
 ) -> ReasoningConstraint:
     """Free text up to ``end``, then up to four characters of white space and a text of ``then``.
 
@@ -95,6 +108,10 @@ def reasoning(
             do. A text or a special token (:func:`tokamata.special_token`).
         end: what ends the reasoning where it occurs first; a text or a special token.
         required: False: the answer may come at once, without ``begin``.
+        max_length: the most characters between ``begin`` and ``end``; where they are used up, ``end`` follows.
+        max_tokens: the most tokens between them, where ``end`` is a special token. A phrase of text has no tokens of
+            its own: one token may hold its end and what comes before or behind, so that is an UnsupportedError. For
+            reasoning and answer together there is ``start(max_tokens=...)``.
 
     Raises:
         ConstraintError: an empty ``end``; ``required=False`` without a ``begin``, which would leave open what is
@@ -108,13 +125,36 @@ def reasoning(
         )
     if not required and not isinstance(begin, Constraint) and not begin:
         raise ConstraintError("reasoning: required=False needs a begin, by which reasoning is told from an answer")
+    thought = sequence(begin, _thoughts(end, max_length, max_tokens), end, regex(_BETWEEN))
+    whole = (thought if required else optional(thought)) + then
+    return ReasoningConstraint(whole, begin, end, then, required, max_length)
+
+
+def _thoughts(end: Constraint | Text, max_length: int | None, max_tokens: int | None) -> Constraint:
+    """The free text before ``end``."""
+    for name, bound in (("max_length", max_length), ("max_tokens", max_tokens)):
+        if bound is not None and bound < 0:
+            raise ValueError(f"reasoning: expected {name} >= 0 or None, got {bound}")
+    if max_tokens is not None:
+        if max_length is not None:
+            raise ValueError("reasoning: expected max_length or max_tokens, got both; pass one of them")
+        if not isinstance(end, Constraint):
+            raise UnsupportedError(
+                f"reasoning: max_tokens={max_tokens} needs an end that is a token of its own, got the text {end!r}, "
+                "which tokens may share with what stands around it; pass end=tokamata.special_token(...) where the "
+                "model has one, else max_length"
+            )
+        return text_token().repeat(0, max_tokens)
     if isinstance(end, Constraint):
-        thoughts = free_text()
-    else:
-        (phrase,) = checked_phrases("reasoning", end)
-        thoughts = text_before(phrase, [phrase])
-    thought = sequence(begin, thoughts, end, regex(_BETWEEN))
-    return ReasoningConstraint((thought if required else optional(thought)) + then, begin, end, then, required)
+        return free_text() if max_length is None else _characters(max_length)
+    (phrase,) = checked_phrases("reasoning", end)
+    thoughts = text_before(phrase, [phrase])
+    # Minimal, so that every state is known to lead on: nothing has to be searched beside the counter.
+    return thoughts if max_length is None else thoughts.minimize() & _characters(max_length)
+
+
+def _characters(most: int) -> Constraint:
+    return regex(r"(?s:.)").repeat(0, most)
 
 
 def _written(phrase: Constraint | Text, marked: bool) -> bytes:

@@ -95,8 +95,8 @@ def _compiled(pattern: str, syntax: Syntax, flags: str, max_depth: int, limits: 
     elif syntax == "ecma" and _NAMED_ECMA.search(pattern):
         made._parts = CaptureParts.unknown(
             made._native,
-            f"regex: captures of the ECMAScript pattern {pattern[:60]!r}, whose repetitions forget what they read before; "
-            "write it in Python's syntax, (?P<name>...), or use tokamata.capture",
+            f"regex: captures of the ECMAScript pattern {pattern[:60]!r}, whose repetitions forget what they read "
+            "before; write it in Python's syntax, (?P<name>...), or use tokamata.capture",
         )
     return made
 

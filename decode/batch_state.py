@@ -12,19 +12,23 @@ import numpy.typing as npt
 
 from .._core import DecodeState, Workers
 from ..automata.errors import ConstraintError, LimitError, TokenRejected
+from .dynamic_state import DynamicState
 
 if TYPE_CHECKING:
     import torch
 
 _MOST_THREADS = 8  # of the default; more seldom help: masks are bound by memory
+State = DecodeState | DynamicState
 _ERRORS: tuple[type[Exception], ...] = (TokenRejected, LimitError, ConstraintError, MemoryError, RuntimeError)
+_CAUGHT = (TokenRejected, LimitError, ConstraintError)  # of rows that ask Python
 
 
 class BatchState:
     """Decoding states side by side: one row of a batch each, over any constraints and vocabularies.
 
     Rows join and leave at any time; a row without a state (None) is unconstrained. Masks are filled by native threads
-    without the GIL. What goes wrong in a row stays there: it is noted in `errors`, and the others go on.
+    without the GIL; rows of dynamic automata, which ask Python, come after them one by one. What goes wrong in a row
+    stays there: it is noted in `errors`, and the others go on.
 
     No row of masks is ever all zero, so no softmax sees minus infinity alone. A state that is not finished always
     allows some token: a mask never leads into a dead end. A row whose state is finished, or whose mask cannot be
@@ -33,7 +37,7 @@ class BatchState:
     The states are the batch's while they are in it: use them from one thread at a time, and none in two rows.
 
     Args:
-        states: one DecodeState, or None, for each row.
+        states: one DecodeState or DynamicState, or None, for each row.
         threads: native threads, the calling one included. None: one for each processor, at most 8.
 
     Raises:
@@ -41,16 +45,18 @@ class BatchState:
         ValueError: one state in two rows, threads < 1.
     """
 
-    __slots__ = ("_errors", "_states", "_words", "_workers")
+    __slots__ = ("_dynamic", "_errors", "_native", "_states", "_words", "_workers")
 
-    def __init__(self, states: Iterable[DecodeState | None] = (), threads: int | None = None) -> None:
+    def __init__(self, states: Iterable[State | None] = (), threads: int | None = None) -> None:
         """Keep the states; threads start with the first call that needs them."""
         count = default_threads() if threads is None else operator.index(threads)
         if count < 1:
             raise ValueError(f"BatchState: expected threads >= 1, got {threads}")
-        self._states: list[DecodeState | None] = []
+        self._states: list[State | None] = []
         self._errors: dict[int, Exception] = {}
         self._words: int | None = None
+        self._native: list[DecodeState | None] = []  # this and what follows: by _arranged
+        self._dynamic: list[tuple[int, DynamicState]] = []
         self._workers = Workers(count)
         seen: set[int] = set()
         for state in states:
@@ -60,7 +66,7 @@ class BatchState:
 
     # -------------------------------------------------------------------------------------------- rows
 
-    def join(self, state: DecodeState) -> int:
+    def join(self, state: State) -> int:
         """Put a state into the first row that has none, or a new one behind all others; return the row."""
         row = next((i for i, s in enumerate(self._states) if s is None), len(self._states))
         if row == len(self._states):
@@ -68,7 +74,7 @@ class BatchState:
         self[row] = state
         return row
 
-    def leave(self, row: int) -> DecodeState | None:
+    def leave(self, row: int) -> State | None:
         """Take the state out of a row and return it; the row stays, unconstrained, and its error is forgotten."""
         row = self._row(row)
         state, self._states[row] = self._states[row], None
@@ -83,7 +89,7 @@ class BatchState:
         """
         rows = [self._row(r) for r in rows]
         seen: set[int] = set()
-        states: list[DecodeState | None] = []
+        states: list[State | None] = []
         for r in rows:
             state = self._states[r]
             states.append(state.copy() if state is not None and r in seen else state)
@@ -92,7 +98,7 @@ class BatchState:
         self._states = states
         self._words = None
 
-    def __setitem__(self, row: int, state: DecodeState | None) -> None:
+    def __setitem__(self, row: int, state: State | None) -> None:
         """Put another state into a row; its error is forgotten."""
         row = self._row(row)
         if state is not self._states[row]:
@@ -101,7 +107,7 @@ class BatchState:
         self._errors.pop(row, None)
         self._words = None
 
-    def __getitem__(self, row: int) -> DecodeState | None:
+    def __getitem__(self, row: int) -> State | None:
         """Return the state of a row."""
         return self._states[self._row(row)]
 
@@ -109,7 +115,7 @@ class BatchState:
         """Return the number of rows, those without a state included."""
         return len(self._states)
 
-    def __iter__(self) -> Iterator[DecodeState | None]:
+    def __iter__(self) -> Iterator[State | None]:
         """Iterate over the states by row."""
         return iter(list(self._states))
 
@@ -118,9 +124,7 @@ class BatchState:
     @property
     def words(self) -> int:
         """int32 words of the widest mask."""
-        if self._words is None:
-            self._words = max((s.words for s in self._states if s is not None), default=0)
-        return self._words
+        return self._arranged() if self._words is None else self._words
 
     @property
     def errors(self) -> dict[int, Exception]:
@@ -153,7 +157,17 @@ class BatchState:
             ValueError: another dtype, shape or layout. Never for what happens in a row: see `errors`.
         """
         array = self._array(out)
-        self._note(self._workers.fill_masks(self._states, array))
+        self._note(self._workers.fill_masks(self._native, array))
+        for row, state in self._dynamic:
+            array[row] = 0
+            if not state.is_finished:
+                try:
+                    state.fill_mask(array[row, : state.words])
+                    continue
+                except _CAUGHT as error:
+                    self._errors.setdefault(row, error)
+            for token in state.eos_token_ids:
+                array.view(np.uint32)[row, token // 32] |= np.uint32(1 << token % 32)
 
     def advance(self, token_ids: Sequence[int] | npt.NDArray[np.integer[Any]] | torch.Tensor) -> npt.NDArray[np.bool_]:
         """Append a token to each row; return which rows took theirs, bool [rows].
@@ -174,10 +188,19 @@ class BatchState:
                 "pass -1 for rows without one"
             )
         taken = np.ones(len(ids), np.bool_)
-        refused = self._workers.advance(self._states, ids)
+        if self._words is None:
+            self._arranged()
+        refused = self._workers.advance(self._native, ids)
         if refused:
             self._note(refused)
             taken[[row for row, _, _ in refused]] = False
+        for row, state in self._dynamic:
+            if ids[row] >= 0 and not state.is_finished:
+                try:
+                    state.advance(int(ids[row]))
+                except _CAUGHT as error:
+                    self._errors.setdefault(row, error)
+                    taken[row] = False
         return taken
 
     def rollback(self, counts: int | Sequence[int] | npt.NDArray[np.integer[Any]]) -> None:
@@ -201,18 +224,25 @@ class BatchState:
 
     # -------------------------------------------------------------------------------------------- helpers
 
+    def _arranged(self) -> int:
+        """Tell rows that native threads serve from those that ask Python; return the words of the widest mask."""
+        self._native = [s if isinstance(s, DecodeState) else None for s in self._states]
+        self._dynamic = [(i, s) for i, s in enumerate(self._states) if isinstance(s, DynamicState)]
+        self._words = max((s.words for s in self._states if s is not None), default=0)
+        return self._words
+
     def _row(self, row: int) -> int:
         row = operator.index(row)
         if not 0 <= row < len(self._states):
             raise IndexError(f"BatchState: expected 0 <= row < {len(self._states)}, got {row}")
         return row
 
-    def _check(self, state: DecodeState | None, seen: set[int] | None = None) -> None:
+    def _check(self, state: State | None, seen: set[int] | None = None) -> None:
         if state is None:
             return
-        if not isinstance(state, DecodeState):
+        if not isinstance(state, (DecodeState, DynamicState)):
             raise TypeError(
-                f"BatchState: expected a DecodeState or None, got {type(state).__name__}; "
+                f"BatchState: expected a DecodeState, a DynamicState or None, got {type(state).__name__}; "
                 "make one with automaton.start()"
             )
         if any(s is state for s in self._states) if seen is None else id(state) in seen:

@@ -213,6 +213,16 @@ class DynamicState:
         return len(self._history) - 1
 
     @property
+    def words(self) -> int:
+        """int32 words of a mask: ceil(V / 32)."""
+        return self._automaton.words
+
+    @property
+    def eos_token_ids(self) -> tuple[int, ...]:
+        """The tokens that end a text."""
+        return tuple(self._automaton.vocabulary.eos_token_ids)
+
+    @property
     def tokens_left(self) -> None:
         """None: there are no budgets."""
         return None

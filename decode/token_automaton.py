@@ -147,7 +147,8 @@ class TokenAutomaton:
         """Write the constraint's character automaton A as an OpenFst file (const, unweighted, byte b as label b).
 
         OpenFst opens it; :func:`load` combines it with a vocabulary again. A section behind the FST, which OpenFst does
-        not read, keeps the constraint's source and report and a checksum, not its named parts. The file appears whole or not at all. Raises
+        not read, keeps the constraint's source and report and a checksum, not its named parts. The file appears whole
+        or not at all. Raises
         LimitError when A has more than ``max_states`` states.
         """
         about = {

@@ -9,6 +9,7 @@ namespace {
 constexpr size_t kMostPairs = 600;  // of expressions in one search
 constexpr int kMostFailures = 8;    // searches in vain, after which no more are made
 constexpr int kMostPrefixes = 6;      // bytes, rules and unions before what is bounded
+constexpr int kMostVisited = 1000;    // expressions that are looked at for bounds
 constexpr int64_t kFar = int64_t{1} << 40;
 
 uint64_t Key(Expr a, Expr b) { return uint64_t{a} << 32 | b; }
@@ -180,15 +181,22 @@ bool BoundedParts::HasMember(Expressions* pool, Expr e) {
   return false;
 }
 
+Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length) {
+  visited_ = 0;
+  return WithoutBounds(pool, e, length, 0);
+}
+
 Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length, int depth) {
-  if (depth > kMostPrefixes) return e;
+  if (depth > kMostPrefixes || ++visited_ > kMostVisited) return e;
   const bool concat = pool->Kind(e) == ExprKind::kConcat;
   Expr head = concat ? pool->Head(e) : e;
   const Expr rest = concat ? pool->Tail(e) : kEpsilonExpr;
   if (pool->Kind(head) == ExprKind::kCall) head = pool->Expand(head);
-  if (!pool->MayBeEmpty(head) && !(concat && pool->Kind(head) == ExprKind::kBytes && pool->MayBeEmpty(rest))) return e;
+  const ExprKind kind = pool->Kind(head);
+  const bool hidden = look_into_rules && (kind == ExprKind::kCall || kind == ExprKind::kConcat || kind == ExprKind::kUnion);
+  if (!hidden && !pool->MayBeEmpty(head) && !(concat && pool->Kind(head) == ExprKind::kBytes && pool->MayBeEmpty(rest))) return e;
   if (pool->Kind(head) == ExprKind::kBytes) return pool->Concat(head, WithoutBounds(pool, rest, length, depth + 1));
-  if (pool->Kind(head) == ExprKind::kConcat) {  // an expanded rule
+  if (kind == ExprKind::kConcat || kind == ExprKind::kCall) {  // an expanded rule
     const Expr less = WithoutBounds(pool, pool->Concat(head, rest), length, depth + 1);
     return less == pool->Concat(head, rest) ? e : less;
   }

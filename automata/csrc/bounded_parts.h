@@ -25,7 +25,9 @@ class BoundedParts {
   // x·rest for e = (x & c{low,high})·rest, where low says nothing and both allow the same texts of up to `length` bytes:
   // such a text has no more characters than bytes, and if it ends inside of x, high has room for the rest of a member.
   // The same for members of a union, in rules and behind a few bytes; e where there is nothing of the kind.
-  Expr WithoutBounds(Expressions* pool, Expr e, uint32_t length, int depth = 0);
+  Expr WithoutBounds(Expressions* pool, Expr e, uint32_t length);
+  // Whether what rules stand for may have bounds that the expressions calling them do not show.
+  bool look_into_rules = false;
 
   // Bytes of a shortest member; a very large number where the structure does not tell.
   int64_t Least(const Expressions& pool, Expr e) { return DistanceOf(pool, e).least; }
@@ -33,6 +35,7 @@ class BoundedParts {
   bool HasMember(Expressions* pool, Expr e);
 
  private:
+  Expr WithoutBounds(Expressions* pool, Expr e, uint32_t length, int depth);
   Expr WithoutBound(Expressions* pool, Expr e, uint32_t length);
   int64_t MostToEnd(Expressions* pool, Expr x, Expr star);
   int64_t Search(Expressions* pool, Expr x, Expr star);
@@ -48,6 +51,7 @@ class BoundedParts {
   std::unordered_map<uint64_t, bool> part_;
   std::unordered_map<Expr, Distance> distances_;
   int searches_failed_ = 0;
+  int visited_ = 0;  // by one call of WithoutBounds
 };
 
 }  // namespace tokamata

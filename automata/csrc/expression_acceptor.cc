@@ -226,8 +226,9 @@ DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
 
 DelayedAcceptor::State ExpressionAcceptor::Unbounded(State q, uint32_t length) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  if (!pool_->MayBeEmpty(Source(q))) return q;
-  return StateOf(pool_->Parts().WithoutBounds(pool_.get(), Source(q), length));
+  const Expr e = Source(q);
+  if (!pool_->MayBeEmpty(e) && !pool_->Parts().look_into_rules) return q;
+  return StateOf(pool_->Parts().WithoutBounds(pool_.get(), e, length));
 }
 
 bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) {

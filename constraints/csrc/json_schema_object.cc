@@ -128,11 +128,17 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
     for (KeyId key : p.mentioned) texts.push_back(sets_.KeyText(key));
     const auto unnamed = [&](StringStyle style) {
       JsonStrings& strings = cases_.StringsOf(style);
-      Expr all = IsYaml() ? strings.Length(0, options_.max_key) : strings.Any();
+      // A character takes ten characters at most between double quotes, two between single ones.
+      const uint32_t times = style == StringStyle::kYamlPlain ? 10 : style == StringStyle::kYamlSingle ? 5 : 1;
+      Expr all = IsYaml() ? strings.Length(0, options_.max_key * times) : strings.Any();
       if (!texts.empty()) all = pool_->Difference(all, strings.Choice(texts));
       for (const Demand& n : p.names) {
         const Expr names = cases_.StringOf(cases_.SetOf(n.a), style);
-        if (names != strings.Any()) all = pool_->Intersect(all, names);
+        if (names == strings.Any()) continue;
+        const bool lengths = pool_->Kind(all) == ExprKind::kRepeat && pool_->Kind(names) == ExprKind::kRepeat &&
+                             pool_->Body(all) == pool_->Body(names);
+        all = lengths ? strings.Length(std::max(pool_->Low(all), pool_->Low(names)), std::min(pool_->High(all), pool_->High(names)))
+                      : pool_->Intersect(all, names);
       }
       return all;
     };

@@ -1,5 +1,7 @@
 #include "constraints/csrc/json_schema_rules.h"
 
+#include "automata/csrc/bounded_parts.h"
+
 #include <algorithm>
 
 #include "constraints/csrc/regex.h"
@@ -33,7 +35,10 @@ JsonSchemaRules::JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocume
                                  const JsonSchemaOptions& options)
     : pool_(pool), documents_(std::move(documents)), options_(options), sets_(documents_.get()),
       cases_(pool, documents_.get(), &options_, &sets_, [this](SetId set, JsonType type) { return Ask(set, type); }) {
-  if (IsYaml()) return;
+  if (IsYaml()) {
+    pool->Parts().look_into_rules = true;  // keys that the schema does not name are bounded
+    return;
+  }
   Expr space = kEmpty;
   switch (options_.whitespace) {
     case JsonWhitespace::kFlexible: {

@@ -181,7 +181,7 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
 
 // A state like one without bounds, but for the few longest tokens.
 bool MaskBuilder::BuildUnbounded(State q, uint32_t* row) {
-  constexpr uint32_t kShort[] = {24, 32, 48}, kLong = 64;
+  constexpr uint32_t kShort[] = {24, 32, 48}, kLong[] = {64, 80, 96, 112, 128};
   constexpr ptrdiff_t kFewLong = 500;
   State model = q;
   uint32_t length = 0;
@@ -192,12 +192,17 @@ bool MaskBuilder::BuildUnbounded(State q, uint32_t* row) {
     model = acceptor_->Unbounded(q, length);
   }
   if (model == q) return false;
-  if (acceptor_->Unbounded(q, kLong) == model) length = kLong;  // fewer tokens are longer
+  for (const uint32_t l : kLong) {  // fewer tokens are longer
+    if (!vocabulary_->LongerThan(length).first || acceptor_->Unbounded(q, l) != model) break;
+    length = l;
+  }
   BuildModel(model, row, 0);
   base_ = nullptr;
   const auto [longer, end] = vocabulary_->LongerThan(length);
-  for (const uint32_t* id = longer; id != end; ++id)
-    if (!acceptor_->Run(q, vocabulary_->Token(*id))) row[*id >> 5] &= ~(1u << (*id & 31));
+  for (const uint32_t* id = longer; id != end; ++id) {
+    const uint32_t bit = 1u << (*id & 31);
+    if ((row[*id >> 5] & bit) && !acceptor_->Run(q, vocabulary_->Token(*id))) row[*id >> 5] &= ~bit;
+  }
   return true;
 }
 

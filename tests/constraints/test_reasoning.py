@@ -87,3 +87,55 @@ def test_named_parts_of_the_answer() -> None:
 def test_callbacks_are_refused() -> None:
     with pytest.raises(UnsupportedError, match=r"^reasoning: parse has to know the members of `then`"):
         reasoning(tokamata.dynamic(lambda text: "x"))
+
+
+def test_bounded_length_on_all_short_texts() -> None:
+    """The bound counts the characters before the end phrase, and nothing else."""
+    for end, bound in itertools.product(["ab", "aba", "é"], [0, 1, 3]):
+        made = reasoning("1", begin="", end=end, max_length=bound)
+        for n in range(8):
+            for letters in itertools.product("abé1", repeat=n) if n < 6 else itertools.product("ab", repeat=n):
+                text = "".join(letters) + "1"
+                thoughts, found, rest = text.partition(end)
+                expected = bool(found) and rest == "1" and len(thoughts) <= bound
+                assert made.accepts(text) == expected, (end, bound, text)
+                if expected:
+                    assert made.parse(text) == Reasoned(thoughts, "1")
+                elif found and rest == "1":
+                    with pytest.raises(ConstraintError, match="which is no member"):
+                        made.parse(text)
+
+
+def test_where_the_bound_is_reached_the_end_follows() -> None:
+    vocabulary = tokamata.Vocabulary(
+        [None, None, None, *(bytes([b]) for b in range(256)), b"abc", b"</"],
+        eos_token_ids=[0],
+        special_tokens={"[THINK]": 1, "[/THINK]": 2},
+    )
+    state = tokamata.compile(reasoning("x", max_length=4), vocabulary).start()
+    for token in [*(3 + b for b in b"<think>a"), 259]:
+        state.advance(token)
+    assert state.forced_bytes() == b"</think>"
+    assert state.allows(260)
+
+    end = tokamata.special_token("[/THINK]")
+    for bounds, letters in (({"max_tokens": 2}, 4), ({"max_length": 6}, 6)):
+        state = tokamata.compile(reasoning("x", begin="", end=end, **bounds), vocabulary).start()
+        state.advance(259)
+        assert state.allows(259)
+        state.advance(3 + ord("a") if letters == 4 else 259)
+        assert not state.allows(3 + ord("a"))
+        assert state.forced_tokens() == [2]
+        state.advance(2)
+        assert state.validate([3 + ord("\n"), 3 + ord("x"), 0]) == 3
+        # The tokens before the end are counted, not their characters.
+        assert reasoning("x", begin="", end=end).parse("abcabc[/THINK]x").answer == "x"
+
+
+def test_bounds_that_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="max_tokens=5 needs an end that is a token of its own, got the text"):
+        reasoning("x", max_tokens=5)
+    with pytest.raises(ValueError, match="expected max_length or max_tokens, got both"):
+        reasoning("x", max_tokens=5, max_length=5)
+    with pytest.raises(ValueError, match="expected max_length >= 0 or None, got -1"):
+        reasoning("x", max_length=-1)

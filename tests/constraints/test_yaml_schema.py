@@ -366,7 +366,7 @@ def test_values_of_two_schemas() -> None:
 def test_report_and_options() -> None:
     entries = {(e.subject, e.status): e.detail for e in tokamata.yaml_schema(TREE, max_depth=3).report}
     assert "max_depth=3" in entries["max_depth", "enforced"]
-    assert "100 characters" in entries["max_key", "narrowed"]
+    assert "1000 characters, 500 in single and 100 in double quotes" in entries["max_key", "narrowed"]
     with pytest.raises(ValueError, match='expected sequences "any", "indented" or "flush", got \'block\''):
         tokamata.yaml_schema(True, sequences="block")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected 0 <= max_depth <= 1000, got -1"):
@@ -388,5 +388,13 @@ def test_long_keys() -> None:
     accents = tokamata.yaml_schema({"type": "object", "required": ["\u00e9" * 150]})
     assert accents.accepts(f"{chr(233) * 150}: 1")
     assert not accents.accepts('"' + "\\xe9" * 150 + '": 1')
-    assert tokamata.yaml_schema(True).accepts(f"{'k' * 100}: 1")
-    assert not tokamata.yaml_schema(True).accepts(f"{'k' * 101}: 1")
+    anything = tokamata.yaml_schema(True)
+    for quote, most in (("", 1000), ("'", 500), ('"', 100)):
+        longest = f"{quote}{'k' * most}{quote}"
+        assert anything.accepts(f"{longest}: 1")
+        assert read(f"{longest}: 1".encode()) == {"k" * most: 1}
+        assert not anything.accepts(f"{quote}k{longest[len(quote) :]}: 1")
+    for escaped in ("''" * 500, "\\U0001F600" * 100):  # the most that are written for a character
+        quote = "'" if escaped[0] == "'" else '"'
+        assert anything.accepts(f"{quote}{escaped}{quote}: 1")
+        assert len(read(f"{quote}{escaped}{quote}: 1".encode()).popitem()[0]) in (100, 500)

@@ -154,7 +154,7 @@ def test_misuse_is_told() -> None:
     batch = BatchState([state, None])
     with pytest.raises(ValueError, match="one state cannot be in two rows"):
         batch[1] = state
-    with pytest.raises(TypeError, match=r"expected a DecodeState or None, got TokenAutomaton"):
+    with pytest.raises(TypeError, match=r"expected a DecodeState, a DynamicState or None, got TokenAutomaton"):
         BatchState([WORD])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="expected threads >= 1, got 0"):
         BatchState([], 0)
@@ -246,3 +246,44 @@ def test_host_masks() -> None:
             masks.apply(torch.zeros(2, width))
     with pytest.raises(ValueError, match="logits of width 100 are narrower"), HostMasks(batch, "cpu", 100) as masks:
         masks.begin()
+
+
+def test_rows_that_ask_callbacks() -> None:
+    """Beside native rows, with the masks and steps of the states alone; what a callback raises stays in its row."""
+
+    def word(text: str) -> tokamata.Constraint:
+        if text.startswith("b"):
+            raise KeyError(text)
+        return tokamata.regex("[ab]{2}")
+
+    dynamic = tokamata.compile(tokamata.regex("[abc]") + "=" + tokamata.dynamic(word), VOCABULARY)
+    alone = [dynamic.start(), WORD.start(), dynamic.start()]
+    batch = BatchState([alone[0].copy(), WORD.start(), None])
+    assert batch.join(alone[2].copy()) == 2
+    out = batch.masks()
+    for texts in ("aac", "=a=", "bab", "aba"):
+        batch.fill_masks(out)
+        for row, state, letter in zip(out, alone, texts, strict=True):
+            assert (row == state.mask()).all()
+            state.advance(ord(letter))
+        assert batch.advance([*map(ord, texts)]).all()
+    assert batch.advance([ord("a"), -1, -1]).tolist() == [False, True, True]
+    assert isinstance(batch.errors[0], tokamata.TokenRejected)
+    batch.rollback([2, 0, 1])
+    alone[2].rollback(1)
+    assert batch.advance([-1, EOS, ord("b")]).all()
+    assert batch.advance([-1, -1, EOS]).all()
+    assert batch.finished.tolist() == [False, True, True]
+    batch.fill_masks(out)
+    assert [allowed(row) for row in out[1:]] == [[EOS], [EOS]]
+
+    batch = BatchState([dynamic.start(), WORD.start()])
+    assert batch.advance([ord("a"), ord("a")]).all()
+    batch.rollback([1, 0])
+    assert batch.advance([ord("b"), -1]).all()
+    batch.fill_masks(out := batch.masks())  # the callback is asked behind "b="
+    assert "KeyError" in str(batch.errors[0])
+    assert allowed(out[0]) == [EOS]
+    assert (out[1] == batch[1].mask()).all()
+    batch.reorder([1, 1, 0])
+    assert [type(state).__name__ for state in batch] == ["DecodeState", "DecodeState", "DynamicState"]
