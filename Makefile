@@ -3,7 +3,7 @@
 #   make demo       the demo on a real model                  make lint    ruff check and ruff format --check
 #   make test-all   the slow tests too                        make bench   measurements beside installed peers
 #   make wheel      dist/*.whl                                make clean   remove build outputs (keeps .venv)
-#   make engines   the adapter for SGLang against SGLang's own classes
+#   make engines   the adapters for SGLang and ONNX Runtime GenAI against their own classes
 #   make asan       fuzz the native core under AddressSanitizer and UBSan       make tsan   threads under ThreadSanitizer
 # Settings: PYTHON=python3.12  VENV=.venv  CXX=clang++  TORCH=torch==2.13.0  PYTEST_ARGS='-k regex'  MODEL=folder
 #           SECONDS_EACH=10 SEED=1 of each driver of asan and tsan
@@ -65,8 +65,11 @@ test-all: build
 # SGLang's interface classes, without the accelerator packages that SGLang itself asks for.
 SGLANG := sglang==0.5.23
 SGLANG_NEEDS := aiohttp IPython msgspec orjson partial_json_parser pybase64 pyzmq
+# ONNX Runtime GenAI, and what makes a model for it.
+ONNX_GENAI := onnxruntime-genai==0.18.0
 engines: build
 	$(BIN)/python -m pip install -q $(SGLANG_NEEDS)
+	$(BIN)/python -m pip install -q '$(ONNX_GENAI); python_version >= "3.11"' onnx
 	$(BIN)/python -m pip install -q --no-deps '$(SGLANG)'
 	$(BIN)/python -m pytest tests/decode/engines
 
