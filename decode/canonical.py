@@ -1,9 +1,10 @@
 """Canonical tokenizations: only the tokens that the tokenizer itself would write for the text, exactly.
 
-A byte-pair encoder applies its merges in the order of their ranks, so a sequence of tokens is what it writes for its
-text exactly when every two neighbours are (Vieira et al., "Language models over canonical byte-pair encodings", 2025):
-no merge across their boundary comes before the merges that hide one of its sides. Masks must also look ahead: a token
-is of no use where everything that the constraint allows next would have merged with it.
+A pretokenizer cuts a text into pieces, and a byte-pair encoder writes each by applying its merges in the order of their
+ranks. Within a piece a sequence of tokens is what it writes exactly when every two neighbours are (Vieira et al.,
+"Language models over canonical byte-pair encodings", 2025). Where a text is cut can depend on what follows, so a
+position keeps the guesses about its last cuts that may still come true. Masks also look ahead: a token is of no use
+where everything that the constraint allows next would have merged with it, or have been cut otherwise.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import json
 import operator
 import os
+import sys
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,55 +21,65 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core import device_tables as _device_tables
-from .._core import token_table as _token_table
-from ..automata.errors import ConstraintError, LimitError, TokenRejected, UnsupportedError, VocabularyError
+from .._core import BytePairs as _NativePairs
+from .._core import CanonicalAutomaton as _NativeAutomaton
+from .._core import CanonicalState as _NativeState
+from .._core import CanonicalTokens as _NativeTokens
+from ..automata.errors import ConstraintError, UnsupportedError, VocabularyError
+from ..constraints import Constraint, choice, regex
+from ..tokenizer_fst import Vocabulary
+from .pretokenizer import Pretokenizer
 from .token_automaton import TokenAutomaton
 
 Bits = npt.NDArray[np.bool_]
-_NEVER = 2**31 - 1  # the rank at which a whole token is merged further
 
 
 class BytePairs:
-    """The merges of a byte-pair encoder without a pretokenizer.
+    """A byte-pair encoder: its merges, and the pretokenizer that cuts texts into the pieces they stay inside of.
 
     Args:
         size: tokens of the vocabulary.
         merges: pairs (left id, right id) with the id of what they become, in the order of their ranks.
-        units: ids that no merge makes: the single bytes, or characters. All other ids that no merge makes are special.
-
-    Raises:
-        UnsupportedError: a merge comes before one that makes its parts, so that ranks do not rise along derivations.
+        units: ids that texts are made of before any merge: the single bytes, or characters.
+        pretokenizer: None: texts are one piece.
+        whole_pieces: a piece that is a token is that token, whether merges make it or not (``ignore_merges``,
+            tiktoken).
+        texts: the encoder changes all texts but these (normalization), or reads them in another way (added tokens);
+            None: none. `CanonicalAutomaton` leaves members that are not among them out.
     """
 
-    def __init__(self, size: int, merges: Sequence[tuple[int, int, int]], units: Iterable[int]) -> None:
-        """Find out which tokens the encoder can write, and how each is made."""
-        self.size = size
-        self._ranks = {(a, b): rank for rank, (a, b, _) in reversed(list(enumerate(merges)))}
-        self._left = np.full(size, -1, np.int64)
-        self._right = np.full(size, -1, np.int64)
-        self._rank = np.full(size, -1, np.int64)
-        self.written = np.zeros(size, bool)
-        self.written[list(units)] = True
-        first_made = {made: rank for rank, (*_, made) in reversed(list(enumerate(merges)))}
-        for rank, (a, b, made) in enumerate(merges):
-            for part in (a, b):
-                if first_made.get(part, -1) >= rank:
-                    raise UnsupportedError(
-                        f"canonical: merge {rank} joins token {part} before a merge makes it; tokenizations of such "
-                        "encoders are not decided by neighbouring tokens"
-                    )
-            alive = self.written[a] and self.written[b] and not self.written[made] and self._ranks[a, b] == rank
-            if alive and self._first_conflict(a, b) == rank:
-                self._left[made], self._right[made], self._rank[made] = a, b, rank
-                self.written[made] = True
-        self._followers = _Forest(self._left, self._rank)
-        self._leaders = _Forest(self._right, self._rank)
-        self._by_left: dict[int, list[tuple[int, int]]] = {}
-        self._by_right: dict[int, list[tuple[int, int]]] = {}
-        for (a, b), rank in self._ranks.items():
-            self._by_left.setdefault(a, []).append((b, rank))
-            self._by_right.setdefault(b, []).append((a, rank))
+    def __init__(
+        self,
+        size: int,
+        merges: Sequence[tuple[int, int, int]],
+        units: Iterable[int],
+        *,
+        pretokenizer: Pretokenizer | None = None,
+        whole_pieces: bool = False,
+        texts: Constraint | None = None,
+    ) -> None:
+        """Find out which tokens the encoder can write, and how each is made. O(merges * depth of merges squared)."""
+        columns = np.array(merges, np.int32).reshape(-1, 3).T
+        rank = np.arange(columns.shape[1], dtype=np.int32)
+        left, right, made = (np.ascontiguousarray(column) for column in columns)
+        native = _NativePairs.from_merges(size, left, right, made, rank, list(units), whole_pieces)
+        self._set(native, pretokenizer, texts)
+
+    def _set(self, native: _NativePairs, pretokenizer: Pretokenizer | None, texts: Constraint | None) -> None:
+        self._native = native
+        self.size = native.size
+        self.pretokenizer = pretokenizer or Pretokenizer([])
+        self.texts = texts
+        self._tokens: tuple[Vocabulary, _NativeTokens] | None = None
+
+    def _tokens_of(self, vocabulary: Vocabulary) -> _NativeTokens:
+        """What is known of the tokenizer over a vocabulary; kept for the last one."""
+        kept = self._tokens
+        if kept is None or kept[0] is not vocabulary:
+            cuts = bool(self.pretokenizer.patterns)
+            kept = vocabulary, _NativeTokens(vocabulary._native, self._native, self.pretokenizer._native, cuts)
+            self._tokens = kept
+        return kept[1]
 
     @classmethod
     def from_tokenizer_json(
@@ -78,131 +91,122 @@ class BytePairs:
             source: the file.
             size: the vocabulary's, where it is padded.
 
+        A normalizer NFC changes some texts: canonical are those that its quick check (Unicode Standard Annex 15) knows
+        to be normalized, that is, without characters that may compose with one before them. Added tokens that are not
+        special are found in texts before anything else: canonical are texts without them. Texts that spell special
+        tokens are read as text (``encode_special_tokens``).
+
         Raises:
-            UnsupportedError: no byte-pair encoder, or one whose tokenization is not that of its merges alone: with a
-                normalizer, a pretokenizer that splits texts, dropout, or prefixes of words.
+            UnsupportedError: no byte-pair encoder, or a part of one that is not followed, by name.
         """
         data = source if isinstance(source, Mapping) else json.loads(Path(source).read_text("utf-8"))
         model = data.get("model") or {}
-        _check_plain(data, model)
+        normalized = _check(data, model)
         vocab: dict[str, int] = model["vocab"]
         pairs = [tuple(m.split(" ", 1)) if isinstance(m, str) else tuple(m) for m in model["merges"]]
         try:
             merges = [(vocab[a], vocab[b], vocab[a + b]) for a, b in pairs]
         except (KeyError, ValueError) as error:
             raise VocabularyError(f"canonical: a merge names a token that is not in the vocabulary: {error}") from error
-        made = {m for *_, m in merges}
-        special = {int(token["id"]) for token in data.get("added_tokens", [])}
-        units = [i for token, i in vocab.items() if i not in made and i not in special]
-        return cls(max([*vocab.values(), *special, (size or 0) - 1]) + 1, merges, units)
+        added = data.get("added_tokens", [])
+        special = {int(token["id"]) for token in added}
+        units = [i for token, i in vocab.items() if len(token) == 1 and i not in special]
+        plain = [str(token["content"]) for token in added if not token.get("special") and token.get("content")]
+        texts = _normal_texts() if normalized else None
+        if plain:
+            without = ~(regex("(?s:.*)") + choice(plain) + regex("(?s:.*)"))
+            texts = without if texts is None else texts & without
+        return cls(
+            max([*vocab.values(), *special, (size or 0) - 1]) + 1,
+            merges,
+            units,
+            pretokenizer=Pretokenizer.from_tokenizer_json(data.get("pre_tokenizer")),
+            whole_pieces=bool(model.get("ignore_merges")),
+            texts=texts,
+        )
+
+    @classmethod
+    def from_tiktoken(
+        cls, ranks: Mapping[bytes, int] | Any, pattern: str | None = None, *, nfc: bool = False
+    ) -> BytePairs:
+        """Read ranks and the pattern as tiktoken has them.
+
+        Args:
+            ranks: bytes to ranks, which are the token ids; or a ``tiktoken.Encoding``, which has the pattern as well.
+            pattern: the pattern that texts are cut by.
+            nfc: the tokenizer brings texts into the normal form NFC first (Qwen's); see `from_tokenizer_json`.
+        """
+        if not isinstance(ranks, Mapping):
+            ranks, pattern = ranks._mergeable_ranks, ranks._pat_str
+        if pattern is None:
+            raise TypeError("from_tiktoken: expected the pattern that texts are cut by, got None")
+        tokens = [b""] * (max(ranks.values(), default=-1) + 1)
+        for token, rank in ranks.items():
+            tokens[rank] = token
+        self = cls.__new__(cls)
+        self._set(
+            _NativePairs.from_ranks(tokens), Pretokenizer([pattern], "tiktoken"), _normal_texts() if nfc else None
+        )
+        return self
+
+    @classmethod
+    def from_tekken(cls, source: str | os.PathLike[str] | Mapping[str, Any]) -> BytePairs:
+        """Read a ``tekken.json`` of mistral-common: a path, or what is in it."""
+        import base64
+
+        data = source if isinstance(source, Mapping) else json.loads(Path(source).read_text("utf-8"))
+        config = data["config"]
+        first = int(config["default_num_special_tokens"])
+        size = int(config["default_vocab_size"])
+        ranks = {base64.b64decode(entry["token_bytes"]): first + int(entry["rank"]) for entry in data["vocab"]}
+        return cls.from_tiktoken({token: rank for token, rank in ranks.items() if rank < size}, config["pattern"])
+
+    @property
+    def written(self) -> Bits:
+        """Which tokens the encoder writes for their own text by merging, bool [size]."""
+        return np.array([self._native.written(token) for token in range(self.size)], bool)
 
     def neighbours(self, left: int, right: int) -> bool:
-        """Whether the encoder, given the text of both tokens, writes them. O(product of the depths of their merges)."""
-        return bool(self.written[left] and self.written[right]) and self._first_conflict(left, right) == _NEVER
+        """Whether merges, given the text of both tokens, make these. O(product of the depths of their merges)."""
+        return self._native.neighbours(left, right)
 
     def after(self, token: int) -> Bits:
-        """Which tokens may follow a token, bool [size]; those that the encoder never writes may not."""
-        blocked = np.zeros(self.size, bool)
-        for node, hidden in self._spine(token, self._right):
-            for other, rank in self._by_left.get(node, ()):
-                if rank < hidden:
-                    self._followers.mark(other, rank, blocked)
-        return self.written & ~self._followers.by_token(blocked)
-
-    def before(self, token: int) -> Bits:
-        """Which tokens may come before a token, bool [size]."""
-        blocked = np.zeros(self.size, bool)
-        for node, hidden in self._spine(token, self._left):
-            for other, rank in self._by_right.get(node, ()):
-                if rank <= hidden:
-                    self._leaders.mark(other, rank + 1, blocked)
-        return self.written & ~self._leaders.by_token(blocked)
-
-    def _spine(self, token: int, side: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-        """The parts of a token at one of its ends, and the rank at which each is merged further."""
-        found, hidden = [], _NEVER
-        while token >= 0:
-            found.append((token, hidden))
-            hidden, token = int(self._rank[token]), int(side[token])
-        return found
-
-    def _first_conflict(self, left: int, right: int) -> int:
-        """The least rank of a merge across the boundary of two tokens that happens; _NEVER where none does."""
-        first = _NEVER
-        for a, hides_a in self._spine(left, self._right):
-            for b, hides_b in self._spine(right, self._left):
-                rank = self._ranks.get((a, b), _NEVER)
-                # Of equal merges the left one comes first.
-                if rank < first and rank < hides_a and rank <= hides_b:
-                    first = rank
-        return first
-
-
-class _Forest:
-    """Tokens below the token that is their part at one end, so that those with a part hidden late are an interval."""
-
-    def __init__(self, part: npt.NDArray[np.int64], rank: npt.NDArray[np.int64]) -> None:
-        size = len(part)
-        children: dict[int, list[int]] = {}
-        for token in np.argsort(-rank, kind="stable").tolist():  # late ones first
-            if part[token] >= 0:
-                children.setdefault(int(part[token]), []).append(token)
-        self._rank = rank
-        self._children = children
-        self._place = np.full(size, -1, np.int64)
-        self._end = np.zeros(size, np.int64)
-        count = 0
-        for root in range(size):
-            if part[root] >= 0:
-                continue
-            work = [(root, False)]
-            while work:
-                token, done = work.pop()
-                if done:
-                    self._end[token] = count
-                    continue
-                self._place[token] = count
-                count += 1
-                work.append((token, True))
-                work += [(child, False) for child in reversed(children.get(token, []))]
-
-    def mark(self, token: int, least: int, marked: Bits) -> None:
-        """Mark, by place, a token and those in which it is a part at the end until a rank of at least ``least``."""
-        begin = end = int(self._place[token])
-        end += 1
-        for child in self._children.get(token, []):
-            if self._rank[child] < least:
-                break
-            end = int(self._end[child])
-        marked[begin:end] = True
-
-    def by_token(self, marked: Bits) -> Bits:
-        """What was marked by place, by token."""
-        return marked[self._place]
+        """Which tokens may follow a token in a piece, bool [size]; those that merges never make may not."""
+        return np.unpackbits(self._native.after(token).view(np.uint8), bitorder="little")[: self.size].astype(bool)
 
 
 class CanonicalAutomaton:
     """A token automaton without the token sequences that the tokenizer would not write.
 
     Its member sequences are the tokenizer's for the members of the constraint, one for each; a mask allows a token
-    exactly when the text so far and the token can be extended to one of them. For constraints with finitely many
-    states.
+    exactly when the text so far and the token can be extended to one of them. States are made on the way. Safe to
+    share between threads.
 
     Args:
         automaton: the constraint over the vocabulary that ``pairs`` belongs to.
-        pairs: the tokenizer's merges.
-        max_states: LimitError for a constraint with more states.
-        max_entries: LimitError where states times tokens are more; each takes 5 bytes.
+        pairs: the tokenizer.
+        cache_bytes: memory for finished sets of tokens; past it they are made anew.
+        max_nodes: LimitError past so many places in pieces, or pairs of a place and a token that searches look at.
+
+    Raises:
+        ConstraintError: the tokenizer belongs to another vocabulary, or can write no member.
+        UnsupportedError: special tokens in the constraint; a tokenizer with a pretokenizer that lacks single bytes.
     """
 
     def __init__(
-        self, automaton: TokenAutomaton, pairs: BytePairs, *, max_states: int = 65_536, max_entries: int = 50_000_000
+        self,
+        automaton: TokenAutomaton,
+        pairs: BytePairs,
+        *,
+        cache_bytes: int = 1 << 28,
+        max_nodes: int = 10_000_000,
     ) -> None:
-        """Find out what can be finished canonically: O(states * tokens), a few times where the constraint has loops."""
-        size = len(automaton.vocabulary)
-        if pairs.size > size:
+        """Cheap, but for the search whether any member can be written."""
+        vocabulary = automaton.vocabulary
+        if pairs.size > len(vocabulary):
             raise ConstraintError(
-                f"canonical: the tokenizer has {pairs.size} tokens, the vocabulary {size}; they must be of one model"
+                f"canonical: the tokenizer has {pairs.size} tokens, the vocabulary {len(vocabulary)}; they must be of "
+                "one model"
             )
         if automaton.constraint.special_tokens:
             raise UnsupportedError(
@@ -210,182 +214,134 @@ class CanonicalAutomaton:
             )
         self.automaton = automaton
         self.pairs = pairs
-        self.size = size
-        native = automaton._tokens._native
-        class_of, successors, _, _, final = _device_tables(
-            automaton._language, native, min(operator.index(max_states), 2**31 - 1), 2**62
-        )
-        if len(successors) * size > max_entries:
-            raise LimitError(
-                f"canonical: limit max_entries={max_entries} reached: {len(successors)} states over {size} tokens; "
-                "simplify the constraint or raise the limit"
-            )
-        self._final = final.reshape(-1).astype(bool)
-        begins, lengths, data = _token_table(native)
-        written = np.zeros(size, bool)
-        written[: pairs.size] = pairs.written
-        self._targets = _token_targets(
-            successors, class_of.reshape(-1)[data.reshape(-1)], begins.reshape(-1), lengths.reshape(-1), written
-        )
-        self._after: dict[int, Bits] = {}
-        self._useful = self._finishable()
-        if not self._mask_of(2, None).any() and not self._final[2]:
-            raise ConstraintError("canonical: no member of the constraint has a tokenization of these merges")
+        language = automaton._language
+        for texts in (pairs.texts, regex("(?s:.*)") if automaton.constraint._has_raw_bytes else None):
+            if texts is not None:
+                language = language.intersect([language, texts._native])
+        tokens = pairs._tokens_of(vocabulary)
+        self._native = _NativeAutomaton(language, tokens, operator.index(cache_bytes), operator.index(max_nodes))
 
     def start(self) -> CanonicalState:
         """Return a state at the beginning."""
         return CanonicalState(self)
 
-    def _follow(self, token: int) -> Bits:
-        if token not in self._after:
-            row = np.zeros(self.size, bool)
-            row[: self.pairs.size] = self.pairs.after(token)
-            self._after[token] = row
-        return self._after[token]
+    @property
+    def words(self) -> int:
+        """int32 words of a mask: ceil(len(vocabulary) / 32)."""
+        return self._native.words
 
-    def _mask_of(self, state: int, last: int | None) -> Bits:
-        """The text tokens that are allowed in a state after a token."""
-        row: Bits = self._useful[state]
-        return row if last is None else row & self._follow(last)
-
-    def _finishable(self) -> Bits:
-        """Which tokens out of each state lead on to a member, bool [states, size]: the least fixed point.
-
-        Token t out of state q is useful when its target is final, or has a useful token that may follow t.
-        """
-        states = len(self._targets)
-        useful = np.zeros((states, self.size), bool)
-        ends = np.zeros((states, self.size), bool)  # tokens after which something useful, or the end, may follow
-        ends[self._final] = True
-        changed = True
-        while changed:
-            changed = False
-            for state in range(states - 1, 1, -1):
-                now = (self._targets[state] > 0) & ends[self._targets[state], np.arange(self.size)]
-                if (now != useful[state]).any():
-                    useful[state] = now
-                    changed = True
-                    if not self._final[state]:
-                        self._extend(ends[state], now)
-        return useful
-
-    def _extend(self, ends: Bits, following: Bits) -> None:
-        """Add to ``ends`` the tokens that one of ``following`` may follow."""
-        some = np.flatnonzero(following)
-        for token in some[np.linspace(0, len(some) - 1, min(8, len(some))).astype(int)]:
-            ends[: self.pairs.size] |= self.pairs.before(int(token))
-        for token in np.flatnonzero(~ends[: self.pairs.size] & self.pairs.written):
-            ends[token] = bool((self._follow(int(token)) & following).any())
+    @property
+    def num_states(self) -> int:
+        """Places in pieces that are known now."""
+        return self._native.num_states
 
 
 class CanonicalState:
     """A position in a `CanonicalAutomaton`, with the methods of `DecodeState` that loops need."""
 
+    __slots__ = ("_native", "automaton")
+
     def __init__(self, automaton: CanonicalAutomaton) -> None:
         """Start at the beginning."""
         self.automaton = automaton
-        self._history: list[tuple[int, int | None]] = [(2, None)]  # state and last token; state 1 has ended
+        self._native = _NativeState(automaton._native)
 
     @property
     def is_final(self) -> bool:
         """Whether EOS is allowed here."""
-        return bool(self.automaton._final[self._history[-1][0]])
+        return self._native.is_final
 
     @property
     def is_finished(self) -> bool:
         """Whether EOS was consumed."""
-        return self._history[-1][0] == 1
+        return self._native.is_finished
 
     @property
     def num_tokens(self) -> int:
         """Tokens consumed so far, EOS included."""
-        return len(self._history) - 1
+        return self._native.num_tokens
 
     def mask(self) -> npt.NDArray[np.int32]:
         """The mask as a new int32 array [words]; see DecodeState.fill_mask for the layout."""
-        bits = np.zeros(32 * -(-self.automaton.size // 32), bool)
-        state, last = self._history[-1]
-        if state != 1:
-            bits[: self.automaton.size] = self.automaton._mask_of(state, last)
-            bits[self.automaton.automaton.vocabulary.eos_token_ids] = self.is_final
-        return np.packbits(bits, bitorder="little").view(np.int32)
+        row = np.empty(self.automaton.words, np.uint32)
+        self._native.fill(row)
+        return row.view(np.int32)
 
     def fill_mask(self, out: npt.NDArray[np.int32] | Any, row: int = 0) -> None:
         """Write the mask into a row of an int32 array or CPU tensor, [words] or [rows, words]."""
         array = out if isinstance(out, np.ndarray) else out.numpy()
-        np.atleast_2d(array)[row] = self.mask()
+        self._native.fill(np.atleast_2d(array)[row].view(np.uint32))
 
     def allows(self, token_id: int) -> bool:
         """Whether the token may come next."""
-        if not 0 <= token_id < self.automaton.size:
-            return False
-        return bool(self.mask()[token_id // 32] >> np.int32(token_id % 32) & 1)
+        return self._native.allows(token_id)
 
     def advance(self, token_id: int) -> None:
         """Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed."""
-        if not self.allows(token_id):
-            raise TokenRejected(
-                f"advance: token {token_id} is not allowed after {self.num_tokens} tokens: its text cannot be extended "
-                "to a member, or the tokenizer would not write it here; take a token that the mask allows"
-            )
-        ends = token_id in self.automaton.automaton.vocabulary.eos_token_ids
-        state = 1 if ends else int(self.automaton._targets[self._history[-1][0], token_id])
-        self._history.append((state, token_id))
+        self._native.advance(token_id)
+
+    def validate(self, token_ids: Sequence[int]) -> int:
+        """How many of these tokens would be accepted in order."""
+        return self._native.validate(token_ids)
 
     def rollback(self, n: int) -> None:
         """Take back the last n tokens. Raises IndexError when there are fewer."""
-        if not 0 <= n <= self.num_tokens:
-            raise IndexError(f"rollback: expected 0 <= n <= {self.num_tokens} (the tokens so far), got {n}")
-        del self._history[len(self._history) - n :]
+        self._native.rollback(n)
 
     def copy(self) -> CanonicalState:
         """An independent copy."""
-        other = CanonicalState(self.automaton)
-        other._history = list(self._history)
+        other = CanonicalState.__new__(CanonicalState)
+        other.automaton = self.automaton
+        other._native = self._native.copy()
         return other
 
     def reset(self) -> None:
         """Back to the beginning."""
-        del self._history[1:]
+        self._native.reset()
 
 
-def _token_targets(
-    successors: npt.NDArray[np.int32],
-    classes: npt.NDArray[np.uint8],
-    begins: npt.NDArray[np.uint32],
-    lengths: npt.NDArray[np.uint32],
-    written: Bits,
-) -> npt.NDArray[np.int32]:
-    """The state after each token from each state, int32 [states, tokens]; 0 for dead ones and tokens without text."""
-    states = len(successors)
-    targets = np.zeros((states, len(lengths)), np.int32)
-    tokens = np.flatnonzero((lengths > 0) & written)
-    at = np.repeat(np.arange(states, dtype=np.int32)[:, None], len(tokens), axis=1)
-    for i in range(int(lengths.max(initial=0))):
-        longer = np.flatnonzero(lengths[tokens] > i)
-        at[:, longer] = successors[at[:, longer], classes[begins[tokens[longer]] + i]]
-    targets[:, tokens] = at
-    return targets
-
-
-def _check_plain(data: Mapping[str, Any], model: Mapping[str, Any]) -> None:
-    """Refuse what makes tokenizations depend on more than merges."""
+def _check(data: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
+    """Refuse what is not followed; whether texts are brought into NFC."""
     reasons = []
     if model.get("type", "BPE") != "BPE" or "merges" not in model:
         reasons.append(f"its model is {model.get('type')!r}, not BPE")
-    settings = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "ignore_merges")
+    settings = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback")
     reasons += [f"its model has {name}" for name in settings if model.get(name)]
-    if data.get("normalizer"):
-        reasons.append(f"it normalizes texts ({data['normalizer'].get('type')})")
-    splitter = data.get("pre_tokenizer") or {}
-    harmless = not splitter or (
-        splitter.get("type") == "ByteLevel"
-        and splitter.get("use_regex") is False
-        and not splitter.get("add_prefix_space")
-    )
-    if not harmless:
-        reasons.append(f"its pretokenizer ({splitter.get('type')}) splits texts, and where depends on what follows")
+    normalizers = [n.get("type") for n in _parts(data.get("normalizer"), "normalizers")]
+    reasons += [f"it normalizes texts ({name})" for name in normalizers if name != "NFC"]
+    for token in data.get("added_tokens", []):
+        flags = [name for name in ("lstrip", "rstrip", "single_word") if token.get(name)]
+        if flags and not token.get("special"):
+            reasons.append(f"its added token {token.get('content')!r} has {' and '.join(flags)}")
     if reasons:
         raise UnsupportedError(
-            f"canonical: tokenizations of this tokenizer are not decided by its merges alone: {'; '.join(reasons)}"
+            f"canonical: tokenizations of this tokenizer are not decided by its pieces and merges alone: "
+            f"{'; '.join(reasons)}"
         )
+    return bool(normalizers)
+
+
+def _parts(part: Mapping[str, Any] | None, name: str) -> list[Mapping[str, Any]]:
+    """The members of a sequence, flat."""
+    if not part:
+        return []
+    if part.get("type") != "Sequence":
+        return [part]
+    return [each for member in part[name] for each in _parts(member, name)]
+
+
+def _normal_texts() -> Constraint:
+    """Texts whose characters the quick check of NFC passes, each by itself and none with a combining class."""
+    second: set[int] = set(range(0x1161, 0x1176)) | set(range(0x11A8, 0x11C3))  # Hangul vowels and finals
+    changed: list[int] = []
+    for c in range(sys.maxunicode + 1):
+        if 0xD800 <= c < 0xE000 or not (unicodedata.decomposition(chr(c)) or unicodedata.combining(chr(c))):
+            continue
+        character = chr(c)
+        if unicodedata.normalize("NFC", character) != character or unicodedata.combining(character):
+            changed.append(c)
+        parts = unicodedata.decomposition(character).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            second.add(int(parts[1], 16))
+    refused = sorted({*changed, *second})
+    return regex("[^" + "".join(f"\\U{c:08x}" for c in refused) + "]*")

@@ -300,6 +300,7 @@ void BindDecode(nb::module_& m) {
           "The number of the acceptor's state behind a decoding state, for tests.");
   BindState(m);
   BindBatchState(m);
+  BindCanonical(m);
   BindDeviceTables(m);
   BindMaskScores(m);
   BindByteState(m);

@@ -748,6 +748,118 @@ class Workers:
         self, states: list[DecodeState | None], token_ids: numpy.typing.NDArray[numpy.int64]
     ) -> list[tuple[int, int, str]] | None: ...
 
+class BytePairs:
+    """The merges of a byte-pair encoder; see byte_pairs.h."""
+
+    @staticmethod
+    def from_merges(
+        size: int,
+        left: numpy.typing.NDArray[numpy.int32],
+        right: numpy.typing.NDArray[numpy.int32],
+        made: numpy.typing.NDArray[numpy.int32],
+        rank: numpy.typing.NDArray[numpy.int32],
+        units: Sequence[int],
+        whole_pieces: bool,
+    ) -> BytePairs:
+        """Merges as columns of ids and ranks."""
+
+    @staticmethod
+    def from_ranks(tokens: Sequence[bytes]) -> BytePairs:
+        """
+        Tokens whose places are their ranks; empty ones are none. Whole pieces that are tokens are these.
+        """
+
+    @property
+    def size(self) -> int:
+        """Tokens."""
+
+    @property
+    def whole_pieces(self) -> bool:
+        """Whether a piece that is a token is that token."""
+
+    def written(self, token: int) -> bool:
+        """Whether the encoder writes the token for the token's text."""
+
+    def neighbours(self, left: int, right: int) -> bool:
+        """Whether the encoder writes the two tokens for the text of both."""
+
+    def after(self, token: int) -> numpy.typing.NDArray[numpy.int32]:
+        """Which tokens may follow, packed as masks are, int32 [words]."""
+
+    def encode(self, units: Sequence[int]) -> list[int]:
+        """What the encoder writes for units."""
+
+class SplitPatterns:
+    """The patterns of a pretokenizer; see split_patterns.h."""
+
+    def __init__(self, stages: Sequence[tuple[str, bool]]) -> None:
+        """(pattern, whether what is between matches is kept) of each stage."""
+
+class CanonicalTokens:
+    """What is known of a tokenizer; see canonical_tokens.h."""
+
+    def __init__(self, vocabulary: Vocabulary, pairs: BytePairs, patterns: SplitPatterns, cuts: bool) -> None:
+        """`cuts`: whether the patterns cut any text."""
+
+    def written(self, token: int) -> bool:
+        """Whether merges make the token and some text goes on after it."""
+
+    def whole_only(self, token: int) -> bool:
+        """Whether it is written only where it is a whole piece."""
+
+class CanonicalAutomaton:
+    """See canonical_automaton.h."""
+
+    def __init__(self, language: Language, tokens: CanonicalTokens, cache_bytes: int, max_nodes: int) -> None:
+        """The members of a language as the tokenizer writes them."""
+
+    @property
+    def words(self) -> int:
+        """int32 words of a mask."""
+
+    @property
+    def num_states(self) -> int:
+        """Places in pieces that are known now."""
+
+class CanonicalState:
+    """A position among canonical tokenizations; see canonical_state.h."""
+
+    def __init__(self, automaton: CanonicalAutomaton) -> None:
+        """At the beginning."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether EOS is allowed here."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether EOS was consumed."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens consumed so far, EOS included."""
+
+    def fill(self, row: numpy.typing.NDArray[numpy.uint32]) -> None:
+        """Write the mask into a row."""
+
+    def allows(self, token_id: int) -> bool:
+        """Whether the token may come next."""
+
+    def advance(self, token_id: int) -> None:
+        """Append a token; TokenRejected."""
+
+    def validate(self, token_ids: Sequence[int]) -> int:
+        """How many tokens would be accepted in order."""
+
+    def rollback(self, n: int) -> None:
+        """Take back the last n tokens; IndexError."""
+
+    def reset(self) -> None:
+        """Back to the beginning."""
+
+    def copy(self) -> CanonicalState:
+        """An independent copy."""
+
 def device_tables(
     language: Language, vocabulary: Vocabulary, max_states: int, max_bytes: int
 ) -> tuple[

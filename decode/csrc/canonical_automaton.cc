@@ -1,0 +1,321 @@
+#include "decode/csrc/canonical_automaton.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "automata/csrc/errors.h"
+#include "automata/csrc/id_table.h"
+#include "automata/csrc/time_limit.h"
+#include "tokenizer_fst/csrc/factoring.h"
+
+namespace tokamata {
+namespace {
+
+constexpr size_t kMostMoves = 20'000'000;  // 8 bytes each
+constexpr uint32_t kTries = 64;              // pairs that are tested one by one before a whole row is made
+
+bool Has(const uint32_t* bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1; }
+
+}  // namespace
+
+CanonicalAutomaton::CanonicalAutomaton(const Language& language, std::shared_ptr<const CanonicalTokens> tokens,
+                                       const CanonicalOptions& options)
+    : acceptor_(language.Scratch()), tokens_(std::move(tokens)), vocabulary_(&tokens_->Vocab()), pairs_(&tokens_->Pairs()),
+      options_(options), seconds_(language.CurrentLimits().search_seconds), pretokenizer_(tokens_->Patterns()) {
+  const Trie& trie = vocabulary_->Masks().trie();
+  rows_.resize(trie.max_depth + 2);
+  split_rows_.resize(trie.max_depth + 2);
+  const TimeLimit time("canonical", "search_seconds", seconds_);
+  start_.state = acceptor_->Start();
+  start_.guesses.push_back({pretokenizer_.Start(), kNoToken, CanonicalTokens::kPieceStart});
+  bool any = start_.state && Ends(start_);
+  if (start_.state && !any) {
+    const uint32_t* useful = Useful(PlaceOf(start_.state, pretokenizer_.Start(), CanonicalTokens::kPieceStart));
+    for (uint32_t w = 0; w < Words() && !any; ++w) any = useful[w] != 0;
+  }
+  if (!any) throw ConstraintError("canonical: no member of the constraint has a tokenization by this tokenizer");
+}
+
+uint32_t CanonicalAutomaton::PlaceOf(State state, Pretokenizer::State split, uint32_t spelled) {
+  std::vector<uint32_t>& same = place_of_[PairKey(state, split)];
+  for (const uint32_t place : same)
+    if (places_[place].spelled == spelled) return place;
+  if (places_.size() >= options_.max_nodes)
+    throw LimitError("canonical: limit max_nodes=" + std::to_string(options_.max_nodes) +
+                     " reached: the constraint has too many states; simplify it or raise the limit");
+  same.push_back(static_cast<uint32_t>(places_.size()));
+  places_.push_back({state, split, spelled});
+  return same.back();
+}
+
+// Whether the piece may end here and the text go on, or end as well, to a member.
+bool CanonicalAutomaton::PieceEnds(uint32_t place) {
+  if (places_[place].ends >= 0) return places_[place].ends;
+  const Place at = places_[place];
+  bool ends = false;
+  if (!tokens_->SpellsWhole(at.spelled)) {
+    ends = acceptor_->IsFinal(at.state) && pretokenizer_.IsEnd(at.split);
+    if (!ends) {
+      const std::vector<Pretokenizer::State>& cuts = pretokenizer_.Cuts(at.split);
+      for (size_t i = 0; i < cuts.size() && !ends; ++i) ends = CanFollow(at.state, pretokenizer_.Free(cuts[i]));
+    }
+  }
+  places_[place].ends = ends;
+  return ends;
+}
+
+// Whether some text leads from the state to a member and satisfies what the pretokenizer's guesses ask. Nearest first.
+bool CanonicalAutomaton::CanFollow(State state, Pretokenizer::State free) {
+  const auto known = can_follow_.find(PairKey(state, free));
+  if (known != can_follow_.end()) return known->second;
+  std::unordered_set<uint64_t> seen{PairKey(state, free)};
+  std::vector<std::pair<State, Pretokenizer::State>> work{{state, free}};
+  bool found = false;
+  for (size_t i = 0; i < work.size() && !found; ++i) {
+    const State q = work[i].first;
+    const Pretokenizer::State f = work[i].second;
+    TimeLimit::Spend(8);
+    found = pretokenizer_.IsClear(f) || (acceptor_->IsFinal(q) && pretokenizer_.IsEnd(f));
+    if (found) break;
+    const auto go = [&](State to, Pretokenizer::State split) {
+      if (!to || !split || !seen.insert(PairKey(to, split)).second) return;
+      const auto before = can_follow_.find(PairKey(to, split));
+      if (before == can_follow_.end())
+        work.emplace_back(to, split);
+      else if (before->second)
+        found = true;
+    };
+    const State* row = acceptor_->Row(q);
+    const Pretokenizer::State* split = pretokenizer_.Row(f);
+    for (uint32_t b = 0; b < 256; ++b) go(row[b], split[b]);
+    for (const Pretokenizer::State cut : pretokenizer_.Cuts(f)) go(q, cut);
+    if (seen.size() > options_.max_nodes)
+      throw LimitError("canonical: limit max_nodes=" + std::to_string(options_.max_nodes) +
+                       " reached while searching for a text that may follow; simplify the constraint or raise it");
+  }
+  if (found)
+    can_follow_[PairKey(state, free)] = true;
+  else
+    for (const uint64_t key : seen) can_follow_[key] = false;
+  return found;
+}
+
+// Calls visit(token, state, split) for the tokens that may be read here in the same piece, merges aside, until it says
+// false.
+template <class F>
+void CanonicalAutomaton::ForEachMove(uint32_t place, F visit) {
+  const Place at = places_[place];
+  const bool start = at.spelled == CanonicalTokens::kPieceStart;
+  const Trie& trie = vocabulary_->Masks().trie();
+  const Trie::Node* nodes = trie.nodes.data;
+  rows_[0] = acceptor_->Row(at.state);
+  split_rows_[0] = pretokenizer_.Row(at.split);
+  for (uint32_t n = 1; n < trie.Size();) {
+    const Trie::Node& node = nodes[n];
+    const State next = rows_[node.depth - 1][node.byte];
+    const Pretokenizer::State split = split_rows_[node.depth - 1][node.byte];
+    if (!next || !split) {
+      n = node.end;
+      continue;
+    }
+    TimeLimit::Spend();
+    for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i) {
+      const uint32_t token = trie.order[i];
+      if ((tokens_->Written(token) || (start && tokens_->WholeOnly(token))) && !visit(token, next, split)) return;
+    }
+    if (node.end > n + 1) {
+      rows_[node.depth] = acceptor_->Row(next);
+      split_rows_[node.depth] = pretokenizer_.Row(split);
+    }
+    ++n;
+  }
+}
+
+const std::vector<CanonicalAutomaton::Move>& CanonicalAutomaton::Moves(uint32_t place) {
+  const auto known = moves_.find(place);
+  if (known != moves_.end()) return *known->second;
+  std::vector<Move> found;
+  const uint32_t node = places_[place].spelled;
+  ForEachMove(place, [&](uint32_t token, State state, Pretokenizer::State split) {
+    if (!tokens_->WholeOnly(token)) found.push_back({token, PlaceOf(state, split, tokens_->Spelled(node, token))});
+    return true;
+  });
+  std::stable_partition(found.begin(), found.end(), [&](const Move& m) { return PieceEnds(m.place); });
+  found.shrink_to_fit();
+  num_moves_ += found.size();
+  return *moves_.emplace(place, std::make_unique<std::vector<Move>>(std::move(found))).first->second;
+}
+
+// Whether what is written up to a token, after which the text is at a place, can be completed.
+bool CanonicalAutomaton::Completes(uint32_t place, uint32_t token) {
+  if (PieceEnds(place)) return true;
+  const auto known = completes_.find(PairKey(place, token));
+  return known != completes_.end() ? known->second : Search(place, token);
+}
+
+bool CanonicalAutomaton::Search(uint32_t place, uint32_t token) {
+  // Mostly one of the first tokens will do.
+  bool found = false;
+  uint32_t tries = 0;
+  const uint32_t node = places_[place].spelled;
+  ForEachMove(place, [&](uint32_t next, State state, Pretokenizer::State split) {
+    found = !tokens_->WholeOnly(next) && pairs_->Neighbours(token, next) && PieceEnds(PlaceOf(state, split, tokens_->Spelled(node, next)));
+    return !found && ++tries < kTries;
+  });
+  if (found) {
+    completes_[PairKey(place, token)] = true;
+    return true;
+  }
+  if (num_moves_ > kMostMoves) {
+    moves_.clear();
+    num_moves_ = 0;
+  }
+  struct Frame {
+    uint32_t place, token;
+    const std::vector<Move>* moves;
+    size_t next = 0;
+    BytePairs::Bits after;
+  };
+  std::unordered_set<uint64_t> seen{PairKey(place, token)};
+  std::vector<Frame> stack;
+  stack.push_back({place, token, &Moves(place), 0, nullptr});
+  while (!stack.empty() && !found) {
+    Frame& frame = stack.back();
+    TimeLimit::Spend(4);
+    if (frame.next == frame.moves->size()) {
+      stack.pop_back();
+      continue;
+    }
+    const Move move = (*frame.moves)[frame.next++];
+    if (frame.next == kTries) frame.after = pairs_->After(frame.token);
+    if (frame.after ? !Has(frame.after->data(), move.token) : !pairs_->Neighbours(frame.token, move.token)) continue;
+    if (PieceEnds(move.place)) {
+      found = true;
+      break;
+    }
+    const uint64_t key = PairKey(move.place, move.token);
+    const auto known = completes_.find(key);
+    if (known != completes_.end()) {
+      found = known->second;
+      continue;
+    }
+    if (!seen.insert(key).second) continue;
+    if (completes_.size() + seen.size() > options_.max_nodes)
+      throw LimitError("canonical: limit max_nodes=" + std::to_string(options_.max_nodes) +
+                       " reached while searching for tokens that may follow; simplify the constraint or raise it");
+    stack.push_back({move.place, move.token, &Moves(move.place), 0, nullptr});
+  }
+  if (found)
+    for (const Frame& frame : stack) completes_[PairKey(frame.place, frame.token)] = true;
+  else
+    for (const uint64_t key : seen) completes_[key] = false;
+  return found;
+}
+
+// The tokens after which what is written here can be completed; merges with what stands before aside.
+const uint32_t* CanonicalAutomaton::Useful(uint32_t place) {
+  const auto known = useful_.find(place);
+  if (known != useful_.end()) return known->second.get();
+  std::unique_ptr<uint32_t[]> bits(new uint32_t[Words()]());
+  std::vector<Move> open;  // whose piece cannot end
+  const uint32_t spelled = places_[place].spelled;
+  // Neighbouring tokens mostly lead to the same place.
+  State last_state = DelayedAcceptor::kDead;
+  Pretokenizer::State last_split = Pretokenizer::kDead;
+  uint32_t last_place = 0;
+  bool last_ends = false;
+  ForEachMove(place, [&](uint32_t token, State state, Pretokenizer::State split) {
+    const uint32_t node = tokens_->Spelled(spelled, token);
+    uint32_t to;
+    bool ends;
+    if (node == CanonicalTokens::kNoSpelling && state == last_state && split == last_split) {
+      to = last_place;
+      ends = last_ends;
+    } else {
+      to = PlaceOf(state, split, node);
+      ends = PieceEnds(to);
+      if (node == CanonicalTokens::kNoSpelling) {
+        last_state = state;
+        last_split = split;
+        last_place = to;
+        last_ends = ends;
+      }
+    }
+    if (ends)
+      bits[token >> 5] |= 1u << (token & 31);
+    else if (!tokens_->WholeOnly(token))
+      open.push_back({token, to});
+    return true;
+  });
+  for (const Move& move : open)
+    if (Completes(move.place, move.token)) bits[move.token >> 5] |= 1u << (move.token & 31);
+  if ((useful_.size() + 1) * Words() * sizeof(uint32_t) > options_.cache_bytes) useful_.clear();
+  return useful_.emplace(place, std::move(bits)).first->second.get();
+}
+
+bool CanonicalAutomaton::IsFinal(const Position& position) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return Ends(position);
+}
+
+bool CanonicalAutomaton::Ends(const Position& position) const {
+  if (!position.state || !acceptor_->IsFinal(position.state)) return false;
+  for (const Guess& guess : position.guesses)
+    if (!tokens_->SpellsWhole(guess.spelled) && pretokenizer_.IsEnd(guess.split)) return true;
+  return false;
+}
+
+void CanonicalAutomaton::FillMask(const Position& position, uint32_t* out) {
+  const TimeLimit time("canonical", "search_seconds", seconds_);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::memset(out, 0, Words() * sizeof(uint32_t));
+  if (!position.state) return;
+  for (const Guess& guess : position.guesses) {
+    const uint32_t* useful = Useful(PlaceOf(position.state, guess.split, guess.spelled));
+    if (guess.last == kNoToken) {
+      for (uint32_t w = 0; w < Words(); ++w) out[w] |= useful[w];
+    } else {
+      const BytePairs::Bits after = pairs_->After(guess.last);
+      const uint32_t words = std::min(Words(), pairs_->Words());
+      for (uint32_t w = 0; w < words; ++w) out[w] |= useful[w] & (*after)[w];
+    }
+  }
+  if (Ends(position))
+    for (const uint32_t id : vocabulary_->EosIds()) out[id >> 5] |= 1u << (id & 31);
+}
+
+CanonicalAutomaton::Position CanonicalAutomaton::Advance(const Position& position, uint32_t token) {
+  const TimeLimit time("canonical", "search_seconds", seconds_);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Position next;
+  const std::string_view text = vocabulary_->Token(token);
+  if (!position.state || text.empty() || token >= pairs_->Size()) return next;
+  const State state = acceptor_->Run(position.state, text);
+  if (!state) return next;
+  for (const Guess& guess : position.guesses) {
+    const bool start = guess.last == kNoToken;
+    if (tokens_->Written(token) ? !start && !pairs_->Neighbours(guess.last, token) : !start || !tokens_->WholeOnly(token)) continue;
+    Pretokenizer::State split = guess.split;
+    for (size_t i = 0; i < text.size() && split; ++i) split = pretokenizer_.Row(split)[static_cast<uint8_t>(text[i])];
+    if (!split) continue;
+    const uint32_t spelled = tokens_->Spelled(guess.spelled, token);
+    const auto add = [&](const Guess& g) {
+      if (std::find(next.guesses.begin(), next.guesses.end(), g) == next.guesses.end()) next.guesses.push_back(g);
+    };
+    const uint32_t place = PlaceOf(state, split, spelled);
+    if (!tokens_->WholeOnly(token) && Completes(place, token)) add({split, token, spelled});
+    if (!PieceEnds(place)) continue;
+    for (const Pretokenizer::State cut : std::vector<Pretokenizer::State>(pretokenizer_.Cuts(split)))
+      if (CanFollow(state, pretokenizer_.Free(cut))) add({cut, kNoToken, CanonicalTokens::kPieceStart});
+  }
+  if (!next.guesses.empty()) next.state = state;
+  return next;
+}
+
+size_t CanonicalAutomaton::NumStates() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return places_.size();
+}
+
+}  // namespace tokamata

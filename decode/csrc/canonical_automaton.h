@@ -1,0 +1,99 @@
+// CanonicalAutomaton: a constraint without the token sequences that the tokenizer would not write.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "automata/csrc/delayed_acceptor.h"
+#include "automata/csrc/language.h"
+#include "decode/csrc/canonical_tokens.h"
+#include "decode/csrc/pretokenizer.h"
+
+namespace tokamata {
+
+struct CanonicalOptions {
+  size_t cache_bytes;  // finished sets of tokens
+  size_t max_nodes;    // places that searches have looked at
+};
+
+// A text is cut into pieces, and each piece is written by merging pairs. So between two tokens the text was cut, or else
+// they have to be neighbours; a position keeps the guesses about the last cuts that may still come true. A text that goes
+// on after a cut can be written whatever it is; so whether something can follow a cut is a question about texts alone,
+// and only pieces that are not complete need a search among tokens. Safe to share between threads (under a lock).
+class CanonicalAutomaton {
+ public:
+  static constexpr uint32_t kNoToken = 0xffffffff;
+  // One guess: what the pretokenizer has read, the last token of the current piece, or kNoToken where none has begun.
+  struct Guess {
+    Pretokenizer::State split;
+    uint32_t last;
+    uint32_t spelled;  // see CanonicalTokens::Spelled
+    bool operator==(const Guess& o) const { return split == o.split && last == o.last && spelled == o.spelled; }
+  };
+  struct Position {
+    DelayedAcceptor::State state = DelayedAcceptor::kDead;
+    std::vector<Guess> guesses;
+  };
+
+  // Throws ConstraintError where no member can be written.
+  CanonicalAutomaton(const Language& language, std::shared_ptr<const CanonicalTokens> tokens,
+                     const CanonicalOptions& options);
+
+  const Vocabulary& Tokens() const { return *vocabulary_; }
+  uint32_t Words() const { return vocabulary_->ModelWords(); }
+  const Position& Start() const { return start_; }
+  bool IsFinal(const Position& position);
+  // Words() words; EOS among them.
+  void FillMask(const Position& position, uint32_t* out);
+  // The position after a text token; its state is kDead where that is not allowed.
+  Position Advance(const Position& position, uint32_t token);
+  size_t NumStates();
+
+ private:
+  using State = DelayedAcceptor::State;
+  // What the future of a token depends on, but for the token.
+  struct Place {
+    State state;
+    Pretokenizer::State split;
+    uint32_t spelled;
+    int8_t ends = -1;  // whether the piece can end here; -1: not known
+  };
+  struct Move {
+    uint32_t token, place;
+  };
+
+  bool Ends(const Position& position) const;
+  uint32_t PlaceOf(State state, Pretokenizer::State split, uint32_t spelled);
+  bool PieceEnds(uint32_t place);
+  bool CanFollow(State state, Pretokenizer::State free);
+  bool Completes(uint32_t place, uint32_t token);
+  bool Search(uint32_t place, uint32_t token);
+  const std::vector<Move>& Moves(uint32_t place);
+  template <class F>
+  void ForEachMove(uint32_t place, F visit);
+  const uint32_t* Useful(uint32_t place);
+
+  std::shared_ptr<DelayedAcceptor> acceptor_;
+  std::shared_ptr<const CanonicalTokens> tokens_;
+  const Vocabulary* vocabulary_;
+  const BytePairs* pairs_;
+  CanonicalOptions options_;
+  double seconds_;
+  std::mutex mutex_;
+  Pretokenizer pretokenizer_;
+  Position start_;
+  std::vector<Place> places_;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> place_of_;
+  std::unordered_map<uint64_t, bool> can_follow_, completes_;
+  std::unordered_map<uint32_t, std::unique_ptr<std::vector<Move>>> moves_;
+  size_t num_moves_ = 0;
+  std::unordered_map<uint32_t, std::unique_ptr<uint32_t[]>> useful_;
+  std::vector<const State*> rows_;
+  std::vector<const Pretokenizer::State*> split_rows_;
+};
+
+}  // namespace tokamata

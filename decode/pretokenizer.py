@@ -1,0 +1,145 @@
+"""Pretokenizers: the patterns by which a tokenizer cuts texts into the pieces that merges stay inside of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from .._core import SplitPatterns
+from ..automata.errors import UnsupportedError
+
+Engine = Literal["tokenizers", "tiktoken"]
+
+_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_PUNCTUATION = r"[\p{P}!-/:-@\[-`{-~]"
+_CLASSES = {"s": r"\p{White_Space}", "S": r"\P{White_Space}", "d": r"\p{Nd}", "D": r"\P{Nd}"}
+_COUNT = re.compile(r"\{[0-9]+(,[0-9]*)?\}")
+
+
+class Pretokenizer:
+    r"""Cuts a text into pieces, stage by stage: each pattern cuts every piece of the stage before, as a text of its own.
+
+    Pieces are the matches, leftmost and in the order of a backtracking matcher, and what is between them. Where a text
+    is cut may depend on what follows, as with ``\s+(?!\S)``.
+
+    Args:
+        patterns: one for each stage; none cuts nothing.
+        engine: whose regular expressions they are: those of the ``tokenizers`` library (Oniguruma), where what is
+            between matches is a piece, or of ``tiktoken`` (Rust's), where it would be lost.
+
+    Raises:
+        ConstraintError: a malformed pattern.
+        UnsupportedError: assertions but for a lookahead at one character and the end of the text, possessive
+            quantifiers of more than one class, classes inside of classes, ``\w`` and other escapes that mean different
+            things to different engines, a pattern that matches the empty text, and one that loses parts of texts.
+    """
+
+    def __init__(self, patterns: Sequence[str], engine: Engine = "tokenizers") -> None:
+        """Compile the patterns."""
+        self.patterns = list(patterns)
+        self.engine = engine
+        stages = [(_in_python(pattern, engine), engine == "tokenizers") for pattern in patterns]
+        self._native = SplitPatterns(stages or [("(?s:.+)", True)])
+
+    @classmethod
+    def from_tokenizer_json(cls, pre_tokenizer: Mapping[str, Any] | None) -> Pretokenizer:
+        """Read the part ``pre_tokenizer`` of a ``tokenizer.json``: Split, ByteLevel, Digits, Punctuation, and Sequence.
+
+        Raises UnsupportedError for others, for prefix spaces, and for behaviors but "Isolated" and inverted "Removed".
+        """
+        return cls(_stages(pre_tokenizer))
+
+    def __repr__(self) -> str:
+        return f"Pretokenizer({self.patterns!r}, {self.engine!r})"
+
+
+def _stages(part: Mapping[str, Any] | None) -> list[str]:
+    if not part:
+        return []
+    kind = part.get("type")
+    if kind == "Sequence":
+        return [pattern for each in part["pretokenizers"] for pattern in _stages(each)]
+    if kind == "ByteLevel":
+        if part.get("add_prefix_space"):
+            raise UnsupportedError(
+                "canonical: the pretokenizer ByteLevel adds a space before texts (add_prefix_space), so tokens do not "
+                "spell the text that was encoded"
+            )
+        return [_GPT2] if part.get("use_regex", True) else []
+    if kind == "Digits":
+        return [r"\p{N}" if part.get("individual_digits") else r"\p{N}+"]
+    if kind == "Punctuation" and part.get("behavior", "Isolated") == "Isolated":
+        return [_PUNCTUATION]
+    if kind == "Split":
+        behavior, invert = part.get("behavior"), bool(part.get("invert"))
+        if behavior == "Isolated" or (behavior == "Removed" and invert):
+            pattern = part["pattern"]
+            return [pattern["Regex"] if "Regex" in pattern else re.escape(pattern["String"])]
+        kind = f"Split with the behavior {behavior!r}"
+    if kind == "Punctuation":
+        kind = f"Punctuation with the behavior {part.get('behavior')!r}"
+    raise UnsupportedError(
+        f"canonical: the pretokenizer {kind} is not followed; known are Split (Isolated), ByteLevel, Digits, "
+        "Punctuation (Isolated) and Sequence"
+    )
+
+
+def _in_python(pattern: str, engine: Engine) -> str:
+    """The pattern in the syntax of Python's re, with properties for the classes that mean something else there."""
+
+    def refuse(at: int, what: str) -> UnsupportedError:
+        return UnsupportedError(f"canonical: {what} at position {at} of the pretokenizer's pattern {pattern!r}")
+
+    out: list[str] = []
+    depth_start = -1  # of the class that is open
+    at = 0
+    while at < len(pattern):
+        c = pattern[at]
+        if c == "\\":
+            if at + 1 == len(pattern):
+                raise refuse(at, "a lone backslash")
+            escaped = pattern[at + 1]
+            if escaped in _CLASSES:
+                out.append(_CLASSES[escaped])
+            elif escaped in "pP":
+                end = pattern.find("}", at)
+                if pattern[at + 2 : at + 3] != "{" or end < 0:
+                    raise refuse(at, "a property without braces")
+                out.append(pattern[at : end + 1])
+                at = end + 1
+                continue
+            elif escaped == "z":
+                out.append(r"\Z")
+            elif escaped in "rntfv" or not escaped.isalnum():
+                out.append(c + escaped if escaped.isascii() else escaped)
+            else:
+                raise refuse(at, f"the escape \\{escaped}, which is not followed,")
+            at += 2
+            continue
+        if depth_start >= 0:
+            if c == "[" or pattern.startswith(("&&", "--", "~~"), at):
+                raise refuse(at, "a class inside of a class or an operation on classes")
+            if c == "]" and at > depth_start + 1:
+                depth_start = -1
+        elif c == "[":
+            depth_start = at + 1 if pattern[at + 1 : at + 2] == "^" else at
+            out.append(pattern[at : depth_start + 1])
+            at = depth_start + 1
+            continue
+        elif c == "$":
+            out.append(r"\Z")
+            at += 1
+            continue
+        elif c == "{":
+            count = _COUNT.match(pattern, at)
+            if not count:
+                raise refuse(at, "a brace that is no count")
+            out.append(count[0])
+            at = count.end()
+            if pattern[at : at + 1] == "+" and engine == "tokenizers":
+                raise refuse(at, "a plus after a count, which Oniguruma takes for a second repetition,")
+            continue
+        out.append(c)
+        at += 1
+    return "".join(out)
