@@ -8,11 +8,13 @@ zone, negative durations). Here both are the same as far as JSON Schema can tell
 from __future__ import annotations
 
 import datetime
+import enum
 import math
 from typing import Any, cast
 
 from pydantic.json_schema import GenerateJsonSchema
 
+from ..automata.errors import UnsupportedError
 from .digits import between
 
 _YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
@@ -43,6 +45,8 @@ _DURATION = (
     rf"{_CLOCK}|2739726Y(?:[1-8]D)?(?:{_DAYTIME})?)|P2739726Y9D(?:{_DAYTIME})?|-P2739726Y9D"
 )
 _DECIMAL = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:E[+-](?:0|[1-9][0-9]{0,5}))?"
+_REAL = r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?"
+_MOST_FLAGS = 8
 _KEYS = {
     "int": {"pattern": "^(?:0|-?[1-9][0-9]{0,4299})$"},
     "float": {"pattern": r"^-?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,17})?(?:e[+-](?:[0-9]{1,2}|[12][0-9]{2}|30[0-7]))?$"},
@@ -132,6 +136,52 @@ class ExactJsonSchema(GenerateJsonSchema):
         if counted is not None:
             return super().decimal_schema(schema) if bounds else {"type": "string", "pattern": f"^-?(?:{counted})$"}
         return number if bounds else {"anyOf": [number, _text(_DECIMAL)]}
+
+    def model_field_schema(self, schema: Any) -> dict[str, Any]:
+        """A field; refused where it is read from inside of another one."""
+        paths = schema.get("validation_alias")
+        if isinstance(paths, list):
+            paths = paths if isinstance(paths[0], list) else [paths]
+            if all(len(path) > 1 for path in paths):
+                raise UnsupportedError(
+                    f"json_schema: a field with the alias {paths[0]!r} is read from inside of another one, which its "
+                    "JSON Schema does not say; give it a name of its own"
+                )
+        return super().model_field_schema(schema)
+
+    def tagged_union_schema(self, schema: Any) -> dict[str, Any]:
+        """With the tag, which has to be written even where it has a default."""
+        made = dict(super().tagged_union_schema(schema))
+        tag = cast("dict[str, Any]", made.get("discriminator", {})).get("propertyName")
+        if tag is not None and "oneOf" in made:
+            made["oneOf"] = [{"allOf": [one, {"required": [tag]}]} for one in cast("list[Any]", made["oneOf"])]
+        return made
+
+    def complex_schema(self, schema: Any) -> dict[str, Any]:
+        """Complex numbers as Python writes them, without brackets."""
+        return _text(f"[+-]?{_REAL}(?:j|[+-]{_REAL}j)?")
+
+    def enum_schema(self, schema: Any) -> dict[str, Any]:
+        """The members' values; of flags, those of their combinations."""
+        kind = schema["cls"]
+        for member in schema["members"]:
+            if not isinstance(member.value, (str, int, float, bool, type(None))):
+                raise UnsupportedError(
+                    f"json_schema: {kind.__name__}.{member.name}: its value {member.value!r} cannot be read back from "
+                    "JSON; give it a str, a number, a bool or None"
+                )
+        if not issubclass(kind, enum.Flag):
+            return super().enum_schema(schema)
+        bits = [m.value for m in kind.__members__.values() if m.value.bit_count() == 1]
+        if len(set(bits)) > _MOST_FLAGS:
+            raise UnsupportedError(
+                f"json_schema: {kind.__name__}: expected at most {_MOST_FLAGS} flags, got {len(set(bits))}; use a set "
+                "of them"
+            )
+        values = {0}
+        for bit in sorted(set(bits)):
+            values |= {value | bit for value in values}
+        return {**super().enum_schema(schema), "enum": sorted(values)}
 
     def dict_schema(self, schema: Any) -> dict[str, Any]:
         """Keys that can be read."""

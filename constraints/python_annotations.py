@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import collections.abc
 import dataclasses
 import enum
 import inspect
+import itertools
 import keyword
 import types
 import typing
@@ -39,6 +41,7 @@ _LISTS = (list, collections.abc.MutableSequence)
 _LISTS_OR_TUPLES = (collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
 _SETS = (set, collections.abc.Set, collections.abc.MutableSet)
 _DICTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+_MOST_FLAGS = 8  # members of a Flag, whose combinations are written out
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -286,8 +289,23 @@ class Annotations:
             raise self.refused(place, kind, "every member of an enumeration needs a name that Python can write")
         names = self._names_of(kind, place)
         made = NamedForm({f"{name}.{member}": kind[member] for name in names for member in members})
+        if issubclass(kind, enum.Flag):
+            made.members.update(self._flags(kind, names, place))
         self._classes[kind] = made
         return made
+
+    def _flags(self, kind: type[enum.Flag], names: tuple[str, ...], place: str) -> dict[str, object]:
+        """Several flags, in their order, and none."""
+        single = [member for member in kind.__members__ if kind[member].value.bit_count() == 1]
+        single = [member for member in single if kind[member].name == member]  # no second names
+        if len(single) > _MOST_FLAGS:
+            raise self.refused(place, kind, f"expected at most {_MOST_FLAGS} flags, got {len(single)}; use a set")
+        found: dict[str, object] = {f"{name}(0)": kind(0) for name in names}
+        for count in range(2, len(single) + 1):
+            for chosen in itertools.combinations(single, count):
+                value = kind(sum(kind[member].value for member in chosen))
+                found.update({" | ".join(f"{name}.{member}" for member in chosen): value for name in names})
+        return found
 
     def _names_of(self, kind: type, place: str) -> tuple[str, ...]:
         """The names that a class is written by: its own, and the qualified one of a class inside a class."""
@@ -295,7 +313,7 @@ class Annotations:
         qualified = kind.__qualname__.split("<locals>.")[-1]
         if qualified != kind.__name__ and all(part.isidentifier() for part in qualified.split(".")):
             names.append(qualified)
-        if not kind.__name__.isidentifier() or keyword.iskeyword(kind.__name__):
+        if keyword.iskeyword(kind.__name__) or not (kind.__name__.isidentifier() or _is_subscript(kind.__name__)):
             raise self.refused(place, kind, "the class needs a name that Python can write")
         for name in names:
             other = self._by_name.setdefault(name, kind)
@@ -351,10 +369,12 @@ class Annotations:
     def _model_parameters(self, kind: Any) -> list[Parameter]:
         found = []
         for name, info in kind.model_fields.items():
-            written = info.alias if isinstance(info.alias, str) else name
             place = f"{kind.__name__}.{name}"
+            alias = info.validation_alias
+            choices = [name] if alias is None else getattr(alias, "choices", [alias])
+            written = next((choice for choice in choices if isinstance(choice, str)), "")
             if not written.isidentifier() or keyword.iskeyword(written):
-                raise self.refused(place, written, "an alias that is no Python name cannot be written as an argument")
+                raise self.refused(place, alias, "an alias that is no Python name cannot be written as an argument")
             annotation: Any = info.annotation
             for item in info.metadata:
                 annotation = typing.Annotated[annotation, item]
@@ -432,6 +452,17 @@ _REMEDY = (
     "TypedDict or pydantic model, or a value of datetime, decimal, uuid or pathlib; others have no expression that "
     "could be read back"
 )
+
+
+def _is_subscript(name: str) -> bool:
+    """Whether a name is that of a generic model with its arguments, ``Page[int]``, which Python reads as it stands."""
+    if "[" not in name:
+        return False
+    try:
+        node = ast.parse(name, mode="eval").body
+    except SyntaxError:
+        return False
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and ast.unparse(node) == name
 
 
 def has_call(kind: type) -> bool:

@@ -181,7 +181,7 @@ class ConstantForm(Form):
 
 @dataclass(eq=False)
 class NamedForm(Form):
-    """Members of an enumeration by dotted name."""
+    """Members of an enumeration by dotted name, and of flags several joined by ``|``, or none as ``Flags(0)``."""
 
     members: dict[str, object]
 
@@ -191,15 +191,30 @@ class NamedForm(Form):
 
     def matches(self, node: ast.expr, reading: Reading) -> bool:
         """By name."""
-        return dotted_name(node) in self.members
+        return _member_name(node) in self.members
 
     def build(self, node: ast.expr, reading: Reading) -> Any:
         """The member."""
-        return self.members[dotted_name(node) or ""]
+        return self.members[_member_name(node) or ""]
+
+
+def _member_name(node: ast.expr) -> str | None:
+    """The expression as ``members`` has it."""
+    names: list[str] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        names.append(dotted_name(node.right) or "")
+        node = node.left
+    if names:
+        return " | ".join([dotted_name(node) or "", *reversed(names)])
+    if isinstance(node, ast.Call):
+        return ast.unparse(node)
+    return dotted_name(node)
 
 
 def dotted_name(node: ast.expr) -> str | None:
-    """``a.b.c`` as text, None for other expressions."""
+    """``a.b.c`` or ``a[b]`` as text, None for other expressions."""
+    if isinstance(node, ast.Subscript):
+        return ast.unparse(node)
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

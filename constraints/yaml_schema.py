@@ -67,10 +67,10 @@ def yaml_schema(
     options.lenient = lenient
     options.max_depth = max_depth
     options.max_key = _MOST_KEY
-    text = schema_text(schema, "yaml_schema")
-    documents = registry_texts(registry, text)
-    shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
     try:
+        text = schema_text(schema, "yaml_schema")
+        documents = registry_texts(registry, text)
+        shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
         return JsonSchemaConstraint(
             text,
             decoded_documents(documents),

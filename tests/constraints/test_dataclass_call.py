@@ -392,6 +392,7 @@ class Refused:
         (dict[tuple[Order, int], int], r"Refused.plain\[key\]: keys of a dict must be hashable"),
         (random.Random, r"Refused.plain: Random: expected None"),
         (complex, r"Refused.plain: complex: expected None"),
+        (re.RegexFlag, r"Refused.plain: RegexFlag: expected at most 8 flags, got 9; use a set"),
         (tuple[int, object, type[int]], r"Refused.plain\[2\]: type\[int\]: expected None"),
         (Annotated[str, Ge(1)], r"Refused.plain: str: ge=1 cannot be enforced on this type; drop it"),
         (Annotated[str, Field(pattern="a")], r"Refused.plain: pattern cannot be enforced"),
@@ -405,6 +406,49 @@ def test_what_cannot_be_enforced_is_refused_with_its_place(
     monkeypatch.setitem(Refused.__annotations__, "plain", annotation)
     with pytest.raises(tokamata.ConstraintError, match=message):
         tokamata.dataclass_call(Refused)
+
+
+class Access(enum.Flag):
+    READ = 1
+    WRITE = 2
+    DELETE = 4
+    EDIT = 3
+
+
+def test_flags() -> None:
+    @dataclass
+    class Rule:
+        access: Access
+
+    constraint = tokamata.dataclass_call(Rule)
+    for text, value in {
+        "Rule(Access.READ)": 1,
+        "Rule(Access.EDIT)": 3,
+        "Rule(access=Access.READ | Access.WRITE)": 3,
+        "Rule(Access.READ | Access.WRITE | Access.DELETE)": 7,
+        "Rule(Access(0))": 0,
+    }.items():
+        assert constraint.parse(text) == Rule(Access(value))
+    for text in ("Rule(Access.WRITE | Access.READ)", "Rule(Access(1))", "Rule(3)", "Rule(Access.READ & Access.WRITE)"):
+        assert not constraint.accepts(text)
+
+
+class Page(BaseModel, Generic[T]):
+    item: T
+    more: list[T] = []
+
+
+def test_generic_models_are_called_by_their_names() -> None:
+    class Shelf(BaseModel):
+        numbers: Page[int]
+        texts: Page[list[str]]
+
+    shelf = Shelf(numbers=Page[int](item=1, more=[2]), texts=Page[list[str]](item=["a"]))
+    constraint = tokamata.dataclass_call(Shelf)
+    assert constraint.accepts(repr(shelf))
+    assert constraint.parse(repr(shelf)) == shelf
+    assert type(constraint.parse(repr(shelf)).numbers) is Page[int]
+    assert not constraint.accepts(repr(shelf).replace("Page[int](", "Page[str]("))
 
 
 def test_errors() -> None:

@@ -7,11 +7,11 @@ import decimal
 import enum
 import uuid
 from dataclasses import dataclass, field, make_dataclass
-from typing import Any, Literal, Optional, Union
+from typing import Annotated, Any, Generic, Literal, Optional, TypeVar, Union
 
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter, create_model
+from pydantic import Field, TypeAdapter, create_model
 
 import tokamata
 
@@ -31,6 +31,42 @@ class Color(enum.Enum):
 
     def __repr__(self) -> str:
         return f"Color.{self.name}"
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+    MANY = 1000
+
+    def __repr__(self) -> str:
+        return f"Number.{self.name}"
+
+
+class Word(str, enum.Enum):  # as enum.StrEnum
+    YES = "yes"
+    NO = "no\n"
+
+    def __repr__(self) -> str:
+        return f"Word.{self.name}"
+
+
+class Access(enum.Flag):
+    READ = 1
+    WRITE = 4
+    DELETE = 2
+    ALL = 7
+
+    def __repr__(self) -> str:
+        single = [flag for flag in ("READ", "WRITE", "DELETE") if Access[flag] & self]
+        return " | ".join(f"Access.{flag}" for flag in single) or "Access(0)"
+
+
+T = TypeVar("T")
+
+
+@dataclass
+class Box(Generic[T]):
+    content: T
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +102,17 @@ PYTHON_LEAVES = [
     Kind(uuid.UUID, st.uuids()),
     Kind(Any, st.recursive(st.none() | st.integers() | TEXTS, lambda x: st.lists(x, max_size=2), max_leaves=4), False),
 ]
+ENUMS = [
+    Kind(Number, st.sampled_from(Number)),
+    Kind(Word, st.sampled_from(Word)),
+    Kind(Access, st.sampled_from([Access(value) for value in range(8)])),
+]
+BOUNDED = [
+    Kind(Annotated[int, Field(ge=-3, lt=70)], st.integers(-3, 69)),
+    Kind(Annotated[str, Field(min_length=1, max_length=3)], st.text("aé'\n", min_size=1, max_size=3)),
+    Kind(Annotated[list[int], Field(max_length=2)], st.lists(st.integers(), max_size=2), False),
+]
+PYTHON_LEAVES += ENUMS + BOUNDED
 JSON_LEAVES = [
     *LEAVES,
     Kind(Literal["a\n", 1, None], st.sampled_from(["a\n", 1, None])),
@@ -74,16 +121,23 @@ JSON_LEAVES = [
     Kind(datetime.timedelta, st.timedeltas()),
     Kind(decimal.Decimal, st.decimals(allow_nan=False, allow_infinity=False)),
     Kind(uuid.UUID, st.uuids()),
+    *ENUMS,
+    *BOUNDED,
 ]
 
 
 def composites(inner: st.SearchStrategy[Kind], json: bool) -> st.SearchStrategy[Kind]:
     @st.composite
     def draw_kind(draw: st.DrawFn) -> Kind:
-        shape = draw(st.sampled_from(["list", "tuple", "pair", "dict", "set", "frozenset", "union", "dataclass"]))
+        shape = draw(
+            st.sampled_from(["list", "tuple", "pair", "dict", "set", "frozenset", "union", "generic", "dataclass"])
+        )
         first = draw(inner)
         if shape == "list":
             return Kind(list[first.type], st.lists(first.values, max_size=3), False, first.classes)  # type: ignore[name-defined]
+        if shape == "generic":
+            boxes = st.builds(Box, first.values, st.sampled_from(["", "a"]))
+            return Kind(Box[first.type], boxes, False, (Box, *first.classes))  # type: ignore[name-defined]
         if shape == "tuple":
             values = st.lists(first.values, max_size=3).map(tuple)
             return Kind(tuple[first.type, ...], values, first.hashable, first.classes)  # type: ignore[name-defined]
@@ -161,7 +215,8 @@ def kinds(leaves: list[Kind], json: bool) -> st.SearchStrategy[Kind]:
 def test_calls(data: st.DataObject) -> None:
     kind = data.draw(kinds(PYTHON_LEAVES, json=False))
     constraint = tokamata.dataclass_call(kind.type)
-    names = {c.__name__: c for c in kind.classes} | {"Color": Color, "Decimal": decimal.Decimal, "UUID": uuid.UUID}
+    names = {c.__name__: c for c in kind.classes} | {kind.__name__: kind for kind in (Color, Number, Word, Access)}
+    names |= {"Decimal": decimal.Decimal, "UUID": uuid.UUID}
     for _ in range(3):
         instance = data.draw(kind.values)
         text = repr(instance)

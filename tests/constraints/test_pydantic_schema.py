@@ -10,11 +10,12 @@ import pathlib
 import random
 import uuid
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 import annotated_types
 import pytest
 from pydantic import (
+    AliasPath,
     AwareDatetime,
     BaseModel,
     ConfigDict,
@@ -59,6 +60,48 @@ class Model(BaseModel):
     when: datetime.datetime | None = None
     pairs: dict[int, Pair] = {}
     children: list[Model] = []
+
+
+class Dog(BaseModel):
+    kind: Literal["dog", "puppy"]
+    age: int = 0
+
+
+class Bird(BaseModel):
+    kind: Literal["bird"] = "bird"
+    sings: bool
+
+
+class Fish(BaseModel):
+    kind: Literal["fish"] = Field("fish", alias="type")
+
+
+class Shark(BaseModel):
+    kind: Literal["shark"] = Field("shark", alias="type")
+    teeth: int
+
+
+class Zoo(BaseModel):
+    best: Dog | Bird = Field(discriminator="kind")
+    others: list[Annotated[Dog | Bird, Field(discriminator="kind")]] = []
+
+
+class Access(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+    LARGE = 40
+
+
+T = TypeVar("T")
+
+
+class Page(BaseModel, Generic[T]):
+    items: list[T]
+    following: Page[T] | None = None
 
 
 # types with some of their values
@@ -117,6 +160,12 @@ CASES: list[tuple[Any, list[Any]]] = [
     (Annotated[list[int], Field(max_length=2)], [[1, 2]]),
     (Annotated[set[int], Field(min_length=1)], [{1}]),
     (Any, [None, {"a": [1, 2.5]}]),
+    (Zoo, [Zoo(best=Dog(kind="puppy"), others=[Bird(sings=True), Dog(kind="dog", age=3)])]),
+    (Page[int], [Page[int](items=[1], following=Page[int](items=[]))]),
+    (dict[str, Page[Page[str]]], [{"a": Page[Page[str]](items=[Page[str](items=["x"])])}]),
+    (Access, [Access(value) for value in range(4)]),
+    (list[Size], [list(Size)]),
+    (complex, [1j, -2.5e20 + 3j, 4 + 0j]),
 ]
 
 
@@ -131,6 +180,59 @@ def test_members_are_what_pydantic_reads_and_writes(type_: Any, values: list[Any
     for seed in range(4):
         for text in constraint.examples(20, seed=seed):
             assert constraint.parse(text) == adapter.validate_json(text), (seed, text)
+
+
+def test_aliases() -> None:
+    """Members have the names that pydantic reads; its own calls, too."""
+
+    class User(BaseModel):
+        name: str = Field(alias="userName")
+        size: int = Field(1, validation_alias="sizeOf")
+
+    texts, calls = tokamata.json_schema(User), tokamata.dataclass_call(User)
+    user = User(userName="Ada", sizeOf=3)
+    assert texts.parse('{"userName": "Ada", "sizeOf": 3}') == user
+    assert calls.parse("User(userName='Ada', sizeOf=3)") == user
+    assert texts.accepts(User(userName="Ada").model_dump_json(by_alias=True))
+    assert not texts.accepts('{"name": "Ada"}')
+    assert not calls.accepts("User(name='Ada')")
+
+
+def test_tags_are_written_under_their_aliases() -> None:
+    class Tank(BaseModel):
+        fish: Fish | Shark = Field(discriminator="kind")
+
+    constraint = tokamata.json_schema(Tank)
+    assert constraint.parse('{"fish": {"type": "shark", "teeth": 3}}').fish.teeth == 3
+    assert not constraint.accepts('{"fish": {}}')
+    for text in constraint.examples(30):
+        constraint.parse(text)
+
+
+def test_what_is_refused_by_name() -> None:
+    class Odd(enum.Enum):
+        PAIR = (1, 2)
+
+    class Many(enum.Flag):
+        A, B, C, D, E, F, G, H, J = (1 << i for i in range(9))
+
+    class Inner(BaseModel):
+        first: int = Field(validation_alias=AliasPath("all", 0))
+
+    with pytest.raises(tokamata.UnsupportedError, match=r"the alias \['all', 0\] is read from inside of another one"):
+        tokamata.json_schema(Inner)
+    with pytest.raises(
+        tokamata.UnsupportedError, match=r"Inner.first: AliasPath\(.*\): an alias that is no"
+    ):
+        tokamata.dataclass_call(Inner)
+    for constraint in (tokamata.json_schema, tokamata.yaml_schema):
+        name = constraint.__name__
+        with pytest.raises(
+            tokamata.UnsupportedError, match=rf"{name}: Odd.PAIR: its value \(1, 2\) cannot be read back"
+        ):
+            constraint(list[Odd])
+        with pytest.raises(tokamata.UnsupportedError, match=rf"{name}: Many: expected at most 8 flags, got 9"):
+            constraint(Many)
 
 
 def test_bounds_on_days() -> None:
