@@ -58,13 +58,18 @@ class BatchState:
         self._native: list[DecodeState | None] = []  # this and what follows: by _arranged
         self._dynamic: list[tuple[int, DynamicState]] = []
         self._workers = Workers(count)
-        seen: set[int] = set()
-        for state in states:
-            self._check(state, seen)
-            self._states.append(state)
-            seen.add(id(state))
+        self.assign(states)
 
     # -------------------------------------------------------------------------------------------- rows
+
+    def assign(self, states: Iterable[State | None]) -> None:
+        """Make row i the i-th of the states, and no other rows; errors are forgotten. For schedulers that pick anew."""
+        rows = list(states)
+        seen: set[int] = set()
+        for state in rows:
+            self._check(state, seen)
+            seen.add(id(state))
+        self._states, self._errors, self._words = rows, {}, None
 
     def join(self, state: State) -> int:
         """Put a state into the first row that has none, or a new one behind all others; return the row."""

@@ -69,7 +69,6 @@ class RequestConstraints:
 
     def __init__(self, threads: int | None = None) -> None:
         """No request is known yet."""
-        self._threads = threads
         self._batch = BatchState([], threads)
         self._known: dict[str, tuple[DecodeState, int]] = {}  # by request: its state, and the tokens that it has read
 
@@ -89,7 +88,7 @@ class RequestConstraints:
             if state is not None:
                 known[request.state.request_id] = state, len(_written(request.state))
         self._known = known
-        self._batch = BatchState(states, self._threads)
+        self._batch.assign(states)
         return torch.arange(len(states), dtype=torch.int32)
 
     def __call__(self, scores: torch.Tensor, tensor_arg: torch.Tensor) -> torch.Tensor:

@@ -22,10 +22,11 @@ from sglang.srt.constrained.base_grammar_backend import (
 )
 
 from ..._core import DecodeState
-from ...automata.errors import ConstraintError, LimitError
+from ...automata.errors import ConstraintError, LimitError, TokenRejected
 from ...tokenizer_fst import Vocabulary
 from ..automaton_cache import AutomatonCache
 from ..masked_logits import mask_logits_
+from .allow_only import allow_only
 from .source import Kind, constraint_of
 
 _log = logging.getLogger(__name__)
@@ -34,16 +35,23 @@ _log = logging.getLogger(__name__)
 class Grammar(BaseGrammarObject):
     """One request's position."""
 
-    def __init__(self, state: DecodeState, words: int) -> None:
+    def __init__(self, state: DecodeState, words: int, eos_token_ids: list[int]) -> None:
         """Begin where the state stands; ``words`` of a mask."""
         super().__init__()
         self._state = state
         self._words = words
+        self._eos = eos_token_ids
 
     def accept_token(self, token: int) -> None:
-        """Take a token; TokenRejected, a ValueError, where it is not allowed. Behind EOS nothing changes."""
+        """Take a token; TokenRejected where it is not allowed or runs into a limit. Behind EOS nothing changes.
+
+        SGLang ends a request for which this raises a ValueError, as TokenRejected is one.
+        """
         if not self._state.is_finished:
-            self._state.advance(token)
+            try:
+                self._state.advance(token)
+            except LimitError as error:
+                raise TokenRejected(str(error)) from error
             self.finished = self._state.is_finished
 
     def rollback(self, k: int) -> None:
@@ -61,9 +69,17 @@ class Grammar(BaseGrammarObject):
         return torch.full((batch_size, self._words), -1, dtype=torch.int32, pin_memory=pinned)
 
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
-        """Write the mask into a row; behind EOS the row stays as it is."""
-        if not self._state.is_finished:
+        """Write the mask into a row; behind EOS the row stays as it is.
+
+        Where the mask runs into a limit EOS alone is allowed: so the request ends, and no other.
+        """
+        if self._state.is_finished:
+            return
+        try:
             self._state.fill_mask(vocab_mask, idx)
+        except LimitError as error:
+            _log.error("fill_vocab_mask: %s", error)
+            allow_only(self._eos, vocab_mask, idx)
 
     @staticmethod
     def reset_vocab_mask(vocab_mask: torch.Tensor) -> None:
@@ -87,11 +103,14 @@ class Grammar(BaseGrammarObject):
 
     def copy(self) -> Grammar:
         """An independent position at the same place."""
-        return Grammar(self._state.copy(), self._words)
+        return Grammar(self._state.copy(), self._words, self._eos)
 
     def try_jump_forward(self, tokenizer: object) -> tuple[list[int], str] | None:
         """The tokens that alone may follow; None where there is a choice."""
-        tokens = self._state.forced_tokens()
+        try:
+            tokens = self._state.forced_tokens()
+        except LimitError:  # the mask will tell
+            return None
         return (tokens, "") if tokens else None
 
     def jump_forward_str_state(self, helper: tuple[list[int], str]) -> tuple[str, int]:
@@ -141,7 +160,7 @@ class Backend(BaseGrammarBackend):
         except (ConstraintError, LimitError) as error:
             _log.warning("%s: %s", kind, error)
             return InvalidGrammarObject(str(error))
-        return Grammar(automaton.start(), automaton.words)
+        return Grammar(automaton.start(), automaton.words, automaton.vocabulary.eos_token_ids)
 
 
 def create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: set[int] | None) -> Backend:

@@ -11,6 +11,7 @@ A package calls it in all of vLLM's processes by an entry point of the group ``v
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -20,11 +21,13 @@ from ..._core import DecodeState
 from ...automata.errors import ConstraintError, LimitError, TokenRejected, VocabularyError
 from ...tokenizer_fst import Vocabulary
 from ..automaton_cache import AutomatonCache
+from .allow_only import allow_only
 from .source import Kind, constraint_of
 
 if TYPE_CHECKING:
     import torch
 
+_log = logging.getLogger(__name__)
 _KEPT_VOCABULARIES = 4  # one for each set of end tokens that requests name
 
 
@@ -38,14 +41,19 @@ class Grammar:
         self._behind = 0  # tokens accepted behind the end
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
-        """Take tokens; False, and nothing taken, where one is not allowed. Behind EOS everything is taken."""
+        """Take tokens; False, and nothing taken, where one is not allowed. Behind EOS everything is taken.
+
+        False fails the request, and no other; so does a limit that the text runs into, which is logged.
+        """
         taken = 0
         for token in tokens:
             if self._state.is_finished:
                 break
             try:
                 self._state.advance(token)
-            except TokenRejected:
+            except (TokenRejected, LimitError) as error:
+                if isinstance(error, LimitError):
+                    _log.error("request %s: %s", request_id, error)
                 self._state.rollback(taken)
                 return False
             taken += 1
@@ -55,7 +63,11 @@ class Grammar:
     def validate_tokens(self, tokens: list[int]) -> list[int]:
         """The longest prefix that is allowed; padding (negative ids) ends it. The position stays."""
         real = next((i for i, token in enumerate(tokens) if token < 0), len(tokens))
-        return tokens[: self._state.validate(tokens[:real])]
+        try:
+            return tokens[: self._state.validate(tokens[:real])]
+        except LimitError as error:
+            _log.error("validate_tokens: %s", error)
+            return []
 
     def rollback(self, num_tokens: int) -> None:
         """Take back the last tokens that were accepted."""
@@ -64,12 +76,17 @@ class Grammar:
         self._state.rollback(num_tokens - behind)
 
     def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
-        """Write the mask into a row of int32 [rows, words] on the CPU; behind the end EOS alone is allowed."""
-        self._state.fill_mask(bitmask, batch_index)
-        if self._state.is_finished:
-            row = bitmask.numpy().view("uint32")[batch_index]
-            for token in self._eos:
-                row[token // 32] |= 1 << token % 32
+        """Write the mask into a row of int32 [rows, words] on the CPU.
+
+        Behind the end EOS alone is allowed, and where the mask runs into a limit: so the request ends, and no other.
+        """
+        try:
+            self._state.fill_mask(bitmask, batch_index)
+            if not self._state.is_finished:
+                return
+        except LimitError as error:
+            _log.error("fill_bitmask: %s", error)
+        allow_only(self._eos, bitmask, batch_index)
 
     def is_terminated(self) -> bool:
         """Whether EOS was accepted."""

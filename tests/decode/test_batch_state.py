@@ -85,6 +85,16 @@ def test_rows_join_and_leave() -> None:
         batch.rollback(1)
     assert [s.num_tokens for s in batch if s is not None] == [1, 0, 1]
     assert repr(batch) == "<tokamata.decode.BatchState of 3 rows, 3 with a state>"
+    with pytest.raises(ValueError, match="one state cannot be in two rows"):
+        batch.assign([first, first])
+    assert list(batch)[2] is third
+    batch.advance([-1, -1, ord("x")])
+    batch.assign([None, first])
+    assert list(batch) == [None, first]
+    assert not batch.errors
+    batch.fill_masks(out)
+    assert (out[0] == -1).all()
+    assert allowed(out[1]) == allowed(first.mask())
 
 
 def test_errors_stay_in_their_row() -> None:

@@ -6,6 +6,7 @@ import json
 from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -108,6 +109,20 @@ def test_jumps(backend: Any) -> None:
     assert [tokenizer().decode([t]) for t in np.flatnonzero(bits)] == ["a", "b"]
     spelled.rollback(len(new))
     assert spelled.copy() is not spelled
+
+
+def test_a_limit_in_the_middle_of_a_text_ends_the_request_alone(backend: Any) -> None:
+    from tokamata.decode.engines.sglang import Grammar
+
+    full = Mock(side_effect=tokamata.LimitError("full"))
+    state: Any = SimpleNamespace(is_finished=False, advance=full, fill_mask=full, forced_tokens=full)
+    grammar = Grammar(state, -(-SIZE // 32), [0, 1])
+    mask = grammar.allocate_vocab_mask(SIZE, 1, "cpu")
+    grammar.fill_vocab_mask(mask, 0)
+    assert np.flatnonzero(np.unpackbits(mask.numpy().view(np.uint8), bitorder="little")).tolist() == [0, 1]
+    assert grammar.try_jump_forward(tokenizer()) is None
+    with pytest.raises(ValueError, match="full"):
+        grammar.accept_token(5)
 
 
 def test_refusals_carry_the_reason(backend: Any) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -204,6 +205,22 @@ def test_constraints_are_compiled_once(backend: Any, monkeypatch: pytest.MonkeyP
         backend.compile_grammar(StructuredOutputOptions.REGEX, "ab*")
     backend.compile_grammar(StructuredOutputOptions.REGEX, "ab+")
     assert built == [("regex", "ab*"), ("regex", "ab+")]
+
+
+def test_a_limit_in_the_middle_of_a_text_ends_the_request_alone(backend: Any, caplog: Any) -> None:
+    full = Mock(side_effect=tokamata.LimitError("full"))
+    taken: list[int] = []
+    state = SimpleNamespace(is_finished=False, fill_mask=full, validate=full, rollback=taken.append)
+    state.advance = Mock(side_effect=[None, tokamata.LimitError("full")])
+    grammar = backend.grammar_class(state, [0, 258])
+    bitmask = backend.allocate_token_bitmask(2)
+    grammar.fill_bitmask(bitmask, 0)
+    assert allowed(bitmask, 0) == [0, 258]
+    assert (bitmask[1] == -1).all()
+    assert grammar.validate_tokens([5, 6]) == []
+    assert not grammar.accept_tokens("r7", [5, 6, 7])  # vLLM ends the request with an error
+    assert taken == [1]
+    assert "request r7: full" in caplog.text
 
 
 def test_errors_reach_the_request(backend: Any) -> None:
