@@ -108,6 +108,7 @@ format: $(VENV)/installed
 
 bench: build
 	$(BIN)/python examples/benchmarks/masks.py --repeat 2
+	$(BIN)/python examples/benchmarks/states.py
 	$(BIN)/python examples/benchmarks/first_mask.py --repeat 2
 	$(BIN)/python examples/benchmarks/json_schema.py --repeat 2
 	$(BIN)/python examples/benchmarks/batch.py

@@ -18,6 +18,12 @@ void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict
   for (uint32_t i = 0; i < words; ++i) to[i] |= from[i];
 }
 
+// Bytes of the longest text that ends below a node, from the byte into the node on; kNoIndex where that is not known.
+uint32_t LongestFrom(const Trie& trie, uint32_t node) {
+  const uint32_t height = trie.Height(node);
+  return height == kNoIndex ? kNoIndex : height + 1;
+}
+
 // The acceptor as one of expressions if some of them are grammars, else null.
 ExpressionAcceptor* WithGrammars(DelayedAcceptor* acceptor) {
   auto* expressions = dynamic_cast<ExpressionAcceptor*>(acceptor);
@@ -66,7 +72,13 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
   if (grammars_ && (BuildLexed(q, row) || BuildPieces(q, row, depth))) return;
-  if (depth < kMaxDepth && (BuildBounded(q, row, depth) || (depth == 0 && BuildUnbounded(q, row)))) return;
+  if (depth < kMaxDepth && !(q < unlimited_.size() && unlimited_[q])) {
+    if (BuildBounded(q, row, depth) || (depth == 0 && BuildUnbounded(q, row))) return;
+    if (depth == 0) {
+      if (q >= unlimited_.size()) unlimited_.resize(std::max<size_t>(q + 1, unlimited_.size() * 2));
+      unlimited_[q] = 1;
+    }
+  }
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
@@ -334,7 +346,7 @@ void MaskBuilder::AddPart(uint32_t node, State q, uint32_t* row) {
 }
 
 template <class M, class F>
-void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M most, F visit) {
+void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M asked, F visit) {
   const LoopShape& shape = loop.shape;
   const uint32_t longest = vocabulary_->MaxTokenBytes();
   if (shape.low == 0 && shape.high >= longest) {  // the count makes no difference
@@ -343,13 +355,17 @@ void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_fir
     return;
   }
   ((shape.rest_first | shape.body_first) - loop_first).ForEach([&](uint8_t b) {
-    const int64_t asked = most(b);
-    if (asked < 0) return;
-    const uint32_t high = std::min(shape.high, static_cast<uint32_t>(asked));
+    const Asked a = asked(b);
+    if (a.nobody) return;
+    const uint32_t high = std::min(shape.high, a.chars);
     if (!shape.body_first.Has(b)) {  // only what follows the loop begins with b
       if (shape.low > high) return;
       const State next = acceptor_->Next(acceptor_->AfterLoop(q, shape.low), b);
       if (next) visit(b, next, shape.low, high);
+      return;
+    }
+    if (shape.low == 0 && a.bytes != kNoIndex && uint64_t{a.chars} + a.bytes <= shape.high) {  // here it makes none, too
+      if (const State next = acceptor_->Next(q, b)) visit(b, next, 0u, high);
       return;
     }
     for (uint32_t l = 0; l <= high; ++l) {
@@ -373,11 +389,12 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
     ApplyFactor(*factoring_.At(0, class_id), q, loop, row);
   } else {
     const Trie& trie = suffixes->trie;
-    const auto most = [&](uint8_t b) {
-      return trie.Child(0, b) == kNoIndex ? int64_t{-1} : int64_t{suffixes->max_chars[b]};
+    const auto asked = [&](uint8_t b) {
+      const uint32_t child = trie.Child(0, b);
+      return child == kNoIndex ? Asked{0, 0, true} : Asked{suffixes->max_chars[b], LongestFrom(trie, child)};
     };
     const ByteSet& first = CharacterClasses()[static_cast<size_t>(class_id)].first;
-    ForEachExit(q, loop, first, most, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
+    ForEachExit(q, loop, first, asked, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
       const uint32_t child = trie.Child(0, b);
       if (child != kNoIndex) WalkSuffixes(*suffixes, child, next, low, high, [](uint32_t) { return true; }, row);
     });
@@ -402,11 +419,13 @@ void MaskBuilder::BuildExcluding(State q, const Loop& loop, uint32_t* row) {
   });
   const ByteSet first = CharacterClasses()[static_cast<size_t>(loop.outer)].first - loop.excluded;
   const uint64_t bad[2] = {~first.words[0], ~first.words[1]};  // may not come before the way out
-  const auto most = [&](uint8_t b) {
+  const auto asked = [&](uint8_t b) {
     const ByteIndex* index = factoring_.Containing(b);
-    return index ? int64_t{index->suffixes.max_chars[b]} : int64_t{-1};
+    const uint32_t child = index ? index->suffixes.trie.Child(0, b) : kNoIndex;
+    return child == kNoIndex ? Asked{0, 0, true}
+                             : Asked{index->suffixes.max_chars[b], LongestFrom(index->suffixes.trie, child)};
   };
-  ForEachExit(q, loop, first, most, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
+  ForEachExit(q, loop, first, asked, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
     const ByteIndex* index = factoring_.Containing(b);
     const uint32_t child = index ? index->suffixes.trie.Child(0, b) : kNoIndex;
     if (child == kNoIndex) return;
@@ -441,14 +460,17 @@ void MaskBuilder::ApplyFactor(const Factor& f, State q, const Loop& loop, uint32
     for (uint32_t i = 0; i < end; ++i) Set(f.inside[i], row);
   }
   const size_t base = stack_.size();
-  const auto most = [&](uint8_t b) {
-    int64_t chars = -1;
-    if (f.exit_bytes.Has(b))
-      for (const Factor::Exit& exit : f.ExitsBy(b)) chars = std::max<int64_t>(chars, exit.chars);
-    return chars;
+  const auto asked = [&](uint8_t b) {
+    if (!f.exit_bytes.Has(b)) return Asked{0, 0, true};
+    Asked a{0, 0};
+    for (const Factor::Exit& exit : f.ExitsBy(b)) {
+      a.chars = std::max(a.chars, exit.chars);
+      a.bytes = std::max(a.bytes, LongestFrom(trie_, exit.node));
+    }
+    return a;
   };
   const ByteSet& first = CharacterClasses()[static_cast<size_t>(loop.inner)].first;
-  ForEachExit(q, loop, first, most, [&](uint8_t b, State next, uint32_t low, uint32_t most) {
+  ForEachExit(q, loop, first, asked, [&](uint8_t b, State next, uint32_t low, uint32_t most) {
     if (!f.exit_bytes.Has(b)) return;
     for (const Factor::Exit& exit : f.ExitsBy(b)) {
       if (exit.chars >= low && exit.chars <= most) Enter(exit.node, next, row);

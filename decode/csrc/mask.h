@@ -25,7 +25,10 @@ class MaskBuilder {
   MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary);
 
   // The state whose mask is q's: counters beyond the longest token make no difference, unless the end may be out of reach.
-  State Canonical(State q) { return complete_ ? acceptor_->Canonical(q, vocabulary_->MaxTokenBytes()) : q; }
+  State Canonical(State q) {
+    if (!complete_) return q;
+    return q < canonical_.size() && canonical_[q] ? canonical_[q] : FindCanonical(q);
+  }
   // Writes vocabulary->Words() words: every token that q allows, and EOS where q is final. q must be canonical.
   void Build(State q, uint32_t* row);
   // A row of the vocabulary's tables that the last one built began with and may still be like; null where there is none.
@@ -68,6 +71,7 @@ class MaskBuilder {
   static constexpr int kMaxDepth = 3;            // unions and shared states inside each other
   static constexpr size_t kMaxAlternatives = 8;  // members of a union that are masked one by one
 
+  State FindCanonical(State q);
   Plan PlanOf(State q, int depth);  // memoized, but for the deepest
   Plan FindPlan(State q);
   const Loop& LoopOf(State q);  // the reference stays valid
@@ -116,10 +120,16 @@ class MaskBuilder {
   void WalkTexts(uint32_t root, const TextNode& place, bool clears, uint32_t* row);
   // Adds what a state allows below a node to a row in which others have set tokens there.
   void AddPart(uint32_t node, State q, uint32_t* row);
-  // Calls visit(byte, state after the byte, least and most characters read before it) for each way out of q's loop;
-  // most(byte) is the number of characters beyond which nobody asks, or -1.
+  // Of those who ask for the ways out of a loop by a byte: the most characters before it, and bytes from it on; kNoIndex
+  // where that is not known.
+  struct Asked {
+    uint32_t chars, bytes;
+    bool nobody = false;
+  };
+  // Calls visit(byte, state after the byte, least and most characters read before it) for each way out of q's loop that
+  // asked(byte) is about.
   template <class M, class F>
-  void ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M most, F visit);
+  void ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M asked, F visit);
   void Enter(uint32_t node, State q, uint32_t* row);
   void Scan(const Trie& trie, uint32_t node, State q, uint32_t* row);
   bool Waits(const Trie& trie, uint32_t node, State q);
@@ -139,7 +149,9 @@ class MaskBuilder {
   const Factoring& factoring_;
   const Trie& trie_;
   const bool complete_;
-  std::vector<Plan> plans_;        // by state
+  std::vector<State> canonical_;    // by state; kDead where it was not asked for
+  std::vector<uint8_t> unlimited_;  // by state: 1 where neither BuildBounded nor BuildUnbounded has anything to do
+  std::vector<Plan> plans_;         // by state
   std::deque<Loop> loops_;
   std::unordered_map<const LeafAutomaton*, std::unique_ptr<LexedMask>> lexed_;  // of grammars with a lexer
   std::vector<uint32_t> loop_of_;  // by state; see LoopOf

@@ -34,6 +34,12 @@ const SpaceBytes& WideSpaceBytes() {
 
 }  // namespace
 
+MaskBuilder::State MaskBuilder::FindCanonical(State q) {
+  const State found = acceptor_->Canonical(q, vocabulary_->MaxTokenBytes());
+  if (q >= canonical_.size()) canonical_.resize(std::max<size_t>(q + 1, canonical_.size() * 2), DelayedAcceptor::kDead);
+  return canonical_[q] = found;
+}
+
 MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
   if (depth >= kMaxDepth) return {LoopOf(q).kind != Loop::kNone ? Plan::kLoop : Plan::kWalk, DelayedAcceptor::kDead};
   if (q >= plans_.size()) plans_.resize(std::max<size_t>(q + 1, plans_.size() * 2));

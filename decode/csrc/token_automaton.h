@@ -12,6 +12,7 @@
 #include "automata/csrc/stable_array.h"
 #include "decode/csrc/distance.h"
 #include "decode/csrc/mask.h"
+#include "decode/csrc/step_memo.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
 
 namespace tokamata {
@@ -99,6 +100,7 @@ class TokenAutomaton {
   DistanceTable distances_;
   std::unordered_map<uint64_t, const Mask*> narrowed_;  // masks that a budget narrows, by state and tokens left
   std::atomic<size_t> num_masks_{0}, mask_bytes_{0};
+  StepMemo steps_;
 };
 
 }  // namespace tokamata

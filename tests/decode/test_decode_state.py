@@ -268,3 +268,19 @@ def test_threads_share_an_automaton() -> None:
         with ThreadPoolExecutor(8) as pool:
             together = list(pool.map(lambda walk, shared=shared: decode(shared, walk), range(16)))
         assert together == alone, f"seed {seed}: {text}"
+
+
+def test_steps_taken_again_lead_to_the_same_states() -> None:
+    """More steps by long tokens than are remembered, taken twice, against the same bytes one by one."""
+    tokens = [bytes([b]) for b in range(256)] + [b"a" * n for n in range(3, 33)]
+    vocabulary = tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)])
+    at = [tokamata.compile(tokamata.regex("a{0,200}b?"), vocabulary).start()]
+    for _ in range(150):
+        at.append(at[-1].copy())
+        at[-1].advance(ord("a"))
+    for _ in range(2):
+        for k in range(0, 115):
+            for word in range(256, len(tokens)):
+                after = at[k].copy()
+                after.advance(word)
+                assert after.state_id == at[k + len(tokens[word])].state_id

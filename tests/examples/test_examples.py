@@ -109,7 +109,11 @@ def test_the_memory_benchmark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(
-    "name", ["masks", "first_mask", "json_schema", "algebra", "memory", "terminals", "grammar", "chat", "python_types"]
+    "name",
+    (
+        ["masks", "states", "first_mask", "json_schema", "algebra", "memory", "terminals", "grammar", "chat"]
+        + ["python_types"]
+    ),
 )
 def test_the_benchmarks_run_quickly(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
