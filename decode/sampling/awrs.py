@@ -157,12 +157,11 @@ class AWRS(SMC):
         return verdict
 
     def _test(self, tokens: tuple[int, ...], token: int) -> bool:
-        state = self._rows.state(tokens)
         stops = token == int(self._rows.stop[0])
         if stops:
-            if not state.is_final:
+            if not self._rows.state(tokens).is_final:
                 return False
-        elif token in self._ends or not state.allows(token):
+        elif token in self._ends or not self._rows.allows(tokens, token):
             return False
         if self.condition is None:
             return True

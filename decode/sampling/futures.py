@@ -73,13 +73,18 @@ class StateFutures:
             likely = np.arange(len(row.ids))
             if len(likely) > _LOOKED_AT:
                 likely = np.argpartition(-row.log_p, _LOOKED_AT)[:_LOOKED_AT]
-            state = self._rows.state(prefix)
-            for at in likely.tolist():
-                state.advance(int(row.ids[at]))
-                labels[at] = self._label(state.state_id, state.tokens_left or 0)
-                state.rollback(1)
+            self._rows.within_limits(lambda: self._look_behind(prefix, row, likely, labels))
             row.labels = labels
         return row.labels
+
+    def _look_behind(
+        self, prefix: tuple[int, ...], row: Row, likely: NDArray[np.int64], labels: NDArray[np.int32]
+    ) -> None:
+        state, left = self._rows.state(prefix), self._rows.max_tokens - len(prefix) - 1
+        for at in likely.tolist():
+            state.advance(int(row.ids[at]))
+            labels[at] = self._label(state.state_id, left)
+            state.rollback(1)
 
     def is_new(self, labels: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether nothing was observed in the states of classes, with any number of tokens left; never of class 0."""
@@ -91,8 +96,7 @@ class StateFutures:
 
     def label(self, prefix: tuple[int, ...]) -> int:
         """The class of a prefix."""
-        state = self._rows.state(prefix)
-        return self._label(state.state_id, state.tokens_left or 0)
+        return self._label(self._rows.state(prefix).state_id, self._rows.max_tokens - len(prefix))
 
     def _label(self, state: int, left: int) -> int:
         generation = self._rows.automaton.generations

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import DecodeState
-from ...automata.errors import ConstraintError
+from ...automata.errors import ConstraintError, LimitError
 from ..token_automaton import TokenAutomaton
 from .canonical import Canonical
 from .log_space import NOTHING, log_add, log_sum_array
 from .model import LanguageModel
 
+_Answer = TypeVar("_Answer")
 _SLACK = 1e-3  # how far above 1 the probabilities of a row may sum: float16 models
 
 
@@ -74,6 +75,10 @@ class Rows:
     """Asks the model for rows of prefixes, masks them, and keeps them, the least recently used leaving first.
 
     One belongs to one model with its prompt, automaton, stop tokens, token limit and temperature.
+
+    Masks allow exactly what can be finished within the token limit. Where that takes more than the constraint's limits
+    (deep grammars, near the end), they go over to what the constraint alone allows: texts that do not end in time are
+    then dead ends, which samplers learn or weigh like others.
     """
 
     def __init__(
@@ -90,6 +95,7 @@ class Rows:
         self.model = model
         self.automaton = automaton
         self.stop = np.array(sorted(set(stop)), np.int64)
+        self.max_tokens = max_tokens
         self.temperature = temperature
         self.canonical = canonical
         self.cache_bytes = cache_bytes
@@ -97,6 +103,7 @@ class Rows:
         self.calls = 0
         self.batches = 0
         self._kept: OrderedDict[tuple[int, ...], Row] = OrderedDict()
+        self.is_bounded = True  # masks know the token limit
         self._state = automaton.start(max_tokens)
         self._at: list[int] = []
         # Tokens that end a text are no text, whatever bytes they have.
@@ -154,6 +161,31 @@ class Rows:
 
     def state(self, prefix: tuple[int, ...]) -> DecodeState:
         """The decoding state after a prefix of allowed tokens; it is shared: advance it and roll it back."""
+        return self.within_limits(lambda: self._moved_to(prefix))
+
+    def allowed(self, prefix: tuple[int, ...]) -> NDArray[np.int32]:
+        """int32 [k]: the tokens that the mask allows after a prefix, ascending, stop tokens not among them."""
+        mask = self.within_limits(lambda: self._moved_to(prefix).mask())
+        if len(prefix) + 1 >= self.max_tokens:
+            return np.zeros(0, np.int32)
+        return np.flatnonzero(np.unpackbits((mask & self._no_text).view(np.uint8), bitorder="little")).astype(np.int32)
+
+    def allows(self, prefix: tuple[int, ...], token: int) -> bool:
+        """Whether the mask after a prefix allows a token that is no stop token."""
+        return len(prefix) + 1 < self.max_tokens and self.within_limits(lambda: self._moved_to(prefix).allows(token))
+
+    def within_limits(self, ask: Callable[[], _Answer]) -> _Answer:
+        """What is asked, without the token limit from now on if it takes more than the constraint's limits."""
+        if self.is_bounded:
+            try:
+                return ask()
+            except LimitError:
+                self.is_bounded = False
+                self._state = self.automaton.start()
+                self._at = []
+        return ask()
+
+    def _moved_to(self, prefix: tuple[int, ...]) -> DecodeState:
         at, state = self._at, self._state
         same = 0
         for a, b in zip(at, prefix, strict=False):
@@ -167,11 +199,6 @@ class Rows:
             state.advance(token)
             at.append(token)
         return state
-
-    def allowed(self, prefix: tuple[int, ...]) -> NDArray[np.int32]:
-        """int32 [k]: the tokens that the mask allows after a prefix, ascending, stop tokens not among them."""
-        mask = self.state(prefix).mask() & self._no_text
-        return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).astype(np.int32)
 
     def text(self, tokens: tuple[int, ...]) -> str:
         """The text of tokens."""

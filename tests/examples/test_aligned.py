@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tokamata.decode.sampling import Sample
 
 import tokamata
 
@@ -221,5 +222,12 @@ def test_brackets(scripts: dict[str, ModuleType]) -> None:
         words = brackets.words_of(tree)
         assert brackets.constraint(words).accepts(" " + tree), tree
         assert brackets.f1(tree, tree) == 1
+    tree = brackets.ASKED[0]
+    half = tree.replace("(VP (VBD watered)", "(NP (VBD watered)")
+    samples = [Sample((), " " + t, -1.0, w, False) for t, w in ((half, 0.0), (tree, math.log(3)))]
+    first, mean, weighted, _, log_p = brackets.figures(samples, tree)
+    assert first < mean < weighted == pytest.approx((first + 3) / 4)
+    assert mean == pytest.approx((first + 1) / 2)
+    assert log_p == -1
     right = "(S (NP (PRP He)) (VP (VBZ reads)))"
     assert brackets.f1("(S (NP (PRP He)) (NP (VBZ reads)))", right) == pytest.approx(0.8)

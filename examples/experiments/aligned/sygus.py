@@ -17,7 +17,7 @@ from typing import Any, Union
 Expression = Union[str, "list[Expression]"]
 Value = bool | int | str
 
-# By hand; `Problem.a_solution` checks them.
+# Solutions that show what operations are for; `Problem.a_solution` checks them.
 KNOWN_SOLUTIONS = {
     "firstname_small": '(str.substr name 0 (str.indexof name " " 0))',
     "name-combine-2_short": '(str.++ (str.++ firstname " ") (str.++ (str.at lastname 0) "."))',

@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from tokamata.constraints.grammars import sygus_terms
-from tokamata.decode.sampling import CARS, ASAp, Masked, TransformersModel
+from tokamata.decode.sampling import CARS, ASAp, Masked, Sample, TransformersModel
 
 import tokamata
 
@@ -38,7 +38,7 @@ SAMPLERS: dict[str, tuple[type, dict[str, Any]]] = {
     "asap-state": (ASAp, {"batch": 8, "leaf": "state"}),
     "cars": (CARS, {"batch": 16, "max_tries": 2000}),
 }
-MASK_SECONDS = 30  # of processor time for one mask; the default of 1 is for servers
+CHUNK = 20  # samples that a limit can lose
 
 
 def constraint(problem: sygus.Problem) -> tokamata.Constraint:
@@ -91,13 +91,16 @@ def run(
     sampler, options = SAMPLERS[kind]
     terms = constraint(problem)
     allowed = tokamata.regex("(?s).*") if kind == "free" else terms
-    automaton = tokamata.compile(allowed, vocabulary, limits=tokamata.Limits(seconds=MASK_SECONDS))
+    automaton = tokamata.compile(allowed, vocabulary)
     begin, cpu = time.time(), time.process_time()
     stop = stop_tokens(vocabulary)
     one = sampler(lm, automaton, stop=stop, max_tokens=chosen.max_tokens, seed=chosen.seed, **options)
-    problem_error, samples = "", []
+    problem_error = ""
+    samples: list[Sample] = []
     try:
-        samples = one.sample(chosen.samples, progress=tell)
+        while len(samples) < chosen.samples:
+            samples += one.sample(min(CHUNK, chosen.samples - len(samples)))
+            tell(len(samples), chosen.samples)
     except tokamata.LimitError as error:
         problem_error = str(error)
     statistics = one.statistics
