@@ -1,14 +1,15 @@
 """Masks of whole batches side by side with installed peers: rows of mixed schemas, as a server sees them.
 
-    python examples/benchmarks/batch.py [--data maskbench-dev.tar.xz] [--rows 64] [--threads 2] [--csv batch.csv]
+    python examples/benchmarks/batch.py [--data maskbench-dev.tar.xz] [--rows 64] [--requests 8] [--csv batch.csv]
 
-Each row follows a document of some schema; when it has ended the next schema takes its place. A step fills the masks of
-all rows in one call and takes one token for each. The first pass meets every schema fresh, compiled and with its first
-mask made (first_mask.py measures that); the second one meets the same schemas again. Figures are wall-clock
-microseconds for each row: the least time of each step over the repeats, as interruptions only add, added up and divided
-by the rows. --data is a folder or archive of MaskBench's files; without it the schemas are those of json_schema.py.
-Peers that are not installed are left out: pip install llguidance xgrammar. So are schemas of more than 3,000
-characters, and documents that some engine refuses, for all engines.
+Each row follows a document of some schema; when it has ended the next request takes its place. A step fills the masks
+of all rows in one call and takes one token for each. The first pass meets every schema fresh, compiled and with its
+first mask made (first_mask.py measures that); with --requests, several requests ask for each of them, in any order, as
+they do of a server. The second pass meets the same requests again. Figures are wall-clock microseconds for each row:
+the least time of each step over the repeats, as interruptions only add, added up and divided by the rows. --data is a
+folder or archive of MaskBench's files; without it the schemas are those of json_schema.py. Peers that are not installed
+are left out: pip install llguidance xgrammar. So are schemas of more than 3,000 characters, and documents that some
+engine refuses, for all engines.
 """
 
 from __future__ import annotations
@@ -44,8 +45,12 @@ class Batch(ABC):
         self.threads = threads
 
     @abstractmethod
-    def matcher(self, schema: str) -> Any:
-        """Return a matcher at its start, with its first mask made."""
+    def compile(self, schema: str) -> Any:
+        """Return what all requests for a schema share, with its first mask made."""
+
+    @abstractmethod
+    def matcher(self, compiled: Any) -> Any:
+        """Return a matcher for one request."""
 
     @abstractmethod
     def put(self, row: int, matcher: Any) -> None:
@@ -67,11 +72,15 @@ class TokamataBatch(Batch):
         super().__init__(engine, rows, threads)
         self.batch = BatchState([None] * rows, threads)
 
-    def matcher(self, schema: str) -> Any:
+    def compile(self, schema: str) -> Any:
+        """Return a token automaton."""
+        automaton = tokamata.compile(tokamata.json_schema(schema), self.engine.vocabulary)
+        automaton.start().fill_mask(self.out)
+        return automaton
+
+    def matcher(self, compiled: Any) -> Any:
         """Return a state."""
-        state = tokamata.compile(tokamata.json_schema(schema), self.engine.vocabulary).start()
-        state.fill_mask(self.out)
-        return state
+        return compiled.start()
 
     def put(self, row: int, matcher: Any) -> None:
         """Put a state into a row."""
@@ -99,14 +108,18 @@ class LLGuidanceBatch(Batch):
         self.executor = llguidance.LLExecutor(num_threads=threads)
         self.matchers: list[Any] = [None] * rows
 
-    def matcher(self, schema: str) -> Any:
-        """Return an LLMatcher."""
+    def compile(self, schema: str) -> Any:
+        """Return an LLMatcher to be copied."""
         engine: Any = self.engine
         made = engine.matcher(engine.tokenizer, engine.matcher.grammar_from_json_schema(schema), log_level=0)
         if made.is_error():
             raise ValueError(made.get_error())
         made.unsafe_compute_mask_ptr(self.out.ctypes.data, self.out.shape[1] * 4)
         return made
+
+    def matcher(self, compiled: Any) -> Any:
+        """Return a copy."""
+        return compiled.deep_copy()
 
     def put(self, row: int, matcher: Any) -> None:
         """Put a matcher into a row."""
@@ -135,12 +148,17 @@ class XGrammarBatch(Batch):
         self.batch = xgrammar.BatchGrammarMatcher(max_threads=threads)
         self.matchers: list[Any] = [None] * rows
 
-    def matcher(self, schema: str) -> Any:
+    def compile(self, schema: str) -> Any:
+        """Return a compiled grammar."""
+        engine: Any = self.engine
+        compiled = engine.compiler.compile_json_schema(schema, strict_mode=False)
+        engine.matcher(compiled).fill_next_token_bitmask(self.out)
+        return compiled
+
+    def matcher(self, compiled: Any) -> Any:
         """Return a GrammarMatcher."""
         engine: Any = self.engine
-        made = engine.matcher(engine.compiler.compile_json_schema(schema, strict_mode=False))
-        made.fill_next_token_bitmask(self.out)
-        return made
+        return engine.matcher(compiled)
 
     def put(self, row: int, matcher: Any) -> None:
         """Put a matcher into a row."""
@@ -202,7 +220,7 @@ def usable(
         try:
             for batch in batches:
                 one = type(batch)(batch.engine, 1, 1)
-                one.put(0, batch.matcher(schema))
+                one.put(0, one.matcher(one.compile(schema)))
                 for token in tokens:
                     one.fill()
                     if not one.out[0, token >> 5] >> (token & 31) & 1:
@@ -273,6 +291,7 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=64, help="rows of a batch (default 64)")
     options.add_argument("--threads", type=int, default=2, help="threads of every engine (default 2)")
     options.add_argument("--cases", type=int, default=256, help="schemas served (default 256)")
+    options.add_argument("--requests", type=int, default=1, help="requests for each schema (default 1)")
     asked = options.parse_args()
     name, tokens = vocabulary(asked)
     found = [engine for engine in engines(asked, tokens) if engine.package in BATCHES]
@@ -281,17 +300,22 @@ def main() -> None:
     cases = usable(batches, documents(asked.data), token_index(tokens), asked.cases)
     if len(cases) < rows:
         cases = cases * (-(-rows // max(1, len(cases))))
+    asked_for = cases * asked.requests
+    if asked.requests > 1:
+        random.Random(1).shuffle(asked_for)
     figures: list[dict[str, object]] = []
     times: dict[str, list[list[np.ndarray]]] = {engine.name: [[], []] for engine in found}
     gc.disable()
     for _ in range(1 if asked.quick else asked.repeat):
         for batch in batches:
-            matchers = [batch.matcher(schema) for schema, _ in cases]
+            compiled = {schema: batch.compile(schema) for schema, _ in cases}
+            matchers = [batch.matcher(compiled[schema]) for schema, _ in asked_for]
             for turn in range(2):
-                times[batch.engine.name][turn].append(run(batch, matchers, cases))
-            del matchers
+                times[batch.engine.name][turn].append(run(batch, matchers, asked_for))
+            del matchers, compiled
             gc.collect()
-    title = f"µs a row: {rows} rows of {len(cases)} schemas, {asked.threads} threads ({name}, {len(tokens):,} tokens)"
+    title = f"µs a row: {rows} rows, {len(cases)} schemas of {asked.requests} requests each, {asked.threads} threads"
+    title += f" ({name}, {len(tokens):,} tokens)"
     keys = ("first mean", "first p50", "first p99", "again mean", "again p99", "first / ours")
     table = table_of(title, ("engine",), ("steps", *keys))
     ours = 0.0
