@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .constraint import Constraint, Text, parts_of
+from .dynamic import DynamicConstraint
 from .literal import literal
 
 
@@ -24,6 +25,8 @@ def hidden(part: Constraint | Text) -> Constraint:
 
 def _with_name(name: str, part: Constraint | Text, source: str) -> Constraint:
     inner = part if isinstance(part, Constraint) else literal(part)
+    if isinstance(inner, DynamicConstraint):
+        return inner._with_name(name, f"{source}{inner.source})")
     made = inner._combined(inner._native, f"{source}{inner.source})")
     made._speaking_of(inner.special_tokens, inner._has_raw_bytes)
     made._parts = parts_of(inner).named(name)

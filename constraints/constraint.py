@@ -160,7 +160,11 @@ class Constraint:
         return made
 
     def __ror__(self, other: object) -> Constraint:
-        return self.__or__(other)
+        if (operands := self._operands(other)) is None:
+            return NotImplemented
+        made = self._combined(Language.union_(operands[::-1]), f"({_source(other)} | {self.source})", other)
+        made._parts = joined_parts([other, self], alternatives=True)
+        return made
 
     def __and__(self, other: object) -> Constraint:
         """Texts of both."""

@@ -19,7 +19,7 @@ Key = Callable[[str], Hashable]
 class Place:
     """Where a callback is asked; see :func:`dynamic`."""
 
-    __slots__ = ("callback", "key", "max_places", "name", "special_tokens")
+    __slots__ = ("callback", "captures", "key", "max_places", "name", "special_tokens")
 
     def __init__(
         self, callback: Callback, key: Key | None, name: str, special_tokens: Iterable[str], max_places: int
@@ -30,6 +30,13 @@ class Place:
         self.name = name
         self.special_tokens = frozenset(special_tokens)
         self.max_places = max_places
+        self.captures: tuple[str, ...] = ()  # names of what is written here, the inner ones first
+
+    def captured(self, name: str) -> Place:
+        """The same with a name; with an empty one, hidden."""
+        made = Place(self.callback, self.key, self.name, self.special_tokens, self.max_places)
+        made.captures = (*self.captures, name)
+        return made
 
 
 class Joined:
@@ -54,15 +61,14 @@ class Either:
     __slots__ = ("parts",)
 
     def __init__(self, parts: Sequence[Part]) -> None:
-        """Flatten what is a choice already, and unite what needs no callback."""
-        flat = [item for part in parts for item in (part.parts if isinstance(part, Either) else [part])]
-        static = [part for part in flat if isinstance(part, Constraint)]
-        self.parts: list[Part] = [part for part in flat if not isinstance(part, Constraint)]
-        if static:
-            united = static[0]
-            for part in static[1:]:
-                united = united | part
-            self.parts.append(united)
+        """Flatten what is a choice already, and unite neighbours that need no callback."""
+        self.parts: list[Part] = []
+        for part in parts:
+            for item in part.parts if isinstance(part, Either) else [part]:
+                if self.parts and isinstance(item, Constraint) and isinstance(self.parts[-1], Constraint):
+                    self.parts[-1] = self.parts[-1] | item
+                else:
+                    self.parts.append(item)
 
 
 class Repeated:
@@ -118,7 +124,9 @@ class DynamicConstraint(Constraint):
         return DynamicConstraint(Either([self.part, part]), f"({self.source} | {_source(other)})")
 
     def __ror__(self, other: object) -> DynamicConstraint:
-        return self.__or__(other)
+        if (part := _part(other)) is None:
+            return NotImplemented
+        return DynamicConstraint(Either([part, self.part]), f"({_source(other)} | {self.source})")
 
     def __add__(self, other: object) -> DynamicConstraint:
         """A text of this one followed by a text of the other."""
@@ -158,6 +166,14 @@ class DynamicConstraint(Constraint):
         return DynamicConstraint(
             Repeated(self.part, low, high), f"{self.source}{{{low},{'' if high is None else high}}}"
         )
+
+    def _with_name(self, name: str, source: str) -> DynamicConstraint:
+        if not isinstance(self.part, Place):
+            raise UnsupportedError(
+                f"capture: {self.source} is made of several parts, of which callbacks fill in some; name the parts one "
+                "by one, tokamata.capture(name, tokamata.dynamic(...))"
+            )
+        return DynamicConstraint(self.part.captured(name), source)
 
     def __repr__(self) -> str:
         return f"<tokamata.DynamicConstraint {self.source if len(self.source) <= 80 else self.source[:77] + '...'}>"

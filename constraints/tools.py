@@ -198,6 +198,10 @@ def _arguments(tool: ToolDefinition, options: _Options) -> Constraint:
         made: Constraint = json_schema(tool.parameters, **options)
         if not (isinstance(tool.parameters, Mapping) and tool.parameters.get("type") == "object"):
             made = made & json_schema({"type": "object"}, **options)
+            if made.is_empty():
+                raise ConstraintError(
+                    "expected a schema that allows an object, which arguments are, got one that does not"
+                )
     except (ConstraintError, LimitError, TypeError) as error:
         raise type(error)(f'tools: at "{tool.place}", the schema of {tool.name!r}: {error}') from None
     return made

@@ -37,6 +37,7 @@ class _Start(NamedTuple):
     state: ByteState
     goes_on: bool
     is_final: bool
+    constraint: Constraint
 
 
 class DynamicAutomaton:
@@ -150,6 +151,10 @@ class DynamicAutomaton:
     # ---- for decoding states
     def _following(self, part: int) -> Following:
         return self._plan.following[part]
+
+    def _begun(self, part: int, data: bytes) -> _Start | None:
+        """The beginning of a part behind a text; None where it has no members."""
+        return self._static[part] if part in self._static else self._answer(part, self._shown(data))
 
     def _enter(self, following: Following, text: TextSoFar, path: bytes) -> tuple[list[Reading], bool]:
         """Readings that begin behind a path that leads on from the text, and whether the text may end there."""
@@ -284,7 +289,7 @@ class DynamicAutomaton:
             language = language.with_limits(self._limits._native())
         automaton = NativeTokenAutomaton(language, self._tokens._native, _PART_BYTES)
         state = ByteState(automaton)
-        return _Start(automaton, state, state.goes_on, state.is_final)
+        return _Start(automaton, state, state.goes_on, state.is_final, constraint)
 
     def _shown(self, data: bytes) -> str:
         """A text as callbacks get it."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import ByteState
-from ..automata.errors import ConstraintError, LimitError, TokenRejected, UnsupportedError
+from ..automata.errors import ConstraintError, LimitError, TokenRejected
 from ..constraints.constraint import to_bytes
+from .dynamic_captures import captured
 
 if TYPE_CHECKING:
     from .dynamic_automaton import DynamicAutomaton
@@ -227,11 +228,18 @@ class DynamicState:
         """None: there are no budgets."""
         return None
 
-    def captures(self) -> NoReturn:
-        """Raise UnsupportedError: parts with names are not followed across callbacks."""
-        raise UnsupportedError(
-            "captures: named parts are not followed where callbacks fill in places; read the text when it is complete"
-        )
+    def captures(self) -> dict[str, bytes]:
+        """What the named parts have read so far, the last piece of each: see `Constraint.captures`.
+
+        Parts that no callback fills in, what callbacks return, and places (``capture(name, dynamic(...))``) may have
+        names. Each part takes as much as it can. Callbacks are asked again where their answers were forgotten.
+        O(bytes so far) for each part and place where it may begin.
+        """
+        return {name: texts[-1] for name, texts in self.capture_lists().items()}
+
+    def capture_lists(self) -> dict[str, list[bytes]]:
+        """All pieces that the named parts have read so far; otherwise as `captures`."""
+        return captured(self._automaton, bytes(self._text), self.is_finished)
 
     # ---- what is forced
     def forced_bytes(self, limit: int = 1 << 16) -> bytes:
@@ -279,6 +287,8 @@ class DynamicState:
 
     def _walked(self, position: _Position, data: bytes) -> _Position | None:
         """The position behind some bytes; None where they lead nowhere."""
+        if not data:
+            return position
         automaton = self._automaton
         length = position.length + len(data)
         if len(position.readings) == 1:

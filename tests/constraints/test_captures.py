@@ -231,6 +231,13 @@ def test_parts_of_everything() -> None:
     assert tokamata.sequence("a", tokamata.optional(tokamata.capture("b", "b"))).captures("a") == {}
 
 
+def test_texts_before_an_operator_come_first() -> None:
+    word = tokamata.capture("word", tokamata.regex("a+"))
+    assert ("a" | word).captures("a") == {}
+    assert (word | "a").captures("a") == {"word": b"a"}
+    assert ("a" | word).captures("aa") == {"word": b"aa"}
+
+
 def test_groups_with_names_inside() -> None:
     bullets = tokamata.regex(r"(?P<DELIMITED_LIST>\n|\* (?P<item>[^\n]+))")
     assert bullets.capture_lists("* one\n* two\n* three") == {"item": [b"one", b"two", b"three"]}

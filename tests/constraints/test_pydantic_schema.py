@@ -221,9 +221,7 @@ def test_what_is_refused_by_name() -> None:
 
     with pytest.raises(tokamata.UnsupportedError, match=r"the alias \['all', 0\] is read from inside of another one"):
         tokamata.json_schema(Inner)
-    with pytest.raises(
-        tokamata.UnsupportedError, match=r"Inner.first: AliasPath\(.*\): an alias that is no"
-    ):
+    with pytest.raises(tokamata.UnsupportedError, match=r"Inner.first: AliasPath\(.*\): an alias that is no"):
         tokamata.dataclass_call(Inner)
     for constraint in (tokamata.json_schema, tokamata.yaml_schema):
         name = constraint.__name__

@@ -368,15 +368,14 @@ def test_what_is_not_known_before() -> None:
         lambda: made.accepts("x"),
         lambda: made.examples(1),
         lambda: tokamata.regex("a").equivalent(made),
-        lambda: tokamata.capture("name", made),
         lambda: ("a" + made).captures("ax"),
     ]:
         with pytest.raises(
             UnsupportedError, match=r"needs all members of .*dynamic\(place\).*, which are not known before"
         ):
             question()
-    with pytest.raises(UnsupportedError, match=r"^captures: named parts are not followed"):
-        tokamata.compile(made, vocabulary(random.Random(0))).start().captures()
+    with pytest.raises(UnsupportedError, match=r"^capture: .* is made of several parts.*; name the parts one by one"):
+        tokamata.capture("name", "a" + made)
     with pytest.raises(TypeError, match="expected a callback, got str"):
         tokamata.dynamic("x")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="expected key as a function of the text, got int"):
