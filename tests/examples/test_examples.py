@@ -110,10 +110,7 @@ def test_the_memory_benchmark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 @pytest.mark.parametrize(
     "name",
-    (
-        ["masks", "states", "first_mask", "json_schema", "algebra", "memory", "terminals", "grammar", "chat"]
-        + ["python_types"]
-    ),
+    "masks states first_mask json_schema algebra memory terminals grammar chat python_types".split(),
 )
 def test_the_benchmarks_run_quickly(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
