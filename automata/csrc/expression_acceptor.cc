@@ -97,10 +97,10 @@ bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
   }
   if (pool_->First(head).Count() < kBroad || pool_->MayBeEmpty(head)) return false;
   if (pool_->Kind(head) != ExprKind::kUnion && pool_->Kind(head) != ExprKind::kBytes) return false;
-  r->low = r->high = 1;
+  r->low = pool_->Nullable(head) ? 0 : 1;  // the rest may begin at once
+  r->high = 1;
   r->body = head;
   if (pool_->Kind(head) == ExprKind::kUnion && pool_->Members(head)[0] == kEpsilonExpr) {  // x{0,1} is kept as x|ε
-    r->low = 0;
     r->body = pool_->Union(std::vector<Expr>(pool_->Members(head) + 1, pool_->Members(head) + pool_->NumMembers(head)));
   }
   return true;

@@ -60,3 +60,24 @@ def test_masks_equal_brute_force(block: int, algebra: bool, complete: bool) -> N
 def test_masks_equal_brute_force_long(block: int) -> None:
     compared = sum(compare_walks(1000 * block + i, 8, i % 2 == 0, i % 3 > 0) for i in range(100))
     assert compared > 200
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"([A-Za-z]|-*)[0-9]+",  # what follows may begin at once, although no member of the union is empty by itself
+        r"(\w|-*|\+*)[0-9!]{1,3}",
+        r"([^0-9]|0*1*)[0-9]x",
+        r"(([a-zA-Z]|-*){1,3}[0-9]){2}",
+    ],
+)
+def test_what_follows_a_class_or_a_star(pattern: str) -> None:
+    tokens = [bytes([b]) for b in range(256)] + [b"12", b"a1", b"--1", b"0x", b"1!", "é1".encode(), b"00x", b"aa1"]
+    state = tokamata.compile(tokamata.regex(pattern), tokamata.Vocabulary([*tokens, None], eos_token_ids=[264])).start()
+    for text in (b"", b"a", b"-", b"1"):
+        after = state.copy()
+        if after.validate(list(text)) == len(text):
+            for byte in text:
+                after.advance(byte)
+            mask = np.unpackbits(after.mask().view(np.uint8), bitorder="little")
+            assert [t for t in range(265) if mask[t]] == [t for t in range(265) if after.allows(t)], text
