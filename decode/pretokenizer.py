@@ -18,7 +18,7 @@ _COUNT = re.compile(r"\{[0-9]+(,[0-9]*)?\}")
 
 
 class Pretokenizer:
-    r"""Cuts a text into pieces, stage by stage: each pattern cuts the pieces of the stage before, as texts of their own.
+    r"""Cuts a text into pieces, stage by stage: each pattern cuts the pieces of the stage before.
 
     Pieces are the matches, leftmost and in the order of a backtracking matcher, and what is between them. Where a text
     is cut may depend on what follows, as with ``\s+(?!\S)``.
