@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tokenizer_fst import Vocabulary
+from ..canonical import BytePairs
+from ..token_automaton import TokenAutomaton
 
 
 class Canonical:
@@ -49,14 +51,18 @@ class Canonical:
 
     @classmethod
     def of(cls, source: Any, vocabulary: Vocabulary) -> Canonical:
-        """Of a Canonical, a tokenizer (transformers, tokenizers, tiktoken, sentencepiece) or an ``encode`` callable.
+        """Of a Canonical, BytePairs, a tokenizer (transformers, tokenizers, tiktoken, sentencepiece) or a callable.
 
         Fast tokenizers that merge byte pairs and do not split texts first (Gemma's, Llama 2's) are ``prefix_closed``
         and decided ``by_pairs``. Others are taken as neither: pretokenizers that look ahead are common. Callables
-        likewise.
+        likewise. `tokamata.decode.canonical.BytePairs`, which know the pretokenizer, prune all prefixes exactly.
         """
         if isinstance(source, Canonical):
             return source
+        if isinstance(source, BytePairs):
+            from .canonical_prefixes import CanonicalPrefixes
+
+            return CanonicalPrefixes(source, vocabulary)
         if hasattr(source, "convert_ids_to_tokens"):  # transformers
             plain = merges_alone(getattr(source, "backend_tokenizer", None))
             encode = lambda text: list(source.encode(text, add_special_tokens=False))  # noqa: E731
@@ -83,6 +89,10 @@ class Canonical:
         separates words; give the tokenizer itself for others.
         """
         return cls(_ByRank(vocabulary), vocabulary, prefix_closed=True, by_pairs=True)
+
+    def over(self, automaton: TokenAutomaton) -> Canonical:
+        """What samplers of an automaton use: itself, where the constraint does not matter."""
+        return self
 
     def accepts(self, tokens: tuple[int, ...]) -> bool:
         """Whether the tokens are the segmentation of their text."""

@@ -39,7 +39,8 @@ class Sampler(ABC):
         temperature: the model's log-probabilities are divided by it and normalized again, before masks; > 0.
         tokenization: ``"all"``: every token sequence whose text is a member; ``"canonical"``: only those that the
             tokenizer itself makes of their text.
-        canonical: a tokenizer, ``encode`` function or `Canonical` for ``tokenization="canonical"``. None: byte-pair
+        canonical: a tokenizer, ``encode`` function, `Canonical`, or, to prune prefixes exactly, the tokenizer's
+            `tokamata.decode.canonical.BytePairs`, for ``tokenization="canonical"``. None: byte-pair
             merging by token id (`Canonical.by_rank`), right for tiktoken's vocabularies.
         seed: of the random numbers; the same seed and calls give the same samples.
         cache_bytes: memory for rows of the model; past it they are asked for anew.
@@ -103,6 +104,7 @@ class Sampler(ABC):
         if tokenization == "canonical":
             vocabulary = automaton.vocabulary
             segmentation = Canonical.of(canonical, vocabulary) if canonical else Canonical.by_rank(vocabulary)
+            segmentation = segmentation.over(automaton)
         self._rows = Rows(
             model, automaton, self.stop, self.max_tokens, self.temperature, segmentation, int(cache_bytes)
         )
