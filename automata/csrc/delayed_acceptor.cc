@@ -55,10 +55,15 @@ const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
 
 DelayedAcceptor::State DelayedAcceptor::RunSlowly(State q, std::string_view bytes) {
   const TimeLimit time("acceptor", "seconds", seconds);
-  for (size_t i = 0; i < bytes.size() && q; ++i) {
-    const uint8_t b = static_cast<uint8_t>(bytes[i]);
-    State next;
-    q = !HasRow(q) && Step(q, b, &next) ? next : Row(q)[b];
+  while (!bytes.empty() && q) {
+    State next = kDead;
+    size_t taken = HasRow(q) ? 0 : Step(q, bytes, &next);
+    if (!taken) {
+      next = Row(q)[static_cast<uint8_t>(bytes[0])];
+      taken = 1;
+    }
+    q = next;
+    bytes.remove_prefix(taken);
   }
   return q;
 }

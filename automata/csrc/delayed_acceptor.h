@@ -133,8 +133,9 @@ class DelayedAcceptor {
     uint32_t source = 0;  // what the producer knows the state as
     bool final = false;
   };
-  // The successor of a state without a row, where it is found without making one.
-  virtual bool Step(State, uint8_t, State*) { return false; }
+  // The state after the first of some bytes, or after more of them, where it is found without making a row: how many,
+  // or 0.
+  virtual size_t Step(State, std::string_view, State*) { return 0; }
   // Called under the lock: fills row (all zero before) and *live.
   virtual void FillRow(State q, State* row, ByteSet* live) = 0;
   State AddState(uint32_t source, bool final);  // under the lock, or while constructing

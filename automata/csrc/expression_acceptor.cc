@@ -303,30 +303,33 @@ bool ExpressionAcceptor::StepCall(Expr e, uint8_t b, Expr* left) {
   return true;
 }
 
-bool ExpressionAcceptor::Step(State q, uint8_t b, State* next) {
+size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
+  constexpr size_t kMostBytes = 128;  // which no token exceeds; on longer texts rows pay off
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   const Expr e = Source(q);
   if (pool_->Kind(e) == ExprKind::kLeaf) {
     auto* leaf = dynamic_cast<SteppingLeaf*>(pool_->LeafOf(e));
+    const std::string_view first = bytes.substr(0, kMostBytes);
     uint32_t state;
-    if (!leaf || !leaf->Step(pool_->LeafState(e), b, &state)) return false;
+    if (!leaf || !leaf->Step(pool_->LeafState(e), first, &state)) return 0;
     *next = state == SteppingLeaf::kNowhere ? State{kDead} : StateOf(pool_->Leaf(LeafNumber(*pool_, e), state));
-    return true;
+    return first.size();
   }
+  const uint8_t b = static_cast<uint8_t>(bytes[0]);
   Expr left;
   if (pool_->Kind(e) != ExprKind::kUnion || pool_->MayBeEmpty(e)) {
-    if (!StepCall(e, b, &left)) return false;
+    if (!StepCall(e, b, &left)) return 0;
     *next = StateOf(left);
-    return true;
+    return 1;
   }
   const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
   std::vector<Expr> parts;
   for (Expr member : members) {
-    if (!StepCall(member, b, &left)) return false;
+    if (!StepCall(member, b, &left)) return 0;
     parts.push_back(left);
   }
   *next = StateOf(pool_->Union(std::move(parts)));
-  return true;
+  return 1;
 }
 
 bool ExpressionAcceptor::Plain(State q) {

@@ -86,7 +86,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   State StateOf(Expr e);
   void ForEachListed(const TextNode& node, const ByteSet& first, const TextVisitor& visit);
   void FillRow(State q, State* row, ByteSet* live) override;
-  bool Step(State q, uint8_t b, State* next) override;
+  size_t Step(State q, std::string_view bytes, State* next) override;
   bool StepCall(Expr e, uint8_t b, Expr* left);
   // Whether e is a call and what follows it.
   bool SplitCall(Expr e, Expr* call, Expr* rest) const;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,20 @@ class SummaryGraph {
     const std::vector<uint32_t> out = nodes_[from].out;
     for (const uint32_t context : out) AddCopy(NodeOf(next, context), to);
   }
+
+  // These nodes and all whose sets have all of theirs, one through another.
+  std::vector<Node> WithReaders(const std::vector<Node>& nodes) const {
+    std::vector<Node> all;
+    std::unordered_set<Node> seen;
+    for (const Node n : nodes)
+      if (seen.insert(n).second) all.push_back(n);
+    for (size_t i = 0; i < all.size(); ++i)
+      for (const Node to : nodes_[all[i]].copies)
+        if (seen.insert(to).second) all.push_back(to);
+    return all;
+  }
+  // Whether something follows a node.
+  bool IsFollowed(Node n) const { return !nodes_[n].follow.empty(); }
 
   // Solves all equations of the nodes that there are and come up. expand(node) adds those of a node and says whether it
   // could; adding twice does no harm, so both may throw, and a later call goes on. False as soon as a node could not be

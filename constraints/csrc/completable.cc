@@ -15,15 +15,25 @@ void Include(const std::vector<uint32_t>& more, std::vector<uint32_t>* all) {
     if (std::find(all->begin(), all->end(), x) == all->end()) all->push_back(x);
 }
 
+Lexer::Terminals Union(Lexer::Terminals a, const Lexer::Terminals& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] |= b[i];
+  return a;
+}
+
 }  // namespace
 
-Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* stacks)
+Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* stacks, Competing competing)
     : rules_(rules),
       lexer_(lexer),
       stacks_(stacks),
       positions_(rules, lexer, stacks),
+      fewest_(competing == Competing::kFewest),
       summaries_(*rules.automata, lexer->NumTerminals()) {
   if (rules_.has_separator) after_separator_ = lexer_->Pending(lexer_->Next(lexer_->Begin(rules_.all, rules_.all), rules_.separator));
+  if (!rules_.contextual || competing != Competing::kByRules) return;
+  all_compete_ = std::make_unique<Completable>(rules, lexer, stacks, Competing::kAll);
+  fewest_compete_ = std::make_unique<Completable>(rules, lexer, stacks, Competing::kFewest);
+  contextual_ = std::make_unique<ContextualSummaries>(rules, lexer, stacks, nullptr);
 }
 
 bool Completable::Ask(const Position& p) {
@@ -37,9 +47,19 @@ bool Completable::Ask(const Position& p) {
   for (const auto& [position, can] : known)
     if (position == p) return can;
   spent_ = 0;
-  const bool can = rules_.contextual ? SearchPositions(p) : Search(p);
+  const bool can = contextual_ ? AskByContext(p) : Search(p);
   known_[MixHash(PairKey(p.lexer, p.pending)) ^ p.stacks].emplace_back(p, can);
   return can;
+}
+
+bool Completable::AskByContext(const Position& p) {
+  if (all_compete_->Ask(p)) return true;
+  if (!fewest_compete_->Ask(p)) return false;
+  if (!rules_.indentation) {
+    bool can;
+    if (contextual_->CanEnd(p, &can)) return can;
+  }
+  return SearchPositions(p);
 }
 
 void Completable::Spend(size_t steps) {
@@ -52,11 +72,12 @@ void Completable::Spend(size_t steps) {
 
 bool Completable::EndsFreely(Lexer::State lexer) {
   if (!rules_.longest) return true;
+  if (all_compete_) return all_compete_->EndsFreely(lexer);
   if (lexer >= free_.size()) free_.resize(lexer + lexer / 2 + 64, 0);
   if (free_[lexer]) return free_[lexer] == 2;
   const size_t spent = std::exchange(spent_, 0);
   bool free = rules_.has_separator && !Intersects(lexer_->Possible(lexer), rules_.unseparated);
-  if (!free && (rules_.has_separator || !rules_.contextual))
+  if (!free)
     free = ForEachEnd(lexer, Lexer::kDead, [&](uint32_t terminal, Pending longer) {
       if (terminal >= lexer_->NumTerminals()) return false;  // a newline: the stacks decide whether its column fits
       if (rules_.has_separator) return SeparatorEnds(longer);
@@ -106,7 +127,7 @@ const std::vector<Completable::Pending>& Completable::Ends(Lexer::State lexer, P
 
 // What may be pending after one more lexeme of the wanted terminals; most often nothing is left after its first byte.
 const std::vector<Completable::Pending>& Completable::NextEnds(const Lexer::Terminals& wanted, Pending pending) {
-  const Lexer::State begin = lexer_->Begin(rules_.all, wanted);
+  const Lexer::State begin = lexer_->Begin(fewest_ ? Union(wanted, rules_.ignored) : rules_.all, wanted);
   const auto known = next_ends_.find(PairKey(begin, pending));
   if (known != next_ends_.end()) return known->second;
   std::vector<Pending> all;
@@ -269,8 +290,9 @@ bool Completable::Search(const Position& p) {
 }
 
 bool Completable::EndsFreelyAt(const Position& p) {
+  if (all_compete_) return all_compete_->EndsFreelyAt(p);
   if (!p.pending && EndsFreely(p.lexer)) return true;
-  if (rules_.contextual || p.lexer == Position::kBoundary || (rules_.has_separator && !p.pending)) return false;
+  if (p.lexer == Position::kBoundary || (rules_.has_separator && !p.pending)) return false;
   const uint64_t key = MixHash(PairKey(p.lexer, p.pending)) ^ (rules_.has_separator ? 0 : p.stacks);
   std::vector<std::pair<Position, bool>>& known = free_at_[key];
   for (const auto& [position, free] : known)

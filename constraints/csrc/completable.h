@@ -2,11 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "constraints/csrc/contextual_summaries.h"
 #include "constraints/csrc/lexed_rules.h"
 #include "constraints/csrc/rule_summaries.h"
 
@@ -20,11 +22,15 @@ namespace tokamata {
 //    solution of the network's equations (as summary edges of pushdown systems: Sharir and Pnueli 1981; Reps, Horwitz,
 //    Sagiv 1995), made where it is needed;
 //  - stacks are followed from the top down.
-// Exact; LimitError past `most_searched` steps of one question. With contextual lexing these relations would depend on
-// the stacks: there, positions are searched one by one.
+// Exact; LimitError past `most_searched` steps of one question. With contextual lexing these relations depend on the
+// stacks. There, what can be completed although all terminals compete can be completed, and what cannot although as few
+// as possible compete cannot; between the two see ContextualSummaries, and where these grow beyond their limit, and with
+// indentation, positions are searched one by one.
 class Completable {
  public:
-  Completable(const LexedRules& rules, Lexer* lexer, ParserStates* stacks);
+  // What competes with a terminal: what the rules of lexing say, else all terminals, or only itself and ignored ones.
+  enum class Competing { kByRules, kAll, kFewest };
+  Completable(const LexedRules& rules, Lexer* lexer, ParserStates* stacks, Competing competing = Competing::kByRules);
 
   bool Ask(const Position& p);
   // Whether a lexeme that is being read, with nothing pending, can end so that whatever the stacks are the text can be
@@ -38,6 +44,7 @@ class Completable {
   using Class = uint32_t;
   bool SeparatorEnds(Pending pending);  // whether nothing is pending that it continues
   bool Search(const Position& p);
+  bool AskByContext(const Position& p);
   bool SearchPositions(const Position& p);
   // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true.
   template <class F>
@@ -68,6 +75,8 @@ class Completable {
   Lexer* lexer_;
   ParserStates* stacks_;
   Positions positions_;
+  const bool fewest_;
+  std::unique_ptr<Completable> all_compete_, fewest_compete_;  // with contextual lexing
   Pending after_separator_ = Lexer::kDead;
   size_t spent_ = 0;
   std::vector<uint8_t> free_;  // by lexer state: 0 unknown, 1 no, 2 yes
@@ -77,6 +86,7 @@ class Completable {
   std::unordered_map<Pending, Class> class_of_;
   std::vector<PendingClass> classes_;
   RuleSummaries summaries_;  // contexts are classes
+  std::unique_ptr<ContextualSummaries> contextual_;
   std::unordered_map<uint64_t, bool> can_end_;
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> free_at_;
   std::vector<std::vector<uint8_t>> always_good_;       // by class, by state of the rule automata

@@ -25,8 +25,9 @@ uint32_t LexedGrammar::Start() {
 }
 
 // Stacks of positions that differ in nothing else become one.
-uint32_t LexedGrammar::Intern(std::vector<Position> positions) {
-  if (positions.empty()) return kDead;
+void LexedGrammar::Unite(std::vector<Position>* all) {
+  std::vector<Position>& positions = *all;
+  if (positions.size() < 2) return;
   std::sort(positions.begin(), positions.end(), [](const Position& a, const Position& b) {
     if (a.lexer != b.lexer) return a.lexer < b.lexer;
     return a.pending != b.pending ? a.pending < b.pending : a.stacks < b.stacks;
@@ -35,12 +36,18 @@ uint32_t LexedGrammar::Intern(std::vector<Position> positions) {
   for (size_t i = 1; i < positions.size(); ++i) {
     Position& last = positions[count - 1];
     const bool alike = positions[i].lexer == last.lexer && positions[i].pending == last.pending;
-    if (alike && stacks_.CanUnite(last.stacks, positions[i].stacks))
-      last.stacks = stacks_.Union(last.stacks, positions[i].stacks);
+    if (alike && (last.stacks == positions[i].stacks ||
+                  (!rules_->contextual && stacks_.CanUnite(last.stacks, positions[i].stacks))))
+      last.stacks = stacks_.Union(last.stacks, positions[i].stacks);  // what competes depends on each of them
     else
       positions[count++] = positions[i];
   }
   positions.resize(count);
+}
+
+uint32_t LexedGrammar::Intern(std::vector<Position> positions) {
+  if (positions.empty()) return kDead;
+  Unite(&positions);
   uint64_t hash = positions.size();
   for (const Position& p : positions)
     hash = MixHash(hash ^ (uint64_t{p.lexer} << 32 | p.pending)) + 0x9e3779b97f4a7c15ull * (p.stacks + 1);
@@ -76,29 +83,37 @@ void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
   }
 }
 
-bool LexedGrammar::Step(uint32_t state, uint8_t byte, uint32_t* next) {
-  constexpr uint32_t kMostSteps = 256, kLoopCost = 1, kCost = 8;  // beyond which the state is worth a row
+// States on the way are not kept, and what cannot be completed is found out at the end.
+bool LexedGrammar::Step(uint32_t state, std::string_view bytes, uint32_t* next) {
+  constexpr uint32_t kMostSteps = 4096, kLoopCost = 1, kCost = 8;  // beyond which the state is worth a row
   uint32_t& spent = states_[state].spent;
   if (spent >= kMostSteps) return false;
   *next = kNowhere;
-  const Position& first = states_[state].positions.front();
-  const bool one = states_[state].positions.size() == 1 && !first.pending && first.lexer != Position::kBoundary;
-  if (one && !lexer_->IsFinal(first.lexer) && lexer_->Next(first.lexer, byte) == first.lexer) {
-    spent += kLoopCost;
-    *next = state;
-    return true;
-  }
-  spent += kCost;
-  std::vector<Position> after;
-  const std::vector<Position> positions = states_[state].positions;
+  now_ = states_[state].positions;
+  uint32_t cost = kCost;
   try {
-    for (const Position& p : positions) steps_.Move(steps_.Prepare(p), byte, &after);
-    after.erase(std::remove_if(after.begin(), after.end(), [this](const Position& p) { return !completable_.Ask(p); }),
-                after.end());
+    for (const char c : bytes) {
+      const uint8_t byte = static_cast<uint8_t>(c);
+      if (now_.size() == 1 && !now_[0].pending && now_[0].lexer != Position::kBoundary && !lexer_->IsFinal(now_[0].lexer)) {
+        now_[0].lexer = lexer_->Next(now_[0].lexer, byte);  // the lexeme has to go on
+        cost += kLoopCost;
+        if (!now_[0].lexer) return true;
+        continue;
+      }
+      cost += kCost;
+      after_.clear();
+      for (const Position& p : now_) steps_.Move(steps_.Prepare(p), byte, &after_);
+      if (after_.empty()) return true;
+      Unite(&after_);
+      now_.swap(after_);
+    }
+    spent += cost;
+    now_.erase(std::remove_if(now_.begin(), now_.end(), [this](const Position& p) { return !completable_.Ask(p); }),
+               now_.end());
   } catch (const LimitError&) {
     return false;  // Arcs says where
   }
-  if (!after.empty()) *next = Intern(std::move(after));
+  if (!now_.empty()) *next = Intern(now_);
   return true;
 }
 
@@ -205,10 +220,23 @@ uint32_t LexedGrammar::Least(uint32_t state) {
 }
 
 bool LexedGrammar::EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) {
-  if (rules_->contextual || rules_->indentation) return false;
-  LexedMeet meet(*rules_, lexer_.get(), &stacks_, operand);
+  if (rules_->indentation) return false;
   const std::vector<Position> positions = states_[state].positions;
-  for (const Position& p : positions) meet.Ends(p, from, ends);
+  const auto meet = [&](bool fewest) {
+    LexedMeet beside(*rules_, lexer_.get(), &stacks_, operand, fewest);
+    std::vector<uint32_t> found;
+    for (const Position& p : positions) beside.Ends(p, from, &found);
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const std::vector<uint32_t> sure = meet(false);
+  if (rules_->contextual && sure != meet(true)) {
+    ContextualSummaries summaries(*rules_, lexer_.get(), &stacks_, operand);
+    return std::all_of(positions.begin(), positions.end(),
+                       [&](const Position& p) { return summaries.Ends(p, from, ends); });
+  }
+  for (const uint32_t end : sure)
+    if (std::find(ends->begin(), ends->end(), end) == ends->end()) ends->push_back(end);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -26,7 +27,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
   uint32_t Start();
   static constexpr uint32_t kDead = 0;
   void Arcs(uint32_t state, std::vector<Arc>* out) override;
-  bool Step(uint32_t state, uint8_t byte, uint32_t* next) override;
+  bool Step(uint32_t state, std::string_view bytes, uint32_t* next) override;
   bool IsFinal(uint32_t state) override { return states_[state].final; }
   uint32_t Least(uint32_t state) override;
   bool EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
@@ -49,6 +50,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
     bool final = false;
     uint32_t spent = 0;  // on single steps from it
   };
+  void Unite(std::vector<Position>* positions);
   uint32_t Intern(std::vector<Position> positions);
   void AddArcs(const Position& p, std::vector<Arc>* out);
   static void AddArc(const ByteSet& bytes, uint32_t target, std::vector<Arc>* out);
@@ -62,6 +64,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
   Completable completable_;
   LexedLengths lengths_;
   std::vector<State> states_;
+  std::vector<Position> now_, after_;  // for Step
   std::unordered_map<uint64_t, std::vector<uint32_t>> index_;
   std::unordered_map<ParserStates::Set, std::vector<Arc>> begins_;
 };

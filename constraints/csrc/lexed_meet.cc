@@ -66,7 +66,9 @@ void LexedMeet::ForEachEnd(Lexer::State lexer, Beside beside, F found) {
 }
 
 const std::vector<LexedMeet::Beside>& LexedMeet::NextEnds(const Lexer::Terminals& wanted, Beside beside) {
-  const Lexer::State begin = lexer_->Begin(rules_.all, wanted);
+  Lexer::Terminals competing = rules_.all;
+  for (size_t i = 0; fewest_ && i < competing.size(); ++i) competing[i] = wanted[i] | rules_.ignored[i];
+  const Lexer::State begin = lexer_->Begin(competing, wanted);
   const auto known = next_ends_.find(PairKey(begin, beside));
   if (known != next_ends_.end()) return known->second;
   std::vector<Beside> all;

@@ -12,11 +12,14 @@
 namespace tokamata {
 
 // As Completable summarizes rules by what is pending, this does by what is pending beside a state of the regular
-// language. Not for contextual lexing or indentation, where more than that would have to be known.
+// language. Not for indentation, where more than that would have to be known. With contextual lexing what competes
+// depends on the stacks; with `fewest`, only a terminal itself and ignored ones, more ends are found than there are,
+// without, all terminals compete and fewer are.
 class LexedMeet {
  public:
-  LexedMeet(const LexedRules& rules, Lexer* lexer, ParserStates* stacks, RegularOperand* operand)
+  LexedMeet(const LexedRules& rules, Lexer* lexer, ParserStates* stacks, RegularOperand* operand, bool fewest = false)
       : rules_(rules),
+        fewest_(fewest),
         lexer_(lexer),
         stacks_(stacks),
         operand_(operand),
@@ -38,6 +41,7 @@ class LexedMeet {
   void Spend(size_t steps);
 
   const LexedRules& rules_;
+  const bool fewest_;
   Lexer* lexer_;
   ParserStates* stacks_;
   RegularOperand* operand_;

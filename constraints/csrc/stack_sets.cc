@@ -24,23 +24,25 @@ StackSets::StackSets(std::shared_ptr<const RuleAutomata> rules, uint32_t num_ter
   nodes_.emplace_back();  // kNone
   allowed_.push_back(InternAllowed(std::vector<uint64_t>((num_terminals + 63) / 64, 0)));
   accepts_.push_back(0);
-  const Set bottom = Intern({}, {kBottom});
+  bottom_ = Variable(kBottom);
   if (rules_->start != RuleAutomata::kNone) {
-    start_ = Push(rules_->start, bottom);
-    if (rules_->nullable) start_ = Union(start_, bottom);
+    start_ = Push(rules_->start, bottom_);
+    if (rules_->nullable) start_ = Union(start_, bottom_);
   } else if (rules_->nullable) {
-    start_ = bottom;
+    start_ = bottom_;
   }
 }
 
-StackSets::Set StackSets::Intern(const std::vector<Entry>& entries, const std::vector<uint32_t>& variables) {
-  if (entries.empty() && variables.empty()) return kNone;
-  uint64_t hash = entries.size() + 1;
-  for (const Entry& e : entries) hash = MixHash(hash ^ PairKey(e.state, e.below)) + 0x9e3779b97f4a7c15ull;
-  for (const uint32_t v : variables) hash = MixHash(hash ^ v) + 1;
+StackSets::Set StackSets::Intern(const Entry* entries, size_t num_entries, const uint32_t* variables,
+                                 size_t num_variables) {
+  if (num_entries == 0 && num_variables == 0) return kNone;
+  uint64_t hash = num_entries + 1;
+  for (size_t i = 0; i < num_entries; ++i)
+    hash = MixHash(hash ^ PairKey(entries[i].state, entries[i].below)) + 0x9e3779b97f4a7c15ull;
+  for (size_t i = 0; i < num_variables; ++i) hash = MixHash(hash ^ variables[i]) + 1;
   const StateId known = table_.Find(hash, [&](StateId id) {
     const Node& n = nodes_[static_cast<size_t>(id)];
-    if (n.entries != entries.size() || n.variables != variables.size()) return false;
+    if (n.entries != num_entries || n.variables != num_variables) return false;
     for (uint32_t i = 0; i < n.entries; ++i)
       if (EntryOf(n, i).state != entries[i].state || EntryOf(n, i).below != entries[i].below) return false;
     for (uint32_t i = 0; i < n.variables; ++i)
@@ -55,16 +57,16 @@ StackSets::Set StackSets::Intern(const std::vector<Entry>& entries, const std::v
                         "tokamata.Limits(expression_nodes=...)");
   Node n;
   n.first = static_cast<uint32_t>(data_.size());
-  n.entries = static_cast<uint32_t>(entries.size());
-  n.variables = static_cast<uint32_t>(variables.size());
-  for (const Entry& e : entries) {
-    data_.push_back(e.state);
-    data_.push_back(e.below);
-    n.open = n.open || nodes_[e.below].open;
+  n.entries = static_cast<uint32_t>(num_entries);
+  n.variables = static_cast<uint32_t>(num_variables);
+  for (size_t i = 0; i < num_entries; ++i) {
+    data_.push_back(entries[i].state);
+    data_.push_back(entries[i].below);
+    n.open = n.open || nodes_[entries[i].below].open;
   }
-  for (const uint32_t v : variables) {
-    data_.push_back(v);
-    n.open = n.open || v != kBottom;
+  for (size_t i = 0; i < num_variables; ++i) {
+    data_.push_back(variables[i]);
+    n.open = n.open || variables[i] != kBottom;
   }
   nodes_.push_back(n);
   allowed_.push_back(kNotKnown);
@@ -74,7 +76,8 @@ StackSets::Set StackSets::Intern(const std::vector<Entry>& entries, const std::v
 }
 
 StackSets::Set StackSets::Push(uint32_t state, Set below) {
-  return rules_->states[state].Ends() ? below : Intern({{state, below}}, {});
+  const Entry entry{state, below};
+  return rules_->states[state].Ends() ? below : Intern(&entry, 1, nullptr, 0);
 }
 
 StackSets::Set StackSets::Union(Set a, Set b) {
@@ -83,8 +86,8 @@ StackSets::Set StackSets::Union(Set a, Set b) {
   const auto key = [](Set x, Set y) { return x < y ? PairKey(x, y) : PairKey(y, x); };
   const auto find = [&](Set x, Set y, Set* out) {
     if (x == y) return *out = x, true;
-    const auto known = unions_.find(key(x, y));
-    return known != unions_.end() && (*out = known->second, true);
+    const Set known = unions_.Find(key(x, y));
+    return known != FlatMap::kAbsent && (*out = known, true);
   };
   Set result = kNone;
   if (find(a, b, &result)) return result;
@@ -119,7 +122,7 @@ StackSets::Set StackSets::Union(Set a, Set b) {
     for (uint32_t i = 0; i < m.variables; ++i) left.push_back(VariableOf(m, i));
     for (uint32_t i = 0; i < n.variables; ++i) right.push_back(VariableOf(n, i));
     std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(variables));
-    unions_[key(x, y)] = Intern(entries, variables);
+    unions_.Set(key(x, y), Intern(entries, variables));
     work.pop_back();
   }
   find(a, b, &result);
@@ -187,6 +190,14 @@ void StackSets::MakeWays(uint32_t state) {
 template <class Known, class Compute>
 void StackSets::BottomUp(Set p, Known known, Compute compute) {
   if (known(p)) return;
+  bool at_once = true;  // what it needs is known, mostly nothing
+  const Node top = nodes_[p];
+  if (!TopUnknown(top))
+    for (uint32_t i = 0; i < top.entries && at_once; ++i) {
+      const Entry e = EntryOf(top, i);
+      at_once = !rules_->states[e.state].final || known(e.below);
+    }
+  if (at_once) return compute(p);
   std::vector<Set> work{p};
   while (!work.empty()) {
     const Set x = work.back();
@@ -208,35 +219,39 @@ void StackSets::BottomUp(Set p, Known known, Compute compute) {
 
 StackSets::Set StackSets::Advance(Set p, uint32_t terminal) {
   if (p == kNone) return kNone;
-  const auto key = [terminal](Set x) { return PairKey(x, terminal); };
-  const auto known = advanced_.find(key(p));
-  if (known != advanced_.end()) return known->second;
+  const Set known = advanced_.Find(PairKey(p, terminal));
+  if (known != FlatMap::kAbsent) return known;
+  Set result = kNone;
   BottomUp(
-      p, [&](Set x) { return advanced_.count(key(x)) != 0; },
+      p, [&](Set x) { return x != p && advanced_.Find(PairKey(x, terminal)) != FlatMap::kAbsent; },
       [&](Set x) {
-        const Node n = nodes_[x];
-        Set result = kNone;
-        if (TopUnknown(n)) {
-          result = kUnknown;
-        } else {
-          for (uint32_t i = 0; i < n.entries && result != kUnknown; ++i) {
-            const Entry e = EntryOf(n, i);
-            const std::vector<Way>& ways = WaysOf(e.state);
-            auto way = std::lower_bound(ways.begin(), ways.end(), terminal,
-                                        [](const Way& w, uint32_t t) { return w.terminal < t; });
-            for (; way != ways.end() && way->terminal == terminal; ++way) {
-              Set below = e.below;
-              for (uint32_t c = 0; c < way->chain_length; ++c) below = Push(chains_[way->chain + c], below);
-              result = Union(result, Push(way->target, below));
-            }
-            if (!rules_->states[e.state].final) continue;
-            const Set popped = advanced_.at(key(e.below));
-            result = popped == kUnknown ? kUnknown : Union(result, popped);
-          }
-        }
-        advanced_[key(x)] = result;
+        result = AdvanceTop(x, terminal);
+        advanced_.Set(PairKey(x, terminal), result);
       });
-  return advanced_.at(key(p));
+  return result;
+}
+
+// With what lies below final states known.
+StackSets::Set StackSets::AdvanceTop(Set p, uint32_t terminal) {
+  const Node n = nodes_[p];
+  if (TopUnknown(n)) return kUnknown;
+  Set result = kNone;
+  for (uint32_t i = 0; i < n.entries; ++i) {
+    const Entry e = EntryOf(n, i);
+    const std::vector<Way>& ways = WaysOf(e.state);
+    auto way = std::lower_bound(ways.begin(), ways.end(), terminal,
+                                [](const Way& w, uint32_t t) { return w.terminal < t; });
+    for (; way != ways.end() && way->terminal == terminal; ++way) {
+      Set below = e.below;
+      for (uint32_t c = 0; c < way->chain_length; ++c) below = Push(chains_[way->chain + c], below);
+      result = Union(result, Push(way->target, below));
+    }
+    if (!rules_->states[e.state].final) continue;
+    const Set popped = advanced_.Find(PairKey(e.below, terminal));
+    if (popped == kUnknown) return kUnknown;
+    result = Union(result, popped);
+  }
+  return result;
 }
 
 uint32_t StackSets::Accepts(Set p) {
@@ -311,15 +326,21 @@ StackSets::Set StackSets::TruncateOne(Set p, uint32_t depth) {
     states[count] = e.state;
     p = e.below;
   }
-  Set cut = nodes_[p].entries ? Intern({}, {0}) : p;
-  while (count > 0) cut = Intern({{states[--count], cut}}, {});
+  Set cut = nodes_[p].entries ? Variable(0) : p;
+  while (count > 0) {
+    const Entry entry{states[--count], cut};
+    cut = Intern(&entry, 1, nullptr, 0);
+  }
   return cut;
 }
 
 StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
-  const auto known = truncated_.find(PairKey(p, depth));
-  if (known != truncated_.end()) return known->second;
-  if (const Set cut = TruncateOne(p, depth); cut != kNone) return truncated_[PairKey(p, depth)] = cut;
+  const Set known = truncated_.Find(PairKey(p, depth));
+  if (known != FlatMap::kAbsent) return known;
+  if (const Set cut = TruncateOne(p, depth); cut != kNone) {
+    truncated_.Set(PairKey(p, depth), cut);
+    return cut;
+  }
   std::unordered_map<Set, uint32_t> variables;         // what was cut off
   std::unordered_map<uint64_t, Set> done;              // by set and depth left
   std::vector<std::pair<Set, uint32_t>> work{{p, depth}};
@@ -334,7 +355,7 @@ StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
     const Node n = nodes_[x];
     if (is_cut(x, left)) {
       const uint32_t v = variables.emplace(x, static_cast<uint32_t>(variables.size())).first->second;
-      done[PairKey(x, left)] = Intern({}, {v});
+      done[PairKey(x, left)] = Variable(v);
       work.pop_back();
       continue;
     }
@@ -355,7 +376,9 @@ StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
     done[PairKey(x, left)] = Intern(entries, bottoms);
     work.pop_back();
   }
-  return truncated_[PairKey(p, depth)] = done.at(PairKey(p, depth));
+  const Set cut = done.at(PairKey(p, depth));
+  truncated_.Set(PairKey(p, depth), cut);
+  return cut;
 }
 
 StackSets::Set StackSets::Adopt(const StackSets& other, Set p) {
@@ -396,9 +419,8 @@ std::vector<uint32_t> StackSets::TopRules(Set p) const {
 }
 
 size_t StackSets::MemoryBytes() const {
-  constexpr size_t kMapEntry = 48;
   return nodes_.capacity() * sizeof(Node) + (data_.capacity() + chains_.capacity() + allowed_.capacity()) * sizeof(uint32_t) +
-         (advanced_.size() + unions_.size() + truncated_.size()) * kMapEntry;
+         advanced_.MemoryBytes() + unions_.MemoryBytes() + truncated_.MemoryBytes();
 }
 
 }  // namespace tokamata

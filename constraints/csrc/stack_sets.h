@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automata/csrc/flat_map.h"
 #include "automata/csrc/id_table.h"
 #include "constraints/csrc/rule_automata.h"
 
@@ -33,6 +34,9 @@ class StackSets {
   StackSets(std::shared_ptr<const RuleAutomata> rules, uint32_t num_terminals, size_t most_nodes);
 
   Set Start() { return start_; }
+  // The stack on which nothing is left to read, and that of one state.
+  Set Bottom() const { return bottom_; }
+  Set Frame(uint32_t state) { return Push(state, bottom_); }
   // The stacks after a terminal, kNone where none of them takes it; memoized.
   Set Advance(Set p, uint32_t terminal);
   // Whether the text may end here: 0, 1 or kUnknown.
@@ -80,7 +84,12 @@ class StackSets {
   const std::vector<Way>& WaysOf(uint32_t state);
   void MakeWays(uint32_t state);
   Set TruncateOne(Set p, uint32_t depth);
-  Set Intern(const std::vector<Entry>& entries, const std::vector<uint32_t>& variables);
+  Set Intern(const Entry* entries, size_t num_entries, const uint32_t* variables, size_t num_variables);
+  Set Intern(const std::vector<Entry>& entries, const std::vector<uint32_t>& variables) {
+    return Intern(entries.data(), entries.size(), variables.data(), variables.size());
+  }
+  Set Variable(uint32_t v) { return Intern(nullptr, 0, &v, 1); }
+  Set AdvanceTop(Set p, uint32_t terminal);
   Set Push(uint32_t state, Set below);
   Entry EntryOf(const Node& n, uint32_t i) const { return {data_[n.first + 2 * i], data_[n.first + 2 * i + 1]}; }
   uint32_t VariableOf(const Node& n, uint32_t i) const { return data_[n.first + 2 * n.entries + i]; }
@@ -97,7 +106,7 @@ class StackSets {
   std::vector<Node> nodes_;
   std::vector<uint32_t> data_;
   IdTable table_;
-  Set start_ = kNone;
+  Set start_ = kNone, bottom_ = kNone;
   std::vector<std::vector<Way>> ways_;  // by state
   std::vector<uint8_t> has_ways_;
   std::vector<uint32_t> chains_;
@@ -105,7 +114,7 @@ class StackSets {
   std::vector<uint8_t> accepts_;   // by set
   std::vector<std::vector<uint64_t>> allowed_sets_;
   std::unordered_map<uint64_t, uint32_t> allowed_ids_;  // by hash; equal hashes are told apart by probing
-  std::unordered_map<uint64_t, Set> advanced_, unions_, truncated_;
+  FlatMap advanced_, unions_, truncated_;
 };
 
 }  // namespace tokamata

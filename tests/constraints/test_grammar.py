@@ -7,7 +7,15 @@ import random
 import re
 
 import pytest
-from oracle.productions import PATTERNS, derives_terminals, derives_text, longest_match, random_productions
+from oracle.productions import (
+    PATTERNS,
+    contextual_match,
+    derives_terminals,
+    derives_text,
+    longest_match,
+    productive,
+    random_productions,
+)
 from tokamata.constraints import Constraint
 
 import tokamata
@@ -41,14 +49,17 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
     patterns = ["a", "b", "c"][:count] if kind == "characters" else [rng.choice(PATTERNS) for _ in range(count)]
     rules, productions = random_productions(rng, count)
     ignored: list[int] = []
-    if kind == "ignored":
+    if kind == "ignored" or (kind == "contextual" and rng.random() < 0.4):
         patterns.append(rng.choice([" ", " +", "c", "c ?"]))
         ignored = [count]
     compiled = [re.compile(p) for p in patterns]
-    alphabet = "abc " if kind == "ignored" else "abc"
+    alphabet = "abc " if ignored else "abc"
     texts = _texts(alphabet, longest)
+    kept = productive(productions, set(range(count)))
 
     def is_member(text: str) -> bool:
+        if kind == "contextual":
+            return contextual_match(kept, compiled, ignored, text)
         if kind == "scannerless":
             return derives_text(productions, compiled, text)
         lexemes = longest_match(compiled, text)
@@ -56,8 +67,9 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
 
     members = {t for t in texts if is_member(t)}
     where = f"seed={seed} kind={kind} patterns={patterns} productions={productions}"
+    lexer = {"scannerless": "none", "contextual": "contextual"}.get(kind, "basic")
     try:
-        constraint = _build(patterns, rules, productions, ignored, "none" if kind == "scannerless" else "basic")
+        constraint = _build(patterns, rules, productions, ignored, lexer)
     except tokamata.ConstraintError:
         assert not members, where
         return len(texts)
@@ -75,14 +87,14 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
     return len(texts)
 
 
-@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless"])
+@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual"])
 def test_random_grammars_agree_with_the_oracle(kind: str) -> None:
     for seed in range(40):
         _check(seed, kind)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless"])
+@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual"])
 def test_many_random_grammars_agree_with_the_oracle(kind: str) -> None:
     compared = sum(_check(seed, kind) for seed in range(1000, 1300))
     assert compared >= 20_000
@@ -150,6 +162,25 @@ def test_contextual_lexing_lets_only_what_fits_compete() -> None:
     basic = tokamata.grammar(source)
     assert basic.accepts("a x12")
     assert not basic.accepts("b12")  # one WORD
+
+
+def test_dead_ends_of_contextual_lexing_are_decided_for_all_depths() -> None:
+    # B only competes behind "(", where it takes every "a" that follows; so there A never occurs.
+    source = 'start: "(" B start ")" | "[" start A "]" | "(" A | "x"\nA: /a/\nB: /a+b?/'
+    constraint = tokamata.grammar(source, lexer="contextual")
+    text = "(aab" * 200 + "[" * 200
+    assert constraint.accepts_prefix(text + "x" + "a]" * 200)
+    assert constraint.accepts(text + "x" + "a]" * 200 + ")" * 200)
+    assert not constraint.accepts(text + "x" + "a]" * 200 + ")" * 199)
+    assert (constraint & tokamata.regex(r"[(a\[]*")).is_empty()
+    assert (constraint & tokamata.regex(r"[(\[]*x[\]a)]*b.*")).is_empty()
+    assert (constraint & tokamata.regex(r"(\(aa)*x\)*")).accepts("(aa(aax))")
+    # Behind an odd number of "y" the longer lexeme competes and never fits.
+    ends = tokamata.grammar('start: "y" odd | A "z"\nodd: "y" start | AZ "w"\nA: /a/\nAZ: /az?/', lexer="contextual")
+    assert ends.accepts("yyaz")
+    assert not ends.accepts("yaz")
+    assert ends.accepts("yyyazw")
+    assert not ends.accepts_prefix("yyazw")
 
 
 def test_contextual_lexing_takes_the_first_of_what_fits() -> None:
@@ -237,7 +268,7 @@ def test_intersections_with_regular_languages_are_exact(kind: str) -> None:
 
 
 def test_a_meet_that_is_empty_for_all_depths_is_decided() -> None:
-    for lexer in ("basic", "none"):
+    for lexer in ("basic", "contextual", "none"):
         balanced = tokamata.grammar('start: "(" start ")" | "x"', lexer=lexer)
         assert (balanced & tokamata.regex(r"[(]*x[)]*]")).is_empty()
         assert (balanced & tokamata.regex(r"[(]{3}x[)]{2}")).is_empty()

@@ -78,3 +78,59 @@ def random_productions(rng: random.Random, num_terminals: int) -> tuple[int, lis
                 )
             )
     return rules, sorted(productions)
+
+
+def productive(productions: Sequence[Production], occurring: set[int]) -> list[Production]:
+    """The productions from which something can be derived, when only some terminals occur."""
+    rules: set[int] = set()
+    while True:
+        kept = [p for p in productions if all(s in rules if s >= 0 else ~s in occurring for s in p[1])]
+        if {p[0] for p in kept} == rules:
+            return kept
+        rules = {p[0] for p in kept}
+
+
+def expected(productions: Sequence[Production], terminals: Sequence[int]) -> tuple[set[int], bool]:
+    """The terminals that can follow some of rule 0's, and whether it derives these; all productions are productive."""
+    nullable: set[int] = set()
+    while more := {r for r, s in productions if all(x in nullable for x in s)} - nullable:
+        nullable |= more
+    items: list[set[tuple[int, tuple[int, ...], int, int]]] = [set() for _ in range(len(terminals) + 1)]
+    items[0] = {(r, s, 0, 0) for r, s in productions if r == 0}
+    for at in range(len(terminals) + 1):
+        work = list(items[at])
+        while work:
+            rule, symbols, dot, origin = work.pop()
+            new = []
+            if dot == len(symbols):
+                new = [(r, s, d + 1, o) for r, s, d, o in items[origin] if d < len(s) and s[d] == rule]
+            elif symbols[dot] >= 0:
+                new = [(r, s, 0, at) for r, s in productions if r == symbols[dot]]
+                if symbols[dot] in nullable:
+                    new.append((rule, symbols, dot + 1, origin))
+            elif at < len(terminals) and ~symbols[dot] == terminals[at]:
+                items[at + 1].add((rule, symbols, dot + 1, origin))
+            for item in new:
+                if item not in items[at]:
+                    items[at].add(item)
+                    work.append(item)
+    follow = {~s[d] for _, s, d, _ in items[-1] if d < len(s) and s[d] < 0}
+    return follow, any(r == 0 and d == len(s) and o == 0 for r, s, d, o in items[-1])
+
+
+def contextual_match(
+    productions: Sequence[Production], patterns: Sequence[re.Pattern[str]], ignored: Sequence[int], text: str
+) -> bool:
+    """Whether a text is a member where only what can follow competes, and what is ignored; productions are productive."""
+    terminals: list[int] = []
+    at = 0
+    while at < len(text):
+        competing = sorted(expected(productions, terminals)[0] | set(ignored))
+        ends = ((end, t) for end in range(len(text), at, -1) for t in competing if patterns[t].fullmatch(text, at, end))
+        end, terminal = next(ends, (0, 0))
+        if not end:
+            return False
+        if terminal not in ignored:
+            terminals.append(terminal)
+        at = end
+    return expected(productions, terminals)[1]

@@ -1,0 +1,220 @@
+#include "constraints/csrc/contextual_summaries.h"
+
+#include <algorithm>
+
+#include "automata/csrc/time_limit.h"
+
+namespace tokamata {
+namespace {
+
+template <class T>
+bool Insert(std::vector<T>* all, const T& x) {
+  if (std::find(all->begin(), all->end(), x) != all->end()) return false;
+  all->push_back(x);
+  return true;
+}
+
+}  // namespace
+
+void ContextualSummaries::Spend(size_t steps) {
+  TimeLimit::Spend(static_cast<int64_t>(steps));
+  spent_ += steps;
+}
+
+ContextualSummaries::Beside ContextualSummaries::Number(Lexer::State pending, Expr r) { return besides_.Of(pending, r); }
+ContextualSummaries::Place ContextualSummaries::PlaceOf(Set frame, uint32_t below) { return places_.Of(frame, below); }
+ContextualSummaries::Context ContextualSummaries::ContextOf(Beside beside, uint32_t others) {
+  return contexts_.Of(beside, others);
+}
+
+uint32_t ContextualSummaries::UnionOf(uint32_t a, uint32_t b) {
+  if (a == b) return a;
+  const auto [known, added] = unions_.emplace(PairKey(std::min(a, b), std::max(a, b)), 0);
+  if (!added) return known->second;
+  Lexer::Terminals all = stacks_.Terminals(a);
+  const Lexer::Terminals& more = stacks_.Terminals(b);
+  for (size_t i = 0; i < all.size(); ++i) all[i] |= more[i];
+  return known->second = stacks_.InternAllowed(std::move(all));
+}
+
+// The terminals that a frame takes above a rest that takes `below`.
+uint32_t ContextualSummaries::Allowed(Set frame, uint32_t below) {
+  const uint32_t above = stacks_.Allowed(frame);
+  return stacks_.Accepts(frame) == 1 ? UnionOf(above, below) : above;
+}
+
+bool ContextualSummaries::OneStack(Set frame, uint32_t* top, Set* below) const {
+  size_t count = stacks_.HasBottom(frame) ? 2 : 0;
+  stacks_.ForEachTop(frame, [&](uint32_t state, Set rest) {
+    ++count;
+    *top = state;
+    *below = rest;
+  });
+  return count == 1;
+}
+
+template <class F>
+void ContextualSummaries::ForEachEnd(Lexer::State lexer, Beside beside, F found) {
+  std::vector<std::pair<Lexer::State, Beside>> queue{{lexer, beside}};
+  std::unordered_set<uint64_t> seen{PairKey(lexer, beside)};
+  for (size_t i = 0; i < queue.size(); ++i) {
+    const auto [q, n] = queue[i];
+    const auto [pending, r] = besides_.of[n];
+    if (lexer_->IsFinal(q)) {
+      const Beside after = Number(lexer_->UnionOfPending(pending, lexer_->Pending(q)), r);
+      lexer_->ForEachAccepted(lexer_->Accepted(q), [&](uint32_t t) { found(t, after); });
+    }
+    const Lexer::State* row = lexer_->Row(q);
+    const Lexer::State* pending_row = pending ? lexer_->Row(pending) : nullptr;
+    const RegularOperand::Row* regular = operand_ ? &operand_->RowOf(r) : nullptr;
+    Spend(16);
+    Lexer::State last_q = Lexer::kDead, last_pending = Lexer::kDead;
+    Expr last_r = kEmpty;
+    for (size_t b = 0; b < 256; ++b) {
+      const Lexer::State m = pending_row ? pending_row[b] : Lexer::State{Lexer::kDead};
+      const Expr s = regular ? (*regular)[b] : r;
+      if (!row[b] || (regular && s == kEmpty) || (m && lexer_->IsFinal(m))) continue;
+      if (row[b] == last_q && m == last_pending && s == last_r) continue;
+      last_q = row[b];
+      last_pending = m;
+      last_r = s;
+      const Beside to = Number(m, s);
+      if (seen.insert(PairKey(row[b], to)).second) queue.emplace_back(row[b], to);
+    }
+  }
+}
+
+// What may be beside after any number of ignored lexemes.
+const std::vector<ContextualSummaries::Beside>& ContextualSummaries::AfterIgnored(uint32_t competing, Beside beside) {
+  Lexemes(competing, beside);
+  return after_ignored_.at(PairKey(competing, beside));
+}
+
+// The next lexemes of the rules, ignored ones before them read over.
+const std::vector<ContextualSummaries::Lexeme>& ContextualSummaries::Lexemes(uint32_t competing, Beside beside) {
+  const auto known = lexemes_.find(PairKey(competing, beside));
+  if (known != lexemes_.end()) return known->second;
+  Lexer::Terminals all = stacks_.Terminals(competing);
+  for (size_t i = 0; i < all.size(); ++i) all[i] |= rules_.ignored[i];
+  const Lexer::State begin = lexer_->Begin(all, all);
+  std::vector<Lexeme> found;
+  std::vector<Beside> before{beside};
+  for (size_t i = 0; begin && i < before.size(); ++i)
+    ForEachEnd(begin, before[i], [&](uint32_t terminal, Beside after) {
+      if (HasTerminal(rules_.ignored, terminal)) {
+        Insert(&before, after);
+      } else if (std::none_of(found.begin(), found.end(), [&](const Lexeme& l) {
+                   return l.terminal == terminal && l.beside == after;
+                 })) {
+        found.push_back({terminal, after});
+      }
+    });
+  after_ignored_[PairKey(competing, beside)] = std::move(before);
+  return lexemes_[PairKey(competing, beside)] = std::move(found);
+}
+
+void ContextualSummaries::Expand(SummaryGraph::Node node) {
+  constexpr size_t kCost = 64;
+  Spend(kCost);
+  const auto [frame, below] = places_.of[graph_.Place(node)];
+  const auto [beside, others] = contexts_.of[graph_.From(node)];
+  uint32_t top = 0;
+  Set rest = StackSets::kNone;
+  if (OneStack(frame, &top, &rest) && rest != stacks_.Bottom()) {
+    const Place callee = PlaceOf(stacks_.Frame(top), Allowed(rest, below));
+    if (!whole_.count(callee)) {
+      graph_.AddFollow(graph_.NodeOf(callee, graph_.From(node)), PlaceOf(rest, below), node);
+      return;
+    }
+  }
+  const uint32_t above = stacks_.Allowed(frame);
+  const bool left = stacks_.Accepts(frame) == 1;
+  uint32_t competing = UnionOf(above, others);
+  if (left) {
+    graph_.AddOut(node, ContextOf(beside, competing));
+    competing = UnionOf(competing, below);
+  }
+  const uint32_t none = stacks_.InternAllowed(Lexer::Terminals(rules_.all.size(), 0));
+  const std::vector<Lexeme> lexemes = Lexemes(competing, beside);
+  for (const Lexeme& lexeme : lexemes) {
+    const uint32_t t = lexeme.terminal;
+    if (!HasTerminal(stacks_.Terminals(above), t) || HasTerminal(stacks_.Terminals(others), t)) continue;
+    if (left && HasTerminal(stacks_.Terminals(below), t)) {
+      conflicts_.push_back(node);
+      continue;
+    }
+    const Place next = PlaceOf(stacks_.Advance(frame, t), below);
+    graph_.AddCopy(graph_.NodeOf(next, ContextOf(lexeme.beside, none)), node);
+  }
+}
+
+// Until some root can be left, or, if all ways are wanted, to the end. False where the limit was reached.
+bool ContextualSummaries::Solve(const std::vector<Root>& roots, bool all) {
+  const uint32_t none = stacks_.InternAllowed(Lexer::Terminals(rules_.all.size(), 0));
+  for (;;) {
+    std::vector<SummaryGraph::Node> nodes;
+    for (const auto& [stacks, beside] : roots) nodes.push_back(graph_.NodeOf(PlaceOf(stacks, none), ContextOf(beside, none)));
+    const auto found = [&] {
+      return !all &&
+             std::any_of(nodes.begin(), nodes.end(), [&](SummaryGraph::Node n) { return !graph_.Out(n).empty(); });
+    };
+    const bool solved = graph_.Solve(
+        [&](SummaryGraph::Node node) {
+          if (found() || spent_ > rules_.most_searched) return false;
+          Expand(node);
+          return true;
+        },
+        [this](size_t steps) { Spend(steps); });
+    if (!solved) return found();
+    // Frames in which something was left out are not split off any more.
+    bool again = false;
+    for (const SummaryGraph::Node node : graph_.WithReaders(conflicts_))
+      if (graph_.IsFollowed(node)) again = whole_.insert(graph_.Place(node)).second || again;
+    if (!again) return true;
+    graph_ = SummaryGraph();
+    conflicts_.clear();
+  }
+}
+
+void ContextualSummaries::Roots(const Position& p, Beside start, std::vector<Root>* roots) {
+  if (p.lexer == Position::kBoundary) return roots->push_back({p.stacks, start});
+  ForEachEnd(p.lexer, start, [&](uint32_t terminal, Beside after) {
+    const Set next = HasTerminal(rules_.ignored, terminal) ? p.stacks : stacks_.Advance(p.stacks, terminal);
+    if (next != StackSets::kNone) Insert(roots, {next, after});
+  });
+}
+
+bool ContextualSummaries::CanEnd(const Position& p, bool* can) {
+  std::vector<Root> roots;
+  spent_ = 0;
+  Roots(p, Number(p.pending, kEmpty), &roots);
+  if (!Solve(roots, false)) {  // maybe because of what was left over from earlier questions
+    graph_ = SummaryGraph();
+    conflicts_.clear();
+    spent_ = 0;
+    if (!Solve(roots, false)) return false;
+  }
+  const uint32_t none = stacks_.InternAllowed(Lexer::Terminals(rules_.all.size(), 0));
+  *can = std::any_of(roots.begin(), roots.end(), [&](const Root& root) {
+    return !graph_.Out(graph_.NodeOf(PlaceOf(root.first, none), ContextOf(root.second, none))).empty();
+  });
+  return true;
+}
+
+bool ContextualSummaries::Ends(const Position& p, Expr from, std::vector<Expr>* out) {
+  std::vector<Root> roots;
+  Roots(p, Number(p.pending, from), &roots);
+  if (!Solve(roots, true)) return false;
+  const uint32_t none = stacks_.InternAllowed(Lexer::Terminals(rules_.all.size(), 0));
+  for (const Root& root : roots) {
+    const std::vector<Context> left = graph_.Out(graph_.NodeOf(PlaceOf(root.first, none), ContextOf(root.second, none)));
+    for (const Context context : left) {
+      const auto [beside, others] = contexts_.of[context];
+      const std::vector<Beside> last = AfterIgnored(others, beside);
+      for (const Beside n : last) Insert(out, besides_.of[n].second);
+    }
+  }
+  return true;
+}
+
+}  // namespace tokamata
