@@ -24,8 +24,8 @@ namespace tokamata {
 //  - stacks are followed from the top down.
 // Exact; LimitError past `most_searched` steps of one question. With contextual lexing these relations depend on the
 // stacks. There, what can be completed although all terminals compete can be completed, and what cannot although as few
-// as possible compete cannot; between the two see ContextualSummaries, and where these grow beyond their limit, and with
-// indentation, positions are searched one by one.
+// as possible compete cannot; between the two see ContextualSummaries, and where these grow beyond their limit, and
+// with indentation, positions are searched one by one.
 class Completable {
  public:
   // What competes with a terminal: what the rules of lexing say, else all terminals, or only itself and ignored ones.

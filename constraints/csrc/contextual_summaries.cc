@@ -21,10 +21,10 @@ void ContextualSummaries::Spend(size_t steps) {
   spent_ += steps;
 }
 
-ContextualSummaries::Beside ContextualSummaries::Number(Lexer::State pending, Expr r) { return besides_.Of(pending, r); }
-ContextualSummaries::Place ContextualSummaries::PlaceOf(Set frame, uint32_t below) { return places_.Of(frame, below); }
-ContextualSummaries::Context ContextualSummaries::ContextOf(Beside beside, uint32_t others) {
-  return contexts_.Of(beside, others);
+// Of stacks with nothing below.
+SummaryGraph::Node ContextualSummaries::NodeOf(const Root& root) {
+  const uint32_t none = stacks_.InternAllowed(Lexer::Terminals(rules_.all.size(), 0));
+  return graph_.NodeOf(PlaceOf(root.first, none), ContextOf(root.second, none));
 }
 
 uint32_t ContextualSummaries::UnionOf(uint32_t a, uint32_t b) {
@@ -150,10 +150,9 @@ void ContextualSummaries::Expand(SummaryGraph::Node node) {
 
 // Until some root can be left, or, if all ways are wanted, to the end. False where the limit was reached.
 bool ContextualSummaries::Solve(const std::vector<Root>& roots, bool all) {
-  const uint32_t none = stacks_.InternAllowed(Lexer::Terminals(rules_.all.size(), 0));
   for (;;) {
     std::vector<SummaryGraph::Node> nodes;
-    for (const auto& [stacks, beside] : roots) nodes.push_back(graph_.NodeOf(PlaceOf(stacks, none), ContextOf(beside, none)));
+    for (const Root& root : roots) nodes.push_back(NodeOf(root));
     const auto found = [&] {
       return !all &&
              std::any_of(nodes.begin(), nodes.end(), [&](SummaryGraph::Node n) { return !graph_.Out(n).empty(); });
@@ -194,10 +193,7 @@ bool ContextualSummaries::CanEnd(const Position& p, bool* can) {
     spent_ = 0;
     if (!Solve(roots, false)) return false;
   }
-  const uint32_t none = stacks_.InternAllowed(Lexer::Terminals(rules_.all.size(), 0));
-  *can = std::any_of(roots.begin(), roots.end(), [&](const Root& root) {
-    return !graph_.Out(graph_.NodeOf(PlaceOf(root.first, none), ContextOf(root.second, none))).empty();
-  });
+  *can = std::any_of(roots.begin(), roots.end(), [&](const Root& root) { return !graph_.Out(NodeOf(root)).empty(); });
   return true;
 }
 
@@ -205,9 +201,8 @@ bool ContextualSummaries::Ends(const Position& p, Expr from, std::vector<Expr>* 
   std::vector<Root> roots;
   Roots(p, Number(p.pending, from), &roots);
   if (!Solve(roots, true)) return false;
-  const uint32_t none = stacks_.InternAllowed(Lexer::Terminals(rules_.all.size(), 0));
   for (const Root& root : roots) {
-    const std::vector<Context> left = graph_.Out(graph_.NodeOf(PlaceOf(root.first, none), ContextOf(root.second, none)));
+    const std::vector<Context> left = graph_.Out(NodeOf(root));
     for (const Context context : left) {
       const auto [beside, others] = contexts_.of[context];
       const std::vector<Beside> last = AfterIgnored(others, beside);

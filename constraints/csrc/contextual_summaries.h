@@ -12,12 +12,12 @@
 
 namespace tokamata {
 
-// Which terminals compete depends on all stacks down to their bottoms, so rules cannot be summarized one by one, as they
-// are where all terminals compete. What can: a frame, the stacks above a common rest, of which only the terminals that
-// it allows are known. A frame is left where the rest is on top. The next lexeme is then one that what remains of the
-// frame does not take, though that competes; so one leaves with what is pending, the state of the regular language that
-// runs beside, if any, and those terminals. A frame that is one stack becomes a frame of its top, after which the states
-// below go on. Where one terminal is taken both by what remains of a frame and by the rest, the frame is not split off.
+// Which terminals compete depends on all stacks down to their bottoms, so rules cannot be summarized one by one, as
+// they are where all terminals compete. What can: a frame, the stacks above a common rest, of which only the terminals
+// that it allows are known. A frame is left where the rest is on top. The next lexeme is then one that what remains of
+// the frame does not take, though that competes; so one leaves with what is pending, the state of the regular language
+// that runs beside, if any, and those terminals. A frame that is one stack becomes a frame of its top, after which the
+// states below go on. Where one terminal is taken both by what remains of a frame and by the rest, the frame is not split off.
 //
 // What a stack can lead to is undecidable where rules are ambiguous without bounds (whether some word is in one
 // context-free language and not in another one can be asked so); frames grow there until a limit is reached. Exact
@@ -48,9 +48,10 @@ class ContextualSummaries {
   void Roots(const Position& p, Beside start, std::vector<Root>* roots);
   bool Solve(const std::vector<Root>& roots, bool all);
   void Expand(SummaryGraph::Node node);
-  Beside Number(Lexer::State pending, Expr r);
-  Place PlaceOf(Set frame, uint32_t below);
-  Context ContextOf(Beside beside, uint32_t others);
+  Beside Number(Lexer::State pending, Expr r) { return besides_.Of(pending, r); }
+  Place PlaceOf(Set frame, uint32_t below) { return places_.Of(frame, below); }
+  Context ContextOf(Beside beside, uint32_t others) { return contexts_.Of(beside, others); }
+  SummaryGraph::Node NodeOf(const Root& root);
   uint32_t Allowed(Set frame, uint32_t below);
   uint32_t UnionOf(uint32_t a, uint32_t b);
   bool OneStack(Set frame, uint32_t* top, Set* below) const;

@@ -94,10 +94,12 @@ bool LexedGrammar::Step(uint32_t state, std::string_view bytes, uint32_t* next) 
   try {
     for (const char c : bytes) {
       const uint8_t byte = static_cast<uint8_t>(c);
-      if (now_.size() == 1 && !now_[0].pending && now_[0].lexer != Position::kBoundary && !lexer_->IsFinal(now_[0].lexer)) {
-        now_[0].lexer = lexer_->Next(now_[0].lexer, byte);  // the lexeme has to go on
+      Position& first = now_[0];
+      const bool inside = first.lexer != Position::kBoundary && !lexer_->IsFinal(first.lexer);
+      if (inside && now_.size() == 1 && !first.pending) {
+        first.lexer = lexer_->Next(first.lexer, byte);  // the lexeme has to go on
         cost += kLoopCost;
-        if (!now_[0].lexer) return true;
+        if (!first.lexer) return true;
         continue;
       }
       cost += kCost;

@@ -121,7 +121,7 @@ def expected(productions: Sequence[Production], terminals: Sequence[int]) -> tup
 def contextual_match(
     productions: Sequence[Production], patterns: Sequence[re.Pattern[str]], ignored: Sequence[int], text: str
 ) -> bool:
-    """Whether a text is a member where only what can follow competes, and what is ignored; productions are productive."""
+    """Whether a text is a member where only what can follow and what is ignored compete; rules are productive."""
     terminals: list[int] = []
     at = 0
     while at < len(text):
