@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .._core import CaptureParts, Indentation
 from .._core import grammar as _native_grammar
 from ..automata.errors import UnsupportedError
-from .constraint import Constraint, Limits
+from .constraint import DEFAULT_LIMITS, Constraint, Limits
 
 if TYPE_CHECKING:
     from .grammar_source import GrammarSource, GrammarSyntax, Indent, Lexing
@@ -59,7 +59,7 @@ def grammar(
         made = plain_lark(text, start, lexer, limits)
         if made is not None:
             return made
-    source = read_grammar(text, syntax, start, lexer, constraints)
+    source = read_grammar(text, syntax, start, lexer, constraints, limits)
     _require_lexer_for_ignored(source)
     diagnosis = DiagnosisReport(source)
     if strict:
@@ -123,6 +123,7 @@ def read_grammar(
     start: str | None = None,
     lexer: Lexing | None = None,
     constraints: Mapping[str, Constraint] | None = None,
+    limits: Limits | None = None,
 ) -> GrammarSource:
     """What :func:`grammar` makes of a text before it is compiled."""
     if not isinstance(text, str):
@@ -132,7 +133,7 @@ def read_grammar(
     if syntax == "lark":
         from .lark_source import read_lark
 
-        return read_lark(text, start, lexer, constraints)
+        return read_lark(text, start, lexer, constraints, (limits or DEFAULT_LIMITS).seconds)
     if syntax == "gbnf":
         from .gbnf_source import read_gbnf
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
-from .constraint import SPECIAL, Constraint, ReportEntry
+from .constraint import DEFAULT_LIMITS, SPECIAL, Constraint, ReportEntry
 from .grammar_source import GrammarSource, Indent, Lexing, Place, Production, Rule, Terminal, stated_lexer
 from .json_schema import json_schema
 from .lark_rules import LarkRules, bounds, literal_pattern
@@ -29,6 +29,7 @@ def read_lark(
     start: str | None = None,
     lexer: Lexing | None = None,
     constraints: Mapping[str, Constraint] | None = None,
+    seconds: float = DEFAULT_LIMITS.seconds,
 ) -> GrammarSource:
     r"""Read a grammar in Lark's notation.
 
@@ -47,23 +48,28 @@ def read_lark(
 
     Raises ConstraintError, with line and column, for what Lark refuses and for terminals that match the empty text
     (unless ``lexer`` is ``"none"``), UnsupportedError for patterns whose match depends on the text around it,
-    LimitError for rules that are nested too deeply or have too many alternatives, ImportError without ``lark``.
+    LimitError for rules that are nested too deeply or have too many alternatives and for patterns that need more than
+    ``seconds`` of processor time (with lazy quantifiers, nested), ImportError without ``lark``.
     """
     try:
         import lark  # noqa: F401
     except ImportError:
         raise ImportError("grammar: Lark grammars need the lark package; pip install 'tokamata[grammar]'") from None
     try:
-        return _Reader(text, start or "start", lexer or stated_lexer(text), dict(constraints or {})).read()
+        lexing = lexer or stated_lexer(text)
+        return _Reader(text, start or "start", lexing, dict(constraints or {}), seconds).read()
     except RecursionError:
         raise LimitError("grammar: limit reached: nesting of the grammar's text; use rules instead of groups") from None
 
 
 class _Reader:
-    def __init__(self, text: str, start: str, lexer: Lexing, constraints: dict[str, Constraint]) -> None:
+    def __init__(
+        self, text: str, start: str, lexer: Lexing, constraints: dict[str, Constraint], seconds: float
+    ) -> None:
         self.start = start
         self.lexer: Lexing = lexer
         self.constraints = constraints
+        self.seconds = seconds  # for what each pattern prefers to match
         for name, constraint in constraints.items():
             if not re.fullmatch(r"_?([A-Z][A-Z0-9_]*|[a-z][a-z0-9_]*)", name):
                 raise ConstraintError(f"grammar: constraints: expected names of terminals such as DATE, got {name!r}")
@@ -241,7 +247,7 @@ class _Reader:
                 except Exception:
                     where = f"grammar: {self._token_place(name, token)}: {name}: "
                     try:
-                        terminal_pattern(pattern)
+                        terminal_pattern(pattern, self.seconds)
                     except ConstraintError as error:
                         raise ConstraintError(f"{where}{error}") from None
                     raise ConstraintError(f"{where}Python's re cannot read {token}") from None
@@ -323,7 +329,7 @@ class _Reader:
 
         if isinstance(pattern, PatternStr) and not pattern.flags:
             return literal(_encoded(pattern.value))
-        constraint, remark = terminal_pattern(pattern.to_regexp())
+        constraint, remark = terminal_pattern(pattern.to_regexp(), self.seconds)
         if remark:
             where = str(place or self._anonymous_place(pattern) or "")
             self.report.append(ReportEntry(where, name, "enforced", remark))

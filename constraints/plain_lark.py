@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._core import PlainLark
 from ..automata.errors import ConstraintError, LimitError
-from .constraint import Constraint, Limits, ReportEntry
+from .constraint import DEFAULT_LIMITS, Constraint, Limits, ReportEntry
 from .grammar_source import stated_lexer
 from .terminal_pattern import terminal_pattern
 
@@ -26,11 +26,12 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
     if "(?P<" in text:  # captures have to be refused, with the place
         return None
     lexing = lexer or stated_lexer(text)
+    seconds = (limits or DEFAULT_LIMITS).seconds
     try:
         plain = PlainLark.read(text, start or "start", _common() if "%import" in text else "")
         if plain is None or (lexing == "none" and plain.ignores):
             return None
-        subtle = [(number, terminal_pattern(pattern)[0]) for number, pattern in plain.subtle]
+        subtle = [(number, terminal_pattern(pattern, seconds)[0]) for number, pattern in plain.subtle]
         native = plain.compile(
             lexing,
             [(number, constraint._native) for number, constraint in subtle],
@@ -39,7 +40,7 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
     except (ConstraintError, LimitError, UnicodeEncodeError):  # read_lark says what, and where
         return None
     name = plain.rules[plain.start][0]
-    return Constraint(native, source=f"grammar({name})", report=[_Report(text, start, lexer)])
+    return Constraint(native, source=f"grammar({name})", report=[_Report(text, start, lexer, seconds)])
 
 
 def _common() -> str:
@@ -54,8 +55,8 @@ def _common() -> str:
 class _Report:
     """What reading and diagnosing a grammar finds: read when it is asked for."""
 
-    def __init__(self, text: str, start: str | None, lexer: Lexing | None) -> None:
-        self._arguments = text, start, lexer
+    def __init__(self, text: str, start: str | None, lexer: Lexing | None, seconds: float) -> None:
+        self._arguments = text, start, lexer, None, seconds
         self._entries: tuple[ReportEntry, ...] | None = None
 
     def entries(self) -> tuple[ReportEntry, ...]:

@@ -9,11 +9,12 @@ Source: Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009),
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from typing import Any
 
-from ..automata.errors import UnsupportedError
-from .constraint import Constraint
+from ..automata.errors import LimitError, UnsupportedError
+from .constraint import DEFAULT_LIMITS, Constraint
 from .from_fst import from_fst
 from .regex import regex
 
@@ -36,17 +37,37 @@ Thread = tuple[int, tuple[Demand, ...]]
 State = tuple[tuple[Thread, ...], tuple[int, ...]]  # threads in order of preference; the last classes read
 
 
-def preferred_match(tree: Any, properties: dict[int, str]) -> Constraint:
+def preferred_match(tree: Any, properties: dict[int, str], seconds: float = DEFAULT_LIMITS.seconds) -> Constraint:
     r"""The language of a pattern's tree (of Python's own parser) whose longest match is what ``re.match`` finds.
 
     ``properties``: the text of each ``\p{...}`` by the code point that stands for it in the tree. Lookahead may go
     beyond the match only where it forbids what a longer match takes anyway (``\w+\b``). Raises UnsupportedError
     where the match depends on other text around it, for lookaround inside lookaround and atomic groups, and past
-    MOST_INSTRUCTIONS or MOST_STATES. Exponential in the worst case, as determinization is.
+    MOST_INSTRUCTIONS or MOST_STATES, LimitError past ``seconds`` of processor time. Exponential in the worst case, as
+    determinization is.
     """
     program = _Program(properties)
     start = program.sequence(tree, int(tree.state.flags), program.add("match"), False)
-    return _Determinizer(program).language(start)
+    return _Determinizer(program, _Clock(seconds)).language(start)
+
+
+class _Clock:
+    """Raises LimitError when the thread's processor time since the beginning is more than some seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.until = time.thread_time() + seconds
+        self.steps = 0
+
+    def spend(self) -> None:
+        """Count one small step."""
+        self.steps += 1
+        if self.steps % 256 == 0 and time.thread_time() > self.until:
+            raise LimitError(
+                f"terminal: the limit seconds={self.seconds:g} was reached (the match that a pattern with lazy "
+                "quantifiers or lookaround prefers); nest fewer of them, use smaller bounds, or raise it: "
+                "tokamata.Limits(seconds=...)"
+            )
 
 
 class _Program:
@@ -161,8 +182,9 @@ class _Items(list[Any]):
 
 
 class _Determinizer:
-    def __init__(self, program: _Program) -> None:
+    def __init__(self, program: _Program, clock: _Clock) -> None:
         self.program = program
+        self.clock = clock
         self.code = program.code
         # Classes of characters that no leaf tells apart: their languages and the leaves that each belongs to.
         self.classes: list[tuple[Constraint, frozenset[int]]] = [(regex("(?s:.)"), frozenset())]
@@ -208,6 +230,7 @@ class _Determinizer:
             if self._check_end(state):
                 fst.set_final(i)
             for j, those in out.items():
+                self.clock.spend()
                 key = frozenset(those)
                 if key not in machines:
                     machines[key] = self._machine(key)
@@ -252,6 +275,7 @@ class _Determinizer:
         work = list(places)
         while work:
             pc = work.pop()
+            self.clock.spend()
             if pc in seen:
                 continue
             seen.add(pc)
@@ -274,6 +298,7 @@ class _Determinizer:
         work = [(pc, demands, nowhere) for pc, demands in reversed(threads)]
         while work:
             step = work.pop()
+            self.clock.spend()
             if step in seen:
                 continue
             seen.add(step)

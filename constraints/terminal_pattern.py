@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from ..automata.errors import UnsupportedError
-from .constraint import Constraint
+from .constraint import DEFAULT_LIMITS, Constraint
 from .preferred_match import OutsideError, preferred_match
 from .regex import regex
 
@@ -21,13 +21,14 @@ _DELICATE = re.compile(r"[*+?}]\?|\(\?[=!<]|\\[bBAZ]|(?<!\[)\^|\$")  # may be la
 _FIRST_STAND_IN = 0xF0000  # Supplementary Private Use Area-A
 
 
-def terminal_pattern(pattern: str) -> tuple[Constraint, str]:
+def terminal_pattern(pattern: str, seconds: float = DEFAULT_LIMITS.seconds) -> tuple[Constraint, str]:
     r"""The lexemes of a pattern in Python's syntax, and a remark where they are not simply what it matches.
 
     Lazy quantifiers are exact: ``".*?"`` ends at the first quote, whatever follows. Raises ConstraintError for a
     malformed pattern, UnsupportedError for one that is not regular or whose match depends on what stands before or
     after the lexeme (lookbehind and ``\b`` at its beginning, lookahead at its end, ``^``, ``$``), but for ends where
-    the longest match decides alike, as in ``\w+\b`` or ``[a-z]+(?![a-z])``.
+    the longest match decides alike, as in ``\w+\b`` or ``[a-z]+(?![a-z])``; LimitError where that takes more than
+    ``seconds`` of processor time.
     """
     language = regex(pattern)
     if not _DELICATE.search(pattern):
@@ -39,7 +40,7 @@ def terminal_pattern(pattern: str) -> tuple[Constraint, str]:
     if not lazy and not outside:
         return language, ""
     try:
-        found = preferred_match(tree, properties)
+        found = preferred_match(tree, properties, seconds)
     except OutsideError as error:
         outside = str(error)
     except UnsupportedError:

@@ -9,7 +9,7 @@ import pytest
 from tokamata.constraints.terminal_pattern import terminal_pattern
 
 import tokamata
-from tokamata import UnsupportedError
+from tokamata import LimitError, UnsupportedError
 
 
 def longest(constraint: tokamata.Constraint, text: str) -> int | None:
@@ -84,6 +84,13 @@ def test_patterns_of_common_grammars(pattern: str) -> None:
         text = "".join(rng.choice(pieces) for _ in range(rng.randrange(9)))
         for opened in (text, '"' + text, "/" + text, "<" + text, "a" + text, 'r"""' + text, "A" + text, "c" + text):
             assert longest(constraint, opened) == found(pattern, opened), opened
+
+
+def test_nested_laziness_ends_at_a_named_limit() -> None:
+    with pytest.raises(LimitError, match=r"the limit seconds=0\.05 was reached .*Limits\(seconds=\.\.\.\)"):
+        terminal_pattern("(?:(?:(?:a|b)??(?:a|c)??){30}?x){20}?", 0.05)
+    with pytest.raises(LimitError, match=r"the limit seconds=0\.05 was reached"):
+        tokamata.grammar("start: /(?:.*?a.{9}){2}b/", limits=tokamata.Limits(seconds=0.05))
 
 
 def test_unicode_properties() -> None:
