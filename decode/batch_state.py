@@ -5,29 +5,63 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import DecodeState, Workers
 from ..automata.errors import ConstraintError, LimitError, TokenRejected
-from .dynamic_state import DynamicState
 
 if TYPE_CHECKING:
     import torch
 
 _MOST_THREADS = 8  # of the default; more seldom help: masks are bound by memory
-State = DecodeState | DynamicState
 _ERRORS: tuple[type[Exception], ...] = (TokenRejected, LimitError, ConstraintError, MemoryError, RuntimeError)
-_CAUGHT = (TokenRejected, LimitError, ConstraintError)  # of rows that ask Python
+_CAUGHT = (TokenRejected, LimitError, ConstraintError, RuntimeError, MemoryError)  # of rows that are not native
+
+
+@runtime_checkable
+class RowState(Protocol):
+    """What a batch asks of a state that is not native: DynamicState and CanonicalState."""
+
+    @property
+    def words(self) -> int:
+        """int32 words of a mask."""
+
+    @property
+    def eos_token_ids(self) -> Sequence[int]:
+        """The tokens that end a text."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether EOS was consumed."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens so far."""
+
+    def fill_mask(self, out: Any) -> None:
+        """Write the mask, int32 [words]."""
+
+    def advance(self, token_id: int) -> None:
+        """Append a token, or raise TokenRejected."""
+
+    def rollback(self, n: int) -> None:
+        """Take back the last n tokens."""
+
+    def copy(self) -> RowState:
+        """An independent copy."""
+
+
+State = DecodeState | RowState
 
 
 class BatchState:
     """Decoding states side by side: one row of a batch each, over any constraints and vocabularies.
 
     Rows join and leave at any time; a row without a state (None) is unconstrained. Masks are filled by native threads
-    without the GIL; rows of dynamic automata, which ask Python, come after them one by one. What goes wrong in a row
+    without the GIL; rows of dynamic and canonical automata come after them one by one. What goes wrong in a row
     stays there: it is noted in `errors`, and the others go on.
 
     No row of masks is ever all zero, so no softmax sees minus infinity alone. A state that is not finished always
@@ -37,7 +71,7 @@ class BatchState:
     The states are the batch's while they are in it: use them from one thread at a time, and none in two rows.
 
     Args:
-        states: one DecodeState or DynamicState, or None, for each row.
+        states: one DecodeState, DynamicState or CanonicalState, or None, for each row.
         threads: native threads, the calling one included. None: one for each processor, at most 8.
 
     Raises:
@@ -45,7 +79,7 @@ class BatchState:
         ValueError: one state in two rows, threads < 1.
     """
 
-    __slots__ = ("_dynamic", "_errors", "_native", "_states", "_words", "_workers")
+    __slots__ = ("_errors", "_native", "_others", "_states", "_words", "_workers")
 
     def __init__(self, states: Iterable[State | None] = (), threads: int | None = None) -> None:
         """Keep the states; threads start with the first call that needs them."""
@@ -56,7 +90,7 @@ class BatchState:
         self._errors: dict[int, Exception] = {}
         self._words: int | None = None
         self._native: list[DecodeState | None] = []  # this and what follows: by _arranged
-        self._dynamic: list[tuple[int, DynamicState]] = []
+        self._others: list[tuple[int, RowState]] = []
         self._workers = Workers(count)
         self.assign(states)
 
@@ -163,7 +197,7 @@ class BatchState:
         """
         array = self._array(out)
         self._note(self._workers.fill_masks(self._native, array))
-        for row, state in self._dynamic:
+        for row, state in self._others:
             array[row] = 0
             if not state.is_finished:
                 try:
@@ -199,7 +233,7 @@ class BatchState:
         if refused:
             self._note(refused)
             taken[[row for row, _, _ in refused]] = False
-        for row, state in self._dynamic:
+        for row, state in self._others:
             if ids[row] >= 0 and not state.is_finished:
                 try:
                     state.advance(int(ids[row]))
@@ -230,9 +264,9 @@ class BatchState:
     # -------------------------------------------------------------------------------------------- helpers
 
     def _arranged(self) -> int:
-        """Tell rows that native threads serve from those that ask Python; return the words of the widest mask."""
+        """Tell rows that native threads serve from others; return the words of the widest mask."""
         self._native = [s if isinstance(s, DecodeState) else None for s in self._states]
-        self._dynamic = [(i, s) for i, s in enumerate(self._states) if isinstance(s, DynamicState)]
+        self._others = [(i, s) for i, s in enumerate(self._states) if s is not None and not isinstance(s, DecodeState)]
         self._words = max((s.words for s in self._states if s is not None), default=0)
         return self._words
 
@@ -245,10 +279,10 @@ class BatchState:
     def _check(self, state: State | None, seen: set[int] | None = None) -> None:
         if state is None:
             return
-        if not isinstance(state, (DecodeState, DynamicState)):
+        if not isinstance(state, (DecodeState, RowState)):
             raise TypeError(
-                f"BatchState: expected a DecodeState, a DynamicState or None, got {type(state).__name__}; "
-                "make one with automaton.start()"
+                "BatchState: expected a DecodeState, DynamicState, CanonicalState or None, got "
+                f"{type(state).__name__}; make one with automaton.start()"
             )
         if any(s is state for s in self._states) if seen is None else id(state) in seen:
             raise ValueError("BatchState: one state cannot be in two rows; put state.copy() into the second one")

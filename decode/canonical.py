@@ -247,6 +247,16 @@ class CanonicalState:
         self._native = _NativeState(automaton._native)
 
     @property
+    def words(self) -> int:
+        """int32 words of a mask."""
+        return self.automaton.words
+
+    @property
+    def eos_token_ids(self) -> tuple[int, ...]:
+        """The tokens that end a text."""
+        return tuple(self.automaton.automaton.vocabulary.eos_token_ids)
+
+    @property
     def is_final(self) -> bool:
         """Whether EOS is allowed here."""
         return self._native.is_final

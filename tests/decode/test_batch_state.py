@@ -12,6 +12,7 @@ import pytest
 import torch
 from oracle.random_constraint import random_constraint, random_vocabulary
 from tokamata.decode import BatchState, HostMasks
+from tokamata.decode.canonical import BytePairs, CanonicalAutomaton
 
 import tokamata
 
@@ -128,6 +129,30 @@ def test_a_mask_that_cannot_be_computed_allows_eos() -> None:
     assert isinstance(batch.errors[0], tokamata.LimitError)  # the first one is kept
 
 
+def test_canonical_rows() -> None:
+    tokens = [b"a", b"b", b"ab", b"aab", None]
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[4])
+    pairs = BytePairs(4, [(0, 1, 2), (0, 2, 3)], range(2))
+    automaton = CanonicalAutomaton(tokamata.compile(tokamata.regex("[ab]{4}"), vocabulary), pairs)
+    alone = automaton.start()
+    batch = BatchState([WORD.start(), automaton.start(), None], threads=2)
+    out = np.full((3, batch.words), 7, np.int32)
+    for token in (3, 1, 4):
+        batch.fill_masks(out)
+        assert allowed(out[1]) == allowed(alone.mask())
+        assert allowed(out[0]) == allowed(batch[0].mask())
+        assert batch.advance([ord("a"), token, 0]).all()
+        alone.advance(token)
+    assert batch.finished.tolist() == [False, True, False]
+    batch.fill_masks(out)
+    assert allowed(out[1]) == [4]
+    batch.rollback([0, 2, 0])
+    assert batch.advance([-1, 2, -1]).tolist() == [True, False, True]  # "aab", "ab": too long
+    assert isinstance(batch.errors[1], tokamata.TokenRejected)
+    batch.reorder([1, 1])
+    assert batch[0] is not batch[1]
+
+
 def test_tensors_and_pinned_buffers() -> None:
     batch = BatchState([WORD.start() for _ in range(3)])
     numbers, tensor = batch.masks(), batch.masks(pinned=True)
@@ -164,7 +189,9 @@ def test_misuse_is_told() -> None:
     batch = BatchState([state, None])
     with pytest.raises(ValueError, match="one state cannot be in two rows"):
         batch[1] = state
-    with pytest.raises(TypeError, match=r"expected a DecodeState, a DynamicState or None, got TokenAutomaton"):
+    with pytest.raises(
+        TypeError, match=r"expected a DecodeState, DynamicState, CanonicalState or None, got TokenAutomaton"
+    ):
         BatchState([WORD])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="expected threads >= 1, got 0"):
         BatchState([], 0)
