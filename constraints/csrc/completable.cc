@@ -43,12 +43,10 @@ bool Completable::Ask(const Position& p) {
   } else if (EndsFreelyAt(p)) {
     return true;
   }
-  std::vector<std::pair<Position, bool>>& known = known_[MixHash(PairKey(p.lexer, p.pending)) ^ p.stacks];
-  for (const auto& [position, can] : known)
-    if (position == p) return can;
+  if (const bool* known = known_.Find(p)) return *known;
   spent_ = 0;
   const bool can = contextual_ ? AskByContext(p) : Search(p);
-  known_[MixHash(PairKey(p.lexer, p.pending)) ^ p.stacks].emplace_back(p, can);
+  known_.Add(p, can);
   return can;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/id_table.h"
 #include "constraints/csrc/contextual_summaries.h"
 #include "constraints/csrc/lexed_rules.h"
 #include "constraints/csrc/rule_summaries.h"
@@ -80,7 +81,19 @@ class Completable {
   Pending after_separator_ = Lexer::kDead;
   size_t spent_ = 0;
   std::vector<uint8_t> free_;  // by lexer state: 0 unknown, 1 no, 2 yes
-  std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> known_;
+  struct Answers {  // by position
+    IdTable index;
+    std::vector<std::pair<Position, bool>> all;
+    static uint64_t HashOf(const Position& p) { return MixHash(MixHash(PairKey(p.lexer, p.pending)) ^ p.stacks); }
+    const bool* Find(const Position& p) const {
+      const StateId id = index.Find(HashOf(p), [&](StateId i) { return all[static_cast<size_t>(i)].first == p; });
+      return id == kNoState ? nullptr : &all[static_cast<size_t>(id)].second;
+    }
+    void Add(const Position& p, bool answer) {
+      index.Insert(HashOf(p), static_cast<StateId>(all.size()));
+      all.emplace_back(p, answer);
+    }
+  } known_;
   std::unordered_map<uint64_t, std::vector<Pending>> ends_, next_ends_;
   std::unordered_map<uint64_t, std::vector<Pending>> after_ignored_;  // by pending and whether newlines are ignored
   std::unordered_map<Pending, Class> class_of_;

@@ -20,8 +20,8 @@ LexedGrammar::LexedGrammar(std::shared_ptr<const LexedRules> rules)
 }
 
 uint32_t LexedGrammar::Start() {
-  const Position start{Position::kBoundary, 0, stacks_.Start()};
-  return completable_.Ask(start) ? Intern({start}) : kDead;
+  std::vector<Position> start{{Position::kBoundary, 0, stacks_.Start()}};
+  return completable_.Ask(start[0]) ? Intern(&start) : kDead;
 }
 
 // Stacks of positions that differ in nothing else become one.
@@ -45,26 +45,33 @@ void LexedGrammar::Unite(std::vector<Position>* all) {
   positions.resize(count);
 }
 
-uint32_t LexedGrammar::Intern(std::vector<Position> positions) {
+uint32_t LexedGrammar::Intern(std::vector<Position>* all) {
+  std::vector<Position>& positions = *all;
   if (positions.empty()) return kDead;
   Unite(&positions);
   uint64_t hash = positions.size();
   for (const Position& p : positions)
     hash = MixHash(hash ^ (uint64_t{p.lexer} << 32 | p.pending)) + 0x9e3779b97f4a7c15ull * (p.stacks + 1);
-  std::vector<uint32_t>& known = index_[hash];
-  for (const uint32_t s : known)
-    if (states_[s].positions == positions) return s;
+  hash = MixHash(hash);
+  const StateId known = index_.Find(hash, [&](StateId id) {
+    const State& s = states_[static_cast<size_t>(id)];
+    return s.count == positions.size() && std::equal(positions.begin(), positions.end(), positions_.begin() + s.first);
+  });
+  if (known != kNoState) return static_cast<uint32_t>(known);
   State state;
   state.final = std::any_of(positions.begin(), positions.end(), [&](const Position& p) { return steps_.IsFinal(p); });
-  state.positions = std::move(positions);
-  states_.push_back(std::move(state));
-  known.push_back(static_cast<uint32_t>(states_.size() - 1));
-  return known.back();
+  state.first = static_cast<uint32_t>(positions_.size());
+  state.count = static_cast<uint32_t>(positions.size());
+  positions_.insert(positions_.end(), positions.begin(), positions.end());
+  states_.push_back(state);
+  index_.Insert(hash, static_cast<StateId>(states_.size() - 1));
+  return static_cast<uint32_t>(states_.size() - 1);
 }
 
 void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
   out->clear();
-  const std::vector<Position> positions = states_[state].positions;
+  std::vector<Position> positions;
+  PositionsOf(state, &positions);
   try {
     if (positions.size() == 1 && !positions[0].pending)
       AddArcs(positions[0], out);
@@ -89,7 +96,7 @@ bool LexedGrammar::Step(uint32_t state, std::string_view bytes, uint32_t* next) 
   uint32_t& spent = states_[state].spent;
   if (spent >= kMostSteps) return false;
   *next = kNowhere;
-  now_ = states_[state].positions;
+  PositionsOf(state, &now_);
   uint32_t cost = kCost;
   try {
     for (const char c : bytes) {
@@ -115,7 +122,7 @@ bool LexedGrammar::Step(uint32_t state, std::string_view bytes, uint32_t* next) 
   } catch (const LimitError&) {
     return false;  // Arcs says where
   }
-  if (!now_.empty()) *next = Intern(now_);
+  if (!now_.empty()) *next = Intern(&now_);
   return true;
 }
 
@@ -158,8 +165,8 @@ void LexedGrammar::AddArcs(const Position& p, std::vector<Arc>* out) {
     targets.back().second.Add(byte);
   }
   for (const auto& [next, bytes] : targets) {
-    const Position on{next, Lexer::kDead, p.stacks};
-    if (completable_.Ask(on)) AddArc(bytes, Intern({on}), out);
+    std::vector<Position> on{{next, Lexer::kDead, p.stacks}};
+    if (completable_.Ask(on[0])) AddArc(bytes, Intern(&on), out);
   }
   if (both.Any()) Determinize({p}, both, out);
   if (ready.after == ParserStates::kNone) return;
@@ -211,19 +218,22 @@ void LexedGrammar::Determinize(const std::vector<Position>& positions, const Byt
       if (bytes.Any()) classes.push_back({bytes, next});
     }
   }
-  for (Class& c : classes) AddArc(c.bytes, Intern(std::move(c.positions)), out);
+  for (Class& c : classes) AddArc(c.bytes, Intern(&c.positions), out);
 }
 
 uint32_t LexedGrammar::Least(uint32_t state) {
   if (states_[state].final) return 0;
   uint32_t least = 0xffffffff;
-  for (const Position& p : states_[state].positions) least = std::min(least, lengths_.Least(p));
+  std::vector<Position> positions;
+  PositionsOf(state, &positions);
+  for (const Position& p : positions) least = std::min(least, lengths_.Least(p));
   return std::max<uint32_t>(least, 1);
 }
 
 bool LexedGrammar::EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) {
   if (rules_->indentation) return false;
-  const std::vector<Position> positions = states_[state].positions;
+  std::vector<Position> positions;
+  PositionsOf(state, &positions);
   const auto meet = [&](bool fewest) {
     LexedMeet beside(*rules_, lexer_.get(), &stacks_, operand, fewest);
     std::vector<uint32_t> found;
@@ -246,17 +256,18 @@ std::shared_ptr<LeafAutomaton> LexedGrammar::Clone() const { return std::make_sh
 
 uint32_t LexedGrammar::Adopt(const LeafAutomaton& other, uint32_t state) {
   const auto& from = static_cast<const LexedGrammar&>(other);
-  std::vector<Position> positions = from.states_[state].positions;
+  std::vector<Position> positions;
+  from.PositionsOf(state, &positions);
   for (Position& p : positions) {
     p.lexer = lexer_->Adopt(*from.lexer_, p.lexer);
     p.pending = lexer_->Adopt(*from.lexer_, p.pending);
     p.stacks = stacks_.Adopt(from.stacks_, p.stacks);
   }
-  return Intern(std::move(positions));
+  return Intern(&positions);
 }
 
 size_t LexedGrammar::MemoryBytes() const {
-  return stacks_.MemoryBytes() + states_.size() * (sizeof(State) + 2 * sizeof(Position) + 64) + lexer_->MemoryBytes();
+  return stacks_.MemoryBytes() + states_.size() * (sizeof(State) + 32) + positions_.size() * sizeof(Position) + lexer_->MemoryBytes();
 }
 
 }  // namespace tokamata

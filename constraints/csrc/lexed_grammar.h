@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automata/csrc/id_table.h"
 #include "automata/csrc/leaf_automaton.h"
 #include "automata/csrc/stepping_leaf.h"
 #include "constraints/csrc/completable.h"
@@ -37,7 +38,10 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
   size_t MemoryBytes() const override;
 
   // ---- for whoever computes masks
-  const std::vector<Position>& PositionsOf(uint32_t state) const { return states_[state].positions; }
+  void PositionsOf(uint32_t state, std::vector<Position>* out) const {
+    const State& s = states_[state];
+    out->assign(positions_.begin() + s.first, positions_.begin() + s.first + s.count);
+  }
   const LexedRules& Rules() const { return *rules_; }
   Lexer& lexer() { return *lexer_; }
   ParserStates& stacks() { return stacks_; }
@@ -46,12 +50,12 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
 
  private:
   struct State {
-    std::vector<Position> positions;  // sorted; those that could be united are
+    uint32_t first = 0, count = 0;  // in positions_; sorted, those that could be united are
     bool final = false;
     uint32_t spent = 0;  // on single steps from it
   };
   void Unite(std::vector<Position>* positions);
-  uint32_t Intern(std::vector<Position> positions);
+  uint32_t Intern(std::vector<Position>* positions);
   void AddArcs(const Position& p, std::vector<Arc>* out);
   static void AddArc(const ByteSet& bytes, uint32_t target, std::vector<Arc>* out);
   void Determinize(const std::vector<Position>& positions, const ByteSet& within, std::vector<Arc>* out);
@@ -64,8 +68,9 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
   Completable completable_;
   LexedLengths lengths_;
   std::vector<State> states_;
+  std::vector<Position> positions_;
   std::vector<Position> now_, after_;  // for Step
-  std::unordered_map<uint64_t, std::vector<uint32_t>> index_;
+  IdTable index_;  // of states
   std::unordered_map<ParserStates::Set, std::vector<Arc>> begins_;
 };
 

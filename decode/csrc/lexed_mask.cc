@@ -63,11 +63,11 @@ uint64_t LexedMask::Add(uint32_t state, uint32_t* row) {
     levels_.clear();
     bytes_ = 0;
   }
-  const std::vector<Position> positions = grammar_->PositionsOf(state);
-  for (const Position& p : positions) AddPosition(p, row);
-  const Position& first = positions.front();
+  grammar_->PositionsOf(state, &positions_);
+  for (const Position& p : positions_) AddPosition(p, row);
+  const Position& first = positions_.front();
   const uint32_t lexing = Number(first.lexer, first.pending);
-  return MixHash(PairKey(grammar_->stacks().Truncate(first.stacks, kDepths[0]), lexing) + positions.size()) | 1;
+  return MixHash(PairKey(grammar_->stacks().Truncate(first.stacks, kDepths[0]), lexing) + positions_.size()) | 1;
 }
 
 void LexedMask::AddPosition(const Position& p, uint32_t* row) {

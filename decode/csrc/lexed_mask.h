@@ -101,6 +101,7 @@ class LexedMask {
   const uint32_t words_;
   const size_t most_bytes_;
   size_t bytes_ = 0;
+  std::vector<Position> positions_;  // of the state that is asked about
   std::vector<Lexing> lexings_;
   std::vector<int8_t> loop_of_;  // by lexer state: the class over which it loops
   std::unordered_map<uint64_t, uint32_t> lexing_ids_;
