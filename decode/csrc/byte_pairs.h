@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automata/csrc/id_table.h"
+
 namespace tokamata {
 
 // A merge of neighbouring parts; the one of the least rank comes first, of equal ones the leftmost.
@@ -56,10 +58,20 @@ class BytePairs {
     uint32_t token;
     int32_t rank;
   };
+  // Open addressing with linear probing, at most half full.
+  struct Slot {
+    uint64_t pair = kNoPair;
+    Known known{0, 0};
+  };
+  static constexpr uint64_t kNoPair = 0xffffffffffffffff;
   const Known* Find(uint32_t a, uint32_t b) const {
-    const auto at = known_.find(uint64_t{a} << 32 | b);
-    return at == known_.end() ? nullptr : &at->second;
+    const uint64_t pair = PairKey(a, b);
+    for (size_t i = MixHash(pair) & (slots_.size() - 1);; i = (i + 1) & (slots_.size() - 1)) {
+      if (slots_[i].pair == pair) return &slots_[i].known;
+      if (slots_[i].pair == kNoPair) return nullptr;
+    }
   }
+  void Enter(const Merge& merge);
   void RightSpine(uint32_t token, std::vector<Part>* spine) const;
   void LeftSpine(uint32_t token, std::vector<Part>* spine) const;
   Part RightPart(uint32_t whole) const;
@@ -73,7 +85,7 @@ class BytePairs {
   std::vector<int32_t> left_, right_;  // parts of written tokens that merges make; -1
   std::vector<int32_t> rank_;          // of the merge that makes it; -1
   std::vector<int32_t> made_by_;       // the highest rank of the merges that make it
-  std::unordered_map<uint64_t, Known> known_;
+  std::vector<Slot> slots_;
   std::vector<uint32_t> by_left_at_;
   std::vector<Follower> by_left_;  // by left token, in the order of ranks
   // Written tokens in preorder below the token that is their left part.

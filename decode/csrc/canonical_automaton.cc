@@ -13,7 +13,8 @@ namespace tokamata {
 namespace {
 
 constexpr size_t kMostMoves = 20'000'000;  // 8 bytes each
-constexpr uint32_t kTries = 64;              // pairs that are tested one by one before a whole row is made
+constexpr uint32_t kWitnesses = 6;
+constexpr uint32_t kTries = 256;              // pairs that are tested one by one before a whole row is made
 
 bool Has(const uint32_t* bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1; }
 
@@ -155,14 +156,25 @@ bool CanonicalAutomaton::Completes(uint32_t place, uint32_t token) {
 }
 
 bool CanonicalAutomaton::Search(uint32_t place, uint32_t token) {
-  // Mostly one of the first tokens will do.
   bool found = false;
-  uint32_t tries = 0;
   const uint32_t node = places_[place].spelled;
-  ForEachMove(place, [&](uint32_t next, State state, Pretokenizer::State split) {
-    found = !tokens_->WholeOnly(next) && pairs_->Neighbours(token, next) && PieceEnds(PlaceOf(state, split, tokens_->Spelled(node, next)));
-    return !found && ++tries < kTries;
-  });
+  // What completed the token elsewhere mostly does here.
+  std::vector<uint32_t>& witnesses = witnesses_[token];
+  for (size_t i = 0; i < witnesses.size() && !found; ++i) {
+    const std::string_view text = vocabulary_->Token(witnesses[i]);
+    const State state = acceptor_->Run(places_[place].state, text);
+    const Pretokenizer::State split = state ? pretokenizer_.Run(places_[place].split, text) : Pretokenizer::kDead;
+    found = split && PieceEnds(PlaceOf(state, split, tokens_->Spelled(node, witnesses[i])));
+  }
+  // Or else one of the first tokens.
+  uint32_t tries = 0;
+  if (!found)
+    ForEachMove(place, [&](uint32_t next, State state, Pretokenizer::State split) {
+      found = !tokens_->WholeOnly(next) && pairs_->Neighbours(token, next) &&
+              PieceEnds(PlaceOf(state, split, tokens_->Spelled(node, next)));
+      if (found && witnesses.size() < kWitnesses) witnesses.push_back(next);
+      return !found && ++tries < kTries;
+    });
   if (found) {
     completes_[PairKey(place, token)] = true;
     return true;
@@ -192,6 +204,8 @@ bool CanonicalAutomaton::Search(uint32_t place, uint32_t token) {
     if (frame.after ? !Has(frame.after->data(), move.token) : !pairs_->Neighbours(frame.token, move.token)) continue;
     if (PieceEnds(move.place)) {
       found = true;
+      std::vector<uint32_t>& known_to = witnesses_[frame.token];
+      if (known_to.size() < kWitnesses) known_to.push_back(move.token);
       break;
     }
     const uint64_t key = PairKey(move.place, move.token);
@@ -296,8 +310,7 @@ CanonicalAutomaton::Position CanonicalAutomaton::Advance(const Position& positio
   for (const Guess& guess : position.guesses) {
     const bool start = guess.last == kNoToken;
     if (tokens_->Written(token) ? !start && !pairs_->Neighbours(guess.last, token) : !start || !tokens_->WholeOnly(token)) continue;
-    Pretokenizer::State split = guess.split;
-    for (size_t i = 0; i < text.size() && split; ++i) split = pretokenizer_.Row(split)[static_cast<uint8_t>(text[i])];
+    const Pretokenizer::State split = pretokenizer_.Run(guess.split, text);
     if (!split) continue;
     const uint32_t spelled = tokens_->Spelled(guess.spelled, token);
     const auto add = [&](const Guess& g) {

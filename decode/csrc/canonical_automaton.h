@@ -91,6 +91,7 @@ class CanonicalAutomaton {
   std::unordered_map<uint64_t, bool> can_follow_, completes_;
   std::unordered_map<uint32_t, std::unique_ptr<std::vector<Move>>> moves_;
   size_t num_moves_ = 0;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> witnesses_;  // by token: some after which a piece could end
   std::unordered_map<uint32_t, std::unique_ptr<uint32_t[]>> useful_;
   std::vector<const State*> rows_;
   std::vector<const Pretokenizer::State*> split_rows_;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -29,6 +30,10 @@ class Pretokenizer {
   const State* Row(State s) {
     const State* row = rows_[s].get();
     return row ? row : Expand(s);
+  }
+  State Run(State s, std::string_view bytes) {
+    for (size_t i = 0; i < bytes.size() && s; ++i) s = Row(s)[static_cast<uint8_t>(bytes[i])];
+    return s;
   }
   // The states after a cut here; none inside of a character, or where no piece can end.
   const std::vector<State>& Cuts(State s);
