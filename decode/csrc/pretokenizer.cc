@@ -156,6 +156,10 @@ bool Pretokenizer::Step(size_t k, uint32_t c, Stage* stage) const {
     }
   }
   SortUnique(&never);
+  // Dead where one of them matches whatever comes next.
+  SplitPatterns::Classes matched;
+  for (const uint32_t place : never) matched |= patterns_->Stages()[k].matches[place];
+  if (!never.empty() && matched.all()) return false;
   next.never = std::move(never);
   *stage = std::move(next);
   return true;

@@ -257,6 +257,12 @@ SplitPatterns::SplitPatterns(const std::vector<SplitStage>& stages) {
     };
     for (size_t i = 0; i < order.size(); ++i)
       stage.places.push_back(ItemsOf(code, order[i], classes, place_of));
+    for (const std::vector<Item>& items : stage.places) {
+      Classes matches = unused_;
+      for (const Item& item : items)
+        if (item.target == kMatch) matches |= item.next;
+      stage.matches.push_back(matches);
+    }
     for (const Item& item : stage.places[0])
       if (item.target == kMatch)
         throw UnsupportedError("pretokenizer: the pattern " + stages[k].pattern +

@@ -30,6 +30,7 @@ class SplitPatterns {
   };
   struct Stage {
     std::vector<std::vector<Item>> places;  // by place, in order of priority; 0 is the start
+    std::vector<Classes> matches;           // by place: before what it matches
     bool has_gaps = false;                  // some texts do not begin with a match
   };
 
