@@ -24,6 +24,12 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     return f(static_cast<const Expressions&>(*pool_));
   }
+  // Calls f(Expressions&), which may add expressions, while no other thread uses the pool.
+  template <class F>
+  auto WithBuilder(F&& f) {
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    return f(*pool_);
+  }
   // Calls f(LeafAutomaton*, state of it) under the lock where q is a leaf and nothing else; whether it is.
   template <class F>
   bool WithLeaf(State q, F&& f) {

@@ -20,7 +20,7 @@ class LengthBounds {
   // From wherever the beginning of a member leads, some end is no farther than this; kUnknownLength where the structure
   // does not tell (intersections, complements, recursive rules, numbers beyond 32 bits).
   uint32_t Most(Expr e) { return Of(e).most; }
-  static constexpr size_t kMostRules = 256;
+  static constexpr size_t kMostRules = 4096;
 
  private:
   struct Bounds {

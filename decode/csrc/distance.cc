@@ -12,12 +12,22 @@ namespace {
 
 constexpr size_t kMostTargets = size_t{1} << 22;  // states kept in lists of targets
 constexpr size_t kNearby = 128;                   // states around a permissive one that are looked at instead of tokens
+constexpr size_t kQuick = 100;                    // states of a push-down constraint from which summaries are better
+constexpr size_t kItems = 10;                     // of TokenLengths, for each state that may have a row
 constexpr int kPermissive = 64;                   // live bytes from which that may be quicker
 
 // Of two bytes that lead to the same state, the one that long tokens are rather made of.
 bool IsBetterText(uint8_t a, uint8_t b) {
   const auto rank = [](uint8_t c) { return c == ' ' ? 3 : c >= 'a' && c <= 'z' ? 2 : c > ' ' && c < 0x7F ? 1 : 0; };
   return rank(a) > rank(b);
+}
+
+// The acceptor, where TokenLengths can answer.
+ExpressionAcceptor* PushDown(DelayedAcceptor* acceptor, const Vocabulary& vocabulary, bool complete) {
+  auto* const expressions = dynamic_cast<ExpressionAcceptor*>(acceptor);
+  if (!expressions || !complete || vocabulary.HasMarkers()) return nullptr;
+  const auto calls = [](const Expressions& pool) { return pool.NumRuleSources() > 0; };
+  return expressions->WithPool(calls) ? expressions : nullptr;
 }
 
 }  // namespace
@@ -29,6 +39,7 @@ DistanceTable::DistanceTable(DelayedAcceptor* acceptor, const Vocabulary* vocabu
       trie_(vocabulary->Masks().trie()),
       loop_tokens_(acceptor, vocabulary),
       complete_(complete),
+      push_down_(PushDown(acceptor, *vocabulary, complete)),
       can_finish_(std::move(can_finish)),
       longest_(std::max(vocabulary->MaxTokenBytes(), 1u)) {}
 
@@ -191,6 +202,7 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
   const Bounds first = Look(root);
   if (first.low > k) return k + 1;
   if (first.high <= (exact ? first.low : k)) return first.high;
+  if (push_down_ && lengths_) return Summarize(root, k);
   std::vector<Node> nodes;
   std::unordered_map<State, uint32_t> index;
   std::priority_queue<Open> open;
@@ -218,7 +230,8 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
     }
   };
   reach(root, 0, 0);
-  while (!open.empty() && (exact || !found)) {
+  for (size_t looked = 0; !open.empty() && (exact || !found); ++looked) {
+    if (push_down_ && looked == kQuick) return Summarize(root, k);
     const Open top = open.top();
     open.pop();
     if (top.total >= below) break;
@@ -233,6 +246,18 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
       if (below > n.steps) b.low = std::max(b.low, static_cast<uint32_t>(below) - n.steps);
     }
   return static_cast<uint32_t>(below);
+}
+
+uint32_t DistanceTable::Summarize(State root, uint32_t k) {
+  if (!lengths_) {
+    const size_t items = kItems * push_down_->max_states;
+    lengths_ = std::make_unique<TokenLengths>(push_down_, vocabulary_, items);
+  }
+  const uint32_t distance = lengths_->Distance(root, k);
+  Bounds& b = Slot(root);
+  b.low = std::max(b.low, distance == TokenLengths::kFar ? k + 1 : distance);
+  if (distance != TokenLengths::kFar) b.high = distance;
+  return distance == TokenLengths::kFar ? k + 1 : distance;
 }
 
 bool DistanceTable::Decide(State q, uint32_t k) {

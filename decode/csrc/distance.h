@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "automata/csrc/stable_array.h"
 #include "automata/csrc/time_limit.h"
 #include "decode/csrc/loop_tokens.h"
+#include "decode/csrc/token_lengths.h"
 #include "tokenizer_fst/csrc/factoring.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
 
@@ -70,6 +72,8 @@ class DistanceTable {
   void SpellPath(State root);
   // The distance of root if that is at most k, else k + 1; with `exact` false any witness of at most k will do.
   uint32_t Search(State root, uint32_t k, bool exact);
+  // The same by summaries, for push-down constraints of which a search would look at many states.
+  uint32_t Summarize(State root, uint32_t k);
   const std::vector<State>& Targets(State q);
   // A row that is being built.
   struct Row {
@@ -95,6 +99,8 @@ class DistanceTable {
   const Trie& trie_;
   LoopTokens loop_tokens_;
   bool complete_;
+  ExpressionAcceptor* push_down_;  // null where summaries are of no use
+  std::unique_ptr<TokenLengths> lengths_;  // made when first needed, and used from then on
   std::function<bool(State)> can_finish_;
   uint32_t longest_;  // bytes of a token
   std::vector<Bounds> bounds_;  // by state

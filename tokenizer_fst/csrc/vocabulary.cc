@@ -9,6 +9,7 @@
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/errors.h"
 #include "tokenizer_fst/csrc/factoring.h"
+#include "tokenizer_fst/csrc/suffix_spelling.h"
 
 namespace tokamata {
 namespace {
@@ -220,6 +221,11 @@ std::pair<const uint32_t*, const uint32_t*> Vocabulary::LongerThan(uint32_t byte
   if (bytes >= max_token_bytes_) return {nullptr, nullptr};
   std::call_once(indexed_once_, [this] { IndexTokens(); });
   return {by_length_.data(), by_length_.data() + lengths_from_[max_token_bytes_ - bytes]};
+}
+
+const SuffixSpelling& Vocabulary::Spelling() const {
+  std::call_once(spelling_once_, [this] { spelling_ = std::make_unique<SuffixSpelling>(Masks().trie()); });
+  return *spelling_;
 }
 
 std::string Vocabulary::Serialize() const {

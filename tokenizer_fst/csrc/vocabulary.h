@@ -14,6 +14,7 @@
 namespace tokamata {
 
 class Factoring;
+class SuffixSpelling;
 
 // Collects tokens in id order; Vocabulary::Make takes it over.
 struct TokenTable {
@@ -84,6 +85,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   const std::vector<uint32_t>& WithWideSpaces() const;
   // Tokens of more than so many bytes, as a range of ids.
   std::pair<const uint32_t*, const uint32_t*> LongerThan(uint32_t bytes) const;
+  // What the rests of tokens take; made when it is first asked for.
+  const SuffixSpelling& Spelling() const;
   static constexpr uint32_t kMaxTokenBytes = 0xffff;
 
  private:
@@ -97,6 +100,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   void IndexTokens() const;
   mutable std::once_flag indexed_once_;
   mutable std::vector<uint32_t> spaced_, by_length_, lengths_from_;  // by_length_: the longest first
+  mutable std::once_flag spelling_once_;
+  mutable std::unique_ptr<const SuffixSpelling> spelling_;
   mutable std::once_flag masks_once_;
   mutable std::unique_ptr<const Factoring> masks_;
 };
