@@ -91,7 +91,7 @@ bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
   }
   if (pool_->Kind(head) == ExprKind::kRepeat) {
     r->body = pool_->Body(head);
-    r->low = pool_->Low(head);
+    r->low = pool_->Nullable(r->body) ? 0 : pool_->Low(head);
     r->high = pool_->High(head);
     return true;
   }
@@ -103,6 +103,7 @@ bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
   if (pool_->Kind(head) == ExprKind::kUnion && pool_->Members(head)[0] == kEpsilonExpr) {  // x{0,1} is kept as x|ε
     r->body = pool_->Union(std::vector<Expr>(pool_->Members(head) + 1, pool_->Members(head) + pool_->NumMembers(head)));
   }
+  if (pool_->Nullable(r->body)) r->low = 0;
   return true;
 }
 

@@ -298,6 +298,8 @@ def test_the_report_names_places_in_the_definitions() -> None:
 
 
 def test_errors() -> None:
+    with pytest.raises(ConstraintError, match=r"of 'f': expected a schema that allows an object, which arguments are"):
+        tokamata.tools([{"name": "f", "parameters": {"type": "array"}}])
     function = {"name": "f", "parameters": {"$ref": "#/x"}}
     cases: list[tuple[list[Any], dict[str, Any], type[Exception], str]] = [
         ([{"type": "function", "function": {}}], {}, ConstraintError, 'at "/0/function/name": expected the name'),

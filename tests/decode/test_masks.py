@@ -81,3 +81,16 @@ def test_what_follows_a_class_or_a_star(pattern: str) -> None:
                 after.advance(byte)
             mask = np.unpackbits(after.mask().view(np.uint8), bitorder="little")
             assert [t for t in range(265) if mask[t]] == [t for t in range(265) if after.allows(t)], text
+
+
+@pytest.mark.parametrize("pattern", [r"[a-zA-Z]|b*", r"\w|_*", r"(?:[a-zA-Z]|b*){2,5}", r"[a-zA-Z]|(?:ab)*|[0-9]{0,4}"])
+def test_broad_choices_that_may_be_empty(pattern: str) -> None:
+    """One turn of a loop reads nothing here, so what follows may come at once."""
+    tokens = [None, *(bytes([b]) for b in range(256)), b'"x', b'a"', b'ab"x"']
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[0])
+    automaton = tokamata.compile(tokamata.regex(pattern) + '"x"', vocabulary)
+    state = automaton.start()
+    for token in (1 + ord("b"), 1 + ord('"')):
+        assert (state.mask() == automaton._native.mask_by_walking(automaton._native.state_of(state))).all()
+        assert state.allows(1 + ord('"'))
+        state.advance(token)
