@@ -147,8 +147,8 @@ def test_the_table_goes_on_where_it_stopped(
     lines = capsys.readouterr().out.splitlines()
     # KL of masking: log Z - mean log weight = -0.25 + 0.5.
     assert lines[2:] == [
-        "| plus | - | 50.0 | - | - | 50.0 | 0.25 | - | 0.78 |",
-        "| mean | - | 50.0 | - | - | 50.0 | | | |",
+        "| plus | - | 50.0 | - | - | 50.0 | 0.25 | - | - | 0.78 |",
+        "| mean | - | 50.00 | - | - | 50.00 | 0.25 | - | - | |",
     ]
 
 

@@ -38,6 +38,7 @@ SAMPLERS: dict[str, tuple[type, dict[str, Any]]] = {
     "asap-state": (ASAp, {"batch": 8, "leaf": "state"}),
     "cars": (CARS, {"batch": 16, "max_tries": 2000}),
 }
+WEIGHTED = ("masked", "asap", "asap-state")  # weights of samples tell how far their law is off
 CHUNK = 20  # samples that a limit can lose
 
 
@@ -131,7 +132,7 @@ def log_z_of(rows: list[dict[str, Any]]) -> float:
 def divergence(row: dict[str, Any], log_z: float) -> float:
     """KL of the law of samples from the conditional one, nats: log Z - mean of log(model's p / law's p)."""
     weights = [s[2] for s in row["samples"]]
-    return log_z - math.fsum(weights) / len(weights) if weights and row["sampler"] in ("masked", "asap") else math.nan
+    return log_z - math.fsum(weights) / len(weights) if weights and row["sampler"] in WEIGHTED else math.nan
 
 
 def show(path: Path, console: Console) -> None:
@@ -164,9 +165,9 @@ def markdown(path: Path) -> Iterator[str]:
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         by_problem.setdefault(row["problem"], {})[row["sampler"]] = row
-    yield f"| problem | {' | '.join(SAMPLERS)} | KL masked | KL asap | Z |"
-    yield "| --- " * (len(SAMPLERS) + 4) + "|"
-    sums: dict[str, list[float]] = {kind: [] for kind in SAMPLERS}
+    yield f"| problem | {' | '.join(SAMPLERS)} | {' | '.join(f'KL {kind}' for kind in WEIGHTED)} | Z |"
+    yield "| --- " * (len(SAMPLERS) + len(WEIGHTED) + 2) + "|"
+    sums: dict[str, list[float]] = {kind: [] for kind in (*SAMPLERS, *(f"KL {kind}" for kind in WEIGHTED))}
     for problem, rows in sorted(by_problem.items()):
         cells = []
         for kind in SAMPLERS:
@@ -178,10 +179,14 @@ def markdown(path: Path) -> Iterator[str]:
             else:
                 cells.append("none" if row else "-")
         log_z = log_z_of(list(rows.values()))
-        kls = [f"{divergence(rows[k], log_z):.2f}" if k in rows else "-" for k in ("masked", "asap")]
+        kls = []
+        for kind in WEIGHTED:
+            kls.append(f"{divergence(rows[kind], log_z):.2f}" if kind in rows else "-")
+            if kind in rows:
+                sums["KL " + kind].append(divergence(rows[kind], log_z))
         yield f"| {problem} | {' | '.join(cells)} | {' | '.join(kls)} | {math.exp(log_z):.2g} |"
-    means = [f"{math.fsum(v) / len(v):.1f}" if v else "-" for v in sums.values()]
-    yield f"| mean | {' | '.join(means)} | | | |"
+    means = [f"{math.fsum(v) / len(v):.2f}" if v else "-" for v in sums.values()]
+    yield f"| mean | {' | '.join(means)} | |"
 
 
 def main(arguments: list[str] | None = None) -> None:
