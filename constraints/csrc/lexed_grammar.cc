@@ -45,9 +45,33 @@ void LexedGrammar::Unite(std::vector<Position>* all) {
   positions.resize(count);
 }
 
+// Where a lexeme cannot go on it has ended, and which one it was makes no difference; nor does it where an ignored one
+// goes on by the bytes alone that would begin it again, to the same state.
+bool LexedGrammar::IsLikeBoundary(const Position& p) {
+  const ByteSet live = lexer_->Live(p.lexer);
+  if (!live.Any()) return !lexer_->Pending(p.lexer);
+  if (!HasTerminal(rules_->ignored, lexer_->Accepted(p.lexer))) return false;
+  const Lexer::State begin = steps_.Begin(p.stacks), pending = lexer_->Pending(p.lexer);
+  if (!begin || !pending || lexer_->Live(pending) != live) return false;
+  const uint64_t key = PairKey(p.lexer, begin);
+  uint32_t alike = like_begin_.Find(key);
+  if (alike == FlatMap::kAbsent) {
+    const Lexer::State *row = lexer_->Row(p.lexer), *first = lexer_->Row(begin), *longer = lexer_->Row(pending);
+    alike = 1;
+    live.ForEach([&](uint8_t b) {
+      if (row[b] != p.lexer || first[b] != p.lexer || !lexer_->IsFinal(longer[b])) alike = 0;
+    });
+    like_begin_.Set(key, alike);
+  }
+  return alike != 0;
+}
+
 uint32_t LexedGrammar::Intern(std::vector<Position>* all) {
   std::vector<Position>& positions = *all;
   if (positions.empty()) return kDead;
+  for (Position& p : positions)
+    if (p.lexer != Position::kBoundary && !p.pending && lexer_->IsFinal(p.lexer) && IsLikeBoundary(p))
+      p = {Position::kBoundary, Lexer::kDead, steps_.AfterLexeme(p)};
   Unite(&positions);
   uint64_t hash = positions.size();
   for (const Position& p : positions)

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automata/csrc/flat_map.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/leaf_automaton.h"
 #include "automata/csrc/stepping_leaf.h"
@@ -55,6 +56,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
     uint32_t spent = 0;  // on single steps from it
   };
   void Unite(std::vector<Position>* positions);
+  bool IsLikeBoundary(const Position& p);
   uint32_t Intern(std::vector<Position>* positions);
   void AddArcs(const Position& p, std::vector<Arc>* out);
   static void AddArc(const ByteSet& bytes, uint32_t target, std::vector<Arc>* out);
@@ -71,6 +73,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
   std::vector<Position> positions_;
   std::vector<Position> now_, after_;  // for Step
   IdTable index_;  // of states
+  FlatMap like_begin_;  // by lexer state in an ignored lexeme and before one: whether it makes a difference
   std::unordered_map<ParserStates::Set, std::vector<Arc>> begins_;
 };
 

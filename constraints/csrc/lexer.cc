@@ -166,7 +166,8 @@ Lexer::State Lexer::FindPending(State q) {
   const TimeLimit time("grammar", "seconds", seconds);
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   const Expr any = parts_[q].any;
-  const State pending = any == kEmpty || pool_->IsEmpty(any) ? State{kDead} : Intern({{kNoTerminal, any}}, kEmpty);
+  const bool none = any == kEmpty || any == kEpsilonExpr || pool_->IsEmpty(any);
+  const State pending = none ? State{kDead} : Intern({{kNoTerminal, any}}, kEmpty);
   parts_[q].pending.store(pending, std::memory_order_release);
   return pending;
 }
