@@ -96,8 +96,14 @@ def test_random_grammars_agree_with_the_oracle(kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual"])
 def test_many_random_grammars_agree_with_the_oracle(kind: str) -> None:
-    compared = sum(_check(seed, kind) for seed in range(1000, 1300))
+    compared = refused = 0
+    for seed in range(1000, 1300):
+        try:
+            compared += _check(seed, kind)
+        except tokamata.LimitError:  # with contextual lexing not everything can be decided where rules are ambiguous
+            refused += 1
     assert compared >= 20_000
+    assert refused <= (9 if kind == "contextual" else 0)
 
 
 # ---------------------------------------------------------------------------------------------- lexing
