@@ -34,15 +34,18 @@ CanonicalTokens::CanonicalTokens(std::shared_ptr<const Vocabulary> vocabulary, s
 
 void CanonicalTokens::FindSpellings() {
   std::vector<uint32_t> units;
+  std::unordered_set<std::string_view> texts;
   for (uint32_t t = 0; t < std::min(vocabulary_->Size(), pairs_->Size()); ++t) {
     const std::string_view text = vocabulary_->Token(t);
     if (text.empty() || written_[t]) continue;
     units.clear();
     for (const char c : text) units.push_back(unit_of_[static_cast<uint8_t>(c)]);
     if (std::find(units.begin(), units.end(), kNoToken) != units.end()) continue;
+    const std::vector<uint32_t> spelled = pairs_->Encode(units);
+    // Of tokens with the same text the first one is the encoder's.
+    if (spelled.size() == 1 || !texts.insert(text).second) continue;
     whole_only_[t] = 1;
     uint32_t node = kPieceStart;
-    const std::vector<uint32_t> spelled = pairs_->Encode(units);
     begins_spelling_[spelled[0]] = 1;
     for (const uint32_t part : spelled) {
       const auto [at, fresh] = spellings_.emplace(PairKey(node, part), static_cast<uint32_t>(spells_whole_.size()));

@@ -331,11 +331,20 @@ void SplitPatterns::BuildNodes(const std::vector<uint8_t>& class_of) {
   const auto is_valid = [](uint32_t c) { return c < 0xD800 || (c > 0xDFFF && c < 0x110000); };
   // Levels of the last 6, 12 and 18 bits.
   std::vector<uint32_t> below;  // by code point / 64
+  std::vector<uint32_t> alike(kClasses, kBad);  // by class: the node of characters that are all of it
   for (uint32_t block = 0; block < 0x110000 / 64; ++block) {
+    const uint8_t first = class_of[block * 64];
+    const auto begin = class_of.begin() + block * 64;
+    const bool uniform = is_valid(block * 64) && std::all_of(begin, begin + 64, [&](uint8_t c) { return c == first; });
+    if (uniform && alike[first] != kBad) {
+      below.push_back(alike[first]);
+      continue;
+    }
     std::array<uint32_t, 256> node = bad;
     for (uint32_t i = 0; i < 64; ++i)
       if (is_valid(block * 64 + i)) node[0x80 + i] = kWhole | class_of[block * 64 + i];
     below.push_back(node == bad ? kBad : intern(node));
+    if (uniform) alike[first] = below.back();
   }
   std::array<uint32_t, 256> root = bad;
   for (uint32_t c = 0; c < 0x80; ++c) root[c] = kWhole | class_of[c];
