@@ -61,7 +61,8 @@ void BindCanonical(nb::module_& m) {
                   "whole_pieces"_a,
                   nb::sig("def from_merges(size: int, left: numpy.typing.NDArray[numpy.int32], "
                           "right: numpy.typing.NDArray[numpy.int32], made: numpy.typing.NDArray[numpy.int32], "
-                          "rank: numpy.typing.NDArray[numpy.int32], units: Sequence[int], whole_pieces: bool) -> BytePairs"),
+                          "rank: numpy.typing.NDArray[numpy.int32], units: Sequence[int], whole_pieces: bool) -> "
+                          "BytePairs"),
                   "Merges as columns of ids and ranks.")
       .def_static("from_ranks", &FromRanks, "tokens"_a,
                   "Tokens whose places are their ranks; empty ones are none. Whole pieces that are tokens are these.")
@@ -94,8 +95,10 @@ void BindCanonical(nb::module_& m) {
             new (self) CanonicalTokens(std::move(vocabulary), std::move(pairs), std::move(patterns), cuts);
           },
           "vocabulary"_a, "pairs"_a, "patterns"_a, "cuts"_a, Released(), "`cuts`: whether the patterns cut any text.")
-      .def("written", &CanonicalTokens::Written, "token"_a, "Whether merges make the token and some text goes on after it.")
-      .def("whole_only", &CanonicalTokens::WholeOnly, "token"_a, "Whether it is written only where it is a whole piece.");
+      .def("written", &CanonicalTokens::Written, "token"_a,
+           "Whether merges make the token and some text goes on after it.")
+      .def("whole_only", &CanonicalTokens::WholeOnly, "token"_a,
+           "Whether it is written only where it is a whole piece.");
 
   nb::class_<CanonicalAutomaton>(m, "CanonicalAutomaton", "See canonical_automaton.h.")
       .def(
@@ -121,10 +124,12 @@ void BindCanonical(nb::module_& m) {
             nb::gil_scoped_release release;
             self.FillMask(row.data());
           },
-          "row"_a, nb::sig("def fill(self, row: numpy.typing.NDArray[numpy.uint32]) -> None"), "Write the mask into a row.")
+          "row"_a, nb::sig("def fill(self, row: numpy.typing.NDArray[numpy.uint32]) -> None"),
+          "Write the mask into a row.")
       .def("allows", &CanonicalState::Allows, "token_id"_a, Released(), "Whether the token may come next.")
       .def("advance", &CanonicalState::Advance, "token_id"_a, Released(), "Append a token; TokenRejected.")
-      .def("validate", &CanonicalState::Validate, "token_ids"_a, Released(), "How many tokens would be accepted in order.")
+      .def("validate", &CanonicalState::Validate, "token_ids"_a, Released(),
+           "How many tokens would be accepted in order.")
       .def("rollback", &CanonicalState::Rollback, "n"_a, "Take back the last n tokens; IndexError.")
       .def("reset", &CanonicalState::Reset, "Back to the beginning.")
       .def("copy", [](const CanonicalState& self) { return CanonicalState(self); }, "An independent copy.");

@@ -13,8 +13,8 @@ BytePairs::BytePairs(uint32_t size, std::vector<Merge> merges, const std::vector
       made_by_(size, -1) {
   const auto check = [&](uint32_t token) {
     if (token >= size)
-      throw VocabularyError("canonical: token " + std::to_string(token) + " of the merges is out of range; the vocabulary has " +
-                            std::to_string(size) + " tokens");
+      throw VocabularyError("canonical: token " + std::to_string(token) +
+                            " of the merges is out of range; the vocabulary has " + std::to_string(size) + " tokens");
   };
   std::vector<uint32_t> length(size, 0);
   for (const uint32_t unit : units) {
@@ -46,7 +46,8 @@ BytePairs::BytePairs(uint32_t size, std::vector<Merge> merges, const std::vector
     }
     waiting.resize(kept);
   }
-  std::sort(merges.begin(), merges.end(), [&](const Merge& a, const Merge& b) { return length[a.made] < length[b.made]; });
+  std::sort(merges.begin(), merges.end(),
+            [&](const Merge& a, const Merge& b) { return length[a.made] < length[b.made]; });
   std::vector<Part> lefts, rights;
   for (const Merge& m : merges) {
     if (!written_[m.left] || !written_[m.right] || written_[m.made]) continue;
@@ -103,9 +104,10 @@ std::vector<Merge> BytePairs::RankedMerges(const std::vector<std::string_view>& 
   return merges;
 }
 
-// A part is at the end of what has been made of a token from the merge that makes it to the one that hides it. Merges of
-// a token happen in the order of the highest rank so far. So what happens in between is known by two numbers: the rank
-// reached when it is hidden, and the highest rank on the way there, which is lower where making it took a higher one.
+// A part is at the end of what has been made of a token from the merge that makes it to the one that hides it. Merges
+// of a token happen in the order of the highest rank so far. So what happens in between is known by two numbers: the
+// rank reached when it is hidden, and the highest rank on the way there, which is lower where making it took a higher
+// one.
 BytePairs::Part BytePairs::RightPart(uint32_t whole) const {
   const uint32_t part = static_cast<uint32_t>(right_[whole]);
   const int32_t hidden = made_by_[whole];

@@ -18,15 +18,15 @@ struct Merge {
 };
 
 // A text's tokens are those of the encoder exactly when every two neighbours are (Vieira et al., "Language models over
-// canonical byte-pair encodings", 2025): merges on both sides of a boundary happen in the order of their ranks until one
-// across it does, and what lies further away changes nothing about that. For merges in any order. Immutable but for a
-// cache; safe to share between threads.
+// canonical byte-pair encodings", 2025): merges on both sides of a boundary happen in the order of their ranks until
+// one across it does, and what lies further away changes nothing about that. For merges in any order. Immutable but for
+// a cache; safe to share between threads.
 class BytePairs {
  public:
   // Tokens 0..size-1; `units` are what texts are made of before any merge. Throws VocabularyError for ids out of range.
   BytePairs(uint32_t size, std::vector<Merge> merges, const std::vector<uint32_t>& units, bool whole_pieces);
-  // Of a list of tokens whose ids are the ranks of what they are made of (tiktoken): every two that together are a token
-  // are a merge. Empty strings are no tokens.
+  // Of a list of tokens whose ids are the ranks of what they are made of (tiktoken): every two that together are a
+  // token are a merge. Empty strings are no tokens.
   static std::vector<Merge> RankedMerges(const std::vector<std::string_view>& tokens);
 
   uint32_t Size() const { return size_; }

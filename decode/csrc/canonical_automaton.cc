@@ -22,8 +22,8 @@ bool Has(const uint32_t* bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1
 
 CanonicalAutomaton::CanonicalAutomaton(const Language& language, std::shared_ptr<const CanonicalTokens> tokens,
                                        const CanonicalOptions& options)
-    : acceptor_(language.Scratch()), tokens_(std::move(tokens)), vocabulary_(&tokens_->Vocab()), pairs_(&tokens_->Pairs()),
-      options_(options), seconds_(language.CurrentLimits().search_seconds), pretokenizer_(tokens_->Patterns()) {
+    : acceptor_(language.Scratch()), tokens_(std::move(tokens)), vocabulary_(&tokens_->Vocab()),
+      pairs_(&tokens_->Pairs()), options_(options), seconds_(language.CurrentLimits().search_seconds), pretokenizer_(tokens_->Patterns()) {
   const Trie& trie = vocabulary_->Masks().trie();
   rows_.resize(trie.max_depth + 2);
   split_rows_.resize(trie.max_depth + 2);
@@ -309,7 +309,9 @@ CanonicalAutomaton::Position CanonicalAutomaton::Advance(const Position& positio
   if (!state) return next;
   for (const Guess& guess : position.guesses) {
     const bool start = guess.last == kNoToken;
-    if (tokens_->Written(token) ? !start && !pairs_->Neighbours(guess.last, token) : !start || !tokens_->WholeOnly(token)) continue;
+    const bool fits = tokens_->Written(token) ? start || pairs_->Neighbours(guess.last, token)
+                                              : start && tokens_->WholeOnly(token);
+    if (!fits) continue;
     const Pretokenizer::State split = pretokenizer_.Run(guess.split, text);
     if (!split) continue;
     const uint32_t spelled = tokens_->Spelled(guess.spelled, token);

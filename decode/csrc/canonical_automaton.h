@@ -20,10 +20,11 @@ struct CanonicalOptions {
   size_t max_nodes;    // places that searches have looked at
 };
 
-// A text is cut into pieces, and each piece is written by merging pairs. So between two tokens the text was cut, or else
-// they have to be neighbours; a position keeps the guesses about the last cuts that may still come true. A text that goes
-// on after a cut can be written whatever it is; so whether something can follow a cut is a question about texts alone,
-// and only pieces that are not complete need a search among tokens. Safe to share between threads (under a lock).
+// A text is cut into pieces, and each piece is written by merging pairs. So between two tokens the text was cut, or
+// else they have to be neighbours; a position keeps the guesses about the last cuts that may still come true. A text
+// that goes on after a cut can be written whatever it is; so whether something can follow a cut is a question about
+// texts alone, and only pieces that are not complete need a search among tokens. Safe to share between threads (under a
+// lock).
 class CanonicalAutomaton {
  public:
   static constexpr uint32_t kNoToken = 0xffffffff;

@@ -27,7 +27,7 @@ CanonicalTokens::CanonicalTokens(std::shared_ptr<const Vocabulary> vocabulary, s
   for (uint32_t b = 0; b < 0xF5 && cuts; ++b)
     if (unit_of_[b] == kNoToken && b != 0xC0 && b != 0xC1)
       throw UnsupportedError("canonical: the byte " + std::to_string(b) +
-                             " is no token, so not every text can be written; with a pretokenizer all bytes have to be");
+                             " is no token, so some texts cannot be written; with a pretokenizer every byte has to be");
   if (pairs_->WholePieces()) FindSpellings();
   DropUnfinished();
 }
@@ -56,8 +56,8 @@ void CanonicalTokens::FindSpellings() {
   }
 }
 
-// Many tokens that end inside of a character can never be followed by the rest of it, because that would have been merged
-// with them.
+// Many tokens that end inside of a character can never be followed by the rest of it, because that would have been
+// merged with them.
 void CanonicalTokens::DropUnfinished() {
   const auto read = [&](uint32_t node, std::string_view text) {
     for (size_t i = 0; i < text.size() && node != SplitPatterns::kBad; ++i) {

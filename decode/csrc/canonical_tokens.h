@@ -28,8 +28,9 @@ class CanonicalTokens {
   // Whether the token is written only where it is a whole piece.
   bool WholeOnly(uint32_t token) const { return whole_only_[token]; }
 
-  // How merges would spell tokens that are written as whole pieces only: no such spelling may become a piece. Nodes of a
-  // tree of these spellings: kPieceStart before the first token of a piece, kNoSpelling where the piece is no beginning.
+  // How merges would spell tokens that are written as whole pieces only: no such spelling may become a piece. Nodes of
+  // a tree of these spellings: kPieceStart before the first token of a piece, kNoSpelling where the piece is no
+  // beginning.
   static constexpr uint32_t kNoSpelling = 0, kPieceStart = 1;
   uint32_t Spelled(uint32_t node, uint32_t token) const {
     if (node == kNoSpelling || (node == kPieceStart && !begins_spelling_[token])) return kNoSpelling;

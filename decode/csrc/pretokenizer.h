@@ -14,10 +14,10 @@
 
 namespace tokamata {
 
-// Whether a text is cut at a place depends on what follows, so whoever reads it guesses: Row reads a byte of the current
-// piece, Cuts are the states after a cut, one for each stage that may have made it. A state remembers what must come true
-// of the guesses so far, and is dead where that cannot be. Every text has exactly one sequence of guesses that ends in a
-// state with IsEnd. State 0 is dead. Used by one thread at a time.
+// Whether a text is cut at a place depends on what follows, so whoever reads it guesses: Row reads a byte of the
+// current piece, Cuts are the states after a cut, one for each stage that may have made it. A state remembers what must
+// come true of the guesses so far, and is dead where that cannot be. Every text has exactly one sequence of guesses
+// that ends in a state with IsEnd. State 0 is dead. Used by one thread at a time.
 class Pretokenizer {
  public:
   using State = uint32_t;
@@ -39,8 +39,8 @@ class Pretokenizer {
   const std::vector<State>& Cuts(State s);
   // Whether the text may end here.
   bool IsEnd(State s) const;
-  // For a state after a cut: what remains to be checked of the guesses so far, with the cuts to come left open but where
-  // a check depends on them. Some text satisfies it exactly when some text can follow the state.
+  // For a state after a cut: what remains to be checked of the guesses so far, with the cuts to come left open but
+  // where a check depends on them. Some text satisfies it exactly when some text can follow the state.
   State Free(State s);
   // Whether nothing remains: any text can follow. Of states of Free and their successors.
   bool IsClear(State s) const { return s == clear_; }
@@ -52,8 +52,8 @@ class Pretokenizer {
   using Places = std::vector<uint32_t>;
   static constexpr uint32_t kGap = 0xfffffffe;  // the last of a list: what is between matches
   // What is known of one stage. `list`: the matcher's threads of the current piece, in order of priority; `gap`: those
-  // from places inside a gap, none of which may match if it is one. `pending`, `pending_gap`: these of the piece before,
-  // until the next character tells which of them matched. `never`: threads that must not match.
+  // from places inside a gap, none of which may match if it is one. `pending`, `pending_gap`: these of the piece
+  // before, until the next character tells which of them matched. `never`: threads that must not match.
   struct Stage {
     enum Mode : uint32_t {
       kReading,   // the list is that of the current piece

@@ -1,5 +1,5 @@
-// Canonical tokenizations over small random vocabularies and pretokenizers: masks = token by token, no dead end, and what
-// is written is what a plain matcher and encoder make of the text.
+// Canonical tokenizations over small random vocabularies and pretokenizers: masks = token by token, no dead end, and
+// what is written is what a plain matcher and encoder make of the text.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -86,7 +86,8 @@ void Cut(const SplitPatterns& patterns, size_t k, const std::vector<uint32_t>& c
 std::string SplitPattern(Random* r) {
   if (r->OneIn(3)) return RandomPattern(r, 3, false);
   return r->Of({"'s|'t| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
-                "(?i:'s|'t)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+                "(?i:'s|'t)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
+                " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
                 "\\p{N}{1,3}", "[一-龥]+", "ab|abb+c", "a(?!b)|b+\\Z| +(?=\\S)", "(?s:.+)", "a++b|[^a]"});
 }
 
@@ -118,10 +119,11 @@ void One(Random* r) {
     if (r->OneIn(3)) merges.resize(r->Below(merges.size() + 1));
     const auto pairs = std::make_shared<BytePairs>(vocabulary->Size(), merges, units, whole);
     const auto known = std::make_shared<CanonicalTokens>(vocabulary, pairs, patterns, true);
-    const Language text = Language::Build([](Expressions* pool) { return CompileRegex(pool, "(?s:.*)", RegexSyntax::kPython); });
+    const Language text =
+        Language::Build([](Expressions* pool) { return CompileRegex(pool, "(?s:.*)", RegexSyntax::kPython); });
     const Language language = Language::Intersect({RandomLanguage(r, limits), text});
-    const auto automaton =
-        std::make_shared<CanonicalAutomaton>(language, known, CanonicalOptions{r->OneIn(3) ? 0 : size_t{1} << 20, 50'000});
+    const CanonicalOptions options{r->OneIn(3) ? 0 : size_t{1} << 20, 50'000};
+    const auto automaton = std::make_shared<CanonicalAutomaton>(language, known, options);
 
     CanonicalState state(automaton);
     const uint32_t words = automaton->Words();
@@ -154,8 +156,8 @@ void One(Random* r) {
       std::vector<uint32_t> expected;
       size_t begin = 0;
       for (const size_t end : ends) {
-        const std::string_view piece =
-            std::string_view(so_far).substr(characters.begins[begin], characters.begins[end] - characters.begins[begin]);
+        const size_t from = characters.begins[begin];
+        const std::string_view piece = std::string_view(so_far).substr(from, characters.begins[end] - from);
         const auto same = std::find(tokens.begin(), tokens.end(), piece);
         std::vector<uint32_t> bytes;
         for (const char c : piece) bytes.push_back(unit_of[static_cast<uint8_t>(c)]);
