@@ -23,7 +23,8 @@ bool Has(const uint32_t* bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1
 CanonicalAutomaton::CanonicalAutomaton(const Language& language, std::shared_ptr<const CanonicalTokens> tokens,
                                        const CanonicalOptions& options)
     : acceptor_(language.Scratch()), tokens_(std::move(tokens)), vocabulary_(&tokens_->Vocab()),
-      pairs_(&tokens_->Pairs()), options_(options), seconds_(language.CurrentLimits().search_seconds), pretokenizer_(tokens_->Patterns()) {
+      pairs_(&tokens_->Pairs()), options_(options), seconds_(language.CurrentLimits().search_seconds),
+      pretokenizer_(tokens_->Patterns()) {
   const Trie& trie = vocabulary_->Masks().trie();
   rows_.resize(trie.max_depth + 2);
   split_rows_.resize(trie.max_depth + 2);
