@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -61,6 +61,27 @@ class LazyReport(Protocol):
 
     def entries(self) -> tuple[ReportEntry, ...]:
         """All of them, in order."""
+
+
+KEYS_ENFORCED = ReportEntry("", "keys", "enforced", "no key occurs twice")
+KEYS_WIDENED = ReportEntry("", "keys", "widened", "keys that no schema names may occur twice")
+
+
+class _BetweenTexts:
+    """The report of what ``&``, ``-`` and ``~`` combine text by text: there objects do not remember their other keys."""
+
+    __slots__ = ("_reports",)
+
+    def __init__(self, reports: tuple[ReportEntry | LazyReport, ...]) -> None:
+        self._reports = reports
+
+    def entries(self) -> tuple[ReportEntry, ...]:
+        return tuple(KEYS_WIDENED if entry == KEYS_ENFORCED else entry for entry in _entries(self._reports))
+
+
+def _entries(reports: Iterable[ReportEntry | LazyReport]) -> Iterator[ReportEntry]:
+    for report in reports:
+        yield from (report,) if isinstance(report, ReportEntry) else report.entries()
 
 
 DEFAULT_LIMITS = Limits()
@@ -145,6 +166,12 @@ class Constraint:
         raw = any(c._has_raw_bytes for c in constraints) or any(_has_special(o) for o in others)
         return Constraint(native, source=source, report=report, special_tokens=special, has_raw_bytes=raw)
 
+    def _between_texts(self) -> Constraint:
+        """This one, made of the operands' texts: see _BetweenTexts."""
+        if self._report:
+            self._report = (_BetweenTexts(self._report),)
+        return self
+
     def _speaking_of(self, special_tokens: Iterable[str], has_raw_bytes: bool) -> Constraint:
         """This one, where its members are known to be fewer than those of what it was combined from."""
         self.special_tokens = frozenset(special_tokens)
@@ -170,7 +197,7 @@ class Constraint:
         """Texts of both."""
         if (operands := self._operands(other)) is None:
             return NotImplemented
-        both = self._combined(Language.intersect(operands), f"({self.source} & {_source(other)})", other)
+        both = self._combined(Language.intersect(operands), f"({self.source} & {_source(other)})", other)._between_texts()
         special = other.special_tokens if isinstance(other, Constraint) else frozenset()
         raw = other._has_raw_bytes if isinstance(other, Constraint) else _has_special(other)
         if not self._has_raw_bytes:  # what reads raw bytes reads markers, too
@@ -189,14 +216,16 @@ class Constraint:
         """Texts of this one that are not in the other."""
         if (operands := self._operands(other)) is None:
             return NotImplemented
-        rest = self._combined(Language.difference(*operands), f"({self.source} - {_source(other)})", other)
+        source = f"({self.source} - {_source(other)})"
+        rest = self._combined(Language.difference(*operands), source, other)._between_texts()
         if self._parts:
             rest._parts = CaptureParts.inside(rest._native, [self._parts])
         return rest._speaking_of(self.special_tokens, self._has_raw_bytes)
 
     def __invert__(self) -> Constraint:
         """All UTF-8 texts that this one does not contain."""
-        return self._combined(Language.complement(self._native), f"~{self.source}")._speaking_of((), False)
+        made = self._combined(Language.complement(self._native), f"~{self.source}")._between_texts()
+        return made._speaking_of((), False)
 
     def __add__(self, other: object) -> Constraint:
         """A text of this one followed by a text of the other."""
@@ -337,10 +366,7 @@ class Constraint:
     @property
     def report(self) -> tuple[ReportEntry, ...]:
         """What of the source is enforced, widened or ignored, by place; empty when all of it is enforced as written."""
-        entries: list[ReportEntry] = []
-        for item in self._report:
-            entries += [item] if isinstance(item, ReportEntry) else item.entries()
-        return tuple(entries)
+        return tuple(_entries(self._report))
 
     def to_fst(self, max_states: int = 100_000) -> Fst:
         """The character automaton A: a deterministic acceptor, byte b as label b (NUL as 256), all states useful.

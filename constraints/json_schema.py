@@ -32,6 +32,7 @@ def json_schema(
     strings: Literal["any", "canonical"] = "any",
     numbers: Literal["canonical", "any"] = "canonical",
     formats: bool = True,
+    unique_keys: bool = True,
     lenient: bool = False,
     registry: Mapping[str, object] | None = None,
     limits: Limits | None = None,
@@ -46,7 +47,8 @@ def json_schema(
     ``whitespace``: "flexible" (what ``json.dumps`` writes in all its settings, bounded), "compact" (none), "pretty"
     (indented by two spaces), "any" (everything JSON allows), or a regular expression for the white space between
     tokens. ``key_order``: "schema" (as the schema defines them, others after), "any", or "sorted" (by code point, then
-    others). A key that the schema names never occurs twice; of other keys that is not enforced, and ``report`` says so.
+    others). ``unique_keys``: no key occurs twice in an object, however it is spelled; False: keys that the schema does
+    not name may, which makes the language of a schema without recursion regular (count, to_fst, device tables).
     ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them.
     ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes
     them) or "any" spelling of the value. ``formats``: whether ``format`` restricts strings. ``lenient``: widen what
@@ -61,10 +63,10 @@ def json_schema(
     pydantic.
     """
     defaults = whitespace == "flexible" and key_order == "schema" and strings == "any" and numbers == "canonical"
-    if defaults and formats is True and not lenient:
+    if defaults and formats is True and unique_keys is True and not lenient:
         options = _OPTIONS
     else:
-        options = _options(whitespace, key_order, strings, numbers, formats, lenient)
+        options = _options(whitespace, key_order, strings, numbers, formats, unique_keys, lenient)
     text = schema_text(schema)
     documents = registry_texts(registry, text)
     shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
@@ -74,13 +76,13 @@ def json_schema(
         options,
         limits,
         source=f"json_schema({shown})",
-        report=(SchemaReport(text, documents, formats, lenient),),
+        report=(SchemaReport(text, documents, formats, lenient, unique_keys),),
         read=partial(reader, schema),
     )
 
 
 def _options(
-    whitespace: str, key_order: str, strings: str, numbers: str, formats: bool, lenient: bool
+    whitespace: str, key_order: str, strings: str, numbers: str, formats: bool, unique_keys: bool, lenient: bool
 ) -> JsonSchemaOptions:
     options = JsonSchemaOptions()
     if whitespace in _WHITESPACE:
@@ -92,6 +94,7 @@ def _options(
     options.canonical_strings = _one_of("strings", strings, ("any", "canonical")) == "canonical"
     options.canonical_numbers = _one_of("numbers", numbers, ("canonical", "any")) == "canonical"
     options.formats = formats
+    options.unique_keys = unique_keys
     options.lenient = lenient
     return options
 
@@ -99,8 +102,8 @@ def _options(
 def json_value(max_depth: int | None = None) -> Constraint:
     """All JSON texts, with the white space that :func:`json_schema` allows by default.
 
-    ``max_depth``: how deep arrays and objects may nest (0: none at all), which makes the language regular; None: any
-    depth, a push-down language.
+    ``max_depth``: how deep arrays and objects may nest (0: none at all), which makes the language regular, so that keys
+    may occur twice in an object; None: any depth, and no key twice.
     """
     if max_depth is None:
         return json_schema(True)
@@ -110,7 +113,7 @@ def json_value(max_depth: int | None = None) -> Constraint:
     for depth in range(1, max_depth + 1):
         inner = {"$ref": f"#/$defs/{depth - 1}"}
         definitions[str(depth)] = {"items": inner, "additionalProperties": inner}
-    return json_schema({"$ref": f"#/$defs/{max_depth}", "$defs": definitions})
+    return json_schema({"$ref": f"#/$defs/{max_depth}", "$defs": definitions}, unique_keys=False)
 
 
 def _one_of(name: str, given: str, allowed: tuple[str, ...]) -> str:

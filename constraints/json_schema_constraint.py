@@ -126,6 +126,7 @@ _NAMES = (
     "canonical_strings",
     "canonical_numbers",
     "formats",
+    "unique_keys",
     "lenient",
     "max_cases",
     "max_nesting",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._core import SchemaDocuments, SchemaUse, json_format
-from .constraint import ReportEntry
+from .constraint import KEYS_ENFORCED, KEYS_WIDENED, ReportEntry
 
 FORMATS = frozenset(
     "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex"
@@ -78,11 +78,19 @@ _NEEDS = {
 class SchemaReport:
     """The report of a schema, made when it is asked for."""
 
-    __slots__ = ("_entries", "_formats", "_lenient", "_registry", "_text")
+    __slots__ = ("_entries", "_formats", "_lenient", "_registry", "_text", "_unique_keys")
 
-    def __init__(self, text: bytes, registry: list[tuple[str, bytes]], formats: bool, lenient: bool = False) -> None:
+    def __init__(
+        self,
+        text: bytes,
+        registry: list[tuple[str, bytes]],
+        formats: bool,
+        lenient: bool = False,
+        unique_keys: bool = False,
+    ) -> None:
         """Keep what :func:`schema_report` takes."""
         self._lenient = lenient
+        self._unique_keys = unique_keys
         self._text = text
         self._registry = registry
         self._formats = formats
@@ -93,7 +101,7 @@ class SchemaReport:
         if self._entries is None:
             entries, free_keys = _walked(self._text, self._registry, self._formats, self._lenient)
             if free_keys:
-                entries.append(ReportEntry("", "keys", "widened", "keys that no schema names may occur twice"))
+                entries.append(KEYS_ENFORCED if self._unique_keys else KEYS_WIDENED)
             self._entries = tuple(entries)
         return self._entries
 

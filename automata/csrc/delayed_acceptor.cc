@@ -33,23 +33,25 @@ const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   Record& r = states_[q];
   if (const State* row = r.row.load(std::memory_order_relaxed)) return row;  // somebody else was faster
-  const size_t rows = num_rows_.load(std::memory_order_relaxed);
-  if (rows >= max_states) ThrowFull();
+  if (const auto known = provisional_.find(q); known != provisional_.end()) return known->second;
+  if (NumRows() >= max_states) ThrowFull();
   if (block_used_ == block_size_) {  // 8, 16, … 256 rows at a time
     block_size_ = blocks_.empty() ? 8 : std::min<size_t>(block_size_ * 2, 256);
     blocks_.emplace_back(new State[block_size_ * 256]);
     block_used_ = 0;
   }
-  State* row = blocks_.back().get() + block_used_ * 256;
+  State* row = blocks_.back().get() + block_used_++ * 256;  // filling it may need other rows
   std::memset(row, 0, 256 * sizeof(State));
   if (q != kDead) {
     ByteSet live;
     FillRow(q, row, &live);
     r.live = live;
   }
-  ++block_used_;
-  num_rows_.store(rows + 1, std::memory_order_relaxed);
-  r.row.store(row, std::memory_order_release);
+  num_rows_.fetch_add(1, std::memory_order_relaxed);
+  if (IsProvisional(q))
+    provisional_.emplace(q, row);
+  else
+    r.row.store(row, std::memory_order_release);
   return row;
 }
 
@@ -66,6 +68,12 @@ DelayedAcceptor::State DelayedAcceptor::RunSlowly(State q, std::string_view byte
     bytes.remove_prefix(taken);
   }
   return q;
+}
+
+DelayedAcceptor::State DelayedAcceptor::NextSlowly(State q, uint8_t b) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const char byte = static_cast<char>(b);
+  return IsProvisional(q) ? RunSlowly(q, {&byte, 1}) : Row(q)[b];
 }
 
 size_t DelayedAcceptor::MemoryBytes() const { return NumRows() * 256 * sizeof(State) + NumStates() * sizeof(Record); }

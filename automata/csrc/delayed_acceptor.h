@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -53,13 +54,16 @@ class DelayedAcceptor {
   virtual ~DelayedAcceptor();
 
   State Start() const { return start_; }
-  // The 256 successors of q.
+  // The 256 successors of q; of a provisional state (see below) they are like those that Run finds.
   const State* Row(State q) {
     const State* row = states_[q].row.load(std::memory_order_acquire);
     return row ? row : Expand(q);
   }
   bool HasRow(State q) const { return states_[q].row.load(std::memory_order_acquire) != nullptr; }
-  State Next(State q, uint8_t b) { return Row(q)[b]; }
+  State Next(State q, uint8_t b) {
+    const State* row = states_[q].row.load(std::memory_order_acquire);
+    return row ? row[b] : NextSlowly(q, b);
+  }
   State Run(State q, std::string_view bytes) {
     for (size_t i = 0; i < bytes.size() && q; ++i) {
       const State* row = states_[q].row.load(std::memory_order_acquire);
@@ -86,6 +90,11 @@ class DelayedAcceptor {
   // A state that allows the same strings of at most `length` bytes as q (counters beyond the length are clamped), and
   // is final exactly where q is.
   virtual State Canonical(State q, uint32_t) { return q; }
+  // A state that keeps less of what is read next than q does, and so is met more often: q and it allow the same strings,
+  // but for those with a comma and two quotes after it, which may be no strings of q. q where there is none.
+  virtual State Forget(State q) { return q; }
+  // Whether there may be states that Forget and models (see Texts) of which are not exact for such strings.
+  virtual bool Remembers() const { return false; }
   // Whether q is x{low,high} and a rest: then *star is x*, and *unbounded x{low,} and the same rest. Texts of at most low
   // bytes can be extended in q exactly when they can in *star, those of at most high bytes when they can in *unbounded.
   virtual bool Counts(State, uint32_t* /*low*/, uint32_t* /*high*/, State* /*star*/, State* /*unbounded*/) { return false; }
@@ -104,6 +113,9 @@ class DelayedAcceptor {
   // and the place to ask ForEachText about. Then q and *model allow the same strings, but for those that begin with one
   // of the texts there, and every proper prefix of these texts can be extended in q.
   virtual bool Texts(State, State* /*model*/, TextNode*) { return false; }
+  // Whether q allows the strings of *before, but for those that begin with one of the texts of *place, which are ways to
+  // write one text.
+  virtual bool TextsSince(State, State* /*before*/, TextNode* /*place*/) { return false; }
   // Calls visit(text, child, after) for the texts of a place (none is a prefix of another one) that begin with one of
   // `first`. After the text, q is in a place of the same kind with the same model, *child, or, where child is null, in
   // the state `after`.
@@ -134,8 +146,10 @@ class DelayedAcceptor {
     bool final = false;
   };
   // The state after the first of some bytes, or after more of them, where it is found without making a row: how many,
-  // or 0.
+  // or 0. For provisional states it always is.
   virtual size_t Step(State, std::string_view, State*) { return 0; }
+  // Whether q remembers what is read, so that its successors are too many to list: its row has states that forget.
+  virtual bool IsProvisional(State) { return false; }
   // Called under the lock: fills row (all zero before) and *live.
   virtual void FillRow(State q, State* row, ByteSet* live) = 0;
   State AddState(uint32_t source, bool final);  // under the lock, or while constructing
@@ -148,11 +162,13 @@ class DelayedAcceptor {
   const State* Expand(State q);
   [[noreturn]] void ThrowFull() const;
   State RunSlowly(State q, std::string_view bytes);
+  State NextSlowly(State q, uint8_t b);
 
   State start_ = kDead;
   StableArray<Record> states_;
   std::atomic<uint32_t> num_states_{0};
   std::atomic<size_t> num_rows_{0};
+  std::unordered_map<State, const State*> provisional_;  // rows
   std::vector<std::unique_ptr<State[]>> blocks_;  // rows, many at a time
   size_t block_used_ = 0, block_size_ = 0;
 };

@@ -68,6 +68,15 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
         return;
       }
       case ExprKind::kCall: {
+        RuleSource* const source = rules_[n.a].source.get();
+        if (source->Remembers(n.b)) {
+          n.first.ForEach([&](uint8_t b) {
+            Expr left = kEmpty;
+            source->Step(n.b, b, &left);
+            if (left != kEmpty) out->push_back({ByteSet::Of(b), Concat(left, rest)});
+          });
+          return;
+        }
         if (call_depth_ >= limits.calls) ThrowLimit("nested_calls", limits.calls, "rules that call one another before a byte is read");
         ++call_depth_;
         try {

@@ -56,7 +56,7 @@ class Expressions;
 
 // A place among the texts that a rule reads.
 struct RuleText {
-  uint32_t words[5];
+  uint32_t words[6];
 };
 
 // Rules by number, each the name of a language; what makes expressions push-down: call(r)·rest is a stack whose top is
@@ -73,6 +73,22 @@ class RuleSource {
   virtual size_t MemoryBytes() const { return 0; }
   // What a rule has left after a byte, where that is known without its language; kEmpty: nothing begins with the byte.
   virtual bool Step(uint32_t /*rule*/, uint8_t /*byte*/, Expr* /*rest*/) { return false; }
+  // ---- rules that remember what was read, such as the keys of an object, so that there is no end of them
+  // Whether any rule was asked for that does.
+  virtual bool HasMemory() const { return false; }
+  // Whether a rule does: its language is then not asked for, and Step always knows.
+  virtual bool Remembers(uint32_t /*rule*/) { return false; }
+  // A language without what a rule that remembers is about to keep; kEmpty where Texts has it. It has all the texts of
+  // the rule, and of others only such as repeat something: with a comma, and two quotes after it.
+  virtual Expr Forget(uint32_t /*rule*/) { return kEmpty; }
+  // A rule without what it remembers, for what stands behind other things: a beginning of its texts can be extended in the
+  // rule exactly when it can there, but for such as repeat something (see Forget). kEmpty: the rule itself.
+  virtual Expr Bare(uint32_t /*rule*/) { return kEmpty; }
+  // Whether a rule that remembers has the texts of *before, but for those that begin with the ones of *place.
+  virtual bool Since(uint32_t /*rule*/, Expr* /*before*/, RuleText* /*place*/) { return false; }
+  // What to measure instead of a rule: a language with all its texts; where that one can end within n bytes, the rule
+  // can within n + *slack. kEmpty: the rule itself.
+  virtual Expr Outline(uint32_t /*rule*/, uint32_t* /*slack*/) { return kEmpty; }
   // ---- hints for masks, as DelayedAcceptor::Texts and ForEachText have them, with expressions for states
   virtual bool Texts(uint32_t /*rule*/, Expr* /*model*/, RuleText* /*place*/) { return false; }
   using TextVisitor = std::function<void(std::string_view text, const RuleText* child, Expr after)>;
@@ -99,6 +115,9 @@ class Expressions {
   Expressions& operator=(const Expressions&) = delete;
 
   ExpressionLimits limits;
+  // Rules that are imported do not remember (see RuleSource): for intersections and complements, where texts are told
+  // apart by their bytes only.
+  bool forgets = false;
 
   // A pool in which nothing was built yet becomes a copy of another one, which has no rules and is not being changed:
   // its expressions have the same numbers here.
@@ -185,9 +204,18 @@ class Expressions {
   // For messages and tests: a regular-expression-like text, cut off after `limit` characters.
   std::string Describe(Expr e, size_t limit = 200) const;
 
+  // Whether e is a call and what follows it.
+  bool SplitCall(Expr e, Expr* call, Expr* rest) const;
+
   // ---- derivatives
   // The deterministic step of e: disjoint byte sets and their targets, none of which is the empty language.
   void Step(Expr e, std::vector<Term>* out);
+  // What is left after a byte, where that is known without the languages of the rules that e begins with.
+  bool StepByte(Expr e, uint8_t b, Expr* left);
+  // Whether e begins with a rule that remembers, or is a union with such an expression.
+  bool Remembers(Expr e) const;
+  // e without what rules remember (RuleSource::Bare), nor what those that it begins with are about to keep (Forget).
+  Expr Forget(Expr e);
   // Whether no string is accepted; exact, memoized. LimitError past limits.emptiness.
   bool IsEmpty(Expr e);
   // What is known of intersections with counters.
@@ -232,6 +260,7 @@ class Expressions {
   void Determinize(const std::vector<Term>& in, std::vector<Term>* out);
   bool SearchEmpty(Expr root);
   int SummarizeEmpty(Expr root);
+  Expr Bare(Expr e);
   bool HasPushDown(const Node& n) const;
   bool SurelyNotEmpty(Expr e);
 
@@ -254,6 +283,7 @@ class Expressions {
   std::vector<KnownUnion> known_unions_;  // found again by a hash; the derivatives of one state repeat them
   std::vector<std::unique_ptr<Terms>> terms_;  // scratch of Partition
   std::vector<LeafAutomaton::Arc> leaf_arcs_;  // scratch of Collect
+  std::unordered_map<Expr, Expr> bare_;  // known answers of Bare
   uint32_t call_depth_ = 0;  // of rules entered by Collect
   int merge_depth_ = 0;  // of nested unions inside MergeRepeats
 };

@@ -40,12 +40,64 @@ void ExpressionAcceptor::FillRow(State q, State* row, ByteSet* live) {
     }
     return;
   }
+  if (IsProvisional(q)) return FillProvisional(q, row, live);
   pool_->Step(Source(q), &steps_);
   for (const Expressions::Term& t : steps_) {
     const State target = StateOf(t.target);
     *live = *live | t.bytes;
     t.bytes.ForEach([row, target](uint8_t b) { row[b] = target; });
   }
+}
+
+// The row of the state that forgets, or where there is none, of the model but for the texts.
+void ExpressionAcceptor::FillProvisional(State q, State* row, ByteSet* live) {
+  if (const State like = Forget(q); !pool_->Remembers(Source(like))) {
+    std::copy_n(Row(like), 256, row);
+    *live = Live(like);
+    return;
+  }
+  State model;
+  TextNode place;
+  ByteSet own = ByteSet::Range(0, 255);
+  if (Texts(q, &model, &place)) {
+    std::copy_n(Row(model), 256, row);
+    const ByteSet all = own;
+    own = ByteSet::Of('"');
+    ForEachText(place, all, [&own](std::string_view text, const TextNode*, State) { own.Add(static_cast<uint8_t>(text[0])); });
+  }
+  own.ForEach([&](uint8_t b) {
+    Expr left;
+    pool_->StepByte(Source(q), b, &left);
+    row[b] = Forget(StateOf(left));
+  });
+  for (int b = 0; b < 256; ++b)
+    if (row[b]) live->Add(static_cast<uint8_t>(b));
+}
+
+DelayedAcceptor::State ExpressionAcceptor::Forget(State q) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return StateOf(pool_->Forget(Source(q)));
+}
+
+bool ExpressionAcceptor::TextsSince(State q, State* before, TextNode* node) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  Expr call, rest, earlier;
+  RuleText text;
+  if (!pool_->SplitCall(Source(q), &call, &rest)) return false;
+  if (!pool_->Rules(pool_->SourceOfRule(call))->Since(pool_->Rule(call), &earlier, &text)) return false;
+  *before = StateOf(pool_->Concat(earlier, rest));
+  node->words[0] = rest;
+  node->words[1] = pool_->SourceOfRule(call);
+  std::copy(std::begin(text.words), std::end(text.words), node->words + 2);
+  return true;
+}
+
+bool ExpressionAcceptor::Remembers() const {
+  return WithPool([](const Expressions& pool) {
+    for (uint32_t i = 0; i < pool.NumRuleSources(); ++i)
+      if (pool.Rules(i)->HasMemory()) return true;
+    return false;
+  });
 }
 
 DelayedAcceptor::State ExpressionAcceptor::Unite(const std::vector<State>& states) {
@@ -63,6 +115,7 @@ std::shared_ptr<DelayedAcceptor> ExpressionAcceptor::Renewed() const {
   });
   auto fresh = std::make_shared<ExpressionAcceptor>(std::move(pool), root);
   fresh->max_states = max_states;
+  fresh->exact_rows = exact_rows;
   fresh->seconds = seconds;
   return fresh;
 }
@@ -285,25 +338,6 @@ bool ExpressionAcceptor::BoundedAllows(State q, std::string_view text) {
          pool_->Parts().Least(*pool_, Source(part)) <= int64_t{bounded_.high} - int64_t{characters};
 }
 
-bool ExpressionAcceptor::SplitCall(Expr e, Expr* call, Expr* rest) const {
-  *call = e;
-  *rest = kEpsilonExpr;
-  if (pool_->Kind(*call) == ExprKind::kConcat) {
-    *rest = pool_->Tail(*call);
-    *call = pool_->Head(*call);
-  }
-  return pool_->Kind(*call) == ExprKind::kCall;
-}
-
-// What is left of a call and its rest after a byte.
-bool ExpressionAcceptor::StepCall(Expr e, uint8_t b, Expr* left) {
-  Expr call, rest, after;
-  if (!SplitCall(e, &call, &rest)) return false;
-  if (!pool_->Rules(pool_->SourceOfRule(call))->Step(pool_->Rule(call), b, &after)) return false;
-  *left = pool_->Concat(after, rest);
-  return true;
-}
-
 size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
   constexpr size_t kMostBytes = 128;  // which no token exceeds; on longer texts rows pay off
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
@@ -318,18 +352,8 @@ size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
   }
   const uint8_t b = static_cast<uint8_t>(bytes[0]);
   Expr left;
-  if (pool_->Kind(e) != ExprKind::kUnion || pool_->MayBeEmpty(e)) {
-    if (!StepCall(e, b, &left)) return 0;
-    *next = StateOf(left);
-    return 1;
-  }
-  const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
-  std::vector<Expr> parts;
-  for (Expr member : members) {
-    if (!StepCall(member, b, &left)) return 0;
-    parts.push_back(left);
-  }
-  *next = StateOf(pool_->Union(std::move(parts)));
+  if (!pool_->StepByte(e, b, &left)) return 0;
+  *next = StateOf(left);
   return 1;
 }
 
@@ -352,7 +376,7 @@ bool ExpressionAcceptor::Plain(State q) {
 bool ExpressionAcceptor::Texts(State q, State* model, TextNode* node) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   Expr head, rest;
-  if (SplitCall(Source(q), &head, &rest)) {
+  if (pool_->SplitCall(Source(q), &head, &rest)) {
     RuleText text;
     Expr like;
     if (!pool_->Rules(pool_->SourceOfRule(head))->Texts(pool_->Rule(head), &like, &text)) return false;

@@ -60,12 +60,19 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   State Unite(const std::vector<State>& states);
   size_t MemoryBytes() const override;
 
+  // Rows are exact where states remember what they have read, too: there is no end of such states, so only for
+  // questions about languages that would be answered wrongly otherwise. To be set before anything is asked.
+  bool exact_rows = false;
+
   std::shared_ptr<DelayedAcceptor> Renewed() const override;
   void Adopt(const DelayedAcceptor& old, std::vector<State>* states) override;
 
   bool Loop(State q, LoopShape* shape) override;
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;
+  State Forget(State q) override;
+  bool TextsSince(State q, State* before, TextNode* node) override;
+  bool Remembers() const override;
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;
   bool BoundedAllows(State q, std::string_view text) override;
@@ -93,9 +100,8 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   void ForEachListed(const TextNode& node, const ByteSet& first, const TextVisitor& visit);
   void FillRow(State q, State* row, ByteSet* live) override;
   size_t Step(State q, std::string_view bytes, State* next) override;
-  bool StepCall(Expr e, uint8_t b, Expr* left);
-  // Whether e is a call and what follows it.
-  bool SplitCall(Expr e, Expr* call, Expr* rest) const;
+  bool IsProvisional(State q) override { return !exact_rows && pool_->Remembers(Source(q)); }
+  void FillProvisional(State q, State* row, ByteSet* live);
   bool SplitRepetition(Expr e, Repetition* r);
   const LoopCharacters& CharactersOf(Expr body);
 

@@ -28,7 +28,7 @@ Language Language::Build(const std::function<Expr(Expressions*)>& build, const L
 }
 
 Language Language::Combine(const std::vector<Language>& parts,
-                           const std::function<Expr(Expressions*, std::vector<Expr>)>& combine) {
+                           const std::function<Expr(Expressions*, std::vector<Expr>)>& combine, bool forgets) {
   Limits limits = parts.empty() ? Limits() : parts[0].limits_;  // the widest of the operands
   const auto widen = [](auto* mine, auto other) { *mine = std::max(*mine, other); };
   for (const Language& p : parts) {
@@ -44,6 +44,7 @@ Language Language::Combine(const std::vector<Language>& parts,
   }
   return Build(
       [&](Expressions* pool) {
+        pool->forgets = forgets;
         std::vector<Expr> roots;
         for (const Language& p : parts)
           roots.push_back(p.acceptor_->WithPool(
@@ -60,13 +61,13 @@ Language Language::Concat(const std::vector<Language>& parts) {
   return Combine(parts, [](Expressions* p, const std::vector<Expr>& e) { return p->Concat(e); });
 }
 Language Language::Intersect(const std::vector<Language>& parts) {
-  return Combine(parts, [](Expressions* p, std::vector<Expr> e) { return p->Intersect(std::move(e)); });
+  return Combine(parts, [](Expressions* p, std::vector<Expr> e) { return p->Intersect(std::move(e)); }, true);
 }
 Language Language::Difference(const Language& a, const Language& b) {
-  return Combine({a, b}, [](Expressions* p, const std::vector<Expr>& e) { return p->Difference(e[0], e[1]); });
+  return Combine({a, b}, [](Expressions* p, const std::vector<Expr>& e) { return p->Difference(e[0], e[1]); }, true);
 }
 Language Language::Complement(const Language& x) {
-  return Combine({x}, [](Expressions* p, const std::vector<Expr>& e) { return p->Difference(p->AnyText(), e[0]); });
+  return Combine({x}, [](Expressions* p, const std::vector<Expr>& e) { return p->Difference(p->AnyText(), e[0]); }, true);
 }
 Language Language::Repeat(const Language& x, uint32_t low, uint32_t high) {
   return Combine({x}, [=](Expressions* p, const std::vector<Expr>& e) { return p->Repeat(e[0], low, high); });
@@ -79,7 +80,11 @@ Language Language::WithLimits(const Limits& limits) const {
       limits);
 }
 
-std::shared_ptr<ExpressionAcceptor> Language::Scratch() const { return WithLimits(limits_).acceptor_; }
+std::shared_ptr<ExpressionAcceptor> Language::Scratch(bool exact_rows) const {
+  std::shared_ptr<ExpressionAcceptor> acceptor = WithLimits(limits_).acceptor_;
+  acceptor->exact_rows = exact_rows;
+  return acceptor;
+}
 
 bool Language::Accepts(std::string_view text) const {
   const TimeLimit time("accepts", "search_seconds", limits_.search_seconds);
@@ -152,10 +157,30 @@ std::string ShortestCompletion(DelayedAcceptor* acceptor, State q) {
   return {};  // the dead state
 }
 
+// The same where states may remember what they have read: as far as the way that is found can be gone, and on from there.
+// Then it may not be the shortest way.
+std::string Completion(DelayedAcceptor* acceptor, State q) {
+  std::string text;
+  for (;;) {
+    const std::string rest = ShortestCompletion(acceptor, q);
+    for (char c : rest) {
+      const State next = acceptor->Next(q, static_cast<uint8_t>(c));
+      if (!next) break;
+      text.push_back(c);
+      q = next;
+    }
+    if (rest.empty() || acceptor->IsFinal(q)) return text;
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> Language::Counterexample(const Language& a, const Language& b) {
   const TimeLimit time("counterexample", "search_seconds", std::max(a.limits_.search_seconds, b.limits_.search_seconds));
+  if (a.IsEmpty() != b.IsEmpty()) {
+    const std::shared_ptr<ExpressionAcceptor> members = (a.IsEmpty() ? b : a).Scratch(false);
+    return Completion(members.get(), members->Start());
+  }
   const std::shared_ptr<ExpressionAcceptor> left = a.Scratch(), right = b.Scratch();
   DelayedAcceptor &x = *left, &y = *right;
   const auto pair = [](State p, State q) { return uint64_t{p} << 32 | q; };
@@ -186,7 +211,7 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
   constexpr size_t kLongWalk = 48;  // bytes after which a walk heads for the nearest end
   std::vector<std::string> out;
   if (IsEmpty()) return out;
-  const std::shared_ptr<ExpressionAcceptor> acceptor = Scratch();
+  const std::shared_ptr<ExpressionAcceptor> acceptor = Scratch(false);
   std::unordered_set<std::string> known;
   std::mt19937_64 random(seed);
   const auto below = [&random](size_t k) { return static_cast<size_t>(random() % k); };
@@ -198,7 +223,7 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
       const ByteSet live = acceptor->Live(q);
       if (acceptor->IsFinal(q) && (!live.Any() || below(4) == 0)) break;
       if (text.size() >= kLongWalk) {
-        text += ShortestCompletion(acceptor.get(), q);
+        text += Completion(acceptor.get(), q);
         break;
       }
       // A target first, then one of its bytes, printable ASCII before others: members look like text.
@@ -227,7 +252,7 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
         if (skip-- == 0) byte = b;
       });
       text.push_back(static_cast<char>(byte));
-      q = row[byte];
+      q = acceptor->Next(q, byte);
     }
     if (known.insert(text).second) out.push_back(text);
   }

@@ -32,6 +32,7 @@ class Language {
 
   static Language Union(const std::vector<Language>& parts);
   static Language Concat(const std::vector<Language>& parts);
+  // In these three, objects of JSON Schemas do not remember the keys that the schema does not name; see RuleSource.
   static Language Intersect(const std::vector<Language>& parts);
   static Language Difference(const Language& a, const Language& b);
   // All UTF-8 texts that x does not contain.
@@ -46,13 +47,14 @@ class Language {
   const Limits& CurrentLimits() const { return limits_; }
   const std::shared_ptr<ExpressionAcceptor>& Acceptor() const { return acceptor_; }
   // A fresh acceptor of the same language: questions about whole languages reach many states, and leave none behind.
-  std::shared_ptr<ExpressionAcceptor> Scratch() const;
+  std::shared_ptr<ExpressionAcceptor> Scratch(bool exact_rows = true) const;
   const Limits& OwnLimits() const { return limits_; }
   bool Accepts(std::string_view text) const;
   // The length of the longest prefix of text that can be extended to a member; -1 when the language is empty.
   int64_t ViablePrefix(std::string_view text) const;
   bool IsEmpty() const { return acceptor_->Start() == DelayedAcceptor::kDead; }
-  // A shortest member of exactly one of the two languages (the least one in byte order among the first found).
+  // A shortest member of exactly one of the two languages (the least one in byte order among the first found); where
+  // one is empty and the other one's objects need several keys that no schema names, maybe not quite the shortest.
   static std::optional<std::string> Counterexample(const Language& a, const Language& b);
   // Up to n distinct random members, equal for equal seeds; fewer when that many tries find no more.
   std::vector<std::string> Examples(size_t n, uint64_t seed) const;
@@ -70,7 +72,7 @@ class Language {
   Language(std::shared_ptr<ExpressionAcceptor> acceptor, const Limits& limits)
       : acceptor_(std::move(acceptor)), limits_(limits) {}
   static Language Combine(const std::vector<Language>& parts,
-                          const std::function<Expr(Expressions*, std::vector<Expr>)>& combine);
+                          const std::function<Expr(Expressions*, std::vector<Expr>)>& combine, bool forgets = false);
 
   std::shared_ptr<ExpressionAcceptor> acceptor_;
   Limits limits_;

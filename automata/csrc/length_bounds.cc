@@ -86,10 +86,12 @@ void LengthBounds::Collect(Expr root, std::vector<Expr>* order, bool* calls) {
         if (++rules > kMostRules) break;
         *calls = true;
         try {
-          const Expr body = pool_->Expand(frame.e);
+          Body body{kEmpty, 0};
+          body.e = pool_->Rules(pool_->SourceOfRule(frame.e))->Outline(pool_->Rule(frame.e), &body.slack);
+          if (body.e == kEmpty) body.e = pool_->Expand(frame.e);
           bodies_[frame.e] = body;
           grow();
-          visit(body);
+          visit(body.e);
         } catch (const ConstraintError&) {  // a rule that decoding may never reach
         }
         break;
@@ -118,7 +120,7 @@ uint32_t LengthBounds::LeastOf(Expr e) {
     case ExprKind::kLeaf: return pool_->LeafOf(e)->Least(pool_->LeafState(e));
     case ExprKind::kCall: {
       const auto body = bodies_.find(e);
-      return body != bodies_.end() ? bounds_[body->second].least : pool_->Nullable(e) ? 0 : 1;
+      return body != bodies_.end() ? bounds_[body->second.e].least : pool_->Nullable(e) ? 0 : 1;
     }
     default: return pool_->Nullable(e) ? 0 : 1;
   }
@@ -150,8 +152,8 @@ uint32_t LengthBounds::MostOf(Expr e) const {
     case ExprKind::kLeaf: return pool_->LeafOf(e)->Most(pool_->LeafState(e));
     case ExprKind::kCall: {
       const auto body = bodies_.find(e);
-      const bool settled = body != bodies_.end() && bounds_[body->second].settled;
-      return settled ? bounds_[body->second].most : kUnknownLength;
+      const bool settled = body != bodies_.end() && bounds_[body->second.e].settled;
+      return settled ? SumOrUnknown(bounds_[body->second.e].most, body->second.slack) : kUnknownLength;
     }
     default: return kUnknownLength;
   }

@@ -39,7 +39,11 @@ class LengthBounds {
   Expressions* pool_;
   std::vector<Bounds> bounds_;  // by expression
   uint32_t visit_ = 0;
-  std::unordered_map<Expr, Expr> bodies_;  // of calls that were expanded
+  struct Body {
+    Expr e;
+    uint32_t slack;  // that a call may need beyond its body; see RuleSource::Outline
+  };
+  std::unordered_map<Expr, Body> bodies_;  // of calls that were expanded
   struct Distances {
     std::vector<uint32_t> to_final;  // by state of the table
     uint32_t most = 0;

@@ -22,8 +22,13 @@ Reading ReadByDerivatives(const ExpressionAcceptor& acceptor, State q, std::stri
   size_t renewed_at = from;
   for (size_t i = from; i < text.size(); ++i) {
     TimeLimit::Spend(2);
+    Expr next = kEmpty;
     try {
-      pool->Step(e, &steps);
+      if (!pool->StepByte(e, static_cast<uint8_t>(text[i]), &next)) {
+        pool->Step(e, &steps);
+        for (const Expressions::Term& t : steps)
+          if (t.bytes.Has(static_cast<uint8_t>(text[i]))) next = t.target;
+      }
     } catch (const LimitError&) {
       if (i == renewed_at) throw;
       auto fresh = std::make_unique<Expressions>();
@@ -33,9 +38,6 @@ Reading ReadByDerivatives(const ExpressionAcceptor& acceptor, State q, std::stri
       renewed_at = i--;
       continue;
     }
-    Expr next = kEmpty;
-    for (const Expressions::Term& t : steps)
-      if (t.bytes.Has(static_cast<uint8_t>(text[i]))) next = t.target;
     if (next == kEmpty) return {i, true, pool->Nullable(e)};
     e = next;
   }

@@ -17,6 +17,7 @@ void BindDelimited(nb::module_& m) {
       [](const std::vector<const Language*>& items, const Language& delimiter, const Limits* limits) {
         return Language::Build(
             [&](Expressions* pool) {
+              pool->forgets = true;  // items are read by one automaton
               const auto import = [pool](const Language& language) {
                 const ExpressionAcceptor& acceptor = *language.Acceptor();
                 return acceptor.WithPool([&](const Expressions& other) { return pool->Import(other, acceptor.Root()); });

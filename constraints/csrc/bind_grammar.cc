@@ -57,6 +57,7 @@ Language Compile(Grammar grammar, const std::vector<uint32_t>& ignored, Lexing l
       [&](Expressions* pool) {
         auto lexemes = std::make_unique<Expressions>();
         lexemes->limits = limits.expressions;
+        lexemes->forgets = true;  // terminals are told apart by intersections
         std::vector<Expr> roots = add(lexemes.get());
         const auto rules =
             CompileLexed(std::move(grammar), std::move(lexemes), std::move(roots), ignored, lexing, indentation);

@@ -62,6 +62,7 @@ void BindJsonSchema(nb::module_& m) {
       .def_rw("canonical_strings", &JsonSchemaOptions::canonical_strings)
       .def_rw("canonical_numbers", &JsonSchemaOptions::canonical_numbers)
       .def_rw("formats", &JsonSchemaOptions::formats)
+      .def_rw("unique_keys", &JsonSchemaOptions::unique_keys)
       .def_rw("lenient", &JsonSchemaOptions::lenient)
       .def_rw("max_cases", &JsonSchemaOptions::max_cases)
       .def_rw("max_nesting", &JsonSchemaOptions::max_nesting)

@@ -73,6 +73,7 @@ Language CompileWithGroups(const nb::str& pattern, const std::string& flags, uin
   nb::gil_scoped_release release;
   return Language::Build(
       [&](Expressions* pool) {
+        pool->forgets = true;  // lookaround intersects
         for (const Language* language : languages) {
           const ExpressionAcceptor& acceptor = *language->Acceptor();
           options.languages.push_back(

@@ -31,6 +31,7 @@ struct JsonSchemaOptions {
   bool canonical_strings = false;
   bool canonical_numbers = true;
   bool formats = true;
+  bool unique_keys = true;     // keys that no schema names do not occur twice, either
   bool lenient = false;        // widen what cannot be enforced
   uint32_t max_cases = 2000;   // alternatives of one conjunction of schemas
   uint32_t max_nesting = 300;  // schemas inside schemas that one question may enter

@@ -33,16 +33,21 @@ void JsonSchemaRules::SortKeys(ObjectPlan* plan) {
   plan->sorted_ready = true;
 }
 
-// All keys that may come next, from behind the opening quote on to the end of the object; kEmpty: there is none.
-Expr JsonSchemaRules::KeysOf(const ObjectState& s) {
-  const ListId id = sets_.lists.Intern({1, s.plan, s.position, s.low, s.high, s.owed, s.depth});
+uint32_t JsonSchemaRules::ReaderOf(const ObjectState& s) {
+  const ListId id = sets_.lists.Intern({1, s.plan, s.position, s.low, s.high, s.owed, s.depth, s.seen});
   const auto [it, added] = reader_of_.emplace(id, static_cast<uint32_t>(readers_.size()));
   if (added) {
     readers_.emplace_back();
     readers_.back().state = s;
   }
-  const uint32_t reader = it->second;
+  return it->second;
+}
+
+// All keys that may come next, from behind the opening quote on to the end of the object; kEmpty: there is none.
+Expr JsonSchemaRules::KeysOf(const ObjectState& s) {
+  const uint32_t reader = ReaderOf(s);
   const KeyReader& r = PreparedReader(reader);
+  if (r.others && IsUnique()) return FreshKeysOf(reader);
   if (r.keys.empty() && !r.others) return kEmpty;
   return CallKeys({reader, 0, static_cast<uint32_t>(r.keys.size()), 0, kRawKey});
 }
@@ -51,6 +56,11 @@ JsonSchemaRules::KeyReader& JsonSchemaRules::PreparedReader(uint32_t reader) {
   KeyReader& r = readers_[reader];  // stays where it is
   if (r.ready) return r;
   Prepared(r.state.plan);
+  if (!objects_[r.state.plan].plain) {
+    FillMembers(reader);
+    r.ready = true;
+    return r;
+  }
   SortKeys(&objects_[r.state.plan]);
   if (objects_[r.state.plan].free)
     FillFree(reader);
@@ -75,7 +85,9 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
       ObjectState next = r.state;
       next.position = size;
       next.first = 0;
-      if (Inhabited(o.value)) r.other_end = pool_->Concat({colon_, CallValue(o.value, Deeper(r.state.depth)), CallObject(next)});
+      if (!Inhabited(o.value)) continue;
+      r.other_end = pool_->Concat({colon_, CallValue(o.value, Deeper(r.state.depth)), CallObject(next)});
+      r.members.push_back({false, 0, o.value, next});
     }
   }
   const ObjectPlan& p = objects_[id];
@@ -96,6 +108,7 @@ void JsonSchemaRules::FillFromMembers(uint32_t reader) {
     const Expr end = pool_->Concat({colon_, CallValue(m.value, inner), CallObject(m.next)});
     Expr& known = m.named ? ends[m.index] : r.other_end;
     known = pool_->Union(known, end);
+    if (!m.named) r.members.push_back(m);
   }
   const ObjectPlan& p = objects_[r.state.plan];
   for (uint32_t i = 0; i < p.sorted.size(); ++i) {
@@ -127,17 +140,6 @@ Expr JsonSchemaRules::AfterKey(const KeyReader& r, uint32_t index) {
 // Whether a key ends at a node; it is the first one there.
 bool JsonSchemaRules::KeyEnds(const KeyReader& r, const KeyNode& n) const {
   return n.low < n.high && objects_[r.state.plan].sorted[r.keys[n.low]].text.size() == n.depth;
-}
-
-// Calls visit(character, the node after it) for each character that goes on towards a key.
-template <class F>
-void JsonSchemaRules::ForEachKeyChild(const KeyReader& r, const KeyNode& n, F visit) const {
-  const std::vector<SortedKey>& sorted = objects_[r.state.plan].sorted;
-  for (uint32_t i = n.low + KeyEnds(r, n), j = i; i < n.high; i = j) {
-    const uint32_t c = sorted[r.keys[i]].text[n.depth];
-    for (++j; j < n.high && sorted[r.keys[j]].text[n.depth] == c;) ++j;
-    visit(c, KeyNode{n.reader, i, j, n.depth + 1, kRawKey});
-  }
 }
 
 Expr JsonSchemaRules::CallKeys(const KeyNode& n) {
@@ -277,6 +279,10 @@ Expr JsonSchemaRules::NumberedKeys(const KeyReader& r, const KeyNode& n) {
 
 // Raw ASCII bytes of keys in ASCII.
 bool JsonSchemaRules::Step(uint32_t rule, uint8_t byte, Expr* rest) {
+  if (rules_[rule].kind == Rule::kFreshKeys) {
+    StepFresh(FreshOf(rule), byte, rest);
+    return true;
+  }
   if (rules_[rule].kind != Rule::kKeys || rules_[rule].words[4] != kRawKey) return false;
   const uint32_t* w = rules_[rule].words;
   const KeyNode n{w[0], w[1], w[2], w[3], w[4]};
@@ -294,8 +300,16 @@ bool JsonSchemaRules::Step(uint32_t rule, uint8_t byte, Expr* rest) {
 // At a node only its keys make a difference to any other key: ForEachText has to name them, whose characters are ASCII.
 bool JsonSchemaRules::Texts(uint32_t rule, Expr* model, RuleText* place) {
   const Rule& rule_of = rules_[rule];
+  if (rule_of.kind == Rule::kFreshKeys) {
+    const FreshKey n = FreshOf(rule);
+    if (!InTrie(n) || !objects_[readers_[n.reader].state.plan].plain) return false;
+    *place = {{n.reader, n.low, n.high, n.depth | kFreshPlace, n.seen, n.spelled}};
+    *model = ForgetPath(n);
+    return true;
+  }
   if (rule_of.kind != Rule::kKeys || rule_of.words[4] != kRawKey) return false;
   std::copy(rule_of.words, rule_of.words + 5, place->words);
+  place->words[5] = 0;
   const KeyReader& r = PreparedReader(place->words[0]);
   *model = r.rest;
   return objects_[r.state.plan].ascii;
@@ -304,11 +318,12 @@ bool JsonSchemaRules::Texts(uint32_t rule, Expr* model, RuleText* place) {
 void JsonSchemaRules::ForEachText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) {
   static constexpr char kDigits[2][17] = {"0123456789abcdef", "0123456789ABCDEF"};
   const uint32_t* w = place.words;
+  if (w[3] & (kFreshPlace | kSincePlace)) return ForEachFreshText(place, first, visit);
   const KeyNode n{w[0], w[1], w[2], w[3], w[4]};
   const KeyReader& r = readers_[n.reader];
   if (first.Has('"') && KeyEnds(r, n)) visit("\"", nullptr, AfterKey(r, n.low));
   ForEachKeyChild(r, n, [&](uint32_t c, const KeyNode& child) {
-    const RuleText below{{child.reader, child.low, child.high, child.depth, child.stage}};
+    const RuleText below{{child.reader, child.low, child.high, child.depth, child.stage, 0}};
     const char raw = static_cast<char>(c);
     if (!JsonMustEscape(c) && first.Has(static_cast<uint8_t>(c))) visit({&raw, 1}, &below, kEmpty);
     if (!first.Has('\\')) return;

@@ -122,7 +122,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
     return value;
   };
   if (p.plain) {
-    if (const SetId value = value_of({}); value != kNoValue) others.push_back({kEmpty, kEmpty, kEmpty, value, {}, 0});
+    if (const SetId value = value_of({}); value != kNoValue) others.push_back({kEmpty, kEmpty, kEmpty, value, {}, 0, kUnbounded});
   } else if (!p.patterns.empty() || value_of({}) != kNoValue) {
     std::vector<std::string> texts;
     for (KeyId key : p.mentioned) texts.push_back(sets_.KeyText(key));
@@ -142,7 +142,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
       }
       return all;
     };
-    OtherKeys unsplit{unnamed(cases_.strings().style()), kEmpty, kEmpty, kAnyValue, {}, 0};
+    OtherKeys unsplit{unnamed(cases_.strings().style()), kEmpty, kEmpty, kAnyValue, {}, 0, kUnbounded};
     if (IsYaml()) {
       unsplit.single = unnamed(StringStyle::kYamlSingle);
       unsplit.plain = pool_->Intersect(YamlPlain(), unnamed(StringStyle::kYamlPlain));
@@ -183,6 +183,8 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
     others.erase(std::remove_if(others.begin(), others.end(),
                                 [this](const OtherKeys& o) { return o.value == kNoValue || pool_->IsEmpty(o.contents); }),
                  others.end());
+    if (IsUnique())
+      for (OtherKeys& o : others) o.count = CountTexts(o.contents, nullptr);
   }
   objects_[id].others = std::move(others);
   objects_[id].others_ready = true;
@@ -190,7 +192,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
 
 JsonSchemaRules::ObjectState JsonSchemaRules::StartObject(uint32_t id, uint32_t depth) {
   const ObjectPlan& p = Prepared(id);
-  return {id, 0, p.low, p.high, (1u << p.owed.size()) - 1, depth, 1};
+  return {id, 0, p.low, p.high, (1u << p.owed.size()) - 1, depth, 1, 0};
 }
 
 bool JsonSchemaRules::ObjectMayEnd(const ObjectState& s) {
@@ -274,7 +276,20 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
     rest = static_cast<uint32_t>(p.keys.size());
   }
   PrepareOthers(s.plan);
-  for (uint32_t i = 0; i < p.others.size(); ++i) add(false, i, OtherValues(s.plan, i, s.owed), rest);
+  for (uint32_t i = 0; i < p.others.size(); ++i) {
+    std::string some;
+    if (!OthersLeft(s, i, &some)) continue;
+    if (p.others[i].count == kUnbounded) {
+      add(false, i, OtherValues(s.plan, i, s.owed), rest);
+      continue;
+    }
+    // Which of them it is makes no difference to what can follow, only that there is one fewer.
+    const size_t first = out->size();
+    base.seen = seen_.With(s.seen, some);
+    add(false, i, OtherValues(s.plan, i, s.owed), rest);
+    for (size_t k = first; k < out->size(); ++k) (*out)[k].next.seen = s.seen;
+    base.seen = s.seen;
+  }
 }
 
 bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
@@ -298,11 +313,14 @@ bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
       available += !(any && std::binary_search(used.begin(), used.end(), i)) && Inhabited(p.keys[i].value);
     if (available >= s.low) return true;
     PrepareOthers(s.plan);
-    for (const OtherKeys& o : p.others)
-      if (Inhabited(o.value)) return true;
-    return false;
+    for (uint32_t i = 0; i < p.others.size() && available < s.low; ++i) {
+      if (!Inhabited(p.others[i].value)) continue;
+      const uint32_t left = OthersLeft(s, i);
+      available = left >= s.low ? s.low : available + left;
+    }
+    return available >= s.low;
   }
-  const ListId id = sets_.lists.Intern({0, s.plan, s.position, s.low, s.high, s.owed});
+  const ListId id = sets_.lists.Intern({0, s.plan, s.position, s.low, s.high, s.owed, s.seen});
   const auto known = state_inhabited_.find(id);
   if (known != state_inhabited_.end()) return known->second == Known::kYes;
   const bool yes = CanSettle(s, used);
@@ -340,11 +358,15 @@ bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t
     if (!(any && std::binary_search(used.begin(), used.end(), i)))
       take(p.keys[i].required, [&](uint32_t owed) { return NamedValues(s.plan, i, owed); });
   PrepareOthers(s.plan);
-  const uint32_t before = available;
-  for (uint32_t i = 0; i < p.others.size(); ++i)
-    for (size_t times = 0; times < p.owed.size(); ++times)  // such a key may come again
+  bool unlimited = false;
+  for (uint32_t i = 0; i < p.others.size(); ++i) {
+    const uint32_t left = OthersLeft(s, i), before = available;
+    for (size_t times = 0; times < std::min<size_t>(p.owed.size(), left); ++times)  // there are several such keys
       take(false, [&](uint32_t owed) { return OtherValues(s.plan, i, owed); });
-  const bool unlimited = available > before;
+    if (available == before) continue;
+    unlimited = unlimited || left == kUnbounded;
+    if (left != kUnbounded) available = before + left;
+  }
   const auto settled = fewest.find(0);
   return settled != fewest.end() && settled->second <= s.high && (unlimited || s.low <= available);
 }
@@ -358,9 +380,17 @@ Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
     return body;
   }
   std::vector<Member> members;
-  Members(s, &members);
   std::vector<Expr> parts;
+  if (IsUnique()) {
+    const uint32_t reader = ReaderOf(s);
+    members = PreparedReader(reader).members;
+    const Expr keys = FreshKeysOf(reader);
+    if (keys != kEmpty) parts.push_back(pool_->Concat(pool_->Byte('"'), keys));
+  } else {
+    Members(s, &members);
+  }
   for (const Member& m : members) {
+    if (IsUnique() && !m.named) continue;
     const ObjectPlan& p = objects_[s.plan];
     const Expr key = m.named ? KeyText(p.keys[m.index].key) : QuotedKey(p.others[m.index].contents);
     parts.push_back(pool_->Concat({key, CallValue(m.value, inner), CallObject(m.next)}));

@@ -93,7 +93,9 @@ Expr JsonSchemaRules::Texts(SetId set) {
 
 // Rules are numbers that stand for the same thing in every pool: the tables of a clone begin as these are.
 std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
-  std::shared_ptr<JsonSchemaRules> copy(new JsonSchemaRules(pool, documents_, options_));
+  JsonSchemaOptions options = options_;
+  options.unique_keys = options.unique_keys && !pool->forgets;
+  std::shared_ptr<JsonSchemaRules> copy(new JsonSchemaRules(pool, documents_, options));
   copy->sets_ = sets_;
   copy->rules_ = rules_;
   for (Rule& r : copy->rules_) r.call = kEmpty;
@@ -111,12 +113,15 @@ std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
     copy->readers_.back().state = r.state;
   }
   copy->reader_of_ = reader_of_;
+  copy->seen_ = seen_;
+  copy->has_memory_ = has_memory_;
   copy->source_ = static_cast<uint32_t>(pool->NumRuleSources());
   return copy;
 }
 
 size_t JsonSchemaRules::MemoryBytes() const {
-  return rules_.size() * (sizeof(Rule) + 64) + (objects_.size() + arrays_.size()) * 512 + sets_.NumSets() * 64;
+  return rules_.size() * (sizeof(Rule) + 64) + (objects_.size() + arrays_.size()) * 512 + sets_.NumSets() * 64 +
+         seen_.MemoryBytes();
 }
 
 Expr JsonSchemaRules::CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first, bool nullable) {
@@ -146,10 +151,10 @@ Expr JsonSchemaRules::CallValue(SetId set, uint32_t depth) {
 }
 
 Expr JsonSchemaRules::CallObject(const ObjectState& s) {
-  const uint32_t words[] = {s.plan, s.position, s.low, s.high, s.owed, s.depth, s.first};
-  if (!IsYaml()) return CallRule(Rule::kObject, words, 7, NextFirst());
+  const uint32_t words[] = {s.plan, s.position, s.low, s.high, s.owed, s.depth, s.first, s.seen};
+  if (!IsYaml()) return CallRule(Rule::kObject, words, 8, NextFirst());
   const bool ends = s.depth != kFlow && !s.first && ObjectMayEnd(s);  // by what stands on the next line
-  return CallRule(Rule::kObject, words, 7, YamlNextFirst(s.depth, s.first), ends);
+  return CallRule(Rule::kObject, words, 8, YamlNextFirst(s.depth, s.first), ends);
 }
 
 Expr JsonSchemaRules::CallArray(const ArrayState& s) {
@@ -165,7 +170,7 @@ Expr JsonSchemaRules::Expand(uint32_t rule) {
   switch (r.kind) {
     case Rule::kValue: return IsYaml() ? YamlValue(w[0], w[1]) : ValueBody(w[0], w[1]);
     case Rule::kObject: {
-      const ObjectState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6]};
+      const ObjectState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
       return IsYaml() ? YamlObject(s) : ObjectBody(s);
     }
     case Rule::kArray: {
@@ -173,6 +178,15 @@ Expr JsonSchemaRules::Expand(uint32_t rule) {
       return IsYaml() ? YamlArray(s) : ArrayBody(s);
     }
     case Rule::kKeys: return KeysBody({w[0], w[1], w[2], w[3], w[4]});
+    case Rule::kFreshKeys: {  // nobody who knows RuleSource::Remembers asks for that
+      std::vector<Expr> parts;
+      for (int b = 0; b < 256; ++b) {
+        Expr rest = kEmpty;
+        StepFresh(FreshOf(rule), static_cast<uint8_t>(b), &rest);
+        parts.push_back(pool_->Concat(pool_->Byte(static_cast<uint8_t>(b)), rest));
+      }
+      return pool_->Union(std::move(parts));
+    }
   }
   return kEmpty;
 }

@@ -17,6 +17,7 @@
 
 #include "automata/csrc/expression.h"
 #include "constraints/csrc/json_schema_cases.h"
+#include "constraints/csrc/seen_keys.h"
 
 namespace tokamata {
 
@@ -39,6 +40,12 @@ class JsonSchemaRules final : public RuleSource {
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override;
   size_t MemoryBytes() const override;
   bool Step(uint32_t rule, uint8_t byte, Expr* rest) override;
+  bool HasMemory() const override { return has_memory_; }
+  bool Remembers(uint32_t rule) override { return rules_[rule].kind == Rule::kFreshKeys; }
+  Expr Forget(uint32_t rule) override;
+  Expr Bare(uint32_t rule) override;
+  bool Since(uint32_t rule, Expr* before, RuleText* place) override;
+  Expr Outline(uint32_t rule, uint32_t* slack) override;
   bool Texts(uint32_t rule, Expr* model, RuleText* place) override;
   void ForEachText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) override;
 
@@ -59,6 +66,7 @@ class JsonSchemaRules final : public RuleSource {
     SetId value;
     std::vector<KeyId> patterns;
     uint32_t settles;  // bits of the owed kSomeName that such a key settles
+    uint32_t count = kUnbounded;  // how many keys there are; kUnbounded: too many to run out of them
   };
   struct SortedKey {
     std::u32string text;
@@ -86,6 +94,7 @@ class JsonSchemaRules final : public RuleSource {
     uint32_t owed;       // bits of plan.owed
     uint32_t depth;      // of indentation; 0 where it makes no difference
     uint32_t first;      // 1 before the first member
+    SeenKeys::Set seen = 0;  // keys without a name in the schema that occurred
   };
   struct Member {  // a member that may come next
     bool named;
@@ -106,11 +115,25 @@ class JsonSchemaRules final : public RuleSource {
     std::vector<Expr> ends;       // else: what follows the closing quote, by key; kEmpty: it must not come
     Expr other_end = kEmpty;      // what follows it after another key
     Expr rest = kEmpty;           // with others: any more characters, and all that follows
+    // ---- where other keys must not occur twice
+    std::vector<Member> members;  // of others; where patterns or names matter, all
+    std::vector<Expr> contents;   // there: of the others that did not occur yet, by plan.others
+    std::unordered_map<SeenKeys::Path, std::vector<Expr>> left;  // what is left of these after a path
   };
   // At a node: after nothing, a backslash, \u; and from the closing quote of the key `low` on, or of another key.
   enum KeyStage : uint32_t { kRawKey, kEscapedKey, kNumberedKey, kKeyEnd, kOtherEnd };
   struct KeyNode {
     uint32_t reader, low, high, depth, stage;
+  };
+
+  // A place in a key that must not have occurred yet: the keys of the schema and those that occurred which begin with
+  // the path; `spelled`: 0, or 1 + a KeyId, what was read of the spelling of the next character.
+  static constexpr uint32_t kFreshPlace = 1u << 31, kSincePlace = 1u << 30;  // of a RuleText's depth
+  struct FreshKey {
+    uint32_t reader, low, high, depth;
+    SeenKeys::Set seen;
+    SeenKeys::Path path;
+    uint32_t spelled;
   };
 
   struct MemberValue {
@@ -141,7 +164,7 @@ class JsonSchemaRules final : public RuleSource {
     ArrayState next;
   };
   struct Rule {
-    enum Kind : uint8_t { kValue, kObject, kArray, kKeys } kind;
+    enum Kind : uint8_t { kValue, kObject, kArray, kKeys, kFreshKeys } kind;
     uint32_t words[8];
     Expr call;
   };
@@ -201,6 +224,7 @@ class JsonSchemaRules final : public RuleSource {
   void SortKeys(ObjectPlan* plan);
   Expr KeysOf(const ObjectState& s);
   KeyReader& PreparedReader(uint32_t reader);
+  void FillMembers(uint32_t reader);
   void FillFree(uint32_t reader);
   void FillFromMembers(uint32_t reader);
   bool KeyMayCome(const KeyReader& reader, uint32_t index);
@@ -211,8 +235,36 @@ class JsonSchemaRules final : public RuleSource {
   Expr EscapedKeys(const KeyReader& reader, const KeyNode& n);
   Expr NumberedKeys(const KeyReader& reader, const KeyNode& n);
   bool KeyEnds(const KeyReader& reader, const KeyNode& n) const;
+  // Calls visit(character, the node after it) for each character that goes on towards a key.
   template <class F>
-  void ForEachKeyChild(const KeyReader& reader, const KeyNode& n, F visit) const;
+  void ForEachKeyChild(const KeyReader& r, const KeyNode& n, F visit) const {
+    const std::vector<SortedKey>& sorted = objects_[r.state.plan].sorted;
+    for (uint32_t i = n.low + KeyEnds(r, n), j = i; i < n.high; i = j) {
+      const uint32_t c = sorted[r.keys[i]].text[n.depth];
+      for (++j; j < n.high && sorted[r.keys[j]].text[n.depth] == c;) ++j;
+      visit(c, KeyNode{n.reader, i, j, n.depth + 1, kRawKey});
+    }
+  }
+
+  // json_schema_fresh_keys.cc
+  bool IsUnique() const { return options_.unique_keys && !IsYaml(); }
+  uint32_t ReaderOf(const ObjectState& s);
+  uint32_t BareReader(uint32_t reader);
+  Expr FreshKeysOf(uint32_t reader);
+  Expr CallFresh(const FreshKey& n);
+  FreshKey FreshOf(uint32_t rule) const;
+  void StepFresh(const FreshKey& n, uint8_t byte, Expr* rest);
+  Expr AfterFresh(const FreshKey& n);
+  Expr AfterOther(const KeyReader& reader, SeenKeys::Path path, uint32_t index);
+  const std::vector<Expr>& LeftAfter(KeyReader* reader, SeenKeys::Path path);
+  Expr ForgetPath(const FreshKey& n);
+  Expr AfterBytes(Expr e, std::string_view bytes);
+  bool InTrie(const FreshKey& n) const { return n.low < n.high || n.seen; }
+  void ForEachFreshText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
+  void ForEachSinceText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
+  Expr OthersBut(const ObjectPlan& plan, uint32_t index, SeenKeys::Set seen);
+  uint32_t CountTexts(Expr contents, std::string* shortest);
+  uint32_t OthersLeft(const ObjectState& s, uint32_t index, std::string* some = nullptr);
 
   // json_schema_array.cc
   static constexpr uint32_t kRepeatedBit = 1u << 31;  // of owed: two equal elements
@@ -259,6 +311,8 @@ class JsonSchemaRules final : public RuleSource {
   Expr yaml_plain_ = kEmpty, yaml_number_ = kEmpty;
   std::deque<KeyReader> readers_;
   std::unordered_map<ListId, uint32_t> reader_of_;
+  SeenKeys seen_;
+  bool has_memory_ = false;
 };
 
 }  // namespace tokamata

@@ -58,6 +58,7 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   alike_ = 0;
   BuildAny(q, row, 0);
   if (run_spaced_) RunTokens(vocabulary_->WithWideSpaces(), q, row);
+  RunWholeKeys(q, row);
   SetEos(q, row);
 }
 
@@ -66,7 +67,18 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
   ForEachLiveToken(trie_, 0, acceptor_, q, &path_, [&](uint32_t node, State next) {
     if (complete_ || CanFinish(next)) SetTokens(trie_, node, row);
   });
+  RunWholeKeys(q, row);
   SetEos(q, row);
+}
+
+void MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
+  if (!acceptor_->Remembers()) return;
+  for (uint32_t id : vocabulary_->WithWholeKeys()) {
+    const uint32_t bit = 1u << (id & 31);
+    if (!(row[id >> 5] & bit)) continue;  // what forgets allows more
+    const State next = acceptor_->Run(q, vocabulary_->Token(id));
+    if (!next || !(complete_ || CanFinish(next))) row[id >> 5] &= ~bit;
+  }
 }
 
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
@@ -82,6 +94,10 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
+  if (State before; plan.how == Plan::kTexts && row == building_ && finished_) {
+    TextNode place;
+    if (acceptor_->TextsSince(q, &before, &place) && finished_(before, row, &base_)) return WalkTexts(0, place, true, row);
+  }
   if (plan.how == Plan::kTexts && plan.model) {
     BuildModel(plan.model, row, depth);
   } else {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -23,8 +24,12 @@ class MaskBuilder {
   using State = DelayedAcceptor::State;
 
   MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary);
+  // copy(q, row, &base) copies the mask of a canonical state and what Base() was then, if it was built before.
+  using Finished = std::function<bool(State, uint32_t*, const uint32_t**)>;
+  void UseFinished(Finished copy) { finished_ = std::move(copy); }
 
   // The state whose mask is q's: counters beyond the longest token make no difference, unless the end may be out of reach.
+  // So do states that forget, but for the tokens of WithWholeKeys.
   State Canonical(State q) {
     if (!complete_) return q;
     return q < canonical_.size() && canonical_[q] ? canonical_[q] : FindCanonical(q);
@@ -109,6 +114,7 @@ class MaskBuilder {
   bool BuildUnbounded(State q, uint32_t* row);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   void BuildExcluding(State q, const Loop& loop, uint32_t* row);
+  void RunWholeKeys(State q, uint32_t* row);  // decides on the tokens that may write a key twice
   void RunTokensWith(const ByteSet& bytes, State q, uint32_t* row);
   template <class Ids>
   void RunTokens(const Ids& ids, State q, uint32_t* row);
@@ -169,6 +175,7 @@ class MaskBuilder {
   };
   std::array<Model, 4> models_;  // whose rows were built last: states that follow one another mostly share theirs
   size_t next_model_ = 0;
+  Finished finished_;
   bool run_spaced_ = false;       // the row was built as if no token contained a space beyond ASCII
   std::vector<Visit> stack_;
   std::vector<const State*> path_;        // rows by depth, while scanning

@@ -35,7 +35,7 @@ const SpaceBytes& WideSpaceBytes() {
 }  // namespace
 
 MaskBuilder::State MaskBuilder::FindCanonical(State q) {
-  const State found = acceptor_->Canonical(q, vocabulary_->MaxTokenBytes());
+  const State found = acceptor_->Canonical(acceptor_->Forget(q), vocabulary_->MaxTokenBytes());
   if (q >= canonical_.size()) canonical_.resize(std::max<size_t>(q + 1, canonical_.size() * 2), DelayedAcceptor::kDead);
   return canonical_[q] = found;
 }

@@ -55,6 +55,14 @@ TokenAutomaton::TokenAutomaton(std::shared_ptr<DelayedAcceptor> acceptor, std::s
   if (!builder_.Complete() && !builder_.CanFinish(acceptor_->Start()))
     throw ConstraintError("compile: no text of the constraint can be written with the tokens of this vocabulary; use a "
                           "vocabulary that has the needed bytes");
+  if (vocabulary_->NumClasses()) return;  // finished masks lack the bits of classes
+  builder_.UseFinished([this](State q, uint32_t* row, const uint32_t** base) {
+    const Mask* mask = Finished(q);
+    if (!mask) return false;
+    Write(*mask, row);
+    *base = mask->count == kPatchedMask ? mask->base : nullptr;
+    return true;
+  });
 }
 
 TokenAutomaton::~TokenAutomaton() = default;
@@ -80,8 +88,7 @@ void TokenAutomaton::Write(const Mask& mask, uint32_t* out) const {
 }
 
 bool TokenAutomaton::CopyMask(State q, uint32_t* out) const {
-  const std::atomic<const Mask*>* slot = masks_.Find(q);
-  const Mask* mask = slot ? slot->load(std::memory_order_acquire) : nullptr;
+  const Mask* mask = Finished(q);
   if (!mask) return false;
   Write(*mask, out);
   return true;
@@ -104,6 +111,16 @@ void TokenAutomaton::FillMask(State q, uint32_t* out) {
     if (!mask) return;  // the cache is full
     if (alike && mask->count == kDenseMask) alike_[alike] = mask->data;
     masks_[canonical].store(mask, std::memory_order_release);
+  }
+  if (canonical != q && acceptor_->Remembers()) {
+    bool changed = false;
+    for (uint32_t id : vocabulary_->WithWholeKeys()) {
+      const uint32_t bit = 1u << (id & 31);
+      if (!(out[id >> 5] & bit) || Advance(q, id)) continue;
+      out[id >> 5] &= ~bit;
+      changed = true;
+    }
+    if (changed && !(mask = Store(out, nullptr))) return;
   }
   masks_[q].store(mask, std::memory_order_release);
 }

@@ -79,6 +79,10 @@ class TokenAutomaton {
   };
   static constexpr uint32_t kDenseMask = 0xffffffff, kPatchedMask = 0xfffffffe;
   void Write(const Mask& mask, uint32_t* out) const;
+  const Mask* Finished(State q) const {
+    const std::atomic<const Mask*>* slot = masks_.Find(q);
+    return slot ? slot->load(std::memory_order_acquire) : nullptr;
+  }
   const Mask* Store(const uint32_t* row, const uint32_t* base);
   void FillNarrowed(State q, uint32_t left, uint32_t* out);
   // Calls build(row) for a row that has bits for classes as well, and writes the tokens of those classes.

@@ -193,6 +193,8 @@ void Vocabulary::IndexTokens() const {
   for (uint32_t id = 0; id < Size(); ++id) {
     const std::string_view token = Token(id);
     ++counts[max_token_bytes_ - token.size() + 1];
+    const size_t comma = token.find(','), quote = comma < token.size() ? token.find('"', comma) : token.npos;
+    if (quote < token.size() && token.find('"', quote + 1) < token.size()) keyed_.push_back(id);
     for (size_t i = 0; i < token.size(); ++i) {
       const auto byte = [&](size_t k) { return i + k < token.size() ? static_cast<uint8_t>(token[i + k]) : 0u; };
       const uint32_t lead = byte(0);
@@ -215,6 +217,11 @@ void Vocabulary::IndexTokens() const {
 const std::vector<uint32_t>& Vocabulary::WithWideSpaces() const {
   std::call_once(indexed_once_, [this] { IndexTokens(); });
   return spaced_;
+}
+
+const std::vector<uint32_t>& Vocabulary::WithWholeKeys() const {
+  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  return keyed_;
 }
 
 std::pair<const uint32_t*, const uint32_t*> Vocabulary::LongerThan(uint32_t bytes) const {

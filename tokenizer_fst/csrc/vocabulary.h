@@ -83,6 +83,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   const Factoring& Masks() const;
   // Tokens that contain one of the characters kWideSpaces.
   const std::vector<uint32_t>& WithWideSpaces() const;
+  // Tokens that contain a comma and two quotes after it: alone they may write a whole key of an object after another one.
+  const std::vector<uint32_t>& WithWholeKeys() const;
   // Tokens of more than so many bytes, as a range of ids.
   std::pair<const uint32_t*, const uint32_t*> LongerThan(uint32_t bytes) const;
   // What the rests of tokens take; made when it is first asked for.
@@ -99,7 +101,7 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   std::vector<std::vector<uint32_t>> classes_;
   void IndexTokens() const;
   mutable std::once_flag indexed_once_;
-  mutable std::vector<uint32_t> spaced_, by_length_, lengths_from_;  // by_length_: the longest first
+  mutable std::vector<uint32_t> spaced_, keyed_, by_length_, lengths_from_;  // by_length_: the longest first
   mutable std::once_flag spelling_once_;
   mutable std::unique_ptr<const SuffixSpelling> spelling_;
   mutable std::once_flag masks_once_;

@@ -1,0 +1,440 @@
+// Keys that must not have occurred yet. A place in such a key knows what was read of it, so there is no end of them:
+// they are read step by step, and masks are made of places that know less, and corrected along the keys that occurred.
+#include <algorithm>
+
+#include "constraints/csrc/json_schema_rules.h"
+#include "constraints/csrc/regex_syntax.h"
+
+namespace tokamata {
+namespace {
+
+constexpr char kHexDigits[2][17] = {"0123456789abcdef", "0123456789ABCDEF"};
+
+bool IsRawAscii(uint8_t byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
+
+int HexValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+enum class Spelling : uint8_t { kNone, kBegun, kWhole };
+
+// Whether text is, or begins, the spelling of a character in a string; fills *code_point.
+Spelling ReadSpelling(std::string_view text, uint32_t* code_point) {
+  const uint8_t lead = static_cast<uint8_t>(text[0]);
+  if (lead >= 0x80) {
+    const size_t more = lead < 0xC2 || lead > 0xF4 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+    if (!more) return Spelling::kNone;
+    uint32_t c = lead & (0x3F >> more);
+    for (size_t i = 1; i < text.size(); ++i) {
+      const uint8_t b = static_cast<uint8_t>(text[i]);
+      if ((b & 0xC0) != 0x80) return Spelling::kNone;
+      if (i == 1 && ((lead == 0xE0 && b < 0xA0) || (lead == 0xED && b > 0x9F) || (lead == 0xF0 && b < 0x90) || (lead == 0xF4 && b > 0x8F)))
+        return Spelling::kNone;
+      c = c << 6 | (b & 0x3F);
+    }
+    *code_point = c;
+    return text.size() == more + 1 ? Spelling::kWhole : Spelling::kBegun;
+  }
+  if (lead != '\\') {
+    *code_point = lead;
+    return IsRawAscii(lead) ? Spelling::kWhole : Spelling::kNone;
+  }
+  if (text.size() == 1) return Spelling::kBegun;
+  if (text[1] != 'u') {
+    for (char c : {'"', '\\', '/', '\b', '\f', '\n', '\r', '\t'})
+      if (JsonShortEscape(static_cast<uint8_t>(c)) == text[1]) {
+        *code_point = static_cast<uint8_t>(c);
+        return Spelling::kWhole;
+      }
+    return Spelling::kNone;
+  }
+  uint32_t units[2] = {0, 0};
+  for (size_t i = 2; i < text.size(); ++i) {
+    const size_t unit = i / 6, at = i % 6;
+    if (at < 2) {  // of the second unit
+      if (text[i] != "\\u"[at]) return Spelling::kNone;
+      continue;
+    }
+    const int digit = HexValue(text[i]);
+    if (digit < 0) return Spelling::kNone;
+    units[unit] = units[unit] << 4 | static_cast<uint32_t>(digit);
+    if (at == 2 && unit == 1 && digit != 13) return Spelling::kNone;
+    if (at == 3 && units[unit] >> 4 == 13 && (units[unit] >= 0xDC) != (unit == 1) && units[unit] >= 0xD8) return Spelling::kNone;
+    if (at == 3 && unit == 1 && units[unit] < 0xDC) return Spelling::kNone;
+  }
+  if (text.size() < 6) return Spelling::kBegun;
+  *code_point = units[0];
+  if (units[0] < 0xD800 || units[0] > 0xDFFF) return Spelling::kWhole;
+  *code_point = 0x10000 + ((units[0] - 0xD800) << 10) + (units[1] - 0xDC00);
+  return text.size() == 12 ? Spelling::kWhole : Spelling::kBegun;
+}
+
+// Calls visit(text) for every spelling of a character with a backslash.
+template <class F>
+void ForEachEscape(uint32_t c, F visit) {
+  std::string text;
+  if (const char letter = JsonShortEscape(c)) {
+    text = {'\\', letter};
+    visit(text);
+  }
+  uint32_t units[2] = {c, 0};
+  const size_t count = c < 0x10000 ? 1 : 2;
+  if (count == 2) units[0] = 0xD800 + ((c - 0x10000) >> 10), units[1] = 0xDC00 + ((c - 0x10000) & 0x3FF);
+  text.clear();
+  std::vector<size_t> letters;  // digits that may be written in two ways
+  for (size_t unit = 0; unit < count; ++unit) {
+    text += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4) {
+      const uint32_t digit = units[unit] >> shift & 15;
+      if (digit >= 10) letters.push_back(text.size());
+      text += kHexDigits[0][digit];
+    }
+  }
+  for (uint32_t choice = 0; choice < 1u << letters.size(); ++choice) {
+    std::string spelled = text;
+    for (size_t i = 0; i < letters.size(); ++i)
+      if (choice >> i & 1) spelled[letters[i]] = static_cast<char>(spelled[letters[i]] - 'a' + 'A');
+    visit(spelled);
+  }
+}
+
+// Visits the spellings of a character that begin with `begun`, without that, if one of `first` comes next.
+void VisitSpellings(uint32_t c, std::string_view begun, const ByteSet& first, const RuleSource::TextVisitor& visit,
+                    const RuleText& below) {
+  const auto spelled = [&](std::string_view text) {
+    if (text.size() <= begun.size() || text.compare(0, begun.size(), begun)) return;
+    if (first.Has(static_cast<uint8_t>(text[begun.size()]))) visit(text.substr(begun.size()), &below, kEmpty);
+  };
+  if (!JsonMustEscape(c)) {
+    std::string text;
+    AppendUtf8(c, &text);
+    spelled(text);
+  }
+  if (begun.empty() ? first.Has('\\') : begun[0] == '\\') ForEachEscape(c, spelled);
+}
+
+}  // namespace
+
+Expr JsonSchemaRules::FreshKeysOf(uint32_t reader) {
+  const KeyReader& r = PreparedReader(reader);
+  if (r.contents.empty() && !r.others) return kEmpty;
+  const bool plain = objects_[r.state.plan].plain;
+  return CallFresh({reader, 0, plain ? static_cast<uint32_t>(r.keys.size()) : 0, 0, plain ? r.state.seen : 0, 0, 0});
+}
+
+Expr JsonSchemaRules::CallFresh(const FreshKey& n) {
+  static const ByteSet begin = ByteSet::Range(0x20, 0x7F) | ByteSet::Range(0xC2, 0xF4);
+  static const ByteSet within = ByteSet::Range(0x22, 0xBF);
+  has_memory_ = true;
+  const uint32_t words[] = {n.reader, n.low, n.high, n.depth, n.seen, n.path, n.spelled};
+  return CallRule(Rule::kFreshKeys, words, 7, n.spelled ? within : begin);
+}
+
+JsonSchemaRules::FreshKey JsonSchemaRules::FreshOf(uint32_t rule) const {
+  const uint32_t* w = rules_[rule].words;
+  return {w[0], w[1], w[2], w[3], w[4], w[5], w[6]};
+}
+
+// What is left after a byte: characters are told apart by what they are, however they are spelled.
+void JsonSchemaRules::StepFresh(const FreshKey& n, uint8_t byte, Expr* rest) {
+  *rest = kEmpty;
+  KeyReader& r = PreparedReader(n.reader);  // stays where it is
+  const bool plain = objects_[r.state.plan].plain;
+  if (!n.spelled && byte == '"') {
+    *rest = AfterFresh(n);
+    return;
+  }
+  FreshKey next = n;
+  uint32_t c = byte;
+  if (n.spelled || !IsRawAscii(byte) || !plain) {
+    std::string text = n.spelled ? sets_.KeyText(n.spelled - 1) : std::string();
+    text += static_cast<char>(byte);
+    const Spelling spelling = ReadSpelling(text, &c);
+    if (spelling == Spelling::kNone) return;
+    if (!plain) {
+      bool alive = false;
+      const std::vector<Expr> left = LeftAfter(&r, n.path);
+      for (size_t i = 0; i < left.size() && !alive; ++i) alive = AfterBytes(left[i], text) != kEmpty;
+      if (!alive) return;
+    }
+    if (spelling == Spelling::kBegun) {
+      next.spelled = sets_.Key(text) + 1;
+      *rest = CallFresh(next);
+      return;
+    }
+  }
+  next.spelled = 0;
+  next.path = seen_.Longer(n.path, c);
+  next.seen = seen_.After(n.seen, c);
+  next.low = next.high = next.depth = 0;
+  if (n.low < n.high)
+    ForEachKeyChild(r, {n.reader, n.low, n.high, n.depth, kRawKey}, [&](uint32_t child, const KeyNode& below) {
+      if (child == c) next.low = below.low, next.high = below.high, next.depth = below.depth;
+    });
+  *rest = CallFresh(next);
+}
+
+// What follows the closing quote; kEmpty: the key must not come.
+Expr JsonSchemaRules::AfterFresh(const FreshKey& n) {
+  KeyReader& r = PreparedReader(n.reader);
+  if (!objects_[r.state.plan].plain) {
+    const std::vector<Expr> left = LeftAfter(&r, n.path);
+    for (uint32_t i = 0; i < left.size(); ++i)
+      if (pool_->Nullable(left[i])) return AfterOther(r, n.path, i);
+    return kEmpty;
+  }
+  if (KeyEnds(r, {n.reader, n.low, n.high, n.depth, kRawKey})) return AfterKey(r, n.low);
+  return seen_.HasEmpty(n.seen) ? kEmpty : AfterOther(r, n.path, 0);
+}
+
+Expr JsonSchemaRules::AfterOther(const KeyReader& r, SeenKeys::Path path, uint32_t index) {
+  const SeenKeys::Set seen = seen_.With(r.state.seen, seen_.Text(path));
+  std::vector<Expr> parts;
+  const std::vector<Member> members = r.members;
+  for (const Member& m : members) {
+    if (m.named || m.index != index) continue;
+    ObjectState next = m.next;
+    next.seen = next.high ? seen : 0;  // where no member follows, nobody asks
+    parts.push_back(pool_->Concat({colon_, CallValue(m.value, Deeper(r.state.depth)), CallObject(next)}));
+  }
+  return pool_->Union(std::move(parts));
+}
+
+Expr JsonSchemaRules::AfterBytes(Expr e, std::string_view bytes) {
+  std::vector<Expressions::Term> steps;
+  for (size_t i = 0; i < bytes.size() && e != kEmpty; ++i) {
+    Expr next = kEmpty;
+    if (!pool_->StepByte(e, static_cast<uint8_t>(bytes[i]), &next)) {
+      pool_->Step(e, &steps);
+      for (const Expressions::Term& t : steps)
+        if (t.bytes.Has(static_cast<uint8_t>(bytes[i]))) next = t.target;
+    }
+    e = next;
+  }
+  return e;
+}
+
+// ---------------------------------------------------------------------------------------------- patterns and names
+
+// The others of a kind that did not occur yet.
+Expr JsonSchemaRules::OthersBut(const ObjectPlan& p, uint32_t index, SeenKeys::Set seen) {
+  const Expr contents = p.others[index].contents;
+  return seen ? pool_->Difference(contents, cases_.strings().Choice(seen_.Keys(seen))) : contents;
+}
+
+void JsonSchemaRules::FillMembers(uint32_t reader) {
+  KeyReader& r = readers_[reader];
+  std::vector<Member> members;
+  Members(r.state, &members);
+  const ObjectPlan& p = objects_[r.state.plan];
+  std::vector<Expr> contents(p.others.size(), kEmpty);
+  bool any = false;
+  for (const Member& m : members) {
+    if (m.named) continue;
+    if (contents[m.index] == kEmpty) contents[m.index] = OthersBut(p, m.index, r.state.seen);
+    any = true;
+  }
+  if (any) r.contents = std::move(contents);
+  r.members = std::move(members);
+}
+
+const std::vector<Expr>& JsonSchemaRules::LeftAfter(KeyReader* r, SeenKeys::Path path) {
+  std::vector<SeenKeys::Path> longer;
+  for (; path && !r->left.count(path); path = seen_.Shorter(path)) longer.push_back(path);
+  if (!path) r->left.emplace(0, r->contents);
+  std::vector<Expr> left = r->left.at(path);
+  for (size_t i = longer.size(); i-- > 0;) {
+    const std::string spelled = cases_.strings().Spell(seen_.Last(longer[i]));
+    for (Expr& e : left) e = AfterBytes(e, spelled);
+    r->left.emplace(longer[i], left);
+    path = longer[i];
+  }
+  return r->left.at(path);
+}
+
+// The number of texts, where there are few; kUnbounded where there are many or no end of them. Fills *shortest.
+uint32_t JsonSchemaRules::CountTexts(Expr contents, std::string* shortest) {
+  constexpr size_t kMostStates = 5000;
+  constexpr uint64_t kMany = 1u << 24;
+  JsonStrings& canonical = cases_.StringsOf(StringStyle::kJsonCanonical);  // where a text is spelled in one way
+  const Expr root = options_.canonical_strings ? contents : pool_->Intersect(contents, canonical.Any());
+  if (pool_->IsEmpty(root)) return 0;
+  struct State {
+    std::vector<Expressions::Term> steps;
+    size_t next = 0;         // of steps, on the way down
+    uint64_t count = 0;
+    bool open = true;
+    std::string shortest;
+    bool ends = false;
+  };
+  std::unordered_map<Expr, State> states;
+  std::vector<Expr> way{root};
+  const auto enter = [&](Expr e) {
+    State& s = states[e];
+    pool_->Step(e, &s.steps);
+    s.ends = pool_->Nullable(e);
+    s.count = s.ends;
+  };
+  enter(root);
+  while (!way.empty()) {
+    State& s = states.at(way.back());
+    if (s.next == s.steps.size()) {
+      s.open = false;
+      way.pop_back();
+      continue;
+    }
+    const Expressions::Term step = s.steps[s.next];
+    const auto below = states.find(step.target);
+    if (below == states.end()) {
+      if (states.size() >= kMostStates) return kUnbounded;
+      way.push_back(step.target);
+      enter(step.target);
+      continue;
+    }
+    const State& t = below->second;
+    if (t.open) return kUnbounded;  // every state leads to an end, so a circle makes no end of texts
+    s.count = std::min(kMany, s.count + t.count * static_cast<uint64_t>(step.bytes.Count()));
+    const std::string text = static_cast<char>(step.bytes.First()) + t.shortest;
+    if (!s.ends && (s.shortest.empty() || text.size() < s.shortest.size())) s.shortest = text;
+    ++s.next;
+  }
+  const State& all = states.at(root);
+  if (all.count >= kMany) return kUnbounded;
+  if (shortest) *shortest = all.shortest;
+  return static_cast<uint32_t>(all.count);
+}
+
+// How many keys of a kind did not occur yet, as far as they are few; fills *some with one of them.
+uint32_t JsonSchemaRules::OthersLeft(const ObjectState& s, uint32_t index, std::string* some) {
+  const ObjectPlan& p = objects_[s.plan];
+  if (!IsUnique() || p.others[index].count == kUnbounded) return kUnbounded;
+  std::string spelled;
+  const uint32_t left = CountTexts(OthersBut(p, index, s.seen), &spelled);
+  if (!some || !left) return left;
+  for (size_t i = 0; i < spelled.size();) {
+    uint32_t c = 0;
+    size_t n = 1;
+    while (ReadSpelling(std::string_view(spelled).substr(i, n), &c) == Spelling::kBegun) ++n;
+    AppendUtf8(c, some);
+    i += n;
+  }
+  return left;
+}
+
+// ---------------------------------------------------------------------------------------------- for masks
+
+// The same keys when none of them occurred yet.
+uint32_t JsonSchemaRules::BareReader(uint32_t reader) {
+  ObjectState s = readers_[reader].state;
+  s.seen = 0;
+  return ReaderOf(s);
+}
+
+// The same place without the path: a key that follows may be this one again, or one that occurred, where that is a
+// matter of whole keys only.
+Expr JsonSchemaRules::ForgetPath(const FreshKey& n) {
+  KeyReader& r = PreparedReader(n.reader);
+  if (objects_[r.state.plan].plain) {
+    const Expr rest = PreparedReader(BareReader(n.reader)).rest;
+    return n.spelled ? AfterBytes(rest, sets_.KeyText(n.spelled - 1)) : rest;
+  }
+  const std::vector<Expr> left = LeftAfter(&r, n.path);
+  const std::vector<Member> members = r.members;
+  std::vector<Expr> parts;
+  for (uint32_t i = 0; i < left.size(); ++i) {
+    const Expr e = n.spelled ? AfterBytes(left[i], sets_.KeyText(n.spelled - 1)) : left[i];
+    if (e == kEmpty) continue;
+    std::vector<Expr> ends;
+    for (const Member& m : members)
+      if (!m.named && m.index == i)
+        ends.push_back(pool_->Concat({colon_, CallValue(m.value, Deeper(r.state.depth)), CallObject(m.next)}));
+    parts.push_back(pool_->Concat({e, pool_->Byte('"'), pool_->Union(std::move(ends))}));
+  }
+  return pool_->Union(std::move(parts));
+}
+
+Expr JsonSchemaRules::Forget(uint32_t rule) {
+  const FreshKey n = FreshOf(rule);
+  return InTrie(n) ? kEmpty : ForgetPath(n);
+}
+
+// Only where every beginning of a key can be extended to one that did not occur.
+Expr JsonSchemaRules::Bare(uint32_t rule) {
+  const Rule& r = rules_[rule];
+  if (r.kind == Rule::kObject && r.words[7] && objects_[r.words[0]].plain) {
+    const uint32_t* w = r.words;
+    return CallObject({w[0], w[1], w[2], w[3], w[4], w[5], w[6], 0});
+  }
+  if (r.kind != Rule::kFreshKeys) return kEmpty;
+  const FreshKey n = FreshOf(rule);
+  const ObjectState& s = readers_[n.reader].state;
+  if (n.path || n.spelled || !s.seen || !Prepared(s.plan).plain) return kEmpty;
+  return FreshKeysOf(BareReader(n.reader));
+}
+
+bool JsonSchemaRules::Since(uint32_t rule, Expr* before, RuleText* place) {
+  if (rules_[rule].kind != Rule::kFreshKeys) return false;
+  const FreshKey n = FreshOf(rule);
+  ObjectState s = readers_[n.reader].state;
+  std::string key;
+  if (n.path || n.spelled || !objects_[s.plan].plain || !seen_.Before(s.seen, &s.seen, &key)) return false;
+  const uint32_t reader = ReaderOf(s);
+  *before = FreshKeysOf(reader);
+  *place = {{n.reader, 0, 0, kSincePlace, 0, 0}};
+  return true;
+}
+
+// Any beginning of a key can be extended by a few bytes to one that did not occur: there are 94 ASCII characters that
+// are written as they are, so 4 bytes make more keys than there will ever be. Of patterns that is not known.
+Expr JsonSchemaRules::Outline(uint32_t rule, uint32_t* slack) {
+  if (rules_[rule].kind != Rule::kFreshKeys) return kEmpty;
+  const FreshKey n = FreshOf(rule);
+  const KeyReader& r = PreparedReader(n.reader);
+  if (!objects_[r.state.plan].plain) {
+    *slack = kUnbounded;
+    return ForgetPath(n);
+  }
+  *slack = 4;
+  const Expr keys = InTrie(n) && n.low < n.high ? CallKeys({n.reader, n.low, n.high, n.depth, kRawKey}) : r.rest;
+  return n.spelled ? AfterBytes(keys, sets_.KeyText(n.spelled - 1)) : keys;
+}
+
+// The spellings of the keys of the schema and of those that occurred.
+void JsonSchemaRules::ForEachFreshText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) {
+  const uint32_t* w = place.words;
+  if (w[3] & kSincePlace) return ForEachSinceText(place, first, visit);
+  const KeyNode n{w[0], w[1], w[2], w[3] & ~kFreshPlace, kRawKey};
+  const SeenKeys::Set seen = w[4];
+  const std::string begun = w[5] ? sets_.KeyText(w[5] - 1) : std::string();
+  const KeyReader& r = readers_[n.reader];
+  const bool ends = KeyEnds(r, n);
+  if (begun.empty() && first.Has('"') && (ends || seen_.HasEmpty(seen)))
+    visit("\"", nullptr, ends ? AfterKey(PreparedReader(BareReader(n.reader)), n.low) : kEmpty);
+  std::vector<uint32_t> others = seen_.First(seen);
+  if (n.low < n.high)
+    ForEachKeyChild(r, n, [&](uint32_t c, const KeyNode& below) {
+      const auto both = std::lower_bound(others.begin(), others.end(), c);
+      if (both != others.end() && *both == c) others.erase(both);
+      VisitSpellings(c, begun, first, visit, {{below.reader, below.low, below.high, below.depth | kFreshPlace, seen_.After(seen, c), 0}});
+    });
+  for (uint32_t c : others) VisitSpellings(c, begun, first, visit, {{n.reader, 0, 0, kFreshPlace, seen_.After(seen, c), 0}});
+}
+
+// The spellings of the one key that the place before did not know.
+void JsonSchemaRules::ForEachSinceText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) {
+  SeenKeys::Set before;
+  std::string key;
+  std::u32string text;
+  seen_.Before(readers_[place.words[0]].state.seen, &before, &key);
+  DecodeText(key, &text);
+  const uint32_t at = place.words[3] & ~kSincePlace;
+  if (at == text.size()) {
+    if (first.Has('"')) visit("\"", nullptr, kEmpty);
+    return;
+  }
+  VisitSpellings(text[at], "", first, visit, {{place.words[0], 0, 0, (at + 1) | kSincePlace, 0, 0}});
+}
+
+}  // namespace tokamata

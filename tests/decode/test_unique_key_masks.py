@@ -1,0 +1,142 @@
+"""Objects whose other keys do not occur twice: masks agree with the texts that can be extended, token by token."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tokamata
+
+TOKENS = [bytes([b]) for b in range(256)] + [
+    text.encode()
+    for text in (
+        "aa", "ab", "ba", "id", "i", 'a"', '":', '": ', '","', '{"', '"a":', '"b":1', ',"a":2', ',"b":', '","":1', ',"x":0}',
+        "\\u00", "\\u006", "\\u0061", "61", '\\n', "é", "日", "日本", "\\ud83d", "\\ude00", "😀", '":1,"', '1,"a', "}}", '"}',
+        ',"é":1', ', "a": 1', '{"a":1,"a":1}', '{"a":1,"b":1}', "a\":{\"a",
+    )
+]  # fmt: skip
+SCHEMAS: list[tuple[Any, dict[str, Any]]] = [
+    ({"type": "object"}, {}),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, {"whitespace": "compact"}),
+    ({"type": "object", "properties": {"a": {"type": "integer"}, "ab": True}, "required": ["a"]}, {}),
+    ({"type": "object", "properties": {"id": {"type": "integer"}, "日本": True}, "minProperties": 2}, {"key_order": "any"}),
+    ({"type": "object", "patternProperties": {"^a": {"type": "integer"}, "b$": {"enum": [0, 1]}}}, {}),
+    ({"type": "object", "propertyNames": {"enum": ["a", "b", "日"]}, "additionalProperties": {"type": "integer"}}, {}),
+    ({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "minProperties": 3}, {}),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, {"strings": "canonical"}),
+    ({"anyOf": [{"type": "object", "required": ["a"]}, {"type": "object", "properties": {"b": {"enum": [1]}}}]}, {}),
+    ({"type": "array", "items": {"type": "object", "additionalProperties": {"type": "object"}}}, {}),
+    ({"type": "object", "maxProperties": 2, "additionalProperties": {"enum": [0]}}, {}),
+    ({"type": "object", "not": {"required": ["a"]}, "minProperties": 1}, {}),
+]
+KEYS = ["a", "b", "aa", "ab", "", "id", "é", "日", "日本", "😀", "\n", "x", "bb", "ba"]
+
+
+def object_text(rng: random.Random, depth: int = 0) -> str:
+    """An object that may repeat keys, in some spelling."""
+    members = []
+    for _ in range(rng.randrange(5)):
+        key = rng.choice(KEYS)
+        if rng.random() < 0.3:
+            quoted = "".join(f"\\u{ord(c):04x}" if ord(c) < 0x10000 else json.dumps(c)[1:-1] for c in key)
+        else:
+            quoted = json.dumps(key, ensure_ascii=rng.random() < 0.3)[1:-1]
+        value = object_text(rng, depth + 1) if depth < 2 and rng.random() < 0.2 else rng.choice(["0", "1", '"a"', "{}"])
+        members.append(f'"{quoted}":{value}')
+    return "{" + ",".join(members) + "}"
+
+
+def repeats(text: str) -> bool:
+    """Whether some object of a JSON text has a key twice."""
+    found = False
+
+    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal found
+        found = found or len(dict(members)) < len(members)
+        return dict(members)
+
+    json.loads(text, object_pairs_hook=pairs)
+    return found
+
+
+@pytest.mark.parametrize("number", range(len(SCHEMAS)))
+def test_masks_are_what_can_be_extended(number: int) -> None:
+    schema, options = SCHEMAS[number]
+    constraint = tokamata.json_schema(schema, **options)
+    vocabulary = tokamata.Vocabulary([*TOKENS, None], eos_token_ids=[len(TOKENS)])
+    automaton = tokamata.compile(constraint, vocabulary)
+    words = np.arange(len(TOKENS) + 1)
+    rng = random.Random(number)
+    for case in range(12):
+        text = object_text(rng).encode()
+        if schema.get("type") == "array":
+            text = b"[" + text + b"]"
+        state, written = automaton.start(), b""
+        while True:
+            mask = state.mask()
+            allowed = (mask[words // 32] >> (words % 32)) & 1
+            expected = [constraint.accepts_prefix(written + token) for token in TOKENS]
+            wrong = [t for t, a, e in zip(TOKENS, allowed, expected, strict=False) if bool(a) != e]
+            assert not wrong, (number, case, written, wrong)
+            rest = text[len(written) :]
+            fits = [i for i, token in enumerate(TOKENS) if rest.startswith(token) and expected[i]]
+            if not fits:
+                break
+            pick = rng.choice(fits)
+            state.advance(pick)
+            written += TOKENS[pick]
+
+
+def test_texts_with_a_key_twice_are_no_members() -> None:
+    rng = random.Random(0)
+    constraint = tokamata.json_schema({"type": "object", "properties": {"a": True}}, key_order="any")
+    free = tokamata.json_schema({"type": "object", "properties": {"a": True}}, key_order="any", unique_keys=False)
+    twice = 0
+    for _ in range(300):
+        text = object_text(rng)
+        twice += repeats(text)
+        assert constraint.accepts(text) == (not repeats(text)), text
+        assert free.accepts(text) or '"a"' in text or "\\u0061" in text
+    assert twice > 30
+
+
+def test_names_that_run_out() -> None:
+    names = {"type": "object", "propertyNames": {"enum": ["a", "b"]}, "additionalProperties": {"enum": [1]}}
+    constraint = tokamata.json_schema(names)
+    assert constraint.accepts('{"b":1,"a":1}')
+    assert not constraint.accepts_prefix('{"b":1,"a":1,')
+    assert not constraint.accepts_prefix('{"a":1,"\\u0061')
+    assert constraint.accepts_prefix('{"a":1,"\\u006')
+    with pytest.raises(tokamata.ConstraintError, match="contradicts itself"):
+        tokamata.json_schema({**names, "minProperties": 3})
+    assert tokamata.json_schema({**names, "minProperties": 2}).accepts('{"a":1,"b":1}')
+
+
+def test_examples_repeat_no_key_and_suffice() -> None:
+    constraint = tokamata.json_schema({"type": "object", "minProperties": 4})
+    for text in constraint.examples(40):
+        assert not repeats(text.decode()), text
+        assert len(json.loads(text)) >= 4
+
+
+def test_long_texts_and_many_keys() -> None:
+    constraint = tokamata.json_schema({"type": "object", "additionalProperties": {"type": "integer"}})
+    keys = [f"key {i * 7919 % 2000:05}" for i in range(2000)]
+    text = json.dumps({key: 1 for key in keys})
+    assert constraint.accepts(text)
+    assert not constraint.accepts(text[:-1] + ', "key 00017": 1}')
+    assert constraint.accepts('{"' + "k" * 20_000 + '": 1}')
+
+
+def test_between_texts_keys_may_repeat_and_the_report_says_so() -> None:
+    constraint = tokamata.json_schema({"type": "object"})
+    assert ("", "keys", "enforced") in [(e.place, e.subject, e.status) for e in constraint.report]
+    both = constraint & tokamata.regex(r"\{.{0,40}\}")
+    assert both.accepts('{"a":1,"a":2}')
+    assert "widened" in [e.status for e in both.report if e.subject == "keys"]
+    closed = tokamata.json_schema({"type": "object", "additionalProperties": False})
+    assert [e for e in closed.report if e.subject == "keys"] == []
