@@ -30,8 +30,9 @@ Spelling ReadSpelling(std::string_view text, uint32_t* code_point) {
     for (size_t i = 1; i < text.size(); ++i) {
       const uint8_t b = static_cast<uint8_t>(text[i]);
       if ((b & 0xC0) != 0x80) return Spelling::kNone;
-      if (i == 1 && ((lead == 0xE0 && b < 0xA0) || (lead == 0xED && b > 0x9F) || (lead == 0xF0 && b < 0x90) || (lead == 0xF4 && b > 0x8F)))
-        return Spelling::kNone;
+      const bool short_form = (lead == 0xE0 && b < 0xA0) || (lead == 0xF0 && b < 0x90);
+      const bool no_character = (lead == 0xED && b > 0x9F) || (lead == 0xF4 && b > 0x8F);  // surrogates, too large
+      if (i == 1 && (short_form || no_character)) return Spelling::kNone;
       c = c << 6 | (b & 0x3F);
     }
     *code_point = c;
@@ -60,9 +61,9 @@ Spelling ReadSpelling(std::string_view text, uint32_t* code_point) {
     const int digit = HexValue(text[i]);
     if (digit < 0) return Spelling::kNone;
     units[unit] = units[unit] << 4 | static_cast<uint32_t>(digit);
+    // U+DC00 to U+DFFF may not come first, and nothing else after U+D800 to U+DBFF.
     if (at == 2 && unit == 1 && digit != 13) return Spelling::kNone;
-    if (at == 3 && units[unit] >> 4 == 13 && (units[unit] >= 0xDC) != (unit == 1) && units[unit] >= 0xD8) return Spelling::kNone;
-    if (at == 3 && unit == 1 && units[unit] < 0xDC) return Spelling::kNone;
+    if (at == 3 && (units[unit] >= 0xDC && units[unit] <= 0xDF) != (unit == 1)) return Spelling::kNone;
   }
   if (text.size() < 6) return Spelling::kBegun;
   *code_point = units[0];
@@ -417,9 +418,11 @@ void JsonSchemaRules::ForEachFreshText(const RuleText& place, const ByteSet& fir
     ForEachKeyChild(r, n, [&](uint32_t c, const KeyNode& below) {
       const auto both = std::lower_bound(others.begin(), others.end(), c);
       if (both != others.end() && *both == c) others.erase(both);
-      VisitSpellings(c, begun, first, visit, {{below.reader, below.low, below.high, below.depth | kFreshPlace, seen_.After(seen, c), 0}});
+      const uint32_t depth = below.depth | kFreshPlace;
+      VisitSpellings(c, begun, first, visit, {{below.reader, below.low, below.high, depth, seen_.After(seen, c), 0}});
     });
-  for (uint32_t c : others) VisitSpellings(c, begun, first, visit, {{n.reader, 0, 0, kFreshPlace, seen_.After(seen, c), 0}});
+  for (uint32_t c : others)
+    VisitSpellings(c, begun, first, visit, {{n.reader, 0, 0, kFreshPlace, seen_.After(seen, c), 0}});
 }
 
 // The spellings of the one key that the place before did not know.
