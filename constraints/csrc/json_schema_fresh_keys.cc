@@ -368,11 +368,7 @@ Expr JsonSchemaRules::Bare(uint32_t rule) {
     const uint32_t* w = r.words;
     return CallObject({w[0], w[1], w[2], w[3], w[4], w[5], w[6], 0});
   }
-  if (r.kind != Rule::kFreshKeys) return kEmpty;
-  const FreshKey n = FreshOf(rule);
-  const ObjectState& s = readers_[n.reader].state;
-  if (n.path || n.spelled || !s.seen || !Prepared(s.plan).plain) return kEmpty;
-  return FreshKeysOf(BareReader(n.reader));
+  return kEmpty;  // a key may come next, without a comma
 }
 
 bool JsonSchemaRules::Since(uint32_t rule, Expr* before, RuleText* place) {

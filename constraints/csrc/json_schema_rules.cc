@@ -114,7 +114,7 @@ std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
   }
   copy->reader_of_ = reader_of_;
   copy->seen_ = seen_;
-  copy->has_memory_ = has_memory_;
+  copy->has_memory_ = has_memory_ && options.unique_keys;
   copy->source_ = static_cast<uint32_t>(pool->NumRuleSources());
   return copy;
 }
