@@ -375,8 +375,8 @@ void LexedMask::Walk(uint32_t root, const std::vector<Position>& positions, Leve
     const uint32_t depth = child.depth - base;
     bool unknown = false;
     next.clear();
-    TimeLimit::Spend();
     for (const Positions::Ready& r : path[depth - 1]) unknown = !steps.Move(r, child.byte, &next) || unknown;
+    TimeLimit::Spend(static_cast<int64_t>(1 + 4 * (path[depth - 1].size() + next.size())));
     size_t alive = 0;
     for (const Position& q : next) {
       const Answer answer = Ask(q);
@@ -408,6 +408,7 @@ const std::vector<Position>* LexedMask::Path::To(uint32_t node, LexedMask* masks
     while (trie.nodes[child].end <= node) child = trie.nodes[child].end;
     At next{child, true, {}};
     std::vector<Position> moved;
+    TimeLimit::Spend(static_cast<int64_t>(1 + 4 * at_.back().positions.size()));
     for (const Position& p : at_.back().positions)
       next.known = next.known && steps.Move(steps.Prepare(p), trie.nodes[child].byte, &moved);
     for (const Position& q : moved) {

@@ -35,9 +35,8 @@ void One(Random* r) {
     for (int step = 0; step < 12 && !state.IsFinished(); ++step) {
       const std::string place = " after " + std::to_string(step) + " tokens";
       state.FillMask(row.data());
-      TokenAutomaton& automaton = state.Automaton();
       if (!small) {
-        automaton.FillMaskByWalking(state.Current(), other.data());
+        state.Automaton().FillMaskByWalking(state.Current(), other.data());
         Require(row == other, "mask = mask by walking" + place);
         second.FillMask(q2, other.data());
         Require(row == other, "mask = mask of the loaded vocabulary" + place);
@@ -57,6 +56,7 @@ void One(Random* r) {
       const uint32_t token = r->Of(allowed);
       if (!small && step < 4 && r->OneIn(3)) {
         const uint32_t left = 1 + r->Below(12);
+        TokenAutomaton& automaton = state.Automaton();  // by now maybe another one than a mask ago
         if (Tolerate([&] { automaton.FillMask(state.Current(), left, other.data()); })) {
           for (uint32_t t = 0; t < vocabulary->Size(); t += 1 + r->Below(4)) {
             const DelayedAcceptor::State after = automaton.Advance(state.Current(), t);
