@@ -194,4 +194,13 @@ Expr JsonNumbers::Exponent(int64_t low, int64_t high) {
   return pool_.Concat(pool_.Bytes(OneOf("eE")), pool_.Union(std::move(parts)));
 }
 
+Expr JsonNumbers::Text(std::string_view text) {
+  constexpr int64_t kMostZeros = 400;  // a double has no more
+  const std::string written = JsonNumberText(text);
+  const JsonNumber n = ParseJsonNumber(text);
+  if (!n.IsInteger() || n.exponent > kMostZeros || written.find_first_of(".eE") == written.npos) return pool_.Literal(written);
+  const std::string digits = n.digits.empty() ? "0" : n.digits + std::string(static_cast<size_t>(n.exponent), '0');
+  return pool_.Choice({written, n.negative && !n.digits.empty() ? "-" + digits : digits});
+}
+
 }  // namespace tokamata

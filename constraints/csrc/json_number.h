@@ -68,8 +68,9 @@ class JsonNumbers {
   Expr MultipleOf(std::string_view q, bool integers = false);
   // All texts of one value.
   Expr Value(std::string_view text);
-  // The one text of a value that json.dumps writes; for values that are to be written, not compared.
-  Expr Text(std::string_view text) { return pool_.Literal(JsonNumberText(text)); }
+  // What json.dumps writes for a value, for values that are to be written, not compared: for 2.0 both 2.0 and 2, which are
+  // equal, for 2 only 2.
+  Expr Text(std::string_view text);
 
  private:
   Magnitude MagnitudeOf(const JsonNumber& number, bool exclusive) const;

@@ -155,3 +155,11 @@ def test_no_dead_end_where_a_rule_begins_with_an_intersection() -> None:
     constraint = tokamata.json_schema({"multipleOf": 2, "enum": [1, 123456789012345678901234567890]}, numbers="any")
     assert constraint.accepts("123456789012345678901234567890")
     assert not constraint.accepts_prefix("0")  # of 0.1e1, which is odd
+
+
+def test_listed_numbers_are_written_as_they_are_or_as_integers() -> None:
+    listed = tokamata.json_schema({"enum": [2.0, 3, 1e20, -0.0, -5.0]})
+    members = ["2", "2.0", "3", "100000000000000000000", "1e+20", "0", "-0.0", "-5", "-5.0"]
+    assert all(listed.accepts(text) for text in members)
+    assert not any(listed.accepts(text) for text in ("3.0", "2.00", "2e0", "-0", "5"))
+    assert tokamata.json_schema({"type": "integer", "const": 2.0}).examples(3) == [b"2"]
