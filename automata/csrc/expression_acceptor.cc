@@ -49,25 +49,32 @@ void ExpressionAcceptor::FillRow(State q, State* row, ByteSet* live) {
   }
 }
 
-// The row of the state that forgets, or where there is none, of the model but for the texts.
+// The row of what forgets, or has models, but for the bytes that the texts begin with.
 void ExpressionAcceptor::FillProvisional(State q, State* row, ByteSet* live) {
-  if (const State like = Forget(q); !pool_->Remembers(Source(like))) {
-    std::copy_n(Row(like), 256, row);
-    *live = Live(like);
-    return;
+  const Expr e = pool_->Forget(Source(q));
+  std::vector<Expr> members{e}, like;
+  if (pool_->Kind(e) == ExprKind::kUnion) members.assign(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+  ByteSet own;
+  for (Expr member : members) {
+    Expr call, rest;
+    RuleText place;
+    if (pool_->Remembers(member) && pool_->SplitCall(member, &call, &rest)) {
+      RuleSource* const source = pool_->Rules(pool_->SourceOfRule(call));
+      if (source->Texts(pool_->Rule(call), &member, &place)) {
+        member = pool_->Concat(member, rest);
+        own.Add('"');
+        source->ForEachText(place, ByteSet::Range(0, 255), [&own](std::string_view text, const RuleText*, Expr) {
+          own.Add(static_cast<uint8_t>(text[0]));
+        });
+      }
+    }
+    like.push_back(member);
   }
-  State model;
-  TextNode place;
-  ByteSet own = ByteSet::Range(0, 255);
-  if (Texts(q, &model, &place)) {
-    std::copy_n(Row(model), 256, row);
-    const ByteSet all = own;
-    own = ByteSet::Of('"');
-    ForEachText(place, all, [&own](std::string_view text, const TextNode*, State) { own.Add(static_cast<uint8_t>(text[0])); });
-  }
+  const State model = StateOf(pool_->Union(std::move(like)));
+  std::copy_n(Row(model), 256, row);
   own.ForEach([&](uint8_t b) {
-    Expr left;
-    pool_->StepByte(Source(q), b, &left);
+    Expr left = kEmpty;
+    pool_->StepByte(e, b, &left);
     row[b] = Forget(StateOf(left));
   });
   for (int b = 0; b < 256; ++b)

@@ -356,9 +356,13 @@ Expr JsonSchemaRules::ForgetPath(const FreshKey& n) {
   return pool_->Union(std::move(parts));
 }
 
+// Where no key that occurred begins like this one, what is left is what any key has left.
 Expr JsonSchemaRules::Forget(uint32_t rule) {
   const FreshKey n = FreshOf(rule);
-  return InTrie(n) ? kEmpty : ForgetPath(n);
+  if (n.seen) return kEmpty;
+  if (n.low == n.high) return ForgetPath(n);
+  const Expr keys = CallKeys({BareReader(n.reader), n.low, n.high, n.depth, kRawKey});
+  return n.spelled ? AfterBytes(keys, sets_.KeyText(n.spelled - 1)) : keys;
 }
 
 // Only where every beginning of a key can be extended to one that did not occur.
