@@ -133,7 +133,8 @@ def test_recursive_schemas(seed: int) -> None:
     """With a special token behind it a constraint is searched state by state: markers have no summaries."""
     rng = random.Random(f"recursive token lengths {seed}")
     schema = rng.choice(RECURSIVE)
-    constraint = tokamata.json_schema(schema, whitespace="compact", limits=tokamata.Limits(seconds=30))
+    limits = tokamata.Limits(seconds=30)
+    constraint = tokamata.json_schema(schema, whitespace="compact", unique_keys=False, limits=limits)
     tokens = random_tokens(rng, constraint)
     vocabulary = tokamata.Vocabulary([*tokens, None], eos_token_ids=[0], special_tokens={"<end>": len(tokens)})
     automaton = tokamata.compile(constraint, vocabulary)
