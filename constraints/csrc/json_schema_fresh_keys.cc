@@ -120,9 +120,8 @@ void VisitSpellings(uint32_t c, std::string_view begun, const ByteSet& first, co
 
 Expr JsonSchemaRules::FreshKeysOf(uint32_t reader) {
   const KeyReader& r = PreparedReader(reader);
-  if (r.contents.empty() && !r.others) return kEmpty;
-  const bool plain = objects_[r.state.plan].plain;
-  return CallFresh({reader, 0, plain ? static_cast<uint32_t>(r.keys.size()) : 0, 0, plain ? r.state.seen : 0, 0, 0});
+  if (!r.others) return kEmpty;
+  return CallFresh({reader, 0, static_cast<uint32_t>(r.keys.size()), 0, r.state.seen, 0, 0});
 }
 
 Expr JsonSchemaRules::CallFresh(const FreshKey& n) {
@@ -154,13 +153,9 @@ void JsonSchemaRules::StepFresh(const FreshKey& n, uint8_t byte, Expr* rest) {
     text += static_cast<char>(byte);
     const Spelling spelling = ReadSpelling(text, &c);
     if (spelling == Spelling::kNone) return;
-    if (!plain) {
-      bool alive = false;
-      const std::vector<Expr> left = LeftAfter(&r, n.path);
-      for (size_t i = 0; i < left.size() && !alive; ++i) alive = AfterBytes(left[i], text) != kEmpty;
-      if (!alive) return;
-    }
+    if (!plain && !AnyAfter(LeftOf(n), text)) return;
     if (spelling == Spelling::kBegun) {
+      if (!plain && n.seen && !AnyAfter(LeftAfter(&r, n.path), text)) return;
       next.spelled = sets_.Key(text) + 1;
       *rest = CallFresh(next);
       return;
@@ -174,14 +169,15 @@ void JsonSchemaRules::StepFresh(const FreshKey& n, uint8_t byte, Expr* rest) {
     ForEachKeyChild(r, {n.reader, n.low, n.high, n.depth, kRawKey}, [&](uint32_t child, const KeyNode& below) {
       if (child == c) next.low = below.low, next.high = below.high, next.depth = below.depth;
     });
-  *rest = CallFresh(next);
+  if (plain || !next.seen || IsAlive(next)) *rest = CallFresh(next);
 }
 
 // What follows the closing quote; kEmpty: the key must not come.
 Expr JsonSchemaRules::AfterFresh(const FreshKey& n) {
   KeyReader& r = PreparedReader(n.reader);
   if (!objects_[r.state.plan].plain) {
-    const std::vector<Expr> left = LeftAfter(&r, n.path);
+    if (seen_.HasEmpty(n.seen)) return kEmpty;
+    const std::vector<Expr> left = LeftOf(n);
     for (uint32_t i = 0; i < left.size(); ++i)
       if (pool_->Nullable(left[i])) return AfterOther(r, n.path, i);
     return kEmpty;
@@ -226,25 +222,54 @@ Expr JsonSchemaRules::OthersBut(const ObjectPlan& p, uint32_t index, SeenKeys::S
 }
 
 void JsonSchemaRules::FillMembers(uint32_t reader) {
-  KeyReader& r = readers_[reader];
   std::vector<Member> members;
-  Members(r.state, &members);
-  const ObjectPlan& p = objects_[r.state.plan];
-  std::vector<Expr> contents(p.others.size(), kEmpty);
-  bool any = false;
-  for (const Member& m : members) {
-    if (m.named) continue;
-    if (contents[m.index] == kEmpty) contents[m.index] = OthersBut(p, m.index, r.state.seen);
-    any = true;
-  }
-  if (any) r.contents = std::move(contents);
+  Members(readers_[reader].state, &members);
+  KeyReader& r = readers_[reader];
+  r.kinds.assign(objects_[r.state.plan].others.size(), 0);
+  for (const Member& m : members)
+    if (!m.named) r.kinds[m.index] = r.others = true;
   r.members = std::move(members);
+}
+
+bool JsonSchemaRules::AnyAfter(const std::vector<Expr>& left, std::string_view bytes) {
+  return std::any_of(left.begin(), left.end(), [&](Expr e) { return AfterBytes(e, bytes) != kEmpty; });
+}
+
+// What is left of the others of each kind, those that occurred as well: enough where none of these begins like this.
+std::vector<Expr> JsonSchemaRules::LeftOf(const FreshKey& n) {
+  std::vector<Expr> left = LeftAfter(&PreparedReader(BareReader(n.reader)), n.path);
+  const KeyReader& r = PreparedReader(n.reader);
+  for (size_t i = 0; i < left.size(); ++i)
+    if (!r.kinds[i]) left[i] = kEmpty;
+  return left;
+}
+
+// Whether some key that did not occur begins like this; mostly one that goes on with another character.
+bool JsonSchemaRules::IsAlive(const FreshKey& n) {
+  const std::vector<Expr> left = LeftOf(n);
+  ByteSet next;
+  std::vector<Expressions::Term> steps;
+  for (Expr e : left) {
+    if (pool_->Nullable(e) && !seen_.HasEmpty(n.seen)) return true;
+    pool_->Step(e, &steps);
+    for (const Expressions::Term& t : steps) next = next | t.bytes;
+  }
+  next = next & (ByteSet::Range(0x20, 0x7F) - ByteSet::Of('\\'));
+  for (uint32_t c : seen_.First(n.seen))
+    if (c < 0x80) next.Remove(static_cast<uint8_t>(c));
+  return next.Any() || AnyAfter(LeftAfter(&PreparedReader(n.reader), n.path), "");
 }
 
 const std::vector<Expr>& JsonSchemaRules::LeftAfter(KeyReader* r, SeenKeys::Path path) {
   std::vector<SeenKeys::Path> longer;
   for (; path && !r->left.count(path); path = seen_.Shorter(path)) longer.push_back(path);
-  if (!path) r->left.emplace(0, r->contents);
+  if (!path && !r->left.count(0)) {
+    const ObjectPlan& p = objects_[r->state.plan];
+    std::vector<Expr> contents(p.others.size(), kEmpty);
+    for (uint32_t i = 0; i < contents.size(); ++i)
+      if (r->kinds[i]) contents[i] = OthersBut(p, i, r->state.seen);
+    r->left.emplace(0, std::move(contents));
+  }
   std::vector<Expr> left = r->left.at(path);
   for (size_t i = longer.size(); i-- > 0;) {
     const std::string spelled = cases_.strings().Spell(seen_.Last(longer[i]));
@@ -341,7 +366,7 @@ Expr JsonSchemaRules::ForgetPath(const FreshKey& n) {
     const Expr rest = PreparedReader(BareReader(n.reader)).rest;
     return n.spelled ? AfterBytes(rest, sets_.KeyText(n.spelled - 1)) : rest;
   }
-  const std::vector<Expr> left = LeftAfter(&r, n.path);
+  const std::vector<Expr> left = LeftOf(n);
   const std::vector<Member> members = r.members;
   std::vector<Expr> parts;
   for (uint32_t i = 0; i < left.size(); ++i) {
@@ -398,7 +423,7 @@ Expr JsonSchemaRules::Outline(uint32_t rule, uint32_t* slack) {
     return ForgetPath(n);
   }
   *slack = 4;
-  const Expr keys = InTrie(n) && n.low < n.high ? CallKeys({n.reader, n.low, n.high, n.depth, kRawKey}) : r.rest;
+  const Expr keys = n.low < n.high ? CallKeys({n.reader, n.low, n.high, n.depth, kRawKey}) : r.rest;
   return n.spelled ? AfterBytes(keys, sets_.KeyText(n.spelled - 1)) : keys;
 }
 
@@ -410,6 +435,7 @@ void JsonSchemaRules::ForEachFreshText(const RuleText& place, const ByteSet& fir
   const SeenKeys::Set seen = w[4];
   const std::string begun = w[5] ? sets_.KeyText(w[5] - 1) : std::string();
   const KeyReader& r = readers_[n.reader];
+  if (!objects_[r.state.plan].plain) return ForEachUsedText({w[0], 0, 0, 0, seen, w[1], w[5]}, first, visit);
   const bool ends = KeyEnds(r, n);
   if (begun.empty() && first.Has('"') && (ends || seen_.HasEmpty(seen)))
     visit("\"", nullptr, ends ? AfterKey(PreparedReader(BareReader(n.reader)), n.low) : kEmpty);
@@ -423,6 +449,26 @@ void JsonSchemaRules::ForEachFreshText(const RuleText& place, const ByteSet& fir
     });
   for (uint32_t c : others)
     VisitSpellings(c, begun, first, visit, {{n.reader, 0, 0, kFreshPlace, seen_.After(seen, c), 0}});
+}
+
+// The same of patterns and names, where the keys of the schema are told apart already. A beginning of nothing but keys
+// that occurred is none.
+void JsonSchemaRules::ForEachUsedText(const FreshKey& n, const ByteSet& first, const TextVisitor& visit) {
+  const std::string begun = n.spelled ? sets_.KeyText(n.spelled - 1) : std::string();
+  if (begun.empty() && first.Has('"') && seen_.HasEmpty(n.seen)) visit("\"", nullptr, kEmpty);
+  for (uint32_t c : seen_.First(n.seen)) {
+    const FreshKey below{n.reader, 0, 0, 0, seen_.After(n.seen, c), seen_.Longer(n.path, c), 0};
+    const bool alive = IsAlive(below);
+    const TextVisitor all = [&](std::string_view text, const RuleText* child, Expr) {
+      if (options_.canonical_strings && begun + std::string(text) != cases_.strings().Spell(c)) return;
+      if (alive) return visit(text, child, kEmpty);
+      const std::vector<Expr> left = LeftAfter(&PreparedReader(n.reader), n.path);
+      size_t length = 1;
+      while (length < text.size() && AnyAfter(left, begun + std::string(text.substr(0, length)))) ++length;
+      visit(text.substr(0, length), nullptr, kEmpty);
+    };
+    VisitSpellings(c, begun, first, all, {{n.reader, below.path, 0, kFreshPlace, below.seen, 0}});
+  }
 }
 
 // The spellings of the one key that the place before did not know.

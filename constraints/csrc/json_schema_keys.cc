@@ -302,8 +302,9 @@ bool JsonSchemaRules::Texts(uint32_t rule, Expr* model, RuleText* place) {
   const Rule& rule_of = rules_[rule];
   if (rule_of.kind == Rule::kFreshKeys) {
     const FreshKey n = FreshOf(rule);
-    if (!InTrie(n) || !objects_[readers_[n.reader].state.plan].plain) return false;
-    *place = {{n.reader, n.low, n.high, n.depth | kFreshPlace, n.seen, n.spelled}};
+    const bool plain = objects_[PreparedReader(n.reader).state.plan].plain;
+    if (!n.seen && n.low == n.high) return false;
+    *place = {{n.reader, plain ? n.low : n.path, n.high, n.depth | kFreshPlace, n.seen, n.spelled}};
     *model = ForgetPath(n);
     return true;
   }

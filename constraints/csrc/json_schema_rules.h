@@ -117,8 +117,9 @@ class JsonSchemaRules final : public RuleSource {
     Expr rest = kEmpty;           // with others: any more characters, and all that follows
     // ---- where other keys must not occur twice
     std::vector<Member> members;  // of others; where patterns or names matter, all
-    std::vector<Expr> contents;   // there: of the others that did not occur yet, by plan.others
-    std::unordered_map<SeenKeys::Path, std::vector<Expr>> left;  // what is left of these after a path
+    std::vector<uint8_t> kinds;   // there: whether others may come, by plan.others
+    // There: what is left after a path of the others that did not occur yet, by plan.others.
+    std::unordered_map<SeenKeys::Path, std::vector<Expr>> left;
   };
   // At a node: after nothing, a backslash, \u; and from the closing quote of the key `low` on, or of another key.
   enum KeyStage : uint32_t { kRawKey, kEscapedKey, kNumberedKey, kKeyEnd, kOtherEnd };
@@ -259,8 +260,11 @@ class JsonSchemaRules final : public RuleSource {
   const std::vector<Expr>& LeftAfter(KeyReader* reader, SeenKeys::Path path);
   Expr ForgetPath(const FreshKey& n);
   Expr AfterBytes(Expr e, std::string_view bytes);
-  bool InTrie(const FreshKey& n) const { return n.low < n.high || n.seen; }
+  bool AnyAfter(const std::vector<Expr>& left, std::string_view bytes);
+  std::vector<Expr> LeftOf(const FreshKey& n);
+  bool IsAlive(const FreshKey& n);
   void ForEachFreshText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
+  void ForEachUsedText(const FreshKey& n, const ByteSet& first, const TextVisitor& visit);
   void ForEachSinceText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
   Expr OthersBut(const ObjectPlan& plan, uint32_t index, SeenKeys::Set seen);
   uint32_t CountTexts(Expr contents, std::string* shortest);

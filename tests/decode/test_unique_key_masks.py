@@ -14,16 +14,19 @@ import tokamata
 TOKENS = [bytes([b]) for b in range(256)] + [
     text.encode()
     for text in (
-        "aa", "ab", "ba", "id", "i", 'a"', '":', '": ', '","', '{"', '"a":', '"b":1', ',"a":2', ',"b":', '","":1', ',"x":0}',
-        "\\u00", "\\u006", "\\u0061", "61", '\\n', "é", "日", "日本", "\\ud83d", "\\ude00", "😀", '":1,"', '1,"a', "}}", '"}',
-        ',"é":1', ', "a": 1', '{"a":1,"a":1}', '{"a":1,"b":1}', "a\":{\"a",
+        "aa", "ab", "ba", "id", "i", 'a"', '":', '": ', '","', '{"', '"a":', '"b":1', ',"a":2', ',"b":', '","":1',
+        ',"x":0}', "\\u00", "\\u006", "\\u0061", "61", '\\n', "é", "日", "日本", "\\ud83d", "\\ude00", "😀", '":1,"',
+        '1,"a', "}}", '"}', ',"é":1', ', "a": 1', '{"a":1,"a":1}', '{"a":1,"b":1}', 'a":{"a',
     )
 ]  # fmt: skip
 SCHEMAS: list[tuple[Any, dict[str, Any]]] = [
     ({"type": "object"}, {}),
     ({"type": "object", "additionalProperties": {"type": "integer"}}, {"whitespace": "compact"}),
     ({"type": "object", "properties": {"a": {"type": "integer"}, "ab": True}, "required": ["a"]}, {}),
-    ({"type": "object", "properties": {"id": {"type": "integer"}, "日本": True}, "minProperties": 2}, {"key_order": "any"}),
+    (
+        {"type": "object", "properties": {"id": {"type": "integer"}, "日本": True}, "minProperties": 2},
+        {"key_order": "any"},
+    ),
     ({"type": "object", "patternProperties": {"^a": {"type": "integer"}, "b$": {"enum": [0, 1]}}}, {}),
     ({"type": "object", "propertyNames": {"enum": ["a", "b", "日"]}, "additionalProperties": {"type": "integer"}}, {}),
     ({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "minProperties": 3}, {}),
@@ -32,8 +35,12 @@ SCHEMAS: list[tuple[Any, dict[str, Any]]] = [
     ({"type": "array", "items": {"type": "object", "additionalProperties": {"type": "object"}}}, {}),
     ({"type": "object", "maxProperties": 2, "additionalProperties": {"enum": [0]}}, {}),
     ({"type": "object", "not": {"required": ["a"]}, "minProperties": 1}, {}),
+    ({"type": "object", "patternProperties": {"^[éèab]$": {"enum": [0, 1]}}, "additionalProperties": False}, {}),
+    ({"type": "object", "propertyNames": {"pattern": "^(é|è|😀|a|ab|aa)$"}}, {"strings": "canonical"}),
+    ({"type": "object", "properties": {"a": True}, "propertyNames": {"pattern": "^[^b]*$"}}, {"key_order": "any"}),
+    ({"oneOf": [{"type": "object", "required": [k], "properties": {k: {"const": 0}}} for k in ("a", "b", "aa")]}, {}),
 ]
-KEYS = ["a", "b", "aa", "ab", "", "id", "é", "日", "日本", "😀", "\n", "x", "bb", "ba"]
+KEYS = ["a", "b", "aa", "ab", "", "id", "é", "è", "é", "è", "日", "日本", "😀", "\n", "x", "bb", "ba"]
 
 
 def object_text(rng: random.Random, depth: int = 0) -> str:

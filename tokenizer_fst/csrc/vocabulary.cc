@@ -193,8 +193,16 @@ void Vocabulary::IndexTokens() const {
   for (uint32_t id = 0; id < Size(); ++id) {
     const std::string_view token = Token(id);
     ++counts[max_token_bytes_ - token.size() + 1];
-    const size_t comma = token.find(','), quote = comma < token.size() ? token.find('"', comma) : token.npos;
-    if (quote < token.size() && token.find('"', quote + 1) < token.size()) keyed_.push_back(id);
+    const auto contains = [&token](std::string_view order) {
+      size_t at = 0;
+      for (const char c : order) {
+        at = token.find(c, at);
+        if (at == token.npos) return false;
+        ++at;
+      }
+      return true;
+    };
+    if (contains(",\"\"") || contains("\":,\"")) keyed_.push_back(id);
     for (size_t i = 0; i < token.size(); ++i) {
       const auto byte = [&](size_t k) { return i + k < token.size() ? static_cast<uint8_t>(token[i + k]) : 0u; };
       const uint32_t lead = byte(0);
