@@ -68,7 +68,7 @@ KEYS_WIDENED = ReportEntry("", "keys", "widened", "keys that no schema names may
 
 
 class _BetweenTexts:
-    """The report of what ``&``, ``-`` and ``~`` combine text by text: there objects do not remember their other keys."""
+    """The report of what ``&``, ``-`` and ``~`` combine text by text, where objects do not remember other keys."""
 
     __slots__ = ("_reports",)
 
@@ -197,7 +197,8 @@ class Constraint:
         """Texts of both."""
         if (operands := self._operands(other)) is None:
             return NotImplemented
-        both = self._combined(Language.intersect(operands), f"({self.source} & {_source(other)})", other)._between_texts()
+        source = f"({self.source} & {_source(other)})"
+        both = self._combined(Language.intersect(operands), source, other)._between_texts()
         special = other.special_tokens if isinstance(other, Constraint) else frozenset()
         raw = other._has_raw_bytes if isinstance(other, Constraint) else _has_special(other)
         if not self._has_raw_bytes:  # what reads raw bytes reads markers, too

@@ -51,9 +51,9 @@ def json_schema(
     not name may, which makes the language of a schema without recursion regular (count, to_fst, device tables).
     ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them.
     ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes
-    them, 2.0 also as 2) or "any" spelling of the value. ``formats``: whether ``format`` restricts strings. ``lenient``: widen what
-    cannot be enforced exactly instead of refusing it. ``registry``: schemas by URI for references outside the schema;
-    the drafts' own metaschemas are known, and nothing is ever fetched.
+    them, 2.0 also as 2) or "any" spelling of the value. ``formats``: whether ``format`` restricts strings.
+    ``lenient``: widen what cannot be enforced exactly instead of refusing it. ``registry``: schemas by URI for
+    references outside the schema; the drafts' own metaschemas are known, and nothing is ever fetched.
 
     Keywords are compiled when a text or a model reaches them: building costs the reading of the schema. ``report``
     lists every keyword by JSON Pointer as enforced, annotation or ignored.

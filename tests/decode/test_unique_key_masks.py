@@ -133,7 +133,7 @@ def test_examples_repeat_no_key_and_suffice() -> None:
 def test_long_texts_and_many_keys() -> None:
     constraint = tokamata.json_schema({"type": "object", "additionalProperties": {"type": "integer"}})
     keys = [f"key {i * 7919 % 2000:05}" for i in range(2000)]
-    text = json.dumps({key: 1 for key in keys})
+    text = json.dumps(dict.fromkeys(keys, 1))
     assert constraint.accepts(text)
     assert not constraint.accepts(text[:-1] + ', "key 00017": 1}')
     assert constraint.accepts('{"' + "k" * 20_000 + '": 1}')
