@@ -264,8 +264,13 @@ void MaskBuilder::BuildModel(State model, uint32_t* row, int depth) {
   }
   const uint8_t to_run = to_run_;
   to_run_ = 0;
-  BuildAny(Canonical(model), row, depth + 1);
-  RunExceptions(model, row);  // a model has rows, who is like it may have none
+  const uint32_t* base = nullptr;
+  if (top && finished_ && !acceptor_->Remembers() && finished_(Canonical(model), row, &base)) {
+    base_ = base;
+  } else {
+    BuildAny(Canonical(model), row, depth + 1);
+    RunExceptions(model, row);  // a model has rows, who is like it may have none
+  }
   if (top) {
     Model& m = models_[next_model_++ % models_.size()];
     m.state = model;

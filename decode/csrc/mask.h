@@ -127,6 +127,7 @@ class MaskBuilder {
   void FindOuter(double inner_cost, ClassChoice* choice) const;
   bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between);
   State SharedState(State q, bool counted);
+  bool FewDiffer(State a, State b);
   bool AgreeBeyondAscii(State a, State b);
   void BuildAny(State q, uint32_t* row, int depth);
   bool BuildLexed(State q, uint32_t* row);

@@ -351,9 +351,9 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   return true;
 }
 
-// A looping state (with `counted`, one that says so itself) to which most ASCII characters lead q; kDead when there is
-// none. Where they lead elsewhere, q's tokens are compared with the model's along the trie, so a model never costs much
-// more than it saves.
+// A looping state (with `counted`, one that says so itself, or that is known to loop and much like q) to which most ASCII
+// characters lead q; kDead when there is none. Where they lead elsewhere, q's tokens are compared with the model's along
+// the trie, so a model never costs much more than it saves.
 MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
   constexpr uint32_t kManyBytes = 40;
   if ((acceptor_->Live(q) & ByteSet::Range(0, 127)).Count() < static_cast<int>(kManyBytes)) return DelayedAcceptor::kDead;
@@ -372,8 +372,18 @@ MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
   if (best->second < kManyBytes || best->first == q) return DelayedAcceptor::kDead;
   const State model = Canonical(best->first);
   Loop loop;
-  const bool loops = counted ? FindCounted(model, &loop) : LoopOf(model).kind != Loop::kNone;
+  const bool known = Looked(model) && FewDiffer(q, model);
+  const bool loops = counted && !known ? FindCounted(model, &loop) : LoopOf(model).kind != Loop::kNone;
   return loops ? best->first : State{DelayedAcceptor::kDead};
+}
+
+// Then comparing the two along the trie costs less than to look for a loop of the one.
+bool MaskBuilder::FewDiffer(State a, State b) {
+  constexpr int kFewBytes = 8;
+  const State *x = acceptor_->Row(a), *y = acceptor_->Row(b);
+  int different = 0;
+  for (int i = 0; i < 0x80 && different <= kFewBytes; ++i) different += x[i] != y[i];
+  return different <= kFewBytes;
 }
 
 // Otherwise comparing the two along the trie takes as long as walking it.

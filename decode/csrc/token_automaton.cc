@@ -60,7 +60,7 @@ TokenAutomaton::TokenAutomaton(std::shared_ptr<DelayedAcceptor> acceptor, std::s
     const Mask* mask = Finished(q);
     if (!mask) return false;
     Write(*mask, row);
-    *base = mask->count == kPatchedMask ? mask->base : nullptr;
+    *base = mask->count == kPatchedMask ? mask->base : mask->count == kDenseMask ? mask->data : nullptr;
     return true;
   });
 }
