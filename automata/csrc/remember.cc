@@ -42,84 +42,73 @@ Expr Expressions::Forget(Expr e) {
   return Concat(like == kEmpty ? call : like, Bare(rest));
 }
 
-// Goes down the spine of a concatenation to what is known; recursion follows the nesting of unions.
-Expr Expressions::Bare(Expr e) {
+namespace {
+
+// The image of e: down the spine of a concatenation to what is known or has no calls, then up again. Without recursion,
+// since spines grow with the nesting of what was read. of_end is the image of what is no concatenation, of_head that of
+// the first part of one.
+template <class OfEnd, class OfHead>
+Expr AlongSpine(Expressions* all, Expr e, std::unordered_map<Expr, Expr>* known, OfEnd of_end, OfHead of_head) {
   std::vector<Expr> spine;
-  Expr bare = kEmpty;
-  for (;; e = nodes_[e].b) {
-    if (!nodes_[e].push_down) {
-      bare = e;
+  Expr image = e;
+  for (;; e = all->Tail(e)) {
+    image = e;
+    if (!all->IsPushDown(e)) break;
+    const auto found = known->find(e);
+    if (found != known->end()) {
+      image = found->second;
       break;
     }
-    const auto known = bare_.find(e);
-    if (known != bare_.end()) {
-      bare = known->second;
-      break;
-    }
-    if (nodes_[e].kind != ExprKind::kConcat) {
-      bare = e;
-      if (nodes_[e].kind == ExprKind::kCall) {
-        if (const Expr less = Rules(SourceOfRule(e))->Bare(Rule(e)); less != kEmpty) bare = less;
-      } else if (nodes_[e].kind == ExprKind::kUnion && !nodes_[e].extended) {
-        std::vector<Expr> parts(Members(e), Members(e) + NumMembers(e));
-        for (Expr& part : parts) part = Bare(part);
-        bare = Union(std::move(parts));
-      }
-      bare_.emplace(e, bare);
+    if (all->Kind(e) != ExprKind::kConcat) {
+      image = of_end(e);
+      known->emplace(e, image);
       break;
     }
     spine.push_back(e);
   }
   while (!spine.empty()) {
-    const Expr at = spine.back(), head = nodes_[at].a;
+    const Expr at = spine.back(), head = of_head(all->Head(at));
     spine.pop_back();
-    const Expr less = nodes_[head].kind == ExprKind::kConcat ? head : Bare(head);
-    bare = bare == nodes_[at].b && less == head ? at : Concat(less, bare);
-    bare_.emplace(at, bare);
+    image = image == all->Tail(at) && head == all->Head(at) ? at : all->Concat(head, image);
+    known->emplace(at, image);
   }
-  return bare;
+  return image;
 }
 
-// Like Bare; repetitions may be of calls.
+}  // namespace
+
+// Recursion follows the nesting of unions.
+Expr Expressions::Bare(Expr e) {
+  const auto of_end = [this](Expr end) {
+    if (nodes_[end].kind == ExprKind::kCall) {
+      const Expr less = Rules(SourceOfRule(end))->Bare(Rule(end));
+      return less == kEmpty ? end : less;
+    }
+    if (nodes_[end].kind != ExprKind::kUnion || nodes_[end].extended) return end;
+    std::vector<Expr> parts(Members(end), Members(end) + NumMembers(end));
+    for (Expr& part : parts) part = Bare(part);
+    return Union(std::move(parts));
+  };
+  const auto of_head = [this](Expr head) { return nodes_[head].kind == ExprKind::kConcat ? head : Bare(head); };
+  return AlongSpine(this, e, &bare_, of_end, of_head);
+}
+
+// Recursion follows the nesting of unions and repetitions, which may be of calls here.
 Expr Expressions::Approximate(Expr e, Side side) {
-  std::unordered_map<Expr, Expr>& known = approximations_[static_cast<int>(side)];
-  std::vector<Expr> spine;
-  Expr near = kEmpty;
-  for (;; e = nodes_[e].b) {
-    if (!nodes_[e].push_down) {
-      near = e;
-      break;
+  const auto of_end = [this, side](Expr end) {
+    const Node n = nodes_[end];
+    if (n.kind == ExprKind::kCall) {
+      RuleSource* const rules = Rules(SourceOfRule(end));
+      return rules->MayRemember() ? rules->Approximate(Rule(end), side) : end;
     }
-    const auto found = known.find(e);
-    if (found != known.end()) {
-      near = found->second;
-      break;
-    }
-    if (nodes_[e].kind != ExprKind::kConcat) {
-      near = e;
-      if (nodes_[e].kind == ExprKind::kCall) {
-        RuleSource* const rules = Rules(SourceOfRule(e));
-        if (rules->MayRemember()) near = rules->Approximate(Rule(e), side);
-      } else if (nodes_[e].kind == ExprKind::kRepeat) {
-        const Node n = nodes_[e];
-        near = Repeat(Approximate(n.a, side), n.b, n.c);
-      } else if (nodes_[e].kind == ExprKind::kUnion && !nodes_[e].extended) {
-        std::vector<Expr> parts(Members(e), Members(e) + NumMembers(e));
-        for (Expr& part : parts) part = Approximate(part, side);
-        near = Union(std::move(parts));
-      }
-      known.emplace(e, near);
-      break;
-    }
-    spine.push_back(e);
-  }
-  while (!spine.empty()) {
-    const Expr at = spine.back(), head = Approximate(nodes_[at].a, side);
-    spine.pop_back();
-    near = near == nodes_[at].b && head == nodes_[at].a ? at : Concat(head, near);
-    known.emplace(at, near);
-  }
-  return near;
+    if (n.kind == ExprKind::kRepeat) return Repeat(Approximate(n.a, side), n.b, n.c);
+    if (n.kind != ExprKind::kUnion || n.extended) return end;
+    std::vector<Expr> parts(Members(end), Members(end) + NumMembers(end));
+    for (Expr& part : parts) part = Approximate(part, side);
+    return Union(std::move(parts));
+  };
+  const auto of_head = [this, side](Expr head) { return Approximate(head, side); };
+  return AlongSpine(this, e, &approximations_[static_cast<int>(side)], of_end, of_head);
 }
 
 // Members of a union that are no calls take a step of their own.
