@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Protocol
 
 from .._core import CaptureParts, Language
@@ -31,6 +31,8 @@ class Limits:
     ``search_seconds``: processor time of one question about texts or whole languages (accepts, equivalent, count, ...).
     ``count_bytes``: memory for the big numbers of count and sample. ``cache_bytes``: memory of a token automaton for
     finished masks; past it masks are built anew each time, and nothing is raised.
+    ``schema_cases``: alternatives (``anyOf``, ``oneOf``, ``not``, ``if``, values of ``enum``) into which one value of a
+    JSON Schema falls. ``pattern_contexts``: states of what the assertions of a pattern given to ``regex`` saw or ask.
     """
 
     expression_nodes: int = 4_000_000
@@ -42,9 +44,15 @@ class Limits:
     search_seconds: float = 60.0
     count_bytes: int = 256 << 20
     cache_bytes: int = 64 << 20
+    schema_cases: int = 2000
+    pattern_contexts: int = 200
 
     def _native(self) -> NativeLimits:
-        return NativeLimits(*(getattr(self, name) for name in self.__dataclass_fields__))
+        return NativeLimits(*(getattr(self, name) for name in _ENGINE))
+
+
+# Those that the engine keeps; the others are options of what reads a source.
+_ENGINE = tuple(field.name for field in fields(Limits) if field.name not in ("schema_cases", "pattern_contexts"))
 
 
 @dataclass(frozen=True)

@@ -134,8 +134,8 @@ class DiagnosisReport:
         diagnosis = self.diagnosis()
         if diagnosis.deterministic is None:
             raise LimitError(
-                f"grammar: limit reached: expansions={MOST_EXPANSIONS} of LR(0) items before deciding whether the "
-                "grammar is deterministic; leave strict out"
+                f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items was reached before it was decided "
+                "whether the grammar is deterministic: leave strict out"
             )
         wrong = [e for e in diagnosis.report_entries() if e.detail.startswith(("not deterministic", "ambiguous"))]
         if wrong:

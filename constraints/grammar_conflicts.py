@@ -102,7 +102,7 @@ class _Analysis:
                 found = super().expand_rule(source_rule, rules_by_origin)
                 self.spent += len(found)
                 if self.spent > MOST_EXPANSIONS:
-                    raise LimitError(f"grammar: limit reached: expansions={MOST_EXPANSIONS} of LR(0) items")
+                    raise LimitError(f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items was reached")
                 return found
 
         def symbol(s: int) -> Symbol:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from .._core import Language
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import Constraint
-from .grammar_source import GrammarSource, GrammarSyntax, Lexing, Place, Production, Rule, Terminal
+from .grammar_source import GrammarSource, GrammarSyntax, Lexing, Place, Production, Rule, Terminal, nesting_limit
 from .literal import literal
 
 PartKind = Literal["terminal", "rule", "sequence", "choice", "repeat", "except"]
@@ -105,7 +105,7 @@ class Reader(ABC):
         if high is not None and high < low:
             raise ConstraintError(f"grammar: {part.place}: expected n <= m in {{n,m}}, got {{{low},{high}}}")
         if max(low, high or 0) > MOST_REPEATS:
-            raise LimitError(f"grammar: {part.place}: limit reached: repeats={MOST_REPEATS}; nest repetitions")
+            raise LimitError(f"grammar: {part.place}: the limit repeats={MOST_REPEATS} was reached: nest repetitions")
         return Part("repeat", text, part.place, (part,), low=low, high=high)
 
     def ranges(self, found: list[tuple[int, bool]], token: str, place: Place) -> list[tuple[int, int]]:
@@ -148,7 +148,7 @@ class Reader(ABC):
                 raise ConstraintError("grammar: expected a rule, name ::= ..., got none")
             return to_source(definitions, syntax, start or definitions[0].name, lexer)
         except RecursionError:
-            raise LimitError("grammar: limit reached: nesting of groups; use rules instead of groups") from None
+            raise nesting_limit() from None
 
     def check_names(self, definitions: list[Definition]) -> None:
         """Raise ConstraintError for passed constraints that are not used, or defined by the grammar too."""
@@ -361,8 +361,8 @@ class _Builder:
             spent[0] += 1
             if spent[0] > MOST_INLINED:
                 raise LimitError(
-                    f"grammar: {part.place}: limit reached: inlined={MOST_INLINED} parts of rules in one exception; "
-                    "use smaller rules"
+                    f"grammar: {part.place}: the limit inlined={MOST_INLINED} was reached (parts of rules in one "
+                    "exception): use smaller rules"
                 )
         if part.kind == "terminal":
             assert part.constraint is not None

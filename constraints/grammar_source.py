@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ..automata.errors import LimitError
 from .constraint import KEYS_ENFORCED, KEYS_WIDENED, SPECIAL, Constraint, ReportEntry
 
 GrammarSyntax = Literal["lark", "gbnf", "ebnf"]
 Lexing = Literal["basic", "contextual", "none"]
+
+
+def nesting_limit() -> LimitError:
+    """The error of a text whose groups are nested deeper than Python's stack."""
+    return LimitError(
+        f"grammar: the limit nesting={sys.getrecursionlimit()} (of Python's calls) was reached: groups are nested too "
+        "deeply; use rules instead of groups, or raise it: sys.setrecursionlimit(n)"
+    )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Literal
 from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder
 from ..automata.errors import ConstraintError
 from .checks import checked_count
-from .constraint import Constraint, Limits
+from .constraint import DEFAULT_LIMITS, Constraint, Limits
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
 from .json_schema_source import reader, registry_texts, schema_text
@@ -21,6 +21,7 @@ _WHITESPACE = {
     "pretty": JsonWhitespace.PRETTY,
     "any": JsonWhitespace.ANY,
 }
+_MOST_DEPTH = 100_000  # of json_value; about a second
 _OPTIONS = JsonSchemaOptions()  # where nothing else is asked for; never changed
 _KEY_ORDER = {"schema": KeyOrder.SCHEMA, "any": KeyOrder.ANY, "sorted": KeyOrder.SORTED}
 
@@ -64,10 +65,11 @@ def json_schema(
     pydantic.
     """
     defaults = whitespace == "flexible" and key_order == "schema" and strings == "any" and numbers == "canonical"
-    if defaults and formats is True and unique_keys is True and not lenient:
+    if defaults and formats is True and unique_keys is True and not lenient and limits is None:
         options = _OPTIONS
     else:
         options = _options(whitespace, key_order, strings, numbers, formats, unique_keys, lenient)
+        options.max_cases = (limits or DEFAULT_LIMITS).schema_cases
     text = schema_text(schema)
     documents = registry_texts(registry, text)
     shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
@@ -103,13 +105,15 @@ def _options(
 def json_value(max_depth: int | None = None) -> Constraint:
     """All JSON texts, with the white space that :func:`json_schema` allows by default.
 
-    ``max_depth``: how deep arrays and objects may nest (0: none at all), which makes the language regular, so that keys
+    ``max_depth``: how deep arrays and objects may nest (0: none at all; at most 100,000), which makes the language regular, so that keys
     may occur twice in an object; None: any depth, and no key twice.
     """
     if max_depth is None:
         return json_schema(True)
-    if (max_depth := checked_count("json_value", "max_depth", max_depth)) < 0:
-        raise ValueError(f"json_value: expected max_depth >= 0 or None, got {max_depth}")
+    if not 0 <= (max_depth := checked_count("json_value", "max_depth", max_depth)) <= _MOST_DEPTH:
+        raise ValueError(
+            f"json_value: expected 0 <= max_depth <= {_MOST_DEPTH}, or None for any depth, got {max_depth}"
+        )
     definitions: dict[str, object] = {"0": {"type": ["null", "boolean", "number", "string"]}}
     for depth in range(1, max_depth + 1):
         inner = {"$ref": f"#/$defs/{depth - 1}"}

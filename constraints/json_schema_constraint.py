@@ -128,13 +128,12 @@ _NAMES = (
     "formats",
     "unique_keys",
     "lenient",
-    "max_cases",
-    "max_nesting",
     "notation",
     "sequences",
     "max_depth",
     "max_key",
 )
+_LIMITS = ("max_cases", "max_nesting")
 
 
 def _urn(text: bytes) -> str:
@@ -149,7 +148,7 @@ def _settings(options: JsonSchemaOptions) -> tuple[object, ...]:
 
 def _copied(options: JsonSchemaOptions) -> JsonSchemaOptions:
     copy = JsonSchemaOptions()
-    for name in _NAMES:
+    for name in _NAMES + _LIMITS:
         setattr(copy, name, getattr(options, name))
     return copy
 

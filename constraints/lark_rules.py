@@ -203,8 +203,9 @@ class LarkRules:
             self._templates += 1
             if self._templates > MOST_TEMPLATES or len(name) > 10_000:
                 raise LimitError(
-                    f"grammar: {self.place(head)}: limit reached: templates={MOST_TEMPLATES} uses of templates with "
-                    f"different arguments, at {head}; a template that calls itself must not make its arguments longer"
+                    f"grammar: {self.place(head)}: the limit templates={MOST_TEMPLATES} was reached (uses of templates "
+                    f"with different arguments), at {head}: a template that calls itself must not make its arguments "
+                    "longer"
                 )
             self._work.append((self._rule(name, head), tree, dict(zip(map(str, parameters), arguments, strict=True))))
         return self._rule_numbers[name]
@@ -237,8 +238,8 @@ class LarkRules:
         assert high is not None
         if high > MOST_REPEATS:
             raise LimitError(
-                f"grammar: {self.place(self.origins[self._current])}: limit reached: repeats={MOST_REPEATS}; "
-                "nest repetitions"
+                f"grammar: {self.place(self.origins[self._current])}: the limit repeats={MOST_REPEATS} was "
+                "reached: nest repetitions"
             )
         if high < MOST_COPIES and sum(min(len(forms) ** n, 10**6) for n in range(low, high + 1)) <= MOST_ALTERNATIVES:
             found: list[Form] = []

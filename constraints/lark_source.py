@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, SPECIAL, Constraint, ReportEntry
-from .grammar_source import GrammarSource, Indent, Lexing, Place, Production, Rule, Terminal, stated_lexer
+from .grammar_source import (
+    GrammarSource,
+    Indent,
+    Lexing,
+    Place,
+    Production,
+    Rule,
+    Terminal,
+    nesting_limit,
+    stated_lexer,
+)
 from .json_schema import json_schema
 from .lark_rules import LarkRules, bounds, literal_pattern
 from .lark_text import AlgebraHole, JsonHole, LarkText, NamedHole, SpecialHole
@@ -59,7 +69,7 @@ def read_lark(
         lexing = lexer or stated_lexer(text)
         return _Reader(text, start or "start", lexing, dict(constraints or {}), seconds).read()
     except RecursionError:
-        raise LimitError("grammar: limit reached: nesting of the grammar's text; use rules instead of groups") from None
+        raise nesting_limit() from None
 
 
 class _Reader:

@@ -10,7 +10,7 @@ from .._core import regex as _native_regex
 from .._core import regex_named as _native_named
 from .._core import regex_with_groups as _native_with_groups
 from ..automata.errors import UnsupportedError
-from .constraint import Constraint, Limits, parts_of
+from .constraint import DEFAULT_LIMITS, Constraint, Limits, parts_of
 
 Syntax = Literal["python", "ecma"]
 
@@ -81,14 +81,16 @@ def regex(
 
 
 def _compiled(pattern: str, syntax: Syntax, flags: str, max_depth: int, limits: Limits | None) -> Constraint:
-    own = limits._native() if limits else None
+    contexts, own = (limits or DEFAULT_LIMITS).pattern_contexts, limits._native() if limits else None
     data = pattern.encode("utf-8", "surrogatepass")
     if syntax == "python" and "(?P<" in pattern and (groups := _named_groups(data, flags, max_depth)):
-        native = _native_with_groups(pattern, flags, max_depth, own, NAMES, [group._native for group in groups])
+        native = _native_with_groups(
+            pattern, flags, max_depth, contexts, own, NAMES, [group._native for group in groups]
+        )
         made = groups[0]._combined(native, "", *groups[1:])
     else:
         groups = []
-        made = Constraint(_native_regex(pattern, syntax == "ecma", flags, max_depth, own))
+        made = Constraint(_native_regex(pattern, syntax == "ecma", flags, max_depth, contexts, own))
     made._source = ("regex", pattern)
     if syntax == "python" and (_NAMED.search(pattern) or any(group._parts for group in groups)):
         made._parts = CaptureParts.regex(data, flags, max_depth, NAMES, [parts_of(group) for group in groups])

@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from .._core import JsonSchemaOptions, KeyOrder, SchemaNotation, YamlSequences
 from ..automata.errors import ConstraintError, LimitError
-from .constraint import Limits, ReportEntry
+from .constraint import DEFAULT_LIMITS, Limits, ReportEntry
 from .json_schema import decoded_documents
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
@@ -65,6 +65,7 @@ def yaml_schema(
     options.key_order = _chosen("key_order", key_order, _KEY_ORDER)
     options.formats = formats
     options.lenient = lenient
+    options.max_cases = (limits or DEFAULT_LIMITS).schema_cases
     options.max_depth = max_depth
     options.max_key = _MOST_KEY
     try:

@@ -27,11 +27,14 @@ uint32_t LookupName(std::string_view name) {
 
 namespace {
 
-RegexOptions OptionsOf(bool ecma, const std::string& flags, uint32_t max_depth) {
+constexpr uint32_t kContexts = 200;
+
+RegexOptions OptionsOf(bool ecma, const std::string& flags, uint32_t max_depth, uint32_t contexts = kContexts) {
   RegexOptions options;
   options.syntax = ecma ? RegexSyntax::kEcma : RegexSyntax::kPython;
   options.flags = flags;
   options.depth = max_depth;
+  options.contexts = contexts;
   options.lookup_name = LookupName;
   return options;
 }
@@ -57,17 +60,19 @@ class PatternText {
   std::string_view view_;
 };
 
-Language Compile(const nb::str& pattern, bool ecma, const std::string& flags, uint32_t max_depth, const Limits* limits) {
-  const RegexOptions options = OptionsOf(ecma, flags, max_depth);
+Language Compile(const nb::str& pattern, bool ecma, const std::string& flags, uint32_t max_depth, uint32_t contexts,
+                 const Limits* limits) {
+  const RegexOptions options = OptionsOf(ecma, flags, max_depth, contexts);
   const PatternText text(pattern);
   nb::gil_scoped_release release;
   return Language::Build([&](Expressions* pool) { return CompileRegex(pool, text.View(), options); },
                          limits ? *limits : Limits());
 }
 
-Language CompileWithGroups(const nb::str& pattern, const std::string& flags, uint32_t max_depth, const Limits* limits,
-                           const std::vector<std::string>& named, const std::vector<const Language*>& languages) {
-  RegexOptions options = OptionsOf(false, flags, max_depth);
+Language CompileWithGroups(const nb::str& pattern, const std::string& flags, uint32_t max_depth, uint32_t contexts,
+                           const Limits* limits, const std::vector<std::string>& named,
+                           const std::vector<const Language*>& languages) {
+  RegexOptions options = OptionsOf(false, flags, max_depth, contexts);
   options.named = named;
   const PatternText text(pattern);
   nb::gil_scoped_release release;
@@ -108,13 +113,14 @@ nb::list FindNamed(const nb::bytes& pattern, const std::string& flags, uint32_t 
 }  // namespace
 
 void BindRegex(nb::module_& m) {
-  m.def("regex", &Compile, "pattern"_a, "ecma"_a = false, "flags"_a = "", "max_depth"_a = 250, "limits"_a = nb::none(),
-        nb::sig("def regex(pattern: str, ecma: bool = False, flags: str = \"\", max_depth: int = 250, "
+  m.def("regex", &Compile, "pattern"_a, "ecma"_a = false, "flags"_a = "", "max_depth"_a = 250,
+        "contexts"_a = kContexts, "limits"_a = nb::none(),
+        nb::sig("def regex(pattern: str, ecma: bool = False, flags: str = \"\", max_depth: int = 250, contexts: int = 200, "
                 "limits: Limits | None = None) -> Language"),
         "The language of a pattern; flags of \"aimsx\".");
-  m.def("regex_with_groups", &CompileWithGroups, "pattern"_a, "flags"_a, "max_depth"_a, "limits"_a.none(), "named"_a,
-        "languages"_a,
-        nb::sig("def regex_with_groups(pattern: str, flags: str, max_depth: int, limits: Limits | None, "
+  m.def("regex_with_groups", &CompileWithGroups, "pattern"_a, "flags"_a, "max_depth"_a, "contexts"_a, "limits"_a.none(),
+        "named"_a, "languages"_a,
+        nb::sig("def regex_with_groups(pattern: str, flags: str, max_depth: int, contexts: int, limits: Limits | None, "
                 "named: collections.abc.Sequence[str], languages: collections.abc.Sequence[Language]) -> Language"),
         "The same, with languages for the groups whose names stand for them, in order.");
   m.def("regex_named", &FindNamed, "pattern"_a, "flags"_a, "max_depth"_a, "named"_a,

@@ -91,7 +91,8 @@ class JsonParser {
   void Parse() {
     if (static_cast<size_t>(end_ - begin_) > std::min<uint64_t>(limits_.bytes, 0xffffffffu)) {
       throw LimitError(document_.name_ + ": the limit bytes=" + std::to_string(limits_.bytes) +
-                       " was reached: the text has " + std::to_string(end_ - begin_) + "; raise it in limits");
+                       " was reached: the text has " + std::to_string(end_ - begin_) +
+                       "; put parts of it into documents of a registry");
     }
     if (end_ - p_ >= 3 && std::memcmp(p_, "\xEF\xBB\xBF", 3) == 0) {
       Fail("expected JSON, got a byte order mark; decode the file as utf-8-sig", p_);
@@ -174,7 +175,7 @@ class JsonParser {
         const bool object = *p_ == '{';
         if (frames_.size() >= limits_.depth) {
           throw LimitError(document_.name_ + ": the limit depth=" + std::to_string(limits_.depth) + " was reached at " +
-                           document_.Place(value.offset) + ": arrays and objects nest deeper; raise it in limits");
+                           document_.Place(value.offset) + ": arrays and objects nest deeper; give inner ones names that $ref refers to");
         }
         frames_.push_back({object, value.offset, value.id, static_cast<uint32_t>(values_.size()),
                            static_cast<uint32_t>(keys_.size())});
@@ -258,7 +259,7 @@ class JsonParser {
       if (value > limits_.exponent) {
         throw LimitError(document_.name_ + ": the limit exponent=" + std::to_string(limits_.exponent) +
                          " was reached at " + document_.Place(static_cast<uint32_t>(start - begin_)) +
-                         ": a number has a larger one; raise it in limits");
+                         ": a number has a larger one; use a smaller number");
       }
     }
     p_ = q;

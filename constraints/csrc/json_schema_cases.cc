@@ -654,10 +654,10 @@ bool SchemaCases::Disjoint(UseId a, UseId b, JsonType type) {
 
 void SchemaCases::CheckCases(size_t n) const {
   if (n > options_.max_cases)
-    throw LimitError("json_schema: the limit cases=" + std::to_string(options_.max_cases) +
+    throw LimitError("json_schema: the limit schema_cases=" + std::to_string(options_.max_cases) +
                      " was reached" + (growing_ == kNoUse ? "" : " at " + Describe(growing_)) +
                      ": alternatives (anyOf, oneOf, not, if) multiply; make the branches of oneOf disjoint by a "
-                     "required key with different constants, use anyOf, or raise it");
+                     "required key with different constants, use anyOf, or raise it: tokamata.Limits(schema_cases=...)");
 }
 
 namespace {

@@ -169,9 +169,10 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
         if (!pool_->IsEmpty(o.contents)) next.push_back(std::move(o));
       }
       if (next.size() > options_.max_cases)
-        throw LimitError("json_schema: the limit cases=" + std::to_string(options_.max_cases) +
+        throw LimitError("json_schema: the limit schema_cases=" + std::to_string(options_.max_cases) +
                          " was reached" + (p.groups.empty() ? "" : " at " + cases_.Describe(p.groups[0].a)) +
-                         ": overlapping patternProperties; make the patterns disjoint");
+                         ": overlapping patternProperties; make the patterns disjoint, or raise it: "
+                         "tokamata.Limits(schema_cases=...)");
       others.swap(next);
     };
     for (KeyId pattern : p.patterns)

@@ -84,9 +84,9 @@ void RegexContext::BuildClasses(uint32_t root) {
     }
     classes_.swap(split);
     if (classes_.size() > lowering_.options().contexts)
-      throw LimitError("regex: the limit contexts=" + std::to_string(lowering_.options().contexts) +
+      throw LimitError("regex: the limit pattern_contexts=" + std::to_string(lowering_.options().contexts) +
                        " (classes of characters that assertions tell apart) was reached: use fewer different "
-                       "characters inside lookaround");
+                       "characters inside lookaround, or raise it with tokamata.regex(..., limits=tokamata.Limits(pattern_contexts=n))");
   }
 }
 
@@ -190,8 +190,9 @@ void RegexContext::BuildPrefixes() {
   std::vector<std::vector<Expr>> states{prefix_languages_};
   for (size_t q = 0; q < states.size(); ++q) {
     if (states.size() > lowering_.options().contexts)
-      throw LimitError("regex: the limit contexts=" + std::to_string(lowering_.options().contexts) +
-                       " (states of what lookbehinds and anchors saw) was reached: use shorter or fewer lookbehinds");
+      throw LimitError("regex: the limit pattern_contexts=" + std::to_string(lowering_.options().contexts) +
+                       " (states of what lookbehinds and anchors saw) was reached: use shorter or fewer lookbehinds, or "
+                       "raise it with tokamata.regex(..., limits=tokamata.Limits(pattern_contexts=n))");
     holds_.emplace_back();
     for (Expr e : states[q]) holds_[q].push_back(pool_.Nullable(e));
     next_.emplace_back();
@@ -357,9 +358,9 @@ void RegexContext::CollectSuffixes(uint32_t node, Suffixes* suffixes) {
 void RegexContext::CloseSuffixes(Suffixes* s) {
   const auto check = [&](size_t size) {
     if (size > lowering_.options().contexts)
-      throw LimitError("regex: the limit contexts=" + std::to_string(lowering_.options().contexts) +
+      throw LimitError("regex: the limit pattern_contexts=" + std::to_string(lowering_.options().contexts) +
                        " (states of what lookaheads inside a repetition ask) was reached: use shorter or fewer "
-                       "lookaheads");
+                       "lookaheads, or raise it with tokamata.regex(..., limits=tokamata.Limits(pattern_contexts=n))");
   };
   for (size_t i = 0; i < s->languages.size(); ++i) {
     s->step.emplace_back();

@@ -230,12 +230,23 @@ class Language:
     def memory_bytes(self) -> int: ...
 
 def regex(
-    pattern: str, ecma: bool = False, flags: str = "", max_depth: int = 250, limits: Limits | None = None
+    pattern: str,
+    ecma: bool = False,
+    flags: str = "",
+    max_depth: int = 250,
+    contexts: int = 200,
+    limits: Limits | None = None,
 ) -> Language:
     """The language of a pattern; flags of "aimsx"."""
 
 def regex_with_groups(
-    pattern: str, flags: str, max_depth: int, limits: Limits | None, named: Sequence[str], languages: Sequence[Language]
+    pattern: str,
+    flags: str,
+    max_depth: int,
+    contexts: int,
+    limits: Limits | None,
+    named: Sequence[str],
+    languages: Sequence[Language],
 ) -> Language:
     """
     The same, with languages for the groups whose names stand for them, in order.

@@ -147,7 +147,7 @@ def test_json_values() -> None:
         assert limited.accepts('{"a":' * depth + "1" + "}" * depth)
         assert not limited.accepts_prefix("[" * (depth + 1))
         assert not limited.accepts("[" * (depth + 1) + "]" * (depth + 1))
-    with pytest.raises(ValueError, match="expected max_depth >= 0 or None, got -1"):
+    with pytest.raises(ValueError, match="expected 0 <= max_depth <= 100000, or None for any depth, got -1"):
         tokamata.json_value(max_depth=-1)
 
 
@@ -165,13 +165,26 @@ def test_listed_numbers_are_written_as_they_are_or_as_integers() -> None:
     assert tokamata.json_schema({"type": "integer", "const": 2.0}).examples(3) == [b"2"]
 
 
+def test_cases_are_limited_as_asked() -> None:
+    schema = {"enum": [{"a": i} for i in range(2500)]}
+    with pytest.raises(
+        tokamata.LimitError, match=r"limit schema_cases=2000 .*raise it: tokamata.Limits\(schema_cases=\.\.\.\)"
+    ):
+        tokamata.json_schema(schema)
+    texts = tokamata.json_schema(schema, limits=tokamata.Limits(schema_cases=2500))
+    assert texts.accepts('{"a": 2499}')
+    assert not texts.accepts('{"a": 2500}')
+    with pytest.raises(tokamata.LimitError, match="limit schema_cases=2499 "):
+        tokamata.json_schema(schema, limits=tokamata.Limits(schema_cases=2499))
+
+
 @pytest.mark.parametrize(
     ("grown", "document", "message"),
     [
         (
             {"allOf": [{"anyOf": [{"required": [f"a{j}{i}"]} for i in range(4)]} for j in range(12)]},
             {},
-            r"limit cases=2000 was reached at '/properties/x'",
+            r"limit schema_cases=2000 was reached at '/properties/x'",
         ),
         (
             {"type": "object", "allOf": [{"not": {"additionalProperties": {"minimum": i}}} for i in range(40)]},
