@@ -105,8 +105,8 @@ def _options(
 def json_value(max_depth: int | None = None) -> Constraint:
     """All JSON texts, with the white space that :func:`json_schema` allows by default.
 
-    ``max_depth``: how deep arrays and objects may nest (0: none at all; at most 100,000), which makes the language regular, so that keys
-    may occur twice in an object; None: any depth, and no key twice.
+    ``max_depth``: how deep arrays and objects may nest (0: none at all; at most 100,000), which makes the language
+    regular, so that keys may occur twice in an object; None: any depth, and no key twice.
     """
     if max_depth is None:
         return json_schema(True)
