@@ -270,24 +270,51 @@ const StackSets::Shape& StackSets::ShapeOf(uint32_t state, const Way* ways, size
   return *shapes_.back();
 }
 
-StackSets::Set StackSets::PutOn(const Shape& shape, Set below) {
+void StackSets::PutOn(const Shape& shape, Set below, Gathered* out) {
   put_.clear();
   const Entry* entry = shape.entries.data();
   for (const Shape::Node& n : shape.nodes) {
     put_entries_.clear();
     for (uint32_t i = 0; i < n.entries; ++i, ++entry)
       put_entries_.push_back({entry->state, entry->below == kBelowShape ? below : put_[entry->below]});
+    if (put_.size() + 1 == shape.nodes.size()) {
+      out->entries.insert(out->entries.end(), put_entries_.begin(), put_entries_.end());
+      if (n.ends) Gather(below, out);
+      return;
+    }
     const Set above = Intern(put_entries_.data(), n.entries, nullptr, 0);
     put_.push_back(n.ends ? Union(above, below) : above);
   }
-  return put_.back();
+}
+
+void StackSets::Gather(Set p, Gathered* out) const {
+  const Node& n = nodes_[p];
+  for (uint32_t i = 0; i < n.entries; ++i) out->entries.push_back(EntryOf(n, i));
+  for (uint32_t i = 0; i < n.variables; ++i) out->variables.push_back(VariableOf(n, i));
+}
+
+StackSets::Set StackSets::Unite(Gathered* all) {
+  std::vector<Entry>& entries = all->entries;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return PairKey(a.state, a.below) < PairKey(b.state, b.below); });
+  size_t count = 0;
+  for (const Entry e : entries) {
+    if (count && entries[count - 1].state == e.state)
+      entries[count - 1].below = Union(entries[count - 1].below, e.below);
+    else
+      entries[count++] = e;
+  }
+  std::vector<uint32_t>& variables = all->variables;
+  std::sort(variables.begin(), variables.end());
+  variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
+  return Intern(entries.data(), count, variables.data(), variables.size());
 }
 
 // With what lies below final states known.
 StackSets::Set StackSets::AdvanceTop(Set p, uint32_t terminal) {
   const Node n = nodes_[p];
   if (TopUnknown(n)) return kUnknown;
-  Set result = kNone;
+  gathered_.entries.clear();
+  gathered_.variables.clear();
   for (uint32_t i = 0; i < n.entries; ++i) {
     const Entry e = EntryOf(n, i);
     const std::vector<Way>& ways = WaysOf(e.state);
@@ -296,15 +323,15 @@ StackSets::Set StackSets::AdvanceTop(Set p, uint32_t terminal) {
     size_t count = 0;
     while (way + static_cast<std::ptrdiff_t>(count) != ways.end() && way[static_cast<std::ptrdiff_t>(count)].terminal == terminal) ++count;
     if (count == 1)
-      result = Union(result, Follow(*way, e.below));
+      Gather(Follow(*way, e.below), &gathered_);
     else if (count)
-      result = Union(result, PutOn(ShapeOf(e.state, &*way, count), e.below));
+      PutOn(ShapeOf(e.state, &*way, count), e.below, &gathered_);
     if (!rules_->states[e.state].final) continue;
     const Set popped = *advanced_.Find(PairKey(e.below, terminal));
     if (popped == kUnknown) return kUnknown;
-    result = Union(result, popped);
+    Gather(popped, &gathered_);
   }
-  return result;
+  return Unite(&gathered_);
 }
 
 uint32_t StackSets::Accepts(Set p) {

@@ -98,10 +98,17 @@ class StackSets {
     std::vector<Node> nodes;
     std::vector<Entry> entries;  // of one node after another; below: a node's number, or the variable
   };
+  // A union that is being gathered: entries and variables of its members in any order.
+  struct Gathered {
+    std::vector<Entry> entries;
+    std::vector<uint32_t> variables;
+  };
+  void Gather(Set p, Gathered* out) const;
+  Set Unite(Gathered* all);
   Set AdvanceTop(Set p, uint32_t terminal);
   Set Follow(const Way& way, Set below);
   const Shape& ShapeOf(uint32_t state, const Way* ways, size_t count);
-  Set PutOn(const Shape& shape, Set below);
+  void PutOn(const Shape& shape, Set below, Gathered* out);
   Set Push(uint32_t state, Set below);
   Entry EntryOf(const Node& n, uint32_t i) const { return {data_[n.first + 2 * i], data_[n.first + 2 * i + 1]}; }
   uint32_t VariableOf(const Node& n, uint32_t i) const { return data_[n.first + 2 * n.entries + i]; }
@@ -126,6 +133,7 @@ class StackSets {
   std::vector<std::unique_ptr<const Shape>> shapes_;
   std::vector<Set> put_;  // for PutOn
   std::vector<Entry> put_entries_;
+  Gathered gathered_;  // for AdvanceTop
   std::vector<uint32_t> allowed_;  // by set
   std::vector<uint8_t> accepts_;   // by set
   std::vector<std::vector<uint64_t>> allowed_sets_;

@@ -11,7 +11,7 @@ namespace tokamata {
 namespace {
 
 constexpr uint32_t kBlock = 64;    // words looked at together
-constexpr size_t kManyBytes = 3;  // of a token, from which its steps are kept
+constexpr size_t kManyBytes = 3;  // of a token, from which its steps are kept also from states with rows
 
 // Calls visit(i, a[i] ^ b[i]) for the words that differ, as long as it returns true; b null: like a row of zeros. Whether
 // all were visited. Rows are mostly alike, so blocks and then pairs of words are compared first.
@@ -184,14 +184,17 @@ const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uin
 }
 
 TokenAutomaton::State TokenAutomaton::Advance(State q, uint32_t token) {
+  const bool slow = !acceptor_->HasRow(q);
+  if (slow)
+    if (const State known = steps_.Find(q, token)) return known;
   const std::string_view bytes = vocabulary_->Token(token);
   const bool many = bytes.size() >= kManyBytes;
-  if (many)
+  if (many && !slow)
     if (const State known = steps_.Find(q, token)) return known;
   State next = DelayedAcceptor::kDead;
   if (!bytes.empty()) next = acceptor_->Run(q, bytes);  // special and empty tokens have none
   if (expressions_) next = Unite(q, token, next);
-  if (next && many && builder_.Complete()) steps_.Keep(q, token, next);
+  if (next && (many || slow) && builder_.Complete()) steps_.Keep(q, token, next);
   if (!next || builder_.Complete()) return next;
   const std::lock_guard<std::mutex> lock(mutex_);
   return builder_.CanFinish(next) ? next : State{DelayedAcceptor::kDead};
