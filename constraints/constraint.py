@@ -74,6 +74,18 @@ class LazyReport(Protocol):
 
 KEYS_ENFORCED = ReportEntry("", "keys", "enforced", "no key occurs twice")
 KEYS_WIDENED = ReportEntry("", "keys", "widened", "keys that no schema names may occur twice")
+ORDER_ENFORCED = ReportEntry(
+    "", "key_order", "enforced", "all keys by code point, as json.dumps(sort_keys=True) writes"
+)
+ORDER_WIDENED = ReportEntry(
+    "", "key_order", "widened", "keys that no schema names stand between the others by code point, in any order there"
+)
+_FORGOTTEN = {KEYS_ENFORCED: KEYS_WIDENED, ORDER_ENFORCED: ORDER_WIDENED}
+
+
+def forgotten(entry: ReportEntry) -> ReportEntry:
+    """What is true of an entry where objects do not remember keys that no schema names."""
+    return _FORGOTTEN.get(entry, entry)
 
 
 class _BetweenTexts:
@@ -85,7 +97,7 @@ class _BetweenTexts:
         self._reports = reports
 
     def entries(self) -> tuple[ReportEntry, ...]:
-        return tuple(KEYS_WIDENED if entry == KEYS_ENFORCED else entry for entry in _entries(self._reports))
+        return tuple(forgotten(entry) for entry in _entries(self._reports))
 
 
 def _entries(reports: Iterable[ReportEntry | LazyReport]) -> Iterator[ReportEntry]:

@@ -43,4 +43,5 @@ def delimited_subsequence_of(
     )
     shown = ", ".join(item.source for item in items[:3]) + (", ..." if len(items) > 3 else "")
     made = items[0]._combined(native, f"delimited_subsequence_of([{shown}], {between.source})", *items[1:], between)
+    made = made._between_texts()
     return made | "" if empty else made

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..automata.errors import LimitError
-from .constraint import KEYS_ENFORCED, KEYS_WIDENED, SPECIAL, Constraint, ReportEntry
+from .constraint import SPECIAL, Constraint, ReportEntry, forgotten
 
 GrammarSyntax = Literal["lark", "gbnf", "ebnf"]
 Lexing = Literal["basic", "contextual", "none"]
@@ -145,7 +145,7 @@ class GrammarSource:
 
 def _entries_of(terminal: Terminal) -> Iterator[ReportEntry]:
     for entry in terminal.constraint.report:
-        kept = KEYS_WIDENED if entry == KEYS_ENFORCED else entry
+        kept = forgotten(entry)
         if kept.status != "enforced":
             place = ": ".join(str(part) for part in (terminal.place, kept.place) if part)
             yield ReportEntry(place, f"{terminal.name}: {kept.subject}", kept.status, kept.detail)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._core import SchemaDocuments, SchemaUse, json_format
-from .constraint import KEYS_ENFORCED, KEYS_WIDENED, ReportEntry
+from .constraint import KEYS_ENFORCED, KEYS_WIDENED, ORDER_ENFORCED, ORDER_WIDENED, ReportEntry
 
 FORMATS = frozenset(
     "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex"
@@ -78,7 +78,7 @@ _NEEDS = {
 class SchemaReport:
     """The report of a schema, made when it is asked for."""
 
-    __slots__ = ("_entries", "_formats", "_lenient", "_registry", "_text", "_unique_keys")
+    __slots__ = ("_entries", "_formats", "_lenient", "_registry", "_sorted_keys", "_text", "_unique_keys")
 
     def __init__(
         self,
@@ -87,10 +87,12 @@ class SchemaReport:
         formats: bool,
         lenient: bool = False,
         unique_keys: bool = False,
+        sorted_keys: bool = False,
     ) -> None:
-        """Keep what :func:`schema_report` takes."""
+        """Keep what :func:`schema_report` takes, and whether keys differ and are sorted."""
         self._lenient = lenient
         self._unique_keys = unique_keys
+        self._sorted_keys = sorted_keys
         self._text = text
         self._registry = registry
         self._formats = formats
@@ -102,6 +104,8 @@ class SchemaReport:
             entries, free_keys = _walked(self._text, self._registry, self._formats, self._lenient)
             if free_keys:
                 entries.append(KEYS_ENFORCED if self._unique_keys else KEYS_WIDENED)
+            if free_keys and self._sorted_keys:
+                entries.append(ORDER_ENFORCED if self._unique_keys else ORDER_WIDENED)
             self._entries = tuple(entries)
         return self._entries
 

@@ -87,7 +87,7 @@ def _compiled(pattern: str, syntax: Syntax, flags: str, max_depth: int, limits: 
         native = _native_with_groups(
             pattern, flags, max_depth, contexts, own, NAMES, [group._native for group in groups]
         )
-        made = groups[0]._combined(native, "", *groups[1:])
+        made = groups[0]._combined(native, "", *groups[1:])._between_texts()
     else:
         groups = []
         made = Constraint(_native_regex(pattern, syntax == "ecma", flags, max_depth, contexts, own))

@@ -21,6 +21,7 @@ _MOST_DEPTH = 1000
 # Characters of a key that the schema does not name, between double quotes; 5 times as many between single ones, 10
 # times as many plain. Escaped they stay below PyYAML's 1024.
 _MOST_KEY = 100
+_OTHERS_LAST = ReportEntry("", "key_order", "widened", "keys that no schema names come after the others, in any order")
 
 
 def yaml_schema(
@@ -37,7 +38,8 @@ def yaml_schema(
     """The YAML texts in block style whose values are valid against a JSON Schema; ``yaml.safe_load`` reads each.
 
     ``schema``, ``key_order``, ``formats``, ``lenient``, ``registry`` and ``limits`` are those of
-    :func:`tokamata.json_schema`; the schemas that it enforces are enforced here.
+    :func:`tokamata.json_schema`; the schemas that it enforces are enforced here. In the order "sorted" keys that the
+    schema does not name come last.
 
     Lines are indented by two spaces. ``sequences``: how the elements of an array under a key stand, "indented" by two
     spaces, "flush" with the key (as ``yaml.safe_dump`` writes them), or "any" of both. Empty arrays and objects are
@@ -78,7 +80,7 @@ def yaml_schema(
             options,
             limits,
             source=f"yaml_schema({shown})",
-            report=(SchemaReport(text, documents, formats, lenient), _YamlLimits(max_depth)),
+            report=(SchemaReport(text, documents, formats, lenient), _YamlLimits(max_depth, key_order == "sorted")),
             read=partial(yaml_reader, schema),
         )
     except (ConstraintError, LimitError) as error:
@@ -91,8 +93,9 @@ def yaml_schema(
 class _YamlLimits:
     """Where the notation is narrower than the schema, for the report."""
 
-    def __init__(self, max_depth: int) -> None:
+    def __init__(self, max_depth: int, sorted_keys: bool) -> None:
         self._max_depth = max_depth
+        self._sorted_keys = sorted_keys
 
     def entries(self) -> tuple[ReportEntry, ...]:
         """One entry for each limit."""
@@ -101,7 +104,8 @@ class _YamlLimits:
             f"keys that the schema does not name have at most {10 * _MOST_KEY} characters, {5 * _MOST_KEY} in single "
             f"and {_MOST_KEY} in double quotes"
         )
-        return (ReportEntry("", "max_depth", "enforced", depth), ReportEntry("", "max_key", "narrowed", keys))
+        limits = (ReportEntry("", "max_depth", "enforced", depth), ReportEntry("", "max_key", "narrowed", keys))
+        return (*limits, _OTHERS_LAST) if self._sorted_keys else limits
 
 
 def _chosen(name: str, given: str, allowed: dict[str, T]) -> T:

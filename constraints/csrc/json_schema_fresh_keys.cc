@@ -11,7 +11,8 @@ namespace tokamata {
 Expr JsonSchemaRules::FreshKeysOf(uint32_t reader) {
   const KeyReader& r = PreparedReader(reader);
   if (!r.others) return kEmpty;
-  return CallFresh({reader, 0, static_cast<uint32_t>(r.keys.size()), 0, r.state.seen, 0, 0});
+  const SeenKeys::Set seen = objects_[r.state.plan].ordered ? 0 : r.state.seen;
+  return CallFresh({reader, 0, static_cast<uint32_t>(r.keys.size()), 0, seen, 0, 0});
 }
 
 Expr JsonSchemaRules::CallFresh(const FreshKey& n) {
@@ -69,20 +70,22 @@ Expr JsonSchemaRules::AfterFresh(const FreshKey& n) {
   if (!objects_[r.state.plan].plain) {
     if (seen_.HasEmpty(n.seen)) return kEmpty;
     const std::vector<Expr> left = LeftOf(n);
+    std::vector<Expr> ends;
     for (uint32_t i = 0; i < left.size(); ++i)
-      if (pool_->Nullable(left[i])) return AfterOther(r, n.path, i);
-    return kEmpty;
+      if (pool_->Nullable(left[i])) ends.push_back(AfterOther(r, n.path, i));
+    return pool_->Union(std::move(ends));
   }
   if (KeyEnds(r, {n.reader, n.low, n.high, n.depth, kRawKey})) return AfterKey(r, n.low);
   return seen_.HasEmpty(n.seen) ? kEmpty : AfterOther(r, n.path, 0);
 }
 
 Expr JsonSchemaRules::AfterOther(const KeyReader& r, SeenKeys::Path path, uint32_t index) {
-  const SeenKeys::Set seen = seen_.With(r.state.seen, seen_.Text(path));
+  const bool ordered = objects_[r.state.plan].ordered;
+  const SeenKeys::Set seen = seen_.With(ordered ? 0 : r.state.seen, seen_.Text(path));
   std::vector<Expr> parts;
   const std::vector<Member> members = r.members;
   for (const Member& m : members) {
-    if (m.named || m.index != index) continue;
+    if (m.named || (ordered ? m.slot : m.index) != index) continue;
     ObjectState next = m.next;
     next.seen = next.high ? seen : 0;  // where no member follows, nobody asks
     parts.push_back(pool_->Concat({colon_, CallValue(m.value, Deeper(r.state.depth)), CallObject(next)}));
@@ -125,8 +128,13 @@ void JsonSchemaRules::FillMembers(uint32_t reader) {
   Members(readers_[reader].state, &members);
   KeyReader& r = readers_[reader];
   r.kinds.assign(objects_[r.state.plan].others.size(), 0);
-  for (const Member& m : members)
-    if (!m.named) r.kinds[m.index] = r.others = true;
+  for (Member& m : members) {
+    if (m.named) continue;
+    r.kinds[m.index] = r.others = true;
+    if (!objects_[r.state.plan].ordered) continue;
+    m.slot = static_cast<uint32_t>(std::find(r.slots.begin(), r.slots.end(), m.contents) - r.slots.begin());
+    if (m.slot == r.slots.size()) r.slots.push_back(m.contents);
+  }
   r.members = std::move(members);
 }
 
@@ -136,8 +144,9 @@ bool JsonSchemaRules::AnyAfter(const std::vector<Expr>& left, std::string_view b
 
 // What is left of the others of each kind, those that occurred as well: enough where none of these begins like this.
 std::vector<Expr> JsonSchemaRules::LeftOf(const FreshKey& n) {
+  KeyReader& r = PreparedReader(n.reader);  // stays where it is
+  if (objects_[r.state.plan].ordered) return LeftAfter(&r, n.path);
   std::vector<Expr> left = LeftAfter(&PreparedReader(BareReader(n.reader)), n.path);
-  const KeyReader& r = PreparedReader(n.reader);
   for (size_t i = 0; i < left.size(); ++i)
     if (!r.kinds[i]) left[i] = kEmpty;
   return left;
@@ -164,8 +173,9 @@ const std::vector<Expr>& JsonSchemaRules::LeftAfter(KeyReader* r, SeenKeys::Path
   for (; path && !r->left.count(path); path = seen_.Shorter(path)) longer.push_back(path);
   if (!path && !r->left.count(0)) {
     const ObjectPlan& p = objects_[r->state.plan];
-    std::vector<Expr> contents(p.others.size(), kEmpty);
-    for (uint32_t i = 0; i < contents.size(); ++i)
+    std::vector<Expr> contents = r->slots;
+    if (!p.ordered) contents.resize(p.others.size(), kEmpty);
+    for (uint32_t i = 0; i < contents.size() && !p.ordered; ++i)
       if (r->kinds[i]) contents[i] = OthersBut(p, i, r->state.seen);
     r->left.emplace(0, std::move(contents));
   }
@@ -262,6 +272,7 @@ uint32_t JsonSchemaRules::CountTexts(Expr contents, std::string* shortest) {
 // How many keys of a kind did not occur yet, as far as they are few; fills *some with one of them.
 uint32_t JsonSchemaRules::OthersLeft(const ObjectState& s, uint32_t index, std::string* some) {
   const ObjectPlan& p = objects_[s.plan];
+  if (p.ordered && IsUnique()) return OthersAbove(s, index);
   if (!IsUnique() || p.others[index].count == kUnbounded) return kUnbounded;
   if (p.others[index].count <= kFewTexts) {
     const std::vector<std::string> left = TextsBut(p.others[index], s.seen);
@@ -293,13 +304,14 @@ Expr JsonSchemaRules::ForgetPath(const FreshKey& n) {
   }
   const std::vector<Expr> left = LeftOf(n);
   const std::vector<Member> members = r.members;
+  const bool ordered = objects_[r.state.plan].ordered;
   std::vector<Expr> parts;
   for (uint32_t i = 0; i < left.size(); ++i) {
     const Expr e = n.spelled ? AfterBytes(left[i], sets_.KeyText(n.spelled - 1)) : left[i];
     if (e == kEmpty) continue;
     std::vector<Expr> ends;
     for (const Member& m : members)
-      if (!m.named && m.index == i)
+      if (!m.named && (ordered ? m.slot : m.index) == i)
         ends.push_back(pool_->Concat({colon_, CallValue(m.value, Deeper(r.state.depth)), CallObject(m.next)}));
     parts.push_back(pool_->Concat({e, pool_->Byte('"'), pool_->Union(std::move(ends))}));
   }
@@ -404,7 +416,7 @@ std::vector<std::string> JsonSchemaRules::KeysBelow(const FreshKey& n) {
 Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
   approximates_ = true;
   KeyReader& r = PreparedReader(n.reader);  // stays where it is
-  const bool plain = objects_[r.state.plan].plain;
+  const bool plain = objects_[r.state.plan].plain, ordered = objects_[r.state.plan].ordered;
   std::vector<Expr> left;
   if (plain) {
     const std::vector<std::string> taken = KeysBelow(n);
@@ -418,7 +430,7 @@ Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
   for (uint32_t i = 0; i < left.size(); ++i) {
     std::vector<Expr> ends;
     for (const Member& m : members) {
-      if (m.named || (!plain && m.index != i)) continue;
+      if (m.named || (!plain && (ordered ? m.slot : m.index) != i)) continue;
       ObjectState next = Near(m.next, side);
       next.seen = 0;
       if (side == Side::kUnder) next.depth |= kLastKey;

@@ -30,6 +30,13 @@ void JsonSchemaRules::SortKeys(ObjectPlan* plan) {
     plan->sorted.push_back({std::move(text), key, found == named.end() ? kUnbounded : found->second});
   }
   std::sort(plan->sorted.begin(), plan->sorted.end(), [](const SortedKey& a, const SortedKey& b) { return a.text < b.text; });
+  plan->named_before.assign(1, 0);
+  plan->sorted_at.assign(plan->keys.size(), 0);
+  for (uint32_t i = 0; i < plan->sorted.size(); ++i) {
+    const uint32_t index = plan->sorted[i].named;
+    plan->named_before.push_back(plan->named_before.back() + (index != kUnbounded));
+    if (index != kUnbounded) plan->sorted_at[index] = i;
+  }
   plan->sorted_ready = true;
 }
 

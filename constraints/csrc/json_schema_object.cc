@@ -103,7 +103,8 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   }
   p.required_after.assign(p.keys.size() + 1, 0);
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
-  p.plain = !options_.canonical_strings && !IsYaml() && p.patterns.empty() && p.names.empty() &&
+  p.ordered = options_.key_order == KeyOrder::kSorted && !IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
+  p.plain = !p.ordered && !options_.canonical_strings && !IsYaml() && p.patterns.empty() && p.names.empty() &&
             std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; });
   p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded && options_.key_order != KeyOrder::kAny;
   p.ready = true;
@@ -111,19 +112,22 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   return objects_[id];
 }
 
+// The values of keys without a name that match exactly these patterns.
+SetId JsonSchemaRules::OthersOf(const ObjectPlan& p, const std::vector<KeyId>& patterns) {
+  SetId value = kAnyValue;
+  for (const Demand& g : p.groups)
+    if (value != kNoValue) value = sets_.And(value, cases_.AppliedToOther(g, patterns));
+  return value;
+}
+
 // Splits the keys without a name by the patterns that they match.
 void JsonSchemaRules::PrepareOthers(uint32_t id) {
   if (Prepared(id).others_ready) return;
   const ObjectPlan p = objects_[id];
   std::vector<OtherKeys> others;
-  const auto value_of = [&](const std::vector<KeyId>& patterns) {
-    SetId value = kAnyValue;
-    for (const Demand& g : p.groups)
-      if (value != kNoValue) value = sets_.And(value, cases_.AppliedToOther(g, patterns));
-    return value;
-  };
+  const auto value_of = [&](const std::vector<KeyId>& patterns) { return OthersOf(p, patterns); };
   if (p.plain) {
-    if (const SetId value = value_of({}); value != kNoValue) others.push_back({kEmpty, kEmpty, kEmpty, value, {}, 0, kUnbounded, {}});
+    if (const SetId value = value_of({}); value != kNoValue) others.push_back({kEmpty, kEmpty, kEmpty, value, {}, 0, kUnbounded, {}, false});
   } else if (!p.patterns.empty() || value_of({}) != kNoValue) {
     std::vector<std::string> texts;
     for (KeyId key : p.mentioned) texts.push_back(sets_.KeyText(key));
@@ -132,7 +136,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
       // A character takes ten characters at most between double quotes, two between single ones.
       const uint32_t times = style == StringStyle::kYamlPlain ? 10 : style == StringStyle::kYamlSingle ? 5 : 1;
       Expr all = IsYaml() ? strings.Length(0, options_.max_key * times) : strings.Any();
-      if (!texts.empty()) all = pool_->Difference(all, strings.Choice(texts));
+      if (!texts.empty() && !p.ordered) all = pool_->Difference(all, strings.Choice(texts));
       for (const Demand& n : p.names) {
         const Expr names = cases_.StringOf(cases_.SetOf(n.a), style);
         if (names == strings.Any()) continue;
@@ -143,7 +147,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
       }
       return all;
     };
-    OtherKeys unsplit{unnamed(cases_.strings().style()), kEmpty, kEmpty, kAnyValue, {}, 0, kUnbounded, {}};
+    OtherKeys unsplit{unnamed(cases_.strings().style()), kEmpty, kEmpty, kAnyValue, {}, 0, kUnbounded, {}, false};
     if (IsYaml()) {
       unsplit.single = unnamed(StringStyle::kYamlSingle);
       unsplit.plain = pool_->Intersect(YamlPlain(), unnamed(StringStyle::kYamlPlain));
@@ -186,7 +190,8 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
     others.erase(std::remove_if(others.begin(), others.end(),
                                 [this](const OtherKeys& o) { return o.value == kNoValue || pool_->IsEmpty(o.contents); }),
                  others.end());
-    if (IsUnique())
+    for (OtherKeys& o : others) o.everything = o.contents == cases_.strings().Any();
+    if (IsUnique() && !p.ordered)
       for (OtherKeys& o : others) {
         o.count = CountTexts(o.contents, nullptr);
         if (o.count <= kFewTexts) o.texts = ListTexts(o.contents);
@@ -194,6 +199,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
   }
   objects_[id].others = std::move(others);
   objects_[id].others_ready = true;
+  if (p.ordered && IsUnique()) FindCuts(id);
 }
 
 JsonSchemaRules::ObjectState JsonSchemaRules::StartObject(uint32_t id, uint32_t depth) {
@@ -258,10 +264,11 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   base.low = s.low ? s.low - 1 : 0;
   base.high = s.high == kUnbounded ? kUnbounded : s.high - 1;
   base.first = 0;
+  if (p.ordered) base.seen = 0;
   const auto add = [&](bool named, uint32_t index, const std::vector<MemberValue>& values, uint32_t position) {
     for (const MemberValue& v : values) {
       if (!Inhabited(v.value)) continue;
-      Member m{named, index, v.value, base};
+      Member m{named, index, v.value, base, named ? kEmpty : p.others[index].contents};
       m.next.position = position;
       m.next.owed = v.owed;
       if (ObjectInhabited(m.next)) out->push_back(m);
@@ -279,11 +286,13 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   } else {
     for (uint32_t i = s.position; i < p.keys.size(); ++i) {
       add(true, i, NamedValues(s.plan, i, s.owed), i + 1);
-      if (p.keys[i].required) return;
+      if (p.keys[i].required && !p.ordered) return;
+      if (p.keys[i].required) break;
     }
     rest = static_cast<uint32_t>(p.keys.size());
   }
   if (reading & kNamedKey) return;
+  if (p.ordered) return OthersInOrder(s, out);
   PrepareOthers(s.plan);
   approximates_ = approximates_ || (reading && !p.others.empty());
   if ((reading & kUnderKeys) && (reading & kLastKey || s.low != 1 || s.owed || !p.plain)) return;
@@ -402,7 +411,7 @@ Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
   for (const Member& m : members) {
     if (fresh && !m.named) continue;
     const ObjectPlan& p = objects_[s.plan];
-    const Expr key = m.named ? KeyText(p.keys[m.index].key) : QuotedKey(p.others[m.index].contents);
+    const Expr key = m.named ? KeyText(p.keys[m.index].key) : QuotedKey(m.contents);
     parts.push_back(pool_->Concat({key, CallValue(m.value, inner), CallObject(m.next)}));
   }
   Expr body = pool_->Concat(s.first ? Open(inner) : Comma(inner), pool_->Union(std::move(parts)));

@@ -72,6 +72,13 @@ class JsonSchemaRules final : public RuleSource {
     uint32_t settles;  // bits of the owed kSomeName that such a key settles
     uint32_t count = kUnbounded;  // how many keys there are; kUnbounded: too many to run out of them
     std::vector<std::string> texts;  // all of them, the shortest first, where there are kFewTexts at most
+    bool everything = false;  // in an ordered plan: contents is that of all keys, those with a name included
+  };
+  // A place in the order of keys at which a kind of others begins to run out: a text at it or little above, and the
+  // contents of all texts below.
+  struct KeyCut {
+    std::u32string at;
+    Expr below;
   };
   struct SortedKey {
     std::u32string text;
@@ -82,12 +89,16 @@ class JsonSchemaRules final : public RuleSource {
     bool ready = false, others_ready = false, sorted_ready = false;
     bool plain = false;  // keys are read by tries: see KeyReader
     bool free = false;   // plain, keys in the schema's order, and nothing depends on how many members there are
+    bool ordered = false;  // keys without a name stand between the others: see json_schema_sorted_keys.cc
     std::vector<Demand> groups, names, owed;
     std::vector<KeyId> mentioned, patterns;
     std::vector<NamedKey> keys;            // in the order in which they are written
     std::vector<uint32_t> required_after;  // how many of keys[i..] are required
     std::vector<OtherKeys> others;
     std::vector<SortedKey> sorted;         // the mentioned ones, by their texts
+    std::vector<uint32_t> named_before;    // ordered: how many of sorted[0..i) are in keys
+    std::vector<uint32_t> sorted_at;       // ordered: where keys[i] stands in sorted
+    std::vector<KeyCut> cuts;              // ordered: in order
     bool ascii = true;                     // all of them are ASCII
     uint32_t low = 0, high = kUnbounded;
     bool possible = true;
@@ -99,13 +110,15 @@ class JsonSchemaRules final : public RuleSource {
     uint32_t owed;       // bits of plan.owed
     uint32_t depth;      // of indentation, 0 where it makes no difference; and a KeyReading
     uint32_t first;      // 1 before the first member
-    SeenKeys::Set seen = 0;  // keys without a name in the schema that occurred
+    SeenKeys::Set seen = 0;  // keys without a name in the schema that occurred; of an ordered plan the last key, if it is one
   };
   struct Member {  // a member that may come next
     bool named;
     uint32_t index;  // into plan.keys or plan.others
     SetId value;
     ObjectState next;
+    Expr contents = kEmpty;  // of a key without a name, between the quotes
+    uint32_t slot = 0;       // of an ordered plan: into the reader's slots
   };
 
   // The keys that may come next in a state of an object, as a trie whose nodes are rules: a range of sorted keys that
@@ -123,7 +136,8 @@ class JsonSchemaRules final : public RuleSource {
     // ---- where other keys must not occur twice
     std::vector<Member> members;  // of others; where patterns or names matter, all
     std::vector<uint8_t> kinds;   // there: whether others may come, by plan.others
-    // There: what is left after a path of the others that did not occur yet, by plan.others.
+    std::vector<Expr> slots;      // of an ordered plan: different contents of members
+    // There: what is left after a path of the others that did not occur yet, by plan.others or by slots.
     std::unordered_map<SeenKeys::Path, std::vector<Expr>> left;
   };
   // How keys without a name in the schema are read in approximations, as bits of a depth: kOverKeys, they may occur any
@@ -230,6 +244,7 @@ class JsonSchemaRules final : public RuleSource {
   // json_schema_object.cc
   uint32_t ObjectPlanOf(const Case& demands);
   ObjectPlan& Prepared(uint32_t plan);
+  SetId OthersOf(const ObjectPlan& p, const std::vector<KeyId>& patterns);
   void PrepareOthers(uint32_t plan);
   template <class F>
   std::vector<MemberValue> ValuesOf(const ObjectPlan& p, SetId value, uint32_t owed, F applied);
@@ -298,6 +313,19 @@ class JsonSchemaRules final : public RuleSource {
   uint32_t CountTexts(Expr contents, std::string* shortest);
   uint32_t OthersLeft(const ObjectState& s, uint32_t index, std::string* some = nullptr);
 
+  // json_schema_sorted_keys.cc
+  // What is greatest in a set of texts: one of them; or the limit of greater and greater ones, begun by a text whose end,
+  // from `circle` on, comes again and again; or nothing, as those are above every text.
+  enum class Top : uint8_t { kNone, kText, kLimit, kUnbounded };
+  Top Greatest(Expr contents, std::u32string* text, size_t* circle);
+  void FindCuts(uint32_t plan);
+  Expr Unnamed(const ObjectPlan& p, const OtherKeys& others);
+  bool LastKey(const ObjectState& s, std::u32string* text);
+  uint32_t OthersAbove(const ObjectState& s, uint32_t index);
+  bool MayFollow(const ObjectState& s);
+  void OthersInOrder(const ObjectState& s, std::vector<Member>* out);
+  void AddInOrder(Member m, const std::u32string* low, const std::u32string* high, std::vector<Member>* out);
+
   // json_schema_listed.cc
   const std::vector<std::string_view>& ListedTexts(SetId set);
   Expr CallListed(const ListedNode& n);
@@ -353,6 +381,7 @@ class JsonSchemaRules final : public RuleSource {
   std::deque<KeyReader> readers_;
   std::unordered_map<ListId, uint32_t> reader_of_;
   SeenKeys seen_;
+  std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
   std::unordered_map<SetId, std::vector<std::string_view>> listed_;  // texts of the documents
   bool has_memory_ = false, may_run_out_ = false, approximates_ = false;
 };

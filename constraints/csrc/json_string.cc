@@ -327,6 +327,59 @@ Expr JsonStrings::Choice(std::vector<std::string> texts) {
   return result;
 }
 
+Expr JsonStrings::CharacterBetween(uint32_t low, uint32_t high) {
+  return low + 1 < high ? Characters({{low + 1, high - 1}}) : kEmpty;
+}
+
+Expr JsonStrings::Above(std::u32string_view low) {
+  Expr e = pool_.Concat(AnyCharacter(), Any());
+  for (size_t i = low.size(); i-- > 0;)
+    e = pool_.Union(pool_.Concat(Character(low[i]), e), pool_.Concat(CharacterBetween(low[i], kMaxCodePoint + 1), Any()));
+  return e;
+}
+
+Expr JsonStrings::Below(std::u32string_view high) {
+  Expr e = kEmpty;
+  for (size_t i = high.size(); i-- > 0;) {
+    const Expr less = high[i] ? Characters({{0, high[i] - 1}}) : kEmpty;
+    e = pool_.Union({kEpsilonExpr, pool_.Concat(less, Any()), pool_.Concat(Character(high[i]), e)});
+  }
+  return e;
+}
+
+Expr JsonStrings::BelowLimit(std::u32string_view begin, std::u32string_view circle) {
+  const auto less = [this](char32_t c) {
+    return pool_.Union(kEpsilonExpr, pool_.Concat(c ? Characters({{0, c - 1}}) : kEmpty, Any()));
+  };
+  Expr turn = kEpsilonExpr, ends = kEmpty;
+  for (size_t i = circle.size(); i-- > 0;) {
+    turn = pool_.Concat(Character(circle[i]), turn);
+    ends = pool_.Union(less(circle[i]), pool_.Concat(Character(circle[i]), ends));
+  }
+  Expr e = pool_.Concat(pool_.Star(turn), ends);
+  for (size_t i = begin.size(); i-- > 0;) e = pool_.Union(less(begin[i]), pool_.Concat(Character(begin[i]), e));
+  return e;
+}
+
+Expr JsonStrings::Between(const std::u32string* low, const std::u32string* high) {
+  if (low && high && *low >= *high) return kEmpty;
+  if (!high) return low ? Above(*low) : Any();
+  if (!low) return Below(*high);
+  const size_t common = static_cast<size_t>(std::mismatch(low->begin(), low->end(), high->begin(), high->end()).first - low->begin());
+  const std::u32string_view above = *low, below = *high;
+  Expr e = kEmpty;
+  if (common == low->size()) {  // longer than *low
+    const Expr less = below[common] ? Characters({{0, below[common] - 1}}) : kEmpty;
+    e = pool_.Union(pool_.Concat(less, Any()), pool_.Concat(Character(below[common]), Below(below.substr(common + 1))));
+  } else {
+    e = pool_.Union({pool_.Concat(Character(above[common]), Above(above.substr(common + 1))),
+                     pool_.Concat(CharacterBetween(above[common], below[common]), Any()),
+                     pool_.Concat(Character(below[common]), Below(below.substr(common + 1)))});
+  }
+  for (size_t i = common; i-- > 0;) e = pool_.Concat(Character(above[i]), e);
+  return e;
+}
+
 Expr JsonStrings::Pattern(std::string_view ecma) {
   const auto known = patterns_.find(ecma);
   if (known != patterns_.end()) return known->second;

@@ -50,6 +50,10 @@ class JsonStrings final : public CharacterSpelling {
   // One text, any of many (thousands share a trie). A text that is not UTF-8 has no spelling: kEmpty.
   Expr Literal(std::string_view text);
   Expr Choice(std::vector<std::string> texts) override;
+  // The texts that are greater than *low and less than *high, by code points; null: no bound.
+  Expr Between(const std::u32string* low, const std::u32string* high);
+  // The texts that are less than some of those that begin with `begin` and go on with `circle` any number of times.
+  Expr BelowLimit(std::u32string_view begin, std::u32string_view circle);
   // Texts in which the ECMA-262 pattern matches somewhere. With the u flag; where that is a syntax error, by the laxer
   // rules of Annex B. Throws what CompileRegex throws. Cached by its source.
   Expr Pattern(std::string_view ecma);
@@ -84,6 +88,9 @@ class JsonStrings final : public CharacterSpelling {
   std::optional<Expr> WithLengths(Expr e, const Lengths& bounds, int depth);
 
   struct HexLevel;
+  Expr Above(std::u32string_view low);
+  Expr Below(std::u32string_view high);
+  Expr CharacterBetween(uint32_t low, uint32_t high);  // both excluded
   Expr Build(const CodePointRanges& ranges);
   Expr BuildAscii(uint32_t c);
   Expr BuildYaml(const CodePointRanges& ranges);  // yaml_string.cc

@@ -28,6 +28,20 @@ bool RandomMember(const Language& language, Random* r, std::string* text) {
   return false;
 }
 
+// Whether the keys of every object are in the order of their code points.
+bool IsSorted(const JsonValue& root) {
+  std::vector<const JsonValue*> open{&root};
+  while (!open.empty()) {
+    const JsonValue& value = *open.back();
+    open.pop_back();
+    for (uint32_t i = 0; i < value.size; ++i) {
+      if (value.IsObject() && i && value.keys[i] <= value.keys[i - 1]) return false;
+      open.push_back(value.elements + i);
+    }
+  }
+  return true;
+}
+
 void One(Random* r) {
   std::string schema = RandomRootSchema(r, static_cast<int>(1 + r->Below(3)));
   if (r->OneIn(4)) schema = Mutated(schema, r);
@@ -52,7 +66,9 @@ void One(Random* r) {
         continue;
       }
       try {
-        JsonDocument::Parse(text, "member");
+        const auto document = JsonDocument::Parse(text, "member");
+        if (options.key_order == KeyOrder::kSorted && options.unique_keys)
+          Require(IsSorted(document->Root()), "keys are sorted: " + Printable(text));
       } catch (const ConstraintError& e) {
         const bool repeated = std::string_view(e.what()).find("expected different keys") != std::string_view::npos;
         Require(repeated && !options.unique_keys,

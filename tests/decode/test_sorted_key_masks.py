@@ -1,0 +1,82 @@
+"""Masks of objects with sorted keys agree with the texts that can be extended, token by token; budgets are used up."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tokamata
+
+WORDS = (
+    "aa", "ab", "ba", "id", 'a"', '":', '","', '{"', '"a":', '"b":1', ',"a":2', ',"b":', '","":1', ',"x":0}', "\\u00",
+    "\\u006", "\\u0061", "61", "é", "日", "\\ud83d", "\\ude00", "😀", '":1,"', '1,"a', '"}', ',"é":1', ', "a": 1',
+    '{"a":1,"b":1}', ',"a"', ',"aa" :', ',"a', '":1,"a', '":1,"b":1', '"b":0,"', ',"":', '":1,', '"b":1,', "0,",
+    '{"a":1,',
+)  # fmt: skip
+TOKENS = [bytes([b]) for b in range(256)] + [word.encode() for word in WORDS]
+KEYS = ["a", "b", "aa", "ab", "", "id", "é", "日", "😀", "x", "bb", "ba", "\x7f"]
+NUMBERS = {"type": "integer"}
+SCHEMAS: list[tuple[Any, dict[str, Any]]] = [
+    ({"type": "object", "additionalProperties": NUMBERS}, {}),
+    ({"type": "object", "properties": {"aa": NUMBERS, "b": True, "id": False}, "required": ["b"]}, {}),
+    ({"type": "object", "patternProperties": {"^a": NUMBERS, "b$": {"enum": [0, 1]}}}, {"strings": "canonical"}),
+    ({"type": "object", "propertyNames": {"enum": ["a", "b", "日"]}, "minProperties": 2}, {}),
+    ({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "minProperties": 3}, {}),
+    ({"type": "object", "not": {"patternProperties": {"^a": {"const": 0}}}, "minProperties": 2}, {}),
+    ({"type": "object", "patternProperties": {"^b+$": NUMBERS}, "additionalProperties": False, "maxProperties": 2}, {}),
+    ({"type": "object", "properties": {"b": NUMBERS}, "additionalProperties": NUMBERS}, {"unique_keys": False}),
+    ({"anyOf": [{"type": "object", "required": ["a"]}, {"type": "object", "properties": {"b": {"enum": [1]}}}]}, {}),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SCHEMAS)))
+def test_masks_are_what_can_be_extended(number: int) -> None:
+    schema, options = SCHEMAS[number]
+    constraint = tokamata.json_schema(schema, key_order="sorted", **options)
+    automaton = tokamata.compile(constraint, tokamata.Vocabulary([*TOKENS, None], eos_token_ids=[len(TOKENS)]))
+    words = np.arange(len(TOKENS) + 1)
+    rng = random.Random(number)
+    for case in range(8):
+        keys = rng.sample(KEYS, rng.randrange(1, 6))
+        value = {key: rng.choice([0, 1, {"b": 0, "a": 1}]) for key in (keys if case % 4 == 0 else sorted(keys))}
+        text = json.dumps(value, ensure_ascii=case % 3 == 0, separators=(",", ":") if case % 2 else None).encode()
+        state, written = automaton.start(), b""
+        while True:
+            mask = state.mask()
+            allowed = (mask[words // 32] >> (words % 32)) & 1
+            expected = [constraint.accepts_prefix(written + token) for token in TOKENS]
+            wrong = [t for t, a, e in zip(TOKENS, allowed, expected, strict=False) if bool(a) != e]
+            assert not wrong, (number, case, written, wrong)
+            assert any(expected) or constraint.accepts(written), (number, case, written)
+            rest = text[len(written) :]
+            fits = [i for i, token in enumerate(TOKENS) if rest.startswith(token) and expected[i]]
+            if not fits:
+                break
+            pick = rng.choice(fits)
+            state.advance(pick)
+            written += TOKENS[pick]
+
+
+@pytest.mark.parametrize("number", [1, 6, 7, 8])
+def test_budgets_are_used_up(number: int) -> None:
+    schema, options = SCHEMAS[number]
+    constraint = tokamata.json_schema({"allOf": [schema], "type": "object"}, key_order="sorted", **options)
+    automaton = tokamata.compile(constraint, tokamata.Vocabulary([*TOKENS, None], eos_token_ids=[len(TOKENS)]))
+    rng = random.Random(number)
+    for _ in range(4):
+        state = automaton.start(max_tokens=40)
+        text = b""
+        for _ in range(40):
+            mask = state.mask()
+            ids = [i for i in range(len(TOKENS) + 1) if mask[i // 32] >> (i % 32) & 1]
+            assert ids, (number, text)
+            pick = rng.choice(ids)
+            if pick == len(TOKENS):
+                break
+            state.advance(pick)
+            text += TOKENS[pick]
+        assert constraint.accepts(text), (number, text)
