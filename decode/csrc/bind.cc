@@ -12,6 +12,7 @@
 #include "automata/csrc/language.h"
 #include "constraints/csrc/bind.h"
 #include "decode/csrc/bind.h"
+#include "decode/csrc/bind_rows.h"
 #include "decode/csrc/decode_state.h"
 #include "decode/csrc/expand_terminals.h"
 #include "decode/csrc/token_acceptor.h"
@@ -26,68 +27,6 @@ namespace {
 
 using Row = nb::ndarray<nb::c_contig, nb::device::cpu>;
 using Released = nb::call_guard<nb::gil_scoped_release>;
-
-[[noreturn]] void BadBuffer(const std::string& got, size_t words) {
-  const std::string text = "fill_mask: expected a writable C-contiguous int32 array or CPU tensor of shape [" +
-                           std::to_string(words) + "] or [rows, " + std::to_string(words) + "], got " + got +
-                           "; make one with numpy.zeros((rows, " + std::to_string(words) + "), numpy.int32)";
-  throw nb::value_error(text.c_str());
-}
-
-std::string ShapeText(int ndim, const int64_t* shape) {
-  std::string s = "shape [";
-  for (int i = 0; i < ndim; ++i) s += (i ? ", " : "") + std::to_string(shape[i]);
-  return s + "]";
-}
-
-uint32_t* CheckedRow(void* data, int ndim, const int64_t* shape, int64_t row, size_t words) {
-  if (ndim < 1 || ndim > 2 || shape[ndim - 1] != static_cast<int64_t>(words)) BadBuffer(ShapeText(ndim, shape), words);
-  const int64_t rows = ndim == 2 ? shape[0] : 1;
-  if (row < 0 || row >= rows) {
-    const std::string text = "fill_mask: expected 0 <= row < " + std::to_string(rows) + ", got row=" + std::to_string(row);
-    throw nb::index_error(text.c_str());
-  }
-  return static_cast<uint32_t*>(data) + static_cast<size_t>(row) * words;
-}
-
-// Calls f(uint32_t*) with one row of a caller's array. The buffer protocol is the fast way; tensors come by DLPack.
-template <class F>
-void WithRow(nb::handle out, int64_t row, size_t words, F f) {
-  if (PyObject_CheckBuffer(out.ptr())) {
-    Py_buffer view;
-    if (PyObject_GetBuffer(out.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE | PyBUF_FORMAT)) {
-      PyErr_Clear();
-      BadBuffer("one that is read-only or not contiguous", words);
-    }
-    struct Release {
-      Py_buffer* view;
-      ~Release() { PyBuffer_Release(view); }
-    } release{&view};
-    const char* format = view.format ? view.format : "B";
-    if (*format == '@' || *format == '=' || *format == '<') ++format;
-    const bool int32 = view.itemsize == 4 && (format[0] == 'i' || format[0] == 'l') && !format[1];
-    if (!int32) BadBuffer(std::string("items of format '") + view.format + "'", words);
-    int64_t shape[2] = {0, 0};
-    for (int i = 0; i < view.ndim && i < 2; ++i) shape[i] = view.shape[i];
-    f(CheckedRow(view.buf, view.ndim, shape, row, words));
-    return;
-  }
-  nb::ndarray<> any;
-  if (!nb::try_cast(out, any, false)) {
-    BadBuffer(std::string("an object of type ") + Py_TYPE(out.ptr())->tp_name, words);
-  }
-  if (any.device_type() != nb::device::cpu::value) BadBuffer("a tensor on another device than the CPU", words);
-  if (any.dtype() != nb::dtype<int32_t>()) BadBuffer("another item type than int32", words);
-  int64_t shape[2] = {0, 0}, expected = 1;
-  bool contiguous = true;
-  for (size_t i = any.ndim(); i-- > 0;) {
-    contiguous = contiguous && (any.shape(i) == 1 || any.stride(i) == expected);
-    expected *= static_cast<int64_t>(any.shape(i));
-    if (i < 2) shape[i] = static_cast<int64_t>(any.shape(i));
-  }
-  if (!contiguous) BadBuffer("one that is not contiguous", words);
-  f(CheckedRow(any.data(), static_cast<int>(any.ndim()), shape, row, words));
-}
 
 nb::object NewArray(std::initializer_list<size_t> shape, uint32_t** data) {
   size_t size = 1;
@@ -159,7 +98,8 @@ void BindState(nb::module_& m) {
       .def(
           "fill_mask",
           [](const DecodeState& self, nb::handle out, int64_t row) {
-            WithRow(out, row, self.Automaton().Words(), [&](uint32_t* r) { Fill(self, r); });
+            const RowIn into(out, row, self.Automaton().Words());
+            Fill(self, into.Data());
           },
           nb::arg("out").none(), "row"_a = 0, nb::sig("def fill_mask(self, out: object, row: int = 0) -> None"),
           "Write the mask into a row of a C-contiguous int32 array or CPU tensor, [words] or [rows, words].\n\n"
@@ -263,6 +203,7 @@ void BindState(nb::module_& m) {
 }  // namespace
 
 void BindDecode(nb::module_& m) {
+  FindNumpy();
   nb::class_<Generations>(m, "TokenAutomaton", "Native side of tokamata.decode.TokenAutomaton.")
       .def(nb::new_([](const Language& language, std::shared_ptr<const Vocabulary> vocabulary,
                        std::optional<size_t> cache_bytes) {

@@ -396,8 +396,7 @@ void MaskBuilder::AddPart(uint32_t node, State q, uint32_t* row) {
 template <class M, class F>
 void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M asked, F visit) {
   const LoopShape& shape = loop.shape;
-  const uint32_t longest = vocabulary_->MaxTokenBytes();
-  if (shape.low == 0 && shape.high >= longest) {  // the count makes no difference
+  if (CountIsFree(shape)) {
     const State* row = acceptor_->Row(q);
     (acceptor_->Live(q) - loop_first).ForEach([&](uint8_t b) { visit(b, row[b], 0u, kUnboundedLoop); });
     return;
@@ -433,8 +432,12 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
     alike_ = reinterpret_cast<uintptr_t>(base.row);
     for (uint64_t word : loop.excluded.words) alike_ = (alike_ ^ word) * 0x9E3779B97F4A7C15u;
   }
+  const SuffixTrie* suffixes = loop.outer < 0 ? factoring_.Suffixes(class_id) : nullptr;
+  const ByteSet& first = CharacterClasses()[static_cast<size_t>(class_id)].first;
+  const uint32_t* ended = nullptr;
+  if (suffixes && CountIsFree(loop.shape)) ended = EndedBy(*suffixes, acceptor_->Live(q) - first, base.row);
   if (loop.outer < 0) {
-    std::memcpy(row, base.row, size_t{factoring_.Words()} * sizeof(uint32_t));
+    std::memcpy(row, ended ? ended : base.row, size_t{factoring_.Words()} * sizeof(uint32_t));
     if (row == building_ && base.more_end - base.more < kFewMore) base_ = base.row;
     for (const uint32_t* id = base.more; id != base.more_end; ++id) Set(*id, row);
   } else {
@@ -455,7 +458,6 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
     for (const uint32_t* id = base.more; id != base.more_end; ++id)
       row[*id >> 5] |= (1u << (*id & 31)) & ~with[*id >> 5];
   }
-  const SuffixTrie* suffixes = factoring_.Suffixes(class_id);
   if (loop.outer >= 0) {
     RunExitsFromOuter(q, loop, row);
   } else if (!suffixes) {
@@ -466,13 +468,30 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
       const uint32_t child = trie.Child(0, b);
       return child == kNoIndex ? Asked{0, 0, true} : Asked{suffixes->max_chars[b], LongestFrom(trie, child)};
     };
-    const ByteSet& first = CharacterClasses()[static_cast<size_t>(class_id)].first;
+    const auto any = [](uint32_t) { return true; };
     ForEachExit(q, loop, first, asked, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
       const uint32_t child = trie.Child(0, b);
-      if (child != kNoIndex) WalkSuffixes(*suffixes, child, next, low, high, [](uint32_t) { return true; }, row);
+      if (child != kNoIndex) WalkSuffixes(*suffixes, child, next, low, high, any, !ended, row);
     });
   }
   if (loop.checked.Any()) RunTokensWith(loop.checked, q, row);
+}
+
+// A row and the tokens of suffixes that are one of the exits; null where that was not asked for before.
+const uint32_t* MaskBuilder::EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row) {
+  for (Ended& known : ended_) {
+    if (known.suffixes != &suffixes || known.from != row || known.exits != exits) continue;
+    if (known.row.empty()) {
+      known.row.assign(row, row + factoring_.Words());
+      exits.ForEach([&](uint8_t b) {
+        const uint32_t child = suffixes.trie.Child(0, b);
+        if (child != kNoIndex) SetTokens(suffixes.trie, child, known.row.data());
+      });
+    }
+    return known.row.data();
+  }
+  ended_[next_ended_++ % ended_.size()] = {&suffixes, row, exits, {}};
+  return nullptr;
 }
 
 // The tokens that have some of the bytes; states that follow one another mostly ask for the same.
@@ -511,7 +530,7 @@ void MaskBuilder::RunExitsFromOuter(State q, const Loop& loop, uint32_t* row) {
     const uint32_t child = index ? index->suffixes.trie.Child(0, b) : kNoIndex;
     if (child == kNoIndex) return;
     const auto inside = [&](uint32_t i) { return !(index->before[i][0] & bad[0]) && !(index->before[i][1] & bad[1]); };
-    WalkSuffixes(index->suffixes, child, next, low, high, inside, row);
+    WalkSuffixes(index->suffixes, child, next, low, high, inside, true, row);
   });
 }
 
@@ -573,25 +592,28 @@ void MaskBuilder::RunExits(const Factor& f, State q, const Loop& loop, uint32_t*
 // The tokens at and below a node of the main trie that was entered with state q. Wide nodes wait on the stack.
 void MaskBuilder::Enter(uint32_t node, State q, uint32_t* row) {
   SetTokens(trie_, node, row);
-  if (trie_.nodes[node].end == node + 1) return;
-  q = Near(q, trie_, node);
-  if (trie_.nodes[node].wide || ReadsTexts(q))
-    stack_.push_back({node, q});
-  else
-    Scan(trie_, node, q, row);
+  if (trie_.nodes[node].end != node + 1) EnterBelow(node, q, row);
 }
 
-// A sweep in preorder over the subtree of a node; wide nodes with many tokens, or few of whose children are alive, wait
-// on the stack.
-void MaskBuilder::Scan(const Trie& trie, uint32_t root, State q, uint32_t* row) {
+void MaskBuilder::EnterBelow(uint32_t node, State q, uint32_t* row) {
+  q = Near(q, trie_, node);
+  const Trie::Node& at = trie_.nodes[node];
+  if (at.wide || ReadsTexts(q))
+    stack_.push_back({node, q});
+  else
+    Scan(at.depth, node + 1, at.end, q, row);
+}
+
+// In preorder, with the rows of the states above at hand. set(first, last) is told of tokens in trie.order that are
+// reached; waits(node, state) takes a node with something below it out of the sweep when it returns true.
+template <class S, class W>
+void MaskBuilder::Sweep(const Trie& trie, uint32_t base, uint32_t first, uint32_t end, State q, S set, W waits) {
   const Trie::Node* nodes = trie.nodes.data;
-  const uint32_t* order = trie.order.data;
-  const uint32_t base = nodes[root].depth, end = nodes[root].end;
   const State** path = path_.data();
   path[0] = acceptor_->Row(q);
   size_t num_known = plain_rows_.size();
   const State** known = plain_rows_.data();
-  for (uint32_t n = root + 1; n < end;) {
+  for (uint32_t n = first; n < end;) {
     const Trie::Node& node = nodes[n];
     const uint32_t at = n++, depth = node.depth - base;
     const State next = path[depth - 1][node.byte];
@@ -599,7 +621,7 @@ void MaskBuilder::Scan(const Trie& trie, uint32_t root, State q, uint32_t* row) 
       n = node.end;
       continue;
     }
-    for (uint32_t i = node.tokens, last = nodes[n].tokens; i < last; ++i) Set(order[i], row);
+    set(node.tokens, nodes[n].tokens);
     if (!node.wide && next < num_known && known[next]) {  // no matter whether anything is below
       path[depth] = known[next];
       continue;
@@ -607,8 +629,7 @@ void MaskBuilder::Scan(const Trie& trie, uint32_t root, State q, uint32_t* row) 
     if (node.end == n) continue;
     const bool plain = Plain(next);
     const State near = plain ? next : Near(next, trie, at);
-    if ((!plain && ReadsTexts(near)) || (node.wide && Waits(trie, at, near))) {
-      stack_.push_back({at, near});
+    if ((!plain || node.wide) && waits(at, near)) {
       n = node.end;
       continue;
     }
@@ -622,9 +643,35 @@ void MaskBuilder::Scan(const Trie& trie, uint32_t root, State q, uint32_t* row) 
   }
 }
 
+// Calls sweep(first, end) for the live children of a wide node and what is below them, those that stand side by side
+// together.
+template <class F>
+void MaskBuilder::ForEachLiveRun(const Trie& trie, uint32_t node, const ByteSet& live, F sweep) {
+  uint32_t first = 0, end = 0;
+  trie.ForEachLiveChild(node, live, [&](uint32_t child, uint8_t) {
+    if (child != end) {
+      if (end) sweep(first, end);
+      first = child;
+    }
+    end = trie.nodes[child].end;
+  });
+  if (end) sweep(first, end);
+}
+
+// Wide nodes with many tokens, or few of whose children are alive, wait on the stack.
+void MaskBuilder::Scan(uint32_t base, uint32_t first, uint32_t end, State q, uint32_t* row) {
+  const uint32_t* order = trie_.order.data;
+  const auto set = [=](uint32_t i, uint32_t last) { SetAll(order + i, order + last, row); };
+  Sweep(trie_, base, first, end, q, set, [&](uint32_t node, State state) {
+    if (!ReadsTexts(state) && !(trie_.nodes[node].wide && Waits(node, state))) return false;
+    stack_.push_back({node, state});
+    return true;
+  });
+}
+
 // Whether a wide node is better worked off by itself: it may have a factor, or most of its children are dead.
-bool MaskBuilder::Waits(const Trie& trie, uint32_t node, State q) {
-  return trie.CountBelow(node) >= kSomeTokens || Looked(q) || FewAlive(trie, node, q);
+bool MaskBuilder::Waits(uint32_t node, State q) {
+  return trie_.CountBelow(node) >= kSomeTokens || Looked(q) || FewAlive(trie_, node, q);
 }
 
 // Whether q is dead after most children of a wide node.
@@ -689,45 +736,50 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
         }
       }
     }
-    if (!trie_.nodes[at.node].wide || !FewAlive(trie_, at.node, at.state)) {
-      Scan(trie_, at.node, at.state, row);
+    const Trie::Node& node = trie_.nodes[at.node];
+    if (!node.wide || !FewAlive(trie_, at.node, at.state)) {
+      Scan(node.depth, at.node + 1, node.end, at.state, row);
       continue;
     }
-    const State* next = acceptor_->Row(at.state);
-    trie_.ForEachLiveChild(at.node, acceptor_->Live(at.state),
-                           [&](uint32_t child, uint8_t byte) { Enter(child, next[byte], row); });
+    ForEachLiveRun(trie_, at.node, acceptor_->Live(at.state), [&](uint32_t first, uint32_t end) {
+      Scan(trie_.nodes[at.node].depth, first, end, at.state, row);
+    });
   }
 }
 
 template <class P>
 void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, P passes,
-                               uint32_t* row) {
+                               bool itself, uint32_t* row) {
   const Trie& trie = s.trie;
   const bool all = low == 0 && high >= s.max_chars[trie.nodes[node].byte];
-  const auto set = [&](uint32_t n) {
-    for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i)
-      if ((all || (s.chars[i] >= low && s.chars[i] <= high)) && passes(i)) Set(trie.order[i], row);
+  const auto set = [=, order = trie.order.data, chars = s.chars](uint32_t i, uint32_t last) {
+    if (all) {
+      for (; i < last; ++i)
+        if (passes(i)) Set(order[i], row);
+      return;
+    }
+    for (; i < last; ++i)
+      if (chars[i] >= low && chars[i] <= high && passes(i)) Set(order[i], row);
   };
-  set(node);
+  if (itself) set(trie.TokensBegin(node), trie.TokensEnd(node));
   const size_t base = stack_.size();
   stack_.push_back({node, q});
   while (stack_.size() > base) {
     const Visit at = stack_.back();
     stack_.pop_back();
     const Trie::Node& top = trie.nodes[at.node];
-    if (top.end == at.node + 1) continue;
-    const State* next = acceptor_->Row(at.state);
-    const auto go = [&](uint32_t child, State to) {
-      set(child);
-      if (trie.nodes[child].end > child + 1) stack_.push_back({child, Near(to, trie, child)});
+    const auto sweep = [&](uint32_t first, uint32_t end) {
+      Sweep(trie, top.depth, first, end, at.state, set, [&](uint32_t below, State state) {
+        if (!trie.nodes[below].wide) return false;
+        stack_.push_back({below, state});
+        return true;
+      });
     };
-    if (top.wide) {
-      trie.ForEachLiveChild(at.node, acceptor_->Live(at.state),
-                            [&](uint32_t child, uint8_t byte) { go(child, next[byte]); });
-      continue;
-    }
-    for (uint32_t child = at.node + 1; child < top.end; child = trie.nodes[child].end)
-      if (const State to = next[trie.nodes[child].byte]) go(child, to);
+    if (top.end == at.node + 1) continue;
+    if (top.wide)
+      ForEachLiveRun(trie, at.node, acceptor_->Live(at.state), sweep);
+    else
+      sweep(at.node + 1, top.end);
   }
 }
 

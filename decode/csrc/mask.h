@@ -170,15 +170,30 @@ class MaskBuilder {
   template <class M, class F>
   void ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M asked, F visit);
   void Enter(uint32_t node, State q, uint32_t* row);
-  void Scan(const Trie& trie, uint32_t node, State q, uint32_t* row);
-  bool Waits(const Trie& trie, uint32_t node, State q);
+  // The same without the tokens at the node itself.
+  void EnterBelow(uint32_t node, State q, uint32_t* row);
+  // Over nodes first..end: children of a node at this depth that was entered with state q, and what is below them.
+  template <class S, class W>
+  void Sweep(const Trie& trie, uint32_t depth, uint32_t first, uint32_t end, State q, S set, W waits);
+  template <class F>
+  static void ForEachLiveRun(const Trie& trie, uint32_t node, const ByteSet& live, F sweep);
+  void Scan(uint32_t depth, uint32_t first, uint32_t end, State q, uint32_t* row);
+  bool Waits(uint32_t node, State q);
   bool FewAlive(const Trie& trie, uint32_t node, State q);
   void Drain(size_t base, uint32_t* row);
-  // Sets the tokens of a suffix trie at and below a node whose characters are low..high and that pass the filter.
+  // Sets the tokens of a suffix trie below a node (with `itself`, also those at it) whose characters are low..high and that
+  // pass the filter.
   template <class P>
-  void WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, P passes, uint32_t* row);
-  void SetTokens(const Trie& trie, uint32_t node, uint32_t* row) {
-    for (uint32_t i = trie.TokensBegin(node); i < trie.TokensEnd(node); ++i) Set(trie.order[i], row);
+  void WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, P passes, bool itself,
+                    uint32_t* row);
+  const uint32_t* EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row);
+  // Whether no token reads enough characters to make a difference.
+  bool CountIsFree(const LoopShape& s) const { return s.low == 0 && s.high >= vocabulary_->MaxTokenBytes(); }
+  static void SetTokens(const Trie& trie, uint32_t node, uint32_t* row) {
+    SetAll(trie.order.data + trie.TokensBegin(node), trie.order.data + trie.TokensEnd(node), row);
+  }
+  static void SetAll(const uint32_t* ids, const uint32_t* end, uint32_t* row) {
+    for (; ids != end; ++ids) Set(*ids, row);
   }
   static void Set(uint32_t id, uint32_t* row) { row[id >> 5] |= 1u << (id & 31); }
 
@@ -226,6 +241,14 @@ class MaskBuilder {
   size_t next_model_ = 0;
   std::array<Having, 2> having_;
   size_t next_having_ = 0;
+  struct Ended {  // see EndedBy
+    const SuffixTrie* suffixes = nullptr;
+    const uint32_t* from = nullptr;
+    ByteSet exits;
+    std::vector<uint32_t> row;
+  };
+  std::array<Ended, 2> ended_;
+  size_t next_ended_ = 0;
   std::unordered_map<State, State> opened_;  // see OpenedBefore
   Finished finished_;
   // The row was built as if no token contained a space beyond ASCII, a rare Chinese character.

@@ -189,6 +189,30 @@ def test_buffers(state: tokamata.DecodeState) -> None:
 WORDS = (len(TOKENS) + 31) // 32
 
 
+class Subclass(np.ndarray):
+    """An array that is looked into by the buffer protocol."""
+
+
+def test_kinds_of_arrays(state: tokamata.DecodeState) -> None:
+    want = state.mask()
+    memory = bytearray(4 * 2 * WORDS)
+    for rows in (
+        np.zeros((2, WORDS), np.int32).view(Subclass),
+        np.frombuffer(memory, np.int32).reshape(2, WORDS),
+        np.zeros((4, WORDS), np.int32)[2:],
+        np.zeros((2, WORDS), np.dtype("i4", metadata={"dtype": "with metadata"})),
+    ):
+        state.fill_mask(rows, 1)
+        assert (rows[1] == want).all()
+        assert not rows[0].any()
+
+
+def read_only() -> np.ndarray:
+    array = np.zeros(WORDS, np.int32)
+    array.setflags(write=False)
+    return array
+
+
 @pytest.mark.parametrize(
     ("buffer", "text"),
     [
@@ -197,6 +221,10 @@ WORDS = (len(TOKENS) + 31) // 32
         (np.zeros(WORDS, np.uint32), r"got items of format 'I'"),
         (np.zeros(WORDS + 1, np.int32), rf"got shape \[{WORDS + 1}\]"),
         (np.zeros((2, 2, WORDS), np.int32), r"got shape"),
+        (read_only(), r"read-only or not contiguous"),
+        (np.zeros(WORDS, np.dtype(np.int32).newbyteorder()), r"got items of format '>i'"),
+        (np.zeros((), np.int32), r"got shape \[\]"),
+        (np.frombuffer(bytearray(4 * WORDS + 1), np.int32, WORDS, 1), r"begins between two words of memory"),
         (np.zeros((WORDS, 2), np.int32).T, r"read-only or not contiguous"),
         (torch.zeros(WORDS, dtype=torch.int64), r"another item type than int32"),
         (torch.zeros((WORDS, 2), dtype=torch.int32).T, r"not contiguous"),
