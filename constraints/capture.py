@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .constraint import Constraint, Text, parts_of
+from .constraint import Constraint, Text, parts_of, to_bytes
 from .dynamic import DynamicConstraint
 from .literal import as_constraint
 
@@ -17,6 +17,7 @@ def capture(name: str, part: Constraint | Text) -> Constraint:
         raise ValueError(
             f"capture: expected a name of at least one character, got {name!r}; pass the name first, then the part"
         )
+    to_bytes(name, "capture")
     return _with_name(name, as_constraint("capture", part), f"capture({name!r}, ")
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from ..automata.errors import ConstraintError
 
+_MOST_TURNS = 2**32 - 1
+
 
 def checked_count(function: str, name: str, value: object) -> int:
     """A whole number as an int. Raises TypeError for anything else, text and fractions included."""
@@ -18,8 +20,45 @@ def checked_count(function: str, name: str, value: object) -> int:
 
 
 def checked_bounds(function: str, low: object, high: object) -> tuple[int, int | None]:
-    """Two counts, the second of which may be None; their order is for the function to check."""
-    return checked_count(function, "low", low), None if high is None else checked_count(function, "high", high)
+    """Two counts in order, the second of which may be None. Raises TypeError or ValueError for others."""
+    least, most = checked_count(function, "low", low), None if high is None else checked_count(function, "high", high)
+    if not 0 <= least <= (least if most is None else most) < _MOST_TURNS:
+        raise ValueError(
+            f"{function}: expected 0 <= low <= high < 2**32 - 1, got low={_cut(least)}, high={_cut(most)}; pass "
+            "high=None "
+            "for no bound"
+        )
+    return least, most
+
+
+def checked_choice(function: str, name: str, given: object, allowed: Iterable[str | None]) -> Any:
+    """One of some texts (None: may be left out). Raises ValueError for anything else."""
+    values = list(allowed)
+    if given is None and None in values:
+        return None
+    texts = [value for value in values if value is not None]
+    if not isinstance(given, str) or given not in texts:
+        quoted = [f'"{text}"' for text in texts]
+        remedy = "leave it out" if None in values else "pass one of them"
+        raise ValueError(
+            f"{function}: expected {name} {', '.join(quoted[:-1])} or {quoted[-1]}, got {_cut(given)}; {remedy}"
+        )
+    return given
+
+
+def checked_flag(function: str, name: str, value: object) -> bool:
+    """True or False. Raises TypeError for anything else."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{function}: expected {name} True or False, got {_shown(value)}; pass a bool")
+    return value
+
+
+def checked_range(function: str, name: str, value: object, low: int, high: int) -> int:
+    """A whole number between two others. Raises TypeError for anything else, ValueError outside of them."""
+    number = checked_count(function, name, value)
+    if not low <= number <= high:
+        raise ValueError(f"{function}: expected {low} <= {name} <= {high}, got {_cut(number)}; pass one between them")
+    return number
 
 
 def checked_several(function: str, what: str, values: object, single: str = "") -> list[Any]:
@@ -44,5 +83,12 @@ def checked_name(function: str, value: object, remedy: str) -> str:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
+    return "None" if value is None else f"{type(value).__name__} {_cut(value)}"
+
+
+def _cut(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # an int that is too long for decimal digits
+        text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
+    return text if len(text) <= 40 else text[:37] + "..."

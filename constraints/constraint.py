@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from .._core import CaptureParts, Language
 from .._core import Limits as NativeLimits
-from .checks import checked_bounds, checked_count
+from .checks import checked_bounds, checked_count, checked_range
 
 if TYPE_CHECKING:
     from ..automata import Fst
 
 Text = str | bytes
 
+_SECONDS = ("seconds", "search_seconds")
 SPECIAL = b"\xff"  # stands before and after the name of a special token; no UTF-8 text contains it
 
 
@@ -46,6 +47,19 @@ class Limits:
     cache_bytes: int = 64 << 20
     schema_cases: int = 2000
     pattern_contexts: int = 200
+
+    def __post_init__(self) -> None:
+        """Raise TypeError for what is no number, ValueError for what is no limit."""
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if name in _SECONDS:
+                number = isinstance(value, (int, float)) and not isinstance(value, bool)
+                if not number or not value > 0:
+                    raise (ValueError if number else TypeError)(
+                        f"Limits: expected {name} > 0, got {value!r}; pass a number of seconds"
+                    )
+            else:
+                checked_range("Limits", name, value, 0, 2**62 if name in _ENGINE else 2**31)
 
     def _native(self) -> NativeLimits:
         return NativeLimits(*(getattr(self, name) for name in _ENGINE))
@@ -107,6 +121,18 @@ def _entries(reports: Iterable[ReportEntry | LazyReport]) -> Iterator[ReportEntr
 
 DEFAULT_LIMITS = Limits()
 _NO_TOKENS: frozenset[str] = frozenset()
+
+
+def native_limits(limits: Limits | None, function: str) -> NativeLimits | None:
+    """Limits as the core takes them. Raises TypeError for anything else. ``function``: who asks."""
+    if limits is None:
+        return None
+    if not isinstance(limits, Limits):
+        raise TypeError(
+            f"{function}: expected limits as tokamata.Limits or None, got {type(limits).__name__}; "
+            "pass tokamata.Limits(seconds=5), for example"
+        )
+    return limits._native()
 
 
 def to_bytes(text: Text, function: str = "text") -> bytes:
@@ -179,7 +205,7 @@ class Constraint:
         if isinstance(other, Constraint):
             return [self._native, other._native]
         if isinstance(other, (str, bytes)):
-            return [self._native, Language.literal(to_bytes(other))]
+            return [self._native, Language.literal(to_bytes(other, "Constraint"))]
         return None
 
     def _combined(self, native: Language, source: str, *others: object) -> Constraint:
@@ -273,11 +299,6 @@ class Constraint:
         Counters are symbolic: the size of the result does not depend on the bounds.
         """
         low, high = checked_bounds("repeat", low, high)
-        if low < 0 or (high is not None and high < low) or max(low, high or 0) >= 2**32 - 1:
-            raise ValueError(
-                f"repeat: expected 0 <= low <= high < 2**32 - 1, got low={low}, high={high}; "
-                "pass high=None for no bound"
-            )
         native = self._native.repeat(low, -1 if high is None else high)
         made = self._combined(native, f"{self.source}{{{low},{'' if high is None else high}}}")
         if self._parts:
@@ -320,7 +341,7 @@ class Constraint:
         Random walks that favour printable ASCII and head for the nearest end after 48 bytes: varied, not uniform.
         """
         if (n := checked_count("examples", "n", n)) < 0:
-            raise ValueError(f"examples: expected n >= 0, got {n}")
+            raise ValueError(f"examples: expected n >= 0, got {n}; pass how many members you want")
         return self._native.examples(n, checked_count("examples", "seed", seed) % 2**64)
 
     def sample(self, n: int, length: int | tuple[int, int], seed: int = 0) -> list[bytes]:
@@ -335,7 +356,10 @@ class Constraint:
         low, high = checked_count("sample", "length", low), checked_count("sample", "length", high)
         n = checked_count("sample", "n", n)
         if n < 0 or not 0 <= low <= high:
-            raise ValueError(f"sample: expected n >= 0 and 0 <= least <= most length, got n={n}, length={length}")
+            raise ValueError(
+                f"sample: expected n >= 0 and 0 <= least <= most length, got n={n}, length={length}; swap the "
+                "lengths, or pass one"
+            )
         texts = self._native.sample(n, low, high, checked_count("sample", "seed", seed) % 2**64)
         if n and not texts:
             where = f"{low} bytes" if low == high else f"{low} to {high} bytes"
@@ -345,7 +369,7 @@ class Constraint:
     def count(self, length: int) -> int:
         """The number of members of exactly ``length`` bytes; exact. O(length² · arcs / 8) over the states reached."""
         if (length := checked_count("count", "length", length)) < 0:
-            raise ValueError(f"count: expected length >= 0, got {length}")
+            raise ValueError(f"count: expected length >= 0, got {length}; pass a number of bytes")
         return int.from_bytes(self._native.count(length), "little")
 
     def minimize(self) -> Constraint:
@@ -388,8 +412,9 @@ class Constraint:
         """All pieces that the named parts read, in the order in which they begin; otherwise as `captures`."""
         data = to_bytes(text, "captures")
         if not (self.accepts_prefix(data) if partial else self.accepts(data)):
-            what = "can be extended to a member" if partial else "is a member; pass partial=True for a beginning of one"
-            raise ValueError(f"captures: expected a text that {what}, got {data[:60]!r}")
+            what = "can be extended to a member" if partial else "is a member"
+            remedy = "viable_prefix tells how far it can" if partial else "pass partial=True for a beginning of one"
+            raise ValueError(f"captures: expected a text that {what}, got {data[:60]!r}; {remedy}")
         if self._parts is None:
             return {}
         return self._parts.values(data, not partial, not self._has_raw_bytes, self._native.search_seconds)

@@ -8,7 +8,7 @@ import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from .constraint import Limits
+from .constraint import Limits, native_limits
 from .typed_constraint import TypedConstraint
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def dataclass_call(
     from .python_writer import PythonWriter
 
     layout = PythonLayout(whitespace, strings, numbers, order).check("dataclass_call")
+    native_limits(limits, "dataclass_call")
     kind = typing.get_origin(cls) or cls
     if not isinstance(kind, type):
         hint = "; pass its class" if dataclasses.is_dataclass(cls) else ""

@@ -12,7 +12,8 @@ from typing import Literal, TypeVar
 
 from .._core import json_number_range
 from ..automata.errors import ConstraintError
-from .constraint import Constraint, Limits
+from .checks import checked_choice
+from .constraint import Constraint, Limits, native_limits, to_bytes
 from .digits import between
 from .literal import choice, literal
 from .regex import regex
@@ -111,10 +112,10 @@ def datetime(
     there is no such moment.
     """
     pattern = _times(timespec, "datetime")
-    if len(separator) != 1 or separator.isdigit():
-        raise ConstraintError(f"datetime: expected one character as separator, no digit, got {separator!r}")
-    if not _ZONE.fullmatch(zone):
-        raise ConstraintError(f'datetime: expected zone "", "Z" or an offset like "+02:00", got {zone!r}')
+    if not isinstance(separator, str) or len(to_bytes(separator, "datetime").decode()) != 1 or separator.isdigit():
+        raise _refused(separator, "datetime", "one character as separator, no digit", 'pass "T" or " "')
+    if not isinstance(zone, str) or not _ZONE.fullmatch(zone):
+        raise _refused(zone, "datetime", 'zone "", "Z" or an offset like "+02:00"', 'pass "" for texts without a zone')
     offset = _offset(zone)
     least = _instant("low", low, clock.datetime.min, offset)
     most = _instant("high", high, clock.datetime.max, offset)
@@ -159,7 +160,7 @@ def _moment(name: str, bound: clock.time | str | None, default: clock.time) -> c
                 f"time: expected {name} in ISO format, got {bound!r}: {error}; write it as isoformat() does"
             ) from None
     if not isinstance(bound, clock.time):
-        raise TypeError(f"time: expected {name} as datetime.time or str, got {bound!r}")
+        raise TypeError(f"time: expected {name} as datetime.time or str, got {bound!r}; None is no bound")
     if bound.tzinfo is not None:
         raise ConstraintError(f"time: expected {name} without a zone, got {bound}; use datetime with zone=...")
     return bound
@@ -178,7 +179,7 @@ def _instant(
                 f"datetime: expected {name} in ISO format, got {bound!r}: {error}; write it as isoformat() does"
             ) from None
     if not isinstance(bound, clock.datetime):
-        raise TypeError(f"datetime: expected {name} as datetime.datetime or str, got {bound!r}")
+        raise TypeError(f"datetime: expected {name} as datetime.datetime or str, got {bound!r}; None is no bound")
     if bound.tzinfo is None:
         return bound
     if zone is None:
@@ -196,10 +197,12 @@ def _offset(zone: str) -> clock.timezone | None:
 
 
 def _times(timespec: str, function: str) -> str:
-    if timespec not in _TIMES:
-        names = ", ".join(f'"{name}"' for name in _TIMES)
-        raise ValueError(f"{function}: expected timespec out of {names}, got {timespec!r}")
-    return _TIMES[timespec]
+    return _TIMES[checked_choice(function, "timespec", timespec, _TIMES)]
+
+
+def _refused(value: object, function: str, expected: str, remedy: str) -> ConstraintError | TypeError:
+    kind = ConstraintError if isinstance(value, str) else TypeError
+    return kind(f"{function}: expected {expected}, got {value!r}; {remedy}")
 
 
 def _rounded(
@@ -215,7 +218,10 @@ def _rounded(
         first = clock.datetime.max
     last = high - (high - clock.datetime.combine(high.date(), midnight)) % unit
     if first > last or (function == "time" and first.date() > high.date()):
-        raise ConstraintError(f"{function}: there is none from {low} to {high} in whole {timespec}")
+        raise ConstraintError(
+            f"{function}: expected bounds with a moment between them, got {low} and {high} in whole {timespec}; swap "
+            "them, or take a finer timespec"
+        )
     return first, last
 
 
@@ -224,6 +230,8 @@ def _rounded(
 
 def _pieces(format: str) -> list[str]:
     """Directives and plain characters of a format."""
+    if not isinstance(format, str):
+        raise _refused(format, "date", "format as str", 'write "%Y-%m-%d", for example')
     pieces: list[str] = []
     at = 0
     for found in _DIRECTIVE.finditer(format):
@@ -232,12 +240,16 @@ def _pieces(format: str) -> list[str]:
         directive = found[0]
         if directive != "%%" and directive not in _PARTS:
             known = ", ".join([*_PARTS, "%%"])
-            raise ConstraintError(f"date: expected directives {known} in format, got {directive!r} in {format!r}")
+            raise ConstraintError(
+                f"date: expected directives {known} in format, got {directive!r} in {format!r}; write those alone"
+            )
         pieces.append("%" if directive == "%%" else directive)
     pieces += list(format[at:])
     parts = sorted(_PARTS[piece] for piece in pieces if piece in _PARTS)
     if parts != ["day", "month", "year"]:
-        raise ConstraintError(f"date: expected year, month and day once each in format, got {format!r}")
+        raise ConstraintError(
+            f'date: expected year, month and day once each in format, got {format!r}; write "%Y-%m-%d", for example'
+        )
     for piece, following in pairwise(pieces):
         if piece in ("%-m", "%-d") and (following.isdigit() or following in ("%Y", "%m", "%-m", "%d", "%-d")):
             raise ConstraintError(
@@ -350,5 +362,6 @@ def _days(low: clock.date, high: clock.date, pieces: list[str]) -> Constraint:
 
 
 def _made(texts: Constraint, source: str, limits: Limits | None, read: Callable[[str], T]) -> TypedConstraint[T]:
-    native = texts._native if limits is None else texts._native.with_limits(limits._native())
+    own = native_limits(limits, source.partition("(")[0])
+    native = texts._native if own is None else texts._native.with_limits(own)
     return TypedConstraint(Constraint(native, source=source), read)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .checks import checked_bounds
-from .constraint import Constraint, Limits, Text
+from .constraint import Constraint, Limits, Text, native_limits, to_bytes
 from .literal import as_constraint, literal
 
 
@@ -21,11 +21,11 @@ def delimited_list(
     for bounds that are no bounds. Source: Koo et al. (2024), Table 1.
     """
     low, high = checked_bounds("delimited_list", low, high)
-    if low < 0 or (high is not None and (high < low or high < 1)):
-        raise ValueError(
-            f"delimited_list: expected 0 <= low <= high and high >= 1, got low={low}, high={high}; None is no bound"
-        )
+    if high == 0:
+        raise ValueError(f"delimited_list: expected high >= 1, got low={low}, high=0; pass high=None for no bound")
+    native_limits(limits, "delimited_list")
     if isinstance(element, (str, bytes)):
+        to_bytes(element, "delimited_list")
         element = literal(element, limits=limits)
     first = as_constraint("delimited_list", element)
     between = as_constraint("delimited_list", delimiter)

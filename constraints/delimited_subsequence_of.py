@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from .._core import delimited_subsequence as _native_subsequence
 from ..automata.errors import UnsupportedError
 from .checks import checked_several
-from .constraint import Constraint, Limits, Text
+from .constraint import Constraint, Limits, Text, native_limits
 from .literal import as_constraint
 
 
@@ -39,7 +39,7 @@ def delimited_subsequence_of(
         )
     between = as_constraint("delimited_subsequence_of", delimiter)
     native = _native_subsequence(
-        [item._native for item in items], between._native, limits._native() if limits else None
+        [item._native for item in items], between._native, native_limits(limits, "delimited_subsequence_of")
     )
     shown = ", ".join(item.source for item in items[:3]) + (", ..." if len(items) > 3 else "")
     made = items[0]._combined(native, f"delimited_subsequence_of([{shown}], {between.source})", *items[1:], between)

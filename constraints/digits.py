@@ -12,7 +12,7 @@ def between(low: str, high: str) -> str:
     O(length²) characters. Raises ConstraintError when low comes after high.
     """
     if low > high:
-        raise ConstraintError(f"expected {low} <= {high}")
+        raise ConstraintError(f"expected low <= high, got {low} and {high}; swap them")
     n = len(low)
     anything = [_anything(low[i:]) for i in range(n + 1)]
     first = next((i for i in range(n) if low[i] != high[i]), n)

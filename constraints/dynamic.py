@@ -162,10 +162,6 @@ class DynamicConstraint(Constraint):
     def repeat(self, low: int = 0, high: int | None = None) -> DynamicConstraint:
         """Between ``low`` and ``high`` texts of this one in a row; the callback is asked for each anew."""
         low, high = checked_bounds("repeat", low, high)
-        if low < 0 or (high is not None and high < low):
-            raise ValueError(
-                f"repeat: expected 0 <= low <= high, got low={low}, high={high}; pass high=None for no bound"
-            )
         return DynamicConstraint(
             Repeated(self.part, low, high), f"{self.source}{{{low},{'' if high is None else high}}}"
         )

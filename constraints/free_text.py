@@ -54,7 +54,7 @@ def checked_phrases(function: str, phrases: Text | Iterable[Text]) -> list[bytes
             phrase.decode()
         except UnicodeDecodeError:
             raise ConstraintError(
-                f"{function}: expected phrases in UTF-8, got {phrase!r}, which occurs in no text"
+                f"{function}: expected phrases in UTF-8, got {phrase!r}, which occurs in no text; leave it out"
             ) from None
     return found
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._core import Language
-from .constraint import DEFAULT_LIMITS, SPECIAL, Constraint, Limits
+from ..automata.errors import MissingFileError
+from .constraint import DEFAULT_LIMITS, SPECIAL, Constraint, Limits, native_limits
 
 if TYPE_CHECKING:
     from ..automata import Fst
@@ -22,13 +24,25 @@ def from_fst(fst: Fst | Any | str | os.PathLike[str], *, limits: Limits | None =
     """
     from ..automata import Fst
 
+    own = native_limits(limits, "from_fst") or DEFAULT_LIMITS._native()
     if isinstance(fst, (str, os.PathLike)):
+        try:
+            found = Path(fst).is_file()
+        except (OSError, ValueError):  # names that no file can have
+            found = False
+        if not found:
+            raise MissingFileError(
+                f"from_fst: expected the path of a .fst file, got {os.fspath(fst)!r}; check the path"
+            )
         machine, source = Fst.read(fst), f"from_fst({os.fspath(fst)!r})"
     elif isinstance(fst, Fst):
         machine, source = fst, "from_fst(Fst)"
     elif hasattr(fst, "write_to_string"):
         machine, source = Fst.read(fst.write_to_string()), f"from_fst({type(fst).__name__})"
     else:
-        raise TypeError(f"from_fst: expected an Fst, a pynini or pywrapfst Fst, or a path, got {type(fst).__name__}")
-    native = Language.from_fst(machine._native, (limits or DEFAULT_LIMITS)._native())
+        raise TypeError(
+            f"from_fst: expected an Fst, a pynini or pywrapfst Fst, or a path, got {type(fst).__name__}; "
+            "tokamata.automata.Fst.from_text reads a machine from its text"
+        )
+    native = Language.from_fst(machine._native, own)
     return Constraint(native, source=source, has_raw_bytes=bool((machine.arcs_array()["ilabel"] == SPECIAL[0]).any()))

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import ConstraintError
-from .constraint import Limits
+from .checks import checked_name, checked_several
+from .constraint import Limits, native_limits
 from .typed_constraint import TypedConstraint
 
 if TYPE_CHECKING:
@@ -52,17 +53,26 @@ def function_call(
     layout = PythonLayout(whitespace, strings, numbers, order).check("function_call")
     if not callable(function):
         raise TypeError(f"function_call: expected a function, got {type(function).__name__}; pass the function itself")
+    native_limits(limits, "function_call")
     called = name if name is not None else _name_of(function)
+    if not isinstance(called, str):
+        raise TypeError(
+            f"function_call: expected name as str, got {type(called).__name__}; pass what the text calls it"
+        )
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in called.split(".")):
         raise ConstraintError(f"function_call: expected a name that Python can write, got {called!r}; pass name=...")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError) as error:
-        raise ConstraintError(f"function_call: {called} has no signature: {error}") from None
+        raise ConstraintError(
+            f"function_call: expected a function with a signature, got {called}: {error}; wrap it into one of your own"
+        ) from None
     annotations = Annotations("function_call", names, sys._getframe(1).f_locals)
     form = CallForm((called,), _arguments)
     hints = annotations.hints(_annotated(function), called)
-    further = None if keywords is None else tuple(keywords)
+    further = None if keywords is None else tuple(checked_several("function_call", "keywords", keywords))
+    for word in further or ():
+        checked_name("function_call", word, "pass names of keywords")
     form.parameters, form.more = annotations.parameters(signature, hints, f"{called}({{}})", {}, further)
     annotations.finish()
     texts = PythonWriter(layout, limits).constraint(form, f"function_call({called})")

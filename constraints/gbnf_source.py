@@ -62,7 +62,9 @@ class _Reader(Reader):
         if kind == "bounds":
             first, comma, last = "".join(str(children[1])[1:-1].split()).partition(",")
             if not first and not last:
-                raise ConstraintError(f"grammar: {_place(children[1])}: expected {{n}}, {{n,}}, {{,m}} or {{n,m}}")
+                raise ConstraintError(
+                    f"grammar: {_place(children[1])}: expected {{n}}, {{n,}}, {{,m}} or {{n,m}}; write one of these"
+                )
             low = int(first[:12] or 0)
             high = int(last[:12]) if last else None if comma else low
             return self.repeat(self.part(children[0], place), low, high, text)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from .._core import CaptureParts, Indentation
 from .._core import grammar as _native_grammar
 from ..automata.errors import UnsupportedError
-from .constraint import DEFAULT_LIMITS, Constraint, Limits
+from .checks import checked_choice, checked_flag
+from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 
 if TYPE_CHECKING:
     from .grammar_source import GrammarSource, GrammarSyntax, Indent, Lexing
@@ -53,7 +54,10 @@ def grammar(
     """
     from .grammar_check import DiagnosisReport
 
-    if syntax == "lark" and not constraints and not strict and isinstance(text, str) and lexer in _LEXERS:
+    checked_flag("grammar", "strict", strict)
+    own = native_limits(limits, "grammar")
+    _check(text, syntax, start, lexer, constraints)
+    if syntax == "lark" and not constraints and not strict:
         from .plain_lark import plain_lark
 
         made = plain_lark(text, start, lexer, limits)
@@ -73,7 +77,7 @@ def grammar(
         [i for i, t in enumerate(source.terminals) if t.ignored],
         source.lexer,
         _indentation(source.indent),
-        limits._native() if limits else None,
+        own,
     )
     made = Constraint(
         native,
@@ -126,10 +130,7 @@ def read_grammar(
     limits: Limits | None = None,
 ) -> GrammarSource:
     """What :func:`grammar` makes of a text before it is compiled."""
-    if not isinstance(text, str):
-        raise TypeError(f"grammar: expected the grammar as str, got {type(text).__name__}; read the file first")
-    if lexer not in _LEXERS:
-        raise ValueError(f'grammar: expected lexer "basic", "contextual" or "none", got {lexer!r}')
+    _check(text, syntax, start, lexer, constraints)
     if syntax == "lark":
         from .lark_source import read_lark
 
@@ -138,8 +139,24 @@ def read_grammar(
         from .gbnf_source import read_gbnf
 
         return read_gbnf(text, start, lexer, constraints)
-    if syntax == "ebnf":
-        from .ebnf_source import read_ebnf
+    from .ebnf_source import read_ebnf
 
-        return read_ebnf(text, start, lexer, constraints)
-    raise ValueError(f'grammar: expected syntax "lark", "gbnf" or "ebnf", got {syntax!r}')
+    return read_ebnf(text, start, lexer, constraints)
+
+
+def _check(text: object, syntax: object, start: object, lexer: object, constraints: object) -> None:
+    """Raise TypeError or ValueError for arguments that make no sense."""
+    if not isinstance(text, str):
+        raise TypeError(f"grammar: expected the grammar as str, got {type(text).__name__}; read the file first")
+    to_bytes(text, "grammar")
+    checked_choice("grammar", "syntax", syntax, ("lark", "gbnf", "ebnf"))
+    checked_choice("grammar", "lexer", lexer, _LEXERS)
+    if start is not None and not isinstance(start, str):
+        raise TypeError(f"grammar: expected start as the name of a rule, got {type(start).__name__}; pass a str")
+    to_bytes(start or "", "grammar")
+    if constraints is not None and not isinstance(constraints, Mapping):
+        raise TypeError(
+            "grammar: expected constraints as a mapping from terminals to Constraints, got "
+            f"{type(constraints).__name__}; "
+            "pass a dict"
+        )

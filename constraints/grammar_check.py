@@ -140,7 +140,10 @@ class DiagnosisReport:
         wrong = [e for e in diagnosis.report_entries() if e.detail.startswith(("not deterministic", "ambiguous"))]
         if wrong:
             shown = "; ".join(f"{e.place}: {e.subject}: {e.detail}" for e in wrong[-1:] + wrong[:-1][:3])
-            raise ConstraintError(f"grammar: strict=True, and the grammar is not deterministic: {shown}")
+            raise ConstraintError(
+                f"grammar: strict=True, and the grammar is not deterministic: {shown}; rewrite these rules, or leave "
+                "strict out"
+            )
 
 
 def check(source: GrammarSource) -> GrammarDiagnosis:

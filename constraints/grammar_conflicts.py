@@ -102,7 +102,9 @@ class _Analysis:
                 found = super().expand_rule(source_rule, rules_by_origin)
                 self.spent += len(found)
                 if self.spent > MOST_EXPANSIONS:
-                    raise LimitError(f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items was reached")
+                    raise LimitError(
+                        f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items was reached; leave strict out"
+                    )
                 return found
 
         def symbol(s: int) -> Symbol:

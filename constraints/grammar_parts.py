@@ -103,7 +103,7 @@ class Reader(ABC):
     def repeat(self, part: Part, low: int, high: int | None, text: str) -> Part:
         """A repetition. Raises ConstraintError for bounds in the wrong order, LimitError for too large ones."""
         if high is not None and high < low:
-            raise ConstraintError(f"grammar: {part.place}: expected n <= m in {{n,m}}, got {{{low},{high}}}")
+            raise ConstraintError(f"grammar: {part.place}: expected n <= m in {{n,m}}, got {{{low},{high}}}; swap them")
         if max(low, high or 0) > MOST_REPEATS:
             raise LimitError(f"grammar: {part.place}: the limit repeats={MOST_REPEATS} was reached: nest repetitions")
         return Part("repeat", text, part.place, (part,), low=low, high=high)
@@ -145,7 +145,7 @@ class Reader(ABC):
             definitions = self.definitions(tree)
             self.check_names(definitions)
             if start is None and not definitions:
-                raise ConstraintError("grammar: expected a rule, name ::= ..., got none")
+                raise ConstraintError("grammar: expected a rule, name ::= ..., got none; write one")
             return to_source(definitions, syntax, start or definitions[0].name, lexer)
         except RecursionError:
             raise nesting_limit() from None
@@ -202,7 +202,7 @@ class _Builder:
             self.rules.append(Rule(definition.name, definition.place))
         if start not in self.numbers:
             found = ", ".join(list(self.numbers)[:10]) or "none"
-            raise ConstraintError(f"grammar: no rule {start!r} to start from; the rules are {found}: pass start=...")
+            raise ConstraintError(f"grammar: no rule {start!r} to start from; the rules are {found}; pass start=...")
         self.start = self.numbers[start]
 
     def build(self) -> GrammarSource:
@@ -421,4 +421,6 @@ def parse_notation(name: str, text: str) -> Any:
         place = Place(line, at - text.rfind("\n", 0, at))
         wanted = sorted(set(getattr(error, "accepts", None) or getattr(error, "allowed", None) or ()))
         expected = ", ".join(_WORDS.get(w, w) for w in wanted if w != "$END")
-        raise ConstraintError(f"grammar: {place}: expected {expected or 'another part'}, got {found}") from None
+        raise ConstraintError(
+            f"grammar: {place}: expected {expected or 'another part'}, got {found}; mend the grammar there"
+        ) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .checks import checked_bounds
-from .constraint import Constraint, Limits
+from .constraint import Constraint, Limits, native_limits
 from .token_group import token_group
 
 
@@ -15,8 +15,7 @@ def image(low: int = 1, high: int | None = None, *, limits: Limits | None = None
     Source: Koo et al. (2024), Table 1.
     """
     low, high = checked_bounds("image", low, high)
-    if not 0 <= low <= (low if high is None else high):
-        raise ValueError(f"image: expected 0 <= low <= high, got low={low}, high={high}; pass high=None for no bound")
+    native_limits(limits, "image")
     body = token_group("IMAGE", limits=limits).repeat(low, high)
     made = token_group("IMAGE_BEGIN", limits=limits) + body + token_group("IMAGE_END")
     made.source = "image()" if (low, high) == (1, None) else f"image({low}, {high})"

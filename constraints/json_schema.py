@@ -8,8 +8,8 @@ from typing import Literal
 
 from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder
 from ..automata.errors import ConstraintError
-from .checks import checked_count
-from .constraint import DEFAULT_LIMITS, Constraint, Limits
+from .checks import checked_choice, checked_flag, checked_range
+from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
 from .json_schema_source import reader, registry_texts, schema_text
@@ -21,6 +21,7 @@ _WHITESPACE = {
     "pretty": JsonWhitespace.PRETTY,
     "any": JsonWhitespace.ANY,
 }
+_SPACE = 'whitespace "flexible", "compact", "pretty", "any" or a regular expression that matches white space only'
 _MOST_DEPTH = 100_000  # of json_value; about a second
 _OPTIONS = JsonSchemaOptions()  # where nothing else is asked for; never changed
 _KEY_ORDER = {"schema": KeyOrder.SCHEMA, "any": KeyOrder.ANY, "sorted": KeyOrder.SORTED}
@@ -65,6 +66,7 @@ def json_schema(
     cannot be enforced exactly, LimitError beyond ``limits``, each with the JSON Pointer, ImportError where a type needs
     pydantic.
     """
+    native_limits(limits, "json_schema")
     defaults = whitespace == "flexible" and key_order == "schema" and strings == "any" and numbers == "canonical"
     if defaults and formats is True and unique_keys is True and not lenient and limits is None:
         options = _OPTIONS
@@ -89,17 +91,20 @@ def _options(
     whitespace: str, key_order: str, strings: str, numbers: str, formats: bool, unique_keys: bool, lenient: bool
 ) -> JsonSchemaOptions:
     options = JsonSchemaOptions()
+    if not isinstance(whitespace, str):
+        raise TypeError(f"json_schema: expected {_SPACE}, got {type(whitespace).__name__}; pass one of them")
+    to_bytes(whitespace, "json_schema")
     if whitespace in _WHITESPACE:
         options.whitespace = _WHITESPACE[whitespace]
     else:
         options.whitespace = JsonWhitespace.PATTERN
         options.whitespace_pattern = _whitespace_pattern(whitespace)
-    options.key_order = _KEY_ORDER[_one_of("key_order", key_order, tuple(_KEY_ORDER))]
-    options.canonical_strings = _one_of("strings", strings, ("any", "canonical")) == "canonical"
-    options.canonical_numbers = _one_of("numbers", numbers, ("canonical", "any")) == "canonical"
-    options.formats = formats
-    options.unique_keys = unique_keys
-    options.lenient = lenient
+    options.key_order = _KEY_ORDER[checked_choice("json_schema", "key_order", key_order, _KEY_ORDER)]
+    options.canonical_strings = checked_choice("json_schema", "strings", strings, ("any", "canonical")) == "canonical"
+    options.canonical_numbers = checked_choice("json_schema", "numbers", numbers, ("canonical", "any")) == "canonical"
+    options.formats = checked_flag("json_schema", "formats", formats)
+    options.unique_keys = checked_flag("json_schema", "unique_keys", unique_keys)
+    options.lenient = checked_flag("json_schema", "lenient", lenient)
     return options
 
 
@@ -111,10 +116,7 @@ def json_value(max_depth: int | None = None) -> Constraint:
     """
     if max_depth is None:
         return json_schema(True)
-    if not 0 <= (max_depth := checked_count("json_value", "max_depth", max_depth)) <= _MOST_DEPTH:
-        raise ValueError(
-            f"json_value: expected 0 <= max_depth <= {_MOST_DEPTH}, or None for any depth, got {max_depth}"
-        )
+    max_depth = checked_range("json_value", "max_depth", max_depth, 0, _MOST_DEPTH)
     definitions: dict[str, object] = {"0": {"type": ["null", "boolean", "number", "string"]}}
     for depth in range(1, max_depth + 1):
         inner = {"$ref": f"#/$defs/{depth - 1}"}
@@ -122,24 +124,15 @@ def json_value(max_depth: int | None = None) -> Constraint:
     return json_schema({"$ref": f"#/$defs/{max_depth}", "$defs": definitions}, unique_keys=False)
 
 
-def _one_of(name: str, given: str, allowed: tuple[str, ...]) -> str:
-    if given not in allowed:
-        quoted = [f'"{value}"' for value in allowed]
-        raise ValueError(f"json_schema: expected {name} {', '.join(quoted[:-1])} or {quoted[-1]}, got {given!r}")
-    return given
-
-
 def _whitespace_pattern(pattern: str) -> str:
-    expected = 'whitespace "flexible", "compact", "pretty", "any" or a regular expression that matches white space only'
-    if not isinstance(pattern, str):
-        raise TypeError(f"json_schema: expected {expected}, got {type(pattern).__name__}")
     try:
         beyond = regex(pattern) - regex(r"[ \t\r\n]*")
     except ConstraintError as error:
-        raise ConstraintError(f"json_schema: expected {expected}, got {pattern!r}: {error}") from None
+        raise ConstraintError(f"json_schema: expected {_SPACE}, got {pattern!r}: {error}") from None
     if not beyond.is_empty():
         raise ConstraintError(
-            f"json_schema: expected {expected}, got {pattern!r}, which matches {beyond.examples(1)[0]!r}"
+            f"json_schema: expected {_SPACE}, got {pattern!r}, which matches {beyond.examples(1)[0]!r}; use only "
+            "blanks, tabs and line breaks"
         )
     return pattern
 
@@ -151,5 +144,7 @@ def decoded_documents(documents: list[tuple[str, bytes]]) -> list[tuple[str, str
         try:
             decoded.append((uri, text.decode()))
         except UnicodeDecodeError as error:
-            raise ConstraintError(f"json_schema: expected registry[{uri!r}] in UTF-8: {error}") from None
+            raise ConstraintError(
+                f"json_schema: expected registry[{uri!r}] in UTF-8: {error}; decode the document and pass its text"
+            ) from None
     return decoded

@@ -9,7 +9,7 @@ from typing import Any
 from .._core import JsonSchemaOptions, JsonWhitespace, Language
 from .._core import json_schema as _native_json_schema
 from ..automata.errors import ConstraintError
-from .constraint import Constraint, LazyReport, Limits, ReportEntry, Text
+from .constraint import Constraint, LazyReport, Limits, ReportEntry, Text, native_limits
 from .typed_constraint import member
 
 _URN = "urn:tokamata:"
@@ -38,7 +38,7 @@ class JsonSchemaConstraint(Constraint):
         read: Callable[[], Callable[[str], Any]],
     ) -> None:
         """Compile a schema; see :func:`tokamata.json_schema`. ``read`` makes what reads values, when first needed."""
-        native = _native_json_schema(text, documents, options, limits._native() if limits else None)
+        native = _native_json_schema(text, documents, options, native_limits(limits, "json_schema"))
         super().__init__(native, source=source, report=report)
         self._text = text
         self._documents = documents
@@ -110,7 +110,7 @@ class JsonSchemaConstraint(Constraint):
         options.whitespace = JsonWhitespace.COMPACT
         options.canonical_strings = True
         try:
-            native = _native_json_schema(text, documents, options, self._limits._native() if self._limits else None)
+            native = _native_json_schema(text, documents, options, native_limits(self._limits, "json_schema"))
         except ConstraintError as error:
             if "contradicts itself" not in str(error):
                 raise

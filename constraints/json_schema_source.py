@@ -45,19 +45,21 @@ def schema_text(schema: object, name: str = "json_schema") -> bytes:
     return _dumped(_described(schema, name), name)
 
 
-def registry_texts(registry: Mapping[str, object] | None, schema: bytes) -> list[tuple[str, bytes]]:
+def registry_texts(
+    registry: Mapping[str, object] | None, schema: bytes, name: str = "json_schema"
+) -> list[tuple[str, bytes]]:
     """The documents that references may lead to: those of ``registry``, and metaschemas where a text mentions them."""
     if registry is None:
         return metaschemas() if _mentions_metaschemas(schema) else []
     if not isinstance(registry, Mapping):
         raise TypeError(
-            f"json_schema: expected registry as a mapping from URI to schema, got {type(registry).__name__}"
+            f"{name}: expected registry as a mapping from URI to schema, got {type(registry).__name__}; pass a dict"
         )
     texts = []
     for uri, document in registry.items():
         if not isinstance(uri, str):
-            raise TypeError(f"json_schema: expected URIs as str in registry, got {uri!r}")
-        texts.append((uri, schema_text(document, f"json_schema: registry[{json.dumps(uri)}]")))
+            raise TypeError(f"{name}: expected URIs as str in registry, got {uri!r}; write it as text")
+        texts.append((uri, schema_text(document, f"{name}: registry[{json.dumps(uri)}]")))
     if any(_mentions_metaschemas(text) for text in (schema, *(text for _, text in texts))):
         given = {uri.rstrip("#") for uri, _ in texts}
         texts += [(uri, text) for uri, text in metaschemas() if uri not in given]
@@ -93,7 +95,10 @@ def _dumped(schema: object, name: str) -> bytes:
             "use $ref for recursion, or pass JSON text"
         ) from None
     except (TypeError, ValueError) as error:
-        raise ConstraintError(_complaint(schema, name) or f"{name}: expected JSON values: {error}") from None
+        raise ConstraintError(
+            _complaint(schema, name)
+            or f"{name}: expected JSON values: {error}; use null, bools, numbers, texts, lists and dicts"
+        ) from None
     try:
         return text.encode()
     except UnicodeEncodeError:  # lone surrogates survive as escapes
@@ -176,7 +181,7 @@ def yaml_reader(schema: object) -> Callable[[str], Any]:
     try:
         import yaml  # type: ignore[import-untyped]
     except ImportError:
-        raise ImportError("parse: texts of yaml_schema are read by PyYAML: pip install pyyaml") from None
+        raise ImportError("parse: texts of yaml_schema are read by PyYAML; pip install pyyaml") from None
     read = reader(schema, "yaml_schema")
     return lambda text: read(json.dumps(yaml.safe_load(text)))
 
@@ -187,7 +192,7 @@ def _adapter(schema: object, name: str) -> Any:
     if not isinstance(schema, type) and not hasattr(schema, "__origin__") and not hasattr(schema, "__args__"):
         raise TypeError(
             f"{name}: expected a dict, bool, JSON text, pydantic model class, TypeAdapter, dataclass or TypedDict, "
-            f"got {type(schema).__name__}"
+            f"got {type(schema).__name__}; True is the schema of any value"
         )
     try:
         from pydantic import TypeAdapter
@@ -205,4 +210,6 @@ def _adapter(schema: object, name: str) -> Any:
 def _undescribed(schema: object, name: str, error: Exception) -> ConstraintError:
     reason = str(error).split("\n", 1)[0]
     shown = getattr(schema, "__name__", repr(schema))
-    return ConstraintError(f"{name}: pydantic has no JSON Schema for {shown}: {reason}")
+    return ConstraintError(
+        f"{name}: pydantic has no JSON Schema for {shown}: {reason}; use a type that it describes, or pass a schema"
+    )

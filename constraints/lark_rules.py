@@ -85,7 +85,7 @@ class LarkRules:
         if kind == "range":
             return range_pattern(tree), (1, 1)
         if kind == "alias":
-            raise ConstraintError("grammar: aliases (->) stand in rules, not in terminals")
+            raise ConstraintError("grammar: aliases (->) stand in rules, not in terminals; leave it out")
         parts = [self._pattern(child) for child in children if hasattr(child, "data")]
         if kind in ("expr", "maybe"):
             (inner, (least, most)), operator = parts[0], [str(c) for c in children[1:]] or ["?"]
@@ -313,5 +313,5 @@ def bounds(operator: list[str]) -> tuple[int, int | None]:
         return {"?": (0, 1), "*": (0, None), "+": (1, None)}[operator[0]]
     low, high = int(operator[1]), int(operator[-1])
     if not 0 <= low <= high:
-        raise ConstraintError(f"grammar: expected 0 <= n <= m in ~n..m, got ~{low}..{high}")
+        raise ConstraintError(f"grammar: expected 0 <= n <= m in ~n..m, got ~{low}..{high}; swap them")
     return low, high

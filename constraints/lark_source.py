@@ -82,7 +82,9 @@ class _Reader:
         self.seconds = seconds  # for what each pattern prefers to match
         for name, constraint in constraints.items():
             if not re.fullmatch(r"_?([A-Z][A-Z0-9_]*|[a-z][a-z0-9_]*)", name):
-                raise ConstraintError(f"grammar: constraints: expected names of terminals such as DATE, got {name!r}")
+                raise ConstraintError(
+                    f"grammar: constraints: expected names of terminals such as DATE, got {name!r}; use upper case"
+                )
             if not isinstance(constraint, Constraint):
                 raise TypeError(
                     f"grammar: constraints[{name!r}]: expected a Constraint, got {type(constraint).__name__}; "
@@ -145,7 +147,7 @@ class _Reader:
         try:
             loaded = load_grammar(self.text.text, "<string>", [], False)  # type: ignore[no-untyped-call]
         except ValueError as error:  # a priority of thousands of digits
-            raise ConstraintError(f"grammar: {error}") from None
+            raise ConstraintError(f"grammar: {error}; mend the grammar") from None
         except UnexpectedInput as error:
             raise self._unexpected(error) from None
         except TypeError as error:  # Lark fails to describe some of its own errors
@@ -159,7 +161,7 @@ class _Reader:
             where = f"{self.text.imports[name]}: " if name in self.text.imports else ""
             raise ConstraintError(
                 f"grammar: {where}%import: no grammar {name!r} was found beside the program or among those of lark "
-                "(common, python, lark, unicode)"
+                "(common, python, lark, unicode); define what it has here"
             ) from None
         except AssertionError:
             raise self._declared_inside() from None
@@ -173,7 +175,7 @@ class _Reader:
         if self.start not in {str(name) for name, *_ in grammar.rule_defs}:
             rules = ", ".join(str(name) for name, *_ in grammar.rule_defs[:10]) or "none"
             raise ConstraintError(
-                f"grammar: no rule {self.start!r} to start from; the rules are {rules}: pass start=..."
+                f"grammar: no rule {self.start!r} to start from; the rules are {rules}; pass start=..."
             )
         return grammar
 
@@ -192,7 +194,9 @@ class _Reader:
         except Exception as error:  # of re or regex about a pattern, or about some side by side in one terminal
             if isinstance(error, ValueError) or type(error).__name__ in ("error", "PatternError"):
                 self._check_patterns(grammar)
-                raise ConstraintError(f"grammar: Python's re cannot read the terminal's pattern {error}") from None
+                raise ConstraintError(
+                    f"grammar: Python's re cannot read the terminal's pattern {error}; mend it"
+                ) from None
             raise
         return made
 
@@ -211,7 +215,8 @@ class _Reader:
             place = self._mentioned(message)
         message = " ".join(message.split())
         message = message[:1].lower() + message[1:] if message[1:2].islower() else message
-        return ConstraintError(f"grammar: {place}: {message}" if place else f"grammar: {message}")
+        remedy = "" if "; " in message else "; mend the grammar there" if place else "; mend the grammar"
+        return ConstraintError(f"grammar: {place}: {message}{remedy}" if place else f"grammar: {message}{remedy}")
 
     def _mentioned(self, message: str) -> Place | None:
         """The place of the first name that a message mentions and the grammar has."""
@@ -260,7 +265,7 @@ class _Reader:
                         terminal_pattern(pattern, self.seconds)
                     except ConstraintError as error:
                         raise ConstraintError(f"{where}{error}") from None
-                    raise ConstraintError(f"{where}Python's re cannot read {token}") from None
+                    raise ConstraintError(f"{where}Python's re cannot read {token}; mend it") from None
 
     def _token_place(self, name: str, token: Any) -> Place | None:
         position = getattr(token, "start_pos", None)

@@ -172,7 +172,7 @@ class LarkText:
 
     def error(self, place: Place, text: str) -> ConstraintError:
         """An error at a place."""
-        return ConstraintError(f"grammar: {place}: {text}")
+        return ConstraintError(f"grammar: {place}: {text}{'' if '; ' in text else '; mend the grammar there'}")
 
     # ---- cutting
     def _tokens(self) -> list[_Token]:

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from .._core import Language
 from .checks import checked_several
-from .constraint import SPECIAL, Constraint, Limits, Text, to_bytes
+from .constraint import SPECIAL, Constraint, Limits, Text, native_limits, to_bytes
 
 
 def literal(text: Text, *, limits: Limits | None = None) -> Constraint:
     """Exactly this text."""
     data = to_bytes(text, "literal")
-    native = Language.literal(data, limits._native() if limits else None)
+    native = Language.literal(data, native_limits(limits, "literal"))
     return Constraint(native, source=repr(text), has_raw_bytes=SPECIAL in data)
 
 
@@ -23,7 +23,7 @@ def choice(options: Iterable[Text], *, limits: Limits | None = None) -> Constrai
     if not texts:
         raise ValueError("choice: expected at least one option, got none; the empty language allows no text at all")
     shown = " | ".join(repr(t.decode(errors="replace")) for t in texts[:3]) + (" | ..." if len(texts) > 3 else "")
-    native = Language.choice(texts, limits._native() if limits else None)
+    native = Language.choice(texts, native_limits(limits, "choice"))
     return Constraint(native, source=f"choice({shown})", has_raw_bytes=any(SPECIAL in t for t in texts))
 
 
@@ -32,6 +32,7 @@ def as_constraint(function: str, part: object) -> Constraint:
     if isinstance(part, Constraint):
         return part
     if isinstance(part, (str, bytes)):
+        to_bytes(part, function)
         return literal(part)
     raise TypeError(
         f"{function}: expected a Constraint, str or bytes, got {type(part).__name__}; make a constraint of it first"

@@ -48,14 +48,14 @@ def named_group(
             raise refuse("expects plain text; escape what has a meaning in patterns, with re.escape")
         if name == "TEXT_UNTIL":
             if b"" in texts:
-                raise refuse("expects a phrase to stop at, as in (?P<TEXT_UNTIL>\\n\\n)")
+                raise refuse("expects a phrase to stop at; write it as in (?P<TEXT_UNTIL>\\n\\n)")
             return text_until(texts)
         if len(texts) > 1:
             raise refuse("expects one text; escape the | in it, with re.escape")
         return substring_of(texts[0])
     if len(alternatives) < 2:
         what = "element" if name == "DELIMITED_LIST" else "red|green|blue"
-        raise refuse(f"expects the delimiter first, as in (?P<{name}>, |{what})")
+        raise refuse(f"expects the delimiter first; write it as in (?P<{name}>, |{what})")
     delimiter = compiled(alternatives[0][0])
     if name == "DELIMITED_SUBSEQUENCE_OF":
         return delimited_subsequence_of([compiled(pattern) for pattern, _ in alternatives[1:]], delimiter)

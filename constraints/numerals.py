@@ -9,7 +9,8 @@ from typing import TypeVar, cast
 
 from .._core import json_number_range
 from ..automata.errors import ConstraintError
-from .constraint import Constraint, Limits
+from .checks import checked_count, checked_range
+from .constraint import Constraint, Limits, native_limits
 from .digits import between
 from .regex import regex
 from .typed_constraint import TypedConstraint
@@ -39,8 +40,7 @@ def integer(
             raise TypeError(f"integer: expected {name} as int or None, got {bound!r}; decimal() takes fractions")
     if low is not None and high is not None and low > high:
         raise ConstraintError(f"integer: expected low <= high, got low={low}, high={high}; swap them")
-    if not 0 <= width <= _MOST_DIGITS:
-        raise ValueError(f"integer: expected 0 <= width <= {_MOST_DIGITS}, got {width}")
+    width = checked_range("integer", "width", width, 0, _MOST_DIGITS)
     texts = _unpadded(low, high) if width < 2 else _padded(low, high, width)
     if low is None or high is None:
         texts &= regex(f"-?[0-9]{{1,{_MOST_DIGITS}}}")
@@ -63,16 +63,17 @@ def decimal(
 
     ``decimal(0, 100, places=2)``: ``0.00`` to ``100.00``. Raises ConstraintError when there is no such number.
     """
-    least, most = (places, places) if isinstance(places, int) else places
-    if not 0 <= least <= most <= _MOST_PLACES:
-        raise ValueError(f"decimal: expected 0 <= least <= most places <= {_MOST_PLACES}, got places={places!r}")
+    least, most = _places(places)
     bounds = _bounds("decimal", low, high)
     fraction = f"(?:\\.[0-9]{{{max(least, 1)},{most}}})" if most else ""
     shape = f"-?[0-9]+{fraction}{'?' if least == 0 and most else ''}"
     numbers = Constraint(json_number_range(*bounds, False, False, True, False))
     texts = ((numbers & regex(shape)) - regex(r"-0(?:\.0*)?")).minimize()
     if texts.is_empty():
-        raise ConstraintError(f"decimal: there is no number from {low} to {high} with places={places!r}")
+        raise ConstraintError(
+            f"decimal: expected bounds with a number between them, got low={low}, high={high} and places={places!r}; "
+            "allow more places, or widen the bounds"
+        )
     return _named(texts, f"decimal({low}, {high}, places={places})", limits, Decimal)
 
 
@@ -99,7 +100,8 @@ def real_texts(low: str, high: str, low_exclusive: bool = False, high_exclusive:
 
 
 def _named(texts: Constraint, source: str, limits: Limits | None, read: Callable[[str], T]) -> TypedConstraint[T]:
-    native = texts._native if limits is None else texts._native.with_limits(limits._native())
+    own = native_limits(limits, source.partition("(")[0])
+    native = texts._native if own is None else texts._native.with_limits(own)
     return TypedConstraint(Constraint(native, source=source), read)
 
 
@@ -111,7 +113,9 @@ def _bounds(function: str, low: Bound | None, high: Bound | None) -> tuple[str, 
             found.append(None)
             continue
         if isinstance(bound, bool) or not isinstance(bound, (int, float, str, Decimal)):
-            raise TypeError(f"{function}: expected {name} as int, float, str or Decimal, got {bound!r}")
+            raise TypeError(
+                f"{function}: expected {name} as int, float, str or Decimal, got {bound!r}; None is no bound"
+            )
         try:
             value = Decimal(repr(bound) if isinstance(bound, float) else bound)
         except ArithmeticError:
@@ -124,6 +128,22 @@ def _bounds(function: str, low: Bound | None, high: Bound | None) -> tuple[str, 
     if found[0] is not None and found[1] is not None and found[0] > found[1]:
         raise ConstraintError(f"{function}: expected low <= high, got low={low}, high={high}; swap them")
     least, most = ("" if value is None else format(value, "f") for value in found)
+    return least, most
+
+
+def _places(places: int | tuple[int, int]) -> tuple[int, int]:
+    """The least and the most digits after the point."""
+    pair = places if isinstance(places, (tuple, list)) else (places, places)
+    if len(pair) != 2:
+        raise TypeError(
+            f"decimal: expected places as an int or a pair (least, most), got {places!r}; pass one of these"
+        )
+    least, most = (checked_count("decimal", "places", value) for value in pair)
+    if not 0 <= least <= most <= _MOST_PLACES:
+        raise ValueError(
+            f"decimal: expected 0 <= least <= most places <= {_MOST_PLACES}, got places={places!r}; pass an int or a "
+            "pair (least, most)"
+        )
     return least, most
 
 

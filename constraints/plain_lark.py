@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._core import PlainLark
 from ..automata.errors import ConstraintError, LimitError
-from .constraint import DEFAULT_LIMITS, Constraint, Limits, ReportEntry
+from .constraint import DEFAULT_LIMITS, Constraint, Limits, ReportEntry, native_limits
 from .grammar_source import stated_lexer
 from .terminal_pattern import terminal_pattern
 
@@ -35,7 +35,7 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
         native = plain.compile(
             lexing,
             [(number, constraint._native) for number, constraint in subtle],
-            limits._native() if limits else None,
+            native_limits(limits, "grammar"),
         )
     except (ConstraintError, LimitError, UnicodeEncodeError):  # read_lark says what, and where
         return None

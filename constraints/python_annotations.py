@@ -56,6 +56,10 @@ class Annotations:
         ``function`` begins error texts.
         """
         self.function = function
+        if names is not None and not isinstance(names, Mapping):
+            raise TypeError(
+                f"{function}: expected names as a mapping from names to types, got {type(names).__name__}; pass a dict"
+            )
         self.names = dict(names or {})
         self._local = dict(local or {})
         self.report: list[ReportEntry] = []
@@ -241,14 +245,18 @@ class Annotations:
             item = self._hashable(first, f"{place}[0]", "members of a set", variables)
             low, high = bounds.lengths()
             if low > 1 or high is not None:
-                raise self.refused(place, kind, "bounds on the size of a set, whose members may be written twice")
+                raise self.refused(
+                    place, kind, "bounds on the size of a set, whose members may be written twice; bound a list"
+                )
             return ItemsForm(made, item, low, high)
         if kind in _DICTS:
             key = self._hashable(first, f"{place}[key]", "keys of a dict", variables)
             value = self.form(arguments[1] if len(arguments) > 1 else Any, f"{place}[value]", variables)
             low, high = bounds.lengths()
             if low > 1 or high is not None:
-                raise self.refused(place, kind, "bounds on the size of a dict, whose keys may be written twice")
+                raise self.refused(
+                    place, kind, "bounds on the size of a dict, whose keys may be written twice; bound a list of pairs"
+                )
             self.report.append(
                 ReportEntry(place, "dict", "widened", "a key may be written twice; the last value counts then")
             )
@@ -417,7 +425,11 @@ class Annotations:
                 )
             )
         if keywords:
-            raise ConstraintError(f"{self.function}: keywords={keywords!r}, but the signature has no **kwargs")
+            raise ConstraintError(
+                f"{self.function}: expected keywords where the signature has **kwargs, got {list(keywords)!r:.80} "
+                "without; "
+                "leave keywords out"
+            )
         return found, more
 
     def _further(
@@ -428,7 +440,7 @@ class Annotations:
         if getattr(typing.get_origin(annotation), "__name__", "") == "Unpack" or "Unpack[" in repr(annotation):
             record = self.form(typing.get_args(annotation)[0], place)
             if not isinstance(record, RecordForm):
-                raise self.refused(place, annotation, "expected Unpack of a TypedDict")
+                raise self.refused(place, annotation, "expected Unpack of a TypedDict; write one")
             fields = record.fields
         elif keywords is not None:
             form = self.form(annotation, place)
@@ -443,7 +455,9 @@ class Annotations:
         taken = {parameter.name for parameter in known if parameter.keyword}
         for name in fields:
             if name in taken or not name.isidentifier() or keyword.iskeyword(name):
-                raise self.refused(place, name, "expected names that Python can write and no other parameter has")
+                raise self.refused(
+                    place, name, "expected names that Python can write and no other parameter has; rename it"
+                )
         return [Parameter(name, form, False, optional=not required) for name, (form, required) in fields.items()]
 
 

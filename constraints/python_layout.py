@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .checks import checked_choice
+
 Whitespace = Literal["flexible", "compact", "pep8", "any"]
 Strings = Literal["any", "canonical"]
 Numbers = Literal["canonical", "any"]
@@ -52,8 +54,5 @@ class PythonLayout:
             "order": ("fields", "any"),
         }
         for name, values in allowed.items():
-            given = getattr(self, name)
-            if given not in values:
-                quoted = [f'"{value}"' for value in values]
-                raise ValueError(f"{function}: expected {name} {', '.join(quoted[:-1])} or {quoted[-1]}, got {given!r}")
+            checked_choice(function, name, getattr(self, name), values)
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .constraint import Constraint, Limits
+from .constraint import Constraint, Limits, native_limits
 from .regex import regex
 
 
@@ -20,6 +20,7 @@ def quoted_text(quote: str = '"', *, limits: Limits | None = None) -> Constraint
             f"quoted_text: expected one character other than a backslash or newline, got {quote!r}; pass the quotation "
             "mark"
         )
+    native_limits(limits, "quoted_text")
     q = re.escape(quote)
     made = regex(rf"{q}(?:[^{q}\\\n]|\\[^\n])*{q}", limits=limits)
     made.source = "quoted_text()" if quote == '"' else f"quoted_text({quote!r})"

@@ -10,6 +10,7 @@ from .checks import checked_count
 from .constraint import SPECIAL, Constraint, Text, to_bytes
 from .dynamic import DynamicConstraint
 from .free_text import checked_phrases, free_text, text_before
+from .literal import as_constraint
 from .regex import regex
 from .sequence import optional, sequence
 from .text_token import text_token
@@ -89,7 +90,9 @@ class ReasoningConstraint(Constraint):
         raise self._no_member(text, f"an answer of {self.then.source}")
 
     def _no_member(self, text: Text, expected: str) -> ConstraintError:
-        return ConstraintError(f"reasoning: expected {expected}, got {text!r}, which is no member")
+        return ConstraintError(
+            f"reasoning: expected {expected}, got {text!r}, which is no member; accepts() tells beforehand"
+        )
 
 
 def reasoning(
@@ -118,15 +121,18 @@ def reasoning(
         ConstraintError: an empty ``end``; ``required=False`` without a ``begin``, which would leave open what is
             reasoning.
     """
-    then = sequence(then)
+    then = as_constraint("reasoning", then)
     if isinstance(then, DynamicConstraint):
         raise UnsupportedError(
             'reasoning: parse has to know the members of `then`; with callbacks, write tokamata.sequence("<think>", '
             'tokamata.text_until("</think>"), then)'
         )
     if not required and not isinstance(begin, Constraint) and not begin:
-        raise ConstraintError("reasoning: required=False needs a begin, by which reasoning is told from an answer")
-    thought = sequence(begin, _thoughts(end, max_length, max_tokens), end, regex(_BETWEEN))
+        raise ConstraintError(
+            "reasoning: expected a begin where required=False, by which reasoning is told from an answer, got ''; pass "
+            'begin="<think>"'
+        )
+    thought = sequence(as_constraint("reasoning", begin), _thoughts(end, max_length, max_tokens), end, regex(_BETWEEN))
     whole = (thought if required else optional(thought)) + then
     return ReasoningConstraint(whole, begin, end, then, required, max_length)
 
@@ -135,7 +141,9 @@ def _thoughts(end: Constraint | Text, max_length: int | None, max_tokens: int | 
     """The free text before ``end``."""
     for name, bound in (("max_length", max_length), ("max_tokens", max_tokens)):
         if bound is not None and checked_count("reasoning", name, bound) < 0:
-            raise ValueError(f"reasoning: expected {name} >= 0 or None, got {bound}")
+            raise ValueError(f"reasoning: expected {name} >= 0 or None, got {bound}; None is no bound")
+        if bound is not None and bound >= 2**32 - 1:
+            raise ValueError(f"reasoning: expected {name} < 2**32 - 1, got {bound}; None is no bound")
     if max_tokens is not None:
         if max_length is not None:
             raise ValueError("reasoning: expected max_length or max_tokens, got both; pass one of them")
@@ -148,6 +156,11 @@ def _thoughts(end: Constraint | Text, max_length: int | None, max_tokens: int | 
         return text_token().repeat(0, max_tokens)
     if isinstance(end, Constraint):
         return free_text() if max_length is None else _characters(max_length)
+    if not isinstance(end, (str, bytes)):
+        raise TypeError(
+            f"reasoning: expected end as a text or a special token, got {type(end).__name__}; pass one phrase, as in "
+            '"</think>"'
+        )
     (phrase,) = checked_phrases("reasoning", end)
     thoughts = text_before(phrase, [phrase])
     # Minimal, so that every state is known to lead on: nothing has to be searched beside the counter.

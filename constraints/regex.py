@@ -10,7 +10,8 @@ from .._core import regex as _native_regex
 from .._core import regex_named as _native_named
 from .._core import regex_with_groups as _native_with_groups
 from ..automata.errors import UnsupportedError
-from .constraint import DEFAULT_LIMITS, Constraint, Limits, parts_of
+from .checks import checked_choice, checked_range
+from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, parts_of
 
 Syntax = Literal["python", "ecma"]
 
@@ -63,10 +64,8 @@ def regex(
     """
     if type(pattern) is str and syntax == "python" and max_depth == 250 and limits is None and "(?P<" not in pattern:
         return Constraint(_native_regex(pattern), ("regex", pattern))
-    if syntax not in ("python", "ecma"):
-        raise ValueError(f'regex: expected syntax "python" or "ecma", got {syntax!r}')
-    if not 0 <= max_depth <= _MOST_DEPTH:
-        raise ValueError(f"regex: expected 0 <= max_depth <= {_MOST_DEPTH}, got {max_depth}")
+    checked_choice("regex", "syntax", syntax, ("python", "ecma"))
+    max_depth = checked_range("regex", "max_depth", max_depth, 0, _MOST_DEPTH)
     flags = ""
     if isinstance(pattern, re.Pattern):
         if syntax == "ecma":
@@ -76,12 +75,15 @@ def regex(
     if isinstance(pattern, bytes):
         raise UnsupportedError("regex: expected a str pattern, got bytes; decode it (texts are UTF-8)")
     if not isinstance(pattern, str):
-        raise TypeError(f"regex: expected a pattern as str or re.Pattern, got {type(pattern).__name__}")
+        raise TypeError(
+            f"regex: expected a pattern as str or re.Pattern, got {type(pattern).__name__}; tokamata.literal(text) "
+            "is a fixed text"
+        )
     return _compiled(pattern, syntax, flags, max_depth, limits)
 
 
 def _compiled(pattern: str, syntax: Syntax, flags: str, max_depth: int, limits: Limits | None) -> Constraint:
-    contexts, own = (limits or DEFAULT_LIMITS).pattern_contexts, limits._native() if limits else None
+    own, contexts = native_limits(limits, "regex"), (limits or DEFAULT_LIMITS).pattern_contexts
     data = pattern.encode("utf-8", "surrogatepass")
     if syntax == "python" and "(?P<" in pattern and (groups := _named_groups(data, flags, max_depth)):
         native = _native_with_groups(

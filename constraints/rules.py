@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .._core import Language
 from .._core import rules as _native_rules
-from .constraint import Constraint, Limits
+from .constraint import Constraint, Limits, native_limits
 
 Node = int  # of a Rules object
 
@@ -83,6 +83,6 @@ class Rules:
         bodies = [body for body in self._bodies if body is not None]
         if len(bodies) != len(self._bodies):
             missing = self._names[self._bodies.index(None)]
-            raise ValueError(f"rules: expected every rule to be defined, {missing} is not")
-        native = self._limits._native() if self._limits else None
+            raise ValueError(f"rules: expected every rule to be defined, got none for {missing}; call define first")
+        native = native_limits(self._limits, "rules")
         return _native_rules(self._leaves, self._nodes, bodies, self._names, native)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._core import Language
 from .checks import checked_name
-from .constraint import SPECIAL, Constraint, Limits, to_bytes
+from .constraint import SPECIAL, Constraint, Limits, native_limits, to_bytes
 
 
 def special_token(name: str, *, limits: Limits | None = None) -> Constraint:
@@ -21,5 +21,7 @@ def special_token(name: str, *, limits: Limits | None = None) -> Constraint:
     ``special_token("<|tool_call|>") + tokamata.json_schema(...)``. Raises ConstraintError for an empty name.
     """
     checked_name("special_token", name, "pass it as the vocabulary has it, '<|call|>'")
-    native = Language.literal(SPECIAL + to_bytes(name) + SPECIAL, limits._native() if limits else None)
+    native = Language.literal(
+        SPECIAL + to_bytes(name, "special_token") + SPECIAL, native_limits(limits, "special_token")
+    )
     return Constraint(native, source=name, special_tokens=[name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..automata.errors import ConstraintError
@@ -47,6 +47,8 @@ def structural_tags(
         ConstraintError: an empty begin or trigger, a begin without a trigger, a trigger without a tag, or one that can
             never be completed because it contains another one before its end.
     """
+    if isinstance(tags, Mapping):
+        raise TypeError("structural_tags: expected triples (begin, content, end), got a mapping; pass a list of them")
     entries = [_checked(tag) for tag in checked_several("structural_tags", "tags", tags)]
     if not entries:
         raise ConstraintError("structural_tags: expected at least one tag; use free_text() for free text alone")
@@ -69,7 +71,10 @@ def structural_tags(
     for trigger, choices in following.items():
         if not choices:
             shown = trigger if isinstance(trigger, str) else trigger.decode()
-            raise ConstraintError(f"structural_tags: expected a tag that begins with the trigger {shown!r}, got none")
+            raise ConstraintError(
+                f"structural_tags: expected a tag that begins with the trigger {shown!r}, got none; add one, or "
+                "leave the trigger out"
+            )
         before = (
             text_before(trigger, texts) + trigger if isinstance(trigger, bytes) else free_text(texts) + special[trigger]
         )
@@ -82,6 +87,8 @@ def structural_tags(
 
 def _checked(tag: Tag | tuple[Constraint | Text, Constraint | Text, Constraint | Text]) -> Tag:
     try:
+        if isinstance(tag, (str, bytes)):
+            raise TypeError
         made = Tag(*tag)
     except TypeError:
         raise TypeError(
@@ -89,8 +96,10 @@ def _checked(tag: Tag | tuple[Constraint | Text, Constraint | Text, Constraint |
         ) from None
     if isinstance(made.begin, Constraint):
         _special_name(made.begin)
-    elif not to_bytes(made.begin):
-        raise ConstraintError("structural_tags: expected a begin of at least one character, got ''")
+    elif not to_bytes(made.begin, "structural_tags"):
+        raise ConstraintError(
+            "structural_tags: expected a begin of at least one character, got ''; pass what begins a tag"
+        )
     return made
 
 
@@ -126,4 +135,6 @@ def _rests(tag: Tag, texts: list[bytes], special: dict[str, Constraint]) -> list
         if found := [trigger for trigger in texts if begin.startswith(trigger)]:
             return [(found[0], begin[len(found[0]) :])]
         shown = begin.decode("utf-8", "replace")
-    raise ConstraintError(f"structural_tags: no trigger begins {shown!r}, so this tag can never follow; add a trigger")
+    raise ConstraintError(
+        f"structural_tags: expected a trigger that begins {shown!r}, got none, so this tag can never follow; add one"
+    )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from .._core import substrings as _native_substrings
 from ..automata.errors import ConstraintError
-from .constraint import Constraint, Limits, Text, to_bytes
+from .constraint import Constraint, Limits, Text, native_limits, to_bytes
 
 Unit = Literal["characters", "words", "lines"]
 
@@ -34,6 +34,6 @@ def substring_of(text: Text, by: Unit = "characters", *, limits: Limits | None =
             f"substring_of: expected UTF-8, got the byte 0x{data[error.start]:02x} at position {error.start}; "
             "decode the text first"
         ) from None
-    native = _native_substrings(data, by, limits._native() if limits else None)
+    native = _native_substrings(data, by, native_limits(limits, "substring_of"))
     shown = shown if len(shown) <= 40 else shown[:37] + "..."
     return Constraint(native, source=f"substring_of({shown!r}, by={by!r})")

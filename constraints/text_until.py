@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from ..automata.errors import ConstraintError
 from .capture import hidden
-from .checks import checked_several
-from .constraint import Constraint, Limits, Text, joined_parts, to_bytes
+from .checks import checked_choice, checked_several
+from .constraint import Constraint, Limits, Text, joined_parts, native_limits, to_bytes
 from .from_fst import from_fst
 from .literal import choice
 from .regex import regex
@@ -34,14 +34,14 @@ def text_until(stop: Text | Iterable[Text], phrase: Phrase = "included", *, limi
     phrase, or none. In `regex`: ``(?P<TEXT_UNTIL>phrase)``, alternatives separated by ``|``. Source: Koo et al. (2024),
     Table 1.
     """
+    native_limits(limits, "text_until")
     stops = [stop] if isinstance(stop, (str, bytes)) else checked_several("text_until", "phrases", stop)
     phrases = [to_bytes(s, "text_until") for s in stops]
     if not phrases or b"" in phrases:
         raise ConstraintError(
-            "text_until: expected a phrase of at least one character; use regex('(?s:.*)') for any text"
+            "text_until: expected a phrase of at least one character, got none; regex('(?s:.*)') is any text"
         )
-    if phrase not in ("included", "excluded", "hidden"):
-        raise ValueError(f'text_until: expected phrase="included", "excluded" or "hidden", got {phrase!r}')
+    checked_choice("text_until", "phrase", phrase, ("included", "excluded", "hidden"))
     ended = regex("(?s:.*)", limits=limits) + choice(phrases)
     made = (ended - (ended + regex("(?s:.+)"))).minimize()
     if phrase != "included":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._core import Language
-from .constraint import SPECIAL, Constraint, Limits
+from .constraint import SPECIAL, Constraint, Limits, native_limits
 
 
 class TokenClass(str):
@@ -27,5 +27,5 @@ class TokenClass(str):
 
     def constraint(self, source: str, limits: Limits | None = None) -> Constraint:
         """Exactly one token of the class."""
-        native = Language.literal(SPECIAL + self.encode() + SPECIAL, limits._native() if limits else None)
+        native = Language.literal(SPECIAL + self.encode() + SPECIAL, native_limits(limits, source.partition("(")[0]))
         return Constraint(native, source=source, special_tokens=[self])

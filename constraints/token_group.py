@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .checks import checked_name
-from .constraint import Constraint, Limits
+from .constraint import Constraint, Limits, to_bytes
 from .token_class import TokenClass
 
 
@@ -14,4 +14,5 @@ def token_group(name: str, *, limits: Limits | None = None) -> Constraint:
     group `compile` raises VocabularyError.
     """
     checked_name("token_group", name, "pass it as Vocabulary.with_token_groups has it")
+    to_bytes(name, "token_group")
     return TokenClass(f"group:{name}", group=name).constraint(f"token_group({name!r})", limits)

@@ -40,7 +40,9 @@ def read_definitions(definitions: Iterable[Mapping[str, Any]], strict: bool | No
         function, place = _function(given, i)
         name = function.get("name")
         if not isinstance(name, str) or not name:
-            raise ConstraintError(f'tools: at "{place}/name": expected the name of a function, got {name!r}')
+            raise ConstraintError(
+                f'tools: at "{place}/name": expected the name of a function, got {name!r}; pass a text'
+            )
         if any(tool.name == name for tool in tools):
             raise ConstraintError(f'tools: at "{place}/name": there is another tool {name!r}; rename one of them')
         declared = function.get("strict")
@@ -52,7 +54,10 @@ def read_definitions(definitions: Iterable[Mapping[str, Any]], strict: bool | No
 
 def _function(given: Mapping[str, Any], i: int) -> tuple[Mapping[str, Any], str]:
     if not isinstance(given, Mapping):
-        raise TypeError(f'tools: at "/{i}": expected a tool definition as a dict, got {type(given).__name__}')
+        raise TypeError(
+            f'tools: at "/{i}": expected a tool definition as a dict, got {type(given).__name__}; write it as '
+            "OpenAI's API has it"
+        )
     kind = given.get("type", "function")
     if kind != "function":
         raise UnsupportedError(f'tools: at "/{i}/type": expected "function", got {kind!r}; other tools have no schema')
@@ -60,7 +65,9 @@ def _function(given: Mapping[str, Any], i: int) -> tuple[Mapping[str, Any], str]
         return given, f"/{i}"
     function = given["function"]
     if not isinstance(function, Mapping):
-        raise ConstraintError(f'tools: at "/{i}/function": expected a dict, got {type(function).__name__}')
+        raise ConstraintError(
+            f'tools: at "/{i}/function": expected a dict, got {type(function).__name__}; give name and parameters'
+        )
     return function, f"/{i}/function"
 
 
@@ -68,10 +75,12 @@ def read_choice(choice: str | Mapping[str, Any], tools: list[ToolDefinition]) ->
     """Whether tools may or must be called, and which: "none", "auto", "required", one by name, or some with a mode."""
     if isinstance(choice, str):
         if choice not in _MODES:
-            raise ValueError(f'tools: expected tool_choice "none", "auto", "required" or {_NAMED}, got {choice!r}')
+            raise ValueError(
+                f'tools: expected tool_choice "none", "auto", "required" or {_NAMED}, got {choice!r}; pass one of them'
+            )
         mode: Mode = choice  # type: ignore[assignment]
         if mode == "required" and not tools:
-            raise ConstraintError('tools: tool_choice "required" needs at least one tool, got none')
+            raise ConstraintError('tools: expected at least one tool for tool_choice "required", got none; use "auto"')
         return mode, ([] if mode == "none" else tools)
     if not isinstance(choice, Mapping):
         raise TypeError(
@@ -81,7 +90,11 @@ def read_choice(choice: str | Mapping[str, Any], tools: list[ToolDefinition]) ->
         allowed = choice.get("allowed_tools", choice)
         mode, chosen = allowed.get("mode", "auto"), allowed.get("tools")
         if mode not in ("auto", "required") or not isinstance(chosen, list):
-            raise ValueError(f'tools: expected allowed_tools with "mode" and a list of "tools", got {dict(allowed)!r}')
+            raise ValueError(
+                f'tools: expected allowed_tools with "mode" and a list of "tools", got {allowed!r:.100}; the mode is '
+                '"auto" '
+                'or "required"'
+            )
         return read_choice(mode, [_named(one, tools) for one in chosen])
     return "required", [_named(choice, tools)]
 
@@ -90,9 +103,11 @@ def _named(choice: Any, tools: list[ToolDefinition]) -> ToolDefinition:
     function = choice.get("function", choice) if isinstance(choice, Mapping) else None
     name = function.get("name") if isinstance(function, Mapping) else None
     if not isinstance(name, str) or choice.get("type") != "function":
-        raise ValueError(f"tools: expected tool_choice {_NAMED}, got {choice!r}")
+        raise ValueError(f"tools: expected tool_choice {_NAMED}, got {choice!r:.100}; name a function")
     for tool in tools:
         if tool.name == name:
             return tool
     known = ", ".join(tool.name for tool in tools) or "(none)"
-    raise ConstraintError(f"tools: tool_choice names {name!r}, which is none of the tools: {known}")
+    raise ConstraintError(
+        f"tools: expected tool_choice to name one of the tools, {known}, got {name!r}; add its definition"
+    )

@@ -41,12 +41,17 @@ class ToolFormat:
         if not self.trigger or not all((begin + self.before).startswith(self.trigger) for begin in self.begin):
             raise ConstraintError(
                 f"ToolFormat: expected a trigger that begins begin + before, got the trigger {self.trigger!r} and "
-                f"{[begin + self.before for begin in self.begin]}"
+                f"{[begin + self.before for begin in self.begin]}; take a beginning that all of these have"
             )
         if self.special and (self.whole or self.trigger not in self.marks):
-            raise ConstraintError("ToolFormat: with special marks, the trigger has to be one of them")
+            raise ConstraintError(
+                f"ToolFormat: expected one of the special marks {self.marks} as trigger, got {self.trigger!r}; pass "
+                "special=False for marks that are text"
+            )
         if not self.middle:
-            raise ConstraintError("ToolFormat: expected a middle, which ends the name, got ''")
+            raise ConstraintError(
+                "ToolFormat: expected a middle, which ends the name, got ''; pass what stands before the arguments"
+            )
 
 
 _MISTRAL_ARRAY = ToolFormat(

@@ -81,7 +81,7 @@ class ToolsConstraint(Constraint):
         their markers (:func:`tokamata.special_token`); as names they are told from equal text by their places. Raises
         ConstraintError for a text that is no member, with the place. O(n).
         """
-        return _Reader(self, to_bytes(text)).reply()
+        return _Reader(self, to_bytes(text, "parse")).reply()
 
 
 def tools(
@@ -154,9 +154,15 @@ def _format(convention: str | ToolFormat, special: bool | None) -> ToolFormat:
     if isinstance(convention, ToolFormat):
         chosen = convention
     elif not isinstance(convention, str):
-        raise TypeError(f"tools: expected the convention's name or a ToolFormat, got {type(convention).__name__}")
+        raise TypeError(
+            f"tools: expected the convention's name or a ToolFormat, got {type(convention).__name__}; pass one of "
+            f"{', '.join(TOOL_FORMATS)}"
+        )
     elif convention not in TOOL_FORMATS:
-        raise ValueError(f"tools: expected a convention of {', '.join(TOOL_FORMATS)}, got {convention!r}")
+        raise ValueError(
+            f"tools: expected a convention of {', '.join(TOOL_FORMATS)}, got {convention!r}; pass a ToolFormat for "
+            "another one"
+        )
     else:
         chosen = TOOL_FORMATS[convention]
     if special is None or special == chosen.special:
@@ -200,9 +206,10 @@ def _arguments(tool: ToolDefinition, options: _Options) -> Constraint:
             made = made & json_schema({"type": "object"}, **options)
             if made.is_empty():
                 raise ConstraintError(
-                    "expected a schema that allows an object, which arguments are, got one that does not"
+                    "expected a schema that allows an object, which arguments are, got one that does not; "
+                    'pass {"type": "object", ...}'
                 )
-    except (ConstraintError, LimitError, TypeError) as error:
+    except (ValueError, LimitError, TypeError) as error:
         raise type(error)(f'tools: at "{tool.place}", the schema of {tool.name!r}: {error}') from None
     return made
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .constraint import Constraint, Limits
+from .checks import checked_flag
+from .constraint import Constraint, Limits, native_limits
 from .regex import regex
 
 # Printable characters of YAML without white space, line breaks of YAML 1.1 or 1.2 and the byte order mark.
@@ -20,6 +21,8 @@ def unquoted_text(flow: bool = False, *, limits: Limits | None = None) -> Constr
     question: ``no``, ``12`` and ``null`` are plain scalars, too. In `regex`: ``(?P<UNQUOTED_TEXT>)``.
     Sources: YAML 1.2.2, section 7.3.3; Koo et al. (2024), Table 1.
     """
+    native_limits(limits, "unquoted_text")
+    checked_flag("unquoted_text", "flow", flow)
     out = r",\[\]{}?" if flow else ""
     char = f"(?![:#{out}])[{_VISIBLE}]"
     safe = f"(?![:{out}])[{_VISIBLE}]"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
 from .._core import JsonSchemaOptions, KeyOrder, SchemaNotation, YamlSequences
 from ..automata.errors import ConstraintError, LimitError
-from .constraint import DEFAULT_LIMITS, Limits, ReportEntry
+from .checks import checked_choice, checked_flag, checked_range
+from .constraint import DEFAULT_LIMITS, Limits, ReportEntry, native_limits
 from .json_schema import decoded_documents
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
 from .json_schema_source import registry_texts, schema_text, yaml_reader
 
-T = TypeVar("T")
 _SEQUENCES = {"any": YamlSequences.ANY, "indented": YamlSequences.INDENTED, "flush": YamlSequences.FLUSH}
 _KEY_ORDER = {"schema": KeyOrder.SCHEMA, "any": KeyOrder.ANY, "sorted": KeyOrder.SORTED}
 _MOST_DEPTH = 1000
@@ -59,20 +59,20 @@ def yaml_schema(
     Raises ConstraintError, UnsupportedError, LimitError and ImportError as :func:`tokamata.json_schema` does,
     ValueError for other options. Source: YAML 1.1 as PyYAML 6 reads it.
     """
-    if not 0 <= max_depth <= _MOST_DEPTH:
-        raise ValueError(f"yaml_schema: expected 0 <= max_depth <= {_MOST_DEPTH}, got {max_depth}")
+    max_depth = checked_range("yaml_schema", "max_depth", max_depth, 0, _MOST_DEPTH)
+    native_limits(limits, "yaml_schema")
     options = JsonSchemaOptions()
     options.notation = SchemaNotation.YAML
-    options.sequences = _chosen("sequences", sequences, _SEQUENCES)
-    options.key_order = _chosen("key_order", key_order, _KEY_ORDER)
-    options.formats = formats
-    options.lenient = lenient
+    options.sequences = _SEQUENCES[checked_choice("yaml_schema", "sequences", sequences, _SEQUENCES)]
+    options.key_order = _KEY_ORDER[checked_choice("yaml_schema", "key_order", key_order, _KEY_ORDER)]
+    options.formats = checked_flag("yaml_schema", "formats", formats)
+    options.lenient = checked_flag("yaml_schema", "lenient", lenient)
     options.max_cases = (limits or DEFAULT_LIMITS).schema_cases
     options.max_depth = max_depth
     options.max_key = _MOST_KEY
     try:
         text = schema_text(schema, "yaml_schema")
-        documents = registry_texts(registry, text)
+        documents = registry_texts(registry, text, "yaml_schema")
         shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
         return JsonSchemaConstraint(
             text,
@@ -106,10 +106,3 @@ class _YamlLimits:
         )
         limits = (ReportEntry("", "max_depth", "enforced", depth), ReportEntry("", "max_key", "narrowed", keys))
         return (*limits, _OTHERS_LAST) if self._sorted_keys else limits
-
-
-def _chosen(name: str, given: str, allowed: dict[str, T]) -> T:
-    if given not in allowed:
-        quoted = [f'"{value}"' for value in allowed]
-        raise ValueError(f"yaml_schema: expected {name} {', '.join(quoted[:-1])} or {quoted[-1]}, got {given!r}")
-    return allowed[given]

@@ -29,7 +29,8 @@ Language CompileJsonSchema(const nb::bytes& text, const SchemaDocuments::Registr
         const SetId set = rules->SetOf(root);
         const Expr texts = rules->Texts(set);
         if (texts == kEmpty)
-          throw ConstraintError("json_schema: no JSON value is valid against the schema: it contradicts itself at " + rules->WhyEmpty(set));
+          throw ConstraintError("json_schema: no JSON value is valid against the schema: it contradicts itself at " +
+                                rules->WhyEmpty(set) + "; drop or widen one of these");
         return texts;
       },
       limits ? *limits : Limits());

@@ -134,7 +134,8 @@ class JsonParser {
   };
 
   [[noreturn]] void Fail(const std::string& what, const char* at) const {
-    throw ConstraintError(document_.name_ + ": " + document_.Place(static_cast<uint32_t>(at - begin_)) + ": " + what);
+    const char* remedy = what.find("; ") == std::string::npos ? "; mend the JSON text there" : "";
+    throw ConstraintError(document_.name_ + ": " + document_.Place(static_cast<uint32_t>(at - begin_)) + ": " + what + remedy);
   }
 
   std::string Found() const {

@@ -179,7 +179,8 @@ void CheckSchemaKeywords(const JsonValue& schema, const SchemaDialect& dialect,
     if (finding.at == nullptr) continue;
     std::string where;
     WriteJsonString(place(*finding.at), &where);
-    throw ConstraintError("json_schema: at " + where + ": expected " + finding.expected + ", got " + Shown(*finding.at));
+    throw ConstraintError("json_schema: at " + where + ": expected " + finding.expected + ", got " + Shown(*finding.at) +
+                          "; mend the schema there");
   }
 }
 

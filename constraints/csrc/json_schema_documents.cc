@@ -138,7 +138,7 @@ void SchemaDocuments::Add(std::string uri, std::string text) {
   if (!around.base.empty()) resources_.emplace(around.base, &root);
   if (documents_.size() == 1 && !IsSchema(root)) {
     throw ConstraintError(added.json->Name() + ": expected a schema, an object or a boolean, got " +
-                          std::string(KindName(root.kind)));
+                          std::string(KindName(root.kind)) + "; True is the schema of any value");
   }
   Check(root, around.dialect);
 }

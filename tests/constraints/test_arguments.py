@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -83,6 +85,58 @@ def test_errors_say_what_to_do(name: str) -> None:
         CALLS[name]()
     assert "got " in str(raised.value)
     assert "; " in str(raised.value)
+
+
+@dataclass
+class Point:
+    x: int
+
+
+def move(x: int) -> None:
+    """Be called."""
+
+
+class Odd:
+    """What no function expects."""
+
+
+ODD: list[Any] = [
+    None, 5, -1, 0, 10**30, 1.5, float("nan"), "", "a", "\ud800", "x" * 300, b"", b"\xff", True, [], [1], [None],
+    ["a", "a"], {}, {"a": 1}, (), set(), object, Odd(), empty, WORD, tokamata.Limits(),
+]  # fmt: skip
+# Of each function, arguments that are in order.
+VALID: dict[str, tuple[Any, ...]] = {
+    "regex": ("a",), "json_schema": ({},), "json_value": (), "grammar": ('start: "a"',), "choice": (["a"],),
+    "literal": ("a",), "yaml_schema": ({},), "dataclass_call": (Point,), "function_call": (move,),
+    "from_fst": (WORD.to_fst(),), "quoted_text": (), "unquoted_text": (), "image": (), "text_token": (),
+    "paragraph_token": (), "token_group": ("a",), "special_token": ("<a>",), "one_token": (WORD,), "text_until": ("a",),
+    "substring_of": ("abc",), "delimited_list": ("a",), "delimited_subsequence_of": (["a", "b"],),
+    "capture": ("n", "a"), "hidden": ("a",), "sequence": ("a",), "optional": ("a",), "free_text": (),
+    "structural_tags": ([("<a>", "b", "</a>")],), "reasoning": ("a",), "tools": ([TOOL],), "dynamic": (empty,),
+    "integer": (1, 2), "decimal": ("1", "2"), "number": (1, 2), "date": ("2026-01-01", "2026-02-01"), "time": (),
+    "datetime": (), "Limits": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", VALID)
+def test_odd_arguments(function: str) -> None:
+    """One argument at a time is odd: either it is taken, or the error says where, and what to do."""
+    called, good = getattr(tokamata, function), VALID[function]
+    for i, parameter in enumerate(inspect.signature(called).parameters.values()):
+        for odd in ODD:
+            given, named = list(good), {}
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                given.append(odd)
+            elif i < len(given):
+                given[i] = odd
+            else:
+                named[parameter.name] = odd
+            try:
+                called(*given, **named)
+            except (TypeError, ValueError, tokamata.LimitError) as error:
+                text = str(error)
+                assert text.startswith(f"{function}: "), (parameter.name, odd, text)
+                assert "; " in text, (parameter.name, odd, text)
 
 
 def test_whole_numbers_of_other_types_are_counts() -> None:

@@ -43,7 +43,7 @@ def test_names_are_the_functions(pattern: str) -> None:
         (r"(?P<TEXT_UNTIL>a*)", "expects plain text; escape"),
         (r"(?P<TEXT_UNTIL>a|)", "expects a phrase to stop at"),
         (r"(?P<SUBSTRING_OF>a|b)", "expects one text; escape the |"),
-        (r"(?P<DELIMITED_LIST>a)", r"expects the delimiter first, as in \(\?P<DELIMITED_LIST>, \|element\)"),
+        (r"(?P<DELIMITED_LIST>a)", r"expects the delimiter first; write it as in \(\?P<DELIMITED_LIST>, \|element\)"),
         (r"(?P<DELIMITED_SUBSEQUENCE_OF>)", r"as in \(\?P<DELIMITED_SUBSEQUENCE_OF>, \|red\|green\|blue\)"),
     ],
 )

@@ -109,7 +109,7 @@ def test_errors() -> None:
     rules = Rules()
     first, second = rules.rule("first"), rules.rule("second")
     rules.define(first, rules.union("a", rules.concat(rules.optional("b"), rules.call(second))))
-    with pytest.raises(ValueError, match="rules: expected every rule to be defined, second is not"):
+    with pytest.raises(ValueError, match="rules: expected every rule to be defined, got none for second; call define"):
         rules.language()
     rules.define(second, rules.concat(rules.call(first), "c"))
     with pytest.raises(tokamata.ConstraintError, match="rules: first calls itself before it has read anything"):

@@ -106,7 +106,7 @@ def test_errors() -> None:
     cases = [
         ([], None, "expected at least one tag"),
         ([("", a, "")], None, "expected a begin of at least one character, got ''"),
-        ([("<x>", a, "")], ["<y"], "no trigger begins '<x>'"),
+        ([("<x>", a, "")], ["<y"], "expected a trigger that begins '<x>', got none"),
         ([("<x>", a, "")], ["<x", "<y"], "expected a tag that begins with the trigger '<y', got none"),
         ([("<x>", a, "")], ["<x>", "<x"], "the trigger '<x>' is never completed, because it contains '<x'"),
         ([(a, a, "")], None, "expected a text or a special token as begin or trigger"),

@@ -47,5 +47,5 @@ def test_arguments() -> None:
         tokamata.text_until("")
     with pytest.raises(tokamata.ConstraintError, match="expected a phrase of at least one character"):
         tokamata.text_until([])
-    with pytest.raises(ValueError, match='expected phrase="included", "excluded" or "hidden", got \'kept\''):
+    with pytest.raises(ValueError, match='expected phrase "included", "excluded" or "hidden", got \'kept\''):
         tokamata.text_until("a", "kept")  # type: ignore[arg-type]

@@ -165,7 +165,7 @@ def test_some_of_the_tools() -> None:
         assert made.equivalent(tools(three[1:], "llama3", tool_choice=mode))
     with pytest.raises(ValueError, match='expected allowed_tools with "mode" and a list of "tools"'):
         tools(DEFINITIONS, tool_choice={"type": "allowed_tools", "mode": "none", "tools": []})
-    with pytest.raises(ConstraintError, match="names 'x', which is none of the tools"):
+    with pytest.raises(ConstraintError, match=r"expected tool_choice to name one of the tools, .*, got 'x'; add"):
         tools(DEFINITIONS, tool_choice={"type": "allowed_tools", "tools": [{"type": "function", "name": "x"}]})
     with pytest.raises(ValueError, match="got 'now'"):
         tools(DEFINITIONS, tool_choice={"type": "allowed_tools", "tools": ["now"]})
@@ -308,8 +308,18 @@ def test_errors() -> None:
         ([{"type": "function", "function": 3}], {}, ConstraintError, 'at "/0/function": expected a dict, got int'),
         ([3], {}, TypeError, 'at "/0": expected a tool definition as a dict, got int'),
         ([function], {}, ConstraintError, 'at "/0/parameters", the schema of \'f\': json_schema: at "/$ref"'),
-        ([], {"tool_choice": "required"}, ConstraintError, 'tool_choice "required" needs at least one tool'),
-        ([], {"tool_choice": BY_NAME}, ConstraintError, "names 'now', which is none of the tools: (none)"),
+        (
+            [],
+            {"tool_choice": "required"},
+            ConstraintError,
+            'expected at least one tool for tool_choice "required", got none; use "auto"',
+        ),
+        (
+            [],
+            {"tool_choice": BY_NAME},
+            ConstraintError,
+            "expected tool_choice to name one of the tools, (none), got 'now'; add",
+        ),
         ([], {"tool_choice": "any"}, ValueError, 'expected tool_choice "none", "auto", "required" or'),
         ([], {"tool_choice": {"type": "x"}}, ValueError, "got {'type': 'x'}"),
         ([], {"convention": "gpt"}, ValueError, "expected a convention of hermes, qwen, llama3"),
