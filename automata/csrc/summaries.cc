@@ -24,8 +24,8 @@ void Summaries::ReadRegular(Node node) {
   for (size_t i = 0; i < queue.size(); ++i) {
     const auto [e, r] = queue[i];
     if (pool_->Nullable(e)) graph_.AddOut(node, r);
-    const RegularOperand::Row& mine = operand_.RowOf(e);
-    const RegularOperand::Row& other = operand_.RowOf(r);
+    const RegularOperand::Row& mine = rows_.RowOf(e);
+    const RegularOperand::Row& other = operand_->RowOf(r);
     Spend(seen.size(), "states of two regular languages");
     uint64_t last = 0;
     for (size_t b = 0; b < 256; ++b) {
@@ -64,7 +64,7 @@ bool Summaries::Expand(Node node) {
     case ExprKind::kCall: graph_.AddCopy(graph_.NodeOf(pool_->Expand(e), from), node); return true;
     case ExprKind::kLeaf: {
       std::vector<Expr> ends;
-      if (!pool_->LeafOf(e)->EndsBeside(pool_->LeafState(e), &operand_, from, &ends)) return false;
+      if (!pool_->LeafOf(e)->EndsBeside(pool_->LeafState(e), operand_, from, &ends)) return false;
       for (const Expr r : ends) graph_.AddOut(node, r);
       return true;
     }
@@ -72,13 +72,19 @@ bool Summaries::Expand(Node node) {
   }
 }
 
-Summaries::Answer Summaries::Meet(Expr push_down, Expr regular) {
-  const Node root = graph_.NodeOf(push_down, regular);
+bool Summaries::Ends(Expr push_down, Expr from, std::vector<Expr>* out) {
+  const Node root = graph_.NodeOf(push_down, from);
   const auto expand = [this](Node node) { return Expand(node); };
   const auto spend = [this](size_t) { Spend(graph_.Size(), "rules beside states of a regular language"); };
-  if (!graph_.Solve(expand, spend)) return Answer::kUnknown;
-  const std::vector<Expr>& out = graph_.Out(root);
-  return std::any_of(out.begin(), out.end(), [this](Expr r) { return pool_->Nullable(r); }) ? Answer::kYes : Answer::kNo;
+  if (!graph_.Solve(expand, spend)) return false;
+  out->insert(out->end(), graph_.Out(root).begin(), graph_.Out(root).end());
+  return true;
+}
+
+Summaries::Answer Summaries::Meet(Expr push_down, Expr regular) {
+  std::vector<Expr> out;
+  if (!Ends(push_down, regular, &out)) return Answer::kUnknown;
+  return std::any_of(out.begin(), out.end(), [this](Expr r) { return operand_->IsFinal(r); }) ? Answer::kYes : Answer::kNo;
 }
 
 }  // namespace tokamata

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "automata/csrc/expression.h"
 #include "automata/csrc/regular_operand.h"
@@ -15,10 +16,15 @@ namespace tokamata {
 // in any way. O(pairs · states) set operations; most_pairs limits the pairs.
 class Summaries {
  public:
-  Summaries(Expressions* pool, size_t most_pairs) : pool_(pool), operand_(pool), most_pairs_(most_pairs) {}
+  Summaries(Expressions* pool, size_t most_pairs) : Summaries(pool, most_pairs, nullptr) {}
+  // The regular language may be one of another pool.
+  Summaries(Expressions* pool, size_t most_pairs, RegularOperand* operand)
+      : pool_(pool), rows_(pool), operand_(operand ? operand : &rows_), most_pairs_(most_pairs) {}
 
   enum class Answer { kNo, kYes, kUnknown };  // kUnknown: push-down parts inside intersections or complements
   Answer Meet(Expr push_down, Expr regular);
+  // Adds the states that texts of the former lead to from one of the latter; false where that is unknown.
+  bool Ends(Expr push_down, Expr from, std::vector<Expr>* out);
 
  private:
   using Node = SummaryGraph::Node;
@@ -27,7 +33,8 @@ class Summaries {
   void Spend(size_t pairs, const char* what) const;
 
   Expressions* pool_;
-  RegularOperand operand_;
+  RegularOperand rows_;  // of regular parts
+  RegularOperand* operand_;
   const size_t most_pairs_;
   SummaryGraph graph_;  // of parts, entered in states
 };

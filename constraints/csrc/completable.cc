@@ -1,6 +1,8 @@
 #include "constraints/csrc/completable.h"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <string>
 
 #include "automata/csrc/errors.h"
@@ -88,9 +90,9 @@ bool Completable::EndsFreely(Lexer::State lexer) {
   const size_t spent = std::exchange(spent_, 0);
   bool free = rules_.has_separator && !Intersects(lexer_->Possible(lexer), rules_.unseparated);
   if (rules_.has_line_separator)
-    free = ForEachEnd(lexer, Lexer::kDead, [&](uint32_t t, Pending longer) { return IsGoodByLines(t, longer); });
+    free = FindEnd(lexer, [&](uint32_t t, Pending longer) { return IsGoodByLines(t, longer); });
   else if (!free)
-    free = ForEachEnd(lexer, Lexer::kDead, [&](uint32_t terminal, Pending longer) {
+    free = FindEnd(lexer, [&](uint32_t terminal, Pending longer) {
       if (terminal >= lexer_->NumTerminals()) return false;  // a newline: the stacks decide whether its column fits
       if (rules_.has_separator) return SeparatorEnds(longer);
       return IsAlwaysGood(terminal, ClassOf(longer));
@@ -109,10 +111,15 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
     const uint32_t accepted = lexer_->Accepted(q);
     if (accepted != Lexer::kNoTerminal && found(accepted, lexer_->UnionOfPending(n, lexer_->Pending(q))))
       return true;
+    Spend(16);
+    Expr call;
+    if (const Lexer::State past = n ? q : lexer_->PastCall(q, &call); past != q) {
+      if (seen.insert(PairKey(past, n)).second) queue.emplace_back(past, n);
+      continue;
+    }
     const Lexer::State* row = lexer_->Row(q);
     const Lexer::State* pending_row = n ? lexer_->Row(n) : nullptr;
     uint64_t last = 0;
-    Spend(16);
     for (int b = 0; b < 256; ++b) {
       const Pending m = pending_row ? pending_row[b] : Lexer::kDead;
       const uint64_t key = PairKey(row[b], m);
@@ -121,6 +128,48 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
       if (m && lexer_->IsFinal(m)) continue;
       if (seen.insert(key).second) queue.emplace_back(row[b], m);
     }
+  }
+  return false;
+}
+
+template <class F>
+bool Completable::FindEnd(Lexer::State lexer, F found) {
+  struct Seen {
+    Lexer::State state;
+    size_t before;  // in `all`
+  };
+  std::vector<Seen> all{{lexer, 0}};
+  std::unordered_set<Lexer::State> seen{lexer};
+  std::priority_queue<std::pair<uint64_t, size_t>, std::vector<std::pair<uint64_t, size_t>>, std::greater<>> queue;
+  queue.emplace(0, 0);
+  const auto is_free = [this](Lexer::State q) { return q < free_.size() && free_[q] == 2; };
+  while (!queue.empty()) {
+    const size_t at = queue.top().second;
+    queue.pop();
+    const Lexer::State q = all[at].state;
+    const uint32_t accepted = lexer_->Accepted(q);
+    if (is_free(q) || (accepted != Lexer::kNoTerminal && found(accepted, lexer_->Pending(q)))) {
+      for (size_t i = at; i; i = all[i].before) {
+        if (all[i].state >= free_.size()) free_.resize(all[i].state + all[i].state / 2 + 64, 0);
+        free_[all[i].state] = 2;
+      }
+      return true;
+    }
+    Spend(16);
+    const auto add = [&](Lexer::State to) {
+      if (!seen.insert(to).second) return;
+      queue.emplace(uint64_t{lexer_->LeastLength(to)} + all.size() / 16, all.size());
+      all.push_back({to, at});
+    };
+    Expr call;
+    if (const Lexer::State past = lexer_->PastCall(q, &call); past != q) {
+      add(past);
+      continue;
+    }
+    const Lexer::State* row = lexer_->Row(q);
+    Lexer::State last = Lexer::kDead;
+    for (int b = 0; b < 256; ++b)
+      if (row[b] && row[b] != last) add(last = row[b]);
   }
   return false;
 }

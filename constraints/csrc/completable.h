@@ -50,6 +50,10 @@ class Completable {
   // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true.
   template <class F>
   bool ForEachEnd(Lexer::State lexer, Pending pending, F found);
+  // The same with nothing pending, where the nearest ends are looked at first and a state from which this returned true
+  // before, on the way or in the end, ends the search.
+  template <class F>
+  bool FindEnd(Lexer::State lexer, F found);
   const std::vector<Pending>& Ends(Lexer::State lexer, Pending pending);
   const std::vector<Pending>& NextEnds(const Lexer::Terminals& wanted, Pending pending);
   const std::vector<Pending>& AfterIgnored(Pending pending, bool newlines);

@@ -1,6 +1,7 @@
 // LexemeEnds: the ways to finish a lexeme, with what runs beside the rules.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/pair_numbers.h"
 #include "automata/csrc/regular_operand.h"
+#include "automata/csrc/summaries.h"
 #include "constraints/csrc/lexer.h"
 
 namespace tokamata {
@@ -35,6 +37,16 @@ class LexemeEnds {
         const Beside after = Number(lexer_->UnionOfPending(pending, lexer_->Pending(q)), r);
         lexer_->ForEachAccepted(lexer_->Accepted(q), [&](uint32_t t) { found(t, after); });
       }
+      const auto add = [&](Lexer::State to, Beside beside_it) {
+        if (seen.insert(PairKey(to, beside_it)).second) queue.emplace_back(to, beside_it);
+      };
+      Expr call;
+      std::vector<Expr> after_call;
+      if (const Lexer::State past = pending ? q : lexer_->PastCall(q, &call); past != q && PastCall(call, r, &after_call)) {
+        spend(size_t{16});
+        for (const Expr s : after_call) add(past, Number(Lexer::kDead, s));
+        continue;
+      }
       const Lexer::State* row = lexer_->Row(q);
       const Lexer::State* pending_row = pending ? lexer_->Row(pending) : nullptr;
       const RegularOperand::Row* regular = operand_ ? &operand_->RowOf(r) : nullptr;
@@ -49,15 +61,24 @@ class LexemeEnds {
         last_q = row[b];
         last_pending = m;
         last_r = s;
-        const Beside to = Number(m, s);
-        if (seen.insert(PairKey(row[b], to)).second) queue.emplace_back(row[b], to);
+        add(row[b], Number(m, s));
       }
     }
   }
 
  private:
+  // Where texts of a call lead in the regular language; false where that is unknown.
+  bool PastCall(Expr call, Expr from, std::vector<Expr>* ends) {
+    if (!operand_) return ends->push_back(from), true;
+    return lexer_->WithPool([&](Expressions* pool) {
+      if (!calls_) calls_ = std::make_unique<Summaries>(pool, pool->limits.emptiness, operand_);
+      return calls_->Ends(call, from, ends);
+    });
+  }
+
   Lexer* lexer_;
   RegularOperand* operand_;
+  std::unique_ptr<Summaries> calls_;
   PairNumbers besides_;
 };
 

@@ -31,7 +31,8 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
       terminals_(std::move(terminals)),
       longest_(longest),
       indentation_(indentation),
-      overlap_(terminals_.size() * terminals_.size(), 0) {
+      overlap_(terminals_.size() * terminals_.size(), 0),
+      prefix_free_(pool_.get()) {
   for (const Expr t : terminals_) is_text_.push_back(IsText(*pool_, t));
   parts_.Ensure(AddState(0, false));  // the dead state
   parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);
@@ -177,6 +178,22 @@ Lexer::State Lexer::UnionOfPending(State a, State b) {
   if (a == kDead) return b;
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   return Intern({{kNoTerminal, pool_->Union(parts_[a].parts[0].rest, parts_[b].parts[0].rest)}}, kEmpty);
+}
+
+Lexer::State Lexer::PastCall(State q, Expr* call) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  if (parts_[q].parts.size() != 1) return q;
+  Part part = parts_[q].parts[0];
+  const bool alone = !longest_ || parts_[q].any == part.rest;
+  if (!alone || part.column || !pool_->SplitCall(part.rest, call, &part.rest)) return q;
+  return prefix_free_.Holds(*call) ? Intern({part}, longest_ ? part.rest : kEmpty) : q;
+}
+
+uint32_t Lexer::LeastLength(State q) const {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  uint32_t least = 0xffffffff;
+  for (const Part& p : parts_[q].parts) least = std::min(least, pool_->LeastLength(p.rest));
+  return least;
 }
 
 ByteSet Lexer::BytesOf(uint32_t terminal) const {

@@ -11,6 +11,7 @@
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression.h"
 #include "constraints/csrc/parser_states.h"
+#include "constraints/csrc/prefix_free.h"
 
 namespace tokamata {
 
@@ -56,6 +57,17 @@ class Lexer final : public DelayedAcceptor {
     return known != kNotAsked ? known : FindPending(q);
   }
   State UnionOfPending(State a, State b);
+  // A state from which lexemes end as they do from q, or q: past a value in brackets, say, that comes first, however deep
+  // it may be (see PrefixFree). That is the expression of *call.
+  State PastCall(State q, Expr* call);
+  // Calls f(Expressions*) while no other thread uses the terminals' pool.
+  template <class F>
+  auto WithPool(F f) {
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    return f(pool_.get());
+  }
+  // No lexeme ends within fewer bytes from q.
+  uint32_t LeastLength(State q) const;
   // Every byte that lexemes of a terminal may have, and maybe more; that they may begin with.
   ByteSet BytesOf(uint32_t terminal) const;
   uint32_t LeastLengthOf(uint32_t terminal) const { return pool_->LeastLength(terminals_[terminal]); }
@@ -119,6 +131,7 @@ class Lexer final : public DelayedAcceptor {
   Competition& CompetitionOf(const Terminals& competing);
   std::unordered_map<uint64_t, std::vector<std::unique_ptr<Competition>>> competitions_;
   std::vector<Expressions::Term> steps_;
+  PrefixFree prefix_free_;
 };
 
 }  // namespace tokamata

@@ -1,0 +1,101 @@
+"""Terminals that nest without bound, with a lexer and nothing ignored: dead ends and meets are decided all the same."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+
+import pytest
+
+import tokamata
+
+TREE = {
+    "$defs": {
+        "tree": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "maxLength": 3},
+                "of": {"type": "array", "items": {"$ref": "#/$defs/tree"}},
+            },
+            "additionalProperties": False,
+        }
+    },
+    "$ref": "#/$defs/tree",
+}
+SCHEMAS = [{}, {"type": "object"}, {"type": ["array", "number"]}, {"type": ["string", "object"]}, TREE]
+# Where all terminals are cut right by the rules alone, so that longest match says nothing new.
+RULES = ['start: "call" "(" V ")"', 'start: NAME "=" V ";"\nNAME: /[A-Z]+/', 'start: (NAME ":" V "|")+\nNAME: /[A-Z]+/']
+
+
+def _near(rng: random.Random, text: bytes) -> bytes:
+    cut, more = rng.randrange(len(text) + 1), rng.choice([b"", b"", b"]", b"}", b"[[", b"1", b",", b'"', b")", b";"])
+    return text[:cut] + more
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual"])
+@pytest.mark.parametrize("rules", RULES)
+def test_longest_match_agrees_where_it_does_not_matter(rules: str, lexer: str) -> None:
+    seed = 7
+    rng = random.Random(seed)
+    for schema in SCHEMAS:
+        text = f"{rules}\nV: %json {json.dumps(schema)}\n"
+        ours = tokamata.grammar(text, lexer=lexer)  # type: ignore[arg-type]
+        expected = tokamata.grammar(text, lexer="none")
+        members = expected.examples(15, seed=seed)
+        assert all(ours.accepts(m) for m in members), (seed, text)
+        for _ in range(60):
+            near = _near(rng, rng.choice(members))
+            assert ours.accepts(near) == expected.accepts(near), (seed, text, near)
+            assert ours.accepts_prefix(near) == expected.accepts_prefix(near), (seed, text, near)
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual"])
+def test_a_number_after_a_value_is_a_dead_end(lexer: str) -> None:
+    ours = tokamata.grammar('start: "!" V D\nD: /[0-9]+/\nV: %json {}\n', lexer=lexer)  # type: ignore[arg-type]
+    for text in ("![1]5", '!"a"7', "!true0", '!{"a": [-1, 2]}12', "!-05"):
+        assert all(ours.accepts_prefix(text[:i]) for i in range(len(text))), text
+        assert ours.accepts(text), text
+    for text in ("!1", "!12", "!-1", "!0.5", "!1e"):  # digits would go on with the number
+        assert not ours.accepts_prefix(text), text
+    far = tokamata.grammar('start: "! far away !" V D\nD: /[0-9]+/\nV: %json {}\n', lexer=lexer)  # type: ignore[arg-type]
+    assert (far & tokamata.regex("! far away ![1-9]+")).is_empty()
+    assert not (far & tokamata.regex(r"! far away !\[[1-9]+\][1-9]+")).is_empty()
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual", "none"])
+def test_meets_are_decided(lexer: str) -> None:
+    seed = 3
+    rng = random.Random(seed)
+    ours = tokamata.grammar('start: "a" "=" V ";"\nV: %json {"type": ["array", "integer"]}\n', lexer=lexer)  # type: ignore[arg-type]
+    plain = tokamata.grammar('start: "a=" V ";"\nV: %json {"type": ["array", "integer"]}\n', lexer="none")
+    alphabet = "a=[]1,;"
+    texts = ["".join(t) for n in range(8) for t in itertools.product(alphabet[2:6], repeat=n)]
+    members = [t for t in texts if plain.accepts(f"a={t};")]
+    assert len(members) > 20
+    for _ in range(40):
+        pattern = "".join(
+            rng.choice([r"\[", r"\[*", r"\]", r"\]+", "1?", ",?", "[1,]*"]) for _ in range(rng.randrange(1, 5))
+        )
+        meet = ours & tokamata.regex(f"a={pattern};") & tokamata.regex(".{0,10}")
+        expected = [t for t in members if tokamata.regex(pattern).accepts(t)]
+        assert meet.is_empty() == (not expected), (seed, pattern, expected[:3])
+    # No bound of their lengths: whatever the depth, brackets close.
+    for pattern, empty in [(r"a=\[+;", True), (r"a=\[+\]+;", False), (r"a=\[+1\];\]+", True), (r"a=(\[1,)+\]+;", True)]:
+        assert (ours & tokamata.regex(pattern)).is_empty() == empty, pattern
+    assert (ours - tokamata.regex(r"a=[\s\S]*;")).is_empty()
+    assert not (ours - tokamata.regex(r"a=[^;]*;")).is_empty()
+
+
+def test_nesting_is_linear() -> None:
+    ours = tokamata.grammar('start: NAME "=" V ";"\nNAME: /[a-z]+/\nV: %json {}\n')
+    depth = 10_000
+    vocabulary = tokamata.Vocabulary([bytes([b]) for b in range(256)] + [None], eos_token_ids=[256])
+    state = tokamata.compile(ours, vocabulary).start()
+    for byte in b"a=" + b"[" * depth + b"1":
+        state.advance(byte)
+    assert state.allows(ord("]"))
+    assert not state.allows(ord(";"))
+    for byte in b"]" * depth + b";":
+        state.advance(byte)
+    assert state.is_final
