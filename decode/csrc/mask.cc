@@ -11,6 +11,7 @@ namespace tokamata {
 namespace {
 
 constexpr uint32_t kSomeTokens = 256;  // below a node, from which it is worth finding out how its state loops
+constexpr uint32_t kSomeNodes = 16;    // below one, from which it is worth knowing that they all stay inside of a loop
 constexpr uint32_t kSomeInside = 64;   // of them inside a class, from which its factor is better than a walk
 constexpr ptrdiff_t kFewMore = 64;     // tokens by which a row may differ from its base before it is completed
 
@@ -598,16 +599,32 @@ void MaskBuilder::Enter(uint32_t node, State q, uint32_t* row) {
 void MaskBuilder::EnterBelow(uint32_t node, State q, uint32_t* row) {
   q = Near(q, trie_, node);
   const Trie::Node& at = trie_.nodes[node];
+  if (at.end - node >= kSomeNodes && SetBelow(node, q, row)) return;
   if (at.wide || ReadsTexts(q))
     stack_.push_back({node, q});
   else
     Scan(at.depth, node + 1, at.end, q, row);
 }
 
+// Where a state loops over a class of characters of which all is made that is below a node, sets its tokens; whether it
+// does. Loops are not looked for where there is little below.
+bool MaskBuilder::SetBelow(uint32_t node, State state, uint32_t* row) {
+  const uint16_t classes = factoring_.InsideBelow(node);
+  if (!classes || ReadsTexts(state)) return false;
+  const State q = Canonical(state);
+  if (!Looked(q) && trie_.CountBelow(node) < kSomeTokens) return false;
+  const Loop& loop = LoopOf(q);
+  if (loop.inner < 0 || !(classes >> loop.inner & 1) || ToRunOf(loop, loop.inner)) return false;
+  if (loop.shape.high < trie_.Height(node)) return false;
+  SetAll(trie_.order.data + trie_.TokensEnd(node), trie_.order.data + trie_.TokensBegin(trie_.nodes[node].end), row);
+  return true;
+}
+
 // In preorder, with the rows of the states above at hand. set(first, last) is told of tokens in trie.order that are
-// reached; waits(node, state) takes a node with something below it out of the sweep when it returns true.
-template <class S, class W>
-void MaskBuilder::Sweep(const Trie& trie, uint32_t base, uint32_t first, uint32_t end, State q, S set, W waits) {
+// reached; done(node, state) sees to all that is below a node when it returns true, and is asked where that is much;
+// waits(node, state) takes a node out of the sweep when it returns true.
+template <class S, class D, class W>
+void MaskBuilder::Sweep(const Trie& trie, uint32_t base, uint32_t first, uint32_t end, State q, S set, D done, W waits) {
   const Trie::Node* nodes = trie.nodes.data;
   const State** path = path_.data();
   path[0] = acceptor_->Row(q);
@@ -622,6 +639,10 @@ void MaskBuilder::Sweep(const Trie& trie, uint32_t base, uint32_t first, uint32_
       continue;
     }
     set(node.tokens, nodes[n].tokens);
+    if (node.end - at >= kSomeNodes && done(at, next)) {
+      n = node.end;
+      continue;
+    }
     if (!node.wide && next < num_known && known[next]) {  // no matter whether anything is below
       path[depth] = known[next];
       continue;
@@ -662,7 +683,8 @@ void MaskBuilder::ForEachLiveRun(const Trie& trie, uint32_t node, const ByteSet&
 void MaskBuilder::Scan(uint32_t base, uint32_t first, uint32_t end, State q, uint32_t* row) {
   const uint32_t* order = trie_.order.data;
   const auto set = [=](uint32_t i, uint32_t last) { SetAll(order + i, order + last, row); };
-  Sweep(trie_, base, first, end, q, set, [&](uint32_t node, State state) {
+  const auto done = [&](uint32_t node, State state) { return SetBelow(node, state, row); };
+  Sweep(trie_, base, first, end, q, set, done, [&](uint32_t node, State state) {
     if (!ReadsTexts(state) && !(trie_.nodes[node].wide && Waits(node, state))) return false;
     stack_.push_back({node, state});
     return true;
@@ -769,7 +791,8 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
     stack_.pop_back();
     const Trie::Node& top = trie.nodes[at.node];
     const auto sweep = [&](uint32_t first, uint32_t end) {
-      Sweep(trie, top.depth, first, end, at.state, set, [&](uint32_t below, State state) {
+      const auto never = [](uint32_t, State) { return false; };
+      Sweep(trie, top.depth, first, end, at.state, set, never, [&](uint32_t below, State state) {
         if (!trie.nodes[below].wide) return false;
         stack_.push_back({below, state});
         return true;

@@ -172,9 +172,10 @@ class MaskBuilder {
   void Enter(uint32_t node, State q, uint32_t* row);
   // The same without the tokens at the node itself.
   void EnterBelow(uint32_t node, State q, uint32_t* row);
+  bool SetBelow(uint32_t node, State state, uint32_t* row);
   // Over nodes first..end: children of a node at this depth that was entered with state q, and what is below them.
-  template <class S, class W>
-  void Sweep(const Trie& trie, uint32_t depth, uint32_t first, uint32_t end, State q, S set, W waits);
+  template <class S, class D, class W>
+  void Sweep(const Trie& trie, uint32_t depth, uint32_t first, uint32_t end, State q, S set, D done, W waits);
   template <class F>
   static void ForEachLiveRun(const Trie& trie, uint32_t node, const ByteSet& live, F sweep);
   void Scan(uint32_t depth, uint32_t first, uint32_t end, State q, uint32_t* row);

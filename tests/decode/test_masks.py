@@ -94,3 +94,43 @@ def test_broad_choices_that_may_be_empty(pattern: str) -> None:
         assert (state.mask() == automaton._native.mask_by_walking(automaton._native.state_of(state))).all()
         assert state.allows(1 + ord('"'))
         state.advance(token)
+
+
+_PIECES = (b"a", b"c", b"0", b"Z", b"_", b" ", b"-", b'"', b"\n", "é".encode(), "日".encode(), "🦜".encode())
+_DAMAGED = (b"\xa9", b"\xe6\x97", b"\xf0\x9f", b"\xc0", b"\xff", b"\xed\xa0\x80")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_tokens_behind_a_few_bytes(seed: int) -> None:
+    """Subtries that lie inside of a loop as a whole, and those in which one text does not."""
+    rng = random.Random(seed)
+    tokens = {bytes([b]) for b in range(256)}
+    for prefix in (b"ab", b"0f", b"b1", "é".encode(), b"a"):
+        for inner in (b"", b"a", b"c0", "日".encode()):
+            own = rng.sample(_PIECES, 4) + (rng.sample(_DAMAGED, 1) if rng.random() < 0.3 else [])
+            for _ in range(40):
+                tokens.add(prefix + inner + b"".join(rng.choices(own, k=rng.randint(0, 5))))
+    singles = [bytes([b]) for b in range(256)]
+    ordered = [*singles, *sorted(tokens.difference(singles)), None]
+    vocabulary = tokamata.Vocabulary(ordered, eos_token_ids=[len(tokens)])
+    for pattern in (
+        r'[0-9a-f]{2}[^"]*"',
+        r'[0-9a-f]{2}[^"\n]{0,3}"',
+        r'([0-9a-f][a-z1])[^"\\\x00-\x1f]{2,9}x',
+        r"(?a)[a-z0-9é]{1,2}\w{0,4}[-_]",
+        r"[0-9a-f]{1,2}\S{1,30} .*",
+        r"é?[a-f0-9]?b?[A-Za-z]*0",
+    ):
+        automaton = tokamata.compile(tokamata.regex(pattern), vocabulary, cache_bytes=0)
+        for _ in range(4):
+            state = automaton.start()
+            states = [state.copy()]
+            for _ in range(rng.randint(1, 8)):
+                following = [b for b in range(256) if state.allows(b)]
+                if not following:
+                    break
+                state.advance(rng.choice([b for b in following if b < 128] or following))
+                states.append(state.copy())
+            for again in reversed(states):  # states are known as loops before they are met below a node
+                want = automaton._native.mask_by_walking(again.state_id)
+                assert (again.mask() == want).all(), (seed, pattern)
