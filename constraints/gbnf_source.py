@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..automata.errors import ConstraintError, UnsupportedError
+from ..automata.errors import ConstraintError
 from .constraint import SPECIAL, Constraint
 from .grammar_parts import Definition, Part, Reader, characters
 from .grammar_source import GrammarSource, Lexing, Place
 from .literal import literal
 from .special_token import special_token
+from .token_class import TokenClass
 
 _ESCAPES = {"t": 9, "r": 13, "n": 10, "\\": 92, '"': 34, "[": 91, "]": 93}
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))|(.)", re.DOTALL)
@@ -27,10 +28,11 @@ def read_gbnf(
 
     Strings and classes with the escapes ``\n \r \t \\ \" \[ \] \xNN \uNNNN \UNNNNNNNN`` (code points), ``.`` (any
     character, line ends too), ``( )``, ``|``, ``* + ? {n} {n,} {,m} {n,m}``, comments with ``#``, special tokens by
-    name (``<think>``). Names of ``constraints`` stand where rules stand. Parts that call no rule are one terminal each.
+    name (``<think>``), tokens by id (``<[1000]>``), all other tokens (``!<think>``, ``!<[1000]>``), which are found by
+    `compile`. Names of ``constraints`` stand where rules stand. Parts that call no rule are one terminal each.
 
-    Raises ConstraintError, with line and column, for malformed grammars and names without a rule, UnsupportedError for
-    tokens by number and negated tokens, LimitError for groups nested too deeply.
+    Raises ConstraintError, with line and column, for malformed grammars and names without a rule, LimitError for groups
+    nested too deeply.
     """
     return _Reader(text, constraints or {}).read("gbnf", start or "root", lexer or "none")
 
@@ -80,10 +82,17 @@ class _Reader(Reader):
         return Part("terminal", token, place, constraint=characters(ranges, negated, token))
 
     def _token(self, token: str, place: Place) -> Part:
-        if token[0] == "!" or token.startswith("<["):
-            raise UnsupportedError(
-                f"grammar: {place}: {token} depends on the vocabulary; write the text, or <name> for a special token"
+        written = token.lstrip("!")
+        number = re.fullmatch(r"<\[(\d{1,9})\]>", written)
+        if number is None and written.startswith("<["):
+            raise ConstraintError(
+                f"grammar: {place}: expected <[id]> with the id of a token, got {token}; write digits"
             )
+        if number is not None or written != token:
+            of = int(number[1]) if number else written
+            only, but = (of, None) if written == token else (None, of)
+            made = TokenClass(f"gbnf:{token}", only=only, but=but).constraint(token)
+            return Part("terminal", token, place, constraint=made)
         data = SPECIAL + token.encode() + SPECIAL
         return Part("terminal", token, place, constraint=special_token(token), literal=data)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def tokens_for(constraint: Constraint, vocabulary: Vocabulary) -> Vocabulary:
         )
     named = [name for name in constraint.special_tokens if not isinstance(name, TokenClass)]
     classes = {name for name in constraint.special_tokens if isinstance(name, TokenClass)}
-    if any(name.group is None for name in classes):
+    if any(name.language is not None for name in classes):
         for usual in (text_token(), paragraph_token()):  # so that one vocabulary serves other constraints, too
             classes |= {name for name in usual.special_tokens if isinstance(name, TokenClass)}
     return vocabulary.with_markers(named, {str(c): partial(_tokens_of, c, vocabulary) for c in sorted(classes)})
@@ -46,6 +47,12 @@ def _tokens_of(named: TokenClass, vocabulary: Vocabulary) -> list[int]:
                 "none; ask for text, which several tokens may spell"
             )
         return ids
+    if named.only is not None:
+        return [_token(named.only, vocabulary)]
+    if named.but is not None:
+        without = {_token(named.but, vocabulary), *vocabulary.eos_token_ids}
+        special = set(vocabulary.special_tokens.values())
+        return [i for i in range(len(vocabulary)) if i not in without and (vocabulary.token_bytes(i) or i in special)]
     groups = vocabulary.token_groups
     if named.group not in groups:
         known = ", ".join(map(repr, groups)) or "none"
@@ -54,6 +61,27 @@ def _tokens_of(named: TokenClass, vocabulary: Vocabulary) -> list[int]:
             "vocabulary.with_token_groups({...})"
         )
     return groups[named.group]
+
+
+def _token(token: int | str, vocabulary: Vocabulary) -> int:
+    """A token by id, or the special one or else the one of text that is written so."""
+    if isinstance(token, int):
+        if token < len(vocabulary) and token not in vocabulary.eos_token_ids:
+            return token
+        raise VocabularyError(
+            f"compile: expected <[id]> to name a token below {len(vocabulary)} that does not end the sequence, got "
+            f"{token}; a sequence may end where the grammar may"
+        )
+    special = vocabulary.special_tokens.get(token)
+    if special is not None:
+        return special
+    text = token.encode()
+    for i in range(len(vocabulary)):
+        if vocabulary.token_bytes(i) == text:
+            return i
+    raise VocabularyError(
+        f"compile: expected a vocabulary with the token {token!r}, special or of text, got one without; write <[id]>"
+    )
 
 
 def expand_classes(fst: Fst, tokens: Vocabulary) -> Fst:
@@ -66,19 +94,19 @@ def expand_classes(fst: Fst, tokens: Vocabulary) -> Fst:
     return Fst._wrap(expand_terminals(fst._native, size, offsets, np.concatenate(ids), 2**40))
 
 
-def class_to_json(named: TokenClass) -> dict[str, str]:
+def class_to_json(named: TokenClass) -> dict[str, Any]:
     """What a saved token automaton keeps of a class."""
-    if named.group is not None:
-        return {"name": named, "group": named.group}
-    assert named.language is not None
+    if named.language is None:
+        about = {"group": named.group, "only": named.only, "but": named.but}
+        return {"name": named, **{key: value for key, value in about.items() if value is not None}}
     fst = named.language.to_fst(1_000_000).to_bytes("const")
     return {"name": named, "source": named.language.source, "fst": base64.b64encode(fst).decode()}
 
 
-def class_from_json(about: dict[str, str]) -> TokenClass:
+def class_from_json(about: dict[str, Any]) -> TokenClass:
     """The class that `class_to_json` wrote."""
-    if "group" in about:
-        return TokenClass(about["name"], group=about["group"])
+    if "fst" not in about:
+        return TokenClass(**about)
     language = from_fst(Fst.read(base64.b64decode(about["fst"])))
     language.source = about["source"]
     return TokenClass(about["name"], language)
