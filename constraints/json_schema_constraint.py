@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core import JsonSchemaOptions, JsonWhitespace, Language
+from .._core import Limits as NativeLimits
 from .._core import json_schema as _native_json_schema
-from ..automata.errors import ConstraintError
+from ..automata.errors import ConstraintError, LimitError
 from .constraint import Constraint, LazyReport, Limits, ReportEntry, Text, native_limits
 from .typed_constraint import member
 
 _URN = "urn:tokamata:"
+_SAYS = "it contradicts itself at "
 
 
 class JsonSchemaConstraint(Constraint):
@@ -36,9 +38,20 @@ class JsonSchemaConstraint(Constraint):
         source: str,
         report: tuple[ReportEntry | LazyReport, ...],
         read: Callable[[], Callable[[str], Any]],
+        explains: bool = True,
     ) -> None:
-        """Compile a schema; see :func:`tokamata.json_schema`. ``read`` makes what reads values, when first needed."""
-        native = _native_json_schema(text, documents, options, native_limits(limits, "json_schema"))
+        """Compile a schema; see :func:`tokamata.json_schema`. ``read`` makes what reads values, when first needed.
+
+        ``explains``: whether the error for a schema without values looks for the keywords that contradict each other.
+        """
+        own = native_limits(limits, "json_schema")
+        try:
+            native = _native_json_schema(text, documents, options, own)
+        except ConstraintError as error:
+            reason = _reason(error, text, documents, options, own) if explains else None
+            if reason is None:
+                raise
+            raise ConstraintError(str(error).partition(_SAYS)[0] + _SAYS + reason) from None
         super().__init__(native, source=source, report=report)
         self._text = text
         self._documents = documents
@@ -74,10 +87,17 @@ class JsonSchemaConstraint(Constraint):
         report = self._report + other._report
         try:
             return JsonSchemaConstraint(
-                text, documents, self._options, self._limits, source=source, report=report, read=self._read
+                text,
+                documents,
+                self._options,
+                self._limits,
+                source=source,
+                report=report,
+                read=self._read,
+                explains=False,
             )
         except ConstraintError as error:
-            if "contradicts itself" not in str(error):
+            if not _says_empty(error):
                 raise
             return Constraint(Language.choice([]), source=source, report=report)
 
@@ -112,7 +132,7 @@ class JsonSchemaConstraint(Constraint):
         try:
             native = _native_json_schema(text, documents, options, native_limits(self._limits, "json_schema"))
         except ConstraintError as error:
-            if "contradicts itself" not in str(error):
+            if not _says_empty(error):
                 raise
             return None
         return Language.counterexample(native, Language.choice([]))
@@ -134,6 +154,34 @@ _NAMES = (
     "max_key",
 )
 _LIMITS = ("max_cases", "max_nesting")
+
+
+def _says_empty(error: ConstraintError) -> bool:
+    return _SAYS in str(error)
+
+
+def _reason(
+    error: ConstraintError,
+    text: bytes,
+    documents: list[tuple[str, str]],
+    options: JsonSchemaOptions,
+    limits: NativeLimits | None,
+) -> str | None:
+    """Which keywords leave no value, where an error says that there is none."""
+    if not _says_empty(error):
+        return None
+    from .json_schema_contradiction import contradiction
+
+    def is_empty(part: bytes) -> bool:
+        try:
+            _native_json_schema(part, documents, options, limits)
+        except ConstraintError as other:
+            return _says_empty(other)
+        except LimitError:
+            return False
+        return False
+
+    return contradiction(text, is_empty)
 
 
 def _urn(text: bytes) -> str:

@@ -4,9 +4,30 @@
 #include <cstring>
 #include <string>
 
+#include "automata/csrc/errors.h"
+#include "automata/csrc/places.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
+namespace {
+
+// f(), whose errors about limits say what was being read.
+template <class F>
+auto Placed(const DelayedAcceptor& acceptor, DelayedAcceptor::State q, F f) {
+  const auto place = [&] {
+    const auto* const places = dynamic_cast<const StatePlaces*>(&acceptor);
+    return places ? places->PlaceOf(q) : std::string();
+  };
+  try {
+    return f();
+  } catch (const CapacityError& e) {
+    throw CapacityError(WithPlace(e.what(), place()));
+  } catch (const LimitError& e) {
+    throw LimitError(WithPlace(e.what(), place()));
+  }
+}
+
+}  // namespace
 
 DelayedAcceptor::~DelayedAcceptor() = default;
 
@@ -29,37 +50,39 @@ void DelayedAcceptor::ThrowFull() const {
 
 const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
   const TimeLimit time("acceptor", "seconds", seconds);
-  TimeLimit::Spend(4);
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  Record& r = states_[q];
-  if (const State* row = r.row.load(std::memory_order_relaxed)) return row;  // somebody else was faster
-  if (const auto known = provisional_.find(q); known != provisional_.end()) return known->second;
-  if (NumRows() >= max_states) ThrowFull();
-  if (block_used_ == block_size_) {  // 8, 16, … 256 rows at a time
-    block_size_ = blocks_.empty() ? 8 : std::min<size_t>(block_size_ * 2, 256);
-    blocks_.emplace_back(new State[block_size_ * 256]);
-    block_used_ = 0;
-  }
-  State* row = blocks_.back().get() + block_used_++ * 256;  // filling it may need other rows
-  std::memset(row, 0, 256 * sizeof(State));
-  if (q != kDead) {
-    ByteSet live;
-    FillRow(q, row, &live);
-    r.live = live;
-  }
-  num_rows_.fetch_add(1, std::memory_order_relaxed);
-  if (IsProvisional(q))
-    provisional_.emplace(q, row);
-  else
-    r.row.store(row, std::memory_order_release);
-  return row;
+  return Placed(*this, q, [&]() -> const State* {
+    TimeLimit::Spend(4);
+    Record& r = states_[q];
+    if (const State* row = r.row.load(std::memory_order_relaxed)) return row;  // somebody else was faster
+    if (const auto known = provisional_.find(q); known != provisional_.end()) return known->second;
+    if (NumRows() >= max_states) ThrowFull();
+    if (block_used_ == block_size_) {  // 8, 16, … 256 rows at a time
+      block_size_ = blocks_.empty() ? 8 : std::min<size_t>(block_size_ * 2, 256);
+      blocks_.emplace_back(new State[block_size_ * 256]);
+      block_used_ = 0;
+    }
+    State* row = blocks_.back().get() + block_used_++ * 256;  // filling it may need other rows
+    std::memset(row, 0, 256 * sizeof(State));
+    if (q != kDead) {
+      ByteSet live;
+      FillRow(q, row, &live);
+      r.live = live;
+    }
+    num_rows_.fetch_add(1, std::memory_order_relaxed);
+    if (IsProvisional(q))
+      provisional_.emplace(q, row);
+    else
+      r.row.store(row, std::memory_order_release);
+    return row;
+  });
 }
 
 DelayedAcceptor::State DelayedAcceptor::RunSlowly(State q, std::string_view bytes) {
   const TimeLimit time("acceptor", "seconds", seconds);
   while (!bytes.empty() && q) {
     State next = kDead;
-    size_t taken = HasRow(q) ? 0 : Step(q, bytes, &next);
+    size_t taken = HasRow(q) ? 0 : Placed(*this, q, [&] { return Step(q, bytes, &next); });
     if (!taken) {
       next = Row(q)[static_cast<uint8_t>(bytes[0])];
       taken = 1;

@@ -7,11 +7,12 @@
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression.h"
 #include "automata/csrc/length_bounds.h"
+#include "automata/csrc/places.h"
 #include "automata/csrc/stepping_leaf.h"
 
 namespace tokamata {
 
-class ExpressionAcceptor final : public DelayedAcceptor {
+class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
  public:
   // Takes the pool over; nobody else may change it afterwards. An empty language has the dead start state.
   ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr root);
@@ -89,6 +90,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   std::vector<State> Alternatives(State q, size_t most) override;
   uint32_t LeastLength(State q) override;
   uint32_t MostLength(State q) override;
+  std::string PlaceOf(State q) const override;
 
  private:
   struct LoopCharacters {  // the characters that a loop body consumes whole in one turn

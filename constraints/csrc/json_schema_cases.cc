@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "automata/csrc/errors.h"
+#include "automata/csrc/places.h"
 #include "constraints/csrc/json_schema_keywords.h"
 
 namespace tokamata {
@@ -586,12 +588,25 @@ typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use
   return positive ? algebra.True() : algebra.False();
 }
 
+// f(), whose errors about limits name the schema that was evaluated last.
+template <class F>
+auto SchemaCases::Placed(F f) const {
+  const auto place = [this] { return growing_ == kNoUse ? std::string() : Describe(growing_); };
+  try {
+    return f();
+  } catch (const CapacityError& e) {
+    throw CapacityError(WithPlace(e.what(), place()));
+  } catch (const LimitError& e) {
+    throw LimitError(WithPlace(e.what(), place()));
+  }
+}
+
 template <class Algebra>
 typename Algebra::Value SchemaCases::OfSet(Algebra& algebra, SetId set) {
   if (set == kNoValue) return algebra.False();
   auto v = algebra.True();
   for (const SignedUse& part : sets_.Parts(set)) {
-    v = algebra.And(v, Evaluate(algebra, part.use, part.positive, false));
+    v = Placed([&] { return algebra.And(v, Evaluate(algebra, part.use, part.positive, false)); });
     if (algebra.IsFalse(v)) break;
   }
   return v;

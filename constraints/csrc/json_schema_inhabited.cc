@@ -44,11 +44,17 @@ bool JsonSchemaRules::Inhabited(SetId set) {
 }
 
 bool JsonSchemaRules::Inhabited(SetId set, JsonType type) {
-  switch (type) {
-    case JsonType::kSimple: return cases_.SimpleOf(set) != 0;
-    case JsonType::kNumber: return !pool_->IsEmpty(cases_.NumberOf(set));
-    case JsonType::kString: return !ListedTexts(set).empty() || !pool_->IsEmpty(cases_.StringOf(set));
-    default: break;
+  try {
+    switch (type) {
+      case JsonType::kSimple: return cases_.SimpleOf(set) != 0;
+      case JsonType::kNumber: return !pool_->IsEmpty(cases_.NumberOf(set));
+      case JsonType::kString: return !ListedTexts(set).empty() || !pool_->IsEmpty(cases_.StringOf(set));
+      default: break;
+    }
+  } catch (const CapacityError& e) {
+    throw CapacityError(WithPlace(e.what(), PlaceOf(set)));
+  } catch (const LimitError& e) {
+    throw LimitError(WithPlace(e.what(), PlaceOf(set)));
   }
   if (cases_.Active(set, type)) {  // asked by the question whether branches are disjoint: they may not be
     assumed_ = true;

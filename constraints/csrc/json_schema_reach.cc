@@ -87,6 +87,10 @@ void JsonSchemaRules::CheckPattern(std::string_view pattern, const JsonValue& at
     throw UnsupportedError("json_schema: pattern at \"" + documents_->Describe(at) + "\": " + e.what());
   } catch (const ConstraintError& e) {
     throw ConstraintError("json_schema: pattern at \"" + documents_->Describe(at) + "\": " + e.what());
+  } catch (const CapacityError& e) {
+    throw CapacityError(WithPlace(e.what(), "'" + documents_->Describe(at) + "'"));
+  } catch (const LimitError& e) {
+    throw LimitError(WithPlace(e.what(), "'" + documents_->Describe(at) + "'"));
   }
 }
 
@@ -112,10 +116,51 @@ void JsonSchemaRules::Explore(SetId root) {
   }
 }
 
+// The pointers of a set's schemas; empty for any value.
+std::string JsonSchemaRules::PlaceOf(SetId set) const {
+  std::string place;
+  for (const SignedUse& part : sets_.Parts(set))
+    place.append(place.empty() ? "" : " with ").append(part.positive ? "" : "not ").append(cases_.Describe(part.use));
+  return place;
+}
+
+// With `before`, what was read last stands at the position before a state's, where that is one member only.
+std::string JsonSchemaRules::PlaceOf(uint32_t rule, bool before) {
+  const Rule r = rules_[rule];
+  const uint32_t* w = r.words;
+  const auto place_of = [this](const Case& demands) {
+    for (const Demand& d : demands)
+      if (d.kind == DemandKind::kMembers || d.kind == DemandKind::kSomeMember || d.kind == DemandKind::kItems ||
+          d.kind == DemandKind::kSomeItem || d.kind == DemandKind::kUnique)
+        return cases_.Describe(d.a);
+    return std::string();
+  };
+  try {
+    switch (r.kind) {
+      case Rule::kValue:
+      case Rule::kListed: return PlaceOf(SetId{w[0]});
+      case Rule::kArray: {
+        const std::vector<SetId>& values = PreparedArray(w[0]).values;
+        if (before && w[1] > 0 && w[1] + 1 < values.size()) return PlaceOf(values[w[1] - 1]);
+        if (before && values.size() == 1) return PlaceOf(values[0]);
+        return place_of(array_cases_[w[0]]);
+      }
+      case Rule::kObject: {
+        const std::vector<NamedKey>& keys = Prepared(w[0]).keys;
+        const bool named = w[1] > 0 && !w[7] && (w[1] < keys.size() || (IsUnique() && w[1] == keys.size()));
+        if (before && named && options_.key_order != KeyOrder::kAny) return PlaceOf(keys[w[1] - 1].value);
+        return place_of(object_cases_[w[0]]);
+      }
+      default: return place_of(object_cases_[readers_[w[0]].state.plan]);
+    }
+  } catch (const LimitError&) {  // the very one that is being told of
+    return {};
+  }
+}
+
 // Why a set has no values: along the members that must be there to what contradicts itself.
 std::string JsonSchemaRules::WhyEmpty(SetId set, int depth) {
-  std::string at;
-  for (const SignedUse& part : sets_.Parts(set)) at += (at.empty() ? "" : " with ") + std::string(part.positive ? "" : "not ") + cases_.Describe(part.use);
+  std::string at = PlaceOf(set);
   if (at.empty()) at = "false";
   const Cases objects = set == kNoValue ? Cases() : cases_.CasesOf(set, JsonType::kObject);
   if (depth < 8)

@@ -16,12 +16,13 @@
 #include <vector>
 
 #include "automata/csrc/expression.h"
+#include "automata/csrc/places.h"
 #include "constraints/csrc/json_schema_cases.h"
 #include "constraints/csrc/seen_keys.h"
 
 namespace tokamata {
 
-class JsonSchemaRules final : public RuleSource {
+class JsonSchemaRules final : public RuleSource, public RulePlaces {
  public:
   // Adds itself to a pool in which nothing was built yet.
   static std::shared_ptr<JsonSchemaRules> Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
@@ -36,6 +37,7 @@ class JsonSchemaRules final : public RuleSource {
   SetId SetOf(SchemaPlace place);
   bool Inhabited(SetId set);
 
+  std::string PlaceOf(uint32_t rule, bool before) override;
   Expr Expand(uint32_t rule) override;
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override;
   size_t MemoryBytes() const override;
@@ -347,7 +349,8 @@ class JsonSchemaRules final : public RuleSource {
   Expr ArrayBody(const ArrayState& s);
   bool IsPlain(const ArrayPlan& plan, const ArrayState& s) const;
 
-  // json_schema_check.cc
+  // json_schema_reach.cc
+  std::string PlaceOf(SetId set) const;
   void CheckPattern(std::string_view pattern, const JsonValue& at);
   void Explore(SetId root);
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import random
+import re
 from typing import Any
 
 import pydantic
@@ -201,3 +203,46 @@ def test_cases_are_limited_as_asked() -> None:
 def test_limits_name_the_schema_that_grew(grown: dict[str, Any], document: Any, message: str) -> None:
     with pytest.raises(tokamata.LimitError, match=message):
         tokamata.json_schema({"properties": {"x": grown}}, key_order="any").accepts(json.dumps({"x": document}))
+
+
+GROWING = {"type": "string", "pattern": "^(a|b)*a(a|b){12}c$"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "document", "place"),
+    [
+        (GROWING, "", "the root"),
+        ({"properties": {"y": {"properties": {"z": GROWING}}}}, {"y": {"z": ""}}, "'/properties/y/properties/z'"),
+        ({"$defs": {"g": GROWING}, "items": {"$ref": "#/$defs/g"}}, [""], "'/$defs/g'"),
+    ],
+)
+@pytest.mark.parametrize(("limit", "value"), [("expression_nodes", 2000), ("states", 8)])
+def test_limits_of_states_name_the_schema_that_is_read(
+    schema: Any, document: Any, place: str, limit: str, value: int
+) -> None:
+    constraint = tokamata.json_schema(schema, limits=tokamata.Limits(**{limit: value}))
+    vocabulary = tokamata.Vocabulary([bytes([b]) for b in range(256)] + [b"ab" * 20, None], eos_token_ids=[257])
+    text = json.dumps(document).replace('""', '"ab')
+    state = tokamata.compile(constraint, vocabulary).start()
+
+    def write() -> None:
+        rng = random.Random(0)
+        for byte in text[: text.index('"ab') + 3].encode():
+            state.advance(byte)
+        for _ in range(2000):
+            state.mask()
+            state.advance(rng.choice(b"ab"))
+
+    with pytest.raises(tokamata.LimitError, match=rf"limit {limit}={value} was reached at {re.escape(place)} \("):
+        write()
+
+
+def test_limits_that_are_reached_at_once_name_the_schema() -> None:
+    long = "|".join(f"a{{{i}}}b{{{j}}}" for i in range(60) for j in range(60))
+    with pytest.raises(tokamata.LimitError, match="expression_nodes=4000 was reached at '/properties/q/pattern'"):
+        tokamata.json_schema({"properties": {"q": {"pattern": long}}}, limits=tokamata.Limits(expression_nodes=4000))
+    hard = {"type": "string", "pattern": "(a|b)*a(a|b){200}c", "not": {"pattern": "(a|b)*a(a|b){300}"}}
+    inner = {"type": "object", "properties": {"q": hard}, "required": ["q"]}
+    schema = {"properties": {"r": inner}, "required": ["r"], "type": "object"}
+    with pytest.raises(tokamata.LimitError, match="emptiness=300 was reached at '/properties/r/properties/q'"):
+        tokamata.json_schema(schema, limits=tokamata.Limits(emptiness=300))

@@ -1,0 +1,28 @@
+// Places in the source of a constraint, for errors about limits: what was being read when one was reached.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace tokamata {
+
+// What rules (see RuleSource) may be besides.
+class RulePlaces {
+ public:
+  virtual ~RulePlaces() = default;
+  // The place that a rule reads; with `before`, the one of what has just been read where the rule comes next. Empty where
+  // that is not known.
+  virtual std::string PlaceOf(uint32_t rule, bool before) = 0;
+};
+
+// What an acceptor (see DelayedAcceptor) may be besides.
+class StatePlaces {
+ public:
+  virtual ~StatePlaces() = default;
+  // The place that is read in a state; empty where that is not known.
+  virtual std::string PlaceOf(uint32_t state) const = 0;
+};
+
+// The text of an error about a limit with the place where it was reached, if that is known and not said yet.
+std::string WithPlace(std::string text, const std::string& place);
+
+}  // namespace tokamata
