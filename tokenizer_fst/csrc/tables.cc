@@ -122,8 +122,10 @@ class Checker {
       Check(wide.node < size && nodes[wide.node].wide == w + 1);
       const uint32_t count = static_cast<uint32_t>(wide.bytes.Count());
       CheckPart(trie.wide_children, wide.first, count);
-      for (uint32_t i = wide.first; i < wide.first + count; ++i)
-        Check(trie.wide_children[i] > wide.node && trie.wide_children[i] < nodes[wide.node].end);
+      for (uint32_t i = wide.first; i < wide.first + count; ++i) {
+        const uint32_t child = trie.wide_children[i];
+        Check(child > wide.node && child < nodes[wide.node].end && nodes[child].depth == nodes[wide.node].depth + 1);
+      }
     }
     uint32_t wide_nodes = 0;
     for (uint32_t n = 0; n < size; ++n) wide_nodes += nodes[n].wide != 0;
