@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Protocol
 
 from .._core import CaptureParts, Language
@@ -94,11 +94,15 @@ ORDER_ENFORCED = ReportEntry(
 ORDER_WIDENED = ReportEntry(
     "", "key_order", "widened", "keys that no schema names stand between the others by code point, in any order there"
 )
+ELEMENTS_DISTINCT = "no two elements are equal"
+ELEMENTS_LISTED = "enforced only where enum, const or type lists the elements' values"
 _FORGOTTEN = {KEYS_ENFORCED: KEYS_WIDENED, ORDER_ENFORCED: ORDER_WIDENED}
 
 
 def forgotten(entry: ReportEntry) -> ReportEntry:
-    """What is true of an entry where objects do not remember keys that no schema names."""
+    """What is true of an entry where states remember neither keys that no schema names nor elements of arrays."""
+    if entry.status == "enforced" and entry.detail == ELEMENTS_DISTINCT:
+        return replace(entry, status="widened", detail=ELEMENTS_LISTED)
     return _FORGOTTEN.get(entry, entry)
 
 

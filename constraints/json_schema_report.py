@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._core import SchemaDocuments, SchemaUse, json_format
-from .constraint import KEYS_ENFORCED, KEYS_WIDENED, ORDER_ENFORCED, ORDER_WIDENED, ReportEntry
+from .constraint import (
+    ELEMENTS_DISTINCT,
+    ELEMENTS_LISTED,
+    KEYS_ENFORCED,
+    KEYS_WIDENED,
+    ORDER_ENFORCED,
+    ORDER_WIDENED,
+    ReportEntry,
+)
 
 FORMATS = frozenset(
     "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex"
@@ -101,7 +109,7 @@ class SchemaReport:
     def entries(self) -> tuple[ReportEntry, ...]:
         """The entries; O(schema) the first time."""
         if self._entries is None:
-            entries, free_keys = _walked(self._text, self._registry, self._formats, self._lenient)
+            entries, free_keys = _walked(self._text, self._registry, self._formats, self._lenient, self._unique_keys)
             if free_keys:
                 entries.append(KEYS_ENFORCED if self._unique_keys else KEYS_WIDENED)
             if free_keys and self._sorted_keys:
@@ -117,15 +125,15 @@ def schema_report(
 
     ``place`` is the JSON Pointer of the keyword (after ``URI#`` in another document), ``subject`` its name, ``status``
     "enforced" for what restricts values or leads to schemas, "widened" for what lets more through than it says (formats
-    without an exact language; with ``lenient``, uniqueItems of elements not listed), "annotation" for what says
+    without an exact language; with ``lenient``, uniqueItems of some elements), "annotation" for what says
     nothing about validity, and "ignored" for keywords and formats that the draft does not know and for what stands
     beside a $ref in drafts up to 7, with the reason in ``detail``. O(schema).
     """
-    return _walked(text, registry, formats, lenient)[0]
+    return _walked(text, registry, formats, lenient, True)[0]
 
 
 def _walked(
-    text: bytes, registry: list[tuple[str, bytes]], formats: bool, lenient: bool
+    text: bytes, registry: list[tuple[str, bytes]], formats: bool, lenient: bool, unique_keys: bool
 ) -> tuple[list[ReportEntry], bool]:
     """The entries, and whether some object may have keys that no schema names."""
     documents = SchemaDocuments(text, registry)
@@ -151,8 +159,10 @@ def _walked(
                 status, detail = "ignored", f"draft {dialect['draft']} ignores what stands beside $ref"
             else:
                 status, detail = _judged(keyword, value, schema, dialect, formats)
-            if lenient and keyword == "uniqueItems" and value is True and status == "enforced":
-                status, detail = "widened", "enforced only where enum, const or type lists the elements' values"
+            if keyword == "uniqueItems" and value is True and status == "enforced":
+                detail = ELEMENTS_DISTINCT
+                if lenient:
+                    status, detail = "widened", ELEMENTS_LISTED + (" or all are strings" if unique_keys else "")
             step = keyword.replace("~", "~0").replace("/", "~1")
             entries.append(ReportEntry(f"{place}/{step}", keyword, status, detail))
             if status != "enforced":

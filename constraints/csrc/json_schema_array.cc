@@ -48,9 +48,9 @@ JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
       if (value != kNoValue) value = sets_.And(value, cases_.AppliedToItem(g, i));
     p.values.push_back(value);
   }
-  if (p.high <= 1) {  // nothing to compare
-    p.unique = false;
+  if (p.high <= 1 || (p.unique && p.repeated)) {  // nothing to compare
     if (p.repeated) p.low = 1, p.high = 0;
+    p.unique = p.repeated = false;
   }
   p.ready = true;
   arrays_[id] = std::move(p);
@@ -58,8 +58,8 @@ JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
   return arrays_[id];
 }
 
-// With uniqueItems the values that elements may have are listed: the language of distinct elements over an unlimited
-// set is not one that a push-down automaton knows.
+// With uniqueItems the values that elements may have are listed, or they are strings: the language of distinct elements
+// over an unlimited set is not one that a push-down automaton knows.
 void JsonSchemaRules::FindChoices(ArrayPlan* p) {
   constexpr size_t kMostChoices = 256;
   std::vector<std::pair<std::string, const JsonValue*>> found;
@@ -77,14 +77,59 @@ void JsonSchemaRules::FindChoices(ArrayPlan* p) {
     for (const auto& f : found) p->choices.push_back(sets_.Constant(f.second));
     return;
   }
+  if (OwesInVain(*p)) {
+    p->low = 1, p->high = 0;
+    p->unique = p->repeated = false;
+    return;
+  }
+  if (ReadDistinct(p)) return;
   if (options_.lenient && p->unique) {
     p->unique = false;
     return;
   }
   throw UnsupportedError("json_schema: uniqueItems at " + cases_.Describe(p->unique_use) +
-                         " cannot be enforced: it is only where elements have at most " + std::to_string(kMostChoices) +
+                         " cannot be enforced: it is only where all elements are strings of one kind (and there is no "
+                         "contains, not, or unique_keys=False), or have at most " + std::to_string(kMostChoices) +
                          " values, listed by enum, const or type boolean or null; list them, set maxItems to 1, drop "
                          "uniqueItems, or pass lenient=True");
+}
+
+// Whether a set has no values whatever the answers to open questions (see Inhabited) are.
+bool JsonSchemaRules::IsNothing(SetId set) {
+  return set == kNoValue ||
+         (set != kAnyValue && !cases_.SimpleOf(set) && pool_->IsEmpty(cases_.NumberOf(set)) && pool_->IsEmpty(cases_.StringOf(set)) &&
+          cases_.CasesOf(set, JsonType::kArray).empty() && cases_.CasesOf(set, JsonType::kObject).empty());
+}
+
+// Whether something is owed that no element can settle.
+bool JsonSchemaRules::OwesInVain(const ArrayPlan& p) {
+  for (const Demand& d : p.owed) {
+    const Demand group{d.kind == DemandKind::kSomeItem ? DemandKind::kItems : DemandKind::kUnevaluatedItems, d.a, d.b, 0};
+    bool settled = false;
+    for (uint32_t i = 0; i < p.values.size() && !settled; ++i)
+      for (UseId use : cases_.AppliedToItem(group, i))
+        settled = settled || !IsNothing(sets_.And(p.values[i], SignedUse{use, false}));
+    if (!settled) return true;
+  }
+  return false;
+}
+
+// An array of strings that are distinct is read as an object with keys that no schema names and no values.
+bool JsonSchemaRules::ReadDistinct(ArrayPlan* p) {
+  if (!options_.unique_keys || IsYaml() || !p->unique || p->repeated || !p->contains.empty() || !p->owed.empty()) return false;
+  const Expr texts = cases_.StringOf(p->values[0]);
+  for (SetId v : p->values)
+    if (v == kAnyValue || cases_.SimpleOf(v) || !pool_->IsEmpty(cases_.NumberOf(v)) || cases_.StringOf(v) != texts ||
+        !cases_.CasesOf(v, JsonType::kArray).empty() || !cases_.CasesOf(v, JsonType::kObject).empty())
+      return false;
+  p->distinct = true;
+  p->strings = ObjectPlanOf({{DemandKind::kDistinct, p->values[0]}, {DemandKind::kProperties, 0, p->low, p->high}});
+  return true;
+}
+
+Expr JsonSchemaRules::CallStart(const ArrayState& s) {
+  const ArrayPlan& p = PreparedArray(s.plan);
+  return p.distinct ? CallObject(StartObject(p.strings, s.depth)) : CallArray(s);
 }
 
 JsonSchemaRules::ArrayState JsonSchemaRules::StartArray(uint32_t id, uint32_t depth) {
@@ -188,6 +233,7 @@ void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
 
 bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
   const ArrayPlan& p = PreparedArray(s.plan);
+  if (p.distinct) return ObjectInhabited(StartObject(p.strings, s.depth));
   if (s.low > s.high) return false;
   if (IsPlain(p, s)) {
     for (uint32_t i = 0; i < s.low; ++i) {

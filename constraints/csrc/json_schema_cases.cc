@@ -745,6 +745,7 @@ Cases SchemaCases::NegateCases(const Cases& cases) {
           if (d.b) add(d.kind, 0, d.b - 1);
           if (d.c != kUnbounded) add(d.kind, d.c + 1, kUnbounded);
           break;
+        case DemandKind::kDistinct: break;  // of no schema's case
       }
     }
     out = AndCases(out, some);

@@ -31,7 +31,7 @@ struct JsonSchemaOptions {
   bool canonical_strings = false;
   bool canonical_numbers = true;
   bool formats = true;
-  bool unique_keys = true;     // keys that no schema names do not occur twice, either
+  bool unique_keys = true;     // keys that no schema names do not occur twice, either; states remember what occurred
   bool lenient = false;        // widen what cannot be enforced
   uint32_t max_cases = 2000;   // alternatives of one conjunction of schemas
   uint32_t max_nesting = 300;  // schemas inside schemas that one question may enter
@@ -53,6 +53,7 @@ enum class DemandKind : uint8_t {
   kSomeMember,       // some member violates kMembers of `a`
   kSomeUnevaluated,  // … kUnevaluated of `a`, `b`
   kSomeName,         // … kNames of `a`
+  kDistinct,         // members are the elements of an array, strings that follow the set `a`: see ReadDistinct
   // of arrays
   kItems,                // elements follow prefixItems, items and additionalItems of `a`
   kUnevaluatedItems,     // elements that the list `b` does not cover follow `a`

@@ -79,6 +79,12 @@ Expr JsonSchemaRules::AfterFresh(const FreshKey& n) {
   return seen_.HasEmpty(n.seen) ? kEmpty : AfterOther(r, n.path, 0);
 }
 
+// What follows the closing quote of a member's key, or of a string that is an element of an array itself.
+Expr JsonSchemaRules::AfterQuote(const ObjectPlan& p, const Member& m, uint32_t depth) {
+  if (p.elements != kAnyValue) return CallObject(m.next);
+  return pool_->Concat({colon_, CallValue(m.value, depth), CallObject(m.next)});
+}
+
 Expr JsonSchemaRules::AfterOther(const KeyReader& r, SeenKeys::Path path, uint32_t index) {
   const bool ordered = objects_[r.state.plan].ordered;
   const SeenKeys::Set seen = seen_.With(ordered ? 0 : r.state.seen, seen_.Text(path));
@@ -88,7 +94,7 @@ Expr JsonSchemaRules::AfterOther(const KeyReader& r, SeenKeys::Path path, uint32
     if (m.named || (ordered ? m.slot : m.index) != index) continue;
     ObjectState next = m.next;
     next.seen = next.high ? seen : 0;  // where no member follows, nobody asks
-    parts.push_back(pool_->Concat({colon_, CallValue(m.value, Deeper(r.state.depth)), CallObject(next)}));
+    parts.push_back(AfterQuote(objects_[next.plan], {false, m.index, m.value, next}, Deeper(r.state.depth)));
   }
   return pool_->Union(std::move(parts));
 }
@@ -312,7 +318,7 @@ Expr JsonSchemaRules::ForgetPath(const FreshKey& n) {
     std::vector<Expr> ends;
     for (const Member& m : members)
       if (!m.named && (ordered ? m.slot : m.index) == i)
-        ends.push_back(pool_->Concat({colon_, CallValue(m.value, Deeper(r.state.depth)), CallObject(m.next)}));
+        ends.push_back(AfterQuote(objects_[r.state.plan], m, Deeper(r.state.depth)));
     parts.push_back(pool_->Concat({e, pool_->Byte('"'), pool_->Union(std::move(ends))}));
   }
   return pool_->Union(std::move(parts));
@@ -434,7 +440,7 @@ Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
       ObjectState next = Near(m.next, side);
       next.seen = 0;
       if (side == Side::kUnder) next.depth |= kLastKey;
-      ends.push_back(pool_->Concat({colon_, CallValue(m.value, Deeper(next.depth)), CallObject(next)}));
+      ends.push_back(AfterQuote(objects_[r.state.plan], {false, m.index, m.value, next}, Deeper(next.depth)));
     }
     parts.push_back(pool_->Concat({left[i], pool_->Byte('"'), pool_->Union(std::move(ends))}));
   }

@@ -100,8 +100,8 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
       next.position = size;
       next.first = 0;
       if (!Inhabited(o.value)) continue;
-      r.other_end = pool_->Concat({colon_, CallValue(o.value, Deeper(r.state.depth)), CallObject(next)});
       r.members.push_back({false, 0, o.value, next});
+      r.other_end = AfterQuote(objects_[id], r.members.back(), Deeper(r.state.depth));
     }
   }
   const ObjectPlan& p = objects_[id];
@@ -119,7 +119,7 @@ void JsonSchemaRules::FillFromMembers(uint32_t reader) {
   Members(r.state, &members);
   std::unordered_map<uint32_t, Expr> ends;
   for (const Member& m : members) {
-    const Expr end = pool_->Concat({colon_, CallValue(m.value, inner), CallObject(m.next)});
+    const Expr end = AfterQuote(objects_[r.state.plan], m, inner);
     Expr& known = m.named ? ends[m.index] : r.other_end;
     known = pool_->Union(known, end);
     if (!m.named) r.members.push_back(m);

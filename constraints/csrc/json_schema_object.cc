@@ -66,6 +66,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
         p.low = std::max(p.low, d.b);
         p.high = std::min(p.high, d.c);
         break;
+      case DemandKind::kDistinct: p.elements = d.a; break;
       default: break;
     }
   if (p.owed.size() > 31)
@@ -103,9 +104,11 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   }
   p.required_after.assign(p.keys.size() + 1, 0);
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
-  p.ordered = options_.key_order == KeyOrder::kSorted && !IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
+  const bool array = p.elements != kAnyValue;
+  p.ordered = !array && options_.key_order == KeyOrder::kSorted && !IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
   p.plain = !p.ordered && !options_.canonical_strings && !IsYaml() && p.patterns.empty() && p.names.empty() &&
-            std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; });
+            std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }) &&
+            (!array || cases_.StringOf(p.elements) == cases_.strings().Any());
   p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded && options_.key_order != KeyOrder::kAny;
   p.ready = true;
   objects_[id] = std::move(p);
@@ -133,6 +136,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
     for (KeyId key : p.mentioned) texts.push_back(sets_.KeyText(key));
     const auto unnamed = [&](StringStyle style) {
       JsonStrings& strings = cases_.StringsOf(style);
+      if (p.elements != kAnyValue) return cases_.StringOf(p.elements, style);
       // A character takes ten characters at most between double quotes, two between single ones.
       const uint32_t times = style == StringStyle::kYamlPlain ? 10 : style == StringStyle::kYamlSingle ? 5 : 1;
       Expr all = IsYaml() ? strings.Length(0, options_.max_key * times) : strings.Any();
@@ -391,10 +395,11 @@ bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t
 
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
   const uint32_t inner = Deeper(s.depth);
+  const char bracket = Prepared(s.plan).elements == kAnyValue ? '}' : ']';
   if (Prepared(s.plan).plain) {
     const Expr keys = KeysOf(s);
     Expr body = keys == kEmpty ? kEmpty : pool_->Concat({s.first ? Open(inner) : Comma(inner), pool_->Byte('"'), keys});
-    if (ObjectMayEnd(s)) body = pool_->Union(body, Close(s.depth, s.first, '}'));
+    if (ObjectMayEnd(s)) body = pool_->Union(body, Close(s.depth, s.first, bracket));
     return body;
   }
   std::vector<Member> members;
@@ -411,11 +416,13 @@ Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
   for (const Member& m : members) {
     if (fresh && !m.named) continue;
     const ObjectPlan& p = objects_[s.plan];
-    const Expr key = m.named ? KeyText(p.keys[m.index].key) : QuotedKey(m.contents);
-    parts.push_back(pool_->Concat({key, CallValue(m.value, inner), CallObject(m.next)}));
+    if (m.named)
+      parts.push_back(pool_->Concat({KeyText(p.keys[m.index].key), CallValue(m.value, inner), CallObject(m.next)}));
+    else
+      parts.push_back(pool_->Concat({pool_->Byte('"'), m.contents, pool_->Byte('"'), AfterQuote(p, m, inner)}));
   }
   Expr body = pool_->Concat(s.first ? Open(inner) : Comma(inner), pool_->Union(std::move(parts)));
-  if (ObjectMayEnd(s)) body = pool_->Union(body, Close(s.depth, s.first, '}'));
+  if (ObjectMayEnd(s)) body = pool_->Union(body, Close(s.depth, s.first, bracket));
   return body;
 }
 

@@ -93,9 +93,8 @@ Expr JsonSchemaRules::Texts(SetId set) {
 
 // Rules are numbers that stand for the same thing in every pool: the tables of a clone begin as these are.
 std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
-  JsonSchemaOptions options = options_;
-  options.unique_keys = options.unique_keys && !pool->forgets;
-  std::shared_ptr<JsonSchemaRules> copy(new JsonSchemaRules(pool, documents_, options));
+  std::shared_ptr<JsonSchemaRules> copy(new JsonSchemaRules(pool, documents_, options_));
+  copy->forgets_ = forgets_ || pool->forgets;
   copy->sets_ = sets_;
   copy->rules_ = rules_;
   for (Rule& r : copy->rules_) r.call = kEmpty;
@@ -114,8 +113,8 @@ std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
   }
   copy->reader_of_ = reader_of_;
   copy->seen_ = seen_;
-  copy->has_memory_ = has_memory_ && options.unique_keys;
-  copy->may_run_out_ = may_run_out_ && options.unique_keys;
+  copy->has_memory_ = has_memory_ && !copy->forgets_;
+  copy->may_run_out_ = may_run_out_ && !copy->forgets_;
   copy->source_ = static_cast<uint32_t>(pool->NumRuleSources());
   return copy;
 }
@@ -209,7 +208,7 @@ Expr JsonSchemaRules::ValueBody(SetId set, uint32_t depth) {
   const Cases arrays = cases_.CasesOf(set, JsonType::kArray);
   for (const Case& c : arrays) {
     const ArrayState start = StartArray(ArrayPlanOf(c), depth);
-    if (ArrayInhabited(start)) states.push_back(CallArray(start));
+    if (ArrayInhabited(start)) states.push_back(CallStart(start));
   }
   parts.push_back(pool_->Concat(pool_->Byte('['), pool_->Union(states)));
   states.clear();

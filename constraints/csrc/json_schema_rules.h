@@ -92,6 +92,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
     bool plain = false;  // keys are read by tries: see KeyReader
     bool free = false;   // plain, keys in the schema's order, and nothing depends on how many members there are
     bool ordered = false;  // keys without a name stand between the others: see json_schema_sorted_keys.cc
+    SetId elements = kAnyValue;  // of an array of distinct strings: which ones; else kAnyValue
     std::vector<Demand> groups, names, owed;
     std::vector<KeyId> mentioned, patterns;
     std::vector<NamedKey> keys;            // in the order in which they are written
@@ -185,6 +186,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
     bool unique = false, repeated = false;
     UseId unique_use = 0;
     std::vector<UseId> choices;  // with unique or repeated: every value that an element may have
+    bool distinct = false;       // the elements are strings, read as the members of the object `strings`
+    uint32_t strings = 0;
   };
   struct ArrayState {
     uint32_t plan;
@@ -286,7 +289,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   }
 
   // json_schema_fresh_keys.cc
-  bool IsUnique() const { return options_.unique_keys && !IsYaml(); }
+  bool IsUnique() const { return options_.unique_keys && !forgets_ && !IsYaml(); }
   uint32_t ReaderOf(const ObjectState& s);
   uint32_t BareReader(uint32_t reader);
   Expr FreshKeysOf(uint32_t reader);
@@ -294,6 +297,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   FreshKey FreshOf(uint32_t rule) const;
   void StepFresh(const FreshKey& n, uint8_t byte, Expr* rest);
   Expr AfterFresh(const FreshKey& n);
+  Expr AfterQuote(const ObjectPlan& p, const Member& m, uint32_t depth);
   Expr AfterOther(const KeyReader& reader, SeenKeys::Path path, uint32_t index);
   const std::vector<Expr>& LeftAfter(KeyReader* reader, SeenKeys::Path path);
   Expr ForgetPath(const FreshKey& n);
@@ -341,6 +345,10 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   static constexpr uint32_t kRepeatedBit = 1u << 31;  // of owed: two equal elements
   uint32_t ArrayPlanOf(const Case& demands);
   void FindChoices(ArrayPlan* p);
+  bool IsNothing(SetId set);
+  bool OwesInVain(const ArrayPlan& p);
+  bool ReadDistinct(ArrayPlan* p);
+  Expr CallStart(const ArrayState& s);
   ArrayPlan& PreparedArray(uint32_t plan);
   ArrayState StartArray(uint32_t plan, uint32_t depth);
   bool ArrayMayEnd(const ArrayState& s);
@@ -386,6 +394,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   SeenKeys seen_;
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
   std::unordered_map<SetId, std::vector<std::string_view>> listed_;  // texts of the documents
+  bool forgets_ = false;  // a clone beside other languages: what occurred is not remembered
   bool has_memory_ = false, may_run_out_ = false, approximates_ = false;
 };
 

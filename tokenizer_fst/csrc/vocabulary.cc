@@ -37,7 +37,8 @@ void Take(std::string_view* in, T* data, size_t count) {
   in->remove_prefix(count * sizeof(T));
 }
 
-// Whether a comma, a whole JSON string and then a colon or nothing occurs in a token, with white space in between.
+// Whether a comma, a whole JSON string and then nothing or what follows a key or an element occurs in a token, with white
+// space in between.
 bool WritesKey(std::string_view token) {
   constexpr std::string_view kSpaces = " \t\n\r";
   for (size_t comma = token.find(','); comma != token.npos; comma = token.find(',', comma + 1)) {
@@ -46,15 +47,15 @@ bool WritesKey(std::string_view token) {
     for (++at; at < token.size() && token[at] != '"'; ++at) at += token[at] == '\\';
     if (at >= token.size()) continue;
     at = token.find_first_not_of(kSpaces, at + 1);
-    if (at == token.npos || token[at] == ':') return true;
+    if (at == token.npos || token[at] == ':' || token[at] == ',' || token[at] == ']') return true;
   }
   return false;
 }
 
-// Whether a quote, a colon, a comma, a quote and something more occur in a token in this order.
+// Whether a quote, a comma, a quote and something more occur in a token in this order.
 bool EndsAndBeginsKey(std::string_view token) {
   size_t at = 0;
-  for (const char c : std::string_view("\":,\"")) {
+  for (const char c : std::string_view("\",\"")) {
     at = token.find(c, at);
     if (at == token.npos) return false;
     ++at;

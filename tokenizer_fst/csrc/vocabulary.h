@@ -88,9 +88,10 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   const std::vector<uint32_t>& WithWideSpaces() const;
   // Tokens that contain, maybe cut off, a character of U+4000 to U+9FFF that is not of kUsualHan.
   const std::vector<uint32_t>& WithRareHan() const;
-  // Tokens with a comma and a whole JSON string that may be a key: alone they may write a key that came before.
+  // Tokens with a comma and a whole JSON string that may be a key or an element of an array: alone they may write one
+  // that came before.
   const std::vector<uint32_t>& WithWholeKeys() const;
-  // Others with a quote, a colon, a comma, a quote and more: alone they may end a key and write the beginning of another.
+  // Others with a quote, a comma, a quote and more: alone they may end a key or an element and begin another.
   const std::vector<uint32_t>& WithEndsOfKeys() const;
   // Tokens of more than so many bytes, as a range of ids.
   std::pair<const uint32_t*, const uint32_t*> LongerThan(uint32_t bytes) const;

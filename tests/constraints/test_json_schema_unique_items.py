@@ -1,0 +1,105 @@
+"""Arrays of distinct strings, beside jsonschema; strings that are spelled differently may be equal."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import jsonschema
+import pytest
+
+import tokamata
+
+STRINGS: list[dict[str, Any]] = [
+    {"type": "string"},
+    {"type": "string", "maxLength": 2},
+    {"type": "string", "minLength": 1, "not": {"const": "a"}},
+    {"type": "string", "pattern": "^[ab]{1,2}$"},
+    {"type": "string", "pattern": "^(a|ab|abc)$"},
+    {"enum": [f"s{i}" for i in range(300)] + ["a", "b", "ab", "aa", ""]},
+    {"anyOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "b$"}]},
+]
+
+
+def spelled(value: Any, rng: random.Random) -> str:
+    """A JSON text of a value, some of its characters escaped."""
+    if isinstance(value, list):
+        return "[" + ", ".join(spelled(v, rng) for v in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k)}: {spelled(v, rng)}" for k, v in value.items()) + "}"
+    if not isinstance(value, str):
+        return json.dumps(value)
+    return '"' + "".join(f"\\u{ord(c):04x}" if rng.random() < 0.3 else c for c in value) + '"'
+
+
+def random_array(rng: random.Random) -> list[str]:
+    words = ["".join(rng.choice("abc") for _ in range(rng.choice([0, 1, 1, 1, 2, 3]))) for _ in range(4)]
+    return words[: rng.randrange(5)]
+
+
+def random_case(rng: random.Random) -> tuple[dict[str, Any], list[Any]]:
+    """A schema with arrays of distinct strings somewhere, and values for it."""
+    array: dict[str, Any] = {"type": "array", "items": rng.choice(STRINGS), "uniqueItems": True}
+    if rng.random() < 0.4:
+        array["minItems"] = rng.choice([1, 2, 3, 5])
+    if rng.random() < 0.4:
+        array["maxItems"] = rng.choice([1, 2, 3, 6])
+    if rng.random() < 0.2:
+        array["prefixItems"] = [array["items"]]
+    arrays = [random_array(rng) for _ in range(40)]
+    kind = rng.randrange(4)
+    if kind == 0:
+        members = {"a": array, "b": {"type": "integer"}}
+        return {"type": "object", "properties": members, "required": ["a"]}, [{"a": a, "z": 1} for a in arrays]
+    if kind == 1:
+        return {"type": "array", "items": array}, [[a, b] for a, b in zip(arrays, arrays[1:], strict=False)]
+    if kind == 2:
+        return {"anyOf": [array, {"type": "object", "additionalProperties": array}]}, [*arrays, {"k": arrays[0]}]
+    return array, arrays
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_arrays_of_distinct_strings(seed: int) -> None:
+    rng = random.Random(seed)
+    schema, values = random_case(rng)
+    validator = jsonschema.Draft202012Validator(schema)
+    options: dict[str, Any] = {"key_order": rng.choice(["schema", "any", "sorted"])}
+    try:
+        constraint = tokamata.json_schema(schema, **options)
+    except tokamata.ConstraintError as error:
+        assert "contradicts itself" in str(error), (seed, schema)
+        assert not any(validator.is_valid(value) for value in values), (seed, schema)
+        return
+    for value in values:
+        text = spelled(value, rng)
+        assert constraint.accepts(text) == validator.is_valid(value), (seed, schema, text)
+    for text in constraint.examples(3, seed=seed):
+        assert validator.is_valid(json.loads(text)), (seed, schema, text)
+
+
+def test_more_than_there_are_is_a_contradiction() -> None:
+    letters = {"type": "array", "items": {"type": "string", "pattern": "^[a-c]$"}, "uniqueItems": True}
+    assert tokamata.json_schema({**letters, "minItems": 3}).accepts('["c", "a", "b"]')
+    with pytest.raises(tokamata.ConstraintError, match="contradicts itself at the root"):
+        tokamata.json_schema({**letters, "minItems": 4})
+
+
+def test_schemas_with_distinct_strings_compare() -> None:
+    old = tokamata.json_schema({"type": "array", "items": {"type": "string"}, "uniqueItems": True, "maxItems": 3})
+    new = tokamata.json_schema({"type": "array", "items": {"type": "string"}, "uniqueItems": True, "maxItems": 2})
+    found = old.counterexample(new)
+    assert found is not None
+    assert len(set(json.loads(found))) == 3
+    assert (old & new).equivalent(new)
+
+
+def test_reports_say_where_elements_may_be_equal() -> None:
+    constraint = tokamata.json_schema({"type": "array", "items": {"type": "string"}, "uniqueItems": True})
+    entries = {e.subject: (e.status, e.detail) for e in constraint.report}
+    assert entries["uniqueItems"] == ("enforced", "no two elements are equal")
+    between = constraint & tokamata.regex(r'\[("[ab]"(, )?)*\]')
+    (widened,) = [e for e in between.report if e.status == "widened"]
+    assert (widened.place, widened.subject) == ("/uniqueItems", "uniqueItems")
+    assert between.accepts('["a", "a"]')
+    assert not between.accepts('["a", "c"]')
