@@ -151,7 +151,9 @@ def test_unique_items_where_elements_are_listed() -> None:
             assert constraint.accepts(json.dumps(items)) == (len(set(texts)) == size), items
     with pytest.raises(tokamata.UnsupportedError, match="uniqueItems at '/properties/x'"):
         tokamata.json_schema({"properties": {"x": {"type": "array", "uniqueItems": True}}})
-    with pytest.raises(tokamata.UnsupportedError, match="uniqueItems at the root cannot be enforced: .*unique_keys=False"):
+    with pytest.raises(
+        tokamata.UnsupportedError, match=r"uniqueItems at the root cannot be enforced: .*unique_keys=False"
+    ):
         tokamata.json_schema({"type": "array", "uniqueItems": True, "items": {"type": "string"}}, unique_keys=False)
     lenient = tokamata.json_schema({"type": "array", "uniqueItems": True}, lenient=True)
     assert lenient.accepts("[1, 1]")

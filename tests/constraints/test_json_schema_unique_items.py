@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import pairwise
 from typing import Any
 
 import jsonschema
@@ -53,10 +54,18 @@ def random_case(rng: random.Random) -> tuple[dict[str, Any], list[Any]]:
         members = {"a": array, "b": {"type": "integer"}}
         return {"type": "object", "properties": members, "required": ["a"]}, [{"a": a, "z": 1} for a in arrays]
     if kind == 1:
-        return {"type": "array", "items": array}, [[a, b] for a, b in zip(arrays, arrays[1:], strict=False)]
+        return {"type": "array", "items": array}, [[a, b] for a, b in pairwise(arrays)]
     if kind == 2:
         return {"anyOf": [array, {"type": "object", "additionalProperties": array}]}, [*arrays, {"k": arrays[0]}]
     return array, arrays
+
+
+def contradicts(schema: dict[str, Any], options: dict[str, Any]) -> bool:
+    try:
+        tokamata.json_schema(schema, **options)
+    except tokamata.ConstraintError as error:
+        return "contradicts itself" in str(error)
+    return False
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -65,12 +74,9 @@ def test_arrays_of_distinct_strings(seed: int) -> None:
     schema, values = random_case(rng)
     validator = jsonschema.Draft202012Validator(schema)
     options: dict[str, Any] = {"key_order": rng.choice(["schema", "any", "sorted"])}
-    try:
-        constraint = tokamata.json_schema(schema, **options)
-    except tokamata.ConstraintError as error:
-        assert "contradicts itself" in str(error), (seed, schema)
-        assert not any(validator.is_valid(value) for value in values), (seed, schema)
+    if not any(validator.is_valid(value) for value in values) and contradicts(schema, options):
         return
+    constraint = tokamata.json_schema(schema, **options)
     for value in values:
         text = spelled(value, rng)
         assert constraint.accepts(text) == validator.is_valid(value), (seed, schema, text)

@@ -195,6 +195,10 @@ inline std::string RandomSchema(Random* r, int depth) {
         break;
       default:
         add("uniqueItems", "true");
+        if (r->OneIn(4)) break;
+        add("type", "\"array\"");
+        add("items", r->Of({R"({"type":"string"})", R"({"type":"string","maxLength":2})", R"({"type":"string","minLength":1})",
+                            R"({"type":"string","pattern":"^[ab]{0,2}$"})", R"({"type":"string","pattern":"a"})"}));
     }
   }
   return text + "}";
