@@ -119,7 +119,8 @@ def _leaves(schema: Any) -> list[Path]:
         for path in [*(path for path in _keywords(schema, place) if path not in held), *parts]:
             below = [p for p in _below(schema, path) if p not in places]
             places += below
-            if not below and path[-2:-1] != ("required",) and _at(schema, path) is not True:
+            says_something = path[-1] == "uniqueItems" or _at(schema, path) is not True
+            if not below and path[-2:-1] != ("required",) and says_something:
                 found.append(path)
     return found
 

@@ -87,7 +87,7 @@ def test_arrays_of_distinct_strings(seed: int) -> None:
 def test_more_than_there_are_is_a_contradiction() -> None:
     letters = {"type": "array", "items": {"type": "string", "pattern": "^[a-c]$"}, "uniqueItems": True}
     assert tokamata.json_schema({**letters, "minItems": 3}).accepts('["c", "a", "b"]')
-    with pytest.raises(tokamata.ConstraintError, match="contradicts itself at the root"):
+    with pytest.raises(tokamata.ConstraintError, match=r"contradicts itself at .*'/uniqueItems' with '/minItems'"):
         tokamata.json_schema({**letters, "minItems": 4})
 
 
