@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +203,48 @@ def test_the_bullet_list() -> None:
     state.advance(tokens_of[b"\n"])
     assert state.is_final
     assert ids_of(state.mask()) == {EOS, tokens_of[b"*"]}
+
+
+BULLETS = {
+    r"(?:\* (?P<PARAGRAPH_TOKEN>)+\n)+": (1, "", ""),
+    r"(\* (?P<PARAGRAPH_TOKEN>)+\n){2,3}": (2, 3, ""),
+    r"(?P<first>\* (?P<PARAGRAPH_TOKEN>)+\n)(?P<more>\* (?P<text>(?P<PARAGRAPH_TOKEN>)+)\n)+": (2, "", ""),
+    r"^(?:\* (?P<PARAGRAPH_TOKEN>){1,2}\n){1,3}$": (1, 3, 2),
+    r"(?x) ( \* [ ] (?P<PARAGRAPH_TOKEN>)+? \n )*  # items": (0, "", ""),
+    r"(?P<DELIMITED_LIST>|\*\ (?P<PARAGRAPH_TOKEN>){1,}\n)": (1, "", ""),
+}
+
+
+@pytest.mark.parametrize("pattern", BULLETS)
+def test_spellings_of_the_bullet_list(pattern: str) -> None:
+    """A row of tokens is a member when some of them, taken for "#", leave a text that a plain pattern matches."""
+    low, high, most = BULLETS[pattern]
+    plain = re.compile(rf"(?:\* #{{1,{most}}}\n){{{low},{high}}}")
+    texts = ["*", " ", "* ", "a", " b", "\n", "b\n", "\n*", "\n* "]
+    tokenizer = tokamata.Vocabulary([None, *(t.encode() for t in texts)], eos_token_ids=[0])
+    automaton = tokamata.compile(tokamata.regex(pattern), tokenizer)
+
+    def member(row: list[str]) -> bool:
+        readings = [[t] if "\n" in t else [t, "#"] for t in row]
+        return any(plain.fullmatch("".join(reading)) for reading in itertools.product(*readings))
+
+    rng = random.Random(11)
+    seen = set()
+    for case in range(300):
+        row: list[str] = []
+        for _ in range(rng.randint(1, 4)):
+            row += rng.choice([["* "], ["*", " "]]) if row[-1:] != ["\n* "] else []
+            row += [*rng.choices(["a", " b", "*", " ", "* "], k=rng.randint(1, 3)), rng.choice(["\n", "\n", "\n* "])]
+        if rng.random() < 0.5:
+            row[rng.randrange(len(row))] = rng.choice(texts)
+        state = automaton.start()
+        accepted = state.validate([texts.index(t) + 1 for t in row]) == len(row)
+        if accepted:
+            for text in row:
+                state.advance(texts.index(text) + 1)
+        assert (accepted and state.is_final) == member(row), (case, pattern, row)
+        seen.add(accepted and state.is_final)
+    assert seen == {True, False}
 
 
 def test_images() -> None:
