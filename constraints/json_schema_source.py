@@ -142,21 +142,17 @@ def _described(schema: object, name: str) -> Any:
             raise TypeError(
                 f"{name}: expected a model class, got an instance of {type(schema).__name__}; pass its class"
             )
-        return _generated(describe)
+        return _generated(describe, schema, name)
     if type(schema).__name__ == "TypeAdapter" and hasattr(schema, "json_schema"):
-        return _generated(schema.json_schema)
-    adapter = _adapter(schema, name)
-    from pydantic.errors import PydanticUserError
-
-    try:
-        return _generated(adapter.json_schema)
-    except PydanticUserError as error:
-        raise _undescribed(schema, name, error) from error
+        return _generated(schema.json_schema, schema, name)
+    return _generated(_adapter(schema, name).json_schema, schema, name)
 
 
-def _generated(describe: Any) -> Any:
+def _generated(describe: Any, schema: object, name: str) -> Any:
     """What pydantic generates, made exact; what a class of its own makes where it takes no generator."""
     try:
+        from pydantic.errors import PydanticUserError
+
         from .pydantic_schema import ExactJsonSchema
     except ImportError:  # another library with methods of these names
         return describe()
@@ -164,6 +160,8 @@ def _generated(describe: Any) -> Any:
         return describe(schema_generator=ExactJsonSchema)
     except TypeError:
         return describe()
+    except PydanticUserError as error:
+        raise _undescribed(schema, name, error) from error
 
 
 def reader(schema: object, name: str = "json_schema") -> Callable[[str], Any]:
@@ -189,7 +187,9 @@ def yaml_reader(schema: object) -> Callable[[str], Any]:
 def _adapter(schema: object, name: str) -> Any:
     if dataclasses.is_dataclass(schema) and not isinstance(schema, type):
         raise TypeError(f"{name}: expected a dataclass, got an instance of {type(schema).__name__}; pass its class")
-    if not isinstance(schema, type) and not hasattr(schema, "__origin__") and not hasattr(schema, "__args__"):
+    written = type(schema).__module__ in ("typing", "typing_extensions")  # NewType, type aliases, LiteralString, ...
+    generic = hasattr(schema, "__origin__") or hasattr(schema, "__args__")
+    if not (isinstance(schema, type) or generic or written):
         raise TypeError(
             f"{name}: expected a dict, bool, JSON text, pydantic model class, TypeAdapter, dataclass or TypedDict, "
             f"got {type(schema).__name__}; True is the schema of any value"
@@ -197,18 +197,19 @@ def _adapter(schema: object, name: str) -> Any:
     try:
         from pydantic import TypeAdapter
         from pydantic.errors import PydanticUserError
+        from pydantic_core import SchemaError
     except ImportError:
         shown = getattr(schema, "__name__", repr(schema))
         raise ImportError(f"{name}: the JSON Schema of the type {shown} comes from pydantic; {_MODEL_HELP}") from None
     try:
         described: Any = schema
         return TypeAdapter(described)
-    except PydanticUserError as error:
+    except (PydanticUserError, SchemaError, NameError) as error:
         raise _undescribed(schema, name, error) from error
 
 
 def _undescribed(schema: object, name: str, error: Exception) -> ConstraintError:
-    reason = str(error).split("\n", 1)[0]
+    reason = " ".join(str(error).partition("\n\n")[0].split())
     shown = getattr(schema, "__name__", repr(schema))
     return ConstraintError(
         f"{name}: pydantic has no JSON Schema for {shown}: {reason}; use a type that it describes, or pass a schema"

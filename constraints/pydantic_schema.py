@@ -52,6 +52,8 @@ _KEYS = {
     "float": {"pattern": r"^-?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,17})?(?:e[+-](?:[0-9]{1,2}|[12][0-9]{2}|30[0-7]))?$"},
     "bool": {"enum": ["true", "false"]},
 }
+_UNHASHABLE = ("list", "set", "dict", "typed-dict")
+_NO_KEYS = ("frozenset", "tuple", "model", "dataclass", "none")
 _LARGEST = 1.7976931348623157e308
 
 
@@ -114,9 +116,13 @@ class ExactJsonSchema(GenerateJsonSchema):
 
     def float_schema(self, schema: Any) -> dict[str, Any]:
         """Exclusive bounds are those of floats, to which texts are rounded; finite where that is asked for."""
+        if math.inf in (schema.get("ge"), schema.get("gt")) or -math.inf in (schema.get("le"), schema.get("lt")):
+            return {"not": {}}
         made = dict(super().float_schema(schema))
-        if schema.get("allow_inf_nan") is False:
+        finite = schema.get("allow_inf_nan") is False
+        if finite or schema.get("lt") == math.inf:
             made.setdefault("maximum", _LARGEST)
+        if finite or schema.get("gt") == -math.inf:
             made.setdefault("minimum", -_LARGEST)
         for name, inclusive, direction in (
             ("exclusiveMaximum", "maximum", -math.inf),
@@ -161,6 +167,21 @@ class ExactJsonSchema(GenerateJsonSchema):
         """Complex numbers as Python writes them, without brackets."""
         return _text(f"[+-]?{_REAL}(?:j|[+-]{_REAL}j)?")
 
+    def literal_schema(self, schema: Any) -> dict[str, Any]:
+        """The values, where JSON has them."""
+        for value in schema["expected"]:
+            inside = value.value if isinstance(value, enum.Enum) else value
+            if not isinstance(inside, (str, int, float, bool, type(None))):
+                raise UnsupportedError(
+                    f"json_schema: Literal[{value!r}] cannot be read back from JSON; use a str, a number, a bool or "
+                    "None"
+                )
+        return super().literal_schema(schema)
+
+    def is_subclass_schema(self, schema: Any) -> dict[str, Any]:
+        """Classes have no JSON."""
+        raise UnsupportedError("json_schema: type[...] cannot be read back from JSON; use a name, and look it up")
+
     def enum_schema(self, schema: Any) -> dict[str, Any]:
         """The members' values; of flags, those of their combinations."""
         kind = schema["cls"]
@@ -190,6 +211,10 @@ class ExactJsonSchema(GenerateJsonSchema):
         for pattern, values in by_pattern.items():  # one: that of all keys
             made.update(propertyNames={"pattern": pattern}, additionalProperties=values)
         keys = schema.get("keys_schema", {}).get("type")
+        if keys in _NO_KEYS or keys in _UNHASHABLE:
+            raise UnsupportedError(
+                f"json_schema: keys of JSON are texts, which a {keys} cannot be read from; use a list of pairs"
+            )
         if keys in _KEYS:
             made["propertyNames"] = _KEYS[keys]
         return made
@@ -204,13 +229,18 @@ class ExactJsonSchema(GenerateJsonSchema):
 
     def set_schema(self, schema: Any) -> dict[str, Any]:
         """Arrays; an element may come again."""
-        return self._repeatable(dict(super().set_schema(schema)))
+        return self._repeatable(schema, dict(super().set_schema(schema)))
 
     def frozenset_schema(self, schema: Any) -> dict[str, Any]:
         """Arrays; an element may come again."""
-        return self._repeatable(dict(super().frozenset_schema(schema)))
+        return self._repeatable(schema, dict(super().frozenset_schema(schema)))
 
-    def _repeatable(self, made: dict[str, Any]) -> dict[str, Any]:
+    def _repeatable(self, schema: Any, made: dict[str, Any]) -> dict[str, Any]:
+        kind = schema.get("items_schema", {"type": "any"}).get("type")
+        if kind in _UNHASHABLE:
+            raise UnsupportedError(f"json_schema: members of a set must be hashable, and a {kind} is not; use a list")
+        if kind == "any":
+            made["items"] = {"type": ["null", "boolean", "number", "string"]}
         if made.get("minItems", 0) <= 1:
             made.pop("uniqueItems", None)
         return made

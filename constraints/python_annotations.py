@@ -39,7 +39,12 @@ from .python_values import VALUE_FORMS
 _WITHOUT_MEMBERS = (collections.abc.Callable, type)
 _LISTS = (list, collections.abc.MutableSequence)
 _LISTS_OR_TUPLES = (collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
-_SETS = (set, collections.abc.Set, collections.abc.MutableSet)
+_SETS: dict[object, tuple[type, ...]] = {
+    set: (set,),
+    frozenset: (frozenset,),
+    collections.abc.Set: (set, frozenset),
+    collections.abc.MutableSet: (set,),
+}
 _DICTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 _MOST_FLAGS = 8  # members of a Flag, whose combinations are written out
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -240,15 +245,15 @@ class Annotations:
             return UnionForm([ItemsForm(list, item, *lengths), ItemsForm(tuple, item, *lengths)])
         if kind is tuple:
             return ItemsForm(tuple, self.form(first, f"{place}[0]", variables), *bounds.lengths())
-        if kind in _SETS or kind is frozenset:
-            made = set if kind in _SETS else frozenset
+        if isinstance(kind, type) and kind in _SETS:
             item = self._hashable(first, f"{place}[0]", "members of a set", variables)
             low, high = bounds.lengths()
             if low > 1 or high is not None:
                 raise self.refused(
                     place, kind, "bounds on the size of a set, whose members may be written twice; bound a list"
                 )
-            return ItemsForm(made, item, low, high)
+            forms = [ItemsForm(made, item, low, high) for made in _SETS[kind]]
+            return forms[0] if len(forms) == 1 else UnionForm(forms)
         if kind in _DICTS:
             key = self._hashable(first, f"{place}[key]", "keys of a dict", variables)
             value = self.form(arguments[1] if len(arguments) > 1 else Any, f"{place}[value]", variables)
@@ -293,8 +298,12 @@ class Annotations:
         if isinstance(known, NamedForm):
             return known
         members = [name for name in kind.__members__ if name.isidentifier() and not keyword.iskeyword(name)]
-        if not members or len(members) < len(kind.__members__):
-            raise self.refused(place, kind, "every member of an enumeration needs a name that Python can write")
+        if not kind.__members__:
+            raise self.refused(place, kind, "an enumeration without members has no value; give it one")
+        if len(members) < len(kind.__members__):
+            raise self.refused(
+                place, kind, "every member of an enumeration needs a name that Python can write; rename the others"
+            )
         names = self._names_of(kind, place)
         made = NamedForm({f"{name}.{member}": kind[member] for name in names for member in members})
         if issubclass(kind, enum.Flag):
@@ -322,12 +331,14 @@ class Annotations:
         if qualified != kind.__name__ and all(part.isidentifier() for part in qualified.split(".")):
             names.append(qualified)
         if keyword.iskeyword(kind.__name__) or not (kind.__name__.isidentifier() or _is_subscript(kind.__name__)):
-            raise self.refused(place, kind, "the class needs a name that Python can write")
+            raise self.refused(place, kind, "the class needs a name that Python can write; rename it")
         for name in names:
             other = self._by_name.setdefault(name, kind)
             if other is not kind:
                 raise self.refused(
-                    place, kind, f"another class is called {name}, too, so that a text would not tell which is meant"
+                    place,
+                    kind,
+                    f"another class is called {name}, too, so that a text would not tell which is meant; rename one",
                 )
         return tuple(names)
 
@@ -338,7 +349,7 @@ class Annotations:
         required: frozenset[str] = getattr(kind, "__required_keys__", frozenset())
         for key, hint in self.hints(kind, name).items():
             self._check_text(key, name)
-            made.fields[key] = (self.form(hint, f"{name}.{key}", variables), key in required)
+            made.fields[key] = (self.form(hint, f"{name}.{key}", variables), _required(hint, key in required))
         return made
 
     def hints(self, owner: Any, name: str) -> dict[str, Any]:
@@ -376,18 +387,29 @@ class Annotations:
 
     def _model_parameters(self, kind: Any) -> list[Parameter]:
         found = []
+        by_alias = kind.model_config.get("validate_by_alias") is not False
+        by_name = kind.model_config.get("populate_by_name") or kind.model_config.get("validate_by_name") or not by_alias
         for name, info in kind.model_fields.items():
             place = f"{kind.__name__}.{name}"
             alias = info.validation_alias
-            choices = [name] if alias is None else getattr(alias, "choices", [alias])
-            written = next((choice for choice in choices if isinstance(choice, str)), "")
-            if not written.isidentifier() or keyword.iskeyword(written):
-                raise self.refused(place, alias, "an alias that is no Python name cannot be written as an argument")
+            choices = [] if alias is None or not by_alias else getattr(alias, "choices", [alias])
+            if alias is None or by_name:
+                choices = [*choices, name]
+            texts = dict.fromkeys(choice for choice in choices if isinstance(choice, str))
+            written = [text for text in texts if text.isidentifier() and not keyword.iskeyword(text)]
+            if not written:
+                raise self.refused(
+                    place,
+                    alias,
+                    "an alias that is no Python name cannot be written as an argument; give the field another one, or "
+                    "validate_by_name=True",
+                )
             annotation: Any = info.annotation
             for item in info.metadata:
                 annotation = typing.Annotated[annotation, item]
             form = self.form(annotation, place)
-            found.append(Parameter(written, form, positional=False, optional=not info.is_required()))
+            optional = not info.is_required()
+            found.append(Parameter(written[0], form, positional=False, optional=optional, also=tuple(written[1:])))
         return found
 
     def parameters(
@@ -466,6 +488,18 @@ _REMEDY = (
     "TypedDict or pydantic model, or a value of datetime, decimal, uuid or pathlib; others have no expression that "
     "could be read back"
 )
+
+
+def _required(hint: object, declared: bool) -> bool:
+    """Whether a TypedDict needs a key: ``__required_keys__`` does not know of markers in annotations that are texts."""
+    while (origin := typing.get_origin(hint)) is not None:
+        marker = getattr(origin, "__name__", "") or getattr(origin, "_name", "")
+        if marker in ("Required", "NotRequired"):
+            return marker == "Required"
+        if origin is not typing.Annotated and marker != "ReadOnly":
+            break
+        hint = typing.get_args(hint)[0]
+    return declared
 
 
 def _is_subscript(name: str) -> bool:

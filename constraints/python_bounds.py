@@ -6,13 +6,17 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from ..automata.errors import UnsupportedError
+from ..automata.errors import ConstraintError, UnsupportedError
 from .constraint import Constraint
 
 _NUMBERS = ("ge", "gt", "le", "lt", "multiple_of")
 _LENGTHS = ("min_length", "max_length")
 _REFUSED = ("pattern", "func", "max_digits", "decimal_places", "tz")
 _FUNCTIONS = ("Predicate", "AfterValidator", "BeforeValidator", "PlainValidator", "WrapValidator")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, Decimal)) and value == value
 
 
 class Bounds:
@@ -40,10 +44,22 @@ class Bounds:
                 continue
             if name in _REFUSED:
                 raise UnsupportedError(f"{self._where}: {name} cannot be enforced on a Python expression; drop it")
+            if name in _NUMBERS and not _is_number(value):
+                raise UnsupportedError(
+                    f"{self._where}: expected a number as {name}, got {value!r}; pass an int, a float or a Decimal"
+                )
             self._join(name, value)
             found = True
         if not found and type(item).__name__ in _FUNCTIONS:
-            raise UnsupportedError(f"{self._where}: {type(item).__name__} calls a function, which no automaton can")
+            raise UnsupportedError(
+                f"{self._where}: {type(item).__name__} calls a function, which no automaton can; drop it, and check "
+                "what "
+                "parse gives"
+            )
+        if getattr(item, "__name__", type(item).__name__) == "Json":
+            raise UnsupportedError(
+                f"{self._where}: Json reads a text of JSON into a value; use the type of the value itself"
+            )
         return found
 
     def _join(self, name: str, value: Any) -> None:
@@ -60,22 +76,46 @@ class Bounds:
 
     def integers(self) -> tuple[int | None, int | None, int | None]:
         """The least and the largest int, and what they are multiples of."""
-        ge, gt, le, lt, step = (self._take(name) for name in _NUMBERS)
+        ge, gt, le, lt, step = self._numbers()
         lows = [math.ceil(ge)] if ge is not None else []
         lows += [math.floor(gt) + 1] if gt is not None else []
         highs = [math.floor(le)] if le is not None else []
         highs += [math.ceil(lt) - 1] if lt is not None else []
         if step is not None and (step != int(step) or step <= 0):
-            raise UnsupportedError(f"{self._where}: expected multiple_of as a positive int, got {step!r}")
-        return (max(lows, default=None), min(highs, default=None), None if step is None else int(step))
+            raise UnsupportedError(
+                f"{self._where}: expected multiple_of as a positive int, got {step!r}; use another one"
+            )
+        low, high = max(lows, default=None), min(highs, default=None)
+        if low is not None and high is not None and low > high:
+            raise self._contradictory(low, high)
+        return low, high, None if step is None else int(step)
+
+    def _numbers(self) -> tuple[Any, ...]:
+        """ge, gt, le, lt, multiple_of; None where there is none, infinite ones that ask for nothing included."""
+        found = [self._take(name) for name in _NUMBERS]
+        for i, name in enumerate(_NUMBERS[:4]):
+            if isinstance(found[i], float) and math.isinf(found[i]):
+                if (found[i] > 0) == name.startswith("g"):
+                    raise self._contradictory(*((found[i], None) if name.startswith("g") else (None, found[i])))
+                found[i] = None
+        return tuple(found)
+
+    def _contradictory(self, low: object, high: object) -> ConstraintError:
+        return ConstraintError(
+            f"{self._where}: expected bounds with a value between them, got {low} and {high}; widen them"
+        )
 
     def reals(self) -> tuple[str, str, bool, bool] | None:
         """Bounds as JSON numbers, and whether they are exclusive."""
-        ge, gt, le, lt = (self._take(name) for name in _NUMBERS[:4])
+        ge, gt, le, lt, step = self._numbers()
+        if step is not None:
+            self._found["multiple_of"] = step
         if ge is None and gt is None and le is None and lt is None:
             return None
         low, low_exclusive = (gt, True) if ge is None or (gt is not None and gt >= ge) else (ge, False)
         high, high_exclusive = (lt, True) if le is None or (lt is not None and lt <= le) else (le, False)
+        if low is not None and high is not None and (low > high or (low == high and (low_exclusive or high_exclusive))):
+            raise self._contradictory(low, high)
         return (
             self._number(low),
             self._number(high),
@@ -84,15 +124,16 @@ class Bounds:
         )
 
     def _number(self, bound: Any) -> str:
-        if bound is None or (isinstance(bound, float) and math.isinf(bound)):
+        if bound is None:
             return ""
-        if not isinstance(bound, (int, float, Decimal)) or bound != bound:
-            raise UnsupportedError(f"{self._where}: expected a number as bound, got {bound!r}")
         return format(Decimal(repr(bound) if isinstance(bound, float) else bound), "f")
 
     def lengths(self) -> tuple[int, int | None]:
         """The least and the largest length."""
-        return self._take("min_length") or 0, self._take("max_length")
+        low, high = self._take("min_length") or 0, self._take("max_length")
+        if high is not None and low > high:
+            raise self._contradictory(low, high)
+        return low, high
 
     def within(self) -> tuple[Constraint, ...]:
         """Constraints on the text."""

@@ -24,6 +24,12 @@ class Parameter:
     positional: bool = True
     keyword: bool = True
     optional: bool = False
+    also: tuple[str, ...] = ()  # further names that it has as a keyword
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names that it has as a keyword."""
+        return (self.name, *self.also)
 
 
 @dataclass(eq=False)
@@ -69,7 +75,7 @@ class CallForm(Form):
         values = [writer.form(parameter.form) for parameter in parameters]
         positions = [i for i, parameter in enumerate(parameters) if parameter.positional]
         keywords = [
-            (rules.concat(p.name, writer.equals, value) if p.keyword else None, p.optional)
+            (rules.concat(writer.choice(p.names), writer.equals, value) if p.keyword else None, p.optional)
             for p, value in zip(parameters, values, strict=True)
         ]
         if writer.layout.order == "any":
@@ -136,6 +142,7 @@ class CallForm(Form):
         by_position = [p for p in self.parameters if p.positional]
         found: list[tuple[str | None, Form, ast.expr]] = []
         missing = {p.name: p for p in self.parameters}
+        meant = {name: p.name for p in self.parameters for name in p.names}
         for i, argument in enumerate(node.args):
             if i < len(by_position):
                 found.append((None, by_position[i].form, argument))
@@ -145,7 +152,7 @@ class CallForm(Form):
             else:
                 return None
         for keyword in node.keywords:
-            parameter = missing.pop(keyword.arg, None) if keyword.arg is not None else None
+            parameter = missing.pop(meant.get(keyword.arg, ""), None) if keyword.arg is not None else None
             if parameter is None or not parameter.keyword:
                 return None
             found.append((keyword.arg, parameter.form, keyword.value))

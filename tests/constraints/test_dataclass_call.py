@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import collections.abc
 import datetime
 import decimal
 import enum
 import itertools
+import math
 import pathlib
 import random
 import re
@@ -17,9 +19,9 @@ from dataclasses import InitVar, dataclass, field, make_dataclass
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, Optional, TypeVar, Union
 
 import pytest
-from annotated_types import Ge, Le, Len
-from pydantic import BaseModel, Field
-from typing_extensions import NotRequired, TypedDict
+from annotated_types import Ge, Le, Len, Predicate
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, Json
+from typing_extensions import NotRequired, Required, TypedDict
 
 import tokamata
 
@@ -379,6 +381,66 @@ def test_any_order() -> None:
         tokamata.dataclass_call(wide, order="any")
 
 
+class Nothing(enum.Enum):
+    """No member."""
+
+
+class Part(TypedDict, total=False):
+    must: Required[int]
+    may: str
+
+
+class Whole(Part):
+    more: NotRequired[int]
+    all: Annotated[Required[int], "of them"]
+
+
+@dataclass
+class Records:
+    part: Part
+    whole: Whole
+
+
+def test_keys_marked_as_required_in_annotations_that_are_texts() -> None:
+    """``__required_keys__`` does not know of them."""
+    call = tokamata.dataclass_call(Records, whitespace="pep8")
+    assert call.accepts("Records({'must': 1}, {'must': 1, 'all': 2})")
+    assert call.accepts("Records({'must': 1, 'may': ''}, {'must': 1, 'may': '', 'more': 1, 'all': 2})")
+    assert not call.accepts("Records({}, {'must': 1, 'all': 2})")
+    assert not call.accepts("Records({'must': 1}, {'must': 1})")
+
+
+def test_fields_with_several_names() -> None:
+    class Both(BaseModel):
+        model_config = ConfigDict(populate_by_name=True)
+        first: int = Field(alias="First")
+        second: int = Field(2, validation_alias=AliasChoices("Second", "with-dash", "two"))
+
+    call = tokamata.dataclass_call(Both, whitespace="pep8")
+    both = Both(First=1, second=3)
+    for text in ("Both(first=1, second=3)", "Both(First=1, Second=3)", "Both(first=1, two=3)"):
+        assert call.parse(text) == both
+    assert call.accepts(repr(both))
+    assert call.parse("Both(First=1)") == Both(first=1)
+    assert not call.accepts("Both(first=1, First=1)")
+    assert not call.accepts("Both(second=3)")
+    for text in tokamata.dataclass_call(Both, order="any").examples(30):
+        tokamata.dataclass_call(Both, order="any").parse(text)
+
+
+@dataclass
+class Sets:
+    any: collections.abc.Set[int]
+    own: collections.abc.MutableSet[int]
+
+
+def test_abstract_sets() -> None:
+    call = tokamata.dataclass_call(Sets)
+    for value in (Sets(frozenset(), set()), Sets({1}, {2}), Sets(frozenset({1}), {2})):
+        assert call.parse(repr(value)) == value
+    assert not call.accepts("Sets(set(), frozenset())")
+
+
 @dataclass
 class Refused:
     plain: int
@@ -397,6 +459,13 @@ class Refused:
         (Annotated[str, Ge(1)], r"Refused.plain: str: ge=1 cannot be enforced on this type; drop it"),
         (Annotated[str, Field(pattern="a")], r"Refused.plain: pattern cannot be enforced"),
         (Annotated[set[int], Len(2, 3)], r"Refused.plain: set: bounds on the size of a set"),
+        (Annotated[int, Ge(5), Le(4)], r"Refused.plain: expected bounds with a value between them, got 5 and 4; widen"),
+        (Annotated[float, Ge(math.inf)], r"Refused.plain: expected bounds with a value between them, got inf"),
+        (Annotated[int, Ge("a")], r"Refused.plain: expected a number as ge, got 'a'; pass an int"),
+        (Annotated[str, Len(3, 2)], r"Refused.plain: expected bounds with a value between them, got 3 and 2"),
+        (Json[list[int]], r"Refused.plain: Json reads a text of JSON into a value; use the type"),
+        (Annotated[str, Predicate(str.isupper)], r"Refused.plain: Predicate calls a function, .*; drop it"),
+        (Nothing, r"Refused.plain: Nothing: an enumeration without members has no value; give it one"),
         ("Unknown", r"Refused: an annotation cannot be resolved: name 'Unknown' is not defined"),
     ],
 )

@@ -9,8 +9,9 @@ import math
 import pathlib
 import random
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, TypeVar
 
 import annotated_types
 import pytest
@@ -25,7 +26,7 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 import tokamata
 
@@ -165,6 +166,10 @@ CASES: list[tuple[Any, list[Any]]] = [
     (dict[str, Page[Page[str]]], [{"a": Page[Page[str]](items=[Page[str](items=["x"])])}]),
     (Access, [Access(value) for value in range(4)]),
     (list[Size], [list(Size)]),
+    (set[Any], [{1, "a"}, set()]),
+    (NewType("Id", int), [1]),
+    (TypeAliasType("Ids", list[int]), [[1]]),
+    (Annotated[float, Field(lt=math.inf)], [1.5]),
     (complex, [1j, -2.5e20 + 3j, 4 + 0j]),
 ]
 
@@ -231,6 +236,29 @@ def test_what_is_refused_by_name() -> None:
             constraint(list[Odd])
         with pytest.raises(tokamata.UnsupportedError, match=rf"{name}: Many: expected at most 8 flags, got 9"):
             constraint(Many)
+
+
+class Callback(BaseModel):
+    done: Callable[[int], int]
+
+
+@pytest.mark.parametrize(
+    ("type_", "message"),
+    [
+        (Literal["a", b"b"], r"Literal\[b'b'\] cannot be read back from JSON; use a str"),
+        (Callback, r"pydantic has no JSON Schema for Callback: .*; use a type that it describes"),
+        (list[Callable[[], None]], r"pydantic has no JSON Schema for list.*; use a type that it describes"),
+        (Annotated[int, annotated_types.Ge("a")], r"pydantic has no JSON Schema for .*; use a type"),
+        (type[int], r"type\[...\] cannot be read back from JSON; use a name"),
+        (set[list[int]], r"members of a set must be hashable, and a list is not; use a list"),
+        (dict[frozenset[int], int], r"keys of JSON are texts, which a frozenset cannot be read from; use a list of"),
+        (Annotated[float, Field(ge=math.inf)], r"contradicts itself at .*; drop or widen"),
+    ],
+)
+def test_types_without_json_are_refused(type_: Any, message: str) -> None:
+    for constraint in (tokamata.json_schema, tokamata.yaml_schema):
+        with pytest.raises(tokamata.ConstraintError, match=rf"^{constraint.__name__}: .*{message}"):
+            constraint(type_)
 
 
 def test_bounds_on_days() -> None:
