@@ -275,7 +275,8 @@ uint32_t JsonSchemaRules::CountTexts(Expr contents, std::string* shortest) {
   return static_cast<uint32_t>(all.count);
 }
 
-// How many keys of a kind did not occur yet, as far as they are few; fills *some with one of them.
+// How many keys of a kind did not occur yet; fewer where that are more than kFewTexts and enough for all that is asked.
+// Fills *some with one of them where they are no more than that.
 uint32_t JsonSchemaRules::OthersLeft(const ObjectState& s, uint32_t index, std::string* some) {
   const ObjectPlan& p = objects_[s.plan];
   if (p.ordered && IsUnique()) return OthersAbove(s, index);
@@ -285,6 +286,9 @@ uint32_t JsonSchemaRules::OthersLeft(const ObjectState& s, uint32_t index, std::
     if (some && !left.empty()) *some = left[0];
     return static_cast<uint32_t>(left.size());
   }
+  const uint32_t known = static_cast<uint32_t>(seen_.Keys(s.seen).size());
+  const uint32_t least = p.others[index].count - std::min(p.others[index].count, known);
+  if (least > kFewTexts && least >= s.low) return least;
   std::string spelled;
   const uint32_t left = CountTexts(OthersBut(p, index, s.seen), &spelled);
   if (some && left) *some = Unspelled(spelled);

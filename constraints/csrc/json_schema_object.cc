@@ -302,8 +302,9 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   if ((reading & kUnderKeys) && (reading & kLastKey || s.low != 1 || s.owed || !p.plain)) return;
   for (uint32_t i = 0; i < p.others.size(); ++i) {
     std::string some;
-    if (!OthersLeft(s, i, &some)) continue;
-    if (p.others[i].count == kUnbounded) {
+    const uint32_t left = OthersLeft(s, i, &some);
+    if (!left) continue;
+    if (left > kFewTexts) {  // so many that one fewer makes no difference
       add(false, i, OtherValues(s.plan, i, s.owed), rest);
       continue;
     }
