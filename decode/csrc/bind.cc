@@ -52,7 +52,7 @@ nb::object NewVector(const std::vector<From>& from) {
 void Fill(const DecodeState& self, uint32_t* row) {
   if (self.CopyMask(row)) return;
   nb::gil_scoped_release release;
-  self.FillMask(row);
+  self.MakeMask(row);
 }
 
 // Calls f() without the GIL where a budget may need a search.

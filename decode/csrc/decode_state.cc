@@ -67,8 +67,8 @@ bool DecodeState::CopyMask(uint32_t* out) const {
   return true;
 }
 
-void DecodeState::FillMask(uint32_t* out) const {
-  if (!CopyMask(out)) WithRoom([&] { automaton_->FillMask(Current(), Left(), out); });
+void DecodeState::MakeMask(uint32_t* out) const {
+  WithRoom([&] { automaton_->FillMask(Current(), Left(), out); });
 }
 
 bool DecodeState::IsEos(int64_t token) const {

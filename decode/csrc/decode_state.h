@@ -31,7 +31,11 @@ class DecodeState {
 
   // The mask if it needs no work; true when written. All zero once EOS was consumed.
   bool CopyMask(uint32_t* out) const;
-  void FillMask(uint32_t* out) const;
+  // The mask, where CopyMask did not have it.
+  void MakeMask(uint32_t* out) const;
+  void FillMask(uint32_t* out) const {
+    if (!CopyMask(out)) MakeMask(out);
+  }
   bool Allows(int64_t token) const;
   // Throws TokenRejected; the state is then unchanged.
   void Advance(int64_t token);

@@ -19,6 +19,11 @@ void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict
   for (uint32_t i = 0; i < words; ++i) to[i] |= from[i];
 }
 
+// Asks for the successors of a state, which are needed once the row to begin with was written.
+void Prefetch(const DelayedAcceptor::State* successors) {
+  for (int b = 0; b < 256; b += 16) __builtin_prefetch(successors + b);
+}
+
 // Bytes of the longest text that ends below a node, from the byte into the node on; kNoIndex where that is not known.
 uint32_t LongestFrom(const Trie& trie, uint32_t node) {
   const uint32_t height = trie.Height(node);
@@ -41,6 +46,7 @@ MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary
       factoring_(vocabulary->Masks()),
       trie_(factoring_.trie()),
       complete_(vocabulary->SpellsAnyText()),
+      may_remember_(acceptor->MayRemember()),
       path_(trie_.max_depth + 2) {}
 
 void MaskBuilder::SetEos(State q, uint32_t* row) const {
@@ -57,6 +63,7 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   building_ = row;
   base_ = nullptr;
   alike_ = 0;
+  if (acceptor_->HasRow(q)) Prefetch(acceptor_->Row(q));
   BuildAny(q, row, 0);
   RunExceptions(q, row);
   RunWholeKeys(q, row);
@@ -73,7 +80,7 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 }
 
 bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
-  if (!acceptor_->Remembers()) return false;
+  if (!may_remember_ || !acceptor_->Remembers()) return false;
   const bool few = acceptor_->MayRunOut();  // then what forgets takes some key for the one that was written
   bool any = false;
   const auto run = [&](const std::vector<uint32_t>& ids) {
@@ -127,7 +134,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
     }
     return;
   }
-  stack_.push_back({0, q});
+  stack_.emplace_back(0, q);
   Drain(stack_.size() - 1, row);
 }
 
@@ -195,7 +202,7 @@ bool MaskBuilder::BuildPieces(State q, uint32_t* row, int depth) {
     if (!follows.Any()) return;
     bool any = node == 0;
     trie_.ForEachChild(node, [&](uint32_t child) { any = any || follows.Has(trie_.nodes[child].byte); });
-    if (any) stack_.push_back({node, Near(rest, trie_, node)});
+    if (any) stack_.emplace_back(node, Near(rest, trie_, node));
   };
   WalkSubstrings(*text, ranges, final, trie_, inside, ends);
   Drain(base, row);
@@ -340,7 +347,7 @@ void MaskBuilder::BuildTexts(uint32_t node, State q, uint32_t* row) {
   acceptor_->Texts(q, &model, &place);
   if (model) {
     const size_t base = stack_.size();
-    stack_.push_back({node, model});
+    stack_.emplace_back(node, model);
     Drain(base, row);
   }
   WalkTexts(node, place, model, row);
@@ -389,7 +396,7 @@ void MaskBuilder::WalkTexts(uint32_t root, const TextNode& place, bool clears, u
 void MaskBuilder::AddPart(uint32_t node, State q, uint32_t* row) {
   std::vector<uint32_t> part(factoring_.Words());
   const size_t base = stack_.size();
-  stack_.push_back({node, q});
+  stack_.emplace_back(node, q);
   Drain(base, part.data());
   OrRow(part.data(), factoring_.Words(), row);
 }
@@ -601,7 +608,7 @@ void MaskBuilder::EnterBelow(uint32_t node, State q, uint32_t* row) {
   const Trie::Node& at = trie_.nodes[node];
   if (at.end - node >= kSomeNodes && SetBelow(node, q, row)) return;
   if (at.wide || ReadsTexts(q))
-    stack_.push_back({node, q});
+    stack_.emplace_back(node, q);
   else
     Scan(at.depth, node + 1, at.end, q, row);
 }
@@ -616,7 +623,11 @@ bool MaskBuilder::SetBelow(uint32_t node, State state, uint32_t* row) {
   const Loop& loop = LoopOf(q);
   if (loop.inner < 0 || !(classes >> loop.inner & 1) || ToRunOf(loop, loop.inner)) return false;
   if (loop.shape.high < trie_.Height(node)) return false;
-  SetAll(trie_.order.data + trie_.TokensEnd(node), trie_.order.data + trie_.TokensBegin(trie_.nodes[node].end), row);
+  const Factor* factor = node ? factoring_.At(node, loop.inner) : nullptr;
+  if (factor && factor->row != kNoIndex)
+    OrRow(factoring_.Row(factor->row), factoring_.Words(), row);
+  else
+    SetAll(trie_.order.data + trie_.TokensEnd(node), trie_.order.data + trie_.TokensBegin(trie_.nodes[node].end), row);
   return true;
 }
 
@@ -686,7 +697,7 @@ void MaskBuilder::Scan(uint32_t base, uint32_t first, uint32_t end, State q, uin
   const auto done = [&](uint32_t node, State state) { return SetBelow(node, state, row); };
   Sweep(trie_, base, first, end, q, set, done, [&](uint32_t node, State state) {
     if (!ReadsTexts(state) && !(trie_.nodes[node].wide && Waits(node, state))) return false;
-    stack_.push_back({node, state});
+    stack_.emplace_back(node, state);
     return true;
   });
 }
@@ -785,7 +796,7 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
   };
   if (itself) set(trie.TokensBegin(node), trie.TokensEnd(node));
   const size_t base = stack_.size();
-  stack_.push_back({node, q});
+  stack_.emplace_back(node, q);
   while (stack_.size() > base) {
     const Visit at = stack_.back();
     stack_.pop_back();
@@ -794,7 +805,7 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
       const auto never = [](uint32_t, State) { return false; };
       Sweep(trie, top.depth, first, end, at.state, set, never, [&](uint32_t below, State state) {
         if (!trie.nodes[below].wide) return false;
-        stack_.push_back({below, state});
+        stack_.emplace_back(below, state);
         return true;
       });
     };

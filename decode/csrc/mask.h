@@ -76,6 +76,7 @@ class MaskBuilder {
     State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared or kTexts
   };
   struct Visit {
+    Visit(uint32_t n, State q) : node(n), state(q) {}
     uint32_t node;
     State state;
   };
@@ -194,6 +195,12 @@ class MaskBuilder {
     SetAll(trie.order.data + trie.TokensBegin(node), trie.order.data + trie.TokensEnd(node), row);
   }
   static void SetAll(const uint32_t* ids, const uint32_t* end, uint32_t* row) {
+    for (; end - ids >= 4; ids += 4) {
+      Set(ids[0], row);
+      Set(ids[1], row);
+      Set(ids[2], row);
+      Set(ids[3], row);
+    }
     for (; ids != end; ++ids) Set(*ids, row);
   }
   static void Set(uint32_t id, uint32_t* row) { row[id >> 5] |= 1u << (id & 31); }
@@ -203,7 +210,7 @@ class MaskBuilder {
   const Vocabulary* vocabulary_;
   const Factoring& factoring_;
   const Trie& trie_;
-  const bool complete_;
+  const bool complete_, may_remember_;
   // What was found out about a state, side by side: a mask asks for most of it.
   static constexpr uint32_t kPlain = 1, kFirstTraits = 1;
   struct alignas(32) Known {
