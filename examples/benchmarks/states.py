@@ -5,7 +5,8 @@
 Where `masks.py` follows texts, this goes wherever a text can go: all states that bytes reach from the start (the first
 6,000 of a constraint) are visited once, as when other requests went there; then each mask is made --repeat times
 without the cache of finished masks. Times are those of a call of `fill_mask`, in microseconds, the least at each state
-(interruptions only add). Several states may have one mask; "distinct" counts the masks.
+(interruptions only add). "In turn": one state after another, so that each finds the processor's caches full of others;
+"in a row": the masks of a state right after one another. Several states may have one mask; "distinct" counts the masks.
 """
 
 from __future__ import annotations
@@ -114,8 +115,11 @@ def states(start: tokamata.DecodeState, singles: list[int]) -> Iterator[tokamata
                 queue.append(after)
 
 
-def times(case: str, tokens: tokamata.Vocabulary, repeat: int) -> tuple[np.ndarray, int]:
-    """Return the least time of a mask at each state, in microseconds, and the number of distinct masks."""
+ORDERS = ("in turn", "in a row")
+
+
+def times(case: str, tokens: tokamata.Vocabulary, repeat: int) -> tuple[dict[str, np.ndarray], int]:
+    """Return the least time of a mask at each state, in microseconds, by order, and the number of distinct masks."""
     index = token_index(tokens)
     singles = [index[bytes([b])] for b in range(256) if bytes([b]) in index]
     automaton = tokamata.compile(constraint_of(case), tokens, cache_bytes=0)
@@ -126,21 +130,23 @@ def times(case: str, tokens: tokamata.Vocabulary, repeat: int) -> tuple[np.ndarr
         state.fill_mask(row)
         distinct.add(hash(row.tobytes()))
     clock = time.perf_counter_ns
-    least = np.full(len(found), np.inf)
+    numbered = list(enumerate(found))
+    orders = (numbered * repeat, [pair for pair in numbered for _ in range(repeat)])
+    least = {order: np.full(len(found), np.inf) for order in ORDERS}
     gc.collect()
     gc.disable()
     try:
-        for _ in range(repeat):
-            for k, state in enumerate(found):
+        for data, visits in zip(least.values(), orders, strict=True):
+            for k, state in visits:
                 begin = clock()
                 state.fill_mask(row, 0)
-                least[k] = min(least[k], (clock() - begin) / 1e3)
+                data[k] = min(data[k], (clock() - begin) / 1e3)
     finally:
         gc.enable()
     return least, len(distinct)
 
 
-def _cells(data: np.ndarray) -> dict[str, float]:
+def _figures(data: np.ndarray) -> dict[str, float]:
     figures = {f"p{p}": float(np.percentile(data, p)) for p in (50, 90, 99)}
     return {"mean": float(data.mean())} | figures | {"most": float(data.max())}
 
@@ -151,20 +157,27 @@ def main() -> None:
     asked: argparse.Namespace = parser(__doc__).parse_args()
     name, tokens = vocabulary(asked)
     title = f"µs of a mask that is not kept, all states ({name}, {len(tokens):,} tokens)"
-    table = table_of(title, ("constraint",), ("states", "distinct", "mean", "p50", "p90", "p99", "most"))
-    everything: list[np.ndarray] = []
+    table = table_of(title, ("constraint", "order"), ("states", "distinct", "mean", "p50", "p90", "p99", "most"))
+    everything: dict[str, list[np.ndarray]] = {order: [] for order in ORDERS}
     rows: list[dict[str, object]] = []
+
+    def add(case: str, order: str, data: np.ndarray, distinct: int | None) -> None:
+        figures = _figures(data)
+        rows.append({"constraint": case, "order": order, "states": len(data), "distinct": distinct} | figures)
+        counts = (f"{len(data):,}", "" if distinct is None else f"{distinct:,}")
+        table.add_row(case, order, *counts, *(f"{x:,.2f}" for x in figures.values()))
+
     for case in chosen(asked, CASES, QUICK):
-        data, distinct = times(case, tokens, asked.repeat)
-        everything.append(data)
-        rows.append({"constraint": case, "states": len(data), "distinct": distinct} | _cells(data))
-        table.add_row(case, f"{len(data):,}", f"{distinct:,}", *(f"{x:,.2f}" for x in _cells(data).values()))
-    whole = np.concatenate(everything)
-    rows.append({"constraint": "all", "states": len(whole)} | _cells(whole))
-    table.add_row("all", f"{len(whole):,}", "", *(f"{x:,.2f}" for x in _cells(whole).values()))
+        least, distinct = times(case, tokens, asked.repeat)
+        for order, data in least.items():
+            everything[order].append(data)
+            add(case, order, data, distinct)
+    whole = {order: np.concatenate(data) for order, data in everything.items()}
+    for order, data in whole.items():
+        add("all", order, data, None)
     console().print(table)
     write_csv(asked.csv, rows)
-    plot_distributions(asked.plot, title, "µs", {"tokamata": whole})
+    plot_distributions(asked.plot, title, "µs", {f"tokamata, {order}": data for order, data in whole.items()})
 
 
 if __name__ == "__main__":
