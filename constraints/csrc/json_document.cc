@@ -86,7 +86,12 @@ class JsonParser {
         limits_(limits),
         begin_(document->text_.data()),
         p_(begin_),
-        end_(begin_ + document->text_.size()) {}
+        end_(begin_ + document->text_.size()) {
+    frames_.reserve(16);
+    values_.reserve(64);
+    keys_.reserve(32);
+    key_offsets_.reserve(32);
+  }
 
   void Parse() {
     if (static_cast<size_t>(end_ - begin_) > std::min<uint64_t>(limits_.bytes, 0xffffffffu)) {

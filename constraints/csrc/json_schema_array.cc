@@ -143,7 +143,7 @@ JsonSchemaRules::ArrayState JsonSchemaRules::StartArray(uint32_t id, uint32_t de
 bool JsonSchemaRules::ArrayMayEnd(const ArrayState& s) {
   if (s.low || s.owed) return false;
   const ArrayPlan& p = PreparedArray(s.plan);
-  const std::vector<uint32_t>& counts = sets_.lists.At(s.counts);
+  const Span<const uint32_t> counts = sets_.lists.At(s.counts);
   for (size_t i = 0; i < p.contains.size(); ++i)
     if (counts[i] < p.contains[i].b) return false;
   return true;
@@ -152,7 +152,7 @@ bool JsonSchemaRules::ArrayMayEnd(const ArrayState& s) {
 // Nothing but the number of elements is still asked of the array as such.
 bool JsonSchemaRules::IsPlain(const ArrayPlan& p, const ArrayState& s) const {
   if (s.owed || p.unique) return false;
-  const std::vector<uint32_t>& counts = sets_.lists.At(s.counts);
+  const Span<const uint32_t> counts = sets_.lists.At(s.counts);
   for (size_t i = 0; i < p.contains.size(); ++i)
     if (p.contains[i].c != kUnbounded || counts[i] < p.contains[i].b) return false;
   return true;
@@ -175,7 +175,7 @@ void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
     std::vector<uint32_t> counts;
   };
   std::vector<Option> options;
-  const std::vector<uint32_t> counts = sets_.lists.At(s.counts);
+  const std::vector<uint32_t> counts = sets_.lists.Copy(s.counts);
   const SetId value = p.values[s.index];
   if (value == kNoValue) return;
   if (p.unique || p.repeated) {

@@ -276,10 +276,11 @@ struct SchemaCases::Compound {
   Value False() { return {}; }
   bool IsTrue(const Value& v) { return v.size() == 1 && v[0].empty(); }
   bool IsFalse(const Value& v) { return v.empty(); }
-  Value And(const Value& a, const Value& b) { return owner.AndCases(a, b); }
-  Value Or(Value a, const Value& b) {
-    for (const Case& c : b)
-      if (std::find(a.begin(), a.end(), c) == a.end()) a.push_back(c);
+  Value And(Value a, Value b) { return owner.AndCases(std::move(a), std::move(b)); }
+  Value Or(Value a, Value b) {
+    if (a.empty()) return b;
+    for (Case& c : b)
+      if (std::find(a.begin(), a.end(), c) == a.end()) a.push_back(std::move(c));
     owner.CheckCases(a.size());
     return a;
   }
@@ -328,36 +329,36 @@ struct SchemaCases::Compound {
   }
   Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool tracking) {
     const JsonValue& node = *owner.sets_.Use(use).place.node;
-    const Value none = positive ? True() : False();
+    const auto none = [&] { return positive ? True() : False(); };
     if (kType == JsonType::kObject) switch (keyword) {
         case Keyword::kProperties:
         case Keyword::kPatternProperties:
         case Keyword::kAdditionalProperties:
-          if (!First(node, value, {"properties", "patternProperties", "additionalProperties"})) return none;
+          if (!First(node, value, {"properties", "patternProperties", "additionalProperties"})) return none();
           return One({positive ? DemandKind::kMembers : DemandKind::kSomeMember, use, 0, 0, !tracking});
         case Keyword::kPropertyNames:
           return One({positive ? DemandKind::kNames : DemandKind::kSomeName, owner.Child(use, value)});
         case Keyword::kRequired: {
-          if (!value.IsArray()) return none;
-          Value v = none;
+          if (!value.IsArray()) return none();
+          Value v = none();
           for (const JsonValue& key : value) {
             const KeyId id = owner.sets_.Key(key.text);
-            v = positive ? And(v, One({DemandKind::kRequired, id})) : Or(std::move(v), One({DemandKind::kForbidden, id}));
+            v = positive ? And(std::move(v), One({DemandKind::kRequired, id})) : Or(std::move(v), One({DemandKind::kForbidden, id}));
           }
           return v;
         }
         case Keyword::kMinProperties:
         case Keyword::kMaxProperties: {
-          if (!First(node, value, {"minProperties", "maxProperties"})) return none;
+          if (!First(node, value, {"minProperties", "maxProperties"})) return none();
           return Counted(DemandKind::kProperties, 0, CountOf(node.Find("minProperties"), 0),
                          CountOf(node.Find("maxProperties"), kUnbounded), positive);
         }
         case Keyword::kDependentRequired: {
-          Value v = none;
+          Value v = none();
           for (uint32_t i = 0; i < value.size; ++i) v = Dependency(v, value.keys[i], value.elements[i], positive);
           return v;
         }
-        default: return none;
+        default: return none();
       }
     switch (keyword) {
       case Keyword::kPrefixItems:
@@ -367,7 +368,7 @@ struct SchemaCases::Compound {
         if (owner.documents_.Dialect(node).draft >= SchemaDraft::k2020
                 ? !First(node, value, {"prefixItems", "items"})
                 : !First(node, value, {"items", "additionalItems"})) {
-          return none;
+          return none();
         }
         return One({positive ? DemandKind::kItems : DemandKind::kSomeItem, use, 0, 0, !tracking});
       case Keyword::kContains: {
@@ -383,13 +384,13 @@ struct SchemaCases::Compound {
       }
       case Keyword::kMinItems:
       case Keyword::kMaxItems:
-        if (!First(node, value, {"minItems", "maxItems"})) return none;
+        if (!First(node, value, {"minItems", "maxItems"})) return none();
         return Counted(DemandKind::kLength, 0, CountOf(node.Find("minItems"), 0), CountOf(node.Find("maxItems"), kUnbounded),
                        positive);
       case Keyword::kUniqueItems:
-        if (!value.IsBoolean() || !value.boolean) return none;
+        if (!value.IsBoolean() || !value.boolean) return none();
         return One({positive ? DemandKind::kUnique : DemandKind::kRepeated, use});
-      default: return none;
+      default: return none();
     }
   }
   // v, and: where `key` occurs, all of `keys` do.
@@ -399,7 +400,7 @@ struct SchemaCases::Compound {
     for (const JsonValue& k : keys) together.push_back({DemandKind::kRequired, owner.sets_.Key(k.text)});
     if (positive) {
       if (together.empty()) return v;
-      return And(v, Or(One({DemandKind::kForbidden, id}), {together}));
+      return And(std::move(v), Or(One({DemandKind::kForbidden, id}), {together}));
     }
     return Or(std::move(v), And(One({DemandKind::kRequired, id}), owner.NegateCases({together})));
   }
@@ -413,7 +414,7 @@ template <class Algebra, class F>
 typename Algebra::Value SchemaCases::All(Algebra& algebra, size_t n, bool positive, F part) {
   auto v = positive ? algebra.True() : algebra.False();
   for (size_t i = 0; i < n; ++i) {
-    v = positive ? algebra.And(v, part(i)) : algebra.Or(std::move(v), part(i));
+    v = positive ? algebra.And(std::move(v), part(i)) : algebra.Or(std::move(v), part(i));
     if (positive ? algebra.IsFalse(v) : algebra.IsTrue(v)) break;
   }
   return v;
@@ -447,7 +448,7 @@ typename Algebra::Value SchemaCases::OneOf(Algebra& algebra, const std::vector<U
     for (size_t i = 0; i < n; ++i) {
       Value v = yes[i];
       for (size_t j = 0; j < n && !algebra.IsFalse(v); ++j)
-        if (j != i && !disjoint[i * n + j]) v = algebra.And(v, negated(j));
+        if (j != i && !disjoint[i * n + j]) v = algebra.And(std::move(v), negated(j));
       result = algebra.Or(std::move(result), v);
     }
     return result;
@@ -570,7 +571,7 @@ typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use
           }
           const KeyId key = sets_.Key(value.keys[i]);
           const Cases has{{{DemandKind::kRequired, key}}}, lacks{{{DemandKind::kForbidden, key}}};
-          v = positive ? algebra.And(v, algebra.Or(lacks, algebra.And(has, child(what, true))))
+          v = positive ? algebra.And(std::move(v), algebra.Or(lacks, algebra.And(has, child(what, true))))
                        : algebra.Or(std::move(v), algebra.And(has, child(what, false)));
         }
         return v;
@@ -605,8 +606,9 @@ template <class Algebra>
 typename Algebra::Value SchemaCases::OfSet(Algebra& algebra, SetId set) {
   if (set == kNoValue) return algebra.False();
   auto v = algebra.True();
-  for (const SignedUse& part : sets_.Parts(set)) {
-    v = Placed([&] { return algebra.And(v, Evaluate(algebra, part.use, part.positive, false)); });
+  for (size_t i = 0, n = sets_.NumParts(set); i < n; ++i) {
+    const SignedUse part = sets_.Part(set, i);
+    v = Placed([&] { return algebra.And(std::move(v), Evaluate(algebra, part.use, part.positive, false)); });
     if (algebra.IsFalse(v)) break;
   }
   return v;
@@ -641,16 +643,16 @@ const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
   const uint64_t key = uint64_t{set} << 3 | static_cast<uint8_t>(type);
   const auto known = cases_.find(key);
   if (known != cases_.end()) return known->second;
-  active_.insert(key);
+  active_.push_back(key);
   Compound algebra{*this, type};
   Cases cases;
   try {
     cases = OfSet(algebra, set);
   } catch (...) {
-    active_.erase(key);
+    active_.pop_back();
     throw;
   }
-  active_.erase(key);
+  active_.pop_back();
   return cases_[key] = std::move(cases);
 }
 
@@ -702,7 +704,7 @@ bool AddDemand(const Demand& d, Case* c) {
 
 }  // namespace
 
-Cases SchemaCases::AndCases(const Cases& a, const Cases& b) {
+Cases SchemaCases::AndCases(Cases a, Cases b) {
   if (a.size() == 1 && a[0].empty()) return b;
   if (b.size() == 1 && b[0].empty()) return a;
   CheckCases(a.size() * b.size() / 8);
@@ -748,7 +750,7 @@ Cases SchemaCases::NegateCases(const Cases& cases) {
         case DemandKind::kDistinct: break;  // of no schema's case
       }
     }
-    out = AndCases(out, some);
+    out = AndCases(std::move(out), std::move(some));
     if (out.empty()) break;
   }
   return out;

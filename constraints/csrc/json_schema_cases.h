@@ -1,12 +1,12 @@
 // What a set of JSON values asks of one type: an expression for scalars, cases of simple demands for objects and arrays.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "automata/csrc/expression.h"
@@ -101,7 +101,9 @@ class SchemaCases {
   Expr StringOf(SetId set, StringStyle style);
   const Cases& CasesOf(SetId set, JsonType type);
   // Whether CasesOf(set, type) is being computed.
-  bool Active(SetId set, JsonType type) const { return active_.count(uint64_t{set} << 3 | static_cast<uint8_t>(type)) != 0; }
+  bool Active(SetId set, JsonType type) const {
+    return std::find(active_.begin(), active_.end(), uint64_t{set} << 3 | static_cast<uint8_t>(type)) != active_.end();
+  }
 
   // ---- groups: kMembers, kUnevaluated; patterns are keys that hold a pattern's source
   // The schemas that apply to a key, or to one without a name in any schema that matches exactly the given patterns.
@@ -148,7 +150,7 @@ class SchemaCases {
   bool Disjoint(UseId a, UseId b, JsonType type);
   [[noreturn]] void Inexact(const JsonValue& at, std::string_view format, const char* note) const;
   void CheckCases(size_t n) const;
-  Cases AndCases(const Cases& a, const Cases& b);
+  Cases AndCases(Cases a, Cases b);
   Cases NegateCases(const Cases& cases);
   Cases Unevaluated(UseId use, const JsonValue& value, const Cases& base, JsonType type);
 
@@ -169,7 +171,7 @@ class SchemaCases {
   UseId nothing_;
   std::unordered_map<uint64_t, Cases> cases_;  // by set and type
   std::unordered_map<uint64_t, Expr> scalars_;
-  std::unordered_set<uint64_t> active_;
+  std::vector<uint64_t> active_;
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
   std::unordered_map<uint64_t, bool> matches_;
   uint32_t nesting_ = 0;

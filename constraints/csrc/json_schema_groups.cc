@@ -44,7 +44,7 @@ bool SchemaCases::Matches(KeyId pattern, KeyId key) {
 std::vector<UseId> SchemaCases::AppliedToKey(const Demand& group, KeyId key) {
   const std::string& text = sets_.KeyText(key);
   if (group.kind == DemandKind::kUnevaluated) {
-    const std::vector<uint32_t> groups = sets_.lists.At(group.b);
+    const std::vector<uint32_t> groups = sets_.lists.Copy(group.b);
     for (UseId g : groups) {
       if (sets_.Use(g).kind == UseKind::kConstant) return {};
       const JsonValue& node = *sets_.Use(g).place.node;
@@ -76,7 +76,7 @@ std::vector<UseId> SchemaCases::AppliedToOther(const Demand& group, const std::v
     return std::find(matched.begin(), matched.end(), sets_.Key(pattern)) != matched.end();
   };
   if (group.kind == DemandKind::kUnevaluated) {
-    const std::vector<uint32_t> groups = sets_.lists.At(group.b);
+    const std::vector<uint32_t> groups = sets_.lists.Copy(group.b);
     for (UseId g : groups) {
       if (sets_.Use(g).kind == UseKind::kConstant) return {};
       if (const JsonValue* patterns = sets_.Use(g).place.node->Find("patternProperties"))
@@ -98,7 +98,7 @@ std::vector<UseId> SchemaCases::AppliedToOther(const Demand& group, const std::v
 
 void SchemaCases::CollectKeys(const Demand& group, std::vector<KeyId>* names, std::vector<KeyId>* patterns) {
   std::vector<uint32_t> uses{group.a};
-  if (group.kind == DemandKind::kUnevaluated || group.kind == DemandKind::kSomeUnevaluated) uses = sets_.lists.At(group.b);
+  if (group.kind == DemandKind::kUnevaluated || group.kind == DemandKind::kSomeUnevaluated) uses = sets_.lists.Copy(group.b);
   for (UseId g : uses) {
     const JsonValue& node = *sets_.Use(g).place.node;
     if (sets_.Use(g).kind == UseKind::kConstant) {
@@ -115,7 +115,7 @@ void SchemaCases::CollectKeys(const Demand& group, std::vector<KeyId>* names, st
 std::vector<UseId> SchemaCases::AppliedToItem(const Demand& group, uint32_t index) {
   if (group.kind == DemandKind::kUnevaluatedItems) {
     std::vector<UseId> any{group.a};
-    const std::vector<uint32_t> groups = sets_.lists.At(group.b);
+    const std::vector<uint32_t> groups = sets_.lists.Copy(group.b);
     for (uint32_t word : groups) {
       const UseId g = word >> 1;
       if (word & 1) {

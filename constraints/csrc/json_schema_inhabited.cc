@@ -1,4 +1,6 @@
 // Whether a set of JSON values is inhabited: a least fixed point over schemas that refer to one another.
+#include <algorithm>
+
 #include "constraints/csrc/json_schema_rules.h"
 
 namespace tokamata {
@@ -11,8 +13,8 @@ bool JsonSchemaRules::Inhabited(SetId set) {
   const uint64_t key = uint64_t{set} << 3 | 7;
   const auto known = inhabited_.find(key);
   if (known != inhabited_.end()) return known->second == Known::kYes;
-  if (const auto open = asking_.find(key); open != asking_.end()) {
-    lowest_ = std::min(lowest_, open->second);
+  if (const auto open = std::find(asking_.begin(), asking_.end(), key); open != asking_.end()) {
+    lowest_ = std::min(lowest_, static_cast<uint32_t>(open - asking_.begin()));
     return false;
   }
   if (asking_.size() >= options_.max_nesting)
@@ -20,7 +22,7 @@ bool JsonSchemaRules::Inhabited(SetId set) {
                      " was reached at " + cases_.Describe(sets_.Parts(set)[0].use) +
                      ": required members inside required members");
   const uint32_t position = static_cast<uint32_t>(asking_.size());
-  asking_.emplace(key, position);
+  asking_.push_back(key);
   const uint32_t outer_lowest = lowest_;
   const bool outer_assumed = assumed_;
   lowest_ = 0xffffffff;
@@ -30,12 +32,12 @@ bool JsonSchemaRules::Inhabited(SetId set) {
     for (JsonType type : {JsonType::kSimple, JsonType::kString, JsonType::kNumber, JsonType::kArray, JsonType::kObject})
       if ((yes = Inhabited(set, type))) break;
   } catch (...) {
-    asking_.erase(key);
+    asking_.pop_back();
     lowest_ = outer_lowest;
     assumed_ = outer_assumed;
     throw;
   }
-  asking_.erase(key);
+  asking_.pop_back();
   if (lowest_ >= position) lowest_ = 0xffffffff;  // the circle ends here
   if (!assumed_ && (yes || lowest_ == 0xffffffff)) inhabited_[key] = yes ? Known::kYes : Known::kNo;
   lowest_ = std::min(lowest_, outer_lowest);
@@ -60,7 +62,7 @@ bool JsonSchemaRules::Inhabited(SetId set, JsonType type) {
     assumed_ = true;
     return true;
   }
-  const Cases all = cases_.CasesOf(set, type);
+  const Cases& all = cases_.CasesOf(set, type);
   for (const Case& c : all)
     if (type == JsonType::kArray ? ArrayInhabited(StartArray(ArrayPlanOf(c), 0)) : ObjectInhabited(StartObject(ObjectPlanOf(c), 0)))
       return true;

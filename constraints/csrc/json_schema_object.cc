@@ -75,10 +75,12 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   p.mentioned.insert(p.mentioned.end(), required.begin(), required.end());
   p.mentioned.insert(p.mentioned.end(), forbidden.begin(), forbidden.end());
   std::vector<KeyId> order;
-  std::unordered_map<KeyId, uint32_t> seen;
+  order.reserve(p.mentioned.size());
+  std::vector<uint8_t> seen(sets_.NumKeys(), 0);
   for (KeyId key : p.mentioned)
-    if (seen.emplace(key, 0).second) order.push_back(key);
+    if (!seen[key]) order.push_back(key), seen[key] = 4;
   p.mentioned = order;
+  p.keys.reserve(order.size());
   std::sort(p.patterns.begin(), p.patterns.end());
   p.patterns.erase(std::unique(p.patterns.begin(), p.patterns.end()), p.patterns.end());
   for (KeyId key : required) seen[key] |= 1;
@@ -215,7 +217,7 @@ bool JsonSchemaRules::ObjectMayEnd(const ObjectState& s) {
   if (s.low || s.owed) return false;
   const ObjectPlan& p = Prepared(s.plan);
   if (options_.key_order != KeyOrder::kAny) return p.required_after[s.position] == 0;
-  const std::vector<uint32_t>& used = sets_.lists.At(s.position);
+  const Span<const uint32_t> used = sets_.lists.At(s.position);
   for (uint32_t i = 0; i < p.keys.size(); ++i)
     if (p.keys[i].required && !std::binary_search(used.begin(), used.end(), i)) return false;
   return true;
@@ -280,7 +282,7 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   };
   uint32_t rest = s.position;
   if (any) {
-    const std::vector<uint32_t> used = sets_.lists.At(s.position);
+    const std::vector<uint32_t> used = sets_.lists.Copy(s.position);
     for (uint32_t i = 0; i < p.keys.size(); ++i) {
       if (std::binary_search(used.begin(), used.end(), i)) continue;
       std::vector<uint32_t> more = used;
@@ -323,7 +325,7 @@ bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
       if (objects_[s.plan].keys[i].required && !Inhabited(objects_[s.plan].keys[i].value)) return false;
   }
   const bool any = options_.key_order == KeyOrder::kAny;
-  const std::vector<uint32_t> used = any ? sets_.lists.At(s.position) : std::vector<uint32_t>();
+  const std::vector<uint32_t> used = any ? sets_.lists.Copy(s.position) : std::vector<uint32_t>();
   uint32_t required = any ? 0 : p.required_after[s.position];
   if (any)
     for (uint32_t i = 0; i < p.keys.size(); ++i)

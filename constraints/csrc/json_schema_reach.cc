@@ -4,14 +4,27 @@
 #include <string>
 #include <utility>
 
+#include "automata/csrc/flat_map.h"
 #include "constraints/csrc/json_schema_keywords.h"
 #include "constraints/csrc/json_schema_rules.h"
 
 namespace tokamata {
+namespace {
+
+struct Places {
+  static SchemaPlace None() { return {}; }
+  static uint64_t Hash(const SchemaPlace& place) {
+    return MixHash(reinterpret_cast<uint64_t>(place.node) ^ uint64_t{place.scope} << 48);
+  }
+};
+
+}  // namespace
 
 void JsonSchemaRules::Check(SchemaPlace root) {
   std::vector<SchemaPlace> open{root};
-  std::set<std::pair<const JsonValue*, SchemaScope>> seen{{root.node, root.scope}};
+  open.reserve(32);
+  FlatMap<SchemaPlace, bool, Places> seen;
+  seen[root] = true;
   bool unique = false;
   while (!open.empty()) {
     const SchemaPlace place = open.back();
@@ -19,7 +32,7 @@ void JsonSchemaRules::Check(SchemaPlace root) {
     const JsonValue& node = *place.node;
     if (!node.IsObject()) continue;
     const auto push = [&](SchemaPlace p) {
-      if (seen.emplace(p.node, p.scope).second) open.push_back(p);
+      if (bool& known = seen[p]; !known) known = true, open.push_back(p);
     };
     const auto child = [&](const JsonValue& v) { push(documents_->Child(place, v)); };
     const auto refer = [&](SchemaReference kind) { push(documents_->Resolve(place, kind)); };
@@ -104,7 +117,7 @@ void JsonSchemaRules::Explore(SetId root) {
   while (!open.empty()) {
     const SetId set = open.back();
     open.pop_back();
-    const Cases arrays = cases_.CasesOf(set, JsonType::kArray), objects = cases_.CasesOf(set, JsonType::kObject);
+    const Cases &arrays = cases_.CasesOf(set, JsonType::kArray), &objects = cases_.CasesOf(set, JsonType::kObject);
     for (const Case& c : arrays)
       for (SetId value : PreparedArray(ArrayPlanOf(c)).values) push(value);
     for (const Case& c : objects) {

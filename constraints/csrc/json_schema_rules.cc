@@ -205,14 +205,14 @@ Expr JsonSchemaRules::ValueBody(SetId set, uint32_t depth) {
     parts.push_back(pool_->Concat({pool_->Byte('"'), string, pool_->Byte('"')}));
   }
   std::vector<Expr> states;
-  const Cases arrays = cases_.CasesOf(set, JsonType::kArray);
+  const Cases& arrays = cases_.CasesOf(set, JsonType::kArray);
   for (const Case& c : arrays) {
     const ArrayState start = StartArray(ArrayPlanOf(c), depth);
     if (ArrayInhabited(start)) states.push_back(CallStart(start));
   }
   parts.push_back(pool_->Concat(pool_->Byte('['), pool_->Union(states)));
   states.clear();
-  const Cases objects = cases_.CasesOf(set, JsonType::kObject);
+  const Cases& objects = cases_.CasesOf(set, JsonType::kObject);
   for (const Case& c : objects) {
     const ObjectState start = StartObject(ObjectPlanOf(c), depth);
     if (ObjectInhabited(start)) states.push_back(CallObject(start));

@@ -381,7 +381,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   std::deque<ObjectPlan> objects_;  // references stay valid while plans are added
   std::deque<ArrayPlan> arrays_;
   std::unordered_map<uint64_t, Known> inhabited_;  // by set and type
-  std::unordered_map<uint64_t, uint32_t> asking_;  // position on the stack of questions
+  std::vector<uint64_t> asking_;  // the stack of questions
   uint32_t lowest_ = 0xffffffff;                   // the lowest open question that the current one has met
   bool assumed_ = false;                           // an answer was assumed to be yes
   std::unordered_map<ListId, Known> state_inhabited_;

@@ -1,6 +1,7 @@
 #include "constraints/csrc/json_schema_sets.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace tokamata {
 
@@ -48,47 +49,53 @@ uint64_t HashWords(const uint32_t* words, size_t n) {
   return h;
 }
 
-ListId WordLists::Intern(const std::vector<uint32_t>& list) {
-  const uint64_t hash = HashWords(list.data(), list.size());
-  const StateId known = index_.Find(hash, [&](StateId id) { return lists_[static_cast<size_t>(id)] == list; });
+ListId WordLists::Intern(const uint32_t* words, size_t n) {
+  const uint64_t hash = HashWords(words, n);
+  const StateId known = index_.Find(hash, [&](StateId id) {
+    const Span<const uint32_t> list = At(static_cast<ListId>(id));
+    return list.size() == n && std::equal(list.begin(), list.end(), words);
+  });
   if (known != kNoState) return static_cast<ListId>(known);
-  index_.Insert(hash, static_cast<StateId>(lists_.size()));
-  lists_.push_back(list);
-  return static_cast<ListId>(lists_.size() - 1);
+  if (ends_.empty()) {
+    words_.reserve(128);
+    ends_.reserve(32);
+  }
+  const ListId id = static_cast<ListId>(ends_.size());
+  index_.Insert(hash, static_cast<StateId>(id));
+  words_.insert(words_.end(), words, words + n);
+  ends_.push_back(static_cast<uint32_t>(words_.size()));
+  return id;
 }
 
 SchemaSets::SchemaSets(SharedDocuments* documents) : documents_(documents) {
-  lists.Intern({});
-  sets_.Intern({0xffffffff});  // kNoValue
-  sets_.Intern({});            // kAnyValue
+  const uint32_t none = 0xffffffff;
+  lists.Intern(nullptr, 0);
+  sets_.Intern(&none, 1);     // kNoValue
+  sets_.Intern(nullptr, 0);  // kAnyValue
+  uses_.reserve(32);
 }
 
 namespace {
 
-std::vector<uint32_t> KeyOf(const SchemaUse& use) {
+constexpr size_t kHead = 4;  // words
+
+void WriteHead(const SchemaUse& use, uint32_t* words) {
   const uint64_t node = reinterpret_cast<uint64_t>(use.place.node);
-  std::vector<uint32_t> key{static_cast<uint32_t>(use.kind), static_cast<uint32_t>(node), static_cast<uint32_t>(node >> 32),
-                            use.place.scope};
-  key.insert(key.end(), use.members.begin(), use.members.end());
-  return key;
+  words[0] = static_cast<uint32_t>(use.kind);
+  words[1] = static_cast<uint32_t>(node);
+  words[2] = static_cast<uint32_t>(node >> 32);
+  words[3] = use.place.scope;
 }
 
 }  // namespace
 
-UseId SchemaSets::Schema(SchemaPlace place) {
+UseId SchemaSets::Single(UseKind kind, SchemaPlace place) {
   SchemaUse use;
-  use.kind = UseKind::kSchema;
+  use.kind = kind;
   use.place = place;
-  const ListId id = use_index_.Intern(KeyOf(use));
-  if (id == uses_.size()) uses_.push_back(std::move(use));
-  return id;
-}
-
-UseId SchemaSets::Constant(const JsonValue* value) {
-  SchemaUse use;
-  use.kind = UseKind::kConstant;
-  use.place.node = value;
-  const ListId id = use_index_.Intern(KeyOf(use));
+  uint32_t words[kHead];
+  WriteHead(use, words);
+  const ListId id = use_index_.Intern(words, kHead);
   if (id == uses_.size()) uses_.push_back(std::move(use));
   return id;
 }
@@ -100,7 +107,10 @@ UseId SchemaSets::AnyOf(std::vector<UseId> members) {
   SchemaUse use;
   use.kind = UseKind::kAnyOf;
   use.members = std::move(members);
-  const ListId id = use_index_.Intern(KeyOf(use));
+  std::vector<uint32_t> words(kHead);
+  WriteHead(use, words.data());
+  words.insert(words.end(), use.members.begin(), use.members.end());
+  const ListId id = use_index_.Intern(words);
   if (id == uses_.size()) uses_.push_back(std::move(use));
   return id;
 }
@@ -126,13 +136,15 @@ SetId SchemaSets::And(SetId set, SignedUse more) {
   const Plain plain = PlainOf(more.use);
   if (plain != Plain::kNo) return (plain == Plain::kTrue) == more.positive ? set : kNoValue;
   const uint32_t word = more.use << 1 | !more.positive;
-  std::vector<uint32_t> parts = sets_.At(set);
+  const Span<const uint32_t> parts = sets_.At(set);
   for (uint32_t p : parts) {
     if (p == word) return set;
     if (p == (word ^ 1)) return kNoValue;
   }
-  parts.push_back(word);
-  return sets_.Intern(parts);
+  if (parts.empty()) return sets_.Intern(&word, 1);
+  std::vector<uint32_t> longer(parts.begin(), parts.end());
+  longer.push_back(word);
+  return sets_.Intern(longer);
 }
 
 SetId SchemaSets::And(SetId set, const std::vector<UseId>& more) {
@@ -148,9 +160,13 @@ std::vector<SignedUse> SchemaSets::Parts(SetId set) const {
 }
 
 KeyId SchemaSets::Key(std::string_view text) {
-  const auto [it, added] = key_index_.emplace(std::string(text), static_cast<KeyId>(keys_.size()));
-  if (added) keys_.push_back(it->first);
-  return it->second;
+  const uint64_t hash = std::hash<std::string_view>()(text);
+  const StateId known = key_index_.Find(hash, [&](StateId id) { return keys_[static_cast<size_t>(id)] == text; });
+  if (known != kNoState) return static_cast<KeyId>(known);
+  const KeyId id = static_cast<KeyId>(keys_.size());
+  key_index_.Insert(hash, static_cast<StateId>(id));
+  keys_.emplace_back(text);
+  return id;
 }
 
 }  // namespace tokamata

@@ -1,14 +1,15 @@
 // Sets of JSON values as conjunctions of schemas and negated schemas, interned: equal ones are one number.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/fst.h"
 #include "automata/csrc/id_table.h"
 #include "constraints/csrc/json_document.h"
 #include "constraints/csrc/json_schema_documents.h"
@@ -26,6 +27,7 @@ constexpr SetId kNoValue = 0, kAnyValue = 1;
 struct SchemaPlace {
   const JsonValue* node = nullptr;
   SchemaScope scope = 0;
+  bool operator==(const SchemaPlace& o) const { return node == o.node && scope == o.scope; }
 };
 
 // The documents of a schema, shared by its rules in all pools: one thread at a time.
@@ -65,15 +67,21 @@ struct SignedUse {
 
 uint64_t HashWords(const uint32_t* words, size_t n);
 
-// What is interned by content: the number of a vector of words.
+// What is interned by content: the number of a list of words. All of them stand in one block of memory.
 class WordLists {
  public:
-  ListId Intern(const std::vector<uint32_t>& list);
-  const std::vector<uint32_t>& At(ListId id) const { return lists_[id]; }
-  size_t Size() const { return lists_.size(); }
+  ListId Intern(const uint32_t* words, size_t n);
+  ListId Intern(const std::vector<uint32_t>& list) { return Intern(list.data(), list.size()); }
+  // Valid until another list is interned.
+  Span<const uint32_t> At(ListId id) const {
+    const uint32_t begin = id ? ends_[id - 1] : 0;
+    return {words_.data() + begin, ends_[id] - begin};
+  }
+  std::vector<uint32_t> Copy(ListId id) const { return {At(id).begin(), At(id).end()}; }
+  size_t Size() const { return ends_.size(); }
 
  private:
-  std::vector<std::vector<uint32_t>> lists_;
+  std::vector<uint32_t> words_, ends_;
   IdTable index_;
 };
 
@@ -81,8 +89,8 @@ class SchemaSets {
  public:
   explicit SchemaSets(SharedDocuments* documents);
 
-  UseId Schema(SchemaPlace place);
-  UseId Constant(const JsonValue* value);
+  UseId Schema(SchemaPlace place) { return Single(UseKind::kSchema, place); }
+  UseId Constant(const JsonValue* value) { return Single(UseKind::kConstant, {value, 0}); }
   UseId AnyOf(std::vector<UseId> members);
   const SchemaUse& Use(UseId id) const { return uses_[id]; }
 
@@ -91,22 +99,29 @@ class SchemaSets {
   SetId And(SetId set, const std::vector<UseId>& more);
   // In the order in which they were added, each once.
   std::vector<SignedUse> Parts(SetId set) const;
+  size_t NumParts(SetId set) const { return set == kNoValue ? 0 : sets_.At(set).size(); }
+  SignedUse Part(SetId set, size_t i) const {
+    const uint32_t word = sets_.At(set)[i];
+    return {word >> 1, (word & 1) == 0};
+  }
   size_t NumSets() const { return sets_.Size(); }
 
   KeyId Key(std::string_view text);
   const std::string& KeyText(KeyId key) const { return keys_[key]; }
+  size_t NumKeys() const { return keys_.size(); }
 
   WordLists lists;  // for whatever states carry
 
  private:
   enum class Plain : uint8_t { kNo, kTrue, kFalse };
   Plain PlainOf(UseId use) const;
+  UseId Single(UseKind kind, SchemaPlace place);
 
   SharedDocuments* documents_;
   std::vector<SchemaUse> uses_;
   WordLists use_index_, sets_;
-  std::vector<std::string> keys_;
-  std::unordered_map<std::string, KeyId> key_index_;
+  std::deque<std::string> keys_;  // references stay valid while keys are added
+  IdTable key_index_;
 };
 
 }  // namespace tokamata

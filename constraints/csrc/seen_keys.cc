@@ -7,10 +7,10 @@
 
 namespace tokamata {
 
-SeenKeys::SeenKeys() : paths_(1) { nodes_.Intern({0}); }
+SeenKeys::SeenKeys() : paths_(1) { nodes_.Intern(std::vector<uint32_t>{0}); }
 
 uint32_t SeenKeys::Child(Set set, uint8_t byte) const {
-  const std::vector<uint32_t>& node = nodes_.At(set);
+  const Span<const uint32_t> node = nodes_.At(set);
   for (size_t i = 1; i < node.size(); i += 2)
     if (node[i] == byte) return node[i + 1];
   return 0;
@@ -19,12 +19,12 @@ uint32_t SeenKeys::Child(Set set, uint8_t byte) const {
 SeenKeys::Set SeenKeys::With(Set set, std::string_view key) {
   std::vector<Set> way{set};
   for (char c : key) way.push_back(Child(way.back(), static_cast<uint8_t>(c)));
-  std::vector<uint32_t> node = nodes_.At(way.back());
+  std::vector<uint32_t> node = nodes_.Copy(way.back());
   node[0] = 1;
   Set made = nodes_.Intern(node);
   for (size_t i = key.size(); i-- > 0;) {
     const uint8_t byte = static_cast<uint8_t>(key[i]);
-    node = nodes_.At(way[i]);
+    node = nodes_.Copy(way[i]);
     size_t at = 1;
     while (at < node.size() && node[at] < byte) at += 2;
     if (at < node.size() && node[at] == byte)
@@ -68,7 +68,7 @@ std::vector<uint32_t> SeenKeys::First(Set set) const {
   while (!open.empty()) {
     const At at = open.back();
     open.pop_back();
-    const std::vector<uint32_t>& node = nodes_.At(at.set);
+    const Span<const uint32_t> node = nodes_.At(at.set);
     for (size_t i = node.size(); i > 1; i -= 2) {  // pushed backwards, so that they come in order
       const uint32_t b = node[i - 2];
       const uint32_t missing = at.missing ? at.missing - 1 : b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
@@ -89,7 +89,7 @@ std::vector<std::string> SeenKeys::Keys(Set set) const {
   while (!open.empty()) {
     const auto [at, text] = std::move(open.back());
     open.pop_back();
-    const std::vector<uint32_t>& node = nodes_.At(at);
+    const Span<const uint32_t> node = nodes_.At(at);
     if (node[0]) keys.push_back(text);
     for (size_t i = 1; i < node.size(); i += 2) open.emplace_back(node[i + 1], text + static_cast<char>(node[i]));
   }
