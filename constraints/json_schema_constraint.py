@@ -51,7 +51,9 @@ class JsonSchemaConstraint(Constraint):
             reason = _reason(error, text, documents, options, own) if explains else None
             if reason is None:
                 raise
-            raise ConstraintError(str(error).partition(_SAYS)[0] + _SAYS + reason) from None
+            raise ConstraintError(
+                f"{str(error).partition(_SAYS)[0]}{_SAYS}{reason}; drop or widen one of these"
+            ) from None
         super().__init__(native, source=source, report=report)
         self._text = text
         self._documents = documents
