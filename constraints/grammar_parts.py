@@ -25,7 +25,7 @@ _LAST = 0x10FFFF
 _WORDS = {
     "NAME": "a name", "STRING": "a string", "CLASS": "a class [...]", "ANY": ".", "TOKEN": "<token>", "_LPAR": "(",
     "RPAR": ")", "OPERATOR": "* + ?", "BOUNDS": "{n,m}", "_IS": "::=", "_OR": "|", "_NL": "the end of the line",
-    "HEAD": "name ::=", "CHARACTER": "#xN", "MINUS": "-",
+    "HEAD": "name ::=", "CHARACTER": "#xN", "MINUS": "-", "LPAR": "(", "VBAR": "|",
 }  # fmt: skip
 
 
@@ -414,6 +414,8 @@ def parse_notation(name: str, text: str) -> Any:
         return _parser(name).parse(text)
     except lark.exceptions.UnexpectedInput as error:
         at = error.pos_in_stream if isinstance(error.pos_in_stream, int) else len(text)
+        if getattr(getattr(error, "token", None), "type", "") == "$END":  # placed at the last token
+            at = len(text)
         found = repr(text[at : at + 20].splitlines()[0]) if text[at : at + 1].strip() else "the end of the line"
         if at >= len(text.rstrip()):
             at, found = len(text.rstrip()), "the end"
