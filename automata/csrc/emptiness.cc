@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "automata/csrc/bounded_parts.h"
+#include "automata/csrc/errors.h"
 #include "automata/csrc/summaries.h"
 #include "automata/csrc/time_limit.h"
 
@@ -45,26 +46,45 @@ bool Expressions::SurelyNotEmpty(Expr e) {
          (n.kind == ExprKind::kIntersect && Parts().HasMember(this, e));
 }
 
-// Whether one push-down member and regular others have nothing in common: 1 yes, 0 no, -1 another kind of question.
-int Expressions::SummarizeEmpty(Expr root) {
-  if (nodes_[root].kind != ExprKind::kIntersect) return -1;
-  Expr push_down = kEmpty;
-  std::vector<Expr> regular;
-  for (uint32_t i = 0; i < nodes_[root].b; ++i) {
-    const Expr m = members_[nodes_[root].a + i];
-    if (!nodes_[m].push_down) {
-      regular.push_back(m);
-    } else if (push_down == kEmpty) {
-      push_down = m;
+// Splits an intersection of one push-down member and regular others.
+static bool SplitMeet(const Expressions& pool, Expr root, Expr* push_down, std::vector<Expr>* regular) {
+  if (pool.Kind(root) != ExprKind::kIntersect) return false;
+  *push_down = kEmpty;
+  for (uint32_t i = 0; i < pool.NumMembers(root); ++i) {
+    const Expr m = pool.Members(root)[i];
+    if (!pool.IsPushDown(m)) {
+      regular->push_back(m);
+    } else if (*push_down == kEmpty) {
+      *push_down = m;
     } else {
-      return -1;
+      return false;
     }
   }
-  if (push_down == kEmpty) return -1;
+  return *push_down != kEmpty;
+}
+
+// Whether one push-down member and regular others have nothing in common: 1 yes, 0 no, -1 another kind of question.
+int Expressions::SummarizeEmpty(Expr root) {
+  Expr push_down;
+  std::vector<Expr> regular;
+  if (!SplitMeet(*this, root, &push_down, &regular)) return -1;
   switch (Summaries(this, limits.emptiness).Meet(push_down, Intersect(std::move(regular)))) {
     case Summaries::Answer::kNo: return 1;
     case Summaries::Answer::kYes: return 0;
     default: return -1;
+  }
+}
+
+// Whether they surely have not.
+static bool SurelyEmpty(Expressions* pool, Expr root) {
+  Expr push_down;
+  std::vector<Expr> regular;
+  if (!SplitMeet(*pool, root, &push_down, &regular)) return false;
+  try {
+    return Summaries(pool, pool->limits.emptiness).Meet(push_down, pool->Intersect(std::move(regular)), true) ==
+           Summaries::Answer::kNo;
+  } catch (const LimitError&) {  // the search may still find a member
+    return false;
   }
 }
 
@@ -91,7 +111,8 @@ bool Expressions::SearchEmpty(Expr root) {
   std::vector<Term> steps;
   size_t first = 0;
   constexpr size_t kQuick = 10;  // expressions, after which an answer by summaries may be had for less
-  bool summarized = !nodes_[root].push_down;
+  constexpr size_t kMany = 1000;  // after which it is worth it to see whether more than all texts have none
+  bool summarized = !nodes_[root].push_down, bounded = summarized;
   for (bool turn = false; first < found.size(); turn = !turn) {
     TimeLimit::Spend(4);
     if (!summarized && seen.size() > kQuick) {
@@ -100,6 +121,13 @@ bool Expressions::SearchEmpty(Expr root) {
       if (empty >= 0) {
         nodes_[root].emptiness = empty ? 1 : 2;
         return empty != 0;
+      }
+    }
+    if (!bounded && seen.size() > kMany) {
+      bounded = true;
+      if (SurelyEmpty(this, root)) {
+        nodes_[root].emptiness = 1;
+        return true;
       }
     }
     size_t i = first;

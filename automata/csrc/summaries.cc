@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "automata/csrc/bounded_leaf.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
@@ -64,7 +65,10 @@ bool Summaries::Expand(Node node) {
     case ExprKind::kCall: graph_.AddCopy(graph_.NodeOf(pool_->Expand(e), from), node); return true;
     case ExprKind::kLeaf: {
       std::vector<Expr> ends;
-      if (!pool_->LeafOf(e)->EndsBeside(pool_->LeafState(e), operand_, from, &ends)) return false;
+      if (!pool_->LeafOf(e)->EndsBeside(pool_->LeafState(e), operand_, from, &ends)) {
+        BoundedLeaf* const leaf = bounded_ ? dynamic_cast<BoundedLeaf*>(pool_->LeafOf(e)) : nullptr;
+        if (!leaf || !leaf->EndsAtMost(pool_->LeafState(e), operand_, from, &ends)) return false;
+      }
       for (const Expr r : ends) graph_.AddOut(node, r);
       return true;
     }
@@ -81,10 +85,12 @@ bool Summaries::Ends(Expr push_down, Expr from, std::vector<Expr>* out) {
   return true;
 }
 
-Summaries::Answer Summaries::Meet(Expr push_down, Expr regular) {
+Summaries::Answer Summaries::Meet(Expr push_down, Expr regular, bool bounded) {
   std::vector<Expr> out;
+  bounded_ = bounded;
   if (!Ends(push_down, regular, &out)) return Answer::kUnknown;
-  return std::any_of(out.begin(), out.end(), [this](Expr r) { return operand_->IsFinal(r); }) ? Answer::kYes : Answer::kNo;
+  if (std::none_of(out.begin(), out.end(), [this](Expr r) { return operand_->IsFinal(r); })) return Answer::kNo;
+  return bounded ? Answer::kUnknown : Answer::kYes;
 }
 
 }  // namespace tokamata

@@ -21,8 +21,10 @@ class Summaries {
   Summaries(Expressions* pool, size_t most_pairs, RegularOperand* operand)
       : pool_(pool), rows_(pool), operand_(operand ? operand : &rows_), most_pairs_(most_pairs) {}
 
-  enum class Answer { kNo, kYes, kUnknown };  // kUnknown: push-down parts inside intersections or complements
-  Answer Meet(Expr push_down, Expr regular);
+  // kUnknown: push-down parts inside intersections or complements, or leaves that cannot tell. With `bounded` such leaves
+  // may have more texts (see BoundedLeaf), so that the answer is kNo or kUnknown.
+  enum class Answer { kNo, kYes, kUnknown };
+  Answer Meet(Expr push_down, Expr regular, bool bounded = false);
   // Adds the states that texts of the former lead to from one of the latter; false where that is unknown.
   bool Ends(Expr push_down, Expr from, std::vector<Expr>* out);
 
@@ -36,6 +38,7 @@ class Summaries {
   RegularOperand rows_;  // of regular parts
   RegularOperand* operand_;
   const size_t most_pairs_;
+  bool bounded_ = false;
   SummaryGraph graph_;  // of parts, entered in states
 };
 

@@ -5,6 +5,7 @@
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
+#include "constraints/csrc/indented_meet.h"
 #include "constraints/csrc/lexed_meet.h"
 
 namespace tokamata {
@@ -293,6 +294,14 @@ bool LexedGrammar::EndsBeside(uint32_t state, RegularOperand* operand, uint32_t 
   for (const uint32_t end : sure)
     if (std::find(ends->begin(), ends->end(), end) == ends->end()) ends->push_back(end);
   return true;
+}
+
+bool LexedGrammar::EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) {
+  if (!rules_->indentation || rules_->contextual) return false;
+  std::vector<Position> positions;
+  PositionsOf(state, &positions);
+  IndentedMeet beside(*rules_, lexer_.get(), &stacks_, operand);
+  return std::all_of(positions.begin(), positions.end(), [&](const Position& p) { return beside.Ends(p, from, ends); });
 }
 
 std::shared_ptr<LeafAutomaton> LexedGrammar::Clone() const { return std::make_shared<LexedGrammar>(rules_); }

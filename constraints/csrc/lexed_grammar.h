@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automata/csrc/bounded_leaf.h"
 #include "automata/csrc/flat_map.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/leaf_automaton.h"
@@ -21,7 +22,7 @@ namespace tokamata {
 // A lexeme ends where the next byte cannot continue it; where the next byte continues something that is no lexeme yet,
 // both ways stay open, and the one that ended is dropped when a longer lexeme appears: longest match with backtracking,
 // exactly, in one pass. A state is a set of positions, all of which can be completed.
-class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
+class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public BoundedLeaf {
  public:
   explicit LexedGrammar(std::shared_ptr<const LexedRules> rules);
 
@@ -33,6 +34,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf {
   bool IsFinal(uint32_t state) override { return states_[state].final; }
   uint32_t Least(uint32_t state) override;
   bool EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
+  bool EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
   std::shared_ptr<LeafAutomaton> Clone() const override;
   const void* Origin() const override { return rules_->automata.get(); }
   uint32_t Adopt(const LeafAutomaton& other, uint32_t state) override;

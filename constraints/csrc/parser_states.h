@@ -57,6 +57,8 @@ class ParserStates {
   StackSets& Stacks() { return stacks_; }
   const StackSets& Stacks() const { return stacks_; }
   bool InBrackets(Set p) const { return indentation_ && layouts_[pairs_[p].layout].brackets > 0; }
+  // How many brackets are open, of a set that is not cut off.
+  uint32_t Brackets(Set p) const { return indentation_ ? layouts_[pairs_[p].layout].brackets : 0; }
   Set Adopt(const ParserStates& other, Set p);
   size_t MemoryBytes() const;
 
