@@ -7,13 +7,14 @@ from functools import partial
 from typing import Literal
 
 from .._core import JsonSchemaOptions, KeyOrder, SchemaNotation, YamlSequences
-from ..automata.errors import ConstraintError, LimitError
+from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .checks import checked_choice, checked_flag, checked_range
 from .constraint import DEFAULT_LIMITS, Limits, ReportEntry, native_limits
 from .json_schema import decoded_documents
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
 from .json_schema_source import registry_texts, schema_text, yaml_reader
+from .yaml_keys import uncounted_keys
 
 _SEQUENCES = {"any": YamlSequences.ANY, "indented": YamlSequences.INDENTED, "flush": YamlSequences.FLUSH}
 _KEY_ORDER = {"schema": KeyOrder.SCHEMA, "any": KeyOrder.ANY, "sorted": KeyOrder.SORTED}
@@ -38,7 +39,8 @@ def yaml_schema(
     """The YAML texts in block style whose values are valid against a JSON Schema; ``yaml.safe_load`` reads each.
 
     ``schema``, ``key_order``, ``formats``, ``lenient``, ``registry`` and ``limits`` are those of
-    :func:`tokamata.json_schema`; the schemas that it enforces are enforced here. In the order "sorted" keys that the
+    :func:`tokamata.json_schema`; the schemas that it enforces are enforced here, but for those that count members of any
+    name (``minProperties`` beyond the required ones and one more): keys may be written twice, and PyYAML takes the last. In the order "sorted" keys that the
     schema does not name come last.
 
     Lines are indented by two spaces. ``sequences``: how the elements of an array under a key stand, "indented" by two
@@ -73,6 +75,14 @@ def yaml_schema(
     try:
         text = schema_text(schema, "yaml_schema")
         documents = registry_texts(registry, text, "yaml_schema")
+        repeated = list(uncounted_keys(text))
+        if repeated and not lenient:
+            place, why = repeated[0]
+            raise UnsupportedError(
+                f'yaml_schema: at "{place}", {why}: YAML lets a key be written twice, and the last one counts; name '
+                "the "
+                "keys, set additionalProperties to false, or pass lenient=True"
+            )
         shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
         return JsonSchemaConstraint(
             text,
@@ -80,7 +90,10 @@ def yaml_schema(
             options,
             limits,
             source=f"yaml_schema({shown})",
-            report=(SchemaReport(text, documents, formats, lenient), _YamlLimits(max_depth, key_order == "sorted")),
+            report=(
+                SchemaReport(text, documents, formats, lenient),
+                _YamlLimits(max_depth, key_order == "sorted", repeated),
+            ),
             read=partial(yaml_reader, schema),
         )
     except (ConstraintError, LimitError) as error:
@@ -93,8 +106,9 @@ def yaml_schema(
 class _YamlLimits:
     """Where the notation is narrower than the schema, for the report."""
 
-    def __init__(self, max_depth: int, sorted_keys: bool) -> None:
+    def __init__(self, max_depth: int, sorted_keys: bool, repeated: list[tuple[str, str]]) -> None:
         self._max_depth = max_depth
+        self._repeated = repeated
         self._sorted_keys = sorted_keys
 
     def entries(self) -> tuple[ReportEntry, ...]:
@@ -105,4 +119,8 @@ class _YamlLimits:
             f"and {_MOST_KEY} in double quotes"
         )
         limits = (ReportEntry("", "max_depth", "enforced", depth), ReportEntry("", "max_key", "narrowed", keys))
-        return (*limits, _OTHERS_LAST) if self._sorted_keys else limits
+        widened = (
+            ReportEntry(place, place.rpartition("/")[2], "widened", "a key may be written twice; the last one counts")
+            for place, _ in self._repeated
+        )
+        return (*limits, *widened, *((_OTHERS_LAST,) if self._sorted_keys else ()))

@@ -398,3 +398,31 @@ def test_long_keys() -> None:
         quote = "'" if escaped[0] == "'" else '"'
         assert anything.accepts(f"{quote}{escaped}{quote}: 1")
         assert len(read(f"{quote}{escaped}{quote}: 1".encode()).popitem()[0]) in (100, 500)
+
+
+def test_members_that_could_be_written_twice_are_not_counted() -> None:
+    """PyYAML takes the last of equal keys; a schema for which that matters is refused with its place."""
+    for schema, place in (
+        ({"minProperties": 2}, "/minProperties"),
+        ({"items": {"minProperties": 3, "required": ["a"]}}, "/items/minProperties"),
+        ({"patternProperties": {"^a~/": {"minProperties": 2}}}, "/patternProperties/^a~0~1/minProperties"),
+        ({"not": {"maxProperties": 1}}, "/not/maxProperties"),
+        ({"not": {"additionalProperties": {"type": "null"}}}, "/not/additionalProperties"),
+    ):
+        with pytest.raises(
+            tokamata.UnsupportedError, match=rf'^yaml_schema: at "{re.escape(place)}", .*written twice.*; name the keys'
+        ):
+            tokamata.yaml_schema(schema)
+        wide = tokamata.yaml_schema(schema, lenient=True)
+        assert [e.place for e in wide.report if e.status == "widened" and e.place] == [place]
+    for schema in (
+        {"minProperties": 1},
+        {"minProperties": 2, "required": ["a"]},
+        {"minProperties": 2, "properties": {"a": {}, "b": {}, "c": {}}, "additionalProperties": False},
+        {"type": "string", "minProperties": 2},
+        {"const": {"minProperties": 2}},
+        {"not": {"additionalProperties": False}},
+        {"not": {"not": {"maxProperties": 1}}},
+    ):
+        for text in tokamata.yaml_schema(schema).examples(40):
+            assert tokamata.json_schema(schema, key_order="any").accepts(json.dumps(yaml.safe_load(text)))
