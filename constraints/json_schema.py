@@ -12,7 +12,7 @@ from .checks import checked_choice, checked_flag, checked_range
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
-from .json_schema_source import reader, registry_texts, schema_text
+from .json_schema_source import METASCHEMA_HOST, reader, registry_texts, schema_text
 from .regex import regex
 
 _WHITESPACE = {
@@ -53,11 +53,11 @@ def json_schema(
     point, as ``json.dumps(sort_keys=True)`` writes). ``unique_keys``: no key occurs twice in an object, however it is
     spelled, and ``uniqueItems`` is enforced for strings; False: keys that the schema does not name may occur twice,
     which makes the language of a schema without recursion regular (count, to_fst, device tables). ``strings``: "any"
-    spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them. ``numbers``:
-    "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes them, 2.0
-    also as 2) or "any" spelling of the value. ``formats``: whether ``format`` restricts strings. ``lenient``: widen
-    what cannot be enforced exactly instead of refusing it. ``registry``: schemas by URI for references outside the
-    schema; the drafts' own metaschemas are known, and nothing is ever fetched.
+    spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them. ``numbers``: "canonical"
+    (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes them, 2.0 also as 2) or
+    "any" spelling of the value (1.0 is an integer but in draft 4). ``formats``: whether ``format`` restricts strings.
+    ``lenient``: widen what cannot be enforced exactly instead of refusing it. ``registry``: schemas by URI for
+    references outside the schema; the drafts' own metaschemas are known, and nothing is ever fetched.
 
     Keywords are compiled when a text or a model reaches them: building costs the reading of the schema. ``report``
     lists every keyword by JSON Pointer as enforced, annotation or ignored.
@@ -66,7 +66,8 @@ def json_schema(
     cannot be enforced exactly, LimitError beyond ``limits``, each with the JSON Pointer, ImportError where a type needs
     pydantic.
     """
-    native_limits(limits, "json_schema")
+    if limits is not None:
+        native_limits(limits, "json_schema")
     defaults = whitespace == "flexible" and key_order == "schema" and strings == "any" and numbers == "canonical"
     if defaults and formats is True and unique_keys is True and not lenient and limits is None:
         options = _OPTIONS
@@ -74,14 +75,13 @@ def json_schema(
         options = _options(whitespace, key_order, strings, numbers, formats, unique_keys, lenient)
         options.max_cases = (limits or DEFAULT_LIMITS).schema_cases
     text = schema_text(schema)
-    documents = registry_texts(registry, text)
-    shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
+    documents = registry_texts(registry, text) if registry is not None or METASCHEMA_HOST in text else []
     return JsonSchemaConstraint(
         text,
-        decoded_documents(documents),
+        decoded_documents(documents) if documents else [],
         options,
         limits,
-        source=f"json_schema({shown})",
+        source="",
         report=(SchemaReport(text, documents, formats, lenient, unique_keys, key_order == "sorted"),),
         read=partial(reader, schema),
     )

@@ -61,6 +61,18 @@ class JsonSchemaConstraint(Constraint):
         self._limits = limits
         self._read = read
 
+    @property
+    def source(self) -> str:
+        """How the constraint was written, shortened; for people to read."""
+        if isinstance(self._source, str) and self._source:
+            return self._source
+        shown = self._text[:60].decode("utf-8", "replace") + ("..." if len(self._text) > 60 else "")
+        return f"json_schema({shown})"
+
+    @source.setter
+    def source(self, source: str) -> None:
+        self._source = source
+
     def parse(self, text: Text) -> Any:
         """The value of a member: an instance where the schema was a type, else what ``json.loads`` makes.
 

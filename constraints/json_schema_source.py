@@ -13,7 +13,7 @@ from ..automata.errors import ConstraintError
 
 _MODEL_HELP = "install pydantic (pip install 'tokamata[pydantic]') or pass the schema as a dict or JSON text"
 _METASCHEMAS = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
-_HOST = b"json-schema.org"
+METASCHEMA_HOST = b"json-schema.org"  # of the metaschemas' URIs
 _DIALECTS = (b'"$schema":"http://json-schema.org', b'"$schema":"https://json-schema.org')  # as they mostly stand there
 _NAMED_DIALECT = re.compile(rb'"\$schema"\s*:\s*"[^"]*json-schema\.org')
 
@@ -80,7 +80,7 @@ def metaschemas() -> list[tuple[str, bytes]]:
 
 def _mentions_metaschemas(text: bytes) -> bool:
     # "$schema" names a draft, which needs no document; an escaped slash or dot only makes the answer yes more often
-    mentions = text.count(_HOST)
+    mentions = text.count(METASCHEMA_HOST)
     if mentions <= sum([text.count(dialect) for dialect in _DIALECTS]):
         return False
     return mentions > len(_NAMED_DIALECT.findall(text))

@@ -93,6 +93,13 @@ Expr JsonNumbers::Integer() {
   return integer_;
 }
 
+Expr JsonNumbers::PlainInteger() {
+  if (canonical_) return Integer();
+  const Expr digits = pool_.Star(pool_.Bytes(ByteSet::Range('0', '9')));
+  const Expr positive = pool_.Concat(pool_.Bytes(ByteSet::Range('1', '9')), digits);
+  return pool_.Concat(pool_.Optional(pool_.Byte('-')), pool_.Union(pool_.Byte('0'), positive));
+}
+
 Expr JsonNumbers::Value(std::string_view text) { return Range({text, text, false, false}); }
 
 Expr JsonNumbers::Range(const NumberBounds& bounds, bool integers) {

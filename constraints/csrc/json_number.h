@@ -61,6 +61,8 @@ class JsonNumbers {
   // Integers. Canonical: by spelling, without fraction and exponent (so 1.0 is no integer, although its value equals
   // 1's). Otherwise by value: 1.0, 1e2 and 10e-1 are integers.
   Expr Integer();
+  // Those that are written without fraction and exponent: what draft 4 calls an integer.
+  Expr PlainInteger();
   // Numbers within the bounds; with `integers`, Integer() intersected with that, built directly.
   Expr Range(const NumberBounds& bounds, bool integers = false);
   // Integer multiples of a positive number; of integers too where `integers`. LimitError when the number has too many

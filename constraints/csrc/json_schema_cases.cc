@@ -129,7 +129,7 @@ struct SchemaCases::Bits {
   bool IsFalse(Value v) { return v == 0; }
   Value And(Value a, Value b) { return a & b; }
   Value Or(Value a, Value b) { return a | b; }
-  Value Type(const JsonValue& types, bool positive) {
+  Value Type(const JsonValue& types, bool positive, SchemaDraft) {
     Value v = 0;
     ForEachType(types, [&](std::string_view t) {
       if (t == "null") v |= kNullBit;
@@ -163,14 +163,15 @@ struct SchemaCases::Numbers {
     if (positive) return v;
     return IsTrue(v) ? kEmpty : IsFalse(v) ? True() : owner.pool_.Difference(True(), v);
   }
-  Value Type(const JsonValue& types, bool positive) {
+  Value Type(const JsonValue& types, bool positive, SchemaDraft draft) {
     bool number = false, integer = false;
     ForEachType(types, [&](std::string_view t) {
       number = number || t == "number";
       integer = integer || t == "integer";
     });
     if (number) return Sign(True(), positive);
-    return Sign(integer ? owner.numbers_.Integer() : False(), positive);
+    if (!integer) return Sign(False(), positive);
+    return Sign(draft == SchemaDraft::k4 ? owner.numbers_.PlainInteger() : owner.numbers_.Integer(), positive);
   }
   Value Constants(const std::vector<const JsonValue*>& values, bool positive) {
     std::vector<Expr> parts;
@@ -230,7 +231,7 @@ struct SchemaCases::Strings {
     if (positive) return v;
     return IsTrue(v) ? kEmpty : IsFalse(v) ? True() : style.strings.Complement(v);
   }
-  Value Type(const JsonValue& types, bool positive) {
+  Value Type(const JsonValue& types, bool positive, SchemaDraft) {
     bool any = false;
     ForEachType(types, [&](std::string_view t) { any = any || t == "string"; });
     return any == positive ? True() : False();
@@ -284,7 +285,7 @@ struct SchemaCases::Compound {
     owner.CheckCases(a.size());
     return a;
   }
-  Value Type(const JsonValue& types, bool positive) {
+  Value Type(const JsonValue& types, bool positive, SchemaDraft) {
     bool any = false;
     ForEachType(types, [&](std::string_view t) { any = any || t == (kType == JsonType::kArray ? "array" : "object"); });
     return any == positive ? True() : False();
@@ -501,7 +502,7 @@ typename Algebra::Value SchemaCases::EvaluateNode(Algebra& algebra, UseId use, b
     if (unevaluated && !positive) return NegateCases(EvaluateNode(algebra, use, true, false));
   }
   if (const JsonValue* types = dialect.validation ? node.Find("type") : nullptr) {  // decides most types at once
-    const auto v = algebra.Type(*types, positive);
+    const auto v = algebra.Type(*types, positive, dialect.draft);
     if (positive ? algebra.IsFalse(v) : algebra.IsTrue(v)) return v;
   }
   const auto value = All(algebra, node.size, positive, [&](size_t i) {
@@ -577,7 +578,7 @@ typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use
         return v;
       }
       break;
-    case Keyword::kType: return algebra.Type(value, positive);
+    case Keyword::kType: return algebra.Type(value, positive, documents_.Dialect(*sets_.Use(use).place.node).draft);
     case Keyword::kConst: return algebra.Constants({&value}, positive);
     case Keyword::kEnum: {
       std::vector<const JsonValue*> values;
@@ -620,8 +621,7 @@ uint8_t SchemaCases::SimpleOf(SetId set) {
 }
 
 Expr SchemaCases::NumberOf(SetId set) {
-  const auto known = scalars_.find(Pair(set, 0));
-  if (known != scalars_.end()) return known->second;
+  if (const Expr* const known = scalars_.Find(Pair(set, 0))) return *known;
   Numbers algebra{*this};
   Expr e = OfSet(algebra, set);
   if (algebra.IsTrue(e) && options_.notation == SchemaNotation::kJson) e = numbers_.Grammar();
@@ -632,8 +632,7 @@ Expr SchemaCases::StringOf(SetId set) { return StringOf(set, strings().style());
 
 Expr SchemaCases::StringOf(SetId set, StringStyle style) {
   const uint64_t key = Pair(set, 1 + static_cast<uint32_t>(style));
-  const auto known = scalars_.find(key);
-  if (known != scalars_.end()) return known->second;
+  if (const Expr* const known = scalars_.Find(key)) return *known;
   Strings algebra{*this, Styled(style)};
   const Expr e = OfSet(algebra, set);
   return scalars_[key] = e;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "automata/csrc/expression.h"
+#include "automata/csrc/flat_map.h"
 #include "constraints/csrc/json_format.h"
 #include "constraints/csrc/json_leaves.h"
 #include "constraints/csrc/json_number.h"
@@ -170,7 +171,7 @@ class SchemaCases {
   JsonNumbers numbers_;
   UseId nothing_;
   std::unordered_map<uint64_t, Cases> cases_;  // by set and type
-  std::unordered_map<uint64_t, Expr> scalars_;
+  FlatMap<uint64_t, Expr> scalars_;
   std::vector<uint64_t> active_;
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
   std::unordered_map<uint64_t, bool> matches_;

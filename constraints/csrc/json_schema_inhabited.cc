@@ -11,8 +11,7 @@ bool JsonSchemaRules::Inhabited(SetId set) {
   if (set == kNoValue) return false;
   if (set == kAnyValue) return true;
   const uint64_t key = uint64_t{set} << 3 | 7;
-  const auto known = inhabited_.find(key);
-  if (known != inhabited_.end()) return known->second == Known::kYes;
+  if (const Known* const known = inhabited_.Find(key)) return *known == Known::kYes;
   if (const auto open = std::find(asking_.begin(), asking_.end(), key); open != asking_.end()) {
     lowest_ = std::min(lowest_, static_cast<uint32_t>(open - asking_.begin()));
     return false;

@@ -42,12 +42,13 @@ void JsonSchemaRules::SortKeys(ObjectPlan* plan) {
 
 uint32_t JsonSchemaRules::ReaderOf(const ObjectState& s) {
   const ListId id = sets_.lists.Intern({1, s.plan, s.position, s.low, s.high, s.owed, s.depth, s.seen});
-  const auto [it, added] = reader_of_.emplace(id, static_cast<uint32_t>(readers_.size()));
-  if (added) {
+  uint32_t& known = reader_of_[id];
+  if (!known) {
     readers_.emplace_back();
     readers_.back().state = s;
+    known = static_cast<uint32_t>(readers_.size());
   }
-  return it->second;
+  return known - 1;
 }
 
 // All keys that may come next, from behind the opening quote on to the end of the object; kEmpty: there is none.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "automata/csrc/expression.h"
+#include "automata/csrc/flat_map.h"
 #include "automata/csrc/places.h"
 #include "constraints/csrc/json_schema_cases.h"
 #include "constraints/csrc/seen_keys.h"
@@ -380,7 +381,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   std::vector<Case> object_cases_, array_cases_;
   std::deque<ObjectPlan> objects_;  // references stay valid while plans are added
   std::deque<ArrayPlan> arrays_;
-  std::unordered_map<uint64_t, Known> inhabited_;  // by set and type
+  FlatMap<uint64_t, Known> inhabited_;  // by set and type
   std::vector<uint64_t> asking_;  // the stack of questions
   uint32_t lowest_ = 0xffffffff;                   // the lowest open question that the current one has met
   bool assumed_ = false;                           // an answer was assumed to be yes
@@ -390,7 +391,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   std::unordered_map<uint32_t, Expr> yaml_lines_;
   Expr yaml_plain_ = kEmpty, yaml_number_ = kEmpty;
   std::deque<KeyReader> readers_;
-  std::unordered_map<ListId, uint32_t> reader_of_;
+  FlatMap<uint64_t, uint32_t> reader_of_;  // by list, 1 + the number
   SeenKeys seen_;
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
   std::unordered_map<SetId, std::vector<std::string_view>> listed_;  // texts of the documents

@@ -246,3 +246,16 @@ def test_limits_that_are_reached_at_once_name_the_schema() -> None:
     schema = {"properties": {"r": inner}, "required": ["r"], "type": "object"}
     with pytest.raises(tokamata.LimitError, match="emptiness=300 was reached at '/properties/r/properties/q'"):
         tokamata.json_schema(schema, limits=tokamata.Limits(emptiness=300))
+
+
+def test_integers_of_draft_4_have_neither_fraction_nor_exponent() -> None:
+    draft4 = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer", "minimum": 1}
+    draft6 = {"$schema": "http://json-schema.org/draft-06/schema#", "type": "integer", "minimum": 1}
+    for text in ("1", "12", "1.0", "1e2", "10e-1", "0", "01"):
+        spelled = text in ("1", "12")
+        by_value = spelled or text in ("1.0", "1e2", "10e-1")
+        assert tokamata.json_schema(draft4, numbers="any").accepts(text) == spelled, text
+        assert tokamata.json_schema(draft6, numbers="any").accepts(text) == by_value, text
+    numbers = {"$schema": draft4["$schema"], "type": "number", "not": {"type": "integer"}}
+    assert tokamata.json_schema(numbers, numbers="any").accepts("1.0")
+    assert tokamata.json_schema({"$schema": draft4["$schema"], "enum": [1]}, numbers="any").accepts("1.0")
