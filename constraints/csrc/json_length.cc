@@ -77,12 +77,47 @@ std::optional<JsonStrings::Lengths> JsonStrings::FindLengths(Expr e) {
   }
 }
 
+// The members of e that have the least length which LengthsOf tells, if any.
+std::optional<Expr> JsonStrings::Shortest(Expr e) {
+  const std::optional<Lengths> own = LengthsOf(e);
+  if (!own || own->low >= kNoBound) return std::nullopt;
+  if (own->low == own->high) return e;
+  std::vector<Expr> parts;
+  switch (pool_.Kind(e)) {
+    case ExprKind::kUnion:
+      parts.assign(pool_.Members(e), pool_.Members(e) + pool_.NumMembers(e));
+      for (Expr& part : parts) {
+        const std::optional<Expr> least = LengthsOf(part)->low > own->low ? kEmpty : Shortest(part);
+        if (!least) return std::nullopt;
+        part = *least;
+      }
+      return pool_.Union(std::move(parts));
+    case ExprKind::kRepeat: {
+      const std::optional<Expr> body = Shortest(pool_.Body(e));
+      if (!body) return std::nullopt;
+      const bool none = LengthsOf(pool_.Body(e))->low == 0;  // then turns may be as many as before
+      return pool_.Repeat(*body, pool_.Low(e), none ? pool_.High(e) : pool_.Low(e));
+    }
+    case ExprKind::kConcat:
+      for (;; e = pool_.Tail(e)) {
+        const bool last = pool_.Kind(e) != ExprKind::kConcat;
+        const std::optional<Expr> least = Shortest(last ? e : pool_.Head(e));
+        if (!least) return std::nullopt;
+        parts.push_back(*least);
+        if (last) return pool_.Concat(parts);
+      }
+    default: return std::nullopt;
+  }
+}
+
 // The members of e with lengths within the bounds, where counters express that.
 std::optional<Expr> JsonStrings::WithLengths(Expr e, const Lengths& bounds, int depth) {
   const std::optional<Lengths> own = LengthsOf(e);
   if (!own) return std::nullopt;
   if (own->low >= bounds.low && own->high <= bounds.high) return e;
   if (own->high < bounds.low || own->low > bounds.high) return kEmpty;
+  if (own->low == bounds.high)
+    if (const std::optional<Expr> least = Shortest(e)) return least;
   switch (pool_.Kind(e)) {
     case ExprKind::kUnion: {
       const std::vector<Expr> members(pool_.Members(e), pool_.Members(e) + pool_.NumMembers(e));

@@ -85,6 +85,7 @@ class JsonStrings final : public CharacterSpelling {
   bool IsLength(Expr e, Lengths* lengths) const;
   std::optional<Lengths> LengthsOf(Expr e);
   std::optional<Lengths> FindLengths(Expr e);
+  std::optional<Expr> Shortest(Expr e);
   std::optional<Expr> WithLengths(Expr e, const Lengths& bounds, int depth);
 
   struct HexLevel;

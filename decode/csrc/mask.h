@@ -85,6 +85,7 @@ class MaskBuilder {
   static constexpr size_t kMaxAlternatives = 8;  // members of a union that are masked one by one
 
   State FindCanonical(State q);
+  uint32_t MostTurns(State star);
   Plan PlanOf(State q, int depth);  // memoized, but for the deepest
   State OpenedBefore(State q);
   Plan FindPlan(State q);
@@ -258,6 +259,7 @@ class MaskBuilder {
   std::array<Ended, 2> ended_;
   size_t next_ended_ = 0;
   std::unordered_map<State, State> opened_;  // see OpenedBefore
+  std::unordered_map<State, uint32_t> most_turns_;
   Finished finished_;
   // The row was built as if no token contained a space beyond ASCII, a rare Chinese character.
   enum ToRun : uint8_t { kWithSpaces = 1, kWithRareHan = 2 };

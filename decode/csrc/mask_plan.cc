@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kMaxRegion = 128;      // (state, UTF-8 phase) pairs of one semantic loop
 constexpr size_t kMaxAsciiRegion = 24;  // of one over ASCII characters
+constexpr uint32_t kManyTurns = 8;      // of a loop, from which it is worth finding out how many a token can take
 
 // The first bytes of the characters in kWideSpaces, and those characters, as big-endian numbers; sorted.
 struct SpaceBytes {
@@ -35,8 +36,39 @@ const SpaceBytes& WideSpaceBytes() {
 }  // namespace
 
 MaskBuilder::State MaskBuilder::FindCanonical(State q) {
-  const State found = acceptor_->Canonical(acceptor_->Forget(q), vocabulary_->MaxTokenBytes());
+  State found = acceptor_->Canonical(acceptor_->Forget(q), vocabulary_->MaxTokenBytes());
+  State star, unbounded;
+  uint32_t low, high;
+  if (acceptor_->Counts(found, &low, &high, &star, &unbounded)) {
+    const uint32_t most = high == kUnboundedLoop ? low : high, turns = most > kManyTurns ? MostTurns(star) : kNoIndex;
+    if (turns < most) found = acceptor_->Canonical(found, turns);
+  }
   return KnownOf(q).canonical = found;
+}
+
+// The most bytes of a token that a loop over few characters reads, so that it cannot count any further; kNoIndex where
+// that is not found out.
+uint32_t MaskBuilder::MostTurns(State star) {
+  constexpr int kFewBytes = 24;
+  constexpr uint32_t kMostNodes = 4000;
+  const auto [known, added] = most_turns_.try_emplace(star, kNoIndex);
+  if (!added || acceptor_->Live(star).Count() > kFewBytes) return known->second;
+  std::vector<const State*> rows(trie_.max_depth + 2);
+  rows[0] = acceptor_->Row(star);
+  uint32_t turns = 0, visited = 0;
+  for (uint32_t n = 1; n < trie_.Size();) {
+    const Trie::Node& node = trie_.nodes[n];
+    const State next = rows[node.depth - 1][node.byte];
+    if (!next) {
+      n = node.end;
+      continue;
+    }
+    if (++visited > kMostNodes) return kNoIndex;
+    turns = std::max(turns, node.depth);
+    rows[node.depth] = acceptor_->Row(next);
+    ++n;
+  }
+  return most_turns_[star] = turns;
 }
 
 MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
@@ -91,11 +123,13 @@ bool MaskBuilder::HasFewWaysOn(State q) {
 MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   State texts;
   TextNode place;
-  if (acceptor_->Texts(q, &texts, &place)) return {Plan::kTexts, texts};
+  if (!Plain(q) && TraitsOf(q).texts && acceptor_->Texts(q, &texts, &place)) return {Plan::kTexts, texts};
+  const bool few = HasFewWaysOn(q);  // fewer than any class has
+  if (few && !TraitsOf(q).parts) return {Plan::kWalk, q};
   Loop counted;
   const bool counts = FindCounted(q, &counted);
   if (!(counts && counted.shape.high > 1) && TraitsOf(q).parts) return {Plan::kUnion, q};
-  if (!counts && HasFewWaysOn(q)) return {Plan::kWalk, q};
+  if (!counts && few) return {Plan::kWalk, q};
   if (!counts)  // cheaper than to look for loops in what states do
     if (const State model = SharedState(q, true); model && AgreeBeyondAscii(q, model)) return {Plan::kShared, model};
   if (LoopOf(q).kind != Loop::kNone) return {Plan::kLoop, q};

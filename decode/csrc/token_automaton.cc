@@ -13,24 +13,42 @@ namespace {
 constexpr uint32_t kBlock = 64;    // words looked at together
 constexpr size_t kManyBytes = 3;  // of a token, from which its steps are kept also from states with rows
 
+// The loops below have no way out and a fixed length, so that compilers turn them into a few vector instructions.
+template <uint32_t kWords>
+bool AnyBit(const uint32_t* a) {
+  uint32_t any = 0;
+  for (uint32_t i = 0; i < kWords; ++i) any |= a[i];
+  return any;
+}
+
+template <uint32_t kWords>
+bool AnyDifference(const uint32_t* __restrict a, const uint32_t* __restrict b) {
+  uint32_t any = 0;
+  for (uint32_t i = 0; i < kWords; ++i) any |= a[i] ^ b[i];
+  return any;
+}
+
 // Calls visit(i, a[i] ^ b[i]) for the words that differ, as long as it returns true; b null: like a row of zeros. Whether
-// all were visited. Rows are mostly alike, so blocks and then pairs of words are compared first.
+// all were visited. Rows are mostly alike, so blocks, then groups and pairs of words are compared first.
 template <class F>
 bool ForEachDifference(const uint32_t* __restrict a, const uint32_t* __restrict b, uint32_t words, F visit) {
+  constexpr uint32_t kGroup = 8;
   const auto pair = [a, b](uint32_t i) {
     uint64_t x, y = 0;
     std::memcpy(&x, a + i, sizeof x);
     if (b) std::memcpy(&y, b + i, sizeof y);
     return x ^ y;
   };
-  static const uint32_t zeros[kBlock] = {};
   uint32_t first = 0;
   for (; first + kBlock <= words; first += kBlock) {
-    if (!std::memcmp(a + first, b ? b + first : zeros, sizeof zeros)) continue;
-    for (uint32_t i = first; i < first + kBlock; i += 2) {
-      if (!pair(i)) continue;
-      for (uint32_t k = i; k < i + 2; ++k)
-        if (const uint32_t x = a[k] ^ (b ? b[k] : 0); x && !visit(k, x)) return false;
+    if (!(b ? AnyDifference<kBlock>(a + first, b + first) : AnyBit<kBlock>(a + first))) continue;
+    for (uint32_t group = first; group < first + kBlock; group += kGroup) {
+      if (!(b ? AnyDifference<kGroup>(a + group, b + group) : AnyBit<kGroup>(a + group))) continue;
+      for (uint32_t i = group; i < group + kGroup; i += 2) {
+        if (!pair(i)) continue;
+        for (uint32_t k = i; k < i + 2; ++k)
+          if (const uint32_t x = a[k] ^ (b ? b[k] : 0); x && !visit(k, x)) return false;
+      }
     }
   }
   for (uint32_t k = first; k < words; ++k)
@@ -145,39 +163,41 @@ void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
 }
 
 const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uint32_t* base) {
-  const uint32_t words = Words(), few = words / 8, some = words / 12;
+  const uint32_t words = Words();
+  const ptrdiff_t few = words / 8, some = words / 12;
   if (mask_bytes_.load(std::memory_order_relaxed) >= cache_bytes_) return nullptr;
   uint32_t kind = kDenseMask;
-  list_.assign(1, 0);
+  if (list_.empty()) list_.resize(words / 4 + 64);
+  uint32_t *const list = list_.data(), *end = list + 1;
   if (base && ForEachDifference(row, base, words, [&](uint32_t i, uint32_t) {
-        list_.push_back(i);
-        return list_.size() <= some;
+        *end++ = i;
+        return end - list <= some;
       })) {
     kind = kPatchedMask;
-    list_[0] = static_cast<uint32_t>(list_.size()) - 1;
-    for (uint32_t k = 1; k <= list_[0]; ++k) list_.push_back(row[list_[k]]);
+    list[0] = static_cast<uint32_t>(end - list) - 1;
+    for (uint32_t k = 1; k <= list[0]; ++k) *end++ = row[list[k]];
   } else {
-    list_.clear();
+    end = list;
     uint32_t block = 0;
-    size_t before = 0;  // ids in earlier blocks; a full block tells early that most rows with many ids have them
+    const uint32_t* before = list;  // ids in earlier blocks; a full block tells early that most rows with many ids have them
     if (ForEachDifference(row, nullptr, words, [&](uint32_t i, uint32_t ids) {
           if (i / kBlock != block) {
             block = i / kBlock;
-            before = list_.size();
+            before = end;
           }
-          for (; ids; ids &= ids - 1) list_.push_back(i * 32 + static_cast<uint32_t>(__builtin_ctz(ids)));
-          return list_.size() <= few && list_.size() - before <= few / 4;
+          for (; ids; ids &= ids - 1) *end++ = i * 32 + static_cast<uint32_t>(__builtin_ctz(ids));
+          return end - list <= few && end - before <= few / 4;
         }))
-      kind = static_cast<uint32_t>(list_.size());
+      kind = static_cast<uint32_t>(end - list);
   }
-  const size_t size = kind == kDenseMask ? size_t{words} : list_.size();
+  const size_t size = kind == kDenseMask ? size_t{words} : static_cast<size_t>(end - list);
   const size_t bytes = offsetof(Mask, data) + size * sizeof(uint32_t);
   if (mask_bytes_.load(std::memory_order_relaxed) + bytes > cache_bytes_) return nullptr;
   owned_.emplace_back(new char[bytes]);
   Mask* mask = reinterpret_cast<Mask*>(owned_.back().get());
   mask->base = base;
   mask->count = kind;
-  std::memcpy(mask->data, kind == kDenseMask ? row : list_.data(), size * sizeof(uint32_t));
+  std::memcpy(mask->data, kind == kDenseMask ? row : list, size * sizeof(uint32_t));
   mask_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   num_masks_.fetch_add(1, std::memory_order_relaxed);
   return mask;
