@@ -61,6 +61,8 @@ class DelayedAcceptor {
   virtual ~DelayedAcceptor();
 
   State Start() const { return start_; }
+  // For somebody with many questions, all of which would take the lock: until it is gone, others wait for new states.
+  std::unique_lock<std::recursive_mutex> Hold() const { return std::unique_lock<std::recursive_mutex>(mutex_); }
   // The 256 successors of q; of a provisional state (see below) they are like those that Run finds.
   const State* Row(State q) {
     const State* row = states_[q].row.load(std::memory_order_acquire);

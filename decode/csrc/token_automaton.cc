@@ -116,6 +116,7 @@ void TokenAutomaton::FillMask(State q, uint32_t* out) {
   if (CopyMask(q, out)) return;
   const TimeLimit time("mask", "seconds", acceptor_->seconds);
   const std::lock_guard<std::mutex> lock(mutex_);
+  const auto held = acceptor_->Hold();  // each of many questions would take the lock
   const State canonical = builder_.Canonical(q);
   masks_.Ensure(q);
   masks_.Ensure(canonical);

@@ -298,6 +298,10 @@ def test_patterns_with_lengths(canonical: bool) -> None:
         "^(ab)*$",
         "^a*b*$",
         "^a?[b-z]{2,}$",
+        "[ab]{2}",  # with two characters there is no room beside the match
+        "(aa|b)[ab]?a",
+        "(ab|a|bab)+é{1,2}$",
+        "[ab]{2}(a*|bb)b*",
     ]
     for pattern in patterns:
         r = random.Random(f"{SEED} {pattern}")

@@ -134,3 +134,25 @@ def test_many_tokens_behind_a_few_bytes(seed: int) -> None:
             for again in reversed(states):  # states are known as loops before they are met below a node
                 want = automaton._native.mask_by_walking(again.state_id)
                 assert (again.mask() == want).all(), (seed, pattern)
+
+
+def test_counts_that_no_token_reaches_share_a_mask() -> None:
+    words = [b"cafe", b"deadbeef", b"0a", b'e"', b'f", "', b"zz", b"ab" * 5]
+    tokens: list[bytes | None] = [bytes([b]) for b in range(256)] + [*words, None]
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
+    for pattern in ('[0-9a-f]{60}"', '[0-9a-f]{20,60}", "', "([0-9a-f]|xx){30,}y", "(ab){9,20}|[0-9]{40}"):
+        automaton = tokamata.compile(tokamata.regex(pattern), vocabulary)
+        rng = random.Random(pattern)
+        for _ in range(4):
+            state = automaton.start()
+            while not state.is_final:
+                got = state.mask()
+                walked = automaton._native.mask_by_walking(automaton._native.state_of(state))
+                assert (got == walked).all(), (pattern, state.num_tokens)
+                state.advance(rng.choice(sorted(ids_of(got))))
+    automaton = tokamata.compile(tokamata.regex("[0-9a-f]{60}"), vocabulary)
+    state = automaton.start()
+    for _ in range(60):
+        state.mask()
+        state.advance(ord("a"))
+    assert automaton._native.num_masks < 15  # the longest token reads ten
