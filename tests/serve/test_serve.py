@@ -411,6 +411,37 @@ def test_other_wrong_requests(running: Running, model: Scripted) -> None:
     assert httpx.get(f"{running.url}/health").json() == {"status": "ok"}
 
 
+SAID = '"messages": [{"role": "user", "content": "x"}]'
+ODD = {  # what clients in general do not write
+    "role": ('{"messages": [{"role": ["user"], "content": "x"}]}', "messages.0.role"),
+    "calls": ('{"messages": [{"role": "assistant", "content": "x", "tool_calls": 5}]}', "expected a list"),
+    "nested calls": (
+        json.dumps({"messages": [{"role": "assistant", "tool_calls": [{"function": {"arguments": "[" * 9999}}]}]}),
+        "messages.0.tool_calls",
+    ),
+    "surrogate": ('{"messages": [{"role": "user", "content": "\\ud800"}]}', "surrogates not allowed"),
+    "surrogate shown": (f'{{{SAID}, "model": "\\ud800"}}', "surrogates not allowed"),
+    "other encoding": (f"{{{SAID}}}".encode("utf-16"), "the body is not JSON"),
+    "not a number": (f'{{{SAID}, "temperature": NaN}}', "temperature"),
+    "endless": (f'{{{SAID}, "logit_bias": {{"5": 1e999}}}}', "logit_bias"),
+    "negative": (f'{{{SAID}, "logit_bias": {{"-5": 1}}}}', "logit_bias: expected token ids below"),
+    "nested": (f'{{{SAID}, "choice": [{"[" * 9000}]}}', "body"),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_bodies_get_the_reason(running: Running, model: Scripted, case: str) -> None:
+    body, expected = ODD[case]
+    answer = httpx.post(f"{running.url}/v1/chat/completions", content=body)
+    assert answer.status_code == 400, answer.text
+    assert expected in answer.json()["error"]["message"], answer.text
+
+
+def test_a_prompt_is_not_echoed(running: Running, model: Scripted) -> None:
+    answer = httpx.post(f"{running.url}/v1/completions", json={"prompt": "ab", "echo": True})
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "echo")
+
+
 def test_a_broken_model_fails_the_answer_and_not_the_server(running: Running, model: Scripted) -> None:
     model.script = b"raise"
     with pytest.raises(openai.InternalServerError, match="the model broke"):

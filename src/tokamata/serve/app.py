@@ -114,6 +114,9 @@ class _Server:
         """The constraint of a request, compiled, and its answers."""
         if asked.model is not None and asked.model != self.model.name:
             raise BadRequest(f"model: this server runs {self.model.name}, not {asked.model}", "model", 404)
+        width = len(self.model.vocabulary)
+        if any(not 0 <= token < width for token in asked.logit_bias or ()):
+            raise BadRequest(f"logit_bias: expected token ids below {width}", "logit_bias")
         automaton = requested_automaton(asked, self.automata, self.limits, self.model.tool_convention)
         special = self.model.vocabulary.special_tokens if isinstance(asked, Chat) and asked.tools else {}
         names = {token: name for name, token in special.items()}

@@ -112,9 +112,9 @@ class TransformersModel:
                 add_generation_prompt=True,
                 tokenize=False,
             )
+            return list(self.tokenizer(text, add_special_tokens=False).input_ids)
         except Exception as error:  # templates are programs of the model's makers and raise what they like
             raise BadRequest(f"the model's chat template refuses the conversation: {error}", "messages") from error
-        return list(self.tokenizer(text, add_special_tokens=False).input_ids)
 
     def text(self, text: str) -> list[int]:
         """The prompt of a plain text, with the tokenizer's own begin token where it has one."""

@@ -68,16 +68,16 @@ class _Common(_Strict):
 
     model: str | None = None
     max_tokens: int | None = Field(default=None, ge=1)
-    temperature: float = Field(default=1.0, ge=0, le=2)
-    top_p: float = Field(default=1.0, gt=0, le=1)
+    temperature: float = Field(default=1.0, ge=0, le=2, allow_inf_nan=False)
+    top_p: float = Field(default=1.0, gt=0, le=1, allow_inf_nan=False)
     n: int = Field(default=1, ge=1)
     stop: str | list[str] | None = None
     seed: int | None = None
     stream: bool = False
     stream_options: StreamOptions | None = None
-    presence_penalty: float = Field(default=0.0, ge=-2, le=2)
-    frequency_penalty: float = Field(default=0.0, ge=-2, le=2)
-    logit_bias: dict[int, float] | None = None
+    presence_penalty: float = Field(default=0.0, ge=-2, le=2, allow_inf_nan=False)
+    frequency_penalty: float = Field(default=0.0, ge=-2, le=2, allow_inf_nan=False)
+    logit_bias: dict[int, Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]] | None = None
     user: str | None = None
     metadata: dict[str, str] | None = None
     response_format: ResponseFormat | None = None
@@ -110,7 +110,7 @@ class Completion(_Common):
     """A body of ``/v1/completions``."""
 
     prompt: str | list[str] | list[int]
-    echo: bool = False
+    echo: Literal[False] = False
 
 
 class Chat(_Common):
@@ -131,9 +131,12 @@ class Chat(_Common):
 def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLimits) -> Chat | Completion:
     """Check a body. Raises BadRequest with the first thing that is wrong."""
     try:
-        data = json.loads(body)
+        text = body.decode()
+        data = json.loads(text)
+        if "\\u" in text:
+            json.dumps(data, ensure_ascii=False).encode()  # half of a surrogate pair is no text
     except (ValueError, RecursionError) as error:
-        raise BadRequest(f"the body is not JSON: {error}") from error
+        raise BadRequest(f"the body is not JSON: {_shown(error)}") from error
     if not isinstance(data, dict):
         raise BadRequest(f"the body is a JSON {type(data).__name__}; expected an object")
     try:
@@ -143,6 +146,8 @@ def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLi
         place = ".".join(str(part) for part in first["loc"])
         reason = f"this server knows no field {place}" if first["type"] == "extra_forbidden" else first["msg"]
         raise BadRequest(f"{place}: {reason}" if place not in reason else reason, place or None) from error
+    except RecursionError as error:
+        raise BadRequest(f"the body is nested too deeply: {error}") from error
     if request.n > limits.choices:
         raise BadRequest(f"n: {request.n} choices; this server's limit is choices={limits.choices}", "n")
     for name in ("regex", "grammar", "choice", "response_format", "tools"):
@@ -150,12 +155,19 @@ def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLi
     return request
 
 
+def _shown(error: Exception) -> str:
+    return str(error).encode("ascii", "backslashreplace").decode()
+
+
 def source_size(source: object, name: str, limits: ServerLimits) -> None:
     """Refuse a source of a constraint that is larger than the limit."""
     if source is None:
         return
     plain = source.model_dump(by_alias=True) if isinstance(source, BaseModel) else source
-    size = len(plain.encode("utf-8", "replace")) if isinstance(plain, str) else len(json.dumps(plain))
+    try:
+        size = len(plain.encode()) if isinstance(plain, str) else len(json.dumps(plain))
+    except RecursionError as error:
+        raise BadRequest(f"{name}: nested too deeply: {error}", name) from error
     if size > limits.source_bytes:
         raise BadRequest(f"{name}: {size:,} bytes; this server's limit is source_bytes={limits.source_bytes:,}", name)
 
@@ -165,7 +177,7 @@ def plain_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
     found = []
     for i, message in enumerate(messages):
         role = message.get("role")
-        if role not in {"system", "developer", "user", "assistant", "tool"}:
+        if not isinstance(role, str) or role not in {"system", "developer", "user", "assistant", "tool"}:
             raise BadRequest(f"messages.{i}.role: expected system, user, assistant or tool, got {role!r}", "messages")
         content = message.get("content")
         if isinstance(content, list):
@@ -175,8 +187,10 @@ def plain_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
         if content is None and not message.get("tool_calls"):
             raise BadRequest(f"messages.{i}.content: expected a text", "messages")
         plain = {**message, "role": "system" if role == "developer" else role, "content": content or ""}
-        if message.get("tool_calls"):
-            plain["tool_calls"] = [_call_of(call, i) for call in message["tool_calls"]]
+        if calls := message.get("tool_calls"):
+            if not isinstance(calls, list):
+                raise BadRequest(f"messages.{i}.tool_calls: expected a list, got {type(calls).__name__}", "messages")
+            plain["tool_calls"] = [_call_of(call, i) for call in calls]
         found.append(plain)
     return found
 
@@ -195,7 +209,7 @@ def _call_of(call: object, i: int) -> dict[str, Any]:
         arguments = function["arguments"]
         decoded = json.loads(arguments) if isinstance(arguments, str) else arguments
         return {**call, "function": {**function, "arguments": decoded}}  # type: ignore[dict-item]
-    except (TypeError, KeyError, ValueError) as error:
+    except (TypeError, KeyError, ValueError, RecursionError) as error:
         raise BadRequest(
             f"messages.{i}.tool_calls: expected calls with function.name and function.arguments: {error!r}", "messages"
         ) from error
