@@ -103,7 +103,11 @@ bool Expressions::SearchEmpty(Expr root) {
   }
   const auto promise = [this](Expr e) {
     const Node& n = nodes_[e];
-    return -(int64_t{n.shortest} << 20) - (n.kind == ExprKind::kIntersect ? n.b : 1);
+    uint32_t least = n.shortest;
+    for (uint32_t i = 0; n.kind == ExprKind::kIntersect && i < n.b; ++i)  // what leaves know better is asked for only here
+      if (const Expr m = members_[n.a + i]; nodes_[m].kind == ExprKind::kLeaf)
+        least = std::max(least, LeafOf(m)->Least(LeafState(m)));
+    return -(int64_t{least} << 20) - (n.kind == ExprKind::kIntersect ? n.b : 1);
   };
   std::vector<Visit> found{{root, 0, false}};
   std::vector<std::pair<int64_t, size_t>> best;  // a heap: promise, place in `found`

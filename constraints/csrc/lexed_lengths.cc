@@ -75,8 +75,14 @@ uint32_t LexedLengths::Least(const Position& p) {
   const Lexer::Terminals& possible = lexer_->Possible(p.lexer);
   for (uint32_t t = 0; t < lexer_->NumTerminals(); ++t) {
     if (!HasTerminal(possible, t)) continue;
-    if (rules_.indentation && t == rules_.indentation->newline) return 0;  // its column would have to be known
-    after(t, 1);
+    if (!rules_.indentation || t != rules_.indentation->newline) {
+      after(t, 1);
+      continue;
+    }
+    // Its column is not known yet: whatever it is, indents and dedents have no text.
+    const StackSets::Set here = stacks_->StacksOf(p.stacks);
+    const StackSets::Set next = stacks_->InBrackets(p.stacks) ? here : stacks_->Stacks().Advance(here, t);
+    if (next != StackSets::kNone) least = std::min(least, Sum(1, OfStacks(next)));
   }
   return least == kFar ? 0 : least;
 }

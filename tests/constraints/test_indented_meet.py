@@ -6,6 +6,7 @@ import itertools
 import random
 
 import pytest
+from tokamata.constraints import grammars
 
 import tokamata
 
@@ -73,3 +74,12 @@ def test_what_no_text_can_have() -> None:
         assert (grammar & tokamata.regex(pattern)).is_empty(), pattern
     for pattern in [r"\((?:a\n *)*\)\n", r"(?:a:\n +)+b\n", r"(?:a\n)*a:\n  \(\nb\n\)\n"]:
         assert not (grammar & tokamata.regex(pattern)).is_empty(), pattern
+
+
+def test_patterns_that_leave_most_open() -> None:
+    python = tokamata.grammar(grammars.text("python"))
+    for pattern in [r"(?s:class A:\n.*)", r"(?s:@[a-z]+\n[^dca@].*)", r"if a:\n  [a-z]+\n(?:  [a-z]+\n)*else:.*\n"]:
+        meet = python & tokamata.regex(pattern)
+        for example in meet.examples(2):
+            assert tokamata.regex(pattern).accepts(example), (pattern, example)
+            assert python.accepts(example), (pattern, example)
