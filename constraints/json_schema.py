@@ -55,9 +55,10 @@ def json_schema(
     which makes the language of a schema without recursion regular (count, to_fst, device tables). ``strings``: "any"
     spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them. ``numbers``: "canonical"
     (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes them, 2.0 also as 2) or
-    "any" spelling of the value (1.0 is an integer but in draft 4). ``formats``: whether ``format`` restricts strings.
-    ``lenient``: widen what cannot be enforced exactly instead of refusing it. ``registry``: schemas by URI for
-    references outside the schema; the drafts' own metaschemas are known, and nothing is ever fetched.
+    "any" spelling of the value (1.0 is an integer but in draft 4; ``report`` says which exponents there are).
+    ``formats``: whether ``format`` restricts strings. ``lenient``: widen what cannot be enforced exactly instead of
+    refusing it. ``registry``: schemas by URI for references outside the schema; the drafts' own metaschemas are known,
+    and nothing is ever fetched.
 
     Keywords are compiled when a text or a model reaches them: building costs the reading of the schema. ``report``
     lists every keyword by JSON Pointer as enforced, annotation or ignored.
@@ -82,7 +83,9 @@ def json_schema(
         options,
         limits,
         source="",
-        report=(SchemaReport(text, documents, formats, lenient, unique_keys, key_order == "sorted"),),
+        report=(
+            SchemaReport(text, documents, formats, lenient, unique_keys, key_order == "sorted", numbers == "any"),
+        ),
         read=partial(reader, schema),
     )
 

@@ -83,10 +83,30 @@ _NEEDS = {
 }
 
 
+# Keywords that ask something of numbers, or may.
+_OF_NUMBERS = frozenset("const enum exclusiveMaximum exclusiveMinimum if maximum minimum multipleOf not oneOf".split())
+_EXPONENTS = ReportEntry(
+    "",
+    "numbers",
+    "narrowed",
+    "where something is asked of a number, an exponent above 2 or below -2 stands behind one digit, or one digit, a "
+    "point and up to 17 digits of which the last is not 0 (1.5e10, not 15e9)",
+)
+
+
 class SchemaReport:
     """The report of a schema, made when it is asked for."""
 
-    __slots__ = ("_entries", "_formats", "_lenient", "_registry", "_sorted_keys", "_text", "_unique_keys")
+    __slots__ = (
+        "_any_numbers",
+        "_entries",
+        "_formats",
+        "_lenient",
+        "_registry",
+        "_sorted_keys",
+        "_text",
+        "_unique_keys",
+    )
 
     def __init__(
         self,
@@ -96,8 +116,10 @@ class SchemaReport:
         lenient: bool = False,
         unique_keys: bool = False,
         sorted_keys: bool = False,
+        any_numbers: bool = False,
     ) -> None:
-        """Keep what :func:`schema_report` takes, and whether keys differ and are sorted."""
+        """Keep what :func:`schema_report` takes, whether keys differ and are sorted, and numbers have any spelling."""
+        self._any_numbers = any_numbers
         self._lenient = lenient
         self._unique_keys = unique_keys
         self._sorted_keys = sorted_keys
@@ -114,6 +136,8 @@ class SchemaReport:
                 entries.append(KEYS_ENFORCED if self._unique_keys else KEYS_WIDENED)
             if free_keys and self._sorted_keys:
                 entries.append(ORDER_ENFORCED if self._unique_keys else ORDER_WIDENED)
+            if self._any_numbers and (b'"integer"' in self._text or any(e.subject in _OF_NUMBERS for e in entries)):
+                entries.append(_EXPONENTS)
             self._entries = tuple(entries)
         return self._entries
 

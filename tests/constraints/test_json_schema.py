@@ -259,3 +259,17 @@ def test_integers_of_draft_4_have_neither_fraction_nor_exponent() -> None:
     numbers = {"$schema": draft4["$schema"], "type": "number", "not": {"type": "integer"}}
     assert tokamata.json_schema(numbers, numbers="any").accepts("1.0")
     assert tokamata.json_schema({"$schema": draft4["$schema"], "enum": [1]}, numbers="any").accepts("1.0")
+
+
+def test_report_of_exponents() -> None:
+    def narrowed(schema: Any, **options: Any) -> bool:
+        report = tokamata.json_schema(schema, **options).report
+        return any((e.subject, e.status) == ("numbers", "narrowed") for e in report)
+
+    assert narrowed({"minimum": 1}, numbers="any")
+    assert not narrowed({"minimum": 1})
+    assert not narrowed({"minLength": 1}, numbers="any")
+    bounded = tokamata.json_schema({"type": "number", "minimum": 1}, numbers="any")
+    assert bounded.accepts("1.5e10")
+    assert not bounded.accepts("15e9")
+    assert tokamata.json_schema({"type": "number"}, numbers="any").accepts("15e9")
