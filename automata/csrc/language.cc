@@ -208,7 +208,7 @@ std::optional<std::string> Language::Counterexample(const Language& a, const Lan
 
 std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
   const TimeLimit time("examples", "search_seconds", limits_.search_seconds);
-  constexpr size_t kLongWalk = 48;  // bytes after which a walk heads for the nearest end
+  constexpr size_t kLongWalk = 48;  // chosen bytes after which a walk heads for the nearest end
   std::vector<std::string> out;
   if (IsEmpty()) return out;
   const std::shared_ptr<ExpressionAcceptor> acceptor = Scratch(false);
@@ -218,11 +218,13 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
   for (size_t tries = 0; out.size() < n && tries < 20 * n + 100; ++tries) {
     State q = acceptor->Start();
     std::string text;
+    size_t chosen = 0;
     for (;;) {
       TimeLimit::Spend(4);
       const ByteSet live = acceptor->Live(q);
+      chosen += acceptor->IsFinal(q) || live.Count() > 1;
       if (acceptor->IsFinal(q) && (!live.Any() || below(4) == 0)) break;
-      if (text.size() >= kLongWalk) {
+      if (chosen > kLongWalk) {
         text += Completion(acceptor.get(), q);
         break;
       }
