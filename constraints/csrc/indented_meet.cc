@@ -55,7 +55,9 @@ void IndentedMeet::CountBrackets() {
 }
 
 const std::vector<IndentedMeet::Beside>& IndentedMeet::NextEnds(const Lexer::Terminals& wanted, Beside beside) {
-  const Lexer::State begin = lexer_->Begin(rules_.all, wanted);
+  Lexer::Terminals competing = rules_.all;
+  for (size_t i = 0; rules_.contextual && i < competing.size(); ++i) competing[i] = wanted[i] | rules_.ignored[i];
+  const Lexer::State begin = lexer_->Begin(competing, wanted);
   const auto known = next_ends_.find(PairKey(begin, beside));
   if (known != next_ends_.end()) return known->second;
   std::vector<Beside> all;

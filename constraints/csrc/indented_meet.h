@@ -13,8 +13,9 @@
 namespace tokamata {
 
 // As LexedMeet, for a language with more texts: an indent or dedent may come wherever the rules have one, whatever the
-// columns are. Whether brackets are open, where newlines count for nothing, is known for rules that close what they
-// open: then every state of a rule has as many open as it has on all ways there.
+// columns are; with contextual lexing terminals compete with ignored ones only. Whether brackets are open, where
+// newlines count for nothing, is known for rules that close what they open: then every state of a rule has as many open
+// as it has on all ways there.
 class IndentedMeet {
  public:
   IndentedMeet(const LexedRules& rules, Lexer* lexer, ParserStates* stacks, RegularOperand* operand);

@@ -297,7 +297,7 @@ bool LexedGrammar::EndsBeside(uint32_t state, RegularOperand* operand, uint32_t 
 }
 
 bool LexedGrammar::EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) {
-  if (!rules_->indentation || rules_->contextual) return false;
+  if (!rules_->indentation) return false;
   std::vector<Position> positions;
   PositionsOf(state, &positions);
   IndentedMeet beside(*rules_, lexer_.get(), &stacks_, operand);

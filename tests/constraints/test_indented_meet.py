@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Literal
 
 import pytest
 from tokamata.constraints import grammars
@@ -41,11 +42,15 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize("text", [BLOCKS, UNBALANCED], ids=["balanced", "unbalanced"])
-def test_random_patterns(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "lexer"),
+    [(BLOCKS, "basic"), (UNBALANCED, "basic"), (BLOCKS, "contextual")],
+    ids=["balanced", "unbalanced", "contextual"],
+)
+def test_random_patterns(text: str, lexer: Literal["basic", "contextual"]) -> None:
     seed = 11
     rng = random.Random(seed)
-    grammar = tokamata.grammar(text)
+    grammar = tokamata.grammar(text, lexer=lexer)
     texts = ("".join(t) for n in range(7) for t in itertools.product("a:\n ()", repeat=n))
     members = [t for t in texts if grammar.accepts(t)]
     assert len(members) > 100
