@@ -16,7 +16,7 @@ from tokamata.tokenizer_fst.artifact import read_artifact, write_artifact
 from tokamata import Vocabulary, VocabularyError, _core, compile, regex
 
 SEED = 11
-HEADER = 2 + 16  # numbers of 8 bytes: kind, checksum of the tokens, items of each of the 16 arrays
+HEADER = 2 + 17  # numbers of 8 bytes: kind, checksum of the tokens, items of each of the 17 arrays
 PATTERNS = [
     ".*",
     r'"[^"\\]{0,9}"',
@@ -67,7 +67,7 @@ def with_tables(vocabulary: Vocabulary, tables: bytes | None) -> Vocabulary:
 def array_places(tables: bytes) -> list[tuple[int, int]]:
     """Where each array of an image begins and ends."""
     counts = struct.unpack_from(f"<{HEADER}Q", tables)[2:]
-    sizes = [16, 4, 40, 4, 4, 64, 4, 4, 8, 4, 2, 16, 4 * (9 + 1 + 256 + 5), 4, 4, len(tables)]
+    sizes = [16, 4, 40, 4, 4, 64, 4, 4, 8, 4, 2, 16, 4 * (9 + 1 + 256 + 5), 4, 4, 2, len(tables)]
     ends, at = [], HEADER * 8
     for count, size in zip(counts[:-1], sizes, strict=False):
         ends.append((at, at + count * size))
@@ -160,7 +160,7 @@ def test_greatest_numbers_are_refused() -> None:
     places = array_places(tables)
     fields = [(array, 0, 4) for array in (0, 1, 3, 6, 7, 8, 9)] + [(2, 32, 4), (2, 36, 4), (8, 4, 4)]
     fields += [(5, at, 4) for at in range(32, 60, 4)] + [(12, at, 4) for at in range(0, 4 * (9 + 1 + 256 + 5), 4)]
-    fields += [(13, 0, 4)] + [(15, at, 4) for at in range(0, 4 * (9 + 3 * (9 + 1 + 256)), 4)]
+    fields += [(13, 0, 4)] + [(16, at, 4) for at in range(0, 4 * (9 + 3 * (9 + 1 + 256)), 4)]
     numbers_of_rows = {4 * (9 + 1 + 256 + 3)}
     for array, at, count in fields:  # number of the array, bytes to overwrite
         begin, end = places[array]

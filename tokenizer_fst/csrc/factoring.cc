@@ -12,56 +12,8 @@ Tables<Stored> ViewOf(const Tables<Owned>& t) {
   };
   return {{view(t.tries.nodes), view(t.tries.order), view(t.tries.wides), view(t.tries.wide_children)},
           view(t.big), view(t.factors), view(t.inside), view(t.offsets), view(t.exits), view(t.exit_offsets),
-          view(t.chars), view(t.before), view(t.bytes), view(t.ids), view(t.rows), view(t.summary)};
-}
-
-// See Factoring::InsideBelow. O(nodes): the children of each are looked at for each of the few bytes of a character.
-std::vector<uint16_t> FindInsideBelow(const Trie& trie) {
-  uint16_t ascii[128] = {}, non_ascii = 0;
-  for (int c = 0; c < kNumClasses; ++c) {
-    if (c == kHan) continue;
-    const CharacterClass& k = CharacterClasses()[static_cast<size_t>(c)];
-    const uint16_t bit = static_cast<uint16_t>(1u << c);
-    k.ascii.ForEach([&](uint8_t b) { ascii[b] |= bit; });
-    if (k.non_ascii) non_ascii |= bit;
-  }
-  std::vector<uint16_t> below(trie.nodes.size(), 0xffff);
-  struct Cut {  // a node inside of a character
-    uint32_t node;
-    uint8_t phase;
-  };
-  std::vector<Cut> cuts;
-  for (uint32_t n = trie.Size(); n-- > 0;) {
-    if (trie.nodes[n].end == n + 1) continue;
-    uint16_t classes = 0xffff;
-    trie.ForEachChild(n, [&](uint32_t child) {
-      const uint8_t byte = trie.nodes[child].byte;
-      if (byte < 0x80) {
-        classes &= ascii[byte] & below[child];
-      } else {
-        classes &= non_ascii;
-        if (classes) cuts.push_back({child, Utf8LeadPhase(byte)});
-      }
-    });
-    while (!cuts.empty()) {
-      const Cut at = cuts.back();
-      cuts.pop_back();
-      if (!at.phase) classes = 0;  // begins no character
-      if (!classes) continue;
-      const Utf8Phase& phase = kUtf8Phases[at.phase];
-      trie.ForEachChild(at.node, [&](uint32_t child) {
-        const uint8_t byte = trie.nodes[child].byte;
-        if (byte < phase.low || byte > phase.high)
-          classes = 0;
-        else if (phase.next)
-          cuts.push_back({child, phase.next});
-        else
-          classes &= below[child];
-      });
-    }
-    below[n] = classes;
-  }
-  return below;
+          view(t.chars), view(t.before), view(t.bytes), view(t.ids), view(t.rows), view(t.inside_below),
+          view(t.summary)};
 }
 
 }  // namespace
@@ -71,8 +23,7 @@ Factoring::Factoring(Tables<Stored> tables, std::shared_ptr<const void> owner, u
       owner_(std::move(owner)),
       tables_(tables),
       summary_(tables.summary.data),
-      trie_(summary_->trie.View(tables_.tries)),
-      inside_below_(FindInsideBelow(trie_)) {
+      trie_(summary_->trie.View(tables_.tries)) {
   const auto suffixes = [this](const SuffixRecord& r) {
     return SuffixTrie{r.trie.View(tables_.tries), tables_.chars.data + r.chars_at, r.max_chars};
   };
@@ -125,7 +76,7 @@ Factoring::Base Factoring::InsideAtMost(int class_id, uint32_t chars) const {
 }
 
 size_t Factoring::MemoryBytes() const {
-  size_t bytes = sizeof(*this) + factors_.capacity() * sizeof(Factor) + inside_below_.capacity() * sizeof(uint16_t);
+  size_t bytes = sizeof(*this) + factors_.capacity() * sizeof(Factor);
   Tables<Stored> tables = tables_;
   tables.ForEach([&](const auto& array) { bytes += array.size() * sizeof(array[0]); });
   return bytes;

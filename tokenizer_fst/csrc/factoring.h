@@ -93,7 +93,7 @@ class Factoring {
   uint32_t TokensWithNonAscii() const { return summary_->with_non_ascii; }
   uint32_t TokensFrom(uint8_t b) const { return summary_->from_byte[b]; }
   // Bit c: all texts on the way down from a node are made of characters of class c (but kHan), the last one maybe cut off.
-  uint16_t InsideBelow(uint32_t node) const { return inside_below_[node]; }
+  uint16_t InsideBelow(uint32_t node) const { return tables_.inside_below[node]; }
   // The bytes that are tokens by themselves.
   const ByteSet& SingleBytes() const { return single_bytes_; }
   uint32_t NumTokens() const { return static_cast<uint32_t>(trie_.order.size()); }
@@ -111,7 +111,6 @@ class Factoring {
   SuffixTrie suffixes_[kNotNewline + 1];
   std::array<ByteIndex, 128> by_byte_{};
   ByteSet single_bytes_;
-  std::vector<uint16_t> inside_below_;
   mutable std::once_flag cuts_once_[kNumClasses];
   mutable std::unique_ptr<const CutTokens> cuts_[kNumClasses];
 };

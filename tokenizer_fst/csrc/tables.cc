@@ -10,8 +10,8 @@
 namespace tokamata {
 namespace {
 
-constexpr uint64_t kVersion = 1;  // of what the tables mean, beyond what Kind() tells by itself
-constexpr size_t kNumArrays = 16;
+constexpr uint64_t kVersion = 2;  // of what the tables mean, beyond what Kind() tells by itself
+constexpr size_t kNumArrays = 17;
 
 struct Header {
   uint64_t kind;    // read backwards on a machine of the other byte order, so it does not match there
@@ -64,6 +64,7 @@ class Checker {
     CheckIds(t_.ids);
     const TablesSummary& s = t_.summary[0];
     CheckTrie(s.trie);
+    Check(t_.inside_below.size() == s.trie.View(t_.tries).Size());
     for (const SuffixRecord& r : s.suffixes) CheckSuffixes(r);
     CheckFactors(s);
     for (size_t i = 0; i < t_.bytes.size(); ++i) {

@@ -59,12 +59,13 @@ struct Tables {
   Array<ByteRecord> bytes;           // ascending
   Array<uint32_t> ids;               // of bytes
   Array<uint32_t> rows;
+  Array<uint16_t> inside_below;      // by node of the main trie: see Factoring::InsideBelow
   Array<TablesSummary> summary;      // one
 
   template <class F>
   void ForEach(F f) {
     f(tries.nodes), f(tries.order), f(tries.wides), f(tries.wide_children), f(big), f(factors), f(inside), f(offsets);
-    f(exits), f(exit_offsets), f(chars), f(before), f(bytes), f(ids), f(rows), f(summary);
+    f(exits), f(exit_offsets), f(chars), f(before), f(bytes), f(ids), f(rows), f(inside_below), f(summary);
   }
 };
 

@@ -14,6 +14,55 @@ constexpr uint32_t kBig = 48;     // tokens below a node from which it has facto
 constexpr uint32_t kRare = 6000;   // tokens up to which an ASCII byte is indexed
 constexpr uint32_t kByteRow = 300; // tokens from which that index gets a row
 
+// O(nodes): the children of each are looked at for each of the few bytes of a character.
+Owned<uint16_t> FindInsideBelow(const Trie& trie) {
+  uint16_t ascii[128] = {}, non_ascii = 0;
+  for (int c = 0; c < kNumClasses; ++c) {
+    if (c == kHan) continue;
+    const CharacterClass& k = CharacterClasses()[static_cast<size_t>(c)];
+    const uint16_t bit = static_cast<uint16_t>(1u << c);
+    k.ascii.ForEach([&](uint8_t b) { ascii[b] |= bit; });
+    if (k.non_ascii) non_ascii |= bit;
+  }
+  Owned<uint16_t> below(trie.Size(), 0xffff);
+  struct Cut {  // a node inside of a character
+    uint32_t node;
+    uint8_t phase;
+  };
+  std::vector<Cut> cuts;
+  for (uint32_t n = trie.Size(); n-- > 0;) {
+    if (trie.nodes[n].end == n + 1) continue;
+    uint16_t classes = 0xffff;
+    trie.ForEachChild(n, [&](uint32_t child) {
+      const uint8_t byte = trie.nodes[child].byte;
+      if (byte < 0x80) {
+        classes &= ascii[byte] & below[child];
+      } else {
+        classes &= non_ascii;
+        if (classes) cuts.push_back({child, Utf8LeadPhase(byte)});
+      }
+    });
+    while (!cuts.empty()) {
+      const Cut at = cuts.back();
+      cuts.pop_back();
+      if (!at.phase) classes = 0;  // begins no character
+      if (!classes) continue;
+      const Utf8Phase& phase = kUtf8Phases[at.phase];
+      trie.ForEachChild(at.node, [&](uint32_t child) {
+        const uint8_t byte = trie.nodes[child].byte;
+        if (byte < phase.low || byte > phase.high)
+          classes = 0;
+        else if (phase.next)
+          cuts.push_back({child, phase.next});
+        else
+          classes &= below[child];
+      });
+    }
+    below[n] = classes;
+  }
+  return below;
+}
+
 class TablesBuilder {
  public:
   explicit TablesBuilder(const Vocabulary& vocabulary)
@@ -27,6 +76,7 @@ class TablesBuilder {
     for (size_t c = 0; c <= kNotNewline; ++c) MakeSuffixes(t_.factors[c], &Summary().suffixes[c]);
     MakeByteRecords();
     MakeRows();
+    t_.inside_below = FindInsideBelow(Main());
     return std::move(t_);
   }
 
