@@ -619,7 +619,7 @@ bool MaskBuilder::SetBelow(uint32_t node, State state, uint32_t* row) {
   const uint16_t classes = factoring_.InsideBelow(node);
   if (!classes || ReadsTexts(state)) return false;
   const State q = Canonical(state);
-  if (!Looked(q) && trie_.CountBelow(node) < kSomeTokens) return false;
+  if (!Looked(q) && (trie_.CountBelow(node) < kSomeTokens || PlanOf(q, 0).how != Plan::kLoop)) return false;
   const Loop& loop = LoopOf(q);
   if (loop.inner < 0 || !(classes >> loop.inner & 1) || ToRunOf(loop, loop.inner)) return false;
   if (loop.shape.high < trie_.Height(node)) return false;
