@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
-from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder
+from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder, write_json
 from ..automata.errors import ConstraintError
 from .checks import checked_choice, checked_flag, checked_range
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
@@ -75,7 +75,7 @@ def json_schema(
     else:
         options = _options(whitespace, key_order, strings, numbers, formats, unique_keys, lenient)
         options.max_cases = (limits or DEFAULT_LIMITS).schema_cases
-    text = schema_text(schema)
+    text = (write_json(schema) if type(schema) is dict else None) or schema_text(schema)
     documents = registry_texts(registry, text) if registry is not None or METASCHEMA_HOST in text else []
     return JsonSchemaConstraint(
         text,
