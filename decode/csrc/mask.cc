@@ -13,6 +13,7 @@ namespace {
 constexpr uint32_t kSomeTokens = 256;  // below a node, from which it is worth finding out how its state loops
 constexpr uint32_t kSomeNodes = 16;    // below one, from which it is worth knowing that they all stay inside of a loop
 constexpr uint32_t kSomeInside = 64;   // of them inside a class, from which its factor is better than a walk
+constexpr uint32_t kSomeTurns = 8;     // of a loop, from which few tokens are longer than those that are left
 constexpr ptrdiff_t kFewMore = 64;     // tokens by which a row may differ from its base before it is completed
 
 void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
@@ -402,7 +403,7 @@ void MaskBuilder::AddPart(uint32_t node, State q, uint32_t* row) {
 }
 
 template <class M, class F>
-void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M asked, F visit) {
+void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, bool runs, M asked, F visit) {
   const LoopShape& shape = loop.shape;
   if (CountIsFree(shape)) {
     const State* row = acceptor_->Row(q);
@@ -421,7 +422,8 @@ void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_fir
       if (next) visit(b, next, shape.low, high);
       return;
     }
-    if (shape.low == 0 && a.bytes != kNoIndex && uint64_t{a.chars} + a.bytes <= shape.high) {  // here it makes none, too
+    const bool free = a.bytes != kNoIndex && uint64_t{a.chars} + a.bytes <= shape.high;
+    if ((shape.low == 0 && free) || (runs && RunsLong(shape, b))) {  // here it makes none, too
       if (const State next = acceptor_->Next(q, b)) visit(b, next, 0u, high);
       return;
     }
@@ -430,6 +432,15 @@ void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_fir
       if (next) visit(b, next, l, l);
     }
   });
+}
+
+bool MaskBuilder::RunsLong(const LoopShape& shape, uint8_t b) const {
+  return shape.low == 0 && shape.high >= kSomeTurns && shape.high < vocabulary_->MaxTokenBytes() && shape.body_first.Has(b);
+}
+
+bool MaskBuilder::Fits(State q, const Loop& loop, uint32_t id) {
+  const std::string_view token = vocabulary_->Token(id);
+  return token.size() <= loop.shape.high || acceptor_->Run(q, token);
 }
 
 void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
@@ -477,9 +488,14 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
       return child == kNoIndex ? Asked{0, 0, true} : Asked{suffixes->max_chars[b], LongestFrom(trie, child)};
     };
     const auto any = [](uint32_t) { return true; };
-    ForEachExit(q, loop, first, asked, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
+    const auto fits = [&](uint32_t i) { return Fits(q, loop, trie.order[i]); };
+    ForEachExit(q, loop, first, true, asked, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
       const uint32_t child = trie.Child(0, b);
-      if (child != kNoIndex) WalkSuffixes(*suffixes, child, next, low, high, any, !ended, row);
+      if (child == kNoIndex) return;
+      if (RunsLong(loop.shape, b))
+        WalkSuffixes(*suffixes, child, next, low, high, fits, !ended, row);
+      else
+        WalkSuffixes(*suffixes, child, next, low, high, any, !ended, row);
     });
   }
   if (loop.checked.Any()) RunTokensWith(loop.checked, q, row);
@@ -533,12 +549,16 @@ void MaskBuilder::RunExitsFromOuter(State q, const Loop& loop, uint32_t* row) {
     return child == kNoIndex ? Asked{0, 0, true}
                              : Asked{index->suffixes.max_chars[b], LongestFrom(index->suffixes.trie, child)};
   };
-  ForEachExit(q, loop, first, asked, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
+  ForEachExit(q, loop, first, true, asked, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
     const ByteIndex* index = factoring_.Containing(b);
     const uint32_t child = index ? index->suffixes.trie.Child(0, b) : kNoIndex;
     if (child == kNoIndex) return;
     const auto inside = [&](uint32_t i) { return !(index->before[i][0] & bad[0]) && !(index->before[i][1] & bad[1]); };
-    WalkSuffixes(index->suffixes, child, next, low, high, inside, true, row);
+    const auto fits = [&](uint32_t i) { return inside(i) && Fits(q, loop, index->suffixes.trie.order[i]); };
+    if (RunsLong(loop.shape, b))
+      WalkSuffixes(index->suffixes, child, next, low, high, fits, true, row);
+    else
+      WalkSuffixes(index->suffixes, child, next, low, high, inside, true, row);
   });
 }
 
@@ -586,7 +606,7 @@ void MaskBuilder::RunExits(const Factor& f, State q, const Loop& loop, uint32_t*
     return a;
   };
   const ByteSet& first = CharacterClasses()[static_cast<size_t>(loop.inner)].first;
-  ForEachExit(q, loop, first, asked, [&](uint8_t b, State next, uint32_t low, uint32_t most) {
+  ForEachExit(q, loop, first, false, asked, [&](uint8_t b, State next, uint32_t low, uint32_t most) {
     if (!f.exit_bytes.Has(b)) return;
     for (const Factor::Exit& exit : f.ExitsBy(b)) {
       if (exit.chars >= low && exit.chars <= most) Enter(exit.node, next, row);

@@ -168,9 +168,13 @@ class MaskBuilder {
     bool nobody = false;
   };
   // Calls visit(byte, state after the byte, least and most characters read before it) for each way out of q's loop that
-  // asked(byte) is about.
+  // asked(byte) is about. With `runs`, the caller sees to RunsLong.
   template <class M, class F>
-  void ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, M asked, F visit);
+  void ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, bool runs, M asked, F visit);
+  // Whether a way out is visited once for all numbers of characters, although a token may have too many turns: tokens of
+  // more bytes than there are turns left have to fit as well.
+  bool RunsLong(const LoopShape& shape, uint8_t b) const;
+  bool Fits(State q, const Loop& loop, uint32_t id);
   void Enter(uint32_t node, State q, uint32_t* row);
   // The same without the tokens at the node itself.
   void EnterBelow(uint32_t node, State q, uint32_t* row);

@@ -156,3 +156,25 @@ def test_counts_that_no_token_reaches_share_a_mask() -> None:
         state.mask()
         state.advance(ord("a"))
     assert automaton._native.num_masks < 15  # the longest token reads ten
+
+
+@pytest.mark.parametrize("low", [0, 2])
+def test_tokens_longer_than_what_is_left_of_a_loop(low: int) -> None:
+    rng = random.Random(low)
+    pieces = [b"a", b"Zz", b"\\n", b"\\\\", b'"', "é".encode(), b"\\", b"\n"]
+    words = {b"".join(rng.choices(pieces, [9, 4, 3, 3, 1, 2, 1, 1], k=rng.randint(1, 24))) for _ in range(900)}
+    singles = [bytes([b]) for b in range(256)]
+    tokens: list[bytes | None] = [*singles, *sorted(words.difference(singles)), None]
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
+    for pattern in (r'([^"\\\n]|\\[n\\]){%d,30}"', r'([^"\\\n]|\\n|\\\\a){%d,19}"?', r'([^Z"\\\n]|\\n){%d,24}'):
+        automaton = tokamata.compile(tokamata.regex(pattern % low), vocabulary)
+        for _ in range(3):
+            state = automaton.start()
+            for _ in range(40):
+                got = state.mask()
+                walked = automaton._native.mask_by_walking(automaton._native.state_of(state))
+                assert (got == walked).all(), (pattern, state.num_tokens)
+                texts = sorted(ids_of(got) - {len(tokens) - 1})
+                if not texts:
+                    break
+                state.advance(rng.choice(texts[:256] if rng.random() < 0.8 else texts))
