@@ -83,9 +83,7 @@ def json_schema(
         options,
         limits,
         source="",
-        report=(
-            SchemaReport(text, documents, formats, lenient, unique_keys, key_order == "sorted", numbers == "any"),
-        ),
+        report=(SchemaReport(text, documents, formats, lenient, unique_keys, key_order == "sorted", numbers == "any"),),
         read=partial(reader, schema),
     )
 

@@ -74,7 +74,9 @@ def test_check_diagnoses_grammars(cli, tmp_path: Path) -> None:
     assert cli("check", "-r", ".*lark", "g.lark").out.startswith("match")
     assert "No such file" in cli("check", tmp_path / "none.lark").err
     path.write_text("start: (")
-    assert cli("check", path).err == "tokamata: grammar: line 1, column 9: unclosed parenthesis; mend the grammar there\n"
+    assert (
+        cli("check", path).err == "tokamata: grammar: line 1, column 9: unclosed parenthesis; mend the grammar there\n"
+    )
 
 
 def test_constraints_from_grammars(cli, tmp_path: Path) -> None:
