@@ -124,6 +124,7 @@ class MaskBuilder {
     ByteSet excluded;
   };
   bool FindCounted(State q, Loop* loop);
+  bool ReadsMany() const;
   const ClassChoice& ChoiceOf(const LoopShape& shape);
   double FindInner(ClassChoice* choice) const;
   void FindOuter(double inner_cost, ClassChoice* choice) const;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kMaxRegion = 128;      // (state, UTF-8 phase) pairs of one semantic loop
 constexpr size_t kMaxAsciiRegion = 24;  // of one over ASCII characters
+constexpr int kFewBytes = 24;           // that a loop over few characters begins with
 constexpr uint32_t kManyTurns = 8;      // of a loop, from which it is worth finding out how many a token can take
 
 // The first bytes of the characters in kWideSpaces, and those characters, as big-endian numbers; sorted.
@@ -39,17 +40,24 @@ MaskBuilder::State MaskBuilder::FindCanonical(State q) {
   State found = acceptor_->Canonical(acceptor_->Forget(q), vocabulary_->MaxTokenBytes());
   State star, unbounded;
   uint32_t low, high;
-  if (acceptor_->Counts(found, &low, &high, &star, &unbounded)) {
+  Loop loop;
+  if (!acceptor_->Plain(found)) FindCounted(found, &loop);  // which says what it reads without making its row
+  if (counted_.state == found && !ReadsMany() && acceptor_->Counts(found, &low, &high, &star, &unbounded)) {
     const uint32_t most = high == kUnboundedLoop ? low : high, turns = most > kManyTurns ? MostTurns(star) : kNoIndex;
     if (turns < most) found = acceptor_->Canonical(found, turns);
   }
   return KnownOf(q).canonical = found;
 }
 
+// Whether the state that FindCounted was asked about last loops over many characters; known without a row of the state.
+bool MaskBuilder::ReadsMany() const {
+  const LoopShape& shape = counted_.loop.shape;
+  return shape.non_ascii || shape.all_but_spaces || shape.ascii.Count() > kFewBytes;
+}
+
 // The most bytes of a token that a loop over few characters reads, so that it cannot count any further; kNoIndex where
 // that is not found out.
 uint32_t MaskBuilder::MostTurns(State star) {
-  constexpr int kFewBytes = 24;
   constexpr uint32_t kMostNodes = 4000;
   const auto [known, added] = most_turns_.try_emplace(star, kNoIndex);
   if (!added || acceptor_->Live(star).Count() > kFewBytes) return known->second;
@@ -123,11 +131,11 @@ bool MaskBuilder::HasFewWaysOn(State q) {
 MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   State texts;
   TextNode place;
-  if (!Plain(q) && TraitsOf(q).texts && acceptor_->Texts(q, &texts, &place)) return {Plan::kTexts, texts};
-  const bool few = HasFewWaysOn(q);  // fewer than any class has
-  if (few && !TraitsOf(q).parts) return {Plan::kWalk, q};
+  if (!acceptor_->Plain(q) && acceptor_->Texts(q, &texts, &place)) return {Plan::kTexts, texts};  // traits cost more
   Loop counted;
   const bool counts = FindCounted(q, &counted);
+  const bool few = !ReadsMany() && HasFewWaysOn(q);  // fewer than any class has
+  if (few && !TraitsOf(q).parts) return {Plan::kWalk, q};
   if (!(counts && counted.shape.high > 1) && TraitsOf(q).parts) return {Plan::kUnion, q};
   if (!counts && few) return {Plan::kWalk, q};
   if (!counts)  // cheaper than to look for loops in what states do
