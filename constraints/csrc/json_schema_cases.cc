@@ -171,7 +171,10 @@ struct SchemaCases::Numbers {
     });
     if (number) return Sign(True(), positive);
     if (!integer) return Sign(False(), positive);
-    return Sign(draft == SchemaDraft::k4 ? owner.numbers_.PlainInteger() : owner.numbers_.Integer(), positive);
+    if (draft == SchemaDraft::k4) return Sign(owner.numbers_.PlainInteger(), positive);
+    const Expr whole = owner.numbers_.Integer();
+    if (positive || !owner.options_.canonical_numbers) return Sign(whole, positive);
+    return Sign(owner.pool_.Union(whole, owner.numbers_.MultipleOf("1")), false);  // 1.0 is an integer, though not written so
   }
   Value Constants(const std::vector<const JsonValue*>& values, bool positive) {
     std::vector<Expr> parts;

@@ -273,3 +273,20 @@ def test_report_of_exponents() -> None:
     assert bounded.accepts("1.5e10")
     assert not bounded.accepts("15e9")
     assert tokamata.json_schema({"type": "number"}, numbers="any").accepts("15e9")
+
+
+def test_what_is_no_integer_has_a_fraction_that_is_not_zero() -> None:
+    """From draft 6 on 1.0 is an integer, so that it is none of the numbers that are no integers."""
+    texts = ["1", "1.0", "-10.00", "0.0", "-0.0", "1.5", "12.50", "1e-07", "0.001", "-2.25"]
+    for schema in (
+        {"type": "number", "not": {"type": "integer"}},
+        {"oneOf": [{"type": "number"}, {"type": ["integer", "null"]}]},
+        {"if": {"type": "integer"}, "then": False, "else": {"type": "number"}},
+    ):
+        for numbers in ("canonical", "any"):
+            made = tokamata.json_schema(schema, numbers=numbers)  # type: ignore[arg-type]
+            for text in texts:
+                assert made.accepts(text) == (float(text) % 1 != 0), (schema, numbers, text)
+    assert tokamata.json_schema(
+        {"$schema": "http://json-schema.org/draft-04/schema#", "not": {"type": "integer"}}
+    ).accepts("1.0")
