@@ -84,20 +84,33 @@ bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
   if (!may_remember_ || !acceptor_->Remembers()) return false;
   const bool few = acceptor_->MayRunOut();  // then what forgets takes some key for the one that was written
   bool any = false;
-  const auto run = [&](const std::vector<uint32_t>& ids) {
-    for (uint32_t id : ids) {
-      const uint32_t bit = 1u << (id & 31);
+  const auto run = [&](const std::vector<uint32_t>& ids, std::vector<uint32_t>* begins) {
+    if (few && complete_ && begins->size() != ids.size())
+      for (uint32_t id : ids) begins->push_back(UpToComma(vocabulary_->Token(id)));
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const uint32_t id = ids[i], bit = 1u << (id & 31);
       const bool was = row[id >> 5] & bit;
       if (!was && !few) continue;  // what forgets allows more
-      const State next = acceptor_->Run(q, vocabulary_->Token(id));
+      const uint32_t begin = few && complete_ ? (*begins)[i] : kNoIndex;
+      const bool dead = begin != kNoIndex && !(row[begin >> 5] >> (begin & 31) & 1);
+      const State next = dead ? DelayedAcceptor::kDead : acceptor_->Run(q, vocabulary_->Token(id));
       if ((next && (complete_ || CanFinish(next))) == was) continue;
       row[id >> 5] ^= bit;
       any = true;
     }
   };
-  run(vocabulary_->WithWholeKeys());
-  if (few) run(vocabulary_->WithEndsOfKeys());
+  run(vocabulary_->WithWholeKeys(), &begins_of_whole_);
+  if (few) run(vocabulary_->WithEndsOfKeys(), &begins_of_ends_);
   return any;
+}
+
+// The token that another one begins with, up to its first comma; kNoIndex where there is none. It writes no second key,
+// so rows are right about it, and where it may not come neither may the longer one.
+uint32_t MaskBuilder::UpToComma(std::string_view token) const {
+  uint32_t node = 0;
+  for (const char c : token.substr(0, token.find(',') + 1))
+    if ((node = trie_.Child(node, static_cast<uint8_t>(c))) == kNoIndex) return kNoIndex;
+  return trie_.TokensBegin(node) < trie_.TokensEnd(node) ? trie_.order[trie_.TokensBegin(node)] : kNoIndex;
 }
 
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {

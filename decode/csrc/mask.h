@@ -180,6 +180,7 @@ class MaskBuilder {
   // The same without the tokens at the node itself.
   void EnterBelow(uint32_t node, State q, uint32_t* row);
   bool SetBelow(uint32_t node, State state, uint32_t* row);
+  uint32_t UpToComma(std::string_view token) const;
   // Over nodes first..end: children of a node at this depth that was entered with state q, and what is below them.
   template <class S, class D, class W>
   void Sweep(const Trie& trie, uint32_t depth, uint32_t first, uint32_t end, State q, S set, D done, W waits);
@@ -251,6 +252,7 @@ class MaskBuilder {
     const uint32_t* base = nullptr;
     uint64_t alike = 0;
   };
+  std::vector<uint32_t> begins_of_whole_, begins_of_ends_;  // see UpToComma; made when first asked for
   std::array<Model, 4> models_;  // whose rows were built last: states that follow one another mostly share theirs
   size_t next_model_ = 0;
   std::array<Having, 2> having_;
