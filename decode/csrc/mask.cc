@@ -514,21 +514,13 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
   if (loop.checked.Any()) RunTokensWith(loop.checked, q, row);
 }
 
-// A row and the tokens of suffixes that are one of the exits; null where that was not asked for before.
+// See Factoring::EndedBy, which takes a lock.
 const uint32_t* MaskBuilder::EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row) {
-  for (Ended& known : ended_) {
-    if (known.suffixes != &suffixes || known.from != row || known.exits != exits) continue;
-    if (known.row.empty()) {
-      known.row.assign(row, row + factoring_.Words());
-      exits.ForEach([&](uint8_t b) {
-        const uint32_t child = suffixes.trie.Child(0, b);
-        if (child != kNoIndex) SetTokens(suffixes.trie, child, known.row.data());
-      });
-    }
-    return known.row.data();
-  }
-  ended_[next_ended_++ % ended_.size()] = {&suffixes, row, exits, {}};
-  return nullptr;
+  for (const Ended& known : ended_)
+    if (known.suffixes == &suffixes && known.from == row && known.exits == exits) return known.row;
+  const uint32_t* const made = factoring_.EndedBy(suffixes, exits, row);
+  if (made) ended_[next_ended_++ % ended_.size()] = {&suffixes, row, exits, made};
+  return made;
 }
 
 // The tokens that have some of the bytes; states that follow one another mostly ask for the same.

@@ -261,7 +261,7 @@ class MaskBuilder {
     const SuffixTrie* suffixes = nullptr;
     const uint32_t* from = nullptr;
     ByteSet exits;
-    std::vector<uint32_t> row;
+    const uint32_t* row = nullptr;
   };
   std::array<Ended, 2> ended_;
   size_t next_ended_ = 0;

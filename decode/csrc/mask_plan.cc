@@ -60,7 +60,10 @@ bool MaskBuilder::ReadsMany() const {
 uint32_t MaskBuilder::MostTurns(State star) {
   constexpr uint32_t kMostNodes = 4000;
   const auto [known, added] = most_turns_.try_emplace(star, kNoIndex);
-  if (!added || acceptor_->Live(star).Count() > kFewBytes) return known->second;
+  if (!added) return known->second;
+  const ByteSet& live = acceptor_->Live(star);
+  const ByteSet blanks = ByteSet::Of(' ') | ByteSet::Of('\t') | ByteSet::Of('\n') | ByteSet::Of('\r');
+  if (live.Count() > kFewBytes || !(live - blanks).Any()) return kNoIndex;  // tokens of blanks are long
   std::vector<const State*> rows(trie_.max_depth + 2);
   rows[0] = acceptor_->Row(star);
   uint32_t turns = 0, visited = 0;

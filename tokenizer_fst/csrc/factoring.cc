@@ -39,6 +39,9 @@ Factoring::Factoring(Tables<Stored> tables, std::shared_ptr<const void> owner, u
   for (const ByteRecord& r : tables_.bytes)
     by_byte_[r.byte] = {{tables_.ids.data + r.ids_at, r.ids}, r.row, suffixes(r.suffixes),
                         tables_.before.data + r.before_at};
+  // Masks of JSON strings begin with this row; asked for twice, it is made.
+  const ByteSet exits = ByteSet::Of('"') | ByteSet::Of('\\');
+  for (int i = 0; i < 2; ++i) EndedBy(suffixes_[kJsonText], exits, Row(factors_[kJsonText].row));
 }
 
 std::unique_ptr<const Factoring> Factoring::Build(const Vocabulary& v) {
@@ -75,10 +78,32 @@ Factoring::Base Factoring::InsideAtMost(int class_id, uint32_t chars) const {
   return {Row(summary_->length_rows[class_id][l]), ids + f.offsets[l + 1], ids + f.offsets[chars + 1]};
 }
 
+const uint32_t* Factoring::EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row) const {
+  const std::lock_guard<std::mutex> lock(ended_mutex_);
+  for (Ended& known : ended_) {
+    if (known.suffixes != &suffixes || known.from != row || known.exits != exits) continue;
+    if (known.row.empty()) {
+      known.row.assign(row, row + words_);
+      const Trie& trie = suffixes.trie;
+      exits.ForEach([&](uint8_t b) {
+        const uint32_t child = trie.Child(0, b);
+        if (child == kNoIndex) return;
+        for (uint32_t i = trie.TokensBegin(child); i < trie.TokensEnd(child); ++i)
+          known.row[trie.order[i] >> 5] |= 1u << (trie.order[i] & 31);
+      });
+    }
+    return known.row.data();
+  }
+  if (ended_.size() < kMostEnded) ended_.push_back({&suffixes, row, exits, {}});
+  return nullptr;
+}
+
 size_t Factoring::MemoryBytes() const {
   size_t bytes = sizeof(*this) + factors_.capacity() * sizeof(Factor);
   Tables<Stored> tables = tables_;
   tables.ForEach([&](const auto& array) { bytes += array.size() * sizeof(array[0]); });
+  const std::lock_guard<std::mutex> lock(ended_mutex_);
+  for (const Ended& e : ended_) bytes += sizeof(e) + e.row.capacity() * sizeof(uint32_t);
   return bytes;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -89,6 +90,10 @@ class Factoring {
   Base InsideAtMost(int class_id, uint32_t chars) const;
   // The tokens of a class that end inside a character; made when first asked for. `vocabulary` is the tables' own.
   const CutTokens& Cuts(int class_id, const Vocabulary& vocabulary) const;
+  // A row of the tables and the tokens of suffixes that are one of the exits; null where nobody asked for it before, or
+  // where kMostEnded others were asked for. Threads may share it.
+  const uint32_t* EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row) const;
+  static constexpr size_t kMostEnded = 64;
   uint32_t TokensWithByte(uint8_t b) const { return summary_->with_byte[b]; }
   uint32_t TokensWithNonAscii() const { return summary_->with_non_ascii; }
   uint32_t TokensFrom(uint8_t b) const { return summary_->from_byte[b]; }
@@ -113,6 +118,14 @@ class Factoring {
   ByteSet single_bytes_;
   mutable std::once_flag cuts_once_[kNumClasses];
   mutable std::unique_ptr<const CutTokens> cuts_[kNumClasses];
+  struct Ended {  // see EndedBy
+    const SuffixTrie* suffixes;
+    const uint32_t* from;
+    ByteSet exits;
+    std::vector<uint32_t> row;
+  };
+  mutable std::mutex ended_mutex_;
+  mutable std::deque<Ended> ended_;  // rows stay where they are
 };
 
 }  // namespace tokamata
