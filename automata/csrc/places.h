@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "automata/csrc/errors.h"
+
 namespace tokamata {
 
 // What rules (see RuleSource) may be besides.
@@ -24,5 +26,17 @@ class StatePlaces {
 
 // The text of an error about a limit with the place where it was reached, if that is known and not said yet.
 std::string WithPlace(std::string text, const std::string& place);
+
+// f(), whose errors about limits say place().
+template <class P, class F>
+auto Placed(P place, F f) {
+  try {
+    return f();
+  } catch (const CapacityError& e) {
+    throw CapacityError(WithPlace(e.what(), place()));
+  } catch (const LimitError& e) {
+    throw LimitError(WithPlace(e.what(), place()));
+  }
+}
 
 }  // namespace tokamata

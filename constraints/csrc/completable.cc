@@ -5,9 +5,7 @@
 #include <queue>
 #include <string>
 
-#include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
-#include "automata/csrc/time_limit.h"
 
 namespace tokamata {
 namespace {
@@ -75,11 +73,7 @@ bool Completable::AskByContext(const Position& p) {
 }
 
 void Completable::Spend(size_t steps) {
-  TimeLimit::Spend(static_cast<int64_t>(steps));
-  if ((spent_ += steps) > 64 * rules_.most_searched)
-    throw LimitError("grammar: the limit emptiness=" + std::to_string(rules_.most_searched) +
-                     " was reached (search for a way to complete a text); simplify the terminals or raise it: "
-                     "tokamata.Limits(emptiness=...)");
+  rules_.Spend(steps, &spent_, "search for a way to complete a text", "terminals");
 }
 
 bool Completable::EndsFreely(Lexer::State lexer) {

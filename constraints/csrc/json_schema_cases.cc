@@ -593,26 +593,15 @@ typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use
   return positive ? algebra.True() : algebra.False();
 }
 
-// f(), whose errors about limits name the schema that was evaluated last.
-template <class F>
-auto SchemaCases::Placed(F f) const {
-  const auto place = [this] { return growing_ == kNoUse ? std::string() : Describe(growing_); };
-  try {
-    return f();
-  } catch (const CapacityError& e) {
-    throw CapacityError(WithPlace(e.what(), place()));
-  } catch (const LimitError& e) {
-    throw LimitError(WithPlace(e.what(), place()));
-  }
-}
-
 template <class Algebra>
 typename Algebra::Value SchemaCases::OfSet(Algebra& algebra, SetId set) {
   if (set == kNoValue) return algebra.False();
   auto v = algebra.True();
+  // The schema that was evaluated last.
+  const auto place = [this] { return growing_ == kNoUse ? std::string() : Describe(growing_); };
   for (size_t i = 0, n = sets_.NumParts(set); i < n; ++i) {
     const SignedUse part = sets_.Part(set, i);
-    v = Placed([&] { return algebra.And(std::move(v), Evaluate(algebra, part.use, part.positive, false)); });
+    v = Placed(place, [&] { return algebra.And(std::move(v), Evaluate(algebra, part.use, part.positive, false)); });
     if (algebra.IsFalse(v)) break;
   }
   return v;

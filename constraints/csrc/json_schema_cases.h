@@ -145,8 +145,6 @@ class SchemaCases {
   typename Algebra::Value OneOf(Algebra& algebra, const std::vector<UseId>& uses, bool positive, bool tracking);
   template <class Algebra>
   typename Algebra::Value OfSet(Algebra& algebra, SetId set);
-  template <class F>
-  auto Placed(F f) const;
   UseId Child(UseId parent, const JsonValue& node);
   bool Disjoint(UseId a, UseId b, JsonType type);
   [[noreturn]] void Inexact(const JsonValue& at, std::string_view format, const char* note) const;

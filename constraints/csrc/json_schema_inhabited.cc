@@ -45,18 +45,12 @@ bool JsonSchemaRules::Inhabited(SetId set) {
 }
 
 bool JsonSchemaRules::Inhabited(SetId set, JsonType type) {
-  try {
-    switch (type) {
-      case JsonType::kSimple: return cases_.SimpleOf(set) != 0;
-      case JsonType::kNumber: return !pool_->IsEmpty(cases_.NumberOf(set));
-      case JsonType::kString: return !ListedTexts(set).empty() || !pool_->IsEmpty(cases_.StringOf(set));
-      default: break;
-    }
-  } catch (const CapacityError& e) {
-    throw CapacityError(WithPlace(e.what(), PlaceOf(set)));
-  } catch (const LimitError& e) {
-    throw LimitError(WithPlace(e.what(), PlaceOf(set)));
-  }
+  if (type != JsonType::kArray && type != JsonType::kObject)
+    return Placed([&] { return PlaceOf(set); }, [&] {
+      if (type == JsonType::kSimple) return cases_.SimpleOf(set) != 0;
+      if (type == JsonType::kNumber) return !pool_->IsEmpty(cases_.NumberOf(set));
+      return !ListedTexts(set).empty() || !pool_->IsEmpty(cases_.StringOf(set));
+    });
   if (cases_.Active(set, type)) {  // asked by the question whether branches are disjoint: they may not be
     assumed_ = true;
     return true;

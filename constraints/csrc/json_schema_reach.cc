@@ -95,15 +95,11 @@ void JsonSchemaRules::Check(SchemaPlace root) {
 
 void JsonSchemaRules::CheckPattern(std::string_view pattern, const JsonValue& at) {
   try {
-    cases_.strings().Pattern(pattern);
+    Placed([&] { return "'" + documents_->Describe(at) + "'"; }, [&] { return cases_.strings().Pattern(pattern); });
   } catch (const UnsupportedError& e) {
     throw UnsupportedError("json_schema: pattern at \"" + documents_->Describe(at) + "\": " + e.what());
   } catch (const ConstraintError& e) {
     throw ConstraintError("json_schema: pattern at \"" + documents_->Describe(at) + "\": " + e.what());
-  } catch (const CapacityError& e) {
-    throw CapacityError(WithPlace(e.what(), "'" + documents_->Describe(at) + "'"));
-  } catch (const LimitError& e) {
-    throw LimitError(WithPlace(e.what(), "'" + documents_->Describe(at) + "'"));
   }
 }
 

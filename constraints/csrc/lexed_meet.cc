@@ -3,19 +3,13 @@
 #include <string>
 #include <unordered_set>
 
-#include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/insert_new.h"
-#include "automata/csrc/time_limit.h"
 
 namespace tokamata {
 
 void LexedMeet::Spend(size_t steps) {
-  TimeLimit::Spend(static_cast<int64_t>(steps));
-  if ((spent_ += steps) > 64 * rules_.most_searched)
-    throw LimitError("grammar: the limit emptiness=" + std::to_string(rules_.most_searched) +
-                     " was reached (rules beside states of a regular language); simplify the constraint or raise it: "
-                     "tokamata.Limits(emptiness=...)");
+  rules_.Spend(steps, &spent_, "rules beside states of a regular language", "constraint");
 }
 
 const std::vector<LexedMeet::Beside>& LexedMeet::NextEnds(const Lexer::Terminals& wanted, Beside beside) {

@@ -15,6 +15,13 @@ bool Intersects(const Lexer::Terminals& a, const Lexer::Terminals& b) {
   return false;
 }
 
+void LexedRules::Spend(size_t steps, size_t* spent, const char* searched, const char* simpler) const {
+  TimeLimit::Spend(static_cast<int64_t>(steps));
+  if ((*spent += steps) > 64 * most_searched)
+    throw LimitError("grammar: the limit emptiness=" + std::to_string(most_searched) + " was reached (" + searched +
+                     "); simplify the " + simpler + " or raise it: tokamata.Limits(emptiness=...)");
+}
+
 Lexer::State Positions::Begin(ParserStates::Set stacks) {
   const uint32_t allowed = stacks_->Allowed(stacks);
   if (allowed == ParserStates::kUnknown) return Lexer::kDead;

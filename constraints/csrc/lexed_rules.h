@@ -23,6 +23,9 @@ struct LexedRules {
   bool contextual = false;  // only terminals that the stacks allow compete, and the ignored ones
   size_t most_nodes = 0;
   size_t most_searched = 0;  // positions that one question about completion may visit
+  // Adds steps to what one question spent; LimitError past 64 for each such position. `searched` and `simpler`, for its
+  // text: what was visited, and what to simplify.
+  void Spend(size_t steps, size_t* spent, const char* searched, const char* simpler) const;
   std::vector<std::string> rule_names;
   // The separator is a byte that is an ignored lexeme by itself which any terminal can follow, and after some lexeme of
   // any terminal it leads nowhere. So wherever it ends a lexeme, everything that the rules allow can be written next.
