@@ -24,9 +24,8 @@ def checked_bounds(function: str, low: object, high: object) -> tuple[int, int |
     least, most = checked_count(function, "low", low), None if high is None else checked_count(function, "high", high)
     if not 0 <= least <= (least if most is None else most) < _MOST_TURNS:
         raise ValueError(
-            f"{function}: expected 0 <= low <= high < 2**32 - 1, got low={_cut(least)}, high={_cut(most)}; pass "
-            "high=None "
-            "for no bound"
+            f"{function}: expected 0 <= low <= high < 2**32 - 1, got low={_cut(least)}, high={_cut(most)}; "
+            "pass high=None for no bound"
         )
     return least, most
 

@@ -157,6 +157,5 @@ def _check(text: object, syntax: object, start: object, lexer: object, constrain
     if constraints is not None and not isinstance(constraints, Mapping):
         raise TypeError(
             "grammar: expected constraints as a mapping from terminals to Constraints, got "
-            f"{type(constraints).__name__}; "
-            "pass a dict"
+            f"{type(constraints).__name__}; pass a dict"
         )

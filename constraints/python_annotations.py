@@ -449,8 +449,7 @@ class Annotations:
         if keywords:
             raise ConstraintError(
                 f"{self.function}: expected keywords where the signature has **kwargs, got {list(keywords)!r:.80} "
-                "without; "
-                "leave keywords out"
+                "without; leave keywords out"
             )
         return found, more
 

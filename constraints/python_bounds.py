@@ -53,8 +53,7 @@ class Bounds:
         if not found and type(item).__name__ in _FUNCTIONS:
             raise UnsupportedError(
                 f"{self._where}: {type(item).__name__} calls a function, which no automaton can; drop it, and check "
-                "what "
-                "parse gives"
+                "what parse gives"
             )
         if getattr(item, "__name__", type(item).__name__) == "Json":
             raise UnsupportedError(
