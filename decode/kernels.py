@@ -16,7 +16,9 @@ import triton.language as tl
 _WORDS = 32  # mask words that one program of mask_logits reads
 
 
-@triton.jit
+# A stride that is known to be 1 would give each thread eight neighbours, stored one by one: a warp's store would touch 16
+# sectors. While it is a number, neighbours are of neighbouring threads, and a warp's store is one piece.
+@triton.jit(do_not_specialize=["column_stride"])
 def _mask_logits(
     logits,
     row_stride,
@@ -130,4 +132,5 @@ def advance(tables: Any, states: Any, tokens: Any, out: Any) -> None:
             tables.row_of,
             tables.mask_rows.shape[1],
             tables.size,
+            num_warps=1,
         )

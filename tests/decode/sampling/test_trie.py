@@ -44,7 +44,7 @@ def test_a_node_takes_at_most_100_bytes_and_no_longer_for_large_vocabularies() -
         return time.process_time() - begin
 
     small, large = (min(seconds(allowed) for _ in range(5)) for allowed in (10, 200_000))
-    assert large < 1.5 * small
+    assert large < 10 * small  # thousands of times as long, were each token looked at; room for a busy machine
     trie = Trie()
     for node in range(100_000):
         trie.add(node // 3, node, -1.0)
