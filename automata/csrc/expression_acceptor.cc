@@ -449,11 +449,28 @@ size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
     *next = known;
     return first.size();
   }
+  if (const size_t counted = StepCounted(q, bytes.substr(0, kMostBytes), next)) return counted;
   const uint8_t b = static_cast<uint8_t>(bytes[0]);
   Expr left;
   if (!pool_->StepByte(e, b, &left)) return 0;
   *next = StateOf(left);
   return 1;
+}
+
+// Characters of one byte that are only counted: the state after all of them, without those between. Where nothing is
+// counted a row leads back to itself.
+size_t ExpressionAcceptor::StepCounted(State q, std::string_view bytes, State* next) {
+  const Expr e = Source(q), head = pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e;
+  if (pool_->Kind(head) != ExprKind::kRepeat) return 0;
+  const uint32_t low = pool_->Low(head), high = pool_->High(head);
+  if (high == kUnbounded && low == 0) return 0;
+  Repetition r;
+  SplitRepetition(e, &r);
+  const ByteSet characters = CharactersOf(r.body).ascii - pool_->First(r.rest);
+  size_t count = 0;
+  while (count < bytes.size() && count < high && characters.Has(static_cast<uint8_t>(bytes[count]))) ++count;
+  if (count) *next = AfterLoop(q, static_cast<uint32_t>(count));
+  return count;
 }
 
 bool ExpressionAcceptor::Plain(State q) {

@@ -111,6 +111,7 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   void ForEachListed(const TextNode& node, const ByteSet& first, const TextVisitor& visit);
   void FillRow(State q, State* row, ByteSet* live) override;
   size_t Step(State q, std::string_view bytes, State* next) override;
+  size_t StepCounted(State q, std::string_view bytes, State* next);
   bool IsProvisional(State q) override { return !exact_rows && pool_->Remembers(Source(q)); }
   void FillProvisional(State q, State* row, ByteSet* live);
   bool SplitRepetition(Expr e, Repetition* r);

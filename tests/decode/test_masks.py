@@ -158,6 +158,25 @@ def test_counts_that_no_token_reaches_share_a_mask() -> None:
     assert automaton._native.num_masks < 15  # the longest token reads ten
 
 
+def test_counted_characters_of_a_token_make_one_state() -> None:
+    tokens: list[bytes | None] = [*(bytes([b]) for b in range(256)), b"x" * 40, b"ab" * 20, b"a" * 19 + b'"', None]
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
+    for pattern in (r'([^"\\]|\\n){0,500}"', r'([^"\\]|\\n){300,}"', r"x(a|b){20,400}c?"):
+        automaton = tokamata.compile(tokamata.regex(pattern), vocabulary)
+        for word in (256, 257, 258):
+            whole, bytewise = automaton.start(), automaton.start()
+            whole.advance(ord("x"))
+            bytewise.advance(ord("x"))
+            before = automaton.num_states
+            if not whole.allows(word):
+                continue
+            whole.advance(word)
+            assert automaton.num_states <= before + 9, pattern
+            for byte in tokens[word] or b"":
+                bytewise.advance(byte)
+            assert automaton._native.state_of(whole) == automaton._native.state_of(bytewise), (pattern, word)
+
+
 @pytest.mark.parametrize("low", [0, 2])
 def test_tokens_longer_than_what_is_left_of_a_loop(low: int) -> None:
     rng = random.Random(low)
