@@ -11,6 +11,19 @@ namespace {
 // Where calls have their source, leaves have their number.
 uint32_t LeafNumber(const Expressions& pool, Expr leaf) { return pool.SourceOfRule(leaf); }
 
+// Bytes of the character from U+0080 on that the text begins with; 0 where it begins with none, or a part of one.
+size_t WideCharacter(std::string_view text) {
+  const auto byte = [text](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0}; };
+  const uint8_t first = byte(0);
+  if (first < 0xC2 || first > 0xF4) return 0;
+  const uint8_t low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80, high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  const size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (size_t i = 2; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  return length;
+}
+
 }  // namespace
 
 ExpressionAcceptor::ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr root)
@@ -457,8 +470,8 @@ size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
   return 1;
 }
 
-// Characters of one byte that are only counted: the state after all of them, without those between. Where nothing is
-// counted a row leads back to itself.
+// Characters that are only counted: the state after all of them, without those between. Where nothing is counted a row
+// leads back to itself.
 size_t ExpressionAcceptor::StepCounted(State q, std::string_view bytes, State* next) {
   const Expr e = Source(q), head = pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e;
   if (pool_->Kind(head) != ExprKind::kRepeat) return 0;
@@ -466,11 +479,19 @@ size_t ExpressionAcceptor::StepCounted(State q, std::string_view bytes, State* n
   if (high == kUnbounded && low == 0) return 0;
   Repetition r;
   SplitRepetition(e, &r);
-  const ByteSet characters = CharactersOf(r.body).ascii - pool_->First(r.rest);
-  size_t count = 0;
-  while (count < bytes.size() && count < high && characters.Has(static_cast<uint8_t>(bytes[count]))) ++count;
-  if (count) *next = AfterLoop(q, static_cast<uint32_t>(count));
-  return count;
+  const ByteSet& ends = pool_->First(r.rest);
+  const LoopCharacters& known = CharactersOf(r.body);
+  const ByteSet ascii = known.ascii - ends;
+  const bool wide = known.non_ascii && !ends.Intersects(ByteSet::Range(0x80, 0xFF));
+  size_t taken = 0;
+  uint32_t count = 0;
+  for (; taken < bytes.size() && count < high; ++count) {
+    const size_t length = ascii.Has(static_cast<uint8_t>(bytes[taken])) ? 1 : wide ? WideCharacter(bytes.substr(taken)) : 0;
+    if (!length) break;
+    taken += length;
+  }
+  if (taken) *next = AfterLoop(q, count);
+  return taken;
 }
 
 bool ExpressionAcceptor::Plain(State q) {

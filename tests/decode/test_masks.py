@@ -159,11 +159,12 @@ def test_counts_that_no_token_reaches_share_a_mask() -> None:
 
 
 def test_counted_characters_of_a_token_make_one_state() -> None:
-    tokens: list[bytes | None] = [*(bytes([b]) for b in range(256)), b"x" * 40, b"ab" * 20, b"a" * 19 + b'"', None]
+    tokens: list[bytes | None] = [*(bytes([b]) for b in range(256)), b"x" * 40, b"ab" * 20, b"a" * 19 + b'"']
+    tokens += ["é漢😀x".encode() * 9, "漢字\U0010ffff".encode() + b"\xe4\xb8", None]
     vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
     for pattern in (r'([^"\\]|\\n){0,500}"', r'([^"\\]|\\n){300,}"', r"x(a|b){20,400}c?"):
         automaton = tokamata.compile(tokamata.regex(pattern), vocabulary)
-        for word in (256, 257, 258):
+        for word in range(256, 261):
             whole, bytewise = automaton.start(), automaton.start()
             whole.advance(ord("x"))
             bytewise.advance(ord("x"))
