@@ -64,7 +64,8 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   building_ = row;
   base_ = nullptr;
   alike_ = 0;
-  if (acceptor_->HasRow(q)) Prefetch(acceptor_->Row(q));
+  const State reads = q < known_.size() && known_[q].plan.how == Plan::kBegun ? known_[q].plan.model : q;
+  if (acceptor_->HasRow(reads)) Prefetch(acceptor_->Row(reads));
   BuildAny(q, row, 0);
   RunExceptions(q, row);
   RunWholeKeys(q, row);
@@ -81,7 +82,7 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 }
 
 bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
-  if (!may_remember_ || !acceptor_->Remembers()) return false;
+  if (!may_remember_ || !(remembers_ = remembers_ || acceptor_->Remembers())) return false;
   const bool few = acceptor_->MayRunOut();  // then what forgets takes some key for the one that was written
   bool any = false;
   const auto run = [&](const std::vector<uint32_t>& ids, std::vector<uint32_t>* begins) {
@@ -123,6 +124,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
+  if (plan.how == Plan::kBegun) return BuildBegun(plan, row);
   if (State before; plan.how == Plan::kTexts && row == building_ && finished_) {
     TextNode place;
     if (acceptor_->TextsSince(q, &before, &place) && finished_(before, row, &base_)) return WalkTexts(0, place, true, row);
@@ -512,6 +514,16 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
     });
   }
   if (loop.checked.Any()) RunTokensWith(loop.checked, q, row);
+}
+
+// A state inside a character, after which the characters of a loop follow.
+void MaskBuilder::BuildBegun(const Plan& plan, uint32_t* row) {
+  const State loops = Canonical(plan.model);
+  const Loop& loop = LoopOf(loops);
+  const Factor& factor = factoring_.Begun(loop.inner, plan.lacking);
+  std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
+  SetInside(factor, loop.shape.high, row);
+  RunExits(factor, loops, loop, row);
 }
 
 // See Factoring::EndedBy, which takes a lock.

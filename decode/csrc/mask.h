@@ -55,6 +55,9 @@ class MaskBuilder {
   bool CanFinish(State q);
   // All single bytes of texts are tokens: then every live state can finish and CanFinish need not be asked.
   bool Complete() const { return complete_; }
+  // What the owner found out about the time to build a canonical state's mask.
+  bool IsQuick(State q) const { return q < known_.size() && known_[q].quick; }
+  void SetQuick(State q, bool quick) { KnownOf(q).quick = quick; }
 
  private:
   // How a state loops over characters.
@@ -72,8 +75,9 @@ class MaskBuilder {
   };
   // How the mask of a state is made.
   struct Plan {
-    enum How : uint8_t { kUnknown, kLoop, kUnion, kShared, kTexts, kWalk } how = kUnknown;
-    State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared or kTexts
+    enum How : uint8_t { kUnknown, kLoop, kUnion, kShared, kTexts, kBegun, kWalk } how = kUnknown;
+    State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared or kTexts; see FindBegun, if kBegun
+    uint8_t lacking = 0;                   // bytes to that state, if kBegun
   };
   struct Visit {
     Visit(uint32_t n, State q) : node(n), state(q) {}
@@ -89,6 +93,7 @@ class MaskBuilder {
   Plan PlanOf(State q, int depth);  // memoized, but for the deepest
   State OpenedBefore(State q);
   Plan FindPlan(State q);
+  Plan FindBegun(State q);
   bool HasFewWaysOn(State q);
   const Loop& LoopOf(State q);  // the reference stays valid
   // What walking asks of a state; most are plain, and that is asked of every node.
@@ -138,6 +143,7 @@ class MaskBuilder {
   bool BuildBounded(State q, uint32_t* row, int depth);
   bool BuildUnbounded(State q, uint32_t* row);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
+  void BuildBegun(const Plan& plan, uint32_t* row);
   struct Having {
     ByteSet bytes;
     std::vector<uint32_t> row;       // the tokens that have some of the bytes
@@ -218,6 +224,7 @@ class MaskBuilder {
   const Factoring& factoring_;
   const Trie& trie_;
   const bool complete_, may_remember_;
+  bool remembers_ = false;  // once the acceptor does
   // What was found out about a state, side by side: a mask asks for most of it.
   static constexpr uint32_t kPlain = 1, kFirstTraits = 1;
   struct alignas(32) Known {
@@ -226,6 +233,7 @@ class MaskBuilder {
     uint32_t loop = 0;       // see LoopOf
     uint32_t traits = 0;     // 0 unknown, kPlain, or kFirstTraits + an index
     bool unlimited = false;  // neither BuildBounded nor BuildUnbounded has anything to do
+    bool quick = false;      // see IsQuick
   };
   Known& KnownOf(State q) {
     if (q >= known_.size()) known_.resize(std::max<size_t>(q + 1, known_.size() * 2));

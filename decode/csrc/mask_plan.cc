@@ -83,7 +83,7 @@ uint32_t MaskBuilder::MostTurns(State star) {
 }
 
 MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
-  if (depth >= kMaxDepth) return {LoopOf(q).kind != Loop::kNone ? Plan::kLoop : Plan::kWalk, DelayedAcceptor::kDead};
+  if (depth >= kMaxDepth) return {LoopOf(q).kind != Loop::kNone ? Plan::kLoop : Plan::kWalk};
   if (KnownOf(q).plan.how == Plan::kUnknown) {
     const Plan found = FindPlan(q);  // which may ask about other states
     KnownOf(q).plan = found;
@@ -124,6 +124,22 @@ bool MaskBuilder::FindTraits(State q) {
   return false;
 }
 
+// kBegun where q is inside a character that any bytes complete, after which it loops over characters: to that state; else
+// kUnknown.
+MaskBuilder::Plan MaskBuilder::FindBegun(State q) {
+  static const ByteSet inside = ByteSet::Range(0x80, 0xBF);
+  State after = q;
+  uint8_t lacking = 0;
+  for (; lacking < Factoring::kMostLacking && acceptor_->Live(after) == inside; ++lacking) {
+    const State* row = acceptor_->Row(after);
+    after = row[0x80];
+    if (std::any_of(row + 0x80, row + 0xC0, [after](State s) { return s != after; })) return {};
+  }
+  if (!lacking || ReadsTexts(after) || PlanOf(Canonical(after), 0).how != Plan::kLoop) return {};
+  const Loop& loop = LoopOf(Canonical(after));
+  return loop.inner < 0 || (loop.outer < 0 && loop.checked.Any()) ? Plan() : Plan{Plan::kBegun, after, lacking};
+}
+
 // A walk visits little then; what lies below is looked at there.
 bool MaskBuilder::HasFewWaysOn(State q) {
   constexpr int kFewBytes = 8;
@@ -135,6 +151,7 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   State texts;
   TextNode place;
   if (!acceptor_->Plain(q) && acceptor_->Texts(q, &texts, &place)) return {Plan::kTexts, texts};  // traits cost more
+  if (const Plan begun = FindBegun(q); begun.how == Plan::kBegun) return begun;
   Loop counted;
   const bool counts = FindCounted(q, &counted);
   const bool few = !ReadsMany() && HasFewWaysOn(q);  // fewer than any class has

@@ -198,3 +198,33 @@ def test_tokens_longer_than_what_is_left_of_a_loop(low: int) -> None:
                 if not texts:
                     break
                 state.advance(rng.choice(texts[:256] if rng.random() < 0.8 else texts))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tokens_that_begin_inside_a_character(seed: int) -> None:
+    """Masks between the bytes of a character, of tokens that end there, go on in a loop or leave it."""
+    rng = random.Random(seed)
+    begins = [b"\xa9", b"\x97\xa5", b"\xa5", b"\x9f\xa6\x9c", b"\xa6\x9c", b"\xa5\xa5\xa5\xa5"]
+    words = {rng.choice(begins) + b"".join(rng.choices(_PIECES, k=rng.randint(0, 4))) for _ in range(300)}
+    words |= {*begins, *(rng.choice(begins) + rng.choice(_DAMAGED) for _ in range(20))}
+    singles = [bytes([b]) for b in range(256)]
+    tokens: list[bytes | None] = [*singles, *sorted(words.difference(singles)), None]
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
+    patterns = (
+        r"(.|\n)*",
+        r".{0,300}x",
+        r'"[^"\\\n]{0,3}"',
+        r'"([^"\\\n]|\\n){2,40}"',
+        r"[^c]{3,}-",
+        r"[^0]*foo",
+        r"\S*Z",
+    )
+    for pattern in patterns:
+        automaton = tokamata.compile(tokamata.regex(pattern), vocabulary, cache_bytes=0)
+        for text in ("é", "日", "🦜", "\U000d0000", "aé", "日日"):
+            state = automaton.start()
+            for byte in (b'"' if pattern[0] == '"' else b"") + text.encode():
+                state.advance(byte)
+                for _ in range(2):  # when it is met first, and again
+                    want = automaton._native.mask_by_walking(state.state_id)
+                    assert (state.mask() == want).all(), (seed, pattern, text, byte)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tokenizer_fst/csrc/begun_tokens.h"
+
 namespace tokamata {
 namespace {
 
@@ -44,6 +46,8 @@ Factoring::Factoring(Tables<Stored> tables, std::shared_ptr<const void> owner, u
   for (int i = 0; i < 2; ++i) EndedBy(suffixes_[kJsonText], exits, Row(factors_[kJsonText].row));
 }
 
+Factoring::~Factoring() = default;
+
 std::unique_ptr<const Factoring> Factoring::Build(const Vocabulary& v) {
   auto tables = std::make_shared<const Tables<Owned>>(BuildTables(v));
   const Tables<Stored> view = ViewOf(*tables);
@@ -68,6 +72,14 @@ const CutTokens& Factoring::Cuts(int class_id, const Vocabulary& vocabulary) con
     cuts_[c] = std::make_unique<const CutTokens>(vocabulary, CharacterClasses()[c], factors_[c]);
   });
   return *cuts_[c];
+}
+
+const Factor& Factoring::Begun(int class_id, uint32_t lacking) const {
+  const size_t c = static_cast<size_t>(class_id), k = lacking - 1;
+  std::call_once(begun_once_[c][k], [&] {
+    begun_[c][k] = std::make_unique<const BegunTokens>(trie_, CharacterClasses()[c], lacking);
+  });
+  return begun_[c][k]->Tokens();
 }
 
 Factoring::Base Factoring::InsideAtMost(int class_id, uint32_t chars) const {

@@ -60,8 +60,11 @@ struct ByteIndex {
   const std::array<uint64_t, 2>* before;  // ASCII bytes before it, aligned with suffixes.trie.order
 };
 
+class BegunTokens;
+
 class Factoring {
  public:
+  ~Factoring();
   static std::unique_ptr<const Factoring> Build(const Vocabulary& vocabulary);
   // Over the image of tables that belongs to `owner`; it is copied where it does not begin at a multiple of 8. Null and
   // VocabularyError as for ParseTables.
@@ -90,6 +93,9 @@ class Factoring {
   Base InsideAtMost(int class_id, uint32_t chars) const;
   // The tokens of a class that end inside a character; made when first asked for. `vocabulary` is the tables' own.
   const CutTokens& Cuts(int class_id, const Vocabulary& vocabulary) const;
+  // The tokens that begin inside a character that lacks so many bytes (1 to kMostLacking); made when first asked for.
+  const Factor& Begun(int class_id, uint32_t lacking) const;
+  static constexpr uint32_t kMostLacking = 3;
   // A row of the tables and the tokens of suffixes that are one of the exits; null where nobody asked for it before, or
   // where kMostEnded others were asked for. Threads may share it.
   const uint32_t* EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row) const;
@@ -118,6 +124,8 @@ class Factoring {
   ByteSet single_bytes_;
   mutable std::once_flag cuts_once_[kNumClasses];
   mutable std::unique_ptr<const CutTokens> cuts_[kNumClasses];
+  mutable std::once_flag begun_once_[kNumClasses][kMostLacking];
+  mutable std::unique_ptr<const BegunTokens> begun_[kNumClasses][kMostLacking];
   struct Ended {  // see EndedBy
     const SuffixTrie* suffixes;
     const uint32_t* from;
