@@ -63,6 +63,10 @@ class DelayedAcceptor {
   State Start() const { return start_; }
   // For somebody with many questions, all of which would take the lock: until it is gone, others wait for new states.
   std::unique_lock<std::recursive_mutex> Hold() const { return std::unique_lock<std::recursive_mutex>(mutex_); }
+  // The same, unless somebody else has it.
+  std::unique_lock<std::recursive_mutex> TryHold() const {
+    return std::unique_lock<std::recursive_mutex>(mutex_, std::try_to_lock);
+  }
   // The 256 successors of q; of a provisional state (see below) they are like those that Run finds.
   const State* Row(State q) {
     const State* row = states_[q].row.load(std::memory_order_acquire);

@@ -50,7 +50,7 @@ nb::object NewVector(const std::vector<From>& from) {
 }
 
 void Fill(const DecodeState& self, uint32_t* row) {
-  if (self.CopyMask(row)) return;
+  if (self.CopyMask(row) || self.MakeMaskQuickly(row)) return;
   nb::gil_scoped_release release;
   self.MakeMask(row);
 }

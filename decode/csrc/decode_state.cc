@@ -67,6 +67,14 @@ bool DecodeState::CopyMask(uint32_t* out) const {
   return true;
 }
 
+bool DecodeState::MakeMaskQuickly(uint32_t* out) const {
+  try {
+    return automaton_->FillMaskQuickly(Current(), Left(), out);
+  } catch (const CapacityError&) {
+    return false;
+  }
+}
+
 void DecodeState::MakeMask(uint32_t* out) const {
   WithRoom([&] { automaton_->FillMask(Current(), Left(), out); });
 }

@@ -31,6 +31,8 @@ class DecodeState {
 
   // The mask if it needs no work; true when written. All zero once EOS was consumed.
   bool CopyMask(uint32_t* out) const;
+  // The same where that takes a few microseconds, and waits for nobody.
+  bool MakeMaskQuickly(uint32_t* out) const;
   // The mask, where CopyMask did not have it.
   void MakeMask(uint32_t* out) const;
   void FillMask(uint32_t* out) const {

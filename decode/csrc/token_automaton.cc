@@ -1,6 +1,7 @@
 #include "decode/csrc/token_automaton.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 
@@ -10,6 +11,8 @@
 namespace tokamata {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::microseconds kQuick(10);  // of masks: handing over an interpreter's lock takes as long
 constexpr uint32_t kBlock = 64;    // words looked at together
 constexpr size_t kManyBytes = 3;  // of a token, from which its steps are kept also from states with rows
 
@@ -117,6 +120,21 @@ void TokenAutomaton::FillMask(State q, uint32_t* out) {
   const TimeLimit time("mask", "seconds", acceptor_->seconds);
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto held = acceptor_->Hold();  // each of many questions would take the lock
+  MakeMask(q, out);
+}
+
+bool TokenAutomaton::FillMaskQuickly(State q, uint32_t left, uint32_t* out) {
+  if (!LeavesRoom(q, left)) return false;
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  const auto held = acceptor_->TryHold();
+  if (!held || !builder_.IsQuick(builder_.Canonical(q))) return false;
+  const TimeLimit time("mask", "seconds", acceptor_->seconds);
+  MakeMask(q, out);
+  return true;
+}
+
+void TokenAutomaton::MakeMask(State q, uint32_t* out) {
   const State canonical = builder_.Canonical(q);
   masks_.Ensure(q);
   masks_.Ensure(canonical);
@@ -129,7 +147,10 @@ void TokenAutomaton::FillMask(State q, uint32_t* out) {
   if (mask) {
     Write(*mask, out);
   } else {
+    const bool quick = builder_.IsQuick(canonical);
+    const auto begin = quick ? Clock::time_point() : Clock::now();
     Join(out, [&](uint32_t* row) { builder_.Build(canonical, row); });
+    if (!quick) builder_.SetQuick(canonical, Clock::now() - begin < kQuick);
     const uint64_t alike = builder_.Base() ? 0 : builder_.Alike();
     mask = Store(out, alike ? alike_[alike] : builder_.Base());
     if (mask) {  // else the cache is full

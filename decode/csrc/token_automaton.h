@@ -55,6 +55,8 @@ class TokenAutomaton {
     return left == kNoBudget || (left >= 2 && distances_.LeavesRoom(q, left - 2));
   }
   void FillMask(State q, uint32_t left, uint32_t* out);
+  // The same if nobody else is making masks or states and it took a few microseconds before; whether it was done.
+  bool FillMaskQuickly(State q, uint32_t left, uint32_t* out);
   State Advance(State q, uint32_t token, uint32_t left);
   // The same where nothing new has to be found out and no lock taken; kDead: not known.
   State AdvanceQuickly(State q, uint32_t token, uint32_t left) const;
@@ -83,6 +85,7 @@ class TokenAutomaton {
     const std::atomic<const Mask*>* slot = masks_.Find(q);
     return slot ? slot->load(std::memory_order_acquire) : nullptr;
   }
+  void MakeMask(State q, uint32_t* out);  // under the locks
   const Mask* Store(const uint32_t* row, const uint32_t* base);
   void FillNarrowed(State q, uint32_t left, uint32_t* out);
   // Calls build(row) for a row that has bits for classes as well, and writes the tokens of those classes.
