@@ -96,6 +96,7 @@ ORDER_WIDENED = ReportEntry(
 )
 ELEMENTS_DISTINCT = "no two elements are equal"
 ELEMENTS_LISTED = "enforced only where enum, const or type lists the elements' values"
+ELEMENTS_MOSTLY = ELEMENTS_LISTED + ", or there is no contains or not beside it"
 _FORGOTTEN = {KEYS_ENFORCED: KEYS_WIDENED, ORDER_ENFORCED: ORDER_WIDENED}
 
 

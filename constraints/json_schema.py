@@ -51,14 +51,14 @@ def json_schema(
     (indented by two spaces), "any" (everything JSON allows), or a regular expression for the white space between
     tokens. ``key_order``: "schema" (as the schema defines them, others after), "any", or "sorted" (all of them by code
     point, as ``json.dumps(sort_keys=True)`` writes). ``unique_keys``: no key occurs twice in an object, however it is
-    spelled, and ``uniqueItems`` is enforced for strings; False: keys that the schema does not name may occur twice,
-    which makes the language of a schema without recursion regular (count, to_fst, device tables). ``strings``: "any"
-    spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them. ``numbers``: "canonical"
-    (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes them, 2.0 also as 2) or
-    "any" spelling of the value (1.0 is an integer but in draft 4; ``report`` says which exponents there are).
-    ``formats``: whether ``format`` restricts strings. ``lenient``: widen what cannot be enforced exactly instead of
-    refusing it. ``registry``: schemas by URI for references outside the schema; the drafts' own metaschemas are known,
-    and nothing is ever fetched.
+    spelled, and elements under ``uniqueItems`` that are not listed differ; False: keys that the schema does not name
+    may occur twice, which makes the language of a schema without recursion regular (count, to_fst, device tables).
+    ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them.
+    ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes
+    them, 2.0 also as 2) or "any" spelling of the value (1.0 is an integer but in draft 4; ``report`` says which
+    exponents there are). ``formats``: whether ``format`` restricts strings. ``lenient``: widen what cannot be enforced
+    exactly instead of refusing it. ``registry``: schemas by URI for references outside the schema; the drafts' own
+    metaschemas are known, and nothing is ever fetched.
 
     Keywords are compiled when a text or a model reaches them: building costs the reading of the schema. ``report``
     lists every keyword by JSON Pointer as enforced, annotation or ignored.

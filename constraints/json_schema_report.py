@@ -10,6 +10,7 @@ from .._core import SchemaDocuments, SchemaUse, json_format
 from .constraint import (
     ELEMENTS_DISTINCT,
     ELEMENTS_LISTED,
+    ELEMENTS_MOSTLY,
     KEYS_ENFORCED,
     KEYS_WIDENED,
     ORDER_ENFORCED,
@@ -186,7 +187,7 @@ def _walked(
             if keyword == "uniqueItems" and value is True and status == "enforced":
                 detail = ELEMENTS_DISTINCT
                 if lenient:
-                    status, detail = "widened", ELEMENTS_LISTED + (" or all are strings" if unique_keys else "")
+                    status, detail = "widened", ELEMENTS_MOSTLY if unique_keys else ELEMENTS_LISTED
             step = keyword.replace("~", "~0").replace("/", "~1")
             entries.append(ReportEntry(f"{place}/{step}", keyword, status, detail))
             if status != "enforced":

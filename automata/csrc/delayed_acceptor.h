@@ -110,6 +110,10 @@ class DelayedAcceptor {
   virtual bool Remembers() const { return false; }
   // Whether states may ever remember what is read, so that rows are not exact.
   virtual bool MayRemember() const { return false; }
+  // Whether states remember values that begin otherwise than with a quote: then what Forget allows beyond them is what has a
+  // comma and the beginning of a value after it, where that is read in a state which Opens something remembered.
+  virtual bool RemembersValues() const { return false; }
+  virtual bool Opens(State) { return true; }
   // For errors about too many states: what to do where they come of what is remembered; or nothing.
   std::string MemoryHint() const {
     return Remembers() ? " (keys that must not occur twice make states without end: json_schema(unique_keys=False) leaves them)" : "";

@@ -79,6 +79,8 @@ class RuleSource {
   // ---- rules that remember what was read, such as the keys of an object, so that there is no end of them
   // Whether any rule was asked for that does.
   virtual bool HasMemory() const { return false; }
+  // Whether any of these remember values that begin otherwise than with a quote.
+  virtual bool RemembersValues() const { return false; }
   // Whether a rule does: its language is then not asked for, and Step always knows.
   virtual bool Remembers(uint32_t /*rule*/) { return false; }
   // A language without what a rule that remembers is about to keep; kEmpty where Texts has it. It has all the texts of
@@ -228,6 +230,8 @@ class Expressions {
   bool StepByte(Expr e, uint8_t b, Expr* left);
   // Whether e begins with a rule that remembers, or is a union with such an expression.
   bool Remembers(Expr e) const;
+  // Whether texts of e may begin with ones of a rule that remembers.
+  bool BeginsRemembering(Expr e) const;
   // e without what rules remember (RuleSource::Bare), nor what those that it begins with are about to keep (Forget).
   Expr Forget(Expr e);
   // e with the approximations of its calls (RuleSource::Approximate); kEmpty where that is surely empty.

@@ -135,6 +135,11 @@ DelayedAcceptor::State ExpressionAcceptor::Forget(State q) {
   return StateOf(pool_->Forget(Source(q)));
 }
 
+bool ExpressionAcceptor::Opens(State q) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return pool_->BeginsRemembering(Source(q));
+}
+
 bool ExpressionAcceptor::TextsSince(State q, State* before, TextNode* node) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   Expr call, rest, earlier;

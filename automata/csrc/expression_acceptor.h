@@ -75,6 +75,8 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   State Forget(State q) override;
   bool TextsSince(State q, State* before, TextNode* node) override;
   bool Remembers() const override { return AnyRules(&RuleSource::HasMemory); }
+  bool RemembersValues() const override { return AnyRules(&RuleSource::RemembersValues); }
+  bool Opens(State q) override;
   bool MayRunOut() const override { return AnyRules(&RuleSource::MayRunOut); }
   bool MayRemember() const override { return AnyRules(&RuleSource::MayRemember); }
   State Over(State q) override { return Approximate(q, Side::kOver); }

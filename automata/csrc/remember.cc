@@ -22,6 +22,22 @@ bool Expressions::Remembers(Expr e) const {
   return false;
 }
 
+bool Expressions::BeginsRemembering(Expr e) const {
+  constexpr int kMost = 1000;
+  std::vector<Expr> open{e};
+  for (int i = 0; i < kMost && !open.empty(); ++i) {
+    const Expr at = open.back();
+    open.pop_back();
+    const Node& n = nodes_[at];
+    if (n.kind == ExprKind::kCall && Rules(SourceOfRule(at))->Remembers(Rule(at))) return true;
+    if (n.kind == ExprKind::kUnion) open.insert(open.end(), members_.begin() + n.a, members_.begin() + n.a + n.b);
+    if (n.kind != ExprKind::kConcat) continue;
+    open.push_back(n.a);
+    if (n.b != at && Nullable(n.a)) open.push_back(n.b);
+  }
+  return !open.empty();
+}
+
 Expr Expressions::Forget(Expr e) {
   bool any = false;
   for (const RuleTable& rules : rules_) any = any || rules.source->HasMemory();

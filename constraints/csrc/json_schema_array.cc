@@ -58,8 +58,8 @@ JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
   return arrays_[id];
 }
 
-// With uniqueItems the values that elements may have are listed, or they are strings: the language of distinct elements
-// over an unlimited set is not one that a push-down automaton knows.
+// With uniqueItems the values that elements may have are listed, or else remembered: the language of distinct elements over
+// an unlimited set is not one that a push-down automaton knows.
 void JsonSchemaRules::FindChoices(ArrayPlan* p) {
   constexpr size_t kMostChoices = 256;
   std::vector<std::pair<std::string, const JsonValue*>> found;
@@ -88,10 +88,10 @@ void JsonSchemaRules::FindChoices(ArrayPlan* p) {
     return;
   }
   throw UnsupportedError("json_schema: uniqueItems at " + cases_.Describe(p->unique_use) +
-                         " cannot be enforced: it is only where all elements are strings of one kind (and there is no "
-                         "contains, not, or unique_keys=False), or have at most " + std::to_string(kMostChoices) +
-                         " values, listed by enum, const or type boolean or null; list them, set maxItems to 1, drop "
-                         "uniqueItems, or pass lenient=True");
+                         " cannot be enforced: it is only where there is no end of values that elements may have, or all follow the "
+                         "same schema, whose values can be counted (and there is no contains, not, or unique_keys=False), "
+                         "or where they have at most " + std::to_string(kMostChoices) + " values, listed by enum, const or type boolean "
+                         "or null; list them, set maxItems to 1, drop uniqueItems, or pass lenient=True");
 }
 
 // Whether a set has no values whatever the answers to open questions (see Inhabited) are.
@@ -114,22 +114,47 @@ bool JsonSchemaRules::OwesInVain(const ArrayPlan& p) {
   return false;
 }
 
-// An array of strings that are distinct is read as an object with keys that no schema names and no values.
+// Whether values of two sets are the same, as far as that shows.
+bool JsonSchemaRules::IsAlike(SetId a, SetId b) {
+  if (a == b) return true;
+  return cases_.SimpleOf(a) == cases_.SimpleOf(b) && cases_.NumberOf(a) == cases_.NumberOf(b) && cases_.StringOf(a) == cases_.StringOf(b) &&
+         cases_.CasesOf(a, JsonType::kArray) == cases_.CasesOf(b, JsonType::kArray) &&
+         cases_.CasesOf(a, JsonType::kObject) == cases_.CasesOf(b, JsonType::kObject);
+}
+
+// An array of distinct elements is read as an object with keys that no schema names and no values: as such strings are,
+// and other elements beside them; where places have schemas of their own, each is an object. Before decoding begins it must
+// be known that there are enough values.
 bool JsonSchemaRules::ReadDistinct(ArrayPlan* p) {
   if (!options_.unique_keys || IsYaml() || !p->unique || p->repeated || !p->contains.empty() || !p->owed.empty()) return false;
-  const Expr texts = cases_.StringOf(p->values[0]);
-  for (SetId v : p->values)
-    if (v == kAnyValue || cases_.SimpleOf(v) || !pool_->IsEmpty(cases_.NumberOf(v)) || cases_.StringOf(v) != texts ||
-        !cases_.CasesOf(v, JsonType::kArray).empty() || !cases_.CasesOf(v, JsonType::kObject).empty())
-      return false;
+  constexpr uint32_t kManyElements = 1u << 16;  // more than an array will ever have
+  std::vector<SetId> values = p->values;  // of each place, the last one for all that follow
+  uint32_t high = p->high;
+  const size_t end = static_cast<size_t>(std::find(values.begin(), values.end(), SetId{kNoValue}) - values.begin());
+  if (end < values.size()) high = std::min(high, static_cast<uint32_t>(end));
+  if (high < values.size()) values.resize(std::max(high, 1u));
+  const auto plan_of = [&](SetId value, uint32_t next) {
+    return ObjectPlanOf({{DemandKind::kDistinct, value, next}, {DemandKind::kProperties, 0, p->low, high}});
+  };
+  uint32_t plan = plan_of(values.back(), kUnbounded);
+  const ValueCount last = CountElements(plan);
+  if (std::all_of(values.begin(), values.end(), [&](SetId v) { return IsAlike(v, values[0]); })) {
+    if (!last.exact && last.least != kUnbounded) return false;
+  } else {
+    if (high > values.size() && last.least < kManyElements) return false;
+    for (size_t i = values.size(); i-- > 0;) {
+      if (i + 1 < values.size()) plan = plan_of(values[i], plan);
+      if (CountElements(plan).least <= i) return false;  // all of them may have occurred
+    }
+  }
   p->distinct = true;
-  p->strings = ObjectPlanOf({{DemandKind::kDistinct, p->values[0]}, {DemandKind::kProperties, 0, p->low, p->high}});
+  p->members = plan;
   return true;
 }
 
 Expr JsonSchemaRules::CallStart(const ArrayState& s) {
   const ArrayPlan& p = PreparedArray(s.plan);
-  return p.distinct ? CallObject(StartObject(p.strings, s.depth)) : CallArray(s);
+  return p.distinct ? CallObject(StartObject(p.members, s.depth)) : CallArray(s);
 }
 
 JsonSchemaRules::ArrayState JsonSchemaRules::StartArray(uint32_t id, uint32_t depth) {
@@ -233,7 +258,7 @@ void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
 
 bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
   const ArrayPlan& p = PreparedArray(s.plan);
-  if (p.distinct) return ObjectInhabited(StartObject(p.strings, s.depth));
+  if (p.distinct) return ObjectInhabited(StartObject(p.members, s.depth));
   if (s.low > s.high) return false;
   if (IsPlain(p, s)) {
     for (uint32_t i = 0; i < s.low; ++i) {

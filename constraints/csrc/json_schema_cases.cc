@@ -137,7 +137,7 @@ struct SchemaCases::Bits {
     });
     return positive ? v : static_cast<Value>(kSimpleBits & ~v);
   }
-  Value Constants(const std::vector<const JsonValue*>& values, bool positive) {
+  Value Constants(const std::vector<const JsonValue*>& values, bool positive, bool = false) {
     Value v = 0;
     for (const JsonValue* c : values) {
       if (c->kind == JsonKind::kNull) v |= kNullBit;
@@ -146,6 +146,7 @@ struct SchemaCases::Bits {
     return positive ? v : static_cast<Value>(kSimpleBits & ~v);
   }
   Value Leaf(Keyword, UseId, const JsonValue&, bool positive, bool) { return positive ? True() : False(); }
+  Value Comparable(UseId) { return True(); }
   bool Disjoint(UseId, UseId, Value a, Value b) { return (a & b) == 0; }
 };
 
@@ -176,11 +177,11 @@ struct SchemaCases::Numbers {
     if (positive || !owner.options_.canonical_numbers) return Sign(whole, positive);
     return Sign(owner.pool_.Union(whole, owner.numbers_.MultipleOf("1")), false);  // 1.0 is an integer, though not written so
   }
-  Value Constants(const std::vector<const JsonValue*>& values, bool positive) {
+  Value Constants(const std::vector<const JsonValue*>& values, bool positive, bool spelled = false) {
     std::vector<Expr> parts;
     for (const JsonValue* c : values)
       if (c->IsNumber())
-        parts.push_back(positive && owner.options_.canonical_numbers ? owner.numbers_.Text(c->text) : owner.numbers_.Value(c->text));
+        parts.push_back(positive && !spelled && owner.options_.canonical_numbers ? owner.numbers_.Text(c->text) : owner.numbers_.Value(c->text));
     return Sign(owner.pool_.Union(std::move(parts)), positive);
   }
   Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool) {
@@ -216,6 +217,7 @@ struct SchemaCases::Numbers {
     const bool integers = positive && types && types->IsString() && types->text == "integer";
     return Sign(numbers.Range(bounds, integers), positive);
   }
+  Value Comparable(UseId) { return True(); }  // see NumberOf
   bool Disjoint(UseId, UseId, Value a, Value b) { return owner.pool_.IsEmpty(And(a, b)); }
 };
 
@@ -239,7 +241,7 @@ struct SchemaCases::Strings {
     ForEachType(types, [&](std::string_view t) { any = any || t == "string"; });
     return any == positive ? True() : False();
   }
-  Value Constants(const std::vector<const JsonValue*>& values, bool positive) {
+  Value Constants(const std::vector<const JsonValue*>& values, bool positive, bool = false) {
     std::vector<std::string> texts;
     for (const JsonValue* c : values)
       if (c->IsString()) texts.emplace_back(c->text);
@@ -269,6 +271,7 @@ struct SchemaCases::Strings {
     }
     return positive ? True() : False();
   }
+  Value Comparable(UseId) { return True(); }
   bool Disjoint(UseId, UseId, Value a, Value b) { return owner.pool_.IsEmpty(And(a, b)); }
 };
 
@@ -293,11 +296,11 @@ struct SchemaCases::Compound {
     ForEachType(types, [&](std::string_view t) { any = any || t == (kType == JsonType::kArray ? "array" : "object"); });
     return any == positive ? True() : False();
   }
-  Value Constants(const std::vector<const JsonValue*>& values, bool positive) {
+  Value Constants(const std::vector<const JsonValue*>& values, bool positive, bool spelled = false) {
     Value all = positive ? False() : True();
     for (const JsonValue* c : values) {
       if (c->kind != (kType == JsonType::kArray ? JsonKind::kArray : JsonKind::kObject)) continue;
-      const UseId use = owner.sets_.Constant(c);
+      const UseId use = owner.sets_.Constant(c, spelled);
       Case same;  // which evaluates no member and no element
       if (kType == JsonType::kObject) {
         same.push_back({DemandKind::kMembers, use, 0, 0, true});
@@ -312,6 +315,9 @@ struct SchemaCases::Compound {
         all = And(all, owner.NegateCases({same}));
     }
     return all;
+  }
+  Value Comparable(UseId use) {
+    return One({kType == JsonType::kObject ? DemandKind::kMembers : DemandKind::kItems, use, 0, 0, true});
   }
   Value One(Demand d) { return {{d}}; }
   // Between low and high; nothing when that is impossible, everything when it always holds.
@@ -469,7 +475,17 @@ typename Algebra::Value SchemaCases::OneOf(Algebra& algebra, const std::vector<U
 template <class Algebra>
 typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool positive, bool tracking) {
   const SchemaUse& u = sets_.Use(use);
-  if (u.kind == UseKind::kConstant) return algebra.Constants({u.place.node}, positive);
+  if (u.kind == UseKind::kConstant) return algebra.Constants({u.place.node}, positive, u.place.scope);
+  if (u.kind == UseKind::kText) {
+    static const JsonValue type = [] {
+      JsonValue v;
+      v.kind = JsonKind::kString;
+      v.text = "string";
+      return v;
+    }();
+    return algebra.Type(type, positive, SchemaDraft::k2020);
+  }
+  if (u.kind == UseKind::kComparable) return algebra.Comparable(use);
   if (u.kind == UseKind::kAnyOf) {
     const std::vector<UseId> members = u.members;
     return All(algebra, members.size(), !positive, [&](size_t i) { return Evaluate(algebra, members[i], positive, false); });
@@ -616,7 +632,9 @@ Expr SchemaCases::NumberOf(SetId set) {
   if (const Expr* const known = scalars_.Find(Pair(set, 0))) return *known;
   Numbers algebra{*this};
   Expr e = OfSet(algebra, set);
-  if (algebra.IsTrue(e) && options_.notation == SchemaNotation::kJson) e = numbers_.Grammar();
+  bool any = options_.notation == SchemaNotation::kJson;
+  for (const SignedUse& part : sets_.Parts(set)) any = any && sets_.Use(part.use).kind != UseKind::kComparable;
+  if (any && algebra.IsTrue(e)) e = numbers_.Grammar();
   return scalars_[Pair(set, 0)] = e;
 }
 

@@ -81,7 +81,7 @@ Expr JsonSchemaRules::AfterFresh(const FreshKey& n) {
 
 // What follows the closing quote of a member's key, or of a string that is an element of an array itself.
 Expr JsonSchemaRules::AfterQuote(const ObjectPlan& p, const Member& m, uint32_t depth) {
-  if (p.elements != kAnyValue) return CallObject(m.next);
+  if (p.array) return CallObject(m.next);
   return pool_->Concat({colon_, CallValue(m.value, depth), CallObject(m.next)});
 }
 
@@ -330,6 +330,10 @@ Expr JsonSchemaRules::ForgetPath(const FreshKey& n) {
 
 // Where no key that occurred begins like this one, what is left is what any key has left.
 Expr JsonSchemaRules::Forget(uint32_t rule) {
+  if (rules_[rule].kind == Rule::kFreshValue) {
+    const uint32_t reader = rules_[rule].words[0], path = rules_[rule].words[1];
+    return PlaceOfValue(reader, path).like.empty() ? pool_->Forget(ForgetValue(reader, path)) : kEmpty;
+  }
   const FreshKey n = FreshOf(rule);
   if (n.seen) return kEmpty;
   if (n.low == n.high) return ForgetPath(n);
@@ -345,7 +349,7 @@ Expr JsonSchemaRules::Bare(uint32_t rule) {
     if (n.seen || n.path || n.spelled || !objects_[readers_[n.reader].state.plan].plain) return kEmpty;
     return CallKeys({n.reader, n.low, n.high, n.depth, kRawKey});
   }
-  if (r.kind == Rule::kObject && r.words[7] && objects_[r.words[0]].plain && !ReadingOf(r.words[5])) {
+  if (r.kind == Rule::kObject && r.words[7] && objects_[r.words[0]].plain && !objects_[r.words[0]].mixed && !ReadingOf(r.words[5])) {
     const uint32_t* w = r.words;
     return CallObject({w[0], w[1], w[2], w[3], w[4], w[5], w[6], 0});
   }
@@ -367,6 +371,10 @@ bool JsonSchemaRules::Since(uint32_t rule, Expr* before, RuleText* place) {
 // Any beginning of a key can be extended by a few bytes to one that did not occur: there are 94 ASCII characters that
 // are written as they are, so 4 bytes make more keys than there will ever be. Of patterns that is not known.
 Expr JsonSchemaRules::Outline(uint32_t rule, uint32_t* slack) {
+  if (rules_[rule].kind == Rule::kFreshValue) {
+    *slack = kUnbounded;
+    return ForgetValue(rules_[rule].words[0], rules_[rule].words[1]);
+  }
   if (rules_[rule].kind != Rule::kFreshKeys) return kEmpty;
   const FreshKey n = FreshOf(rule);
   const KeyReader& r = PreparedReader(n.reader);
@@ -405,6 +413,7 @@ Expr JsonSchemaRules::Approximate(uint32_t rule, Side side) {
     }
     case Rule::kListed: return r.call;
     case Rule::kFreshKeys: return KeysNear(FreshOf(rule), side);
+    case Rule::kFreshValue: return ValueNear(w[0], w[1], side);
   }
   return kEmpty;
 }
@@ -475,6 +484,7 @@ Expr JsonSchemaRules::NamedKeysNear(const FreshKey& n, Side side) {
 // The spellings of the keys of the schema and of those that occurred.
 void JsonSchemaRules::ForEachFreshText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) {
   const uint32_t* w = place.words;
+  if (w[3] & kValuePlace) return ForEachValueText(place, first, visit);
   if (w[3] & kSincePlace) return ForEachSinceText(place, first, visit);
   const KeyNode n{w[0], w[1], w[2], w[3] & ~kFreshPlace, kRawKey};
   const SeenKeys::Set seen = w[4];

@@ -55,10 +55,11 @@ std::vector<UseId> SchemaCases::AppliedToKey(const Demand& group, KeyId key) {
     }
     return {group.a};
   }
+  if (sets_.Use(group.a).kind == UseKind::kComparable) return {group.a};
   const JsonValue& node = *sets_.Use(group.a).place.node;
   if (sets_.Use(group.a).kind == UseKind::kConstant) {
     const JsonValue* value = node.Find(text);
-    return {value ? sets_.Constant(value) : nothing_};
+    return {value ? sets_.Constant(value, sets_.Use(group.a).place.scope) : nothing_};
   }
   std::vector<UseId> applied;
   if (const JsonValue* properties = node.Find("properties"))
@@ -85,6 +86,7 @@ std::vector<UseId> SchemaCases::AppliedToOther(const Demand& group, const std::v
     }
     return {group.a};
   }
+  if (sets_.Use(group.a).kind == UseKind::kComparable) return {group.a};
   const JsonValue& node = *sets_.Use(group.a).place.node;
   if (sets_.Use(group.a).kind == UseKind::kConstant) return {nothing_};
   std::vector<UseId> applied;
@@ -100,6 +102,7 @@ void SchemaCases::CollectKeys(const Demand& group, std::vector<KeyId>* names, st
   std::vector<uint32_t> uses{group.a};
   if (group.kind == DemandKind::kUnevaluated || group.kind == DemandKind::kSomeUnevaluated) uses = sets_.lists.Copy(group.b);
   for (UseId g : uses) {
+    if (sets_.Use(g).kind == UseKind::kComparable) continue;
     const JsonValue& node = *sets_.Use(g).place.node;
     if (sets_.Use(g).kind == UseKind::kConstant) {
       for (uint32_t i = 0; i < node.size; ++i) names->push_back(sets_.Key(node.keys[i]));
@@ -130,8 +133,12 @@ std::vector<UseId> SchemaCases::AppliedToItem(const Demand& group, uint32_t inde
     }
     return {sets_.AnyOf(any)};
   }
+  if (sets_.Use(group.a).kind == UseKind::kComparable) return {group.a};
   const JsonValue& node = *sets_.Use(group.a).place.node;
-  if (sets_.Use(group.a).kind == UseKind::kConstant) return {index < node.size ? sets_.Constant(&node.elements[index]) : nothing_};
+  if (sets_.Use(group.a).kind == UseKind::kConstant) {
+    const bool spelled = sets_.Use(group.a).place.scope;
+    return {index < node.size ? sets_.Constant(&node.elements[index], spelled) : nothing_};
+  }
   const SchemaDraft draft = documents_.Dialect(node).draft;
   const JsonValue* prefix = PrefixItems(node, draft);
   if (prefix && index < prefix->size) return {Child(group.a, prefix->elements[index])};
@@ -142,6 +149,7 @@ std::vector<UseId> SchemaCases::AppliedToItem(const Demand& group, uint32_t inde
 uint32_t SchemaCases::PrefixOf(const Demand& group) {
   uint32_t most = 0;
   const auto add = [&](UseId g) {
+    if (sets_.Use(g).kind == UseKind::kComparable) return;
     const JsonValue& node = *sets_.Use(g).place.node;
     if (sets_.Use(g).kind == UseKind::kConstant) {
       most = std::max(most, node.size);

@@ -100,6 +100,7 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
       ObjectState next = r.state;
       next.position = size;
       next.first = 0;
+      if (objects_[id].array) next.plan = objects_[id].next;
       if (!Inhabited(o.value)) continue;
       r.members.push_back({false, 0, o.value, next});
       r.other_end = AfterQuote(objects_[id], r.members.back(), Deeper(r.state.depth));
@@ -299,6 +300,10 @@ bool JsonSchemaRules::Step(uint32_t rule, uint8_t byte, Expr* rest) {
     StepFresh(FreshOf(rule), byte, rest);
     return true;
   }
+  if (rules_[rule].kind == Rule::kFreshValue) {
+    StepValue(rules_[rule].words[0], rules_[rule].words[1], byte, rest);
+    return true;
+  }
   const uint32_t* w = rules_[rule].words;
   if (rules_[rule].kind == Rule::kListed) return StepListed({w[0], w[1], w[2], w[3]}, byte, rest);
   if (rules_[rule].kind != Rule::kKeys || w[4] != kRawKey) return false;
@@ -325,6 +330,13 @@ bool JsonSchemaRules::Texts(uint32_t rule, Expr* model, RuleText* place) {
     *model = ForgetPath(n);
     return true;
   }
+  if (rule_of.kind == Rule::kFreshValue) {
+    const uint32_t reader = rule_of.words[0], path = rule_of.words[1];
+    if (PlaceOfValue(reader, path).like.empty()) return false;
+    *place = {{reader, path, 0, kValuePlace, 0, 0}};
+    *model = ForgetValue(reader, path);
+    return true;
+  }
   if (rule_of.kind == Rule::kListed) {
     const uint32_t* w = rule_of.words;
     *place = {{w[0], w[1], w[2], w[3], kListedPlace, 0}};
@@ -342,7 +354,7 @@ bool JsonSchemaRules::Texts(uint32_t rule, Expr* model, RuleText* place) {
 void JsonSchemaRules::ForEachText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) {
   static constexpr char kDigits[2][17] = {"0123456789abcdef", "0123456789ABCDEF"};
   const uint32_t* w = place.words;
-  if (w[3] & (kFreshPlace | kSincePlace)) return ForEachFreshText(place, first, visit);
+  if (w[3] & (kFreshPlace | kSincePlace | kValuePlace)) return ForEachFreshText(place, first, visit);
   if (w[4] == kListedPlace) return ForEachListedText({w[0], w[1], w[2], w[3]}, first, visit);
   const KeyNode n{w[0], w[1], w[2], w[3], w[4]};
   const KeyReader& r = readers_[n.reader];

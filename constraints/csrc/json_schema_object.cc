@@ -66,7 +66,11 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
         p.low = std::max(p.low, d.b);
         p.high = std::min(p.high, d.c);
         break;
-      case DemandKind::kDistinct: p.elements = d.a; break;
+      case DemandKind::kDistinct:
+        p.array = true;
+        p.elements = d.a;
+        p.next = d.b == kUnbounded ? id : d.b;
+        break;
       default: break;
     }
   if (p.owed.size() > 31)
@@ -106,11 +110,17 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   }
   p.required_after.assign(p.keys.size() + 1, 0);
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
-  const bool array = p.elements != kAnyValue;
-  p.ordered = !array && options_.key_order == KeyOrder::kSorted && !IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
+  if (p.array) {
+    const SetId e = p.elements;
+    p.mixed = cases_.SimpleOf(e) || !pool_->IsEmpty(cases_.NumberOf(e)) || !cases_.CasesOf(e, JsonType::kArray).empty() ||
+              !cases_.CasesOf(e, JsonType::kObject).empty();
+    p.rest = pool_->IsEmpty(cases_.StringOf(e)) ? e : sets_.And(e, SignedUse{sets_.Text(), false});
+    p.rest = sets_.And(p.rest, SignedUse{sets_.Comparable(), true});
+  }
+  p.ordered = !p.array && options_.key_order == KeyOrder::kSorted && !IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
   p.plain = !p.ordered && !options_.canonical_strings && !IsYaml() && p.patterns.empty() && p.names.empty() &&
             std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }) &&
-            (!array || cases_.StringOf(p.elements) == cases_.strings().Any());
+            (!p.array || cases_.StringOf(p.elements) == cases_.strings().Any());
   p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded && options_.key_order != KeyOrder::kAny;
   p.ready = true;
   objects_[id] = std::move(p);
@@ -138,7 +148,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
     for (KeyId key : p.mentioned) texts.push_back(sets_.KeyText(key));
     const auto unnamed = [&](StringStyle style) {
       JsonStrings& strings = cases_.StringsOf(style);
-      if (p.elements != kAnyValue) return cases_.StringOf(p.elements, style);
+      if (p.array) return cases_.StringOf(p.elements, style);
       // A character takes ten characters at most between double quotes, two between single ones.
       const uint32_t times = style == StringStyle::kYamlPlain ? 10 : style == StringStyle::kYamlSingle ? 5 : 1;
       Expr all = IsYaml() ? strings.Length(0, options_.max_key * times) : strings.Any();
@@ -270,6 +280,7 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   base.low = s.low ? s.low - 1 : 0;
   base.high = s.high == kUnbounded ? kUnbounded : s.high - 1;
   base.first = 0;
+  if (p.array) base.plan = p.next;
   if (p.ordered) base.seen = 0;
   const auto add = [&](bool named, uint32_t index, const std::vector<MemberValue>& values, uint32_t position) {
     for (const MemberValue& v : values) {
@@ -319,6 +330,17 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
 
 bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
   const ObjectPlan& p = Prepared(s.plan);
+  if (p.array && (p.mixed || p.next != s.plan)) {  // after the first one the elements were counted
+    if (s.low > s.high) return false;
+    if (!s.first || s.low == 0) return true;
+    if (p.next == s.plan) return (s.low == 1 && Inhabited(p.elements)) || CountElements(s.plan).least >= s.low;
+    uint32_t plan = s.plan;
+    for (uint32_t i = 0; i < s.low; ++i, plan = objects_[plan].next) {
+      if (!Inhabited(Prepared(plan).elements)) return false;
+      if (objects_[plan].next == plan) break;
+    }
+    return true;
+  }
   if (s.first) {
     if (!p.possible || p.low > p.high) return false;
     for (uint32_t i = 0; i < p.keys.size(); ++i)
@@ -398,10 +420,11 @@ bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t
 
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
   const uint32_t inner = Deeper(s.depth);
-  const char bracket = Prepared(s.plan).elements == kAnyValue ? '}' : ']';
+  const char bracket = Prepared(s.plan).array ? ']' : '}';
   if (Prepared(s.plan).plain) {
-    const Expr keys = KeysOf(s);
-    Expr body = keys == kEmpty ? kEmpty : pool_->Concat({s.first ? Open(inner) : Comma(inner), pool_->Byte('"'), keys});
+    const Expr texts = pool_->Concat(pool_->Byte('"'), KeysOf(s));
+    const Expr next = Prepared(s.plan).mixed ? pool_->Union(texts, ValuesOfArray(s)) : texts;
+    Expr body = pool_->Concat(s.first ? Open(inner) : Comma(inner), next);
     if (ObjectMayEnd(s)) body = pool_->Union(body, Close(s.depth, s.first, bracket));
     return body;
   }
@@ -424,6 +447,7 @@ Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
     else
       parts.push_back(pool_->Concat({pool_->Byte('"'), m.contents, pool_->Byte('"'), AfterQuote(p, m, inner)}));
   }
+  if (Prepared(s.plan).mixed) parts.push_back(ValuesOfArray(s));
   Expr body = pool_->Concat(s.first ? Open(inner) : Comma(inner), pool_->Union(std::move(parts)));
   if (ObjectMayEnd(s)) body = pool_->Union(body, Close(s.depth, s.first, bracket));
   return body;

@@ -129,7 +129,8 @@ void JsonSchemaRules::Explore(SetId root) {
 std::string JsonSchemaRules::PlaceOf(SetId set) const {
   std::string place;
   for (const SignedUse& part : sets_.Parts(set))
-    place.append(place.empty() ? "" : " with ").append(part.positive ? "" : "not ").append(cases_.Describe(part.use));
+    if (sets_.Use(part.use).kind != UseKind::kText && sets_.Use(part.use).kind != UseKind::kComparable)
+      place.append(place.empty() ? "" : " with ").append(part.positive ? "" : "not ").append(cases_.Describe(part.use));
   return place;
 }
 
@@ -138,10 +139,12 @@ std::string JsonSchemaRules::PlaceOf(uint32_t rule, bool before) {
   const Rule r = rules_[rule];
   const uint32_t* w = r.words;
   const auto place_of = [this](const Case& demands) {
-    for (const Demand& d : demands)
+    for (const Demand& d : demands) {
       if (d.kind == DemandKind::kMembers || d.kind == DemandKind::kSomeMember || d.kind == DemandKind::kItems ||
-          d.kind == DemandKind::kSomeItem || d.kind == DemandKind::kUnique)
-        return cases_.Describe(d.a);
+          d.kind == DemandKind::kSomeItem || d.kind == DemandKind::kUnique) {
+        if (sets_.Use(d.a).kind != UseKind::kComparable) return cases_.Describe(d.a);
+      }
+    }
     return std::string();
   };
   try {

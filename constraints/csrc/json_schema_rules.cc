@@ -113,7 +113,10 @@ std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
   }
   copy->reader_of_ = reader_of_;
   copy->seen_ = seen_;
+  copy->values_ = values_;
+  copy->values_by_hash_ = values_by_hash_;
   copy->has_memory_ = has_memory_ && !copy->forgets_;
+  copy->has_values_ = has_values_ && !copy->forgets_;
   copy->may_run_out_ = may_run_out_ && !copy->forgets_;
   copy->source_ = static_cast<uint32_t>(pool->NumRuleSources());
   return copy;
@@ -179,11 +182,12 @@ Expr JsonSchemaRules::Expand(uint32_t rule) {
     }
     case Rule::kKeys: return KeysBody({w[0], w[1], w[2], w[3], w[4]});
     case Rule::kListed: return ListedBody({w[0], w[1], w[2], w[3]});
-    case Rule::kFreshKeys: {  // nobody who knows RuleSource::Remembers asks for that
+    case Rule::kFreshKeys:
+    case Rule::kFreshValue: {  // nobody who knows RuleSource::Remembers asks for that
       std::vector<Expr> parts;
       for (int b = 0; b < 256; ++b) {
         Expr rest = kEmpty;
-        StepFresh(FreshOf(rule), static_cast<uint8_t>(b), &rest);
+        Step(rule, static_cast<uint8_t>(b), &rest);
         parts.push_back(pool_->Concat(pool_->Byte(static_cast<uint8_t>(b)), rest));
       }
       return pool_->Union(std::move(parts));

@@ -44,8 +44,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   size_t MemoryBytes() const override;
   bool Step(uint32_t rule, uint8_t byte, Expr* rest) override;
   bool HasMemory() const override { return has_memory_; }
+  bool RemembersValues() const override { return has_values_; }
   bool MayRunOut() const override { return may_run_out_; }
-  bool Remembers(uint32_t rule) override { return rules_[rule].kind == Rule::kFreshKeys; }
+  bool Remembers(uint32_t rule) override { return rules_[rule].kind == Rule::kFreshKeys || rules_[rule].kind == Rule::kFreshValue; }
   Expr Forget(uint32_t rule) override;
   Expr Bare(uint32_t rule) override;
   bool Since(uint32_t rule, Expr* before, RuleText* place) override;
@@ -93,7 +94,11 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
     bool plain = false;  // keys are read by tries: see KeyReader
     bool free = false;   // plain, keys in the schema's order, and nothing depends on how many members there are
     bool ordered = false;  // keys without a name stand between the others: see json_schema_sorted_keys.cc
-    SetId elements = kAnyValue;  // of an array of distinct strings: which ones; else kAnyValue
+    bool array = false;    // of distinct elements, which follow the set `elements`
+    bool mixed = false;    // of which some are no strings: they follow `rest`
+    SetId elements = kAnyValue, rest = kNoValue;
+    uint32_t next = 0;     // of an array: the plan of the next element
+    uint32_t count = 0;    // of an array: how many elements it can have at most; 0: not known yet
     std::vector<Demand> groups, names, owed;
     std::vector<KeyId> mentioned, patterns;
     std::vector<NamedKey> keys;            // in the order in which they are written
@@ -125,6 +130,18 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
     uint32_t slot = 0;       // of an ordered plan: into the reader's slots
   };
 
+  // What is left at a place in an element that must be distinct from others: of the texts of all elements, and of those
+  // of elements that occurred, as far as they begin like this one.
+  struct ValuePlace {
+    Expr left = kEmpty;
+    std::vector<Expr> like;
+    Known alive = Known::kUnknown;
+  };
+  struct ValueCount {
+    uint32_t least;  // values; kUnbounded: no end of them, or very many
+    bool exact;
+  };
+
   // The keys that may come next in a state of an object, as a trie whose nodes are rules: a range of sorted keys that
   // share `depth` characters. So keys and what is no key of the schema are told apart byte by byte without unions and
   // complements, and only where decoding goes.
@@ -143,6 +160,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
     std::vector<Expr> slots;      // of an ordered plan: different contents of members
     // There: what is left after a path of the others that did not occur yet, by plan.others or by slots.
     std::unordered_map<SeenKeys::Path, std::vector<Expr>> left;
+    std::unordered_map<SeenKeys::Path, ValuePlace> places;  // of elements that are no strings, by what was read
   };
   // How keys without a name in the schema are read in approximations, as bits of a depth: kOverKeys, they may occur any
   // number of times; kUnderKeys, none comes but one that is owed, and with kLastKey not even that. kNamedKey: the next
@@ -158,7 +176,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
 
   // A place in a key that must not have occurred yet: the keys of the schema and those that occurred which begin with
   // the path; `spelled`: 0, or 1 + a KeyId, what was read of the spelling of the next character.
-  static constexpr uint32_t kFreshPlace = 1u << 31, kSincePlace = 1u << 30;  // of a RuleText's depth
+  static constexpr uint32_t kFreshPlace = 1u << 31, kSincePlace = 1u << 30, kValuePlace = 1u << 29;  // of a RuleText's depth
   struct FreshKey {
     uint32_t reader, low, high, depth;
     SeenKeys::Set seen;
@@ -187,8 +205,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
     bool unique = false, repeated = false;
     UseId unique_use = 0;
     std::vector<UseId> choices;  // with unique or repeated: every value that an element may have
-    bool distinct = false;       // the elements are strings, read as the members of the object `strings`
-    uint32_t strings = 0;
+    bool distinct = false;       // the elements are read as the members of the object `members`
+    uint32_t members = 0;
   };
   struct ArrayState {
     uint32_t plan;
@@ -203,7 +221,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
     ArrayState next;
   };
   struct Rule {
-    enum Kind : uint8_t { kValue, kObject, kArray, kKeys, kFreshKeys, kListed } kind;
+    enum Kind : uint8_t { kValue, kObject, kArray, kKeys, kFreshKeys, kFreshValue, kListed } kind;
     uint32_t words[8];
     Expr call;
   };
@@ -320,6 +338,26 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   uint32_t CountTexts(Expr contents, std::string* shortest);
   uint32_t OthersLeft(const ObjectState& s, uint32_t index, std::string* some = nullptr);
 
+  // json_schema_fresh_values.cc
+  uint32_t CountNumbers(Expr numbers);
+  ValueCount CountValues(SetId set, int depth);
+  ValueCount CountArrays(uint32_t plan, int depth);
+  ValueCount CountObjects(uint32_t plan, int depth);
+  ValueCount CountElements(uint32_t plan);
+  uint32_t NumberOfValue(const std::string& text);
+  std::string ReadText(SeenKeys::Path path) const;
+  ObjectState AfterElement(const ObjectState& s) const;
+  ValuePlace& PlaceOfValue(uint32_t reader, SeenKeys::Path path);
+  bool AnyFresh(Expr left, const std::vector<Expr>& like);
+  bool IsFreshPlace(ValuePlace* place);
+  Expr CallFreshValue(uint32_t reader, SeenKeys::Path path);
+  Expr AfterValue(uint32_t reader, SeenKeys::Path path);
+  void StepValue(uint32_t reader, SeenKeys::Path path, uint8_t byte, Expr* rest);
+  Expr ValuesOfArray(const ObjectState& s);
+  Expr ForgetValue(uint32_t reader, SeenKeys::Path path);
+  void ForEachValueText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
+  Expr ValueNear(uint32_t reader, SeenKeys::Path path, Side side);
+
   // json_schema_sorted_keys.cc
   // What is greatest in a set of texts: one of them; or the limit of greater and greater ones, begun by a text whose end,
   // from `circle` on, comes again and again; or nothing, as those are above every text.
@@ -348,6 +386,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   void FindChoices(ArrayPlan* p);
   bool IsNothing(SetId set);
   bool OwesInVain(const ArrayPlan& p);
+  bool IsAlike(SetId a, SetId b);
   bool ReadDistinct(ArrayPlan* p);
   Expr CallStart(const ArrayState& s);
   ArrayPlan& PreparedArray(uint32_t plan);
@@ -393,10 +432,12 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   std::deque<KeyReader> readers_;
   FlatMap<uint64_t, uint32_t> reader_of_;  // by list, 1 + the number
   SeenKeys seen_;
+  std::vector<std::shared_ptr<const JsonDocument>> values_;  // of elements that occurred, by number
+  std::unordered_map<uint64_t, std::vector<uint32_t>> values_by_hash_;
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
   std::unordered_map<SetId, std::vector<std::string_view>> listed_;  // texts of the documents
   bool forgets_ = false;  // a clone beside other languages: what occurred is not remembered
-  bool has_memory_ = false, may_run_out_ = false, approximates_ = false;
+  bool has_memory_ = false, has_values_ = false, may_run_out_ = false, approximates_ = false;
 };
 
 }  // namespace tokamata

@@ -118,7 +118,7 @@ UseId SchemaSets::AnyOf(std::vector<UseId> members) {
 // A schema without keywords, or false.
 SchemaSets::Plain SchemaSets::PlainOf(UseId id) const {
   const SchemaUse& use = uses_[id];
-  if (use.kind == UseKind::kConstant) return Plain::kNo;
+  if (use.kind == UseKind::kConstant || use.kind == UseKind::kText || use.kind == UseKind::kComparable) return Plain::kNo;
   if (use.kind == UseKind::kAnyOf) return use.members.empty() ? Plain::kFalse : Plain::kNo;
   const JsonValue& node = *use.place.node;
   if (node.IsBoolean()) return node.boolean ? Plain::kTrue : Plain::kFalse;

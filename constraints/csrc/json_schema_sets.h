@@ -50,12 +50,15 @@ class SharedDocuments {
 enum class UseKind : uint8_t {
   kSchema,    // a schema of a document, in a dynamic scope
   kConstant,  // being equal to a JSON value
+  kText,      // being a string
+  kComparable,  // having no number, nor inside, but such as can be compared by their texts: see JsonNumbers
   kAnyOf,     // some of `members`; none: no value
 };
 
 struct SchemaUse {
   UseKind kind = UseKind::kSchema;
-  SchemaPlace place;  // kConstant: only the node, the value
+  // kConstant: only the node, the value; the scope says whether numbers have every spelling of theirs, not json.dumps' only.
+  SchemaPlace place;
   std::vector<UseId> members;
 };
 
@@ -90,7 +93,9 @@ class SchemaSets {
   explicit SchemaSets(SharedDocuments* documents);
 
   UseId Schema(SchemaPlace place) { return Single(UseKind::kSchema, place); }
-  UseId Constant(const JsonValue* value) { return Single(UseKind::kConstant, {value, 0}); }
+  UseId Constant(const JsonValue* value, bool spelled = false) { return Single(UseKind::kConstant, {value, spelled}); }
+  UseId Text() { return Single(UseKind::kText, {}); }
+  UseId Comparable() { return Single(UseKind::kComparable, {}); }
   UseId AnyOf(std::vector<UseId> members);
   const SchemaUse& Use(UseId id) const { return uses_[id]; }
 

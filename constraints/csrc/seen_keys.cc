@@ -39,7 +39,7 @@ SeenKeys::Set SeenKeys::With(Set set, std::string_view key) {
 
 bool SeenKeys::Before(Set set, Set* before, std::string* key) const {
   const auto known = before_.find(set);
-  if (known == before_.end()) return false;
+  if (known == before_.end() || known->second.second.substr(0, 1) == std::string(1, kValueByte)) return false;
   *before = known->second.first;
   *key = known->second.second;
   return true;
@@ -71,6 +71,7 @@ std::vector<uint32_t> SeenKeys::First(Set set) const {
     const Span<const uint32_t> node = nodes_.At(at.set);
     for (size_t i = node.size(); i > 1; i -= 2) {  // pushed backwards, so that they come in order
       const uint32_t b = node[i - 2];
+      if (b == static_cast<uint8_t>(kValueByte)) continue;
       const uint32_t missing = at.missing ? at.missing - 1 : b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
       const uint32_t c = at.missing ? at.code_point << 6 | (b & 63) : missing ? b & (0x3F >> missing) : b;
       if (missing)
@@ -91,9 +92,18 @@ std::vector<std::string> SeenKeys::Keys(Set set) const {
     open.pop_back();
     const Span<const uint32_t> node = nodes_.At(at);
     if (node[0]) keys.push_back(text);
-    for (size_t i = 1; i < node.size(); i += 2) open.emplace_back(node[i + 1], text + static_cast<char>(node[i]));
+    for (size_t i = 1; i < node.size(); i += 2)
+      if (node[i] != static_cast<uint8_t>(kValueByte)) open.emplace_back(node[i + 1], text + static_cast<char>(node[i]));
   }
   return keys;
+}
+
+std::vector<uint32_t> SeenKeys::Values(Set set) const {
+  std::vector<uint32_t> values;
+  const Set below = Child(set, static_cast<uint8_t>(kValueByte));
+  if (below)
+    for (const std::string& number : Keys(below)) values.push_back(static_cast<uint32_t>(std::stoul(number)));
+  return values;
 }
 
 SeenKeys::Path SeenKeys::Longer(Path path, uint32_t code_point) {

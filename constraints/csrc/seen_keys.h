@@ -1,4 +1,4 @@
-// SeenKeys: sets of object keys, and beginnings of keys, as numbers.
+// SeenKeys: sets of object keys or of elements of arrays, and beginnings of keys, as numbers.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,7 +20,11 @@ class SeenKeys {
 
   SeenKeys();
   Set With(Set set, std::string_view key);
-  // The set that a set was first made of, and the key that it has beside; false for the empty one.
+  // Elements that are no strings have numbers, which stand beside the keys: behind a byte that UTF-8 does not have.
+  Set WithValue(Set set, uint32_t value) { return With(set, kValueByte + std::to_string(value)); }
+  bool HasValue(Set set, uint32_t value) const { return Has(set, kValueByte + std::to_string(value)); }
+  std::vector<uint32_t> Values(Set set) const;
+  // The set that a set was first made of, and the key that it has beside; false for the empty one and beside a value.
   bool Before(Set set, Set* before, std::string* key) const;
   // What is left of the keys that begin with a character; 0: no key does.
   Set After(Set set, uint32_t code_point) const;
@@ -28,7 +32,7 @@ class SeenKeys {
   bool HasEmpty(Set set) const { return nodes_.At(set)[0] != 0; }
   // The characters that keys of the set begin with, in order.
   std::vector<uint32_t> First(Set set) const;
-  std::vector<std::string> Keys(Set set) const;
+  std::vector<std::string> Keys(Set set) const;  // no values
 
   Path Longer(Path path, uint32_t code_point);
   Path Shorter(Path path) const { return paths_[path].first; }
@@ -37,6 +41,7 @@ class SeenKeys {
   size_t MemoryBytes() const { return nodes_.Size() * 64 + before_.size() * 80 + paths_.size() * 40; }
 
  private:
+  static constexpr char kValueByte = '\xFF';
   uint32_t Child(Set set, uint8_t byte) const;
 
   WordLists nodes_;  // whether a key ends here; then a byte and what is left after it, sorted by the bytes

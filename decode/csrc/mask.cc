@@ -102,6 +102,19 @@ bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
   };
   run(vocabulary_->WithWholeKeys(), &begins_of_whole_);
   if (few) run(vocabulary_->WithEndsOfKeys(), &begins_of_ends_);
+  if (!acceptor_->RemembersValues()) return any;
+  for (const Vocabulary::Continued& c : vocabulary_->WithNextValues()) {
+    const State opened = acceptor_->Run(q, c.begin);
+    if (!opened || !acceptor_->Opens(opened)) continue;
+    for (uint32_t id : c.ids) {
+      const uint32_t bit = 1u << (id & 31);
+      if (!(row[id >> 5] & bit)) continue;  // what forgets allows more
+      const State next = acceptor_->Run(q, vocabulary_->Token(id));
+      if (next && (complete_ || CanFinish(next))) continue;
+      row[id >> 5] &= ~bit;
+      any = true;
+    }
+  }
   return any;
 }
 

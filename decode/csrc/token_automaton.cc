@@ -175,6 +175,17 @@ bool TokenAutomaton::RunWholeKeys(State q, uint32_t* out) {
       out[id >> 5] ^= bit;
       any = true;
     }
+  if (!acceptor_->RemembersValues()) return any;
+  for (const Vocabulary::Continued& c : vocabulary_->WithNextValues()) {
+    const State opened = acceptor_->Run(q, c.begin);
+    if (!opened || !acceptor_->Opens(opened)) continue;
+    for (uint32_t id : c.ids) {
+      const uint32_t bit = 1u << (id & 31);
+      if (id >= vocabulary_->ModelSize() || !(out[id >> 5] & bit) || Advance(q, id) != DelayedAcceptor::kDead) continue;
+      out[id >> 5] ^= bit;
+      any = true;
+    }
+  }
   return any;
 }
 

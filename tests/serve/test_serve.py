@@ -369,7 +369,7 @@ BAD = {
     "two constraints": ({"extra_body": {"regex": "a", "choice": ["a"]}}, "expected one constraint"),
     "schema": ({"response_format": schema_format({"type": "strin"})}, "type"),
     "unsupported": (
-        {"response_format": schema_format({"type": "array", "uniqueItems": True, "items": {"type": "number"}})},
+        {"response_format": schema_format({"type": "array", "uniqueItems": True, "contains": {}})},
         "uniqueItems",
     ),
     "contradiction": (

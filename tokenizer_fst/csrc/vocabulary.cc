@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <unordered_map>
 
 #include "automata/csrc/delayed_acceptor.h"
@@ -50,6 +51,14 @@ bool WritesKey(std::string_view token) {
     if (at == token.npos || token[at] == ':' || token[at] == ',' || token[at] == ']') return true;
   }
   return false;
+}
+
+// Whether a JSON value begins, behind white space, of which more than a quote is there.
+bool BeginsValue(std::string_view text) {
+  const size_t at = text.find_first_not_of(" \t\n\r");
+  if (at == text.npos) return false;
+  if (text[at] == '"') return at + 1 < text.size();
+  return std::string_view("-0123456789tfn[{").find(text[at]) != std::string_view::npos;
 }
 
 // Whether a quote, a comma, a quote and something more occur in a token in this order.
@@ -261,6 +270,19 @@ const std::vector<uint32_t>& Vocabulary::WithWholeKeys() const {
 const std::vector<uint32_t>& Vocabulary::WithEndsOfKeys() const {
   std::call_once(indexed_once_, [this] { IndexTokens(); });
   return ending_;
+}
+
+const std::vector<Vocabulary::Continued>& Vocabulary::WithNextValues() const {
+  std::call_once(continued_once_, [this] {
+    std::map<std::string, std::vector<uint32_t>> found;
+    for (uint32_t id = 0; id < Size(); ++id) {
+      const std::string_view token = Token(id);
+      for (size_t comma = token.find(','); comma != token.npos; comma = token.find(',', comma + 1))
+        if (BeginsValue(token.substr(comma + 1))) found[std::string(token.substr(0, comma + 1))].push_back(id);
+    }
+    for (auto& [begin, ids] : found) continued_.push_back({begin, std::move(ids)});
+  });
+  return continued_;
 }
 
 std::pair<const uint32_t*, const uint32_t*> Vocabulary::LongerThan(uint32_t bytes) const {

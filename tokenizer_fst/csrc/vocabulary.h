@@ -93,6 +93,13 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   const std::vector<uint32_t>& WithWholeKeys() const;
   // Others with a quote, a comma, a quote and more: alone they may end a key or an element and begin another.
   const std::vector<uint32_t>& WithEndsOfKeys() const;
+  // Tokens with a comma and the beginning of a JSON value after it, by what stands up to the comma, once for each such comma:
+  // alone they may end a value and write one that came before.
+  struct Continued {
+    std::string begin;
+    std::vector<uint32_t> ids;
+  };
+  const std::vector<Continued>& WithNextValues() const;
   // Tokens of more than so many bytes, as a range of ids.
   std::pair<const uint32_t*, const uint32_t*> LongerThan(uint32_t bytes) const;
   // What the rests of tokens take; made when it is first asked for.
@@ -110,6 +117,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   void IndexTokens() const;
   mutable std::once_flag indexed_once_;
   mutable std::vector<uint32_t> spaced_, rare_han_, keyed_, ending_, by_length_, lengths_from_;  // by_length_: the longest first
+  mutable std::once_flag continued_once_;
+  mutable std::vector<Continued> continued_;
   mutable std::once_flag spelling_once_;
   mutable std::unique_ptr<const SuffixSpelling> spelling_;
   mutable std::once_flag masks_once_;

@@ -230,7 +230,7 @@ def test_errors_reach_the_request(backend: Any) -> None:
     check(SimpleNamespace(structured_outputs=None), tokenizer=None)
     check(SimpleNamespace(structured_outputs=SimpleNamespace(kind="REGEX", text="a+")), tokenizer=None)
     with pytest.raises(VLLMValidationError, match="uniqueItems"):
-        schema = json.dumps({"type": "array", "uniqueItems": True, "items": {"type": "integer"}})
+        schema = json.dumps({"type": "array", "uniqueItems": True, "contains": {}})
         check(SimpleNamespace(structured_outputs=SimpleNamespace(kind="JSON", text=schema)))
     with pytest.raises(tokamata.ConstraintError, match="disable_additional_properties"):
         engine.Backend(config(disable_additional_properties=True), tokenizer(), SIZE)

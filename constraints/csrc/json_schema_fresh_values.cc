@@ -1,0 +1,332 @@
+// Elements of arrays that must be distinct and are no strings (those are read as keys are). A place in such an element
+// knows what was read of it, and what is left of the texts of those elements that occurred and begin like it; masks are
+// made of places that know less, and corrected along these texts.
+#include <algorithm>
+#include <set>
+
+#include "constraints/csrc/json_schema_rules.h"
+
+namespace tokamata {
+namespace {
+
+constexpr uint64_t kManyValues = 1u << 24;
+constexpr int kDeepestCount = 8;  // values inside of values that are counted
+
+uint32_t Bounded(uint64_t count) { return count >= kManyValues ? kUnbounded : static_cast<uint32_t>(count); }
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------- how many values there are
+
+// Numbers by value: each has one text without exponent and zeros at its end.
+uint32_t JsonSchemaRules::CountNumbers(Expr numbers) {
+  if (pool_->IsEmpty(numbers)) return 0;
+  const Expr digit = pool_->Bytes(ByteSet::Range('0', '9')), some = pool_->Bytes(ByteSet::Range('1', '9'));
+  const Expr zero = pool_->Byte('0'), minus = pool_->Optional(pool_->Byte('-'));
+  const Expr whole = pool_->Concat(some, pool_->Star(digit));
+  const Expr fraction = pool_->Concat({pool_->Byte('.'), pool_->Star(digit), some});
+  const Expr normal = pool_->Union({zero, pool_->Concat(minus, whole), pool_->Concat({minus, pool_->Union(zero, whole), fraction})});
+  return CountTexts(pool_->Intersect(numbers, normal), nullptr);
+}
+
+JsonSchemaRules::ValueCount JsonSchemaRules::CountValues(SetId set, int depth) {
+  if (set == kNoValue) return {0, true};
+  ValueCount sum{0, true};
+  const auto add = [&sum](ValueCount c) {
+    sum.least = Bounded(uint64_t{sum.least} + c.least);
+    sum.exact = sum.exact && c.exact;
+  };
+  const uint8_t simple = cases_.SimpleOf(set);
+  add({static_cast<uint32_t>((simple & 1) + (simple >> 1 & 1) + (simple >> 2 & 1)), true});
+  add({CountTexts(cases_.StringOf(set), nullptr), true});
+  if (sum.least == kUnbounded) return {kUnbounded, true};
+  add({CountNumbers(cases_.NumberOf(set)), true});
+  for (const JsonType type : {JsonType::kArray, JsonType::kObject}) {
+    if (sum.least == kUnbounded) break;
+    const Cases all = cases_.CasesOf(set, type);
+    ValueCount most{0, all.size() <= 1};  // two cases may have values in common
+    for (const Case& c : all) {
+      const ValueCount one = type == JsonType::kArray ? CountArrays(ArrayPlanOf(c), depth) : CountObjects(ObjectPlanOf(c), depth);
+      most.least = std::max(most.least, one.least);
+      most.exact = most.exact && one.exact;
+    }
+    add(most);
+  }
+  if (sum.least == kUnbounded) sum.exact = true;
+  return sum;
+}
+
+JsonSchemaRules::ValueCount JsonSchemaRules::CountArrays(uint32_t id, int depth) {
+  const ArrayState start = StartArray(id, 0);
+  if (!ArrayInhabited(start)) return {0, true};
+  const ArrayPlan& p = PreparedArray(id);
+  if (depth >= kDeepestCount) return {1, false};
+  ValueCount sum{0, true};
+  if (p.unique && p.contains.empty() && p.owed.empty() && p.values.size() == 1) {  // one fewer to choose from each time
+    const ValueCount c = p.distinct ? CountElements(p.members) : ValueCount{static_cast<uint32_t>(p.choices.size()), true};
+    uint64_t ways = 1;
+    for (uint32_t n = 0; ways && n <= start.high && sum.least != kUnbounded && n <= kFewTexts; ++n) {
+      if (n >= start.low) sum.least = Bounded(uint64_t{sum.least} + ways);
+      ways = c.least == kUnbounded ? kUnbounded : Bounded(ways * (c.least - std::min(c.least, n)));
+    }
+    return {sum.least, c.exact};
+  }
+  if (!IsPlain(p, start)) return {1, false};
+  uint64_t ways = 1;  // to fill the elements so far
+  for (uint32_t n = 0;; ++n) {
+    if (n >= start.low) sum.least = Bounded(uint64_t{sum.least} + ways);
+    if (n == start.high || sum.least == kUnbounded || n >= kFewTexts) return {n == start.high ? sum.least : kUnbounded, sum.exact};
+    const ValueCount c = CountValues(p.values[std::min<size_t>(n, p.values.size() - 1)], depth + 1);
+    sum.exact = sum.exact && c.exact;
+    ways = Bounded(ways * c.least);
+    if (ways == 0) return sum;
+  }
+}
+
+JsonSchemaRules::ValueCount JsonSchemaRules::CountObjects(uint32_t id, int depth) {
+  const ObjectState start = StartObject(id, 0);
+  if (!ObjectInhabited(start)) return {0, true};
+  Prepared(id);
+  PrepareOthers(id);
+  const ObjectPlan& p = objects_[id];  // stays where it is
+  if (depth >= kDeepestCount || !p.owed.empty()) return {1, false};
+  const bool room = p.high > p.required_after[0];  // for a key that is not required
+  for (const OtherKeys& o : p.others)
+    if (room && Inhabited(o.value) && (p.plain || o.count == kUnbounded || CountValues(o.value, depth + 1).least == kUnbounded))
+      return {kUnbounded, true};
+  ValueCount product{1, p.others.empty() && p.low <= p.required_after[0] && p.high >= p.keys.size()};
+  uint32_t most = 0;  // of one that is not required alone
+  for (const NamedKey& key : p.keys) {
+    const ValueCount c = CountValues(key.value, depth + 1);
+    product.exact = product.exact && c.exact;
+    if (key.required)
+      product.least = Bounded(uint64_t{product.least} * c.least);
+    else if (room)
+      most = std::max(most, c.least);
+  }
+  if (!product.exact) return {std::max<uint32_t>(1, Bounded(uint64_t{product.least} * std::max<uint32_t>(most, 1))), false};
+  for (const NamedKey& key : p.keys)
+    if (!key.required) product.least = Bounded(uint64_t{product.least} * (uint64_t{CountValues(key.value, depth + 1).least} + 1));
+  return product;
+}
+
+// How many elements an array of distinct ones can have.
+JsonSchemaRules::ValueCount JsonSchemaRules::CountElements(uint32_t id) {
+  Prepared(id);
+  ValueCount strings{0, true};
+  PrepareOthers(id);
+  const ObjectPlan& p = objects_[id];  // stays where it is
+  for (const OtherKeys& o : p.others) strings.least = p.plain || o.count == kUnbounded ? kUnbounded : o.count;
+  if (strings.least == kUnbounded || !p.mixed) return strings;
+  const ValueCount rest = CountValues(p.rest, 0);
+  return {Bounded(uint64_t{strings.least} + rest.least), rest.exact};
+}
+
+// ---------------------------------------------------------------------------------------------- places
+
+uint32_t JsonSchemaRules::NumberOfValue(const std::string& text) {
+  std::shared_ptr<const JsonDocument> value = JsonDocument::Parse(text, "json_schema");
+  std::vector<uint32_t>& alike = values_by_hash_[JsonHash(value->Root())];
+  for (const uint32_t id : alike)
+    if (JsonEqual(values_[id]->Root(), value->Root())) return id;
+  alike.push_back(static_cast<uint32_t>(values_.size()));
+  values_.push_back(std::move(value));
+  return alike.back();
+}
+
+std::string JsonSchemaRules::ReadText(SeenKeys::Path path) const {
+  std::string text;
+  for (; path; path = seen_.Shorter(path)) text.push_back(static_cast<char>(seen_.Last(path)));
+  std::reverse(text.begin(), text.end());
+  return text;
+}
+
+JsonSchemaRules::ObjectState JsonSchemaRules::AfterElement(const ObjectState& s) const {
+  ObjectState next = s;
+  next.plan = objects_[s.plan].next;
+  next.low = s.low ? s.low - 1 : 0;
+  next.high = s.high == kUnbounded ? kUnbounded : s.high - 1;
+  next.first = 0;
+  return next;
+}
+
+JsonSchemaRules::ValuePlace& JsonSchemaRules::PlaceOfValue(uint32_t reader, SeenKeys::Path path) {
+  KeyReader& r = readers_[reader];  // stays where it is
+  std::vector<SeenKeys::Path> longer;
+  for (; path && !r.places.count(path); path = seen_.Shorter(path)) longer.push_back(path);
+  if (!path && !r.places.count(0)) {
+    const uint32_t inner = Deeper(r.state.depth);
+    ValuePlace start;
+    start.left = CallValue(Prepared(r.state.plan).rest, inner);
+    for (const uint32_t id : seen_.Values(r.state.seen))
+      start.like.push_back(CallValue(sets_.And(kAnyValue, SignedUse{sets_.Constant(&values_[id]->Root(), true), true}), inner));
+    r.places.emplace(0, std::move(start));
+  }
+  const ValuePlace* at = &r.places.at(path);
+  for (size_t i = longer.size(); i-- > 0;) {
+    const char byte = static_cast<char>(seen_.Last(longer[i]));
+    ValuePlace next;
+    next.left = AfterBytes(at->left, {&byte, 1});
+    if (next.left != kEmpty)
+      for (const Expr e : at->like)
+        if (const Expr after = AfterBytes(e, {&byte, 1}); after != kEmpty) next.like.push_back(after);
+    at = &r.places.emplace(longer[i], std::move(next)).first->second;
+  }
+  return r.places.at(longer.empty() ? path : longer[0]);
+}
+
+// Whether there is a text in `left` and in none of `like`: mostly one that goes on with another byte.
+bool JsonSchemaRules::AnyFresh(Expr left, const std::vector<Expr>& like) {
+  constexpr size_t kMostPlaces = 20'000;
+  struct Place {
+    Expr left;
+    std::vector<Expr> like;
+  };
+  if (left == kEmpty) return false;
+  std::vector<Place> open{{left, like}};
+  std::set<std::vector<Expr>> known;
+  std::vector<Expressions::Term> mine;
+  while (!open.empty()) {
+    const Place at = std::move(open.back());
+    open.pop_back();
+    if (at.like.empty()) return true;
+    if (pool_->Nullable(at.left) && std::none_of(at.like.begin(), at.like.end(), [this](Expr e) { return pool_->Nullable(e); }))
+      return true;
+    std::vector<std::vector<Expressions::Term>> theirs(at.like.size());
+    ByteSet taken;
+    for (size_t i = 0; i < at.like.size(); ++i) {
+      pool_->Step(at.like[i], &theirs[i]);
+      for (const Expressions::Term& t : theirs[i]) taken = taken | t.bytes;
+    }
+    pool_->Step(at.left, &mine);
+    for (const Expressions::Term& t : mine)
+      if ((t.bytes - taken).Any()) return true;
+    for (const Expressions::Term& t : mine)
+      t.bytes.ForEach([&](uint8_t b) {
+        Place next{t.target, {}};
+        std::vector<Expr> name{t.target};
+        for (const auto& terms : theirs)
+          for (const Expressions::Term& their : terms)
+            if (their.bytes.Has(b)) next.like.push_back(their.target);
+        name.insert(name.end(), next.like.begin(), next.like.end());
+        if (known.insert(std::move(name)).second) open.push_back(std::move(next));
+      });
+    if (known.size() > kMostPlaces)
+      throw LimitError("json_schema: the limit distinct_elements=" + std::to_string(kMostPlaces) +
+                       " was reached: places at which an element of uniqueItems may become another one; pass whitespace=\"compact\"");
+  }
+  return false;
+}
+
+bool JsonSchemaRules::IsFreshPlace(ValuePlace* place) {
+  if (place->alive == Known::kUnknown) place->alive = AnyFresh(place->left, place->like) ? Known::kYes : Known::kNo;
+  return place->alive == Known::kYes;
+}
+
+Expr JsonSchemaRules::CallFreshValue(uint32_t reader, SeenKeys::Path path) {
+  static const ByteSet begin = [] {
+    ByteSet set = ByteSet::Range('0', '9');
+    for (char c : {'-', '[', '{', 't', 'f', 'n'}) set.Add(static_cast<uint8_t>(c));
+    return set;
+  }();
+  has_memory_ = has_values_ = true;
+  const uint32_t words[] = {reader, path};
+  return CallRule(Rule::kFreshValue, words, 2, path ? ByteSet::All() : begin);
+}
+
+// What follows an element, behind it; kEmpty: it occurred.
+Expr JsonSchemaRules::AfterValue(uint32_t reader, SeenKeys::Path path) {
+  const ObjectState s = readers_[reader].state;
+  const uint32_t id = NumberOfValue(ReadText(path));
+  if (seen_.HasValue(s.seen, id)) return kEmpty;
+  ObjectState next = AfterElement(s);
+  next.seen = next.high ? seen_.WithValue(s.seen, id) : 0;  // where no element follows, nobody asks
+  return CallObject(next);
+}
+
+void JsonSchemaRules::StepValue(uint32_t reader, SeenKeys::Path path, uint8_t byte, Expr* rest) {
+  *rest = kEmpty;
+  const SeenKeys::Path longer = seen_.Longer(path, byte);
+  ValuePlace& next = PlaceOfValue(reader, longer);
+  if (next.left != kEmpty) {
+    if (!IsFreshPlace(&next)) return;
+    *rest = next.left == kEpsilonExpr ? AfterValue(reader, longer) : CallFreshValue(reader, longer);
+    return;
+  }
+  if (path && pool_->Nullable(PlaceOfValue(reader, path).left)) *rest = AfterBytes(AfterValue(reader, path), {reinterpret_cast<const char*>(&byte), 1});
+}
+
+// The elements that may come next but for strings, from their first byte on to the end of the array.
+Expr JsonSchemaRules::ValuesOfArray(const ObjectState& s) {
+  const ObjectPlan& p = Prepared(s.plan);
+  if (!p.mixed || s.high == 0 || !Inhabited(p.rest)) return kEmpty;
+  const uint32_t reading = ReadingOf(s.depth);
+  if (IsUnique() && !reading) {
+    const uint32_t reader = ReaderOf(s);
+    return IsFreshPlace(&PlaceOfValue(reader, 0)) ? CallFreshValue(reader, 0) : kEmpty;
+  }
+  if (reading & kUnderKeys) return reading & kLastKey || s.low != 1 ? kEmpty : ValueNear(ReaderOf(s), 0, Side::kUnder);
+  approximates_ = approximates_ || reading;
+  ObjectState next = AfterElement(s);
+  next.seen = 0;
+  return pool_->Concat(CallValue(p.rest, Deeper(s.depth)), CallObject(next));
+}
+
+// ---------------------------------------------------------------------------------------------- for masks
+
+// The same place without what was read and what occurred.
+Expr JsonSchemaRules::ForgetValue(uint32_t reader, SeenKeys::Path path) {
+  const Expr left = PlaceOfValue(reader, path).left;
+  const ObjectState s = readers_[reader].state;
+  ObjectState next = AfterElement(s);
+  next.seen = 0;
+  uint32_t& count = objects_[next.plan].count;
+  if (count == 0) count = CountElements(next.plan).least;
+  if (count != kUnbounded && seen_.Keys(s.seen).size() + seen_.Values(s.seen).size() + 1 >= count) next.high = 0;
+  return pool_->Concat(left, CallObject(next));
+}
+
+// Byte by byte along the elements that occurred.
+void JsonSchemaRules::ForEachValueText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) {
+  const uint32_t reader = place.words[0];
+  const SeenKeys::Path path = place.words[1];
+  const ValuePlace at = PlaceOfValue(reader, path);
+  const bool ends = path && std::any_of(at.like.begin(), at.like.end(), [this](Expr e) { return pool_->Nullable(e); });
+  ByteSet next = ends ? ByteSet::All() : ByteSet();
+  std::vector<Expressions::Term> steps;
+  for (const Expr e : at.like) {
+    pool_->Step(e, &steps);
+    for (const Expressions::Term& t : steps) next = next | t.bytes;
+  }
+  (next & first).ForEach([&](uint8_t b) {
+    const SeenKeys::Path longer = seen_.Longer(path, b);
+    ValuePlace& below = PlaceOfValue(reader, longer);
+    const char byte = static_cast<char>(b);
+    if (below.left == kEmpty) {  // what follows an element
+      if (ends) visit({&byte, 1}, nullptr, kEmpty);
+      return;
+    }
+    if (below.like.empty()) return;
+    const RuleText child{{reader, longer, 0, kValuePlace, 0, 0}};
+    visit({&byte, 1}, IsFreshPlace(&below) ? &child : nullptr, kEmpty);
+  });
+}
+
+// This element exactly, and an approximation of what follows.
+Expr JsonSchemaRules::ValueNear(uint32_t reader, SeenKeys::Path path, Side side) {
+  approximates_ = true;
+  const ValuePlace at = PlaceOfValue(reader, path);
+  Expr left = at.left;
+  if (side == Side::kUnder && !at.like.empty()) {
+    const bool regular = !pool_->IsPushDown(left) && std::none_of(at.like.begin(), at.like.end(), [this](Expr e) { return pool_->IsPushDown(e); });
+    if (!regular) return kEmpty;
+    left = pool_->Difference(left, pool_->Union(at.like));
+    if (pool_->IsEmpty(left)) return kEmpty;
+  }
+  ObjectState next = Near(AfterElement(readers_[reader].state), side);
+  next.seen = 0;
+  if (side == Side::kUnder) next.depth |= kLastKey;
+  return pool_->Concat(pool_->Approximate(left, side), CallObject(next));
+}
+
+}  // namespace tokamata

@@ -1,0 +1,107 @@
+"""Arrays of distinct elements of any kind, beside jsonschema; what is spelled differently may be equal."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from typing import Any
+
+import jsonschema
+import pytest
+
+import tokamata
+
+CLOSED: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "boolean"}}, "additionalProperties": False}
+ELEMENTS: list[Any] = [
+    {"type": "integer"},
+    {"type": "number"},
+    {"type": "integer", "minimum": 0, "maximum": 300, "not": {"const": 7}},
+    {"type": "number", "multipleOf": 0.5},
+    {"type": ["string", "integer"]},
+    {"type": ["string", "null", "boolean"], "maxLength": 1},
+    {"type": ["integer", "boolean"], "maximum": 2},
+    {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": "^[ab]+$"}]},
+    {"type": "object"},
+    CLOSED,
+    {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "required": ["a"]},
+    {"type": "object", "properties": {"a": {"type": "number"}}, "additionalProperties": False},
+    {"type": "object", "patternProperties": {"^[ab]$": {"type": ["integer", "string"]}}, "additionalProperties": False},
+    {"type": "array", "items": {"type": "integer"}, "maxItems": 2},
+    {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
+    {"type": ["array", "integer", "string"], "items": {"type": "boolean"}},
+    {},
+    True,
+]
+
+
+def spelled(value: Any, rng: random.Random, numbers: str) -> str:
+    """A JSON text of a value: characters escaped, members in any order, numbers with zeros and exponents."""
+    if isinstance(value, list):
+        return "[" + ", ".join(spelled(v, rng, numbers) for v in value) + "]"
+    if isinstance(value, dict):
+        members = rng.sample(list(value.items()), len(value))
+        return "{" + ", ".join(f"{json.dumps(k)}: {spelled(v, rng, numbers)}" for k, v in members) + "}"
+    if isinstance(value, bool) or value is None or not isinstance(value, (int, float, str)):
+        return json.dumps(value)
+    if isinstance(value, str):
+        return '"' + "".join(f"\\u{ord(c):04x}" if rng.random() < 0.3 else c for c in value) + '"'
+    text = json.dumps(value)
+    if isinstance(value, float):
+        return text + "0" * rng.randrange(3)
+    return rng.choice([text, text, f"{text}.0", f"{text}e0", f"{text}.00E+0"]) if numbers == "any" else text
+
+
+def random_value(rng: random.Random, depth: int = 0) -> Any:
+    kind = rng.randrange(9 if depth < 2 else 7)
+    if kind < 3:
+        return rng.choice([0, 1, 2, 7, 10, 12, -1])
+    if kind == 3:
+        return rng.choice([0.5, 1.5, 2.25])
+    if kind == 4:
+        return rng.choice([None, True, False])
+    if kind < 7:
+        return rng.choice(["", "a", "b", "ab", "1"])
+    if kind == 7:
+        return [random_value(rng, depth + 1) for _ in range(rng.randrange(3))]
+    return {key: random_value(rng, depth + 1) for key in rng.sample("abc", rng.randrange(3))}
+
+
+def random_case(rng: random.Random) -> tuple[dict[str, Any], list[Any]]:
+    """A schema with arrays of distinct elements somewhere, and values for it."""
+    elements = rng.choice(ELEMENTS)
+    array: dict[str, Any] = {"type": "array", "items": elements, "uniqueItems": True}
+    if rng.random() < 0.3:
+        array["minItems"] = rng.choice([1, 2])
+    if rng.random() < 0.3:
+        array["maxItems"] = rng.choice([2, 3])
+    if rng.random() < 0.2 and elements is not CLOSED:
+        array["prefixItems"] = [rng.choice([elements, {"type": ["integer", "string"]}, {"enum": [None, "a"]}])]
+    validator = jsonschema.Draft202012Validator(elements)
+    arrays = []
+    for _ in range(60):
+        drawn = [v for v in (random_value(rng) for _ in range(12)) if validator.is_valid(v) or rng.random() < 0.05]
+        arrays.append(drawn[: rng.randrange(5)])
+    kind = rng.randrange(4)
+    if kind == 0:
+        return {"type": "object", "properties": {"a": array}, "required": ["a"]}, [{"a": a, "z": 1} for a in arrays]
+    if kind == 1:
+        return {"type": "array", "items": array}, [[a, b] for a, b in itertools.pairwise(arrays)]
+    if kind == 2:
+        return {"anyOf": [array, {"type": "object", "additionalProperties": array}]}, [*arrays, {"k": arrays[0]}]
+    return array, arrays
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_arrays_of_distinct_elements(seed: int) -> None:
+    rng = random.Random(seed)
+    schema, values = random_case(rng)
+    validator = jsonschema.Draft202012Validator(schema)
+    numbers = rng.choice(["canonical", "any"])
+    constraint = tokamata.json_schema(schema, key_order="any", numbers=numbers)
+    for value in values:
+        text = spelled(value, rng, numbers)
+        assert constraint.accepts(text) == validator.is_valid(json.loads(text)), (seed, schema, numbers, text)
+    for text in constraint.examples(3, seed=seed):
+        if "inf" not in repr(json.loads(text)):
+            assert validator.is_valid(json.loads(text)), (seed, schema, text)
