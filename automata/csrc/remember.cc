@@ -1,5 +1,6 @@
 // Expressions that begin with rules which remember what they have read.
 #include "automata/csrc/expression.h"
+#include "automata/csrc/opening_rules.h"
 
 namespace tokamata {
 
@@ -29,11 +30,14 @@ bool Expressions::BeginsRemembering(Expr e) const {
     const Expr at = open.back();
     open.pop_back();
     const Node& n = nodes_[at];
-    if (n.kind == ExprKind::kCall && Rules(SourceOfRule(at))->Remembers(Rule(at))) return true;
+    if (n.kind == ExprKind::kCall && Rules(SourceOfRule(at))->Remembers(Rule(at))) {
+      auto* const rules = dynamic_cast<OpeningRules*>(Rules(SourceOfRule(at)));
+      if (rules && rules->Opens(Rule(at))) return true;
+    }
     if (n.kind == ExprKind::kUnion) open.insert(open.end(), members_.begin() + n.a, members_.begin() + n.a + n.b);
     if (n.kind != ExprKind::kConcat) continue;
     open.push_back(n.a);
-    if (n.b != at && Nullable(n.a)) open.push_back(n.b);
+    if (Nullable(n.a) || (nodes_[n.a].kind == ExprKind::kBytes && nodes_[n.a].first.Has('"'))) open.push_back(n.b);
   }
   return !open.empty();
 }

@@ -332,7 +332,7 @@ Expr JsonSchemaRules::ForgetPath(const FreshKey& n) {
 Expr JsonSchemaRules::Forget(uint32_t rule) {
   if (rules_[rule].kind == Rule::kFreshValue) {
     const uint32_t reader = rules_[rule].words[0], path = rules_[rule].words[1];
-    return PlaceOfValue(reader, path).like.empty() ? pool_->Forget(ForgetValue(reader, path)) : kEmpty;
+    return IsAlone(reader, path) ? pool_->Forget(ForgetValue(reader, path)) : kEmpty;
   }
   const FreshKey n = FreshOf(rule);
   if (n.seen) return kEmpty;
@@ -361,7 +361,8 @@ bool JsonSchemaRules::Since(uint32_t rule, Expr* before, RuleText* place) {
   const FreshKey n = FreshOf(rule);
   ObjectState s = readers_[n.reader].state;
   std::string key;
-  if (n.path || n.spelled || !objects_[s.plan].plain || !seen_.Before(s.seen, &s.seen, &key)) return false;
+  bool is_value = false;
+  if (n.path || n.spelled || !objects_[s.plan].plain || !seen_.Before(s.seen, &s.seen, &key, &is_value)) return false;
   const uint32_t reader = ReaderOf(s);
   *before = FreshKeysOf(reader);
   *place = {{n.reader, 0, 0, kSincePlace, 0, 0}};
@@ -531,7 +532,9 @@ void JsonSchemaRules::ForEachSinceText(const RuleText& place, const ByteSet& fir
   SeenKeys::Set before;
   std::string key;
   std::u32string text;
-  seen_.Before(readers_[place.words[0]].state.seen, &before, &key);
+  bool is_value = false;
+  seen_.Before(readers_[place.words[0]].state.seen, &before, &key, &is_value);
+  if (is_value) return;  // it changes nothing about strings
   DecodeText(key, &text);
   const uint32_t at = place.words[3] & ~kSincePlace;
   if (at == text.size()) {

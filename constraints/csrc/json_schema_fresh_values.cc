@@ -150,29 +150,91 @@ JsonSchemaRules::ObjectState JsonSchemaRules::AfterElement(const ObjectState& s)
   return next;
 }
 
+// The elements of a set that are no strings.
+const std::vector<uint32_t>& JsonSchemaRules::ValuesOf(SeenKeys::Set set) {
+  std::vector<SeenKeys::Set> later;
+  std::vector<std::string> added;  // of each of these what it has beside the one before
+  while (set && !values_of_.count(set)) {
+    later.push_back(set);
+    added.emplace_back();
+    bool is_value = false;
+    if (!seen_.Before(set, &set, &added.back(), &is_value)) set = 0;
+    if (!is_value) added.back().clear();
+  }
+  const std::vector<uint32_t>* values = &values_of_[set];  // those of the empty one are none
+  for (size_t i = later.size(); i-- > 0;) {
+    std::vector<uint32_t> more = *values;
+    if (!added[i].empty()) more.push_back(seen_.ValueOf(added[i]));
+    values = &(values_of_[later[i]] = std::move(more));
+  }
+  return *values;
+}
+
+// All texts of an element that occurred.
+Expr JsonSchemaRules::TextsOfValue(uint32_t id, uint32_t depth) {
+  const JsonValue& value = values_[id]->Root();
+  Expr& texts = texts_of_values_[uint64_t{id} << 32 | depth];
+  if (texts != kEmpty) return texts;
+  const SetId set = sets_.And(kAnyValue, SignedUse{sets_.Constant(&value, true), true});
+  return texts = value.IsNumber() ? cases_.NumberOf(set) : CallValue(set, depth);
+}
+
+bool JsonSchemaRules::MayBegin(uint32_t id, uint8_t byte) {
+  const JsonValue& value = values_[id]->Root();
+  switch (value.kind) {
+    case JsonKind::kNumber: return pool_->First(TextsOfValue(id, 0)).Has(byte);
+    case JsonKind::kObject: return byte == '{';
+    case JsonKind::kArray: return byte == '[';
+    case JsonKind::kNull: return byte == 'n';
+    default: return byte == (value.boolean ? 't' : 'f');
+  }
+}
+
+Expr JsonSchemaRules::AfterByte(Expr e, uint8_t byte) {
+  const uint64_t key = uint64_t{e} << 8 | byte;
+  if (const Expr* const known = after_byte_.Find(key)) return *known;
+  const char text = static_cast<char>(byte);
+  const Expr after = AfterBytes(e, {&text, 1});
+  return after_byte_[key] = after;
+}
+
+// At the beginning of an element nothing is listed that it may become.
 JsonSchemaRules::ValuePlace& JsonSchemaRules::PlaceOfValue(uint32_t reader, SeenKeys::Path path) {
   KeyReader& r = readers_[reader];  // stays where it is
+  const uint32_t inner = Deeper(r.state.depth);
   std::vector<SeenKeys::Path> longer;
   for (; path && !r.places.count(path); path = seen_.Shorter(path)) longer.push_back(path);
-  if (!path && !r.places.count(0)) {
-    const uint32_t inner = Deeper(r.state.depth);
-    ValuePlace start;
-    start.left = CallValue(Prepared(r.state.plan).rest, inner);
-    for (const uint32_t id : seen_.Values(r.state.seen))
-      start.like.push_back(CallValue(sets_.And(kAnyValue, SignedUse{sets_.Constant(&values_[id]->Root(), true), true}), inner));
-    r.places.emplace(0, std::move(start));
-  }
-  const ValuePlace* at = &r.places.at(path);
+  ValuePlace* at = &r.places[path];
+  if (!path) at->left = CallValue(Prepared(r.state.plan).rest, inner);
   for (size_t i = longer.size(); i-- > 0;) {
-    const char byte = static_cast<char>(seen_.Last(longer[i]));
+    const uint8_t byte = static_cast<uint8_t>(seen_.Last(longer[i]));
     ValuePlace next;
-    next.left = AfterBytes(at->left, {&byte, 1});
-    if (next.left != kEmpty)
+    next.left = AfterByte(at->left, byte);
+    if (next.left != kEmpty && !path) {
+      for (const uint32_t id : ValuesOf(r.state.seen))
+        if (MayBegin(id, byte))
+          if (const Expr after = AfterByte(TextsOfValue(id, inner), byte); after != kEmpty) next.like.push_back(after);
+    } else if (next.left != kEmpty) {
       for (const Expr e : at->like)
-        if (const Expr after = AfterBytes(e, {&byte, 1}); after != kEmpty) next.like.push_back(after);
-    at = &r.places.emplace(longer[i], std::move(next)).first->second;
+        if (const Expr after = AfterByte(e, byte); after != kEmpty) next.like.push_back(after);
+    }
+    path = longer[i];
+    at = &(r.places[path] = std::move(next));
   }
-  return r.places.at(longer.empty() ? path : longer[0]);
+  return *at;
+}
+
+// What is left of the texts of elements that occurred and begin like this one.
+std::vector<Expr> JsonSchemaRules::LikeValues(uint32_t reader, SeenKeys::Path path) {
+  if (path) return PlaceOfValue(reader, path).like;
+  std::vector<Expr> like;
+  const uint32_t inner = Deeper(readers_[reader].state.depth);
+  for (const uint32_t id : ValuesOf(readers_[reader].state.seen)) like.push_back(TextsOfValue(id, inner));
+  return like;
+}
+
+bool JsonSchemaRules::IsAlone(uint32_t reader, SeenKeys::Path path) {
+  return path ? PlaceOfValue(reader, path).like.empty() : ValuesOf(readers_[reader].state.seen).empty();
 }
 
 // Whether there is a text in `left` and in none of `like`: mostly one that goes on with another byte.
@@ -218,9 +280,18 @@ bool JsonSchemaRules::AnyFresh(Expr left, const std::vector<Expr>& like) {
   return false;
 }
 
-bool JsonSchemaRules::IsFreshPlace(ValuePlace* place) {
-  if (place->alive == Known::kUnknown) place->alive = AnyFresh(place->left, place->like) ? Known::kYes : Known::kNo;
-  return place->alive == Known::kYes;
+bool JsonSchemaRules::IsFreshPlace(uint32_t reader, SeenKeys::Path path) {
+  ValuePlace& place = PlaceOfValue(reader, path);
+  if (place.alive == Known::kUnknown) {
+    bool alive = place.left != kEmpty;
+    if (alive && !IsAlone(reader, path)) {
+      ObjectPlan& p = objects_[readers_[reader].state.plan];
+      if (!path && p.rest_count == 0) p.rest_count = CountValues(p.rest, 0).least;
+      alive = (!path && p.rest_count == kUnbounded) || AnyFresh(place.left, LikeValues(reader, path));
+    }
+    place.alive = alive ? Known::kYes : Known::kNo;
+  }
+  return place.alive == Known::kYes;
 }
 
 Expr JsonSchemaRules::CallFreshValue(uint32_t reader, SeenKeys::Path path) {
@@ -247,10 +318,9 @@ Expr JsonSchemaRules::AfterValue(uint32_t reader, SeenKeys::Path path) {
 void JsonSchemaRules::StepValue(uint32_t reader, SeenKeys::Path path, uint8_t byte, Expr* rest) {
   *rest = kEmpty;
   const SeenKeys::Path longer = seen_.Longer(path, byte);
-  ValuePlace& next = PlaceOfValue(reader, longer);
-  if (next.left != kEmpty) {
-    if (!IsFreshPlace(&next)) return;
-    *rest = next.left == kEpsilonExpr ? AfterValue(reader, longer) : CallFreshValue(reader, longer);
+  if (const Expr left = PlaceOfValue(reader, longer).left; left != kEmpty) {
+    if (!IsFreshPlace(reader, longer)) return;
+    *rest = left == kEpsilonExpr ? AfterValue(reader, longer) : CallFreshValue(reader, longer);
     return;
   }
   if (path && pool_->Nullable(PlaceOfValue(reader, path).left)) *rest = AfterBytes(AfterValue(reader, path), {reinterpret_cast<const char*>(&byte), 1});
@@ -263,7 +333,7 @@ Expr JsonSchemaRules::ValuesOfArray(const ObjectState& s) {
   const uint32_t reading = ReadingOf(s.depth);
   if (IsUnique() && !reading) {
     const uint32_t reader = ReaderOf(s);
-    return IsFreshPlace(&PlaceOfValue(reader, 0)) ? CallFreshValue(reader, 0) : kEmpty;
+    return IsFreshPlace(reader, 0) ? CallFreshValue(reader, 0) : kEmpty;
   }
   if (reading & kUnderKeys) return reading & kLastKey || s.low != 1 ? kEmpty : ValueNear(ReaderOf(s), 0, Side::kUnder);
   approximates_ = approximates_ || reading;
@@ -274,6 +344,15 @@ Expr JsonSchemaRules::ValuesOfArray(const ObjectState& s) {
 
 // ---------------------------------------------------------------------------------------------- for masks
 
+// An element from its beginning on, be it inside of another one.
+bool JsonSchemaRules::Opens(uint32_t rule) {
+  const Rule& r = rules_[rule];
+  if (r.kind == Rule::kFreshValue)
+    return r.words[1] == 0 || pool_->BeginsRemembering(PlaceOfValue(r.words[0], r.words[1]).left);
+  const FreshKey n = FreshOf(rule);
+  return n.path == 0 && n.spelled == 0 && objects_[readers_[n.reader].state.plan].array;
+}
+
 // The same place without what was read and what occurred.
 Expr JsonSchemaRules::ForgetValue(uint32_t reader, SeenKeys::Path path) {
   const Expr left = PlaceOfValue(reader, path).left;
@@ -282,7 +361,7 @@ Expr JsonSchemaRules::ForgetValue(uint32_t reader, SeenKeys::Path path) {
   next.seen = 0;
   uint32_t& count = objects_[next.plan].count;
   if (count == 0) count = CountElements(next.plan).least;
-  if (count != kUnbounded && seen_.Keys(s.seen).size() + seen_.Values(s.seen).size() + 1 >= count) next.high = 0;
+  if (count != kUnbounded && seen_.Keys(s.seen).size() + ValuesOf(s.seen).size() + 1 >= count) next.high = 0;
   return pool_->Concat(left, CallObject(next));
 }
 
@@ -290,17 +369,17 @@ Expr JsonSchemaRules::ForgetValue(uint32_t reader, SeenKeys::Path path) {
 void JsonSchemaRules::ForEachValueText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) {
   const uint32_t reader = place.words[0];
   const SeenKeys::Path path = place.words[1];
-  const ValuePlace at = PlaceOfValue(reader, path);
-  const bool ends = path && std::any_of(at.like.begin(), at.like.end(), [this](Expr e) { return pool_->Nullable(e); });
+  const std::vector<Expr> like = LikeValues(reader, path);
+  const bool ends = path && std::any_of(like.begin(), like.end(), [this](Expr e) { return pool_->Nullable(e); });
   ByteSet next = ends ? ByteSet::All() : ByteSet();
   std::vector<Expressions::Term> steps;
-  for (const Expr e : at.like) {
+  for (const Expr e : like) {
     pool_->Step(e, &steps);
     for (const Expressions::Term& t : steps) next = next | t.bytes;
   }
   (next & first).ForEach([&](uint8_t b) {
     const SeenKeys::Path longer = seen_.Longer(path, b);
-    ValuePlace& below = PlaceOfValue(reader, longer);
+    const ValuePlace& below = PlaceOfValue(reader, longer);
     const char byte = static_cast<char>(b);
     if (below.left == kEmpty) {  // what follows an element
       if (ends) visit({&byte, 1}, nullptr, kEmpty);
@@ -308,19 +387,19 @@ void JsonSchemaRules::ForEachValueText(const RuleText& place, const ByteSet& fir
     }
     if (below.like.empty()) return;
     const RuleText child{{reader, longer, 0, kValuePlace, 0, 0}};
-    visit({&byte, 1}, IsFreshPlace(&below) ? &child : nullptr, kEmpty);
+    visit({&byte, 1}, IsFreshPlace(reader, longer) ? &child : nullptr, kEmpty);
   });
 }
 
 // This element exactly, and an approximation of what follows.
 Expr JsonSchemaRules::ValueNear(uint32_t reader, SeenKeys::Path path, Side side) {
   approximates_ = true;
-  const ValuePlace at = PlaceOfValue(reader, path);
-  Expr left = at.left;
-  if (side == Side::kUnder && !at.like.empty()) {
-    const bool regular = !pool_->IsPushDown(left) && std::none_of(at.like.begin(), at.like.end(), [this](Expr e) { return pool_->IsPushDown(e); });
+  const std::vector<Expr> like = LikeValues(reader, path);
+  Expr left = PlaceOfValue(reader, path).left;
+  if (side == Side::kUnder && !like.empty()) {
+    const bool regular = !pool_->IsPushDown(left) && std::none_of(like.begin(), like.end(), [this](Expr e) { return pool_->IsPushDown(e); });
     if (!regular) return kEmpty;
-    left = pool_->Difference(left, pool_->Union(at.like));
+    left = pool_->Difference(left, pool_->Union(like));
     if (pool_->IsEmpty(left)) return kEmpty;
   }
   ObjectState next = Near(AfterElement(readers_[reader].state), side);

@@ -332,7 +332,7 @@ bool JsonSchemaRules::Texts(uint32_t rule, Expr* model, RuleText* place) {
   }
   if (rule_of.kind == Rule::kFreshValue) {
     const uint32_t reader = rule_of.words[0], path = rule_of.words[1];
-    if (PlaceOfValue(reader, path).like.empty()) return false;
+    if (IsAlone(reader, path)) return false;
     *place = {{reader, path, 0, kValuePlace, 0, 0}};
     *model = ForgetValue(reader, path);
     return true;

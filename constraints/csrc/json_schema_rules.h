@@ -17,13 +17,14 @@
 
 #include "automata/csrc/expression.h"
 #include "automata/csrc/flat_map.h"
+#include "automata/csrc/opening_rules.h"
 #include "automata/csrc/places.h"
 #include "constraints/csrc/json_schema_cases.h"
 #include "constraints/csrc/seen_keys.h"
 
 namespace tokamata {
 
-class JsonSchemaRules final : public RuleSource, public RulePlaces {
+class JsonSchemaRules final : public RuleSource, public RulePlaces, public OpeningRules {
  public:
   // Adds itself to a pool in which nothing was built yet.
   static std::shared_ptr<JsonSchemaRules> Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
@@ -47,6 +48,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   bool RemembersValues() const override { return has_values_; }
   bool MayRunOut() const override { return may_run_out_; }
   bool Remembers(uint32_t rule) override { return rules_[rule].kind == Rule::kFreshKeys || rules_[rule].kind == Rule::kFreshValue; }
+  bool Opens(uint32_t rule) override;
   Expr Forget(uint32_t rule) override;
   Expr Bare(uint32_t rule) override;
   bool Since(uint32_t rule, Expr* before, RuleText* place) override;
@@ -99,6 +101,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
     SetId elements = kAnyValue, rest = kNoValue;
     uint32_t next = 0;     // of an array: the plan of the next element
     uint32_t count = 0;    // of an array: how many elements it can have at most; 0: not known yet
+    uint32_t rest_count = 0;  // how many that are no strings
     std::vector<Demand> groups, names, owed;
     std::vector<KeyId> mentioned, patterns;
     std::vector<NamedKey> keys;            // in the order in which they are written
@@ -347,9 +350,15 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   uint32_t NumberOfValue(const std::string& text);
   std::string ReadText(SeenKeys::Path path) const;
   ObjectState AfterElement(const ObjectState& s) const;
+  const std::vector<uint32_t>& ValuesOf(SeenKeys::Set set);
+  Expr TextsOfValue(uint32_t id, uint32_t depth);
+  bool MayBegin(uint32_t id, uint8_t byte);
+  Expr AfterByte(Expr e, uint8_t byte);
   ValuePlace& PlaceOfValue(uint32_t reader, SeenKeys::Path path);
+  std::vector<Expr> LikeValues(uint32_t reader, SeenKeys::Path path);
+  bool IsAlone(uint32_t reader, SeenKeys::Path path);
   bool AnyFresh(Expr left, const std::vector<Expr>& like);
-  bool IsFreshPlace(ValuePlace* place);
+  bool IsFreshPlace(uint32_t reader, SeenKeys::Path path);
   Expr CallFreshValue(uint32_t reader, SeenKeys::Path path);
   Expr AfterValue(uint32_t reader, SeenKeys::Path path);
   void StepValue(uint32_t reader, SeenKeys::Path path, uint8_t byte, Expr* rest);
@@ -434,6 +443,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces {
   SeenKeys seen_;
   std::vector<std::shared_ptr<const JsonDocument>> values_;  // of elements that occurred, by number
   std::unordered_map<uint64_t, std::vector<uint32_t>> values_by_hash_;
+  std::unordered_map<SeenKeys::Set, std::vector<uint32_t>> values_of_;
+  std::unordered_map<uint64_t, Expr> texts_of_values_;  // by number and depth
+  FlatMap<uint64_t, Expr> after_byte_;                  // by expression and byte
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
   std::unordered_map<SetId, std::vector<std::string_view>> listed_;  // texts of the documents
   bool forgets_ = false;  // a clone beside other languages: what occurred is not remembered

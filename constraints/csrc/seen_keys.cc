@@ -37,11 +37,12 @@ SeenKeys::Set SeenKeys::With(Set set, std::string_view key) {
   return made;
 }
 
-bool SeenKeys::Before(Set set, Set* before, std::string* key) const {
+bool SeenKeys::Before(Set set, Set* before, std::string* key, bool* is_value) const {
   const auto known = before_.find(set);
-  if (known == before_.end() || known->second.second.substr(0, 1) == std::string(1, kValueByte)) return false;
+  if (known == before_.end()) return false;
   *before = known->second.first;
   *key = known->second.second;
+  *is_value = key->substr(0, 1) == std::string(1, kValueByte);
   return true;
 }
 
@@ -96,14 +97,6 @@ std::vector<std::string> SeenKeys::Keys(Set set) const {
       if (node[i] != static_cast<uint8_t>(kValueByte)) open.emplace_back(node[i + 1], text + static_cast<char>(node[i]));
   }
   return keys;
-}
-
-std::vector<uint32_t> SeenKeys::Values(Set set) const {
-  std::vector<uint32_t> values;
-  const Set below = Child(set, static_cast<uint8_t>(kValueByte));
-  if (below)
-    for (const std::string& number : Keys(below)) values.push_back(static_cast<uint32_t>(std::stoul(number)));
-  return values;
 }
 
 SeenKeys::Path SeenKeys::Longer(Path path, uint32_t code_point) {

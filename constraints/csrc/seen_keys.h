@@ -23,9 +23,9 @@ class SeenKeys {
   // Elements that are no strings have numbers, which stand beside the keys: behind a byte that UTF-8 does not have.
   Set WithValue(Set set, uint32_t value) { return With(set, kValueByte + std::to_string(value)); }
   bool HasValue(Set set, uint32_t value) const { return Has(set, kValueByte + std::to_string(value)); }
-  std::vector<uint32_t> Values(Set set) const;
-  // The set that a set was first made of, and the key that it has beside; false for the empty one and beside a value.
-  bool Before(Set set, Set* before, std::string* key) const;
+  static uint32_t ValueOf(const std::string& key) { return static_cast<uint32_t>(std::stoul(key.substr(1))); }
+  // The set that a set was first made of, and what it has beside, a key or a value; false for the empty one.
+  bool Before(Set set, Set* before, std::string* key, bool* is_value) const;
   // What is left of the keys that begin with a character; 0: no key does.
   Set After(Set set, uint32_t code_point) const;
   bool Has(Set set, std::string_view key) const;
