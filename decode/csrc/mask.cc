@@ -759,8 +759,10 @@ bool MaskBuilder::Waits(uint32_t node, State q) {
 
 // Whether q is dead after most children of a wide node.
 bool MaskBuilder::FewAlive(const Trie& trie, uint32_t node, State q) {
-  const ByteSet& bytes = trie.wides[trie.nodes[node].wide - 1].bytes;
-  return 2 * (bytes & acceptor_->Live(q)).Count() < bytes.Count();
+  const Trie::Wide& wide = trie.wides[trie.nodes[node].wide - 1];
+  uint32_t alive = 0;
+  for (const uint64_t word : (wide.bytes & acceptor_->Live(q)).words) alive += word ? PopCount(word) : 0;
+  return 2 * alive < trie.NumChildren(wide);
 }
 
 bool MaskBuilder::HasFactor(uint32_t node, const Loop& loop) const {

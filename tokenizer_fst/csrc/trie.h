@@ -54,14 +54,21 @@ struct Trie {
   void ForEachLiveChild(uint32_t node, const ByteSet& live, F f) const {
     const Wide& w = wides[nodes[node].wide - 1];
     const uint32_t* child = wide_children.data + w.first;
+    int counted = 0;  // words that `child` is past
     for (int k = 0; k < 4; ++k) {
       const uint64_t there = w.bytes.words[k];
-      for (uint64_t both = there & live.words[k]; both; both &= both - 1) {
+      uint64_t both = there & live.words[k];
+      if (!both) continue;
+      for (; counted < k; ++counted) child += PopCount(w.bytes.words[counted]);
+      for (; both; both &= both - 1) {
         const int bit = __builtin_ctzll(both);
         f(child[PopCount(there & ((uint64_t{1} << bit) - 1))], static_cast<uint8_t>(k * 64 + bit));
       }
-      child += PopCount(there);
     }
+  }
+  // The number of children of a wide node.
+  uint32_t NumChildren(const Wide& w) const {
+    return (&w + 1 == wides.end() ? static_cast<uint32_t>(wide_children.size()) : (&w + 1)->first) - w.first;
   }
   // Bytes of the longest way down from a node, or kNoIndex where that is not known.
   uint32_t Height(uint32_t node) const { return uint32_t{nodes[node].height} - 1; }
