@@ -29,8 +29,7 @@ bool GoesOn(const Expressions& pool, Expr x, Expr star) {
 
 // Recursion in this file follows operator nesting, which ExpressionLimits::depth bounds.
 BoundedParts::Distance BoundedParts::DistanceOf(const Expressions& pool, Expr e) {
-  const auto known = distances_.find(e);
-  if (known != distances_.end()) return known->second;
+  if (const Distance* const known = distances_.Find(e)) return *known;
   Distance d{kFar, kFar};
   switch (pool.Kind(e)) {
     case ExprKind::kEpsilon: d = {0, 0}; break;
@@ -63,15 +62,14 @@ BoundedParts::Distance BoundedParts::DistanceOf(const Expressions& pool, Expr e)
     default: break;
   }
   d = {std::min(d.least, kFar), std::min(d.most, kFar)};
-  distances_.emplace(e, d);
+  distances_[e] = d;
   return d;
 }
 
 // Whether e is a part of star, as far as its structure and short searches tell.
 bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
   if (e == kEpsilonExpr || e == star || e == pool->Body(star)) return true;
-  const auto known = part_.find(Key(e, star));
-  if (known != part_.end()) return known->second;
+  if (const bool* const known = part_.Find(Key(e, star))) return *known;
   bool part = false;
   const ExprKind kind = pool->Kind(e);
   if (kind == ExprKind::kRepeat) {
@@ -103,8 +101,7 @@ bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
 // Whether x is a part of star, and then the most bytes that any expression reached from x is away from a member's end;
 // -1 where x is no part or has too many derivatives.
 int64_t BoundedParts::Search(Expressions* pool, Expr x, Expr star) {
-  const auto known = to_end_.find(Key(x, star));
-  if (known != to_end_.end()) return known->second;
+  if (const int64_t* const known = to_end_.Find(Key(x, star))) return *known;
   struct Pair {
     Expr x, star;
     std::vector<uint32_t> before;
@@ -149,8 +146,7 @@ int64_t BoundedParts::Search(Expressions* pool, Expr x, Expr star) {
 }
 
 int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star) {
-  const auto known = to_end_.find(Key(x, star));
-  if (known != to_end_.end()) return known->second;
+  if (const int64_t* const known = to_end_.Find(Key(x, star))) return *known;
   int64_t most = -1;
   if (!pool->MayBeEmpty(x)) {
     if (Part(pool, x, star)) most = DistanceOf(*pool, x).most;
@@ -163,7 +159,7 @@ int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star) {
 }
 
 bool BoundedParts::Part(Expressions* pool, Expr x, Expr star) {
-  if (searches_failed_ >= kMostFailures && !part_.count(Key(x, star))) return false;
+  if (searches_failed_ >= kMostFailures && !part_.Find(Key(x, star))) return false;
   const bool part = IsPart(pool, x, star);
   searches_failed_ += !part;
   return part;

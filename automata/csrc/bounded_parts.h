@@ -1,7 +1,6 @@
 // BoundedParts: where an expression intersected with a counter of characters may be looked at operand by operand.
 #pragma once
 #include <cstdint>
-#include <unordered_map>
 
 #include "automata/csrc/expression.h"
 
@@ -47,9 +46,9 @@ class BoundedParts {
   bool Part(Expressions* pool, Expr x, Expr star);
   bool IsPart(Expressions* pool, Expr e, Expr star);
 
-  std::unordered_map<uint64_t, int64_t> to_end_;  // by x and c*; -1: no part, or not found out
-  std::unordered_map<uint64_t, bool> part_;
-  std::unordered_map<Expr, Distance> distances_;
+  FlatMap<uint64_t, int64_t> to_end_;  // by x and c*; -1: no part, or not found out
+  FlatMap<uint64_t, bool> part_;
+  FlatMap<Expr, Distance> distances_;
   int searches_failed_ = 0;
   int visited_ = 0;  // by one call of WithoutBounds
 };

@@ -49,7 +49,7 @@ const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
     TimeLimit::Spend(4);
     Record& r = states_[q];
     if (const State* row = r.row.load(std::memory_order_relaxed)) return row;  // somebody else was faster
-    if (const auto known = provisional_.find(q); known != provisional_.end()) return known->second;
+    if (const State* const* const known = provisional_.Find(q)) return *known;
     if (NumRows() >= max_states) ThrowFull();
     if (block_used_ == block_size_) {  // 8, 16, … 256 rows at a time
       block_size_ = blocks_.empty() ? 8 : std::min<size_t>(block_size_ * 2, 256);
@@ -65,7 +65,7 @@ const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
     }
     num_rows_.fetch_add(1, std::memory_order_relaxed);
     if (IsProvisional(q))
-      provisional_.emplace(q, row);
+      provisional_[q] = row;
     else
       r.row.store(row, std::memory_order_release);
     return row;

@@ -7,12 +7,12 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
 #include "automata/csrc/errors.h"
+#include "automata/csrc/flat_map.h"
 #include "automata/csrc/stable_array.h"
 
 namespace tokamata {
@@ -199,7 +199,7 @@ class DelayedAcceptor {
   StableArray<Record> states_;
   std::atomic<uint32_t> num_states_{0};
   std::atomic<size_t> num_rows_{0};
-  std::unordered_map<State, const State*> provisional_;  // rows
+  FlatMap<State, const State*> provisional_;  // rows
   std::vector<std::unique_ptr<State[]>> blocks_;  // rows, many at a time
   size_t block_used_ = 0, block_size_ = 0;
 };

@@ -19,6 +19,7 @@
 #include "automata/csrc/byte_set.h"
 #include "automata/csrc/byte_table.h"
 #include "automata/csrc/errors.h"
+#include "automata/csrc/flat_map.h"
 #include "automata/csrc/leaf_automaton.h"
 #include "automata/csrc/text_list.h"
 
@@ -303,8 +304,8 @@ class Expressions {
   std::vector<KnownUnion> known_unions_;  // found again by a hash; the derivatives of one state repeat them
   std::vector<std::unique_ptr<Terms>> terms_;  // scratch of Partition
   std::vector<LeafAutomaton::Arc> leaf_arcs_;  // scratch of Collect
-  std::unordered_map<Expr, Expr> bare_;  // known answers of Bare
-  std::unordered_map<Expr, Expr> approximations_[2];  // known ones, by Side
+  FlatMap<Expr, Expr> bare_;  // known answers of Bare
+  FlatMap<Expr, Expr> approximations_[2];  // known ones, by Side
   uint32_t call_depth_ = 0;  // of rules entered by Collect
   int merge_depth_ = 0;  // of nested unions inside MergeRepeats
 };

@@ -1,5 +1,6 @@
 // FlatMap: values by small keys, in one block of memory.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -21,11 +22,13 @@ class FlatMap {
  public:
   // The value of a key, or null; it stays until the next key is entered.
   const Value* Find(const Key& key) const {
+    if (slots_.empty()) return nullptr;
     const Slot& slot = slots_[PlaceOf(key)];
     return slot.key == key ? &slot.value : nullptr;
   }
   // Enters a key, with Value(), where it is new; the value stays until the next one is entered.
   Value& operator[](const Key& key) {
+    if (slots_.empty()) slots_.resize(kFirstSlots);
     size_t i = PlaceOf(key);
     if (slots_[i].key == key) return slots_[i].value;
     if (2 * (count_ + 1) > slots_.size()) {
@@ -38,7 +41,7 @@ class FlatMap {
   }
   // Makes room for so many keys.
   void Reserve(size_t keys) {
-    size_t size = slots_.size();
+    size_t size = std::max(kFirstSlots, slots_.size());
     while (size < 2 * keys) size *= 2;
     if (size > slots_.size()) Resize(size);
   }
@@ -65,7 +68,8 @@ class FlatMap {
       if (!(slot.key == Keys::None())) slots_[PlaceOf(slot.key)] = slot;
   }
 
-  std::vector<Slot> slots_ = std::vector<Slot>(128);
+  static constexpr size_t kFirstSlots = 64;
+  std::vector<Slot> slots_;  // none before the first key
   size_t count_ = 0;
 };
 

@@ -68,20 +68,19 @@ namespace {
 // since spines grow with the nesting of what was read. of_end is the image of what is no concatenation, of_head that of
 // the first part of one.
 template <class OfEnd, class OfHead>
-Expr AlongSpine(Expressions* all, Expr e, std::unordered_map<Expr, Expr>* known, OfEnd of_end, OfHead of_head) {
+Expr AlongSpine(Expressions* all, Expr e, FlatMap<Expr, Expr>* known, OfEnd of_end, OfHead of_head) {
   std::vector<Expr> spine;
   Expr image = e;
   for (;; e = all->Tail(e)) {
     image = e;
     if (!all->IsPushDown(e)) break;
-    const auto found = known->find(e);
-    if (found != known->end()) {
-      image = found->second;
+    if (const Expr* const found = known->Find(e)) {
+      image = *found;
       break;
     }
     if (all->Kind(e) != ExprKind::kConcat) {
       image = of_end(e);
-      known->emplace(e, image);
+      (*known)[e] = image;
       break;
     }
     spine.push_back(e);
@@ -90,7 +89,7 @@ Expr AlongSpine(Expressions* all, Expr e, std::unordered_map<Expr, Expr>* known,
     const Expr at = spine.back(), head = of_head(all->Head(at));
     spine.pop_back();
     image = image == all->Tail(at) && head == all->Head(at) ? at : all->Concat(head, image);
-    known->emplace(at, image);
+    (*known)[at] = image;
   }
   return image;
 }
