@@ -36,7 +36,7 @@ class DecodeState {
   // The mask, where CopyMask did not have it.
   void MakeMask(uint32_t* out) const;
   void FillMask(uint32_t* out) const {
-    if (!CopyMask(out)) MakeMask(out);
+    if (!CopyMask(out) && !MakeMaskQuickly(out)) MakeMask(out);
   }
   bool Allows(int64_t token) const;
   // Throws TokenRejected; the state is then unchanged.
