@@ -151,13 +151,13 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   State texts;
   TextNode place;
   if (!acceptor_->Plain(q) && acceptor_->Texts(q, &texts, &place)) return {Plan::kTexts, texts};  // traits cost more
-  if (const Plan begun = FindBegun(q); begun.how == Plan::kBegun) return begun;
   Loop counted;
   const bool counts = FindCounted(q, &counted);
   const bool few = !ReadsMany() && HasFewWaysOn(q);  // fewer than any class has
   if (few && !TraitsOf(q).parts) return {Plan::kWalk, q};
   if (!(counts && counted.shape.high > 1) && TraitsOf(q).parts) return {Plan::kUnion, q};
   if (!counts && few) return {Plan::kWalk, q};
+  if (const Plan begun = counts ? Plan() : FindBegun(q); begun.how == Plan::kBegun) return begun;
   if (!counts)  // cheaper than to look for loops in what states do
     if (const State model = SharedState(q, true); model && AgreeBeyondAscii(q, model)) return {Plan::kShared, model};
   if (LoopOf(q).kind != Loop::kNone) return {Plan::kLoop, q};
