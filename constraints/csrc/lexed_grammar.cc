@@ -22,7 +22,14 @@ LexedGrammar::LexedGrammar(std::shared_ptr<const LexedRules> rules)
 
 uint32_t LexedGrammar::Start() {
   std::vector<Position> start{{Position::kBoundary, 0, stacks_.Start()}};
-  return completable_.Ask(start[0]) ? Intern(&start) : kDead;
+  try {
+    return completable_.Ask(start[0]) ? Intern(&start) : kDead;
+  } catch (const LimitError& error) {
+    if (rules_->nested.empty()) throw;
+    throw LimitError("grammar: where lexemes of " + rules_->nested + " end, which nest without bound, was not decided" +
+                     " (" + error.what() + "); write what nests as rules of this grammar, or use lexer=\"none\" for it " +
+                     "and for what it is made of, with the blanks in the rules");
+  }
 }
 
 // Stacks of positions that differ in nothing else become one.

@@ -6,6 +6,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
+#include "constraints/csrc/called_grammars.h"
 
 namespace tokamata {
 
@@ -222,6 +223,7 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
   grammar.terminal_nullable.assign(count, 0);
   grammar.terminal_nonempty.assign(count, 1);
   for (uint32_t t = 0; t < count; ++t) {
+    if (rules->longest) terminals[t] = CallGrammars(pool.get(), terminals[t]);
     if (pool->Nullable(terminals[t]) && !rules->longest) {
       grammar.terminal_nullable[t] = 1;
       terminals[t] = pool->Difference(terminals[t], kEpsilonExpr);
@@ -231,6 +233,8 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
                             " matches the empty text; a lexeme has at least one character, so write the terminal without "
                             "it and make it optional where it is used");
     rules->all[t >> 6] |= uint64_t{1} << (t & 63);
+    if (rules->longest && pool->IsPushDown(terminals[t]))
+      rules->nested += (rules->nested.empty() ? "" : ", ") + grammar.terminal_names[t];
   }
   if (indentation) rules->indentation = std::make_unique<const Indentation>(*indentation);
   rules->lexer = std::make_shared<Lexer>(std::move(pool), std::move(terminals), rules->longest,

@@ -27,6 +27,8 @@ struct LexedRules {
   // text: what was visited, and what to simplify.
   void Spend(size_t steps, size_t* spent, const char* searched, const char* simpler) const;
   std::vector<std::string> rule_names;
+  // Terminals that nest without bound, for texts of errors: where their lexemes end may be beyond all limits.
+  std::string nested;
   // The separator is a byte that is an ignored lexeme by itself which any terminal can follow, and after some lexeme of
   // any terminal it leads nowhere. So wherever it ends a lexeme, everything that the rules allow can be written next.
   bool has_separator = false;

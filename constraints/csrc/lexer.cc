@@ -32,7 +32,7 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
       longest_(longest),
       indentation_(indentation),
       overlap_(terminals_.size() * terminals_.size(), 0),
-      prefix_free_(pool_.get()) {
+      text_ends_(pool_.get()) {
   for (const Expr t : terminals_) is_text_.push_back(IsText(*pool_, t));
   parts_.Ensure(AddState(0, false));  // the dead state
   parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);
@@ -186,7 +186,7 @@ Lexer::State Lexer::PastCall(State q, Expr* call) {
   Part part = parts_[q].parts[0];
   const bool alone = !longest_ || parts_[q].any == part.rest;
   if (!alone || part.column || !pool_->SplitCall(part.rest, call, &part.rest)) return q;
-  return prefix_free_.Holds(*call) ? Intern({part}, longest_ ? part.rest : kEmpty) : q;
+  return text_ends_.AreSure(*call, part.rest) ? Intern({part}, longest_ ? part.rest : kEmpty) : q;
 }
 
 uint32_t Lexer::LeastLength(State q) const {

@@ -11,7 +11,7 @@
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression.h"
 #include "constraints/csrc/parser_states.h"
-#include "constraints/csrc/prefix_free.h"
+#include "constraints/csrc/text_ends.h"
 
 namespace tokamata {
 
@@ -58,13 +58,19 @@ class Lexer final : public DelayedAcceptor {
   }
   State UnionOfPending(State a, State b);
   // A state from which lexemes end as they do from q, or q: past a value in brackets, say, that comes first, however deep
-  // it may be (see PrefixFree). That is the expression of *call.
+  // it may be (see TextEnds). That is the expression of *call.
   State PastCall(State q, Expr* call);
   // Calls f(Expressions*) while no other thread uses the terminals' pool.
   template <class F>
   auto WithPool(F f) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     return f(pool_.get());
+  }
+  // f(pool, expression) of a terminal, likewise.
+  template <class F>
+  auto WithTerminal(uint32_t terminal, F f) const {
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    return f(*pool_, terminals_[terminal]);
   }
   // No lexeme ends within fewer bytes from q.
   uint32_t LeastLength(State q) const;
@@ -131,7 +137,7 @@ class Lexer final : public DelayedAcceptor {
   Competition& CompetitionOf(const Terminals& competing);
   std::unordered_map<uint64_t, std::vector<std::unique_ptr<Competition>>> competitions_;
   std::vector<Expressions::Term> steps_;
-  PrefixFree prefix_free_;
+  TextEnds text_ends_;
 };
 
 }  // namespace tokamata

@@ -7,6 +7,8 @@ import json
 import random
 
 import pytest
+from oracle.grammar import accepts
+from tokamata.constraints.lark_source import read_lark
 
 import tokamata
 
@@ -99,3 +101,77 @@ def test_nesting_is_linear() -> None:
     for byte in b"]" * depth + b";":
         state.advance(byte)
     assert state.is_final
+
+
+# ---------------------------------------------------------------------------------------------- grammars by name
+
+# Without a lexer: brackets, texts that begin others, palindromes, operators, and tails after what nests; and what may
+# stand around them. Where that goes on with a text that may still nest, nothing is decided.
+AROUND = ["X", "X X", 'X ("," X)*', '"!" X "!" | X', "X\n%ignore /,+/", 'X "b"', "X A\nA: /a+/", "(X | B)+\nB: /b+/"]
+NAMED = [
+    ('root ::= "(" root* ")"', AROUND),
+    ('root ::= "(" (root ("," root)*)? ")" | "a"+', AROUND),
+    ('root ::= "a" root "a" | "b" root "b" | ","', AROUND[:5]),
+    ('root ::= "a" (root "b" | "b")', AROUND[:5]),
+    ('root ::= root "," root | "a" | "(" root ")"', [*AROUND[:2], *AROUND[5:]]),
+    ('root ::= ("(" root ")" | "b")* "a" "b"*', AROUND[:5]),
+]
+
+
+@pytest.mark.parametrize(("body", "around"), NAMED)
+def test_grammars_by_name_agree_with_longest_match(body: str, around: list[str]) -> None:
+    texts = ["".join(t) for n in range(6) for t in itertools.product("ab(),", repeat=n)]
+    named = tokamata.grammar(body, syntax="gbnf")
+    assert any(named.accepts(t) for t in texts)
+    for rules in around:
+        text = f"start: {rules}\n%declare X\n"
+        source = read_lark(text, constraints={"X": named})
+        ours = tokamata.grammar(text, constraints={"X": named})
+        members = {t for t in texts if t[:1] not in ("", ")") and accepts(source, t.encode())}
+        assert {t for t in texts if ours.accepts(t)} == members, (body, rules)
+        begun = {m[:n] for m in members for n in range(len(m) + 1)}
+        assert all(ours.accepts_prefix(t) for t in begun), (body, rules)
+        beyond = sorted((t for t in texts if t not in begun and ours.accepts_prefix(t)), key=len)
+        for begin in beyond[:2]:
+            (found,) = (ours & (tokamata.literal(begin) + tokamata.regex(r"[ab(),]*"))).examples(1)
+            assert accepts(source, found), (body, rules, begin, found)
+
+
+def test_grammars_by_name_in_parts_of_terminals() -> None:
+    named = tokamata.grammar('root ::= "(" root* ")"', syntax="gbnf")
+    ours = tokamata.grammar(
+        'start: NAME X [Y] ";"\nNAME: /[a-z]+/\nY: "<" (Z | "-") ">"\n%declare X Z\n%ignore / +/\n',
+        constraints={"X": named & tokamata.regex(".{0,6}"), "Z": tokamata.literal("=") + named},
+    )
+    for text, member in [
+        ("f()<-> ;", True),
+        ("f ((()))<=((()()))>;", True),
+        ("f((()()))<=>;", False),
+        ("f()<=()", False),
+    ]:
+        assert ours.accepts(text) == member, text
+    assert (ours & tokamata.regex(r"[a-z]\(+<=\(+\)>;")).is_empty()
+    assert not (ours & tokamata.regex(r"[a-z]\(\)<=\(+\)+>;")).is_empty()
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual"])
+def test_nesting_by_name_is_linear(lexer: str) -> None:
+    named = tokamata.grammar('root ::= "(" (root ("," root)*)? ")" | [0-9]+', syntax="gbnf")
+    ours = tokamata.grammar('start: "let" NAME "=" X ";"\nNAME: /[a-z]+/\n%ignore " "\n%declare X\n',
+                            constraints={"X": named}, lexer=lexer)  # type: ignore[arg-type]  # fmt: skip
+    depth = 10_000
+    vocabulary = tokamata.Vocabulary([bytes([b]) for b in range(256)] + [None], eos_token_ids=[256])
+    state = tokamata.compile(ours, vocabulary).start()
+    for byte in b"let a = " + b"(" * depth + b"1":
+        state.advance(byte)
+    assert state.allows(ord(")"))
+    assert not state.allows(ord(";"))
+    for byte in b")" * depth + b";":
+        state.advance(byte)
+    assert state.is_final
+
+
+def test_what_nests_with_a_lexer_of_its_own_is_named() -> None:
+    inner = tokamata.grammar('start: "(" start* ")"\n%ignore " "\n')
+    with pytest.raises(tokamata.LimitError, match=r"lexemes of X end, which nest without bound.*lexer=\"none\" for it"):
+        tokamata.grammar('start: X ("," X)*\n%declare X\n', constraints={"X": inner})
