@@ -30,7 +30,16 @@ uint32_t JsonSchemaRules::CountNumbers(Expr numbers) {
 }
 
 JsonSchemaRules::ValueCount JsonSchemaRules::CountValues(SetId set, int depth) {
+  if (const auto known = value_counts_.find(set); known != value_counts_.end()) return known->second;
+  const ValueCount count = FindCount(set, depth);
+  // Answers to open questions (see Inhabited) may still become yes, and what is too deep here may be counted elsewhere.
+  if (count.least == kUnbounded || (count.exact && asking_.empty())) value_counts_[set] = count;
+  return count;
+}
+
+JsonSchemaRules::ValueCount JsonSchemaRules::FindCount(SetId set, int depth) {
   if (set == kNoValue) return {0, true};
+  if (depth > kDeepestCount) return {Inhabited(set), false};
   ValueCount sum{0, true};
   const auto add = [&sum](ValueCount c) {
     sum.least = Bounded(uint64_t{sum.least} + c.least);
@@ -98,6 +107,7 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountObjects(uint32_t id, int depth
   uint32_t most = 0;  // of one that is not required alone
   for (const NamedKey& key : p.keys) {
     const ValueCount c = CountValues(key.value, depth + 1);
+    if (c.least == kUnbounded && (key.required || room)) return {kUnbounded, true};
     product.exact = product.exact && c.exact;
     if (key.required)
       product.least = Bounded(uint64_t{product.least} * c.least);

@@ -344,6 +344,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   // json_schema_fresh_values.cc
   uint32_t CountNumbers(Expr numbers);
   ValueCount CountValues(SetId set, int depth);
+  ValueCount FindCount(SetId set, int depth);
   ValueCount CountArrays(uint32_t plan, int depth);
   ValueCount CountObjects(uint32_t plan, int depth);
   ValueCount CountElements(uint32_t plan);
@@ -444,6 +445,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::vector<std::shared_ptr<const JsonDocument>> values_;  // of elements that occurred, by number
   std::unordered_map<uint64_t, std::vector<uint32_t>> values_by_hash_;
   std::unordered_map<SeenKeys::Set, std::vector<uint32_t>> values_of_;
+  std::unordered_map<SetId, ValueCount> value_counts_;
   std::unordered_map<uint64_t, Expr> texts_of_values_;  // by number and depth
   FlatMap<uint64_t, Expr> after_byte_;                  // by expression and byte
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
