@@ -75,7 +75,7 @@ class ReportEntry:
 
     place: str
     subject: str
-    status: str  # "enforced", "widened", "narrowed", "annotation" or "ignored"
+    status: str  # "enforced", "widened", "narrowed", "annotation", "ignored" or "empty"
     detail: str = ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
-from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder, write_json
+from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder, empty_json_schemas, write_json
 from ..automata.errors import ConstraintError
 from .checks import checked_choice, checked_flag, checked_range
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
@@ -61,7 +61,8 @@ def json_schema(
     metaschemas are known, and nothing is ever fetched.
 
     Keywords are compiled when a text or a model reaches them: building costs the reading of the schema. ``report``
-    lists every keyword by JSON Pointer as enforced, annotation or ignored.
+    lists every keyword by JSON Pointer as enforced, annotation or ignored, and schemas and branches that no value comes
+    from as empty.
 
     Raises ConstraintError for a malformed or contradictory schema or a reference to nothing, UnsupportedError for what
     cannot be enforced exactly, LimitError beyond ``limits``, each with the JSON Pointer, ImportError where a type needs
@@ -83,7 +84,18 @@ def json_schema(
         options,
         limits,
         source="",
-        report=(SchemaReport(text, documents, formats, lenient, unique_keys, key_order == "sorted", numbers == "any"),),
+        report=(
+            SchemaReport(
+                text,
+                documents,
+                formats,
+                lenient,
+                unique_keys,
+                key_order == "sorted",
+                numbers == "any",
+                partial(_empty_schemas, text, documents, options, limits),
+            ),
+        ),
         read=partial(reader, schema),
     )
 
@@ -136,6 +148,12 @@ def _whitespace_pattern(pattern: str) -> str:
             "blanks, tabs and line breaks"
         )
     return pattern
+
+
+def _empty_schemas(
+    text: bytes, documents: list[tuple[str, bytes]], options: JsonSchemaOptions, limits: Limits | None
+) -> tuple[list[str], bool]:
+    return empty_json_schemas(text, decoded_documents(documents), options, native_limits(limits, "json_schema"))
 
 
 def decoded_documents(documents: list[tuple[str, bytes]]) -> list[tuple[str, str]]:

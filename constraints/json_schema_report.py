@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._core import SchemaDocuments, SchemaUse, json_format
@@ -95,11 +95,16 @@ _EXPONENTS = ReportEntry(
 )
 
 
+_EMPTY = "it contradicts itself, or what stands beside it: no value comes from here"
+_NOT_LOOKED_AT = ReportEntry("", "schema", "annotation", "whether every branch has values took too long to find out")
+
+
 class SchemaReport:
     """The report of a schema, made when it is asked for."""
 
     __slots__ = (
         "_any_numbers",
+        "_empty",
         "_entries",
         "_formats",
         "_lenient",
@@ -118,8 +123,13 @@ class SchemaReport:
         unique_keys: bool = False,
         sorted_keys: bool = False,
         any_numbers: bool = False,
+        empty: Callable[[], tuple[list[str], bool]] | None = None,
     ) -> None:
-        """Keep what :func:`schema_report` takes, whether keys differ and are sorted, and numbers have any spelling."""
+        """Keep what :func:`schema_report` takes, whether keys differ and are sorted, and numbers have any spelling.
+
+        ``empty`` tells the schemas that no value comes from, and whether that was decided for all.
+        """
+        self._empty = empty
         self._any_numbers = any_numbers
         self._lenient = lenient
         self._unique_keys = unique_keys
@@ -139,6 +149,11 @@ class SchemaReport:
                 entries.append(ORDER_ENFORCED if self._unique_keys else ORDER_WIDENED)
             if self._any_numbers and (b'"integer"' in self._text or any(e.subject in _OF_NUMBERS for e in entries)):
                 entries.append(_EXPONENTS)
+            if self._empty is not None:
+                places, whole = self._empty()
+                entries += [ReportEntry(place, "schema", "empty", _EMPTY) for place in places]
+                if not whole:
+                    entries.append(_NOT_LOOKED_AT)
             self._entries = tuple(entries)
         return self._entries
 

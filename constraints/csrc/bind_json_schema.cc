@@ -36,6 +36,21 @@ Language CompileJsonSchema(const nb::bytes& text, const SchemaDocuments::Registr
       limits ? *limits : Limits());
 }
 
+std::pair<std::vector<std::string>, bool> EmptyJsonSchemas(const nb::bytes& text, const SchemaDocuments::Registry& registry,
+                                                           const JsonSchemaOptions& options, const Limits* limits) {
+  std::string copy(text.c_str(), text.size());
+  nb::gil_scoped_release release;
+  auto documents = std::make_shared<SharedDocuments>(std::make_unique<SchemaDocuments>(std::move(copy), registry));
+  std::pair<std::vector<std::string>, bool> found;
+  Language::Build(
+      [&](Expressions* pool) {
+        found.first = JsonSchemaRules::Make(pool, documents, options)->EmptyPlaces(documents->Root(), &found.second);
+        return kEpsilonExpr;
+      },
+      limits ? *limits : Limits());
+  return found;
+}
+
 }  // namespace
 
 void BindJsonSchema(nb::module_& m) {
@@ -71,6 +86,9 @@ void BindJsonSchema(nb::module_& m) {
       .def_rw("sequences", &JsonSchemaOptions::sequences)
       .def_rw("max_depth", &JsonSchemaOptions::max_depth)
       .def_rw("max_key", &JsonSchemaOptions::max_key);
+  m.def("empty_json_schemas", &EmptyJsonSchemas, "text"_a, "registry"_a, "options"_a, "limits"_a = nb::none(),
+        "Pointers of the schemas in a schema, and of the branches of anyOf and oneOf, that no value comes from, and whether "
+        "that was decided for all.");
   m.def("json_schema", &CompileJsonSchema, "text"_a, "registry"_a, "options"_a, "limits"_a = nb::none(),
         "The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text.");
 }

@@ -1,5 +1,6 @@
 // What must be said before decoding begins: references that lead nowhere, patterns and distinct elements that cannot be
 // enforced. Every schema that can be reached from the root is visited once.
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,27 +21,81 @@ struct Places {
 
 }  // namespace
 
-void JsonSchemaRules::Check(SchemaPlace root) {
+// Calls visit(keyword, place) for each schema that a schema leads to.
+template <class F>
+void JsonSchemaRules::ForEachBelow(SchemaPlace place, F visit) {
+  const JsonValue& node = *place.node;
+  const SchemaDialect dialect = documents_->Dialect(node);
+  const auto child = [&](Keyword keyword, const JsonValue& v) { visit(keyword, documents_->Child(place, v)); };
+  const auto refer = [&](Keyword keyword, SchemaReference kind) { visit(keyword, documents_->Resolve(place, kind)); };
+  if (const JsonValue* ref = node.Find("$ref"); ref && ref->IsString() && dialect.draft <= SchemaDraft::k7)
+    return refer(Keyword::kRef, SchemaReference::kRef);
+  for (uint32_t i = 0; i < node.size; ++i) {
+    const JsonValue& v = node.elements[i];
+    const Keyword keyword = KeywordOf(node.keys[i], dialect);
+    switch (keyword) {
+      case Keyword::kRef: refer(keyword, SchemaReference::kRef); break;
+      case Keyword::kDynamicRef: refer(keyword, SchemaReference::kDynamicRef); break;
+      case Keyword::kRecursiveRef: refer(keyword, SchemaReference::kRecursiveRef); break;
+      case Keyword::kPatternProperties:
+      case Keyword::kAllOf:
+      case Keyword::kAnyOf:
+      case Keyword::kOneOf:
+      case Keyword::kPrefixItems:
+      case Keyword::kProperties:
+      case Keyword::kDependentSchemas:
+        for (const JsonValue& s : v) child(keyword, s);
+        break;
+      case Keyword::kItems:
+        if (!v.IsArray()) {
+          child(keyword, v);
+          break;
+        }
+        for (const JsonValue& s : v) child(keyword, s);
+        break;
+      case Keyword::kDependencies:
+        for (const JsonValue& s : v)
+          if (!s.IsArray() && !s.IsString()) child(keyword, s);
+        break;
+      case Keyword::kNot:
+      case Keyword::kIf:
+      case Keyword::kThen:
+      case Keyword::kElse:
+      case Keyword::kAdditionalProperties:
+      case Keyword::kPropertyNames:
+      case Keyword::kUnevaluatedProperties:
+      case Keyword::kAdditionalItems:
+      case Keyword::kContains:
+      case Keyword::kUnevaluatedItems: child(keyword, v); break;
+      default: break;
+    }
+  }
+}
+
+// Calls visit for a schema and all that it leads to, each once; where it is no `false` or `true`.
+template <class F>
+void JsonSchemaRules::ForEachSchema(SchemaPlace root, F visit) {
   std::vector<SchemaPlace> open{root};
   open.reserve(32);
   FlatMap<SchemaPlace, bool, Places> seen;
   seen[root] = true;
-  bool unique = false;
   while (!open.empty()) {
     const SchemaPlace place = open.back();
     open.pop_back();
-    const JsonValue& node = *place.node;
-    if (!node.IsObject()) continue;
-    const auto push = [&](SchemaPlace p) {
+    if (!place.node->IsObject()) continue;
+    visit(place);
+    ForEachBelow(place, [&](Keyword, SchemaPlace p) {
       if (bool& known = seen[p]; !known) known = true, open.push_back(p);
-    };
-    const auto child = [&](const JsonValue& v) { push(documents_->Child(place, v)); };
-    const auto refer = [&](SchemaReference kind) { push(documents_->Resolve(place, kind)); };
+    });
+  }
+}
+
+void JsonSchemaRules::Check(SchemaPlace root) {
+  bool unique = false;
+  ForEachSchema(root, [&](SchemaPlace place) {
+    const JsonValue& node = *place.node;
     const SchemaDialect dialect = documents_->Dialect(node);
-    if (const JsonValue* ref = node.Find("$ref"); ref && ref->IsString() && dialect.draft <= SchemaDraft::k7) {
-      refer(SchemaReference::kRef);
-      continue;
-    }
+    if (const JsonValue* ref = node.Find("$ref"); ref && ref->IsString() && dialect.draft <= SchemaDraft::k7) return;
     for (uint32_t i = 0; i < node.size; ++i) {
       const JsonValue& v = node.elements[i];
       const Keyword keyword = KeywordOf(node.keys[i], dialect);
@@ -48,49 +103,42 @@ void JsonSchemaRules::Check(SchemaPlace root) {
         for (uint32_t k = 0; k < v.size; ++k) CheckYamlKey(v.keys[k], &v.elements[k]);
       if (IsYaml() && keyword == Keyword::kRequired && v.IsArray())
         for (const JsonValue& key : v) CheckYamlKey(key.text, &key);
-      switch (keyword) {
-        case Keyword::kRef: refer(SchemaReference::kRef); break;
-        case Keyword::kDynamicRef: refer(SchemaReference::kDynamicRef); break;
-        case Keyword::kRecursiveRef: refer(SchemaReference::kRecursiveRef); break;
-        case Keyword::kPatternProperties:
-          for (uint32_t k = 0; k < v.size; ++k) CheckPattern(v.keys[k], v.elements[k]);
-          [[fallthrough]];
-        case Keyword::kAllOf:
-        case Keyword::kAnyOf:
-        case Keyword::kOneOf:
-        case Keyword::kPrefixItems:
-        case Keyword::kProperties:
-        case Keyword::kDependentSchemas:
-          for (const JsonValue& s : v) child(s);
-          break;
-        case Keyword::kItems:
-          if (!v.IsArray()) {
-            child(v);
-            break;
-          }
-          for (const JsonValue& s : v) child(s);
-          break;
-        case Keyword::kDependencies:
-          for (const JsonValue& s : v)
-            if (!s.IsArray() && !s.IsString()) child(s);
-          break;
-        case Keyword::kNot:
-        case Keyword::kIf:
-        case Keyword::kThen:
-        case Keyword::kElse:
-        case Keyword::kAdditionalProperties:
-        case Keyword::kPropertyNames:
-        case Keyword::kUnevaluatedProperties:
-        case Keyword::kAdditionalItems:
-        case Keyword::kContains:
-        case Keyword::kUnevaluatedItems: child(v); break;
-        case Keyword::kPattern: CheckPattern(v.text, v); break;
-        case Keyword::kUniqueItems: unique = unique || v.boolean; break;
-        default: break;
-      }
+      if (keyword == Keyword::kPatternProperties)
+        for (uint32_t k = 0; k < v.size; ++k) CheckPattern(v.keys[k], v.elements[k]);
+      if (keyword == Keyword::kPattern) CheckPattern(v.text, v);
+      unique = unique || (keyword == Keyword::kUniqueItems && v.boolean);
     }
-  }
+  });
   if (unique) Explore(SetOf(root));
+}
+
+// Schemas that no value is valid against (`false` aside), and branches of anyOf and oneOf from which no value comes with what
+// stands beside them, by their pointers; *whole: whether all were decided.
+std::vector<std::string> JsonSchemaRules::EmptyPlaces(SchemaPlace root, bool* whole) {
+  std::vector<std::string> found;
+  std::vector<SchemaPlace> told;
+  *whole = true;
+  const auto ask = [&](SetId set, SchemaPlace place) {
+    try {
+      if (Inhabited(set)) return true;
+    } catch (const LimitError&) {
+      *whole = false;
+      return true;
+    }
+    if (std::find(told.begin(), told.end(), place) != told.end()) return false;
+    told.push_back(place);
+    found.push_back(documents_->Describe(*place.node));
+    return false;
+  };
+  ForEachSchema(root, [&](SchemaPlace place) {
+    const SetId set = SetOf(place);
+    if (!ask(set, place)) return;
+    ForEachBelow(place, [&](Keyword keyword, SchemaPlace below) {
+      if ((keyword == Keyword::kAnyOf || keyword == Keyword::kOneOf) && below.node->IsObject())
+        ask(sets_.And(set, SignedUse{sets_.Schema(below), true}), below);
+    });
+  });
+  return found;
 }
 
 void JsonSchemaRules::CheckPattern(std::string_view pattern, const JsonValue& at) {
@@ -114,13 +162,35 @@ void JsonSchemaRules::Explore(SetId root) {
     const SetId set = open.back();
     open.pop_back();
     const Cases &arrays = cases_.CasesOf(set, JsonType::kArray), &objects = cases_.CasesOf(set, JsonType::kObject);
-    for (const Case& c : arrays)
-      for (SetId value : PreparedArray(ArrayPlanOf(c)).values) push(value);
+    // What is owed is settled by a value that violates a schema.
+    const auto settle = [&](SetId value, const std::vector<UseId>& uses) {
+      for (const UseId use : uses) push(sets_.And(value, SignedUse{use, false}));
+    };
+    for (const Case& c : arrays) {
+      const ArrayPlan& p = PreparedArray(ArrayPlanOf(c));
+      for (uint32_t i = 0; i < p.values.size(); ++i) {
+        push(p.values[i]);
+        for (const Demand& d : p.owed)
+          settle(p.values[i], cases_.AppliedToItem({d.kind == DemandKind::kSomeItem ? DemandKind::kItems : DemandKind::kUnevaluatedItems, d.a, d.b, 0}, i));
+        for (const Demand& d : p.contains) {
+          push(sets_.And(p.values[i], SignedUse{d.a, true}));
+          if (d.c != kUnbounded) settle(p.values[i], {d.a});
+        }
+      }
+    }
     for (const Case& c : objects) {
       const uint32_t plan = ObjectPlanOf(c);
-      for (const NamedKey& key : Prepared(plan).keys) push(key.value);
+      Prepared(plan);
       PrepareOthers(plan);
-      for (const OtherKeys& o : objects_[plan].others) push(o.value);
+      const ObjectPlan& p = objects_[plan];
+      for (const NamedKey& key : p.keys) push(key.value);
+      for (const OtherKeys& o : p.others) push(o.value);
+      for (const Demand& d : p.owed) {
+        if (d.kind == DemandKind::kSomeName) continue;
+        const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
+        for (const NamedKey& key : p.keys) settle(key.value, cases_.AppliedToKey(group, key.key));
+        for (const OtherKeys& o : p.others) settle(o.value, cases_.AppliedToOther(group, o.patterns));
+      }
     }
   }
 }

@@ -33,6 +33,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   // Refuses malformed schemas, references that lead nowhere and what cannot be enforced, anywhere below a schema.
   void Check(SchemaPlace root);
   std::string WhyEmpty(SetId set, int depth = 0);
+  std::vector<std::string> EmptyPlaces(SchemaPlace root, bool* whole);
   // All texts of values in a set; kEmpty when there is none.
   Expr Texts(SetId set);
   // The schema at a place.
@@ -410,6 +411,10 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   // json_schema_reach.cc
   std::string PlaceOf(SetId set) const;
   void CheckPattern(std::string_view pattern, const JsonValue& at);
+  template <class F>
+  void ForEachBelow(SchemaPlace place, F visit);
+  template <class F>
+  void ForEachSchema(SchemaPlace root, F visit);
   void Explore(SetId root);
 
   // json_schema_inhabited.cc

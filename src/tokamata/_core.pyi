@@ -371,6 +371,13 @@ class JsonSchemaOptions:
     @max_key.setter
     def max_key(self, arg: int, /) -> None: ...
 
+def empty_json_schemas(
+    text: bytes, registry: Sequence[tuple[str, str]], options: JsonSchemaOptions, limits: Limits | None = None
+) -> tuple[list[str], bool]:
+    """
+    Pointers of the schemas in a schema, and of the branches of anyOf and oneOf, that no value comes from, and whether that was decided for all.
+    """
+
 def json_schema(
     text: bytes, registry: Sequence[tuple[str, str]], options: JsonSchemaOptions, limits: Limits | None = None
 ) -> Language:
