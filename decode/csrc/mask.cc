@@ -533,7 +533,7 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
 void MaskBuilder::BuildBegun(const Plan& plan, uint32_t* row) {
   const State loops = Canonical(plan.model);
   const Loop& loop = LoopOf(loops);
-  const Factor& factor = factoring_.Begun(loop.inner, plan.lacking);
+  const Factor& factor = factoring_.Begun(loop.inner, plan.phase);
   std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
   SetInside(factor, loop.shape.high, row);
   RunExits(factor, loops, loop, row);

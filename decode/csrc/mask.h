@@ -77,7 +77,7 @@ class MaskBuilder {
   struct Plan {
     enum How : uint8_t { kUnknown, kLoop, kUnion, kShared, kTexts, kBegun, kWalk } how = kUnknown;
     State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared or kTexts; see FindBegun, if kBegun
-    uint8_t lacking = 0;                   // bytes to that state, if kBegun
+    uint8_t phase = 0;                     // of UTF-8, if kBegun
   };
   struct Visit {
     Visit(uint32_t n, State q) : node(n), state(q) {}

@@ -124,20 +124,26 @@ bool MaskBuilder::FindTraits(State q) {
   return false;
 }
 
-// kBegun where q is inside a character that any bytes complete, after which it loops over characters: to that state; else
+// kBegun where q is inside a character, in some phase of UTF-8, after which it loops over characters: to that state; else
 // kUnknown.
 MaskBuilder::Plan MaskBuilder::FindBegun(State q) {
-  static const ByteSet inside = ByteSet::Range(0x80, 0xBF);
-  State after = q;
-  uint8_t lacking = 0;
-  for (; lacking < Factoring::kMostLacking && acceptor_->Live(after) == inside; ++lacking) {
-    const State* row = acceptor_->Row(after);
-    after = row[0x80];
-    if (std::any_of(row + 0x80, row + 0xC0, [after](State s) { return s != after; })) return {};
+  const auto reads = [this](State from, const Utf8Phase& p) {
+    const State* row = acceptor_->Row(from);
+    const auto alike = [row, &p](State s) { return s == row[p.low]; };
+    return acceptor_->Live(from) == ByteSet::Range(p.low, p.high) && std::all_of(row + p.low, row + p.high + 1, alike);
+  };
+  const bool inside = acceptor_->Live(q).Has(0x80) || acceptor_->Live(q).Has(0xBF);
+  for (uint8_t phase = Utf8Phase::kNumPhases - 1; inside && phase; --phase) {  // those that lack the most bytes first
+    State after = q;
+    uint8_t p = phase;
+    for (; p && reads(after, kUtf8Phases[p]); p = kUtf8Phases[p].next) after = acceptor_->Row(after)[kUtf8Phases[p].low];
+    if (p) continue;
+    if (ReadsTexts(after) || PlanOf(Canonical(after), 0).how != Plan::kLoop) break;
+    const Loop& loop = LoopOf(Canonical(after));
+    if (loop.inner >= 0 && (loop.outer >= 0 || !loop.checked.Any())) return {Plan::kBegun, after, phase};
+    break;
   }
-  if (!lacking || ReadsTexts(after) || PlanOf(Canonical(after), 0).how != Plan::kLoop) return {};
-  const Loop& loop = LoopOf(Canonical(after));
-  return loop.inner < 0 || (loop.outer < 0 && loop.checked.Any()) ? Plan() : Plan{Plan::kBegun, after, lacking};
+  return {};
 }
 
 // A walk visits little then; what lies below is looked at there.

@@ -204,8 +204,8 @@ def test_tokens_longer_than_what_is_left_of_a_loop(low: int) -> None:
 def test_tokens_that_begin_inside_a_character(seed: int) -> None:
     """Masks between the bytes of a character, of tokens that end there, go on in a loop or leave it."""
     rng = random.Random(seed)
-    begins = [b"\xa9", b"\x97\xa5", b"\xa5", b"\x9f\xa6\x9c", b"\xa6\x9c", b"\xa5\xa5\xa5\xa5"]
-    words = {rng.choice(begins) + b"".join(rng.choices(_PIECES, k=rng.randint(0, 4))) for _ in range(300)}
+    begins = [bytes(rng.randrange(0x80, 0xC0) for _ in range(rng.randint(1, 4))) for _ in range(40)]
+    words = {rng.choice(begins) + b"".join(rng.choices(_PIECES, k=rng.randint(0, 4))) for _ in range(400)}
     words |= {*begins, *(rng.choice(begins) + rng.choice(_DAMAGED) for _ in range(20))}
     singles = [bytes([b]) for b in range(256)]
     tokens: list[bytes | None] = [*singles, *sorted(words.difference(singles)), None]
@@ -221,7 +221,7 @@ def test_tokens_that_begin_inside_a_character(seed: int) -> None:
     )
     for pattern in patterns:
         automaton = tokamata.compile(tokamata.regex(pattern), vocabulary, cache_bytes=0)
-        for text in ("é", "日", "🦜", "\U000d0000", "aé", "日日"):
+        for text in ("é", "日", "ก", "한", "🦜", "\U000d0000", "\U00100000", "aé", "日日"):
             state = automaton.start()
             for byte in (b'"' if pattern[0] == '"' else b"") + text.encode():
                 state.advance(byte)

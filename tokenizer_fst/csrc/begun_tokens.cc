@@ -7,18 +7,21 @@
 
 namespace tokamata {
 
-BegunTokens::BegunTokens(const Trie& trie, const CharacterClass& c, uint32_t lacking) {
+BegunTokens::BegunTokens(const Trie& trie, const CharacterClass& c, uint8_t phase) {
   std::vector<std::pair<uint32_t, uint32_t>> found;  // characters, token
   const auto inside = [&](uint32_t node, uint32_t chars, uint32_t) {
     for (uint32_t i = trie.TokensBegin(node); i < trie.TokensEnd(node); ++i) found.emplace_back(chars, trie.order[i]);
   };
   const auto exit = [&](uint32_t node, uint32_t chars) { exits_.push_back({node, chars}); };
+  std::vector<Utf8Phase> lacks;  // by depth - 1
+  for (uint8_t p = phase; p; p = kUtf8Phases[p].next) lacks.push_back(kUtf8Phases[p]);
   for (uint32_t n = 1; n < trie.Size();) {
     const Trie::Node& node = trie.nodes[n];
-    const bool goes_on = node.byte >= 0x80 && node.byte <= 0xBF;
+    const Utf8Phase& lack = lacks[node.depth - 1];
+    const bool goes_on = node.byte >= lack.low && node.byte <= lack.high;
     if (goes_on) inside(n, 0, 0);
-    if (goes_on && node.depth == lacking) ForEachFactored(trie, n, c.first, inside, exit);
-    n = goes_on && node.depth < lacking ? n + 1 : node.end;
+    if (goes_on && !lack.next) ForEachFactored(trie, n, c.first, inside, exit);
+    n = goes_on && lack.next ? n + 1 : node.end;
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   factor_.max_chars = found.empty() ? 0 : found.back().first;

@@ -8,12 +8,12 @@
 
 namespace tokamata {
 
-// Those that can go on from where a character lacks some bytes, any of 80 to BF, with respect to a class: what follows
-// the lacking bytes is factored as w·s, as below a trie node. Tokens that are some of the lacking bytes are inside.
+// Those that can go on from a phase of UTF-8 (from 1 on), with respect to a class: what follows the bytes that the
+// character lacks is factored as w·s, as below a trie node. Tokens that are some of these bytes are inside.
 class BegunTokens {
  public:
   // O(tokens that begin inside a character).
-  BegunTokens(const Trie& trie, const CharacterClass& c, uint32_t lacking);
+  BegunTokens(const Trie& trie, const CharacterClass& c, uint8_t phase);
   BegunTokens(const BegunTokens&) = delete;
   BegunTokens& operator=(const BegunTokens&) = delete;
 

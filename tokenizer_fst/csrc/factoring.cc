@@ -74,12 +74,12 @@ const CutTokens& Factoring::Cuts(int class_id, const Vocabulary& vocabulary) con
   return *cuts_[c];
 }
 
-const Factor& Factoring::Begun(int class_id, uint32_t lacking) const {
-  const size_t c = static_cast<size_t>(class_id), k = lacking - 1;
-  std::call_once(begun_once_[c][k], [&] {
-    begun_[c][k] = std::make_unique<const BegunTokens>(trie_, CharacterClasses()[c], lacking);
+const Factor& Factoring::Begun(int class_id, uint8_t phase) const {
+  const size_t c = static_cast<size_t>(class_id);
+  std::call_once(begun_once_[c][phase], [&] {
+    begun_[c][phase] = std::make_unique<const BegunTokens>(trie_, CharacterClasses()[c], phase);
   });
-  return begun_[c][k]->Tokens();
+  return begun_[c][phase]->Tokens();
 }
 
 Factoring::Base Factoring::InsideAtMost(int class_id, uint32_t chars) const {

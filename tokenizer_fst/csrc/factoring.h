@@ -93,9 +93,8 @@ class Factoring {
   Base InsideAtMost(int class_id, uint32_t chars) const;
   // The tokens of a class that end inside a character; made when first asked for. `vocabulary` is the tables' own.
   const CutTokens& Cuts(int class_id, const Vocabulary& vocabulary) const;
-  // The tokens that begin inside a character that lacks so many bytes (1 to kMostLacking); made when first asked for.
-  const Factor& Begun(int class_id, uint32_t lacking) const;
-  static constexpr uint32_t kMostLacking = 3;
+  // The tokens that begin inside a character, in this phase of UTF-8 (from 1 on); made when first asked for.
+  const Factor& Begun(int class_id, uint8_t phase) const;
   // A row of the tables and the tokens of suffixes that are one of the exits; null where nobody asked for it before, or
   // where kMostEnded others were asked for. Threads may share it.
   const uint32_t* EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row) const;
@@ -124,8 +123,8 @@ class Factoring {
   ByteSet single_bytes_;
   mutable std::once_flag cuts_once_[kNumClasses];
   mutable std::unique_ptr<const CutTokens> cuts_[kNumClasses];
-  mutable std::once_flag begun_once_[kNumClasses][kMostLacking];
-  mutable std::unique_ptr<const BegunTokens> begun_[kNumClasses][kMostLacking];
+  mutable std::once_flag begun_once_[kNumClasses][Utf8Phase::kNumPhases];
+  mutable std::unique_ptr<const BegunTokens> begun_[kNumClasses][Utf8Phase::kNumPhases];
   struct Ended {  // see EndedBy
     const SuffixTrie* suffixes;
     const uint32_t* from;
