@@ -140,6 +140,10 @@ class DelayedAcceptor {
   virtual State Unbounded(State q, uint32_t) { return q; }
   // Whether q surely neither counts nor reads texts nor has alternatives that do; quick.
   virtual bool Plain(State) { return false; }
+  // Every byte with a successor, and maybe more; quick.
+  virtual ByteSet First(State q) { return Live(q); }
+  // Whether q surely begins with one byte only, and where that leads; quick.
+  virtual bool ReadsOneByte(State, uint8_t* /*byte*/, State* /*next*/) { return false; }
   // Whether q reads some texts, such as the keys of an object, or else what *model reads (kDead: nothing); fills *model
   // and the place to ask ForEachText about. Then q and *model allow the same strings, but for those that begin with one
   // of the texts there, and every proper prefix of these texts can be extended in q.

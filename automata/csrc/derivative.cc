@@ -5,6 +5,11 @@
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
+namespace {
+
+constexpr size_t kMostOfHead = 48;  // steps that are kept for whatever follows
+
+}  // namespace
 
 // Adds terms whose union is one step of e·rest. Recursion follows operator nesting, which limits.depth bounds, and
 // calls inside calls, which limits.calls does; the spine of a concatenation is a loop. Where there are many terms, what
@@ -116,7 +121,7 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
 }
 
 // Splits overlapping terms into disjoint byte sets, each with the union of the targets that share it.
-void Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* out) {
+bool Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* out) {
   out->clear();
   bool disjoint = true;
   ByteSet seen;
@@ -134,7 +139,7 @@ void Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
   };
   if (disjoint) {
     for (const Term& t : in) add(t.bytes, t.target);
-    return;
+    return false;
   }
   struct Class {
     ByteSet bytes;
@@ -167,7 +172,61 @@ void Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
     if (left.Any()) classes.push_back({left, t.target, t.target, {}});
     seen = seen | t.bytes;
   }
-  for (Class& c : classes) add(c.bytes, c.targets.empty() ? c.first : Union(std::move(c.targets)));
+  bool united = false;
+  for (Class& c : classes) {
+    united = united || !c.targets.empty();
+    add(c.bytes, c.targets.empty() ? c.first : Union(std::move(c.targets)));
+  }
+  return united;
+}
+
+// Where the steps of a head lie, kAskedOnce or kNotKept. Those whose targets are unions are not kept: such a union and what
+// follows is another expression than the union of what follows each.
+uint32_t Expressions::StepsOfHead(Expr head) {
+  if (head >= steps_of_head_.size()) steps_of_head_.resize(std::max<size_t>(nodes_.size(), 2 * steps_of_head_.size()), kNotAsked);
+  const uint32_t known = steps_of_head_[head];
+  if (known == kNotAsked) {
+    const ExprKind kind = nodes_[head].kind;
+    const bool changes = kind == ExprKind::kLeaf || kind == ExprKind::kTexts ||
+                         (kind == ExprKind::kCall && Rules(nodes_[head].a)->Remembers(nodes_[head].b));
+    return steps_of_head_[head] = changes ? kNotKept : kAskedOnce;
+  }
+  if (known != kAskedOnce) return known;
+  Terms terms;
+  std::vector<Term> steps;
+  Collect(head, kEpsilonExpr, &terms);
+  const bool united = terms.out.size() > kMostOfHead || Determinize(terms.out, &steps);
+  uint32_t& at = steps_of_head_[head];  // Collect may have asked for others
+  if (united) return at = kNotKept;
+  at = static_cast<uint32_t>(head_steps_.size()) + kFirstKept;
+  head_steps_.push_back({ByteSet(), static_cast<Expr>(steps.size())});
+  head_steps_.insert(head_steps_.end(), steps.begin(), steps.end());
+  return at;
+}
+
+// A concatenation begins with its first part, or where that is nullable, with what follows it. Whether all the steps that
+// takes were kept.
+bool Expressions::PartitionByHeads(Expr e, std::vector<Term>* out) {
+  std::vector<Term> terms;
+  for (bool more = true; more;) {
+    const bool last = nodes_[e].kind != ExprKind::kConcat;
+    const Expr head = last ? e : nodes_[e].a, rest = last ? kEpsilonExpr : nodes_[e].b;
+    more = !last && nodes_[head].nullable;
+    e = rest;
+    if (head == kEpsilonExpr) break;
+    if (nodes_[head].kind == ExprKind::kBytes) {
+      terms.push_back({nodes_[head].first, rest});
+      continue;
+    }
+    const uint32_t at = StepsOfHead(head);
+    if (at < kFirstKept || terms.size() > kMostOfHead) return false;
+    const uint32_t first = at - kFirstKept + 1, steps = head_steps_[first - 1].target;
+    TimeLimit::Spend(steps);
+    for (uint32_t i = first; i < first + steps; ++i)
+      terms.push_back({head_steps_[i].bytes, Concat(head_steps_[i].target, rest)});
+  }
+  Determinize(terms, out);
+  return true;
 }
 
 // Disjoint steps of e. Targets may still be empty languages where intersections or complements are inside.
@@ -223,6 +282,7 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
     Determinize(terms, out);
     return;
   }
+  if (n.kind == ExprKind::kConcat && PartitionByHeads(e, out)) return;
   std::unique_ptr<Terms> terms;  // its own, as this may be inside another one
   if (terms_.empty()) {
     terms = std::make_unique<Terms>();

@@ -16,12 +16,12 @@ uint64_t Mix(uint64_t h) {
   return h ^ h >> 32;
 }
 
-uint64_t HashNode(ExprKind kind, uint32_t a, uint32_t b, uint32_t c, const ByteSet* set, const Expr* members, size_t n) {
+uint32_t HashNode(ExprKind kind, uint32_t a, uint32_t b, uint32_t c, const ByteSet* set, const Expr* members, size_t n) {
   uint64_t h = Mix((uint64_t{a} << 32 | b) ^ uint64_t{c} * 0x9E3779B97F4A7C15ull ^ static_cast<uint64_t>(kind) << 59);
   if (set)
     for (uint64_t w : set->words) h = Mix(h ^ w);
   for (size_t i = 0; i < n; ++i) h = Mix(h ^ members[i]);
-  return h;
+  return static_cast<uint32_t>(h);
 }
 
 bool IsNary(ExprKind kind) { return kind == ExprKind::kUnion || kind == ExprKind::kIntersect; }
@@ -48,12 +48,15 @@ Expressions::Expressions() {
 }
 
 void Expressions::Begin(const Expressions& prepared) {
+  nodes_.reserve(2 * prepared.nodes_.size());
   nodes_ = prepared.nodes_;
   members_ = prepared.members_;
   table_ = prepared.table_;
   automata_ = prepared.automata_;
   automaton_index_ = prepared.automaton_index_;
   lists_ = prepared.lists_;
+  steps_of_head_ = prepared.steps_of_head_;
+  head_steps_ = prepared.head_steps_;
   std::copy(std::begin(prepared.bytes_), std::end(prepared.bytes_), std::begin(bytes_));
   any_bytes_ = prepared.any_bytes_;
   any_text_ = prepared.any_text_;
@@ -71,11 +74,12 @@ bool Expressions::SameNode(const Node& x, const Node& y, const std::vector<Expr>
 // Finds or adds a node. For unions and intersections `members` are the operands and node.a, node.b are set here.
 Expr Expressions::Intern(const Node& node, const std::vector<Expr>* members) {
   const bool bytes = node.kind == ExprKind::kBytes;
-  const uint64_t mask = table_.size() - 1;
-  uint64_t slot = members ? HashNode(node.kind, 0, 0, 0, nullptr, members->data(), members->size())
-                          : HashNode(node.kind, node.a, node.b, node.c, bytes ? &node.first : nullptr, nullptr, 0);
-  for (slot &= mask; table_[slot]; slot = (slot + 1) & mask)
-    if (SameNode(nodes_[table_[slot] - 1], node, members)) return table_[slot] - 1;
+  const uint32_t mask = static_cast<uint32_t>(table_.size() - 1);
+  const uint32_t hash = members ? HashNode(node.kind, 0, 0, 0, nullptr, members->data(), members->size())
+                                : HashNode(node.kind, node.a, node.b, node.c, bytes ? &node.first : nullptr, nullptr, 0);
+  uint64_t slot = hash & mask;
+  for (uint32_t found; (found = table_[slot]) != 0; slot = (slot + 1) & mask)
+    if (!((found ^ hash) & ~mask) && SameNode(nodes_[(found & mask) - 1], node, members)) return (found & mask) - 1;
   TimeLimit::Spend();
   if (nodes_.size() + members_.size() / 8 >= limits.nodes) ThrowLimit("expression_nodes", limits.nodes, "expressions in one pool");
   if (node.depth > limits.depth) ThrowLimit("expression_depth", limits.depth, "nesting of operators");
@@ -87,8 +91,9 @@ Expr Expressions::Intern(const Node& node, const std::vector<Expr>* members) {
   }
   nodes_.back().shortest = LeastLength(nodes_.back());
   nodes_.back().push_down = HasPushDown(nodes_.back());
+  nodes_.back().hash = hash;
   const Expr id = static_cast<Expr>(nodes_.size() - 1);
-  table_[slot] = id + 1;
+  table_[slot] = (hash & ~mask) | (id + 1);
   if (nodes_.size() * 2 > table_.size()) Grow(table_.size() * 2);
   return id;
 }
@@ -142,21 +147,18 @@ void Expressions::Reserve(size_t more) {
 
 void Expressions::Grow(size_t slots) {
   std::vector<uint32_t> table(slots, 0);
-  const uint64_t mask = table.size() - 1;
+  const uint32_t mask = static_cast<uint32_t>(slots - 1);
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    const Node& n = nodes_[i];
-    const bool nary = IsNary(n.kind);
-    uint64_t slot = nary ? HashNode(n.kind, 0, 0, 0, nullptr, members_.data() + n.a, n.b)
-                         : HashNode(n.kind, n.a, n.b, n.c, n.kind == ExprKind::kBytes ? &n.first : nullptr, nullptr, 0);
-    for (slot &= mask; table[slot]; slot = (slot + 1) & mask) {
-    }
-    table[slot] = i + 1;
+    uint32_t slot = nodes_[i].hash & mask;
+    while (table[slot]) slot = (slot + 1) & mask;
+    table[slot] = (nodes_[i].hash & ~mask) | (i + 1);
   }
   table_.swap(table);
 }
 
 size_t Expressions::MemoryBytes() const {
   size_t bytes = nodes_.capacity() * sizeof(Node) + (members_.capacity() + table_.capacity()) * sizeof(uint32_t);
+  bytes += steps_of_head_.capacity() * sizeof(uint32_t) + head_steps_.capacity() * sizeof(Term);
   for (const auto& a : automata_) bytes += a->next.size() * sizeof(uint32_t) + a->final.size();
   for (const RuleTable& r : rules_) bytes += r.bodies.capacity() * sizeof(Expr) + r.source->MemoryBytes();
   for (const auto& leaf : leaves_) bytes += leaf->MemoryBytes();

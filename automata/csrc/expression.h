@@ -224,6 +224,9 @@ class Expressions {
   // Whether e is a call and what follows it.
   bool SplitCall(Expr e, Expr* call, Expr* rest) const;
 
+  // Whether e is a set of bytes and what follows it, which is not empty.
+  bool SplitBytes(Expr e, Expr* bytes, Expr* rest) const;
+
   // ---- derivatives
   // The deterministic step of e: disjoint byte sets and their targets, none of which is the empty language.
   void Step(Expr e, std::vector<Term>* out);
@@ -243,7 +246,7 @@ class Expressions {
   BoundedParts& Parts();
 
  private:
-  struct Node {
+  struct alignas(64) Node {  // a line of the cache
     uint32_t a = 0, b = 0, c = 0;
     ExprKind kind = ExprKind::kEmpty;
     bool nullable = false;
@@ -251,7 +254,8 @@ class Expressions {
     bool push_down = false;
     uint8_t emptiness = 0;  // of extended nodes: 0 unknown, 1 empty, 2 not empty
     uint32_t depth = 0;
-    uint32_t shortest = 0;  // members are at least so long; set by Intern
+    uint32_t shortest = 0;  // members are at least so long; set by Intern, as is
+    uint32_t hash = 0;
     ByteSet first;
   };
   [[noreturn]] static void ThrowLimit(const char* name, size_t limit, const char* what);
@@ -278,7 +282,10 @@ class Expressions {
   Expr Normalize(std::vector<Expr> parts);  // the union of sorted parts
   void Collect(Expr e, Expr rest, Terms* terms);
   void Partition(Expr e, std::vector<Term>* out);
-  void Determinize(const std::vector<Term>& in, std::vector<Term>* out);
+  // Whether some of the targets are unions of those of several terms.
+  bool Determinize(const std::vector<Term>& in, std::vector<Term>* out);
+  bool PartitionByHeads(Expr e, std::vector<Term>* out);
+  uint32_t StepsOfHead(Expr head);
   bool SearchEmpty(Expr root);
   int SummarizeEmpty(Expr root);
   Expr Bare(Expr e);
@@ -287,7 +294,9 @@ class Expressions {
 
   std::vector<Node> nodes_;
   std::vector<Expr> members_;
-  std::vector<uint32_t> table_;  // open addressing: index + 1, 0 free
+  // Open addressing; 0 free. As there are twice as many slots as nodes, a slot holds a node's index + 1 in the bits of a
+  // place and the rest of its hash above them, so that few nodes are looked at in vain.
+  std::vector<uint32_t> table_;
   std::vector<std::shared_ptr<const ByteTable>> automata_;
   std::unordered_map<const ByteTable*, uint32_t> automaton_index_;
   Expr bytes_[256] = {};  // of single bytes; 0 unknown
@@ -304,6 +313,11 @@ class Expressions {
   std::vector<KnownUnion> known_unions_;  // found again by a hash; the derivatives of one state repeat them
   std::vector<std::unique_ptr<Terms>> terms_;  // scratch of Partition
   std::vector<LeafAutomaton::Arc> leaf_arcs_;  // scratch of Collect
+  // Steps of what concatenations begin with, which are the same whatever follows: by expression, where they lie in
+  // head_steps_, a term with their number first; kept when asked for again.
+  static constexpr uint32_t kNotAsked = 0, kAskedOnce = 1, kNotKept = 2, kFirstKept = 3;
+  std::vector<uint32_t> steps_of_head_;
+  std::vector<Term> head_steps_;
   FlatMap<Expr, Expr> bare_;  // known answers of Bare
   FlatMap<Expr, Expr> approximations_[2];  // known ones, by Side
   uint32_t call_depth_ = 0;  // of rules entered by Collect

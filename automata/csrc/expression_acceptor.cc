@@ -469,7 +469,11 @@ size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
   }
   if (const size_t counted = StepCounted(q, bytes.substr(0, kMostBytes), next)) return counted;
   const uint8_t b = static_cast<uint8_t>(bytes[0]);
-  Expr left;
+  Expr head, left;
+  if (pool_->SplitBytes(e, &head, &left)) {
+    *next = pool_->Set(head).Has(b) ? StateOf(left) : kDead;
+    return 1;
+  }
   if (!pool_->StepByte(e, b, &left)) return 0;
   *next = StateOf(left);
   return 1;
@@ -497,6 +501,20 @@ size_t ExpressionAcceptor::StepCounted(State q, std::string_view bytes, State* n
   }
   if (taken) *next = AfterLoop(q, count);
   return taken;
+}
+
+ByteSet ExpressionAcceptor::First(State q) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return pool_->First(Source(q));
+}
+
+bool ExpressionAcceptor::ReadsOneByte(State q, uint8_t* byte, State* next) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  Expr head, rest;
+  if (!pool_->SplitBytes(Source(q), &head, &rest) || pool_->Set(head).Count() != 1) return false;
+  *byte = pool_->Set(head).First();
+  *next = StateOf(rest);
+  return true;
 }
 
 bool ExpressionAcceptor::Plain(State q) {

@@ -87,6 +87,8 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   bool BoundedAllows(State q, std::string_view text) override;
   State Unbounded(State q, uint32_t length) override;
   bool Plain(State q) override;
+  ByteSet First(State q) override;
+  bool ReadsOneByte(State q, uint8_t* byte, State* next) override;
   bool Texts(State q, State* model, TextNode* node) override;
   void ForEachText(const TextNode& node, const ByteSet& first, const TextVisitor& visit) override;
   std::vector<State> Alternatives(State q, size_t most) override;

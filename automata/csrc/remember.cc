@@ -14,6 +14,13 @@ bool Expressions::SplitCall(Expr e, Expr* call, Expr* rest) const {
   return nodes_[*call].kind == ExprKind::kCall;
 }
 
+bool Expressions::SplitBytes(Expr e, Expr* bytes, Expr* rest) const {
+  const bool more = nodes_[e].kind == ExprKind::kConcat;
+  *bytes = more ? nodes_[e].a : e;
+  *rest = more ? nodes_[e].b : kEpsilonExpr;
+  return nodes_[*bytes].kind == ExprKind::kBytes && !nodes_[*rest].extended;
+}
+
 bool Expressions::Remembers(Expr e) const {
   Expr call, rest;
   const Node& n = nodes_[e];

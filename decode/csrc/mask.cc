@@ -647,6 +647,18 @@ void MaskBuilder::RunExits(const Factor& f, State q, const Loop& loop, uint32_t*
 
 // ---------------------------------------------------------------------------------------------- walking
 
+template <class S>
+bool MaskBuilder::Follow(const Trie& trie, uint32_t* node, State* q, S set) {
+  while (ReadsOneByte(*q)) {
+    const Traits& t = TraitsOf(*q);
+    *node = trie.Child(*node, t.byte);
+    if (*node == kNoIndex) return false;
+    set(trie.TokensBegin(*node), trie.TokensEnd(*node));
+    *q = t.after;
+  }
+  return trie.nodes[*node].end != *node + 1;
+}
+
 // The tokens at and below a node of the main trie that was entered with state q. Wide nodes wait on the stack.
 void MaskBuilder::Enter(uint32_t node, State q, uint32_t* row) {
   SetTokens(trie_, node, row);
@@ -654,6 +666,8 @@ void MaskBuilder::Enter(uint32_t node, State q, uint32_t* row) {
 }
 
 void MaskBuilder::EnterBelow(uint32_t node, State q, uint32_t* row) {
+  const auto set = [&](uint32_t i, uint32_t last) { SetAll(trie_.order.data + i, trie_.order.data + last, row); };
+  if (!Follow(trie_, &node, &q, set)) return;
   q = Near(q, trie_, node);
   const Trie::Node& at = trie_.nodes[node];
   if (at.end - node >= kSomeNodes && SetBelow(node, q, row)) return;
@@ -667,7 +681,7 @@ void MaskBuilder::EnterBelow(uint32_t node, State q, uint32_t* row) {
 // does. Loops are not looked for where there is little below.
 bool MaskBuilder::SetBelow(uint32_t node, State state, uint32_t* row) {
   const uint16_t classes = factoring_.InsideBelow(node);
-  if (!classes || ReadsTexts(state)) return false;
+  if (!classes || ReadsTexts(state) || known_[state].few) return false;
   const State q = Canonical(state);
   if (!Looked(q) && (trie_.CountBelow(node) < kSomeTokens || PlanOf(q, 0).how != Plan::kLoop)) return false;
   const Loop& loop = LoopOf(q);
@@ -746,7 +760,11 @@ void MaskBuilder::Scan(uint32_t base, uint32_t first, uint32_t end, State q, uin
   const auto set = [=](uint32_t i, uint32_t last) { SetAll(order + i, order + last, row); };
   const auto done = [&](uint32_t node, State state) { return SetBelow(node, state, row); };
   Sweep(trie_, base, first, end, q, set, done, [&](uint32_t node, State state) {
-    if (!ReadsTexts(state) && !(trie_.nodes[node].wide && Waits(node, state))) return false;
+    if (!Plain(state) && (ReadsTexts(state) || ReadsOneByte(state))) {
+      stack_.emplace_back(node, state);
+      return true;
+    }
+    if (!trie_.nodes[node].wide || !Waits(node, state)) return false;
     stack_.emplace_back(node, state);
     return true;
   });
@@ -800,6 +818,10 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
       BuildTexts(at.node, at.state, row);
       continue;
     }
+    if (ReadsOneByte(at.state)) {
+      EnterBelow(at.node, at.state, row);
+      continue;
+    }
     const bool many = trie_.CountBelow(at.node) >= kSomeTokens;
     if (at.node && factoring_.At(at.node, 0) && (many || Looked(at.state))) {
       const State q = Canonical(at.state);
@@ -850,18 +872,18 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
   const size_t base = stack_.size();
   stack_.emplace_back(node, q);
   while (stack_.size() > base) {
-    const Visit at = stack_.back();
+    Visit at = stack_.back();
     stack_.pop_back();
+    if (!Follow(trie, &at.node, &at.state, set)) continue;
     const Trie::Node& top = trie.nodes[at.node];
     const auto sweep = [&](uint32_t first, uint32_t end) {
       const auto never = [](uint32_t, State) { return false; };
       Sweep(trie, top.depth, first, end, at.state, set, never, [&](uint32_t below, State state) {
-        if (!trie.nodes[below].wide) return false;
+        if (!trie.nodes[below].wide && !ReadsOneByte(state)) return false;
         stack_.emplace_back(below, state);
         return true;
       });
     };
-    if (top.end == at.node + 1) continue;
     if (top.wide)
       ForEachLiveRun(trie, at.node, acceptor_->Live(at.state), sweep);
     else

@@ -100,12 +100,16 @@ class MaskBuilder {
   struct Traits {
     bool texts = false, counts = false;
     bool parts = false;     // a union of states some of which read texts
+    bool single = false;    // reads one byte only before anything else
+    uint8_t byte = 0;       // with single: that byte, and the state after it
+    State after = DelayedAcceptor::kDead;
     State star, unbounded;  // with counts; see DelayedAcceptor::Counts
     uint32_t low, high;
   };
   bool Plain(State q) { return q < known_.size() && known_[q].traits ? known_[q].traits == kPlain : FindTraits(q); }
   bool FindTraits(State q);  // whether q is plain
   const Traits& TraitsOf(State q) { return Plain(q) ? traits_[0] : traits_[known_[q].traits - kFirstTraits]; }
+  bool ReadsOneByte(State q) { return !Plain(q) && TraitsOf(q).single; }
   bool ReadsTexts(State q) { return !Plain(q) && (TraitsOf(q).texts || TraitsOf(q).parts); }
   // A state that allows the same strings below a node as q: counters make no difference where tokens are short.
   State Near(State q, const Trie& trie, uint32_t node) {
@@ -182,6 +186,10 @@ class MaskBuilder {
   // more bytes than there are turns left have to fit as well.
   bool RunsLong(const LoopShape& shape, uint8_t b) const;
   bool Fits(State q, const Loop& loop, uint32_t id);
+  // Goes down along bytes that are the only ones; set(first, last) is told of tokens in trie.order on the way. Whether
+  // there is anything below the node where that ends.
+  template <class S>
+  bool Follow(const Trie& trie, uint32_t* node, State* q, S set);
   void Enter(uint32_t node, State q, uint32_t* row);
   // The same without the tokens at the node itself.
   void EnterBelow(uint32_t node, State q, uint32_t* row);
@@ -234,6 +242,7 @@ class MaskBuilder {
     uint32_t traits = 0;     // 0 unknown, kPlain, or kFirstTraits + an index
     bool unlimited = false;  // neither BuildBounded nor BuildUnbounded has anything to do
     bool quick = false;      // see IsQuick
+    bool few = false;        // with traits: reads few bytes next, all of them ASCII
   };
   Known& KnownOf(State q) {
     if (q >= known_.size()) known_.resize(std::max<size_t>(q + 1, known_.size() * 2));

@@ -9,6 +9,7 @@ namespace {
 constexpr size_t kMaxRegion = 128;      // (state, UTF-8 phase) pairs of one semantic loop
 constexpr size_t kMaxAsciiRegion = 24;  // of one over ASCII characters
 constexpr int kFewBytes = 24;           // that a loop over few characters begins with
+constexpr int kFewWays = 8;           // bytes that a state reads next, so few that no class is among them
 constexpr uint32_t kManyTurns = 8;      // of a loop, from which it is worth finding out how many a token can take
 
 // The first bytes of the characters in kWideSpaces, and those characters, as big-endian numbers; sorted.
@@ -32,6 +33,14 @@ const SpaceBytes& WideSpaceBytes() {
     return s;
   }();
   return bytes;
+}
+
+bool FewWays(const ByteSet& bytes) {
+  if (bytes.words[2] | bytes.words[3]) return false;
+  int count = 0;
+  for (uint64_t word : {bytes.words[0], bytes.words[1]})
+    for (; word && count <= kFewWays; word &= word - 1) ++count;
+  return count <= kFewWays;
 }
 
 }  // namespace
@@ -94,7 +103,8 @@ MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
 // Where a quote opens texts that may not repeat: a state before whose quote opens the same ones but for one that occurred
 // since; kDead where there is none.
 MaskBuilder::State MaskBuilder::OpenedBefore(State q) {
-  const State texts = acceptor_->Row(q)['"'];
+  const bool one = ReadsOneByte(q);
+  const State texts = !one ? acceptor_->Row(q)['"'] : TraitsOf(q).byte == '"' ? TraitsOf(q).after : State{DelayedAcceptor::kDead};
   State before;
   TextNode place;
   if (!texts || !ReadsTexts(texts) || !acceptor_->TextsSince(texts, &before, &place)) return DelayedAcceptor::kDead;
@@ -104,21 +114,22 @@ MaskBuilder::State MaskBuilder::OpenedBefore(State q) {
 }
 
 bool MaskBuilder::FindTraits(State q) {
-  KnownOf(q);
-  if (acceptor_->Plain(q)) {
+  Traits t;
+  t.single = acceptor_->ReadsOneByte(q, &t.byte, &t.after);
+  KnownOf(q).few = t.single || FewWays(acceptor_->First(q));
+  if (!t.single && acceptor_->Plain(q)) {
     known_[q].traits = kPlain;
     return true;
   }
-  Traits t;
   State model;
   TextNode place;
-  t.texts = acceptor_->Texts(q, &model, &place);
-  t.counts = !t.texts && acceptor_->Counts(q, &t.low, &t.high, &t.star, &t.unbounded);
-  if (!t.texts && !t.counts)
+  t.texts = !t.single && acceptor_->Texts(q, &model, &place);
+  t.counts = !t.single && !t.texts && acceptor_->Counts(q, &t.low, &t.high, &t.star, &t.unbounded);
+  if (!t.single && !t.texts && !t.counts)
     for (State a : acceptor_->Alternatives(q, kMaxAlternatives))
       t.parts = t.parts || acceptor_->Texts(a, &model, &place);
   known_[q].traits = kPlain;
-  if (!t.texts && !t.counts && !t.parts) return true;
+  if (!t.single && !t.texts && !t.counts && !t.parts) return true;
   known_[q].traits = static_cast<uint32_t>(traits_.size()) + kFirstTraits;
   traits_.push_back(t);
   return false;
@@ -148,14 +159,13 @@ MaskBuilder::Plan MaskBuilder::FindBegun(State q) {
 
 // A walk visits little then; what lies below is looked at there.
 bool MaskBuilder::HasFewWaysOn(State q) {
-  constexpr int kFewBytes = 8;
-  const ByteSet& live = acceptor_->Live(q);
-  return live.Count() <= kFewBytes && live.SubsetOf(ByteSet::Range(0, 127));
+  return FewWays(acceptor_->First(q)) || FewWays(acceptor_->Live(q));
 }
 
 MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   State texts;
   TextNode place;
+  if (uint8_t byte; acceptor_->ReadsOneByte(q, &byte, &texts)) return {Plan::kWalk, q};
   if (!acceptor_->Plain(q) && acceptor_->Texts(q, &texts, &place)) return {Plan::kTexts, texts};  // traits cost more
   Loop counted;
   const bool counts = FindCounted(q, &counted);
