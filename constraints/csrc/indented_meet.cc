@@ -18,34 +18,38 @@ bool Contains(const std::vector<uint32_t>& all, uint32_t x) { return std::find(a
 
 IndentedMeet::IndentedMeet(const LexedRules& rules, Lexer* lexer, ParserStates* stacks, RegularOperand* operand)
     : rules_(rules), lexer_(lexer), stacks_(stacks), ends_(lexer, operand) {
-  CountBrackets();
+  const Indentation& indentation = *rules_.indentation;
+  balanced_ = CountOpen(indentation.opening, indentation.closing, &open_);
+  lines_balanced_ = CountOpen({indentation.indent}, {indentation.dedent}, &blocks_);
+  if (!lines_balanced_) blocks_.assign(open_.size(), 0);
 }
 
 void IndentedMeet::Spend(size_t steps) {
   rules_.Spend(steps, &spent_, "rules beside states of a regular language", "constraint");
 }
 
-void IndentedMeet::CountBrackets() {
+bool IndentedMeet::CountOpen(const std::vector<uint32_t>& opening, const std::vector<uint32_t>& closing,
+                             std::vector<int>* open) {
   const RuleAutomata& automata = *rules_.automata;
-  const Indentation& indentation = *rules_.indentation;
-  open_.assign(automata.states.size(), kNotReached);
+  open->assign(automata.states.size(), kNotReached);
   std::vector<uint32_t> work = automata.start_of;
   work.push_back(automata.start);
   work.erase(std::remove(work.begin(), work.end(), RuleAutomata::kNone), work.end());
-  for (const uint32_t s : work) open_[s] = 0;
-  while (!work.empty() && balanced_) {
+  for (const uint32_t s : work) (*open)[s] = 0;
+  while (!work.empty()) {
     const uint32_t s = work.back();
+    const int here = (*open)[s];
     work.pop_back();
-    balanced_ = !automata.states[s].final || open_[s] == 0;
+    if (automata.states[s].final && here != 0) return false;
     for (const RuleAutomata::Arc& arc : automata.states[s].arcs) {
-      const int open =
-          open_[s] + (Contains(indentation.opening, arc.letter) ? 1 : 0) - (Contains(indentation.closing, arc.letter) ? 1 : 0);
-      if (open < 0 || (open_[arc.state] != kNotReached && open_[arc.state] != open)) balanced_ = false;
-      if (!balanced_) return;
-      if (open_[arc.state] == kNotReached) work.push_back(arc.state);
-      open_[arc.state] = open;
+      const int next = here + (Contains(opening, arc.letter) ? 1 : 0) - (Contains(closing, arc.letter) ? 1 : 0);
+      int& there = (*open)[arc.state];
+      if (next < 0 || (there != kNotReached && there != next)) return false;
+      if (there == kNotReached) work.push_back(arc.state);
+      there = next;
     }
   }
+  return true;
 }
 
 const std::vector<IndentedMeet::Beside>& IndentedMeet::NextEnds(const Lexer::Terminals& wanted, Beside beside) {
@@ -73,42 +77,78 @@ const std::vector<IndentedMeet::Beside>& IndentedMeet::AfterIgnored(Beside besid
   return after_ignored_[PairKey(beside, in_brackets)] = std::move(all);
 }
 
-std::vector<IndentedMeet::Beside> IndentedMeet::After(uint32_t terminal, Beside beside, bool in_brackets) {
+const std::vector<IndentedMeet::Context>& IndentedMeet::AfterNewline(Beside beside, bool in_block) {
+  const auto known = after_newline_.find(PairKey(beside, in_block));
+  if (known != after_newline_.end()) return known->second;
+  const uint32_t newline = rules_.indentation->newline;
+  Lexer::Terminals wanted(rules_.all.size(), 0), competing = rules_.all;
+  wanted[newline >> 6] |= uint64_t{1} << (newline & 63);
+  for (size_t i = 0; rules_.contextual && i < competing.size(); ++i) competing[i] = wanted[i] | rules_.ignored[i];
+  std::vector<Context> all;
+  const std::vector<Beside> before = AfterIgnored(beside, false);
+  const Lexer::State begin = lexer_->Begin(competing, wanted);
+  for (const Beside b : before) {
+    if (!begin) break;
+    ForEachEnd(begin, b, [&](uint32_t terminal, Beside n) {
+      const bool outermost = terminal == lexer_->NumTerminals();
+      const Line line = outermost ? (in_block ? kDedent : kAnything) : in_block ? kDeep : kIndent;
+      InsertNew(&all, n * kLines + (lines_balanced_ ? line : kAnything));
+    });
+  }
+  return after_newline_[PairKey(beside, in_block)] = std::move(all);
+}
+
+// Where a letter that is no call leads; `block_after`: whether a block is open after it.
+std::vector<IndentedMeet::Context> IndentedMeet::After(uint32_t terminal, Context from, Around now, bool block_after) {
   const Indentation& indentation = *rules_.indentation;
-  if (terminal == indentation.indent || terminal == indentation.dedent) return {beside};
-  if (terminal == indentation.newline && in_brackets) return {};
+  const Beside beside = BesideOf(from);
+  const Line line = LineOf(from);
+  if (terminal == indentation.indent || terminal == indentation.dedent) {
+    if (!lines_balanced_) return {from};
+    if (terminal == indentation.indent)
+      return line == kIndent || line == kDeep ? std::vector<Context>{beside * kLines + kAnything} : std::vector<Context>();
+    switch (line) {
+      case kIndent: return {};
+      case kDedent: return {beside * kLines + (block_after ? kDedent : kAnything)};
+      case kDeep: return {beside * kLines + (block_after ? kDeep : kEnd)};
+      default: return {beside * kLines + kEnd};
+    }
+  }
+  if (line != kAnything && line != kDeep) return {};
+  if (terminal == indentation.newline) return now.brackets ? std::vector<Context>() : AfterNewline(beside, now.blocks);
   Lexer::Terminals wanted(rules_.all.size(), 0);
   wanted[terminal >> 6] |= uint64_t{1} << (terminal & 63);
-  std::vector<Beside> all;
-  const std::vector<Beside> before = AfterIgnored(beside, in_brackets);
+  std::vector<Context> all;
+  const std::vector<Beside> before = AfterIgnored(beside, now.brackets);
   for (const Beside n : before) {
     const std::vector<Beside> more = NextEnds(wanted, n);
-    for (const Beside m : more) InsertNew(&all, m);
+    for (const Beside m : more) InsertNew(&all, m * kLines + kAnything);
   }
   return all;
 }
 
 void IndentedMeet::Expand(SummaryGraph::Node node) {
-  const uint32_t state = graph_.Place(node) / 2, outer = graph_.Place(node) % 2;
-  const Beside from = graph_.From(node);
+  const uint32_t state = graph_.Place(node) / 4;
+  const Around around{(graph_.Place(node) & 2) != 0, (graph_.Place(node) & 1) != 0};
+  const Context from = graph_.From(node);
   const RuleAutomata::State& s = rules_.automata->states[state];
-  const bool in_brackets = outer || open_[state] > 0;
+  const Around now{around.brackets || open_[state] > 0, around.blocks || blocks_[state] > 0};
   Spend(1 + s.arcs.size());
   if (s.final) graph_.AddOut(node, from);
   for (const RuleAutomata::Arc& arc : s.arcs) {
-    const uint32_t next = 2 * arc.state + outer;
+    const uint32_t next = PlaceOf(arc.state, around);
     if (arc.letter >= lexer_->NumTerminals()) {
       const uint32_t callee = rules_.automata->start_of[arc.letter - lexer_->NumTerminals()];
-      graph_.AddFollow(graph_.NodeOf(2 * callee + in_brackets, from), next, node);
+      graph_.AddFollow(graph_.NodeOf(PlaceOf(callee, now), from), next, node);
       continue;
     }
-    const std::vector<Beside> after = After(arc.letter, from, in_brackets);
-    for (const Beside to : after) graph_.AddCopy(graph_.NodeOf(next, to), node);
+    const std::vector<Context> after = After(arc.letter, from, now, around.blocks || blocks_[arc.state] > 0);
+    for (const Context to : after) graph_.AddCopy(graph_.NodeOf(next, to), node);
   }
 }
 
-const std::vector<IndentedMeet::Beside>& IndentedMeet::Out(uint32_t state, bool in_brackets, Beside beside) {
-  const SummaryGraph::Node root = graph_.NodeOf(2 * state + in_brackets, beside);
+std::vector<IndentedMeet::Context> IndentedMeet::Out(uint32_t state, Around around, Context from) {
+  const SummaryGraph::Node root = graph_.NodeOf(PlaceOf(state, around), from);
   graph_.Solve([this](SummaryGraph::Node node) { return Expand(node), true; }, [this](size_t steps) { Spend(steps); });
   return graph_.Out(root);
 }
@@ -117,23 +157,25 @@ const std::vector<IndentedMeet::Beside>& IndentedMeet::Out(uint32_t state, bool 
 void IndentedMeet::Finish(ParserStates::Set stacks, Beside beside, std::vector<Expr>* out) {
   struct At {
     StackSets::Set stacks;
-    Beside beside;
-    int open;
+    Context context;
+    int open, blocks;
   };
-  std::vector<At> work{{stacks_->StacksOf(stacks), beside, static_cast<int>(stacks_->Brackets(stacks))}};
+  const int open = static_cast<int>(stacks_->Brackets(stacks)), blocks = static_cast<int>(stacks_->Blocks(stacks));
+  std::vector<At> work{{stacks_->StacksOf(stacks), beside * kLines + kAnything, open, lines_balanced_ ? blocks : 0}};
   std::unordered_set<uint64_t> seen;  // below a state as many are open however it was reached
   while (!work.empty()) {
     const At at = work.back();
     work.pop_back();
     Spend(1);
-    if (stacks_->Stacks().HasBottom(at.stacks))
-      for (const Beside last : AfterIgnored(at.beside, false)) InsertNew(out, ends_.RegularOf(last));
+    const Line line = LineOf(at.context);
+    if (stacks_->Stacks().HasBottom(at.stacks) && line != kIndent && line != kDedent)
+      for (const Beside last : AfterIgnored(BesideOf(at.context), false)) InsertNew(out, ends_.RegularOf(last));
     stacks_->Stacks().ForEachTop(at.stacks, [&](uint32_t state, StackSets::Set below) {
-      const int outer = at.open - open_[state];
-      if (outer < 0) return;
-      const std::vector<Beside> after = Out(state, outer > 0, at.beside);
-      for (const Beside n : after)
-        if (seen.insert(PairKey(below, n)).second) work.push_back({below, n, outer});
+      const int outer = at.open - open_[state], around = at.blocks - blocks_[state];
+      if (outer < 0 || around < 0) return;
+      const std::vector<Context> after = Out(state, {outer > 0, around > 0}, at.context);
+      for (const Context n : after)
+        if (seen.insert(PairKey(below, n)).second) work.push_back({below, n, outer, around});
     });
   }
 }

@@ -59,6 +59,8 @@ class ParserStates {
   bool InBrackets(Set p) const { return indentation_ && layouts_[pairs_[p].layout].brackets > 0; }
   // How many brackets are open, of a set that is not cut off.
   uint32_t Brackets(Set p) const { return indentation_ ? layouts_[pairs_[p].layout].brackets : 0; }
+  // How many blocks are open.
+  size_t Blocks(Set p) const { return indentation_ ? layouts_[pairs_[p].layout].columns.size() : 0; }
   Set Adopt(const ParserStates& other, Set p);
   size_t MemoryBytes() const;
 
