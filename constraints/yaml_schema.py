@@ -31,6 +31,7 @@ def yaml_schema(
     sequences: Literal["any", "indented", "flush"] = "any",
     key_order: Literal["schema", "any", "sorted"] = "schema",
     formats: bool = True,
+    unique_keys: bool = True,
     lenient: bool = False,
     registry: Mapping[str, object] | None = None,
     max_depth: int = 16,
@@ -38,10 +39,11 @@ def yaml_schema(
 ) -> JsonSchemaConstraint:
     """The YAML texts in block style whose values are valid against a JSON Schema; ``yaml.safe_load`` reads each.
 
-    ``schema``, ``key_order``, ``formats``, ``lenient``, ``registry`` and ``limits`` are those of
-    :func:`tokamata.json_schema`; the schemas that it enforces are enforced here, but for those that count members of
-    any name (``minProperties`` beyond the required ones and one more): keys may be written twice, and PyYAML takes the
-    last. In the order "sorted" keys that the schema does not name come last.
+    ``schema``, ``key_order``, ``formats``, ``unique_keys``, ``lenient``, ``registry`` and ``limits`` are those of
+    :func:`tokamata.json_schema`, and the schemas that it enforces are enforced here. No key occurs twice, in whatever
+    style it is written; with ``unique_keys=False`` keys that the schema does not name may, PyYAML takes the last, and
+    so schemas that count members of any name (``minProperties`` beyond the required ones and one more) are refused. In
+    the order "sorted" keys that the schema does not name come last.
 
     Lines are indented by two spaces. ``sequences``: how the elements of an array under a key stand, "indented" by two
     spaces, "flush" with the key (as ``yaml.safe_dump`` writes them), or "any" of both. Empty arrays and objects are
@@ -68,6 +70,7 @@ def yaml_schema(
     options.sequences = _SEQUENCES[checked_choice("yaml_schema", "sequences", sequences, _SEQUENCES)]
     options.key_order = _KEY_ORDER[checked_choice("yaml_schema", "key_order", key_order, _KEY_ORDER)]
     options.formats = checked_flag("yaml_schema", "formats", formats)
+    options.unique_keys = checked_flag("yaml_schema", "unique_keys", unique_keys)
     options.lenient = checked_flag("yaml_schema", "lenient", lenient)
     options.max_cases = (limits or DEFAULT_LIMITS).schema_cases
     options.max_depth = max_depth
@@ -75,13 +78,12 @@ def yaml_schema(
     try:
         text = schema_text(schema, "yaml_schema")
         documents = registry_texts(registry, text, "yaml_schema")
-        repeated = list(uncounted_keys(text))
+        repeated = [] if unique_keys else list(uncounted_keys(text))
         if repeated and not lenient:
             place, why = repeated[0]
             raise UnsupportedError(
-                f'yaml_schema: at "{place}", {why}: YAML lets a key be written twice, and the last one counts; name '
-                "the "
-                "keys, set additionalProperties to false, or pass lenient=True"
+                f'yaml_schema: at "{place}", {why}: with unique_keys=False a key may be written twice, and the '
+                "last one counts; name the keys, set additionalProperties to false, or drop unique_keys=False"
             )
         shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
         return JsonSchemaConstraint(
@@ -91,7 +93,7 @@ def yaml_schema(
             limits,
             source=f"yaml_schema({shown})",
             report=(
-                SchemaReport(text, documents, formats, lenient),
+                SchemaReport(text, documents, formats, lenient, unique_keys),
                 _YamlLimits(max_depth, key_order == "sorted", repeated),
             ),
             read=partial(yaml_reader, schema),

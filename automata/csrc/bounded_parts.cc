@@ -187,7 +187,10 @@ Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length, int
   const bool concat = pool->Kind(e) == ExprKind::kConcat;
   Expr head = concat ? pool->Head(e) : e;
   const Expr rest = concat ? pool->Tail(e) : kEpsilonExpr;
-  if (pool->Kind(head) == ExprKind::kCall) head = pool->Expand(head);
+  if (pool->Kind(head) == ExprKind::kCall) {
+    if (pool->Remembers(head)) return e;
+    head = pool->Expand(head);
+  }
   const ExprKind kind = pool->Kind(head);
   const bool hidden = look_into_rules && (kind == ExprKind::kCall || kind == ExprKind::kConcat || kind == ExprKind::kUnion);
   if (!hidden && !pool->MayBeEmpty(head) && !(concat && pool->Kind(head) == ExprKind::kBytes && pool->MayBeEmpty(rest))) return e;

@@ -49,6 +49,18 @@ bool Expressions::BeginsRemembering(Expr e) const {
   return !open.empty();
 }
 
+namespace {
+
+// head and then rest, such that a union of what remembers stays one.
+Expr Spread(Expressions* all, Expr head, Expr rest) {
+  if (rest == kEpsilonExpr || all->Kind(head) != ExprKind::kUnion || !all->Remembers(head)) return all->Concat(head, rest);
+  std::vector<Expr> parts(all->Members(head), all->Members(head) + all->NumMembers(head));
+  for (Expr& part : parts) part = all->Concat(part, rest);
+  return all->Union(std::move(parts));
+}
+
+}  // namespace
+
 Expr Expressions::Forget(Expr e) {
   bool any = false;
   for (const RuleTable& rules : rules_) any = any || rules.source->HasMemory();
@@ -66,7 +78,7 @@ Expr Expressions::Forget(Expr e) {
   }
   if (!SplitCall(e, &call, &rest) || !Rules(SourceOfRule(call))->Remembers(Rule(call))) return Bare(e);
   const Expr like = Rules(SourceOfRule(call))->Forget(Rule(call));
-  return Concat(like == kEmpty ? call : like, Bare(rest));
+  return Spread(this, like == kEmpty ? call : like, Bare(rest));
 }
 
 namespace {
@@ -143,7 +155,7 @@ bool Expressions::StepByte(Expr e, uint8_t b, Expr* left) {
   if (nodes_[e].kind != ExprKind::kUnion) {
     if (!SplitCall(e, &call, &rest)) return false;
     if (!Rules(SourceOfRule(call))->Step(Rule(call), b, &after)) return false;
-    *left = Concat(after, rest);
+    *left = Spread(this, after, rest);
     return true;
   }
   if (nodes_[e].extended && !Remembers(e)) return false;

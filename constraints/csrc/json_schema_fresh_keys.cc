@@ -5,6 +5,7 @@
 #include "constraints/csrc/json_schema_rules.h"
 #include "constraints/csrc/regex_syntax.h"
 #include "constraints/csrc/json_spellings.h"
+#include "constraints/csrc/yaml_string.h"
 
 namespace tokamata {
 
@@ -17,11 +18,11 @@ Expr JsonSchemaRules::FreshKeysOf(uint32_t reader) {
 
 Expr JsonSchemaRules::CallFresh(const FreshKey& n) {
   static const ByteSet begin = ByteSet::Range(0x20, 0x7F) | ByteSet::Range(0xC2, 0xF4);
-  static const ByteSet within = ByteSet::Range(0x22, 0xBF);
+  static const ByteSet within = ByteSet::Range(0x22, 0xBF), any = ByteSet::Range(0x20, 0xF4) | ByteSet::Of('\n');
   has_memory_ = true;
-  may_run_out_ = may_run_out_ || !objects_[readers_[n.reader].state.plan].plain;
+  may_run_out_ = may_run_out_ || !objects_[readers_[n.reader].state.plan].endless;
   const uint32_t words[] = {n.reader, n.low, n.high, n.depth, n.seen, n.path, n.spelled};
-  return CallRule(Rule::kFreshKeys, words, 7, n.spelled ? within : begin);
+  return CallRule(Rule::kFreshKeys, words, 7, IsYaml() ? any : n.spelled ? within : begin);
 }
 
 JsonSchemaRules::FreshKey JsonSchemaRules::FreshOf(uint32_t rule) const {
@@ -32,6 +33,7 @@ JsonSchemaRules::FreshKey JsonSchemaRules::FreshOf(uint32_t rule) const {
 // What is left after a byte: characters are told apart by what they are, however they are spelled.
 void JsonSchemaRules::StepFresh(const FreshKey& n, uint8_t byte, Expr* rest) {
   *rest = kEmpty;
+  if (IsYaml()) return StepYamlKey(n, byte, rest);
   KeyReader& r = PreparedReader(n.reader);  // stays where it is
   const bool plain = objects_[r.state.plan].plain;
   if (!n.spelled && byte == '"') {
@@ -47,7 +49,7 @@ void JsonSchemaRules::StepFresh(const FreshKey& n, uint8_t byte, Expr* rest) {
     if (spelling == Spelling::kNone) return;
     if (!plain && !AnyAfter(LeftOf(n), text)) return;
     if (spelling == Spelling::kBegun) {
-      if (!plain && n.seen && !AnyAfter(LeftAfter(&r, n.path), text)) return;
+      if (!plain && n.seen && !AnyAfter(LeftAfter(&r, n.path, 0), text)) return;
       next.spelled = sets_.Key(text) + 1;
       *rest = CallFresh(next);
       return;
@@ -69,6 +71,12 @@ Expr JsonSchemaRules::AfterFresh(const FreshKey& n) {
   KeyReader& r = PreparedReader(n.reader);
   if (!objects_[r.state.plan].plain) {
     if (seen_.HasEmpty(n.seen)) return kEmpty;
+    if (IsYaml() && IsFarFromEnd(n)) {
+      const SeenKeys::Set named = objects_[r.state.plan].names_of_schema;
+      uint32_t start = 0;
+      const bool ends = n.depth != kPlainKey || YamlPlainTable(&start).final[YamlPathOf(n.path).plain];
+      return ends && !(named && seen_.Has(named, seen_.Text(n.path))) ? AfterOther(r, n.path, 0) : kEmpty;
+    }
     const std::vector<Expr> left = LeftOf(n);
     std::vector<Expr> ends;
     for (uint32_t i = 0; i < left.size(); ++i)
@@ -82,6 +90,10 @@ Expr JsonSchemaRules::AfterFresh(const FreshKey& n) {
 // What follows the closing quote of a member's key, or of a string that is an element of an array itself.
 Expr JsonSchemaRules::AfterQuote(const ObjectPlan& p, const Member& m, uint32_t depth) {
   if (p.array) return CallObject(m.next);
+  if (IsYaml()) {
+    const Expr colon = IsFlow(m.next.depth) ? pool_->Literal(": ") : pool_->Byte(':');
+    return pool_->Concat({colon, CallValue(m.value, YamlPlaced(m.next.depth, kAfterKey)), CallObject(m.next)});
+  }
   return pool_->Concat({colon_, CallValue(m.value, depth), CallObject(m.next)});
 }
 
@@ -100,12 +112,18 @@ Expr JsonSchemaRules::AfterOther(const KeyReader& r, SeenKeys::Path path, uint32
 }
 
 Expr JsonSchemaRules::AfterBytes(Expr e, std::string_view bytes) {
-  std::vector<Expressions::Term> steps;
+  constexpr size_t kMostSteps = 2000;
   for (size_t i = 0; i < bytes.size() && e != kEmpty; ++i) {
     Expr next = kEmpty;
     if (!pool_->StepByte(e, static_cast<uint8_t>(bytes[i]), &next)) {
-      pool_->Step(e, &steps);
-      for (const Expressions::Term& t : steps)
+      if (steps_.size() >= kMostSteps) steps_.clear();
+      auto known = steps_.find(e);
+      if (known == steps_.end()) {
+        std::vector<Expressions::Term> steps;
+        pool_->Step(e, &steps);
+        known = steps_.emplace(e, std::move(steps)).first;
+      }
+      for (const Expressions::Term& t : known->second)
         if (t.bytes.Has(static_cast<uint8_t>(bytes[i]))) next = t.target;
     }
     e = next;
@@ -123,10 +141,12 @@ std::vector<std::string> JsonSchemaRules::TextsBut(const OtherKeys& others, Seen
 }
 
 // The others of a kind that did not occur yet.
-Expr JsonSchemaRules::OthersBut(const ObjectPlan& p, uint32_t index, SeenKeys::Set seen) {
-  const Expr contents = p.others[index].contents;
-  if (seen && p.others[index].count <= kFewTexts) return cases_.strings().Choice(TextsBut(p.others[index], seen));
-  return seen ? pool_->Difference(contents, cases_.strings().Choice(seen_.Keys(seen))) : contents;
+Expr JsonSchemaRules::OthersBut(const ObjectPlan& p, uint32_t index, SeenKeys::Set seen, uint32_t style) {
+  const OtherKeys& o = p.others[index];
+  JsonStrings& strings = cases_.StringsOf(StyleOf(style));
+  const Expr contents = style == kSingleKey ? o.single : style == kPlainKey ? o.plain : o.contents;
+  if (seen && style != kPlainKey && o.count <= kFewTexts) return strings.Choice(TextsBut(o, seen));
+  return seen ? pool_->Difference(contents, strings.Choice(seen_.Keys(seen))) : contents;
 }
 
 void JsonSchemaRules::FillMembers(uint32_t reader) {
@@ -151,8 +171,9 @@ bool JsonSchemaRules::AnyAfter(const std::vector<Expr>& left, std::string_view b
 // What is left of the others of each kind, those that occurred as well: enough where none of these begins like this.
 std::vector<Expr> JsonSchemaRules::LeftOf(const FreshKey& n) {
   KeyReader& r = PreparedReader(n.reader);  // stays where it is
-  if (objects_[r.state.plan].ordered) return LeftAfter(&r, n.path);
-  std::vector<Expr> left = LeftAfter(&PreparedReader(BareReader(n.reader)), n.path);
+  const uint32_t style = IsYaml() ? n.depth : 0;
+  if (objects_[r.state.plan].ordered) return LeftAfter(&r, n.path, style);
+  std::vector<Expr> left = LeftAfter(&PreparedReader(BareReader(n.reader)), n.path, style);
   for (size_t i = 0; i < left.size(); ++i)
     if (!r.kinds[i]) left[i] = kEmpty;
   return left;
@@ -160,6 +181,7 @@ std::vector<Expr> JsonSchemaRules::LeftOf(const FreshKey& n) {
 
 // Whether some key that did not occur begins like this; mostly one that goes on with another character.
 bool JsonSchemaRules::IsAlive(const FreshKey& n) {
+  if (IsYaml() && IsFarFromEnd(n)) return n.depth != kPlainKey || YamlPathOf(n.path).plain;
   const std::vector<Expr> left = LeftOf(n);
   ByteSet next;
   std::vector<Expressions::Term> steps;
@@ -171,28 +193,33 @@ bool JsonSchemaRules::IsAlive(const FreshKey& n) {
   next = next & (ByteSet::Range(0x20, 0x7F) - ByteSet::Of('\\'));
   for (uint32_t c : seen_.First(n.seen))
     if (c < 0x80) next.Remove(static_cast<uint8_t>(c));
-  return next.Any() || AnyAfter(LeftAfter(&PreparedReader(n.reader), n.path), "");
+  return next.Any() || AnyAfter(LeftAfter(&PreparedReader(n.reader), n.path, IsYaml() ? n.depth : 0), "");
 }
 
-const std::vector<Expr>& JsonSchemaRules::LeftAfter(KeyReader* r, SeenKeys::Path path) {
+const std::vector<Expr>& JsonSchemaRules::LeftAfter(KeyReader* r, SeenKeys::Path path, uint32_t style) {
+  const uint64_t above = uint64_t{style} << 32;
   std::vector<SeenKeys::Path> longer;
-  for (; path && !r->left.count(path); path = seen_.Shorter(path)) longer.push_back(path);
-  if (!path && !r->left.count(0)) {
+  for (; path && !r->left.count(above | path); path = seen_.Shorter(path)) longer.push_back(path);
+  if (!path && !r->left.count(above)) {
     const ObjectPlan& p = objects_[r->state.plan];
     std::vector<Expr> contents = r->slots;
     if (!p.ordered) contents.resize(p.others.size(), kEmpty);
     for (uint32_t i = 0; i < contents.size() && !p.ordered; ++i)
-      if (r->kinds[i]) contents[i] = OthersBut(p, i, r->state.seen);
-    r->left.emplace(0, std::move(contents));
+      if (r->kinds[i]) contents[i] = OthersBut(p, i, r->state.seen, style);
+    if (style)  // in a style there may be none of them
+      for (Expr& e : contents)
+        if (pool_->IsEmpty(e)) e = kEmpty;
+    r->left.emplace(above, std::move(contents));
   }
-  std::vector<Expr> left = r->left.at(path);
+  std::vector<Expr> left = r->left.at(above | path);
+  JsonStrings& strings = cases_.StringsOf(StyleOf(style));
   for (size_t i = longer.size(); i-- > 0;) {
-    const std::string spelled = cases_.strings().Spell(seen_.Last(longer[i]));
+    const std::string spelled = strings.Spell(seen_.Last(longer[i]));
     for (Expr& e : left) e = AfterBytes(e, spelled);
-    r->left.emplace(longer[i], left);
+    r->left.emplace(above | longer[i], left);
     path = longer[i];
   }
-  return r->left.at(path);
+  return r->left.at(above | path);
 }
 
 // The texts, which are few; the shortest first.
@@ -290,7 +317,9 @@ uint32_t JsonSchemaRules::OthersLeft(const ObjectState& s, uint32_t index, std::
   const uint32_t least = p.others[index].count - std::min(p.others[index].count, known);
   if (least > kFewTexts && least >= s.low) return least;
   std::string spelled;
-  const uint32_t left = CountTexts(OthersBut(p, index, s.seen), &spelled);
+  const Expr rest = IsYaml() ? pool_->Difference(p.others[index].counted, cases_.StringsOf(StringStyle::kJsonCanonical).Choice(seen_.Keys(s.seen)))
+                             : OthersBut(p, index, s.seen, 0);
+  const uint32_t left = CountTexts(rest, &spelled);
   if (some && left) *some = Unspelled(spelled);
   return left;
 }
@@ -308,6 +337,10 @@ uint32_t JsonSchemaRules::BareReader(uint32_t reader) {
 // matter of whole keys only.
 Expr JsonSchemaRules::ForgetPath(const FreshKey& n) {
   KeyReader& r = PreparedReader(n.reader);
+  if (IsYaml()) {
+    const bool endless = objects_[r.state.plan].endless;
+    return YamlKeys(n, false, endless ? PreparedReader(BareReader(n.reader)).members : r.members);
+  }
   if (objects_[r.state.plan].plain) {
     const Expr rest = PreparedReader(BareReader(n.reader)).rest;
     return n.spelled ? AfterBytes(rest, sets_.KeyText(n.spelled - 1)) : rest;
@@ -334,6 +367,7 @@ Expr JsonSchemaRules::Forget(uint32_t rule) {
     const uint32_t reader = rules_[rule].words[0], path = rules_[rule].words[1];
     return IsAlone(reader, path) ? pool_->Forget(ForgetValue(reader, path)) : kEmpty;
   }
+  if (rules_[rule].kind == Rule::kObject) return ForgetYamlKey(rule);
   const FreshKey n = FreshOf(rule);
   if (n.seen) return kEmpty;
   if (n.low == n.high) return ForgetPath(n);
@@ -346,12 +380,12 @@ Expr JsonSchemaRules::Bare(uint32_t rule) {
   const Rule& r = rules_[rule];
   if (r.kind == Rule::kFreshKeys) {  // with none that occurred: only what follows a key, and a comma, may repeat it
     const FreshKey n = FreshOf(rule);
-    if (n.seen || n.path || n.spelled || !objects_[readers_[n.reader].state.plan].plain) return kEmpty;
+    if (IsYaml() || n.seen || n.path || n.spelled || !objects_[readers_[n.reader].state.plan].plain) return kEmpty;
     return CallKeys({n.reader, n.low, n.high, n.depth, kRawKey});
   }
-  if (r.kind == Rule::kObject && r.words[7] && objects_[r.words[0]].plain && !objects_[r.words[0]].mixed && !ReadingOf(r.words[5])) {
+  if (r.kind == Rule::kObject && r.words[7] && objects_[r.words[0]].endless && !objects_[r.words[0]].mixed && !ReadingOf(r.words[5])) {
     const uint32_t* w = r.words;
-    return CallObject({w[0], w[1], w[2], w[3], w[4], w[5], w[6], 0});
+    return CallObject({w[0], w[1], w[2], w[3], w[4], w[5], BeginsYamlKey(rule) ? 2 : w[6], 0});
   }
   return kEmpty;  // a key may come next, without a comma
 }
@@ -379,11 +413,8 @@ Expr JsonSchemaRules::Outline(uint32_t rule, uint32_t* slack) {
   if (rules_[rule].kind != Rule::kFreshKeys) return kEmpty;
   const FreshKey n = FreshOf(rule);
   const KeyReader& r = PreparedReader(n.reader);
-  if (!objects_[r.state.plan].plain) {
-    *slack = kUnbounded;
-    return ForgetPath(n);
-  }
-  *slack = 4;
+  *slack = objects_[r.state.plan].endless ? 4 : kUnbounded;
+  if (!objects_[r.state.plan].plain) return ForgetPath(n);
   const Expr keys = n.low < n.high ? CallKeys({n.reader, n.low, n.high, n.depth, kRawKey}) : r.rest;
   return n.spelled ? AfterBytes(keys, sets_.KeyText(n.spelled - 1)) : keys;
 }
@@ -436,6 +467,18 @@ std::vector<std::string> JsonSchemaRules::KeysBelow(const FreshKey& n) {
 Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
   approximates_ = true;
   KeyReader& r = PreparedReader(n.reader);  // stays where it is
+  const auto near = [&](const Member& m) {
+    ObjectState next = Near(m.next, side);
+    next.seen = 0;
+    if (side == Side::kUnder) next.depth |= kLastKey;
+    return Member{false, m.index, m.value, next};
+  };
+  if (IsYaml()) {
+    std::vector<Member> others;
+    for (const Member& m : r.members)
+      if (!m.named) others.push_back(near(m));
+    return YamlKeys(n, true, others);
+  }
   const bool plain = objects_[r.state.plan].plain, ordered = objects_[r.state.plan].ordered;
   std::vector<Expr> left;
   if (plain) {
@@ -443,7 +486,7 @@ Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
     const Expr any = cases_.strings().Any();
     left.push_back(taken.empty() ? any : pool_->Difference(any, cases_.strings().Choice(taken)));
   } else {
-    left = LeftAfter(&r, n.path);
+    left = LeftAfter(&r, n.path, 0);
   }
   const std::vector<Member> members = r.members;
   std::vector<Expr> parts;
@@ -451,10 +494,8 @@ Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
     std::vector<Expr> ends;
     for (const Member& m : members) {
       if (m.named || (!plain && (ordered ? m.slot : m.index) != i)) continue;
-      ObjectState next = Near(m.next, side);
-      next.seen = 0;
-      if (side == Side::kUnder) next.depth |= kLastKey;
-      ends.push_back(AfterQuote(objects_[r.state.plan], {false, m.index, m.value, next}, Deeper(next.depth)));
+      const Member end = near(m);
+      ends.push_back(AfterQuote(objects_[r.state.plan], end, Deeper(end.next.depth)));
     }
     parts.push_back(pool_->Concat({left[i], pool_->Byte('"'), pool_->Union(std::move(ends))}));
   }
@@ -487,6 +528,7 @@ void JsonSchemaRules::ForEachFreshText(const RuleText& place, const ByteSet& fir
   const uint32_t* w = place.words;
   if (w[3] & kValuePlace) return ForEachValueText(place, first, visit);
   if (w[3] & kSincePlace) return ForEachSinceText(place, first, visit);
+  if (IsYaml()) return ForEachYamlKeyText({w[0], 0, 0, w[3] & ~kFreshPlace, w[4], w[1], w[5]}, first, visit);
   const KeyNode n{w[0], w[1], w[2], w[3] & ~kFreshPlace, kRawKey};
   const SeenKeys::Set seen = w[4];
   const std::string begun = w[5] ? sets_.KeyText(w[5] - 1) : std::string();
@@ -518,7 +560,7 @@ void JsonSchemaRules::ForEachUsedText(const FreshKey& n, const ByteSet& first, c
     const TextVisitor all = [&](std::string_view text, const RuleText* child, Expr) {
       if (options_.canonical_strings && begun + std::string(text) != cases_.strings().Spell(c)) return;
       if (alive) return visit(text, child, kEmpty);
-      const std::vector<Expr> left = LeftAfter(&PreparedReader(n.reader), n.path);
+      const std::vector<Expr> left = LeftAfter(&PreparedReader(n.reader), n.path, 0);
       size_t length = 1;
       while (length < text.size() && AnyAfter(left, begun + std::string(text.substr(0, length)))) ++length;
       visit(text.substr(0, length), nullptr, kEmpty);

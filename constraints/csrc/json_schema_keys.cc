@@ -304,6 +304,10 @@ bool JsonSchemaRules::Step(uint32_t rule, uint8_t byte, Expr* rest) {
     StepValue(rules_[rule].words[0], rules_[rule].words[1], byte, rest);
     return true;
   }
+  if (BeginsYamlKey(rule)) {
+    *rest = AfterBytes(pool_->Expand(rules_[rule].call), std::string(1, static_cast<char>(byte)));
+    return true;
+  }
   const uint32_t* w = rules_[rule].words;
   if (rules_[rule].kind == Rule::kListed) return StepListed({w[0], w[1], w[2], w[3]}, byte, rest);
   if (rules_[rule].kind != Rule::kKeys || w[4] != kRawKey) return false;

@@ -121,6 +121,11 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   p.plain = !p.ordered && !options_.canonical_strings && !IsYaml() && p.patterns.empty() && p.names.empty() &&
             std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }) &&
             (!p.array || cases_.StringOf(p.elements) == cases_.strings().Any());
+  p.open = IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
+  p.endless = p.plain || (IsYaml() && !p.array && p.patterns.empty() && p.names.empty() &&
+                          std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }));
+  if (IsYaml() && p.endless)
+    for (KeyId key : p.mentioned) p.names_of_schema = seen_.With(p.names_of_schema, sets_.KeyText(key));
   p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded && options_.key_order != KeyOrder::kAny;
   p.ready = true;
   objects_[id] = std::move(p);
@@ -149,8 +154,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
     const auto unnamed = [&](StringStyle style) {
       JsonStrings& strings = cases_.StringsOf(style);
       if (p.array) return cases_.StringOf(p.elements, style);
-      // A character takes ten characters at most between double quotes, two between single ones.
-      const uint32_t times = style == StringStyle::kYamlPlain ? 10 : style == StringStyle::kYamlSingle ? 5 : 1;
+      const uint32_t times = style == StringStyle::kYamlPlain ? kPlainTimes : style == StringStyle::kYamlSingle ? kSingleTimes : 1;
       Expr all = IsYaml() ? strings.Length(0, options_.max_key * times) : strings.Any();
       if (!texts.empty() && !p.ordered) all = pool_->Difference(all, strings.Choice(texts));
       for (const Demand& n : p.names) {
@@ -163,16 +167,19 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
       }
       return all;
     };
+    const bool counts = IsUnique() && IsYaml() && !p.endless;
     OtherKeys unsplit{unnamed(cases_.strings().style()), kEmpty, kEmpty, kAnyValue, {}, 0, kUnbounded, {}, false};
     if (IsYaml()) {
       unsplit.single = unnamed(StringStyle::kYamlSingle);
       unsplit.plain = pool_->Intersect(YamlPlain(), unnamed(StringStyle::kYamlPlain));
+      if (counts) unsplit.counted = unnamed(StringStyle::kJsonCanonical);
     }
     others.push_back(std::move(unsplit));
     const auto split = [&](auto&& by, auto&& mark) {
       const Expr contents = by(cases_.strings().style());
       const Expr single = IsYaml() ? by(StringStyle::kYamlSingle) : kEmpty;
       const Expr plain = IsYaml() ? by(StringStyle::kYamlPlain) : kEmpty;
+      const Expr counted = counts ? by(StringStyle::kJsonCanonical) : kEmpty;
       std::vector<OtherKeys> next;
       for (OtherKeys& o : others) {
         OtherKeys in = o;
@@ -183,6 +190,10 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
           o.single = pool_->Difference(o.single, single);
           in.plain = pool_->Intersect(o.plain, plain);
           o.plain = pool_->Difference(o.plain, plain);
+        }
+        if (counts) {
+          in.counted = pool_->Intersect(o.counted, counted);
+          o.counted = pool_->Difference(o.counted, counted);
         }
         mark(&in, &o);
         if (!pool_->IsEmpty(in.contents)) next.push_back(std::move(in));
@@ -207,10 +218,14 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
                                 [this](const OtherKeys& o) { return o.value == kNoValue || pool_->IsEmpty(o.contents); }),
                  others.end());
     for (OtherKeys& o : others) o.everything = o.contents == cases_.strings().Any();
-    if (IsUnique() && !p.ordered)
+    if (IsUnique() && !p.ordered && !p.endless)
       for (OtherKeys& o : others) {
-        o.count = CountTexts(o.contents, nullptr);
-        if (o.count <= kFewTexts) o.texts = ListTexts(o.contents);
+        if (!IsYaml()) o.counted = o.contents;
+        o.count = CountTexts(o.counted, nullptr);
+        if (o.count <= kFewTexts) o.texts = ListTexts(o.counted);
+        if (!IsYaml() || o.count == kUnbounded) continue;  // what is counted may be no longer than in double quotes
+        o.single = pool_->Intersect(o.single, cases_.StringsOf(StringStyle::kYamlSingle).Length(0, options_.max_key));
+        o.plain = pool_->Intersect(o.plain, cases_.StringsOf(StringStyle::kYamlPlain).Length(0, options_.max_key));
       }
   }
   objects_[id].others = std::move(others);
@@ -312,7 +327,7 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   if (p.ordered) return OthersInOrder(s, out);
   PrepareOthers(s.plan);
   approximates_ = approximates_ || (reading && !p.others.empty());
-  if ((reading & kUnderKeys) && (reading & kLastKey || s.low != 1 || s.owed || !p.plain)) return;
+  if ((reading & kUnderKeys) && (reading & kLastKey || s.low != 1 || s.owed || !p.endless)) return;
   for (uint32_t i = 0; i < p.others.size(); ++i) {
     std::string some;
     const uint32_t left = OthersLeft(s, i, &some);

@@ -156,14 +156,15 @@ Expr JsonSchemaRules::CallValue(SetId set, uint32_t depth) {
 Expr JsonSchemaRules::CallObject(const ObjectState& s) {
   const uint32_t words[] = {s.plan, s.position, s.low, s.high, s.owed, s.depth, s.first, s.seen};
   if (!IsYaml()) return CallRule(Rule::kObject, words, 8, NextFirst());
-  const bool ends = s.depth != kFlow && !s.first && ObjectMayEnd(s);  // by what stands on the next line
+  has_memory_ = has_memory_ || (s.first == 1 && IsUnique() && objects_[s.plan].open);
+  const bool ends = !IsFlow(s.depth) && !s.first && ObjectMayEnd(s);  // by what stands on the next line
   return CallRule(Rule::kObject, words, 8, YamlNextFirst(s.depth, s.first), ends);
 }
 
 Expr JsonSchemaRules::CallArray(const ArrayState& s) {
   const uint32_t words[] = {s.plan, s.index, s.low, s.high, s.owed, s.counts, s.depth, s.first};
   if (!IsYaml()) return CallRule(Rule::kArray, words, 8, NextFirst());
-  const bool ends = s.depth != kFlow && !s.first && ArrayMayEnd(s);
+  const bool ends = !IsFlow(s.depth) && !s.first && ArrayMayEnd(s);
   return CallRule(Rule::kArray, words, 8, YamlNextFirst(s.depth, s.first), ends);
 }
 

@@ -17,6 +17,7 @@
 
 #include "automata/csrc/expression.h"
 #include "automata/csrc/flat_map.h"
+#include "automata/csrc/line_keys.h"
 #include "automata/csrc/opening_rules.h"
 #include "automata/csrc/places.h"
 #include "constraints/csrc/json_schema_cases.h"
@@ -24,7 +25,7 @@
 
 namespace tokamata {
 
-class JsonSchemaRules final : public RuleSource, public RulePlaces, public OpeningRules {
+class JsonSchemaRules final : public RuleSource, public RulePlaces, public OpeningRules, public LineKeys {
  public:
   // Adds itself to a pool in which nothing was built yet.
   static std::shared_ptr<JsonSchemaRules> Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
@@ -48,13 +49,18 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool HasMemory() const override { return has_memory_; }
   bool RemembersValues() const override { return has_values_; }
   bool MayRunOut() const override { return may_run_out_; }
-  bool Remembers(uint32_t rule) override { return rules_[rule].kind == Rule::kFreshKeys || rules_[rule].kind == Rule::kFreshValue; }
+  bool Remembers(uint32_t rule) override {
+    return rules_[rule].kind == Rule::kFreshKeys || rules_[rule].kind == Rule::kFreshValue || BeginsYamlKey(rule);
+  }
   bool Opens(uint32_t rule) override;
   Expr Forget(uint32_t rule) override;
   Expr Bare(uint32_t rule) override;
   bool Since(uint32_t rule, Expr* before, RuleText* place) override;
   Expr Outline(uint32_t rule, uint32_t* slack) override;
   bool MayRemember() const override { return IsUnique(); }
+  bool HasKeysInLines() const override { return IsUnique() && IsYaml(); }
+  bool BeginsKey(uint32_t rule) const override { return BeginsYamlKey(rule); }
+  bool IsBetweenBrackets(uint32_t rule) const override;
   Expr Approximate(uint32_t rule, Side side) override;
   bool Approximates() const override { return approximates_; }
   bool Texts(uint32_t rule, Expr* model, RuleText* place) override;
@@ -80,6 +86,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     uint32_t count = kUnbounded;  // how many keys there are; kUnbounded: too many to run out of them
     std::vector<std::string> texts;  // all of them, the shortest first, where there are kFewTexts at most
     bool everything = false;  // in an ordered plan: contents is that of all keys, those with a name included
+    Expr counted = kEmpty;    // the same keys in JSON, where they are counted
   };
   // A place in the order of keys at which a kind of others begins to run out: a text at it or little above, and the
   // contents of all texts below.
@@ -97,9 +104,12 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     bool plain = false;  // keys are read by tries: see KeyReader
     bool free = false;   // plain, keys in the schema's order, and nothing depends on how many members there are
     bool ordered = false;  // keys without a name stand between the others: see json_schema_sorted_keys.cc
+    bool open = false;     // YAML: there are keys without a name
+    bool endless = false;  // every beginning of a key without a name is that of more keys than may ever occur
     bool array = false;    // of distinct elements, which follow the set `elements`
     bool mixed = false;    // of which some are no strings: they follow `rest`
     SetId elements = kAnyValue, rest = kNoValue;
+    SeenKeys::Set names_of_schema = 0;  // YAML, endless: the mentioned keys
     uint32_t next = 0;     // of an array: the plan of the next element
     uint32_t count = 0;    // of an array: how many elements it can have at most; 0: not known yet
     uint32_t rest_count = 0;  // how many that are no strings
@@ -122,7 +132,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     uint32_t low, high;  // members still to come
     uint32_t owed;       // bits of plan.owed
     uint32_t depth;      // of indentation, 0 where it makes no difference; and a KeyReading
-    uint32_t first;      // 1 before the first member
+    uint32_t first;      // 1 before the first member; in YAML before the key of any, 2: which is not remembered
     SeenKeys::Set seen = 0;  // keys without a name in the schema that occurred; of an ordered plan the last key, if it is one
   };
   struct Member {  // a member that may come next
@@ -162,8 +172,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     std::vector<Member> members;  // of others; where patterns or names matter, all
     std::vector<uint8_t> kinds;   // there: whether others may come, by plan.others
     std::vector<Expr> slots;      // of an ordered plan: different contents of members
-    // There: what is left after a path of the others that did not occur yet, by plan.others or by slots.
-    std::unordered_map<SeenKeys::Path, std::vector<Expr>> left;
+    // There: what is left after a path of the others that did not occur yet, by plan.others or by slots; in YAML in a
+    // style, which is above the path.
+    std::unordered_map<uint64_t, std::vector<Expr>> left;
     std::unordered_map<SeenKeys::Path, ValuePlace> places;  // of elements that are no strings, by what was read
   };
   // How keys without a name in the schema are read in approximations, as bits of a depth: kOverKeys, they may occur any
@@ -179,7 +190,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   };
 
   // A place in a key that must not have occurred yet: the keys of the schema and those that occurred which begin with
-  // the path; `spelled`: 0, or 1 + a KeyId, what was read of the spelling of the next character.
+  // the path; `spelled`: 0, or 1 + a KeyId, what was read of the spelling of the next character. In YAML depth is the
+  // KeyStyle, and what was read may also be what ends a key unless it is spelled on.
   static constexpr uint32_t kFreshPlace = 1u << 31, kSincePlace = 1u << 30, kValuePlace = 1u << 29;  // of a RuleText's depth
   struct FreshKey {
     uint32_t reader, low, high, depth;
@@ -249,22 +261,30 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
 
   // yaml_schema_rules.cc: block style. A place is where a value stands, at a level of indentation; kFlow: in flow style.
   enum YamlPlace : uint32_t { kTop, kAfterKey, kAfterDash };
-  static constexpr uint32_t kFlow = kUnbounded;
+  static constexpr uint32_t kFlow = 1u << 24;
+  enum KeyStyle : uint32_t { kKeyBegins, kDoubleKey, kSingleKey, kPlainKey };
+  // A character takes ten characters at most between double quotes, two between single ones: so keys may be longer there.
+  static constexpr uint32_t kSingleTimes = 5, kPlainTimes = 10;
   bool IsYaml() const { return options_.notation == SchemaNotation::kYaml; }
-  uint32_t YamlPlaced(uint32_t level, YamlPlace place) const { return level == kFlow ? kFlow : level << 2 | place; }
+  bool IsFlow(uint32_t depth) const { return (depth & ~kReadings) == kFlow; }
+  uint32_t YamlPlaced(uint32_t depth, YamlPlace place) const {
+    const uint32_t reading = depth & (kOverKeys | kUnderKeys), level = depth & ~kReadings;
+    return reading | (level == kFlow ? kFlow : level << 2 | place);
+  }
   static const ByteSet& YamlValueFirst(uint32_t placed);
-  static const ByteSet& YamlNextFirst(uint32_t level, bool first);
+  static const ByteSet& YamlNextFirst(uint32_t depth, bool first);
   Expr YamlNewLine(uint32_t level);
   Expr YamlScalars(SetId set, bool flow);
   Expr YamlStringOf(SetId set, bool flow);
   Expr YamlLines(SetId set, uint32_t level);
-  Expr YamlFlow(SetId set);
-  Expr YamlCollections(SetId set, JsonType type, uint32_t level);
+  Expr YamlFlow(SetId set, uint32_t reading);
+  void AddYamlCollections(Expr before, SetId set, JsonType type, uint32_t depth, std::vector<Expr>* parts);
   bool YamlEmpty(SetId set, JsonType type);
   Expr YamlValue(SetId set, uint32_t placed);
   Expr YamlKey(KeyId key, bool flow);
   Expr YamlOtherKeys(const OtherKeys& o, bool flow);
   Expr YamlObject(const ObjectState& s);
+  Expr YamlMember(const Member& m, uint32_t plan);
   Expr YamlArray(const ArrayState& s);
   Expr YamlPlain();
   void CheckYamlKey(std::string_view text, const JsonValue* at) const;  // at: null where it is not known
@@ -312,7 +332,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   }
 
   // json_schema_fresh_keys.cc
-  bool IsUnique() const { return options_.unique_keys && !forgets_ && !IsYaml(); }
+  bool IsUnique() const { return options_.unique_keys && !forgets_; }
   uint32_t ReaderOf(const ObjectState& s);
   uint32_t BareReader(uint32_t reader);
   Expr FreshKeysOf(uint32_t reader);
@@ -322,7 +342,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr AfterFresh(const FreshKey& n);
   Expr AfterQuote(const ObjectPlan& p, const Member& m, uint32_t depth);
   Expr AfterOther(const KeyReader& reader, SeenKeys::Path path, uint32_t index);
-  const std::vector<Expr>& LeftAfter(KeyReader* reader, SeenKeys::Path path);
+  const std::vector<Expr>& LeftAfter(KeyReader* reader, SeenKeys::Path path, uint32_t style);
   Expr ForgetPath(const FreshKey& n);
   Expr AfterBytes(Expr e, std::string_view bytes);
   bool AnyAfter(const std::vector<Expr>& left, std::string_view bytes);
@@ -335,7 +355,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void ForEachFreshText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
   void ForEachUsedText(const FreshKey& n, const ByteSet& first, const TextVisitor& visit);
   void ForEachSinceText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
-  Expr OthersBut(const ObjectPlan& plan, uint32_t index, SeenKeys::Set seen);
+  Expr OthersBut(const ObjectPlan& plan, uint32_t index, SeenKeys::Set seen, uint32_t style);
   static constexpr uint32_t kFewTexts = 256;
   std::vector<std::string> TextsBut(const OtherKeys& others, SeenKeys::Set seen) const;
   std::vector<std::string> ListTexts(Expr contents);
@@ -368,6 +388,22 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr ForgetValue(uint32_t reader, SeenKeys::Path path);
   void ForEachValueText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
   Expr ValueNear(uint32_t reader, SeenKeys::Path path, Side side);
+
+  // yaml_fresh_keys.cc
+  StringStyle StyleOf(uint32_t style) const;
+  bool BeginsYamlKey(uint32_t rule) const;
+  bool IsFarFromEnd(const FreshKey& n);
+  bool MayGoOn(const FreshKey& n, std::string_view text, bool fresh);
+  struct YamlPath {
+    uint32_t length, plain;  // characters; state of YAML's plain strings
+  };
+  const YamlPath& YamlPathOf(SeenKeys::Path path);
+  Expr ForgetYamlKey(uint32_t rule);
+  void StepYamlKey(FreshKey n, uint8_t byte, Expr* rest);
+  bool MayBeMarked(const FreshKey& n);
+  Expr YamlKeys(const FreshKey& n, bool fresh, const std::vector<Member>& members);
+  void ForEachYamlKeyText(FreshKey n, const ByteSet& first, const TextVisitor& visit);
+  void VisitYamlCharacter(const FreshKey& n, uint32_t c, std::string_view begun, const ByteSet& first, const TextVisitor& visit);
 
   // json_schema_sorted_keys.cc
   // What is greatest in a set of texts: one of them; or the limit of greater and greater ones, begun by a text whose end,
@@ -455,6 +491,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   FlatMap<uint64_t, Expr> after_byte_;                  // by expression and byte
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
   std::unordered_map<SetId, std::vector<std::string_view>> listed_;  // texts of the documents
+  std::vector<YamlPath> yaml_paths_;  // by path
+  std::unordered_map<uint64_t, bool> yaml_characters_;  // by text and style: whether it begins or is a character
+  std::unordered_map<Expr, std::vector<Expressions::Term>> steps_;
   bool forgets_ = false;  // a clone beside other languages: what occurred is not remembered
   bool has_memory_ = false, has_values_ = false, may_run_out_ = false, approximates_ = false;
 };

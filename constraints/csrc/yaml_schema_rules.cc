@@ -18,15 +18,16 @@ const ByteSet& LineFirst() {  // of what stands in a line
 
 const ByteSet& JsonSchemaRules::YamlValueFirst(uint32_t placed) {
   static const ByteSet space = ByteSet::Of(' '), line_or_space = ByteSet::Of(' ') | ByteSet::Of('\n');
+  placed &= ~kReadings;
   if (placed == kFlow || (placed & 3) == kTop) return LineFirst();
   return (placed & 3) == kAfterKey ? line_or_space : space;
 }
 
 // Of what is still to come of an object or array.
-const ByteSet& JsonSchemaRules::YamlNextFirst(uint32_t level, bool first) {
+const ByteSet& JsonSchemaRules::YamlNextFirst(uint32_t depth, bool first) {
   static const ByteSet line = ByteSet::Of('\n'), flow = ByteSet::Of(',') | ByteSet::Of(']') | ByteSet::Of('}');
   if (first) return LineFirst();
-  return level == kFlow ? flow : line;
+  return (depth & ~kReadings) == kFlow ? flow : line;
 }
 
 Expr JsonSchemaRules::YamlNewLine(uint32_t level) { return pool_->Literal("\n" + std::string(size_t{level} * 2, ' ')); }
@@ -127,35 +128,36 @@ Expr JsonSchemaRules::YamlScalars(SetId set, bool flow) {
   return pool_->Union(std::move(parts));
 }
 
-// Objects or arrays that are not empty, from their first member on.
-Expr JsonSchemaRules::YamlCollections(SetId set, JsonType type, uint32_t level) {
-  std::vector<Expr> calls;
+// Objects or arrays that are not empty, from their first member on, behind something.
+void JsonSchemaRules::AddYamlCollections(Expr before, SetId set, JsonType type, uint32_t depth, std::vector<Expr>* parts) {
   const Cases cases = cases_.CasesOf(set, type);
   for (const Case& c : cases) {
     if (type == JsonType::kArray) {
-      const ArrayState start = StartArray(ArrayPlanOf(c), level);
+      const ArrayState start = StartArray(ArrayPlanOf(c), depth);
       std::vector<Element> elements;
       if (ArrayInhabited(start)) Elements(start, &elements);
-      if (!elements.empty()) calls.push_back(CallArray(start));
+      if (!elements.empty()) parts->push_back(pool_->Concat(before, CallArray(start)));
     } else {
-      const ObjectState start = StartObject(ObjectPlanOf(c), level);
+      const ObjectState start = StartObject(ObjectPlanOf(c), depth);
       std::vector<Member> members;
       if (ObjectInhabited(start)) Members(start, &members);
-      if (!members.empty()) calls.push_back(CallObject(start));
+      if (!members.empty()) parts->push_back(pool_->Concat(before, CallObject(start)));
     }
   }
-  return pool_->Union(std::move(calls));
 }
 
-Expr JsonSchemaRules::YamlFlow(SetId set) {
-  return pool_->Union({YamlScalars(set, true),
-                       pool_->Concat(pool_->Byte('['), YamlCollections(set, JsonType::kArray, kFlow)),
-                       pool_->Concat(pool_->Byte('{'), YamlCollections(set, JsonType::kObject, kFlow))});
+Expr JsonSchemaRules::YamlFlow(SetId set, uint32_t reading) {
+  std::vector<Expr> parts{YamlScalars(set, true)};
+  AddYamlCollections(pool_->Byte('['), set, JsonType::kArray, kFlow | reading, &parts);
+  AddYamlCollections(pool_->Byte('{'), set, JsonType::kObject, kFlow | reading, &parts);
+  return pool_->Union(std::move(parts));
 }
 
 // A value where it stands: at the top of the document, or behind the colon of a key or the dash of an element.
 Expr JsonSchemaRules::YamlValue(SetId set, uint32_t placed) {
-  if (placed == kFlow) return YamlFlow(set);
+  const uint32_t reading = ReadingOf(placed);
+  placed &= ~kReadings;
+  if (placed == kFlow) return YamlFlow(set, reading);
   const uint32_t level = placed >> 2, place = placed & 3, inner = place == kTop ? level : level + 1;
   const Expr space = place == kTop ? kEpsilonExpr : pool_->Byte(' ');
   const Expr scalars = pool_->Union(YamlScalars(set, false), YamlLines(set, place == kTop ? 1 : inner));
@@ -163,20 +165,20 @@ Expr JsonSchemaRules::YamlValue(SetId set, uint32_t placed) {
   std::vector<Expr> parts{pool_->Concat(space, scalars)};
   if (place == kTop)  // PyYAML ends a document that is a plain scalar so
     parts.push_back(pool_->Concat(scalars, pool_->Literal("\n...")));
-  const auto add = [&](Expr before, Expr collections) { parts.push_back(pool_->Concat(before, collections)); };
+  const auto add = [&](Expr before, JsonType type, uint32_t at) { AddYamlCollections(before, set, type, at | reading, &parts); };
   const auto flow = [&](char bracket, JsonType type) {
-    add(pool_->Concat(space, pool_->Byte(static_cast<uint8_t>(bracket))), YamlCollections(set, type, kFlow));
+    add(pool_->Concat(space, pool_->Byte(static_cast<uint8_t>(bracket))), type, kFlow);
   };
   const bool under_key = place == kAfterKey;
   if (deep)
     flow('{', JsonType::kObject);
   else
-    add(under_key ? YamlNewLine(inner) : space, YamlCollections(set, JsonType::kObject, inner));
+    add(under_key ? YamlNewLine(inner) : space, JsonType::kObject, inner);
   const bool indented = !under_key || options_.sequences != YamlSequences::kFlush;
   const bool flush = under_key && options_.sequences != YamlSequences::kIndented;
   if (deep && !flush) flow('[', JsonType::kArray);
-  if (!deep && indented) add(under_key ? YamlNewLine(inner) : space, YamlCollections(set, JsonType::kArray, inner));
-  if (flush) add(YamlNewLine(level), YamlCollections(set, JsonType::kArray, level));
+  if (!deep && indented) add(under_key ? YamlNewLine(inner) : space, JsonType::kArray, inner);
+  if (flush) add(YamlNewLine(level), JsonType::kArray, level);
   return pool_->Union(std::move(parts));
 }
 
@@ -218,30 +220,50 @@ Expr JsonSchemaRules::YamlOtherKeys(const OtherKeys& o, bool flow) {
   return pool_->Concat(pool_->Union({quoted("\"", o.contents), quoted("'", o.single), o.plain}), pool_->Byte(':'));
 }
 
+Expr JsonSchemaRules::YamlMember(const Member& m, uint32_t plan) {
+  const ObjectPlan& p = objects_[plan];
+  const bool flow = IsFlow(m.next.depth);
+  const Expr key = m.named ? YamlKey(p.keys[m.index].key, flow) : YamlOtherKeys(p.others[m.index], flow);
+  return pool_->Concat({key, CallValue(m.value, YamlPlaced(m.next.depth, kAfterKey)), CallObject(m.next)});
+}
+
 Expr JsonSchemaRules::YamlObject(const ObjectState& s) {
-  const bool flow = s.depth == kFlow;
+  const bool flow = IsFlow(s.depth);
+  const uint32_t reading = ReadingOf(s.depth), level = s.depth & ~kReadings;
+  const bool unique = IsUnique() && Prepared(s.plan).open;
   std::vector<Member> members;
-  Members(s, &members);
-  std::vector<Expr> parts;
-  for (const Member& m : members) {
-    const ObjectPlan& p = objects_[s.plan];
-    const Expr key = m.named ? YamlKey(p.keys[m.index].key, flow) : YamlOtherKeys(p.others[m.index], flow);
-    parts.push_back(pool_->Concat({key, CallValue(m.value, YamlPlaced(s.depth, kAfterKey)), CallObject(m.next)}));
+  uint32_t reader = 0;
+  if (unique) {
+    reader = ReaderOf(s);
+    members = PreparedReader(reader).members;
+  } else {
+    Members(s, &members);
   }
-  const Expr more = pool_->Union(std::move(parts));
-  if (s.first) return more;
-  const Expr body = pool_->Concat(flow ? pool_->Literal(", ") : YamlNewLine(s.depth), more);
-  if (!ObjectMayEnd(s)) return body;
-  return pool_->Union(body, flow ? pool_->Byte('}') : kEpsilonExpr);
+  if (!s.first) {
+    const Expr end = !ObjectMayEnd(s) ? kEmpty : flow ? pool_->Byte('}') : kEpsilonExpr;
+    if (members.empty()) return end;
+    ObjectState next = s;
+    next.first = 1;
+    return pool_->Union(pool_->Concat(flow ? pool_->Literal(", ") : YamlNewLine(level), CallObject(next)), end);
+  }
+  const bool near = reading & kUnderKeys, one_by_one = !unique || (reading & kOverKeys);
+  std::vector<Expr> parts;
+  for (const Member& m : members)
+    if (m.named || one_by_one) parts.push_back(YamlMember(m, s.plan));
+  if (!one_by_one && PreparedReader(reader).others) {
+    const FreshKey begin{reader, 0, 0, kKeyBegins, s.seen, 0, 0};
+    parts.push_back(near ? KeysNear(begin, Side::kUnder) : s.first == 2 ? ForgetPath(begin) : FreshKeysOf(reader));
+  }
+  return pool_->Union(std::move(parts));
 }
 
 Expr JsonSchemaRules::YamlArray(const ArrayState& s) {
-  const bool flow = s.depth == kFlow;
+  const bool flow = IsFlow(s.depth);
   const uint32_t placed = YamlPlaced(s.depth, kAfterDash);
   PreparedArray(s.plan);
   const ArrayPlan& p = arrays_[s.plan];
   const Expr dash = flow ? kEpsilonExpr : pool_->Byte('-'), close = flow ? pool_->Byte(']') : kEpsilonExpr;
-  const Expr comma = flow ? pool_->Literal(", ") : YamlNewLine(s.depth);
+  const Expr comma = flow ? pool_->Literal(", ") : YamlNewLine(s.depth & ~kReadings);
   const Expr end = !s.first && ArrayMayEnd(s) ? close : kEmpty;
   if (s.index + 1 == p.values.size() && IsPlain(p, s)) {  // a counted loop
     const SetId value = p.values.back();

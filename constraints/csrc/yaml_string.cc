@@ -10,10 +10,8 @@
 #include "constraints/csrc/regex.h"
 
 namespace tokamata {
-namespace {
 
-// The letter after a backslash; 0: there is none.
-char ShortEscape(uint32_t c) {
+char YamlShortEscape(uint32_t c) {
   switch (c) {
     case 0x00: return '0';
     case 0x07: return 'a';
@@ -35,8 +33,13 @@ char ShortEscape(uint32_t c) {
   }
 }
 
-constexpr uint32_t kShortEscaped[] = {0x00, 0x07, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D,
-                                      0x1B, '"',  '/',  '\\', 0x85, 0xA0, 0x2028, 0x2029};
+const std::vector<uint32_t>& YamlShortEscaped() {
+  static const std::vector<uint32_t> escaped{0x00, 0x07, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D,
+                                             0x1B, '"',  '/',  '\\', 0x85, 0xA0, 0x2028, 0x2029};
+  return escaped;
+}
+
+namespace {
 
 CodePointRanges Clip(const CodePointRanges& ranges, uint32_t low, uint32_t high) {
   CodePointRanges out;
@@ -114,7 +117,7 @@ void AppendYamlCharacter(uint32_t c, StringStyle style, std::string* out) {
   const bool quoted = style == StringStyle::kYamlDouble;
   if (Has(YamlRawCharacters(), c) && !(quoted && (c == '"' || c == '\\'))) return AppendUtf8(c, out);
   *out += '\\';
-  if (const char letter = ShortEscape(c)) {
+  if (const char letter = YamlShortEscape(c)) {
     *out += letter;
     return;
   }
@@ -132,8 +135,8 @@ Expr JsonStrings::BuildYaml(const CodePointRanges& ranges) {
   }
   raw = Without(Without(raw, '"'), '\\');
   ByteSet letters;
-  for (uint32_t c : kShortEscaped)
-    if (Has(ranges, c)) letters.Add(static_cast<uint8_t>(ShortEscape(c)));
+  for (uint32_t c : YamlShortEscaped())
+    if (Has(ranges, c)) letters.Add(static_cast<uint8_t>(YamlShortEscape(c)));
   const auto numbers = [&](char letter, uint32_t low, uint32_t high, int digits) {
     CodePointRanges numbered = Clip(ranges, low, std::min<uint32_t>(high, 0x1F));
     for (const auto& range : Clip(ranges, std::max<uint32_t>(low, 0x7F), high)) numbered.push_back(range);
@@ -192,9 +195,20 @@ struct PlainTable {
 
 }  // namespace
 
-Expr YamlPlainStrings(Expressions* pool) {
+namespace {
+
+const PlainTable& PlainStrings() {
   static const PlainTable plain(true);
-  return pool->Automaton(plain.table, plain.start);
+  return plain;
+}
+
+}  // namespace
+
+Expr YamlPlainStrings(Expressions* pool) { return pool->Automaton(PlainStrings().table, PlainStrings().start); }
+
+const ByteTable& YamlPlainTable(uint32_t* start) {
+  *start = PlainStrings().start;
+  return *PlainStrings().table;
 }
 
 Expr YamlPlainLines(Expressions* pool) {

@@ -7,7 +7,9 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "automata/csrc/byte_table.h"
 #include "automata/csrc/expression.h"
 #include "constraints/csrc/json_string.h"
 
@@ -16,6 +18,9 @@ namespace tokamata {
 // What may stand in a line as itself: no control character, no line break of YAML (U+0085, U+2028 and U+2029 are such),
 // no byte order mark, no tab.
 const CodePointRanges& YamlRawCharacters();
+// The letter that stands for a character after a backslash, 0: there is none; and the characters that have one.
+char YamlShortEscape(uint32_t code_point);
+const std::vector<uint32_t>& YamlShortEscaped();
 // The canonical spelling of a character that the style can write.
 void AppendYamlCharacter(uint32_t code_point, StringStyle style, std::string* out);
 
@@ -24,6 +29,8 @@ void AppendYamlCharacter(uint32_t code_point, StringStyle style, std::string* ou
 // hexadecimal and sexagesimal), a timestamp, a merge key or a default value, and no document marker in front. Times
 // with a leap second need quotes, too: so the formats of times stay simple here.
 Expr YamlPlainStrings(Expressions* pool);
+// The same as a table, and its start.
+const ByteTable& YamlPlainTable(uint32_t* start);
 // What may stand in a further line of a plain scalar, whatever it alone would be read as; not what looks like an
 // element of an array.
 Expr YamlPlainLines(Expressions* pool);

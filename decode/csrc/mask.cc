@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "automata/csrc/line_keys.h"
 #include "decode/csrc/substring_mask.h"
 #include "decode/csrc/walk.h"
 
@@ -48,6 +49,7 @@ MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary
       trie_(factoring_.trie()),
       complete_(vocabulary->SpellsAnyText()),
       may_remember_(acceptor->MayRemember()),
+      key_lines_(may_remember_ ? WithLineKeys(acceptor) : nullptr),
       path_(trie_.max_depth + 2) {}
 
 void MaskBuilder::SetEos(State q, uint32_t* row) const {
@@ -61,6 +63,7 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   stack_.clear();  // what a LimitError left
   if (!complete_) return BuildByWalking(q, row);
   to_run_ = 0;
+  asked_ = false;
   building_ = row;
   base_ = nullptr;
   alike_ = 0;
@@ -85,6 +88,8 @@ bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
   if (!may_remember_ || !(remembers_ = remembers_ || acceptor_->Remembers())) return false;
   const bool few = acceptor_->MayRunOut();  // then what forgets takes some key for the one that was written
   bool any = false;
+  const uint32_t ahead = !key_lines_ || asked_ ? kKeyBehindBlanks | kKeysOfJson : KeysAheadOf(*key_lines_, q);
+  asked_ = false;
   const auto run = [&](const std::vector<uint32_t>& ids, std::vector<uint32_t>* begins) {
     if (few && complete_ && begins->size() != ids.size())
       for (uint32_t id : ids) begins->push_back(UpToComma(vocabulary_->Token(id)));
@@ -100,8 +105,10 @@ bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
       any = true;
     }
   };
-  run(vocabulary_->WithWholeKeys(), &begins_of_whole_);
-  if (few) run(vocabulary_->WithEndsOfKeys(), &begins_of_ends_);
+  if (ahead & kKeysOfJson) run(vocabulary_->WithWholeKeys(), &begins_of_whole_);
+  if (key_lines_) run(vocabulary_->WithNextLines(), &begins_of_next_);
+  if (key_lines_ && ahead & kKeyBehindBlanks) run(vocabulary_->WithKeysInLines(), &begins_of_lines_);
+  if (few && ahead & kKeysOfJson) run(vocabulary_->WithEndsOfKeys(), &begins_of_ends_);
   if (!acceptor_->RemembersValues()) return any;
   for (const Vocabulary::Continued& c : vocabulary_->WithNextValues()) {
     const State opened = acceptor_->Run(q, c.begin);
@@ -118,11 +125,23 @@ bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
   return any;
 }
 
-// The token that another one begins with, up to its first comma; kNoIndex where there is none. It writes no second key,
+// What may repeat a key was decided for another state: it is to be run again.
+bool MaskBuilder::AskAgain(State q, uint32_t* row) {
+  if (!key_lines_ || (!KeysAheadOf(*key_lines_, q) && vocabulary_->WithNextLines().empty())) return false;
+  const auto ask = [row](const std::vector<uint32_t>& ids) {
+    for (const uint32_t id : ids) row[id >> 5] |= 1u << (id & 31);
+  };
+  ask(vocabulary_->WithWholeKeys());
+  ask(vocabulary_->WithKeysInLines());
+  ask(vocabulary_->WithNextLines());
+  return asked_ = true;
+}
+
+// The token that another one begins with, up to its first comma or line break; kNoIndex where there is none. It writes no second key,
 // so rows are right about it, and where it may not come neither may the longer one.
 uint32_t MaskBuilder::UpToComma(std::string_view token) const {
   uint32_t node = 0;
-  for (const char c : token.substr(0, token.find(',') + 1))
+  for (const char c : token.substr(0, token.find_first_of(",\n") + 1))
     if ((node = trie_.Child(node, static_cast<uint8_t>(c))) == kNoIndex) return kNoIndex;
   return trie_.TokensBegin(node) < trie_.TokensEnd(node) ? trie_.order[trie_.TokensBegin(node)] : kNoIndex;
 }
@@ -297,13 +316,16 @@ void MaskBuilder::BuildModel(State model, uint32_t* row, int depth) {
     if (m.state != model) continue;
     std::memcpy(row, m.row.data(), size_t{words} * sizeof(uint32_t));
     if (top) base_ = m.base, alike_ = m.alike;
+    asked_ = asked_ || m.asked;
     return;
   }
   const uint8_t to_run = to_run_;
   to_run_ = 0;
   const uint32_t* base = nullptr;
-  if (top && finished_ && !acceptor_->Remembers() && finished_(Canonical(model), row, &base)) {
+  bool asked = false;
+  if (top && finished_ && (key_lines_ || !acceptor_->Remembers()) && finished_(Canonical(model), row, &base)) {
     base_ = base;
+    asked = AskAgain(Canonical(model), row);
   } else {
     BuildAny(Canonical(model), row, depth + 1);
     RunExceptions(model, row);  // a model has rows, who is like it may have none
@@ -314,6 +336,7 @@ void MaskBuilder::BuildModel(State model, uint32_t* row, int depth) {
     m.row.assign(row, row + words);
     m.base = base_;
     m.alike = alike_;
+    m.asked = asked;
   }
   to_run_ = to_run;
 }

@@ -49,6 +49,8 @@ class MaskBuilder {
   void BuildByWalking(State q, uint32_t* row);
   // EOS where q is final, and nowhere else.
   void SetEos(State q, uint32_t* row) const;
+  // Allows what may repeat a key in a row of q's that shall be another state's: RunWholeKeys decides on it. Whether it did.
+  bool AskAgain(State q, uint32_t* row);
   // Decides on the tokens of a row of q's canonical state that may repeat a key; whether any changed.
   bool RunWholeKeys(State q, uint32_t* row);
   // Whether the tokens of the vocabulary can spell some completion from q (EOS included). Memoized.
@@ -232,6 +234,8 @@ class MaskBuilder {
   const Factoring& factoring_;
   const Trie& trie_;
   const bool complete_, may_remember_;
+  ExpressionAcceptor* const key_lines_;  // the same, if keys that must not occur twice stand in lines, else null
+  bool asked_ = false;  // whether tokens that may repeat a key are to be run whatever the state is
   bool remembers_ = false;  // once the acceptor does
   // What was found out about a state, side by side: a mask asks for most of it.
   static constexpr uint32_t kPlain = 1, kFirstTraits = 1;
@@ -268,8 +272,9 @@ class MaskBuilder {
     std::vector<uint32_t> row;
     const uint32_t* base = nullptr;
     uint64_t alike = 0;
+    bool asked = false;
   };
-  std::vector<uint32_t> begins_of_whole_, begins_of_ends_;  // see UpToComma; made when first asked for
+  std::vector<uint32_t> begins_of_whole_, begins_of_ends_, begins_of_next_, begins_of_lines_;  // see UpToComma; made when first asked for
   std::array<Model, 4> models_;  // whose rows were built last: states that follow one another mostly share theirs
   size_t next_model_ = 0;
   std::array<Having, 2> having_;

@@ -166,7 +166,8 @@ void TokenAutomaton::MakeMask(State q, uint32_t* out) {
 bool TokenAutomaton::RunWholeKeys(State q, uint32_t* out) {
   if (!acceptor_->Remembers()) return false;
   bool any = false;
-  for (const auto* ids : {&vocabulary_->WithWholeKeys(), &vocabulary_->WithEndsOfKeys()})
+  for (const auto* ids : {&vocabulary_->WithWholeKeys(), &vocabulary_->WithEndsOfKeys(), &vocabulary_->WithKeysInLines(),
+                          &vocabulary_->WithNextLines()})
     for (uint32_t id : *ids) {
       const uint32_t bit = 1u << (id & 31);
       if (id >= vocabulary_->ModelSize()) continue;

@@ -102,7 +102,7 @@ def test_random_schemas(draft: str) -> None:
     assert counts["samples"] > 1000
     assert counts["valid"] > 100
     assert counts["invalid"] > 100
-    assert counts["refused"] < 40
+    assert counts["refused"] < 15
 
 
 @pytest.mark.slow
@@ -401,7 +401,7 @@ def test_long_keys() -> None:
 
 
 def test_members_that_could_be_written_twice_are_not_counted() -> None:
-    """PyYAML takes the last of equal keys; a schema for which that matters is refused with its place."""
+    """PyYAML takes the last of equal keys; where that matters, schemas are refused if keys may be written twice."""
     for schema, place in (
         ({"minProperties": 2}, "/minProperties"),
         ({"items": {"minProperties": 3, "required": ["a"]}}, "/items/minProperties"),
@@ -411,10 +411,11 @@ def test_members_that_could_be_written_twice_are_not_counted() -> None:
         ({"not": {"additionalProperties": {"type": "null"}}}, "/not/additionalProperties"),
     ):
         with pytest.raises(
-            tokamata.UnsupportedError, match=rf'^yaml_schema: at "{re.escape(place)}", .*written twice.*; name the keys'
+            tokamata.UnsupportedError,
+            match=rf'^yaml_schema: at "{re.escape(place)}", .*written twice.*; name .*drop unique_keys=False$',
         ):
-            tokamata.yaml_schema(schema)
-        wide = tokamata.yaml_schema(schema, lenient=True)
+            tokamata.yaml_schema(schema, unique_keys=False)
+        wide = tokamata.yaml_schema(schema, unique_keys=False, lenient=True)
         assert [e.place for e in wide.report if e.status == "widened" and e.place] == [place]
     for schema in (
         {"minProperties": 1},
@@ -425,5 +426,5 @@ def test_members_that_could_be_written_twice_are_not_counted() -> None:
         {"not": {"additionalProperties": False}},
         {"not": {"not": {"maxProperties": 1}}},
     ):
-        for text in tokamata.yaml_schema(schema).examples(40):
+        for text in tokamata.yaml_schema(schema, unique_keys=False).examples(40):
             assert tokamata.json_schema(schema, key_order="any").accepts(json.dumps(yaml.safe_load(text)))

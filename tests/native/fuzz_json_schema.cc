@@ -48,12 +48,7 @@ void One(Random* r) {
   Input(schema);
   JsonSchemaOptions options = RandomSchemaOptions(r);
   options.unique_keys = !r->OneIn(4);
-  const bool yaml = r->OneIn(3);
-  if (yaml) {
-    options.notation = SchemaNotation::kYaml;
-    options.sequences = r->OneIn(2) ? YamlSequences::kAny : r->OneIn(2) ? YamlSequences::kIndented : YamlSequences::kFlush;
-    options.max_depth = static_cast<uint32_t>(r->Below(5));
-  }
+  const bool yaml = options.notation == SchemaNotation::kYaml;
   Tolerate([&] {
     const Language language = SchemaLanguage(schema, options, SmallLimits());
     Require(!language.IsEmpty(), "what is compiled has a member");

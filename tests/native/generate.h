@@ -218,6 +218,11 @@ inline JsonSchemaOptions RandomSchemaOptions(Random* r) {
   options.formats = r->OneIn(2);
   options.lenient = r->OneIn(2);
   options.max_cases = 200;
+  if (r->OneIn(3)) {
+    options.notation = SchemaNotation::kYaml;
+    options.sequences = r->OneIn(2) ? YamlSequences::kAny : r->OneIn(2) ? YamlSequences::kIndented : YamlSequences::kFlush;
+    options.max_depth = r->Below(5);
+  }
   return options;
 }
 
@@ -294,7 +299,7 @@ inline std::shared_ptr<const Vocabulary> RandomVocabulary(Random* r) {
                                         ":", ",", "\": ", "\",\"", "x", "y", "true", "é", "日",
                                         "\xe6\x97", "\xa5", "😀", "\xf0\x9f",
                                         "\x98\x80", "\u00a0", "\u2028", "\\", "\\n", "\\u00",
-                                        "-", ".", "e", "A", "\xff", "."};
+                                        "-", ".", "e", "A", "\xff", ".", "'", "- ", "\n  ", "\nx", ": ", "x: 1\n"};
   for (uint32_t n = 20 + r->Below(r->OneIn(3) ? 2000 : 200); n > 0; --n) {
     if (r->OneIn(40)) {
       table.AddSpecial();

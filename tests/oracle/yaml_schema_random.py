@@ -64,7 +64,7 @@ def dumped(value: Any, **options: Any) -> str:
 
 
 class DuplicateKey(Exception):
-    """A mapping with a key that comes twice; what no schema names may, and reports say so."""
+    """A mapping with a key that comes twice."""
 
 
 class StrictLoader(yaml.SafeLoader):
@@ -116,7 +116,7 @@ def judge(draft: str, seed: str) -> tuple[Counter[str], list[str]]:
             if not beyond_floats(value) and not validator.is_valid(value):
                 wrong.append(f"{about}: {text!r} is allowed, the value {value!r} is not valid")
         except DuplicateKey:
-            counts["duplicates"] += 1
+            wrong.append(f"{about}: {text!r} is allowed, and has a key twice")
         except yaml.YAMLError as error:
             wrong.append(f"{about}: {text!r} is allowed, and is not YAML: {error}")
     if options["max_depth"] == 16 and options["sequences"] != "indented":

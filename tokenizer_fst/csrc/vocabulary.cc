@@ -61,6 +61,25 @@ bool BeginsValue(std::string_view text) {
   return std::string_view("-0123456789tfn[{").find(text[at]) != std::string_view::npos;
 }
 
+// Whether more than white space comes after a line break.
+bool GoesOnInNextLine(std::string_view token) {
+  const size_t line = token.find('\n');
+  return line != token.npos && token.find_first_not_of(" \t\n\r", line) != token.npos;
+}
+
+// Whether white space, and then what may be a whole key of YAML, begin a token: something with a colon and white space
+// behind it, or in quotes.
+bool WritesKeyInLine(std::string_view token) {
+  const size_t at = token.find_first_not_of(" \n");
+  if (at == 0 || at == token.npos) return false;
+  for (size_t i = at + 1; i < token.size(); ++i) {
+    const bool last = i + 1 == token.size();
+    if (token[i] == ':' && !last && (token[i + 1] == ' ' || token[i + 1] == '\n')) return true;
+    if (token[i] == token[at] && (token[at] == '"' || token[at] == '\'') && (last || token[i + 1] == ':')) return true;
+  }
+  return false;
+}
+
 // Whether a quote, a comma, a quote and something more occur in a token in this order.
 bool EndsAndBeginsKey(std::string_view token) {
   size_t at = 0;
@@ -232,6 +251,8 @@ void Vocabulary::IndexTokens() const {
       keyed_.push_back(id);
     else if (EndsAndBeginsKey(token))
       ending_.push_back(id);
+    if (WritesKeyInLine(token)) lined_.push_back(id);
+    if (GoesOnInNextLine(token)) broken_.push_back(id);
     bool spaced = false, rare = false;
     for (size_t i = 0; i < token.size(); ++i) {
       const auto byte = [&](size_t k) { return i + k < token.size() ? static_cast<uint8_t>(token[i + k]) : 0u; };
@@ -265,6 +286,16 @@ const std::vector<uint32_t>& Vocabulary::WithRareHan() const {
 const std::vector<uint32_t>& Vocabulary::WithWholeKeys() const {
   std::call_once(indexed_once_, [this] { IndexTokens(); });
   return keyed_;
+}
+
+const std::vector<uint32_t>& Vocabulary::WithNextLines() const {
+  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  return broken_;
+}
+
+const std::vector<uint32_t>& Vocabulary::WithKeysInLines() const {
+  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  return lined_;
 }
 
 const std::vector<uint32_t>& Vocabulary::WithEndsOfKeys() const {

@@ -91,6 +91,10 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   // Tokens with a comma and a whole JSON string that may be a key or an element of an array: alone they may write one
   // that came before.
   const std::vector<uint32_t>& WithWholeKeys() const;
+  // Where keys stand in lines, tokens that go on in the next line may do so, and those that begin with white space and
+  // a whole key.
+  const std::vector<uint32_t>& WithNextLines() const;
+  const std::vector<uint32_t>& WithKeysInLines() const;
   // Others with a quote, a comma, a quote and more: alone they may end a key or an element and begin another.
   const std::vector<uint32_t>& WithEndsOfKeys() const;
   // Tokens with a comma and the beginning of a JSON value after it, by what stands up to the comma, once for each such comma:
@@ -116,7 +120,7 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   std::vector<std::vector<uint32_t>> classes_;
   void IndexTokens() const;
   mutable std::once_flag indexed_once_;
-  mutable std::vector<uint32_t> spaced_, rare_han_, keyed_, ending_, by_length_, lengths_from_;  // by_length_: the longest first
+  mutable std::vector<uint32_t> spaced_, rare_han_, keyed_, ending_, lined_, broken_, by_length_, lengths_from_;  // by_length_: the longest first
   mutable std::once_flag continued_once_;
   mutable std::vector<Continued> continued_;
   mutable std::once_flag spelling_once_;
