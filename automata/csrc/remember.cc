@@ -122,7 +122,7 @@ Expr Expressions::Bare(Expr e) {
       const Expr less = Rules(SourceOfRule(end))->Bare(Rule(end));
       return less == kEmpty ? end : less;
     }
-    if (nodes_[end].kind != ExprKind::kUnion || nodes_[end].extended) return end;
+    if (nodes_[end].kind != ExprKind::kUnion) return end;
     std::vector<Expr> parts(Members(end), Members(end) + NumMembers(end));
     for (Expr& part : parts) part = Bare(part);
     return Union(std::move(parts));
@@ -140,7 +140,7 @@ Expr Expressions::Approximate(Expr e, Side side) {
       return rules->MayRemember() ? rules->Approximate(Rule(end), side) : end;
     }
     if (n.kind == ExprKind::kRepeat) return Repeat(Approximate(n.a, side), n.b, n.c);
-    if (n.kind != ExprKind::kUnion || n.extended) return end;
+    if (n.kind != ExprKind::kUnion) return end;
     std::vector<Expr> parts(Members(end), Members(end) + NumMembers(end));
     for (Expr& part : parts) part = Approximate(part, side);
     return Union(std::move(parts));
