@@ -249,7 +249,7 @@ class MaskBuilder {
     bool few = false;        // with traits: reads few bytes next, all of them ASCII
   };
   Known& KnownOf(State q) {
-    if (q >= known_.size()) known_.resize(std::max<size_t>(q + 1, known_.size() * 2));
+    if (q >= known_.size()) known_.resize(std::max<size_t>({q + 1, known_.size() * 2, 64}));
     return known_[q];
   }
   std::vector<Known> known_;  // by state
