@@ -507,8 +507,9 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
   const uint32_t* ended = nullptr;
   if (suffixes && CountIsFree(loop.shape)) ended = EndedBy(*suffixes, acceptor_->Live(q) - first, base.row);
   if (loop.outer < 0) {
-    std::memcpy(row, ended ? ended : base.row, size_t{factoring_.Words()} * sizeof(uint32_t));
-    if (row == building_ && base.more_end - base.more < kFewMore) base_ = base.row;
+    const uint32_t* from = ended ? ended : base.row;
+    std::memcpy(row, from, size_t{factoring_.Words()} * sizeof(uint32_t));
+    if (row == building_ && base.more_end - base.more < kFewMore) base_ = from;
     for (const uint32_t* id = base.more; id != base.more_end; ++id) Set(*id, row);
   } else {
     Having& having = HavingOf(loop.excluded);
