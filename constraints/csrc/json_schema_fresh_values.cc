@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_rules.h"
 
 namespace tokamata {
@@ -247,7 +248,8 @@ bool JsonSchemaRules::IsAlone(uint32_t reader, SeenKeys::Path path) {
   return path ? PlaceOfValue(reader, path).like.empty() : ValuesOf(readers_[reader].state.seen).empty();
 }
 
-// Whether there is a text in `left` and in none of `like`: mostly one that goes on with another byte.
+// Whether there is a text in `left` and in none of `like`: mostly one that goes on with another byte. The nearest first,
+// as what is left of elements that remember their own may go on without end.
 bool JsonSchemaRules::AnyFresh(Expr left, const std::vector<Expr>& like) {
   constexpr size_t kMostPlaces = 20'000;
   struct Place {
@@ -258,9 +260,9 @@ bool JsonSchemaRules::AnyFresh(Expr left, const std::vector<Expr>& like) {
   std::vector<Place> open{{left, like}};
   std::set<std::vector<Expr>> known;
   std::vector<Expressions::Term> mine;
-  while (!open.empty()) {
-    const Place at = std::move(open.back());
-    open.pop_back();
+  for (size_t next_open = 0; next_open < open.size(); ++next_open) {
+    TimeLimit::Spend(16);
+    const Place at = std::move(open[next_open]);
     if (at.like.empty()) return true;
     if (pool_->Nullable(at.left) && std::none_of(at.like.begin(), at.like.end(), [this](Expr e) { return pool_->Nullable(e); }))
       return true;
@@ -290,6 +292,13 @@ bool JsonSchemaRules::AnyFresh(Expr left, const std::vector<Expr>& like) {
   return false;
 }
 
+// The same for a text that may remember elements of its own: mostly what remembers nothing tells.
+bool JsonSchemaRules::AnyOther(Expr left, const std::vector<Expr>& like) {
+  const Expr over = pool_->Approximate(left, Side::kOver);
+  if (over == left) return AnyFresh(left, like);
+  return AnyFresh(over, like) && (AnyFresh(pool_->Approximate(left, Side::kUnder), like) || AnyFresh(left, like));
+}
+
 bool JsonSchemaRules::IsFreshPlace(uint32_t reader, SeenKeys::Path path) {
   ValuePlace& place = PlaceOfValue(reader, path);
   if (place.alive == Known::kUnknown) {
@@ -297,7 +306,7 @@ bool JsonSchemaRules::IsFreshPlace(uint32_t reader, SeenKeys::Path path) {
     if (alive && !IsAlone(reader, path)) {
       ObjectPlan& p = objects_[readers_[reader].state.plan];
       if (!path && p.rest_count == 0) p.rest_count = CountValues(p.rest, 0).least;
-      alive = (!path && p.rest_count == kUnbounded) || AnyFresh(place.left, LikeValues(reader, path));
+      alive = (!path && p.rest_count == kUnbounded) || AnyOther(place.left, LikeValues(reader, path));
     }
     place.alive = alive ? Known::kYes : Known::kNo;
   }

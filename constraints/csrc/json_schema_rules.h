@@ -379,6 +379,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   ValuePlace& PlaceOfValue(uint32_t reader, SeenKeys::Path path);
   std::vector<Expr> LikeValues(uint32_t reader, SeenKeys::Path path);
   bool IsAlone(uint32_t reader, SeenKeys::Path path);
+  bool AnyOther(Expr left, const std::vector<Expr>& like);
   bool AnyFresh(Expr left, const std::vector<Expr>& like);
   bool IsFreshPlace(uint32_t reader, SeenKeys::Path path);
   Expr CallFreshValue(uint32_t reader, SeenKeys::Path path);

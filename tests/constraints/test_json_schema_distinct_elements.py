@@ -105,3 +105,13 @@ def test_arrays_of_distinct_elements(seed: int) -> None:
     for text in constraint.examples(3, seed=seed):
         if "inf" not in repr(json.loads(text)):
             assert validator.is_valid(json.loads(text)), (seed, schema, text)
+
+
+def test_elements_that_remember_their_own_are_compared() -> None:
+    pairs: dict[str, Any] = {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 3}, "maxItems": 2}
+    pairs["uniqueItems"] = True
+    constraint = tokamata.json_schema({"type": "array", "items": pairs, "uniqueItems": True}, numbers="any")
+    assert constraint.accepts("[[2.0, 1.0], [1], [3E+0, 2.0], [3, 1]]")
+    assert not constraint.accepts("[[2.0, 1.0], [1], [3E+0, 2.0], [3, 2.00]]")
+    assert constraint.accepts_prefix("[[3, 2], [3, 1.00")
+    assert not constraint.accepts_prefix("[[3, 2], [3, 2.00")
