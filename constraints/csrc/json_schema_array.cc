@@ -87,10 +87,11 @@ void JsonSchemaRules::FindChoices(ArrayPlan* p) {
     p->unique = false;
     return;
   }
-  throw UnsupportedError("json_schema: uniqueItems at " + cases_.Describe(p->unique_use) +
-                         " cannot be enforced: it is only where there is no end of values that elements may have, or all follow the "
-                         "same schema, whose values can be counted (and there is no contains, not, or unique_keys=False), "
-                         "or where they have at most " + std::to_string(kMostChoices) + " values, listed by enum, const or type boolean "
+  throw UnsupportedError("json_schema: uniqueItems at " + cases_.Describe(p->unique_use) + " cannot be enforced: it is only " +
+                         (IsYaml() ? "" : "where there is no end of values that elements may have, or all follow the "
+                                          "same schema, whose values can be counted (and there is no contains, not, or "
+                                          "unique_keys=False), or ") +
+                         "where they have at most " + std::to_string(kMostChoices) + " values, listed by enum, const or type boolean "
                          "or null; list them, set maxItems to 1, drop uniqueItems, or pass lenient=True");
 }
 
