@@ -43,8 +43,8 @@ def yaml_schema(
     :func:`tokamata.json_schema`, and the schemas that it enforces are enforced here, but for ``uniqueItems`` of
     elements that no list names. No key occurs twice, in whatever style it is written; with ``unique_keys=False`` keys
     that the schema does not name may, PyYAML takes the last, and so schemas that count members of any name
-    (``minProperties`` beyond the required ones and one more) are refused. In the order "sorted" keys that the schema does not name come
-    last.
+    (``minProperties`` beyond the required ones and one more) are refused. In the order "sorted" keys
+    that the schema does not name come last.
 
     Lines are indented by two spaces. ``sequences``: how the elements of an array under a key stand, "indented" by two
     spaces, "flush" with the key (as ``yaml.safe_dump`` writes them), or "any" of both. Empty arrays and objects are
