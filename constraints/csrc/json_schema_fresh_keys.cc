@@ -1,6 +1,7 @@
 // Keys that must not have occurred yet. A place in such a key knows what was read of it, so there is no end of them:
 // they are read step by step, and masks are made of places that know less, and corrected along the keys that occurred.
 #include <algorithm>
+#include <set>
 
 #include "constraints/csrc/json_schema_rules.h"
 #include "constraints/csrc/regex_syntax.h"
@@ -463,7 +464,77 @@ std::vector<std::string> JsonSchemaRules::KeysBelow(const FreshKey& n) {
   return keys;
 }
 
-// This key exactly, and an approximation of what follows.
+// A text with as few bytes as any; false where it is not found soon.
+bool JsonSchemaRules::ShortestText(Expr e, std::string* text) {
+  constexpr size_t kMostStates = 2000;
+  struct At {
+    Expr left;
+    uint32_t before;
+    uint8_t byte;
+  };
+  std::vector<At> open{{e, 0, 0}};
+  std::set<Expr> known{e};
+  std::vector<Expressions::Term> steps;
+  text->clear();
+  for (uint32_t i = 0; i < open.size() && open.size() < kMostStates; ++i) {
+    if (pool_->Nullable(open[i].left)) {
+      for (uint32_t k = i; k; k = open[k].before) text->push_back(static_cast<char>(open[k].byte));
+      std::reverse(text->begin(), text->end());
+      return true;
+    }
+    pool_->Step(open[i].left, &steps);
+    for (const Expressions::Term& t : steps) {
+      const ByteSet letters = t.bytes & ByteSet::Range('a', 'z');  // which tokenizers know
+      if (known.insert(t.target).second) open.push_back({t.target, i, static_cast<uint8_t>((letters.Any() ? letters : t.bytes).First())});
+    }
+  }
+  return false;
+}
+
+// The shortest key without a name that did not occur yet, with one spelling of it; false where there is none.
+bool JsonSchemaRules::FixedKey(const ObjectState& s, uint32_t* kind, std::string* key) {
+  const uint32_t reader = ReaderOf(s);
+  KeyReader& r = PreparedReader(reader);  // stays where it is
+  std::vector<Expr> left;
+  if (objects_[s.plan].plain) {
+    const Expr any = cases_.strings().Any();
+    left.push_back(pool_->Difference(any, cases_.strings().Choice(KeysBelow({reader, 0, static_cast<uint32_t>(r.keys.size()), 0, s.seen, 0, 0}))));
+  } else {
+    left = LeftAfter(&r, 0, 0);
+  }
+  for (*kind = 0; *kind < left.size(); ++*kind)
+    if (ShortestText(left[*kind], key)) return true;
+  return false;
+}
+
+// Those that come one after another.
+std::vector<std::string> JsonSchemaRules::FixedKeys(ObjectState s) {
+  constexpr uint32_t kMostKeys = 100;
+  std::vector<std::string> keys;
+  uint32_t kind = 0;
+  for (std::string spelled; s.low && s.low <= kMostKeys && FixedKey(s, &kind, &spelled); --s.low) {
+    keys.push_back(Unspelled(spelled));
+    s.seen = seen_.With(s.seen, keys.back());
+  }
+  return keys;
+}
+
+// Of sorted keys those below a high one, so that what is owed can follow above that, whatever they are: the last key to go
+// on from; 0 where there is none.
+SeenKeys::Set JsonSchemaRules::KeysBelowHigh(const FreshKey& n, ObjectState next, Expr* keys) {
+  static const std::u32string high(1, 0xFF5E);  // which tokenizers know, above letters
+  std::u32string last, path;
+  DecodeText(seen_.Text(n.path), &path);
+  if ((LastKey(readers_[n.reader].state, &last) && last >= high) || path >= high) return 0;
+  std::string text;
+  AppendUtf8(high[0], &text);
+  next.seen = seen_.With(0, text);
+  if (!ObjectInhabited(next)) return 0;
+  if (path.empty()) *keys = pool_->Intersect(*keys, cases_.strings().Between(nullptr, &high));
+  return next.seen;
+}
+
+// This key exactly, and an approximation of what follows: where more is owed, keys that are kept for that.
 Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
   approximates_ = true;
   KeyReader& r = PreparedReader(n.reader);  // stays where it is
@@ -489,11 +560,37 @@ Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
     left = LeftAfter(&r, n.path, 0);
   }
   const std::vector<Member> members = r.members;
+  const std::string begun = n.spelled ? sets_.KeyText(n.spelled - 1) : std::string(), path = seen_.Text(n.path);
+  const bool fixed = ReadingOf(r.state.depth) & kFixedKey;
   std::vector<Expr> parts;
-  for (uint32_t i = 0; i < left.size(); ++i) {
+  for (uint32_t i = 0; i < left.size() && !(fixed && !parts.empty()); ++i) {
     std::vector<Expr> ends;
     for (const Member& m : members) {
       if (m.named || (!plain && (ordered ? m.slot : m.index) != i)) continue;
+      ObjectState next = Near(m.next, side);
+      next.seen = 0;
+      if (side == Side::kUnder && (next.low || fixed)) {
+        std::string rest;
+        Expr keys = left[i];
+        if (!next.low) next.depth |= kLastKey;
+        if (ordered) next.seen = KeysBelowHigh(n, m.next, &keys);
+        if (!ordered && !fixed) {
+          next.seen = r.state.seen;
+          next.depth |= kFixedKey;
+          std::vector<std::string> kept;
+          for (const std::string& key : FixedKeys(next))
+            if (key.compare(0, path.size(), path) == 0) kept.push_back(key.substr(path.size()));
+          if (!kept.empty()) keys = pool_->Difference(keys, cases_.strings().Choice(std::move(kept)));
+        } else if (!next.seen) {
+          if (!ShortestText(AfterBytes(left[i], begun), &rest)) continue;
+          if (next.low) next.seen = seen_.With(ordered ? 0 : r.state.seen, path + Unspelled(begun + rest));
+          keys = pool_->Literal(begun + rest);
+        }
+        parts.push_back(pool_->Concat({keys, pool_->Byte('"'),
+                                       AfterQuote(objects_[r.state.plan], {false, m.index, m.value, next}, Deeper(next.depth))}));
+        if (fixed) break;
+        continue;
+      }
       const Member end = near(m);
       ends.push_back(AfterQuote(objects_[r.state.plan], end, Deeper(end.next.depth)));
     }
@@ -501,7 +598,7 @@ Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
   }
   if (n.low < n.high) parts.push_back(NamedKeysNear(n, side));
   const Expr keys = pool_->Union(std::move(parts));
-  return n.spelled ? AfterBytes(keys, sets_.KeyText(n.spelled - 1)) : keys;
+  return AfterBytes(keys, begun);
 }
 
 // The keys of the schema that begin with what was read.

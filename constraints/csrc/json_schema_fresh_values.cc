@@ -354,7 +354,7 @@ Expr JsonSchemaRules::ValuesOfArray(const ObjectState& s) {
     const uint32_t reader = ReaderOf(s);
     return IsFreshPlace(reader, 0) ? CallFreshValue(reader, 0) : kEmpty;
   }
-  if (reading & kUnderKeys) return reading & kLastKey || s.low != 1 ? kEmpty : ValueNear(ReaderOf(s), 0, Side::kUnder);
+  if (reading & kUnderKeys) return reading & kLastKey || !s.low ? kEmpty : ValueNear(ReaderOf(s), 0, Side::kUnder);
   approximates_ = approximates_ || reading;
   ObjectState next = AfterElement(s);
   next.seen = 0;
@@ -423,6 +423,12 @@ Expr JsonSchemaRules::ValueNear(uint32_t reader, SeenKeys::Path path, Side side)
   }
   ObjectState next = Near(AfterElement(readers_[reader].state), side);
   next.seen = 0;
+  if (side == Side::kUnder && next.low) {  // one element, so that what follows knows it
+    std::string rest;
+    if (!ShortestText(left, &rest)) return kEmpty;
+    next.seen = seen_.WithValue(readers_[reader].state.seen, NumberOfValue(ReadText(path) + rest));
+    return pool_->Concat(pool_->Literal(rest), CallObject(next));
+  }
   if (side == Side::kUnder) next.depth |= kLastKey;
   return pool_->Concat(pool_->Approximate(left, side), CallObject(next));
 }

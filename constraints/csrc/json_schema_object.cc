@@ -327,7 +327,8 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   if (p.ordered) return OthersInOrder(s, out);
   PrepareOthers(s.plan);
   approximates_ = approximates_ || (reading && !p.others.empty());
-  if ((reading & kUnderKeys) && (reading & kLastKey || s.low != 1 || s.owed || !p.endless)) return;
+  const bool one = IsYaml() && (s.low != 1 || !p.endless);  // else more can be told apart: see FixedKey
+  if ((reading & kUnderKeys) && (reading & kLastKey || !s.low || s.owed || one)) return;
   for (uint32_t i = 0; i < p.others.size(); ++i) {
     std::string some;
     const uint32_t left = OthersLeft(s, i, &some);
@@ -445,8 +446,13 @@ Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
   }
   std::vector<Member> members;
   std::vector<Expr> parts;
-  const bool fresh = IsUnique() && !ReadingOf(s.depth);
-  if (fresh) {
+  const uint32_t reading = ReadingOf(s.depth);
+  const bool under = reading & kUnderKeys, fresh = IsUnique() && !reading;
+  if (under) {
+    const uint32_t reader = ReaderOf(s);
+    members = PreparedReader(reader).members;
+    if (PreparedReader(reader).others) parts.push_back(pool_->Concat(pool_->Byte('"'), KeysNear({reader, 0, 0, 0, s.seen, 0, 0}, Side::kUnder)));
+  } else if (fresh) {
     const uint32_t reader = ReaderOf(s);
     members = PreparedReader(reader).members;
     const Expr keys = FreshKeysOf(reader);
@@ -455,7 +461,7 @@ Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
     Members(s, &members);
   }
   for (const Member& m : members) {
-    if (fresh && !m.named) continue;
+    if ((fresh || under) && !m.named) continue;
     const ObjectPlan& p = objects_[s.plan];
     if (m.named)
       parts.push_back(pool_->Concat({KeyText(p.keys[m.index].key), CallValue(m.value, inner), CallObject(m.next)}));

@@ -178,10 +178,17 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     std::unordered_map<SeenKeys::Path, ValuePlace> places;  // of elements that are no strings, by what was read
   };
   // How keys without a name in the schema are read in approximations, as bits of a depth: kOverKeys, they may occur any
-  // number of times; kUnderKeys, none comes but one that is owed, and with kLastKey not even that. kNamedKey: the next
-  // key has a name.
-  enum KeyReading : uint32_t { kNoReading = 0, kOverKeys = 1u << 31, kUnderKeys = 1u << 30, kLastKey = 1u << 29, kNamedKey = 1u << 28 };
-  static constexpr uint32_t kReadings = kOverKeys | kUnderKeys | kLastKey | kNamedKey;
+  // number of times; kUnderKeys, none comes but those that are owed, and with kLastKey not even they; with kFixedKey they are
+  // ones that can be told from what occurred (see FixedKey). kNamedKey: the next key has a name.
+  enum KeyReading : uint32_t {
+    kNoReading = 0,
+    kOverKeys = 1u << 31,
+    kUnderKeys = 1u << 30,
+    kLastKey = 1u << 29,
+    kNamedKey = 1u << 28,
+    kFixedKey = 1u << 27,
+  };
+  static constexpr uint32_t kReadings = kOverKeys | kUnderKeys | kLastKey | kNamedKey | kFixedKey;
   uint32_t ReadingOf(uint32_t depth) const { return IsUnique() ? depth & kReadings : 0; }
   // At a node: after nothing, a backslash, \u; and from the closing quote of the key `low` on, or of another key.
   enum KeyStage : uint32_t { kRawKey, kEscapedKey, kNumberedKey, kKeyEnd, kOtherEnd };
@@ -349,6 +356,10 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::vector<Expr> LeftOf(const FreshKey& n);
   bool IsAlive(const FreshKey& n);
   static ObjectState Near(ObjectState s, Side side);
+  bool ShortestText(Expr e, std::string* text);
+  bool FixedKey(const ObjectState& s, uint32_t* kind, std::string* key);
+  std::vector<std::string> FixedKeys(ObjectState s);
+  SeenKeys::Set KeysBelowHigh(const FreshKey& n, ObjectState next, Expr* keys);
   Expr KeysNear(const FreshKey& n, Side side);
   Expr NamedKeysNear(const FreshKey& n, Side side);
   std::vector<std::string> KeysBelow(const FreshKey& n);

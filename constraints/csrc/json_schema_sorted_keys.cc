@@ -184,7 +184,7 @@ void JsonSchemaRules::OthersInOrder(const ObjectState& s, std::vector<Member>* o
   SortKeys(&objects_[s.plan]);
   const ObjectPlan& p = objects_[s.plan];  // stays where it is
   approximates_ = approximates_ || (reading && !p.others.empty());
-  if (reading & kUnderKeys) return;
+  if ((reading & kUnderKeys) && (reading & kLastKey || !s.low || s.owed)) return;
   JsonStrings& strings = cases_.strings();
   std::u32string last;
   const bool begun = LastKey(s, &last);
@@ -216,7 +216,7 @@ void JsonSchemaRules::OthersInOrder(const ObjectState& s, std::vector<Member>* o
         m.next.owed = v.owed;
         m.next.seen = 0;
         m.contents = contents;
-        if (IsUnique() && !reading)
+        if (IsUnique() && !(reading & kOverKeys))
           AddInOrder(m, low, high, out);
         else if (ObjectInhabited(m.next))
           out->push_back(m);

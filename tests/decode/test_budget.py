@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -474,3 +475,20 @@ def test_a_search_that_takes_too_long() -> None:
     works = int(re.findall(r"max_tokens=(\d+) works", str(error.value))[0])
     assert automaton.start(max_tokens=works).tokens_left == works
     assert automaton.start().tokens_left is None
+
+
+@pytest.mark.parametrize("key_order", ["schema", "sorted"])
+def test_members_that_are_owed_do_not_make_masks_slow_as_long_as_there_is_room(key_order: Any) -> None:
+    """A key is written of which nobody knows how it ends, and another one must follow."""
+    vocabulary, tokens, _ = qwen()
+    owed = {"type": "object", "minProperties": 2, "additionalProperties": {"type": "integer"}}
+    limits = tokamata.Limits(seconds=0.5)
+    automaton = tokamata.compile(tokamata.json_schema(owed, key_order=key_order, limits=limits), vocabulary)
+    state, text = automaton.start(max_tokens=60), '{"house": 12'
+    while text:
+        allowed = np.unpackbits(state.mask().view(np.uint8), bitorder="little")[: len(tokens)]
+        fits = [i for i, t in enumerate(tokens) if t and text.encode().startswith(t) and allowed[i]]
+        token = max(fits, key=lambda i: len(tokens[i] or b""))
+        state.advance(token)
+        text = text[len(tokens[token] or b"") :]
+    state.mask()

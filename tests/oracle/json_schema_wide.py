@@ -14,6 +14,7 @@ import argparse
 import importlib
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -169,10 +170,10 @@ def wrong_answers(
             accepted = constraint.accepts(written(value, options, rng))
             if accepted not in opinion and (accepted or options["key_order"] != "schema"):
                 wrong.append(value)
-        examples = [json.loads(text) for text in constraint.examples(3, seed=1)]
+        texts = [text.decode() for text in constraint.examples(3, seed=1)]
     except tokamata.LimitError as error:
         return f"{type(error).__name__}: {error}", wrong
-    examples = [e for e in examples if "inf" not in repr(e) and "e" not in repr(e)]
+    examples = [json.loads(text) for text in texts if re.search(r"\d[eE]", text) is None]  # a float may be rounded
     opinions = opinions_of(schema, examples, draft, options["formats"])
     wrong += [e for e, o in zip(examples, opinions, strict=True) if o == {False}]
     return "", wrong
