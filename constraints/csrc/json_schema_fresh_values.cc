@@ -2,6 +2,7 @@
 // knows what was read of it, and what is left of the texts of those elements that occurred and begin like it; masks are
 // made of places that know less, and corrected along these texts.
 #include <algorithm>
+#include <deque>
 #include <set>
 
 #include "automata/csrc/time_limit.h"
@@ -248,21 +249,23 @@ bool JsonSchemaRules::IsAlone(uint32_t reader, SeenKeys::Path path) {
   return path ? PlaceOfValue(reader, path).like.empty() : ValuesOf(readers_[reader].state.seen).empty();
 }
 
-// Whether there is a text in `left` and in none of `like`: mostly one that goes on with another byte. The nearest first,
-// as what is left of elements that remember their own may go on without end.
+// Whether there is a text in `left` and in none of `like`: mostly one that goes on with another byte, soon found along any way.
+// Then the nearest first, as what is left of elements that remember their own may go on without end.
 bool JsonSchemaRules::AnyFresh(Expr left, const std::vector<Expr>& like) {
-  constexpr size_t kMostPlaces = 20'000;
+  constexpr size_t kMostPlaces = 20'000, kStraightOn = 64;
   struct Place {
     Expr left;
     std::vector<Expr> like;
   };
   if (left == kEmpty) return false;
-  std::vector<Place> open{{left, like}};
+  std::deque<Place> open{{left, like}};
   std::set<std::vector<Expr>> known;
   std::vector<Expressions::Term> mine;
-  for (size_t next_open = 0; next_open < open.size(); ++next_open) {
+  for (size_t visited = 0; !open.empty(); ++visited) {
     TimeLimit::Spend(16);
-    const Place at = std::move(open[next_open]);
+    const bool straight = visited < kStraightOn;
+    const Place at = std::move(straight ? open.back() : open.front());
+    straight ? open.pop_back() : open.pop_front();
     if (at.like.empty()) return true;
     if (pool_->Nullable(at.left) && std::none_of(at.like.begin(), at.like.end(), [this](Expr e) { return pool_->Nullable(e); }))
       return true;
@@ -292,8 +295,17 @@ bool JsonSchemaRules::AnyFresh(Expr left, const std::vector<Expr>& like) {
   return false;
 }
 
-// The same for a text that may remember elements of its own: mostly what remembers nothing tells.
+// The same for a text that may remember elements or keys of its own: mostly the next byte tells, or what remembers nothing.
 bool JsonSchemaRules::AnyOther(Expr left, const std::vector<Expr>& like) {
+  ByteSet mine, theirs;
+  std::vector<Expressions::Term> steps;
+  pool_->Step(left, &steps);
+  for (const Expressions::Term& t : steps) mine = mine | t.bytes;
+  for (const Expr e : like) {
+    pool_->Step(e, &steps);
+    for (const Expressions::Term& t : steps) theirs = theirs | t.bytes;
+  }
+  if ((mine - theirs).Any()) return true;
   const Expr over = pool_->Approximate(left, Side::kOver);
   if (over == left) return AnyFresh(left, like);
   return AnyFresh(over, like) && (AnyFresh(pool_->Approximate(left, Side::kUnder), like) || AnyFresh(left, like));
