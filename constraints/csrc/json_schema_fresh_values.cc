@@ -27,7 +27,8 @@ uint32_t JsonSchemaRules::CountNumbers(Expr numbers) {
   const Expr zero = pool_->Byte('0'), minus = pool_->Optional(pool_->Byte('-'));
   const Expr whole = pool_->Concat(some, pool_->Star(digit));
   const Expr fraction = pool_->Concat({pool_->Byte('.'), pool_->Star(digit), some});
-  const Expr normal = pool_->Union({zero, pool_->Concat(minus, whole), pool_->Concat({minus, pool_->Union(zero, whole), fraction})});
+  const Expr broken = pool_->Concat({minus, pool_->Union(zero, whole), fraction});
+  const Expr normal = pool_->Union({zero, pool_->Concat(minus, whole), broken});
   return CountTexts(pool_->Intersect(numbers, normal), nullptr);
 }
 
@@ -86,7 +87,8 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountArrays(uint32_t id, int depth)
   uint64_t ways = 1;  // to fill the elements so far
   for (uint32_t n = 0;; ++n) {
     if (n >= start.low) sum.least = Bounded(uint64_t{sum.least} + ways);
-    if (n == start.high || sum.least == kUnbounded || n >= kFewTexts) return {n == start.high ? sum.least : kUnbounded, sum.exact};
+    if (n == start.high || sum.least == kUnbounded || n >= kFewTexts)
+      return {n == start.high ? sum.least : kUnbounded, sum.exact};
     const ValueCount c = CountValues(p.values[std::min<size_t>(n, p.values.size() - 1)], depth + 1);
     sum.exact = sum.exact && c.exact;
     ways = Bounded(ways * c.least);
@@ -290,7 +292,8 @@ bool JsonSchemaRules::AnyFresh(Expr left, const std::vector<Expr>& like) {
       });
     if (known.size() > kMostPlaces)
       throw LimitError("json_schema: the limit distinct_elements=" + std::to_string(kMostPlaces) +
-                       " was reached: places at which an element of uniqueItems may become another one; pass whitespace=\"compact\"");
+                       " was reached: places at which an element of uniqueItems may become another one; pass "
+                       "whitespace=\"compact\"");
   }
   return false;
 }
@@ -354,7 +357,8 @@ void JsonSchemaRules::StepValue(uint32_t reader, SeenKeys::Path path, uint8_t by
     *rest = left == kEpsilonExpr ? AfterValue(reader, longer) : CallFreshValue(reader, longer);
     return;
   }
-  if (path && pool_->Nullable(PlaceOfValue(reader, path).left)) *rest = AfterBytes(AfterValue(reader, path), {reinterpret_cast<const char*>(&byte), 1});
+  if (path && pool_->Nullable(PlaceOfValue(reader, path).left))
+    *rest = AfterBytes(AfterValue(reader, path), {reinterpret_cast<const char*>(&byte), 1});
 }
 
 // The elements that may come next but for strings, from their first byte on to the end of the array.
@@ -428,8 +432,8 @@ Expr JsonSchemaRules::ValueNear(uint32_t reader, SeenKeys::Path path, Side side)
   const std::vector<Expr> like = LikeValues(reader, path);
   Expr left = PlaceOfValue(reader, path).left;
   if (side == Side::kUnder && !like.empty()) {
-    const bool regular = !pool_->IsPushDown(left) && std::none_of(like.begin(), like.end(), [this](Expr e) { return pool_->IsPushDown(e); });
-    if (!regular) return kEmpty;
+    const auto calls = [this](Expr e) { return pool_->IsPushDown(e); };
+    if (calls(left) || std::any_of(like.begin(), like.end(), calls)) return kEmpty;
     left = pool_->Difference(left, pool_->Union(like));
     if (pool_->IsEmpty(left)) return kEmpty;
   }
