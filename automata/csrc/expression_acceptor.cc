@@ -488,7 +488,7 @@ size_t ExpressionAcceptor::StepCounted(State q, std::string_view bytes, State* n
   if (high == kUnbounded && low == 0) return 0;
   Repetition r;
   SplitRepetition(e, &r);
-  const ByteSet& ends = pool_->First(r.rest);
+  const ByteSet ends = pool_->First(r.rest);  // a copy: expressions move when others are made
   const LoopCharacters& known = CharactersOf(r.body);
   const ByteSet ascii = known.ascii - ends;
   const bool wide = known.non_ascii && !ends.Intersects(ByteSet::Range(0x80, 0xFF));

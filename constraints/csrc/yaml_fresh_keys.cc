@@ -36,6 +36,7 @@ Expr JsonSchemaRules::ForgetYamlKey(uint32_t rule) {
 }
 
 bool JsonSchemaRules::IsBetweenBrackets(uint32_t rule) const {
+  if (!IsYaml()) return true;
   const Rule& r = rules_[rule];
   switch (r.kind) {
     case Rule::kValue: return IsFlow(r.words[1]);

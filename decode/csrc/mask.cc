@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "automata/csrc/line_keys.h"
+#include "automata/csrc/time_limit.h"
 #include "decode/csrc/substring_mask.h"
 #include "decode/csrc/walk.h"
 
@@ -77,8 +78,10 @@ void MaskBuilder::Build(State q, uint32_t* row) {
 
 void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
   std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
+  const bool runs = !complete_ && acceptor_->Remembers();  // what forgets may finish where what remembers cannot
   ForEachLiveToken(trie_, 0, acceptor_, q, &path_, [&](uint32_t node, State next) {
-    if (complete_ || CanFinish(next)) SetTokens(trie_, node, row);
+    if (runs) next = acceptor_->Run(q, TokenAt(node));
+    if (complete_ || (next && CanFinish(next))) SetTokens(trie_, node, row);
   });
   RunWholeKeys(q, row);
   SetEos(q, row);
@@ -917,11 +920,17 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
 
 // ---------------------------------------------------------------------------------------------- incomplete vocabularies
 
-// Breadth-first over token steps. A path of single-byte tokens is tried first: it exists nearly always.
 bool MaskBuilder::CanFinish(State root) {
-  const auto known = [this](State q) -> uint8_t& {
-    if (q >= finish_.size()) finish_.resize(std::max<size_t>(q + 1, finish_.size() * 2), 0);
-    return finish_[q];
+  return FindFinish(root, false) && (!acceptor_->Remembers() || FindFinish(root, true));
+}
+
+// Breadth-first over token steps. A path of single-byte tokens is tried first: it exists nearly always. With `exact`
+// what states remember counts; else what forgets may take a text for new that repeats another one, and there is an end
+// to the states.
+bool MaskBuilder::FindFinish(State root, bool exact) {
+  const auto known = [&finish = finish_[exact]](State q) -> uint8_t& {
+    if (q >= finish.size()) finish.resize(std::max<size_t>(q + 1, finish.size() * 2), 0);
+    return finish[q];
   };
   if (known(root)) return known(root) == 2;
   struct Reached {
@@ -940,16 +949,20 @@ bool MaskBuilder::CanFinish(State root) {
         }
       }
       if (known(q) == 1) continue;
+      TimeLimit::Spend();
       const auto reach = [&](State next) {
-        if (seen.insert(next).second) queue.push_back({next, i});
+        if (next && seen.insert(next).second) queue.push_back({next, i});
       };
       if (single) {
         const State* row = acceptor_->Row(q);
-        (acceptor_->Live(q) & factoring_.SingleBytes()).ForEach([&](uint8_t b) { reach(row[b]); });
+        const ByteSet bytes = acceptor_->Live(q) & factoring_.SingleBytes();
+        bytes.ForEach([&](uint8_t b) { reach(exact ? acceptor_->Next(q, b) : row[b]); });
         continue;
       }
       std::vector<const State*> path(trie_.max_depth + 2);  // path_ may be in use by who asks
-      ForEachLiveToken(trie_, 0, acceptor_, q, &path, [&](uint32_t, State next) { reach(next); });
+      ForEachLiveToken(trie_, 0, acceptor_, q, &path, [&](uint32_t node, State next) {
+        reach(exact ? acceptor_->Run(q, TokenAt(node)) : next);
+      });
     }
     if (!single)
       for (const Reached& r : queue) known(r.state) = 1;

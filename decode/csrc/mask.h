@@ -214,6 +214,9 @@ class MaskBuilder {
   const uint32_t* EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row);
   // Whether no token reads enough characters to make a difference.
   bool CountIsFree(const LoopShape& s) const { return s.low == 0 && s.high >= vocabulary_->MaxTokenBytes(); }
+  bool FindFinish(State root, bool exact);
+  // The bytes of the tokens that end at a node of the main trie, which has some.
+  std::string_view TokenAt(uint32_t node) const { return vocabulary_->Token(trie_.order[trie_.TokensBegin(node)]); }
   static void SetTokens(const Trie& trie, uint32_t node, uint32_t* row) {
     SetAll(trie.order.data + trie.TokensBegin(node), trie.order.data + trie.TokensEnd(node), row);
   }
@@ -264,7 +267,8 @@ class MaskBuilder {
   std::vector<ClassChoice> choices_;
   size_t next_choice_ = 0;
   std::vector<Traits> traits_{1};    // those of plain states first
-  std::vector<uint8_t> finish_;   // by state, where the vocabulary is not complete: 0 unknown, 1 cannot, 2 can
+  // By state, where the vocabulary is not complete, without and with what states remember: 0 unknown, 1 cannot, 2 can.
+  std::vector<uint8_t> finish_[2];
   const uint32_t *building_ = nullptr, *base_ = nullptr;
   uint64_t alike_ = 0;
   struct Model {
