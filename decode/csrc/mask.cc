@@ -130,7 +130,8 @@ bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
 
 // What may repeat a key was decided for another state: it is to be run again.
 bool MaskBuilder::AskAgain(State q, uint32_t* row) {
-  if (!key_lines_ || (!KeysAheadOf(*key_lines_, q) && vocabulary_->WithNextLines().empty())) return false;
+  if (!key_lines_ || !acceptor_->Remembers()) return false;  // nothing will be run
+  if (!KeysAheadOf(*key_lines_, q) && vocabulary_->WithNextLines().empty()) return false;
   const auto ask = [row](const std::vector<uint32_t>& ids) {
     for (const uint32_t id : ids) row[id >> 5] |= 1u << (id & 31);
   };
