@@ -16,8 +16,8 @@ import triton.language as tl
 _WORDS = 32  # mask words that one program of mask_logits reads
 
 
-# A stride that is known to be 1 would give each thread eight neighbours, stored one by one: a warp's store would touch 16
-# sectors. While it is a number, neighbours are of neighbouring threads, and a warp's store is one piece.
+# A stride that is known to be 1 would give each thread eight neighbours, stored one by one: a warp's store would touch
+# 16 sectors. While it is a number, neighbours are of neighbouring threads, and a warp's store is one piece.
 @triton.jit(do_not_specialize=["column_stride"])
 def _mask_logits(
     logits,
