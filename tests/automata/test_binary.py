@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pickle
 import random
-import shutil
 import struct
 import subprocess
 
 import pytest
 import pywrapfst
 from oracle.openfst import from_openfst, to_openfst
+from oracle.programs import program
 from oracle.random_fst import SEMIRINGS, random_fst
 from tokamata.automata import Fst, FstError, MissingFileError, SymbolTable
 
@@ -91,8 +91,7 @@ def test_we_read_openfsts(tmp_path, semiring, kind, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_libfst_tools(tmp_path, kind):
-    if shutil.which("fstinfo") is None:
-        pytest.skip("Debian's libfst-tools is not installed")
+    program("fstinfo")
     rng = random.Random(7)
     path = tmp_path / "c.fst"
     for semiring in SEMIRINGS:

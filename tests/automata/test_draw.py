@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 
 import pytest
+from oracle.programs import program
 from tokamata.automata import Fst, FstError, LimitError, SymbolTable
 
 
@@ -66,8 +66,7 @@ def test_files(tmp_path):
 
 def test_pictures(tmp_path):
     pytest.importorskip("graphviz", reason="the draw extra is not installed")
-    if shutil.which("dot") is None:
-        pytest.skip("Graphviz's program dot is not installed")
+    program("dot")
     fst = letters('<"&')
     fst.draw(tmp_path / "a.svg", labels="bytes")
     assert b"<svg" in (tmp_path / "a.svg").read_bytes()

@@ -11,6 +11,7 @@ import pynini
 import pytest
 from oracle.machines import chain, machine
 from oracle.openfst import from_openfst
+from oracle.programs import program
 from oracle.random_pdt import PARENS, expanded, nested, random_pdt
 from oracle.relation import relation
 from tokamata.automata import Fst, FstError, LimitError, MissingFileError, Pdt, SymbolTable, connect, project
@@ -170,8 +171,9 @@ def test_pictures(tmp_path):
     assert '"push"' in pdt.draw()
     assert '")0"' in pdt.draw()
     assert pdt.draw(tmp_path / "pdt.dot") == (tmp_path / "pdt.dot").read_text(encoding="utf-8")
-    assert b"<svg" in pdt.render()
-    assert pdt._repr_svg_().startswith("<?xml")
     with pytest.raises(LimitError, match=r"limit max_states 3 reached"):
         pdt.render(max_states=3)
     assert chain([1]).draw().count("(0") == 0
+    program("dot")
+    assert b"<svg" in pdt.render()
+    assert pdt._repr_svg_().startswith("<?xml")
