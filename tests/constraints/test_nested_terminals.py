@@ -7,6 +7,7 @@ import json
 import random
 
 import pytest
+from oracle import mask_walk
 from oracle.grammar import accepts
 from tokamata.constraints.lark_source import read_lark
 
@@ -89,18 +90,22 @@ def test_meets_are_decided(lexer: str) -> None:
     assert not (ours - tokamata.regex(r"a=[^;]*;")).is_empty()
 
 
-def test_nesting_is_linear() -> None:
-    ours = tokamata.grammar('start: NAME "=" V ";"\nNAME: /[a-z]+/\nV: %json {}\n')
+def nest(ours: tokamata.Constraint, before: bytes, opens: bytes, closes: bytes) -> None:
+    """Walks through many brackets around a number, and a semicolon behind them."""
     depth = 10_000
-    vocabulary = tokamata.Vocabulary([bytes([b]) for b in range(256)] + [None], eos_token_ids=[256])
-    state = tokamata.compile(ours, vocabulary).start()
-    for byte in b"a=" + b"[" * depth + b"1":
+    state = mask_walk.compiled(ours, [bytes([b]) for b in range(256)]).start()
+    for byte in before + opens * depth + b"1":
         state.advance(byte)
-    assert state.allows(ord("]"))
+    assert state.allows(closes[0])
     assert not state.allows(ord(";"))
-    for byte in b"]" * depth + b";":
+    for byte in closes * depth + b";":
         state.advance(byte)
     assert state.is_final
+
+
+def test_nesting_is_linear() -> None:
+    ours = tokamata.grammar('start: NAME "=" V ";"\nNAME: /[a-z]+/\nV: %json {}\n')
+    nest(ours, b"a=", b"[", b"]")
 
 
 # ---------------------------------------------------------------------------------------------- grammars by name
@@ -159,16 +164,7 @@ def test_nesting_by_name_is_linear(lexer: str) -> None:
     named = tokamata.grammar('root ::= "(" (root ("," root)*)? ")" | [0-9]+', syntax="gbnf")
     ours = tokamata.grammar('start: "let" NAME "=" X ";"\nNAME: /[a-z]+/\n%ignore " "\n%declare X\n',
                             constraints={"X": named}, lexer=lexer)  # type: ignore[arg-type]  # fmt: skip
-    depth = 10_000
-    vocabulary = tokamata.Vocabulary([bytes([b]) for b in range(256)] + [None], eos_token_ids=[256])
-    state = tokamata.compile(ours, vocabulary).start()
-    for byte in b"let a = " + b"(" * depth + b"1":
-        state.advance(byte)
-    assert state.allows(ord(")"))
-    assert not state.allows(ord(";"))
-    for byte in b")" * depth + b";":
-        state.advance(byte)
-    assert state.is_final
+    nest(ours, b"let a = ", b"(", b")")
 
 
 def test_what_nests_with_a_lexer_of_its_own_is_named() -> None:

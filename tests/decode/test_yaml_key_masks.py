@@ -76,7 +76,7 @@ def object_text(rng: random.Random, level: int, deepest: int) -> str:
 def test_masks_are_what_can_be_extended(number: int) -> None:
     schema, options = SCHEMAS[number]
     constraint = tokamata.yaml_schema(schema, **options)
-    automaton = tokamata.compile(constraint, tokamata.Vocabulary([*TOKENS, None], eos_token_ids=[len(TOKENS)]))
+    automaton = mask_walk.compiled(constraint, TOKENS)
     rng = random.Random(number)
     for _ in range(4):
         text = object_text(rng, 0, options.get("max_depth", 16)).encode()
@@ -114,18 +114,8 @@ def test_a_text_is_refused_where_a_key_comes_twice() -> None:
 def test_budgets_are_used_up(number: int) -> None:
     schema, options = SCHEMAS[number]
     constraint = tokamata.yaml_schema(schema, **options)
-    automaton = tokamata.compile(constraint, tokamata.Vocabulary([*TOKENS, None], eos_token_ids=[len(TOKENS)]))
+    automaton = mask_walk.compiled(constraint, TOKENS)
     rng = random.Random(number)
     for budget in (25, 40):
-        state, text = automaton.start(max_tokens=budget), b""
-        for _ in range(budget):
-            mask = state.mask()
-            ids = [i for i in range(len(TOKENS) + 1) if mask[i // 32] >> (i % 32) & 1]
-            assert ids, (number, text)
-            pick = rng.choice([i for i in ids if i != len(TOKENS)] or ids)
-            if pick == len(TOKENS):
-                break
-            state.advance(pick)
-            text += TOKENS[pick]
-        assert constraint.accepts(text), (number, text)
+        text = mask_walk.spend(constraint, automaton, TOKENS, budget, rng)
         assert texts_only(yaml.load(text.decode(), StrictLoader)), (number, text)

@@ -1,4 +1,4 @@
-"""A walk along a text by tokens, at which masks are what can be extended."""
+"""Walks by tokens: along a text, at which masks are what can be extended, and to the end of a budget."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 import tokamata
+
+
+def allowed(mask: np.ndarray) -> list[int]:
+    """The tokens of a mask, in order."""
+    return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist()
+
+
+def compiled(constraint: tokamata.Constraint, tokens: Sequence[bytes]) -> tokamata.TokenAutomaton:
+    """An automaton over the tokens, and end-of-sequence behind them."""
+    return tokamata.compile(constraint, tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)]))
 
 
 def walk(
@@ -22,13 +32,11 @@ def walk(
     Asserts that masks allow exactly the tokens with which the constraint accepts a beginning, and that some token may
     follow wherever the text so far is no member.
     """
-    numbers = np.arange(len(tokens))
     state, written = automaton.start(), b""
     while True:
-        mask = state.mask()
-        allowed = (mask[numbers // 32] >> (numbers % 32)) & 1
+        now = set(allowed(state.mask()))
         expected = [constraint.accepts_prefix(written + token) for token in tokens]
-        wrong = [t for t, a, e in zip(tokens, allowed, expected, strict=True) if bool(a) != e]
+        wrong = [token for i, token in enumerate(tokens) if (i in now) != expected[i]]
         assert not wrong, (text, written, wrong)
         assert any(expected) or constraint.accepts(written), (text, written)
         yield written, expected
@@ -39,3 +47,23 @@ def walk(
         pick = rng.choice(fits)
         state.advance(pick)
         written += tokens[pick]
+
+
+def spend(
+    constraint: tokamata.Constraint,
+    automaton: tokamata.TokenAutomaton,
+    tokens: Sequence[bytes],
+    budget: int,
+    rng: random.Random,
+) -> bytes:
+    """A member that some tokens of a budget write: those that masks allow, the end where there is no other."""
+    state, written = automaton.start(max_tokens=budget), b""
+    while not state.is_finished:
+        ids = allowed(state.mask())
+        assert ids, (budget, written)
+        pick = rng.choice([i for i in ids if i != len(tokens)] or ids)
+        state.advance(pick)
+        if pick != len(tokens):
+            written += tokens[pick]
+    assert constraint.accepts(written), (budget, written)
+    return written
