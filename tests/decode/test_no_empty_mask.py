@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from oracle import mask_walk
 from oracle.random_constraint import random_constraint, random_vocabulary
 from tokamata.decode import BatchState
 from tokamata.decode.transformers import ConstrainedLogitsProcessor
@@ -118,3 +121,71 @@ def test_what_could_never_be_finished_is_refused() -> None:
     assert allowed(state.mask()) == [0]  # "b" would need a "c"
     with pytest.raises(tokamata.VocabularyError, match="at least one end-of-sequence id"):
         tokamata.Vocabulary([b"a"], eos_token_ids=[])
+
+
+PIECES = [
+    b'"a',
+    b'b"',
+    b'"a"',
+    b'"b"',
+    b'","',
+    b'",',
+    b',"a',
+    b'["',
+    b'{"a',
+    b'":0',
+    b'":0,"',
+    b":0",
+    b"0}",
+    b"aa",
+    b"ba",
+]
+
+
+@pytest.mark.parametrize("bound", [{"pattern": "^[ab]{1,2}$"}, {"maxLength": 1}])
+@pytest.mark.parametrize("keys", [False, True])
+def test_what_occurs_once_and_takes_tokens_that_are_not_there(keys: bool, bound: dict[str, Any]) -> None:
+    """Elements of an array, or keys: a token is allowed where some member that goes on with it can be written."""
+    short = ["", *"ab[]{}:,0"] if "maxLength" in bound else [a + b for a in "ab" for b in ("", "a", "b")]
+    refused = 0
+    for seed in range(30):
+        rng = random.Random(seed)
+        low = rng.randrange(1, 4)
+        if keys:
+            schema = {"type": "object", "propertyNames": bound, "additionalProperties": {"const": 0}}
+            limits = {"minProperties": low, "maxProperties": 3}
+        else:
+            schema = {"type": "array", "uniqueItems": True, "items": {"type": "string", **bound}}
+            limits = {"minItems": low, "maxItems": 3}
+        constraint = tokamata.json_schema(schema | limits, whitespace="compact", strings="canonical")
+        around, after = ("{%s}", ":0") if keys else ("[%s]", "")
+        members = {
+            (around % ",".join(f'"{name}"{after}' for name in chosen)).encode()
+            for size in range(low, 4)
+            for chosen in itertools.permutations(short, size)
+        }
+        single = [bytes([b]) for b in b'[]{},:"0ab' if rng.random() < 0.4 or b in (around + '"').encode()]
+        tokens = single + rng.sample(PIECES, rng.randrange(6))
+        writable = set()  # beginnings of members from which tokens lead to the end
+        for member in members:
+            ends = {len(member)}
+            for at in reversed(range(len(member))):
+                if any(member.startswith(token, at) and at + len(token) in ends for token in tokens):
+                    ends.add(at)
+            writable |= {member[:at] for at in ends}
+        if b"" not in writable:
+            with pytest.raises(tokamata.ConstraintError, match="can be written with the tokens"):
+                mask_walk.compiled(constraint, tokens)
+            refused += 1
+            continue
+        automaton = mask_walk.compiled(constraint, tokens)
+        for _ in range(4):
+            state, text = automaton.start(), b""
+            while not state.is_finished:
+                expected = [i for i, token in enumerate(tokens) if text + token in writable]
+                expected += [len(tokens)] * (text in members)
+                assert allowed(state.mask()) == expected, (seed, tokens, text)
+                pick = rng.choice(expected)
+                state.advance(pick)
+                text += (*tokens, b"")[pick]
+    assert 5 < refused < 25, refused
