@@ -46,7 +46,7 @@ bool FewWays(const ByteSet& bytes) {
 }  // namespace
 
 MaskBuilder::State MaskBuilder::FindCanonical(State q) {
-  State found = acceptor_->Canonical(complete_ ? acceptor_->Forget(q) : q, vocabulary_->MaxTokenBytes());
+  State found = acceptor_->Canonical(acceptor_->Forget(q), vocabulary_->MaxTokenBytes());
   State star, unbounded;
   uint32_t low, high;
   Loop loop;

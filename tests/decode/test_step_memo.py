@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 
 import numpy as np
+import pytest
 
 import tokamata
 
@@ -46,3 +50,23 @@ def test_steps_again() -> None:
         for state in (again, bytewise):
             assert (state.mask() == mask).all(), (seed, walk)
             assert state.is_final == final, (seed, walk)
+
+
+# Patterns with more and more beside a loop: somewhere among them its expressions move while characters are looked into.
+COUNTED = r"""
+import tokamata
+vocabulary = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), b"abb", None], eos_token_ids=[257])
+for body in ("(?:[^x]|xy)", "(?:[^xy]|x[0-9]{2}|y.[^b]|xb{3})"):
+    for n in range(130):
+        pattern = body + "{1,90}b|" + "".join("c[" + "xyzuvw"[i % 6] + "]" for i in range(n))
+        state = tokamata.compile(tokamata.regex(pattern), vocabulary).start()
+        state.advance(256)
+        assert state.is_final, pattern
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library is to overwrite memory that is freed")
+def test_counted_steps_where_freed_memory_is_overwritten() -> None:
+    environment = {**os.environ, "MALLOC_PERTURB_": "1"}
+    done = subprocess.run([sys.executable, "-c", COUNTED], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

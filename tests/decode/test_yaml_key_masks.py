@@ -88,6 +88,35 @@ def test_masks_are_what_can_be_extended(number: int) -> None:
             yaml.load(text.decode(), StrictLoader)
 
 
+@pytest.mark.parametrize("either", [False, True])
+def test_keys_of_json_beside_those_of_yaml(either: bool) -> None:
+    """Before and after it, or instead of it: keys occur once in either."""
+    schema = {"type": "object", "additionalProperties": {"type": ["integer", "object"]}}
+    in_json, in_yaml = tokamata.json_schema(schema), tokamata.yaml_schema(schema, max_depth=1)
+    constraint = in_json | in_yaml if either else in_json + "\n---\n" + in_yaml + "\n...\n" + in_json
+    automaton = mask_walk.compiled(constraint, TOKENS)
+    rng = random.Random(either)
+    for _ in range(12):
+        before, lines, after = (object_text(rng, level, 1).strip() for level in (3, 0, 3))
+        text = rng.choice([lines, after]) if either else f"{before}\n---\n{lines}\n...\n{after}"
+        for _ in mask_walk.walk(constraint, automaton, TOKENS, text.encode(), rng):
+            pass
+
+
+def test_no_keys_where_some_would_be_remembered() -> None:
+    constraint = tokamata.yaml_schema({"type": "array", "items": {"type": "string", "minLength": 1}})
+    automaton = mask_walk.compiled(constraint, TOKENS)
+    rng = random.Random(0)
+    for text in (
+        "- ab\n- a:b é:\n- 'a: 1'",
+        '- "a: b"\n- abaa\\u00e9:a',
+        "- '''a'\n- ''",
+        '- 日本:日\n- a b\n- "a": 0',
+    ):
+        for _ in mask_walk.walk(constraint, automaton, TOKENS, text.encode(), rng):
+            pass
+
+
 def texts_only(value: Any) -> bool:
     """Whether all keys are strings."""
     return not isinstance(value, dict) or all(isinstance(k, str) and texts_only(v) for k, v in value.items())
