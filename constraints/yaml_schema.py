@@ -40,8 +40,8 @@ def yaml_schema(
     """The YAML texts in block style whose values are valid against a JSON Schema; ``yaml.safe_load`` reads each.
 
     ``schema``, ``key_order``, ``formats``, ``unique_keys``, ``lenient``, ``registry`` and ``limits`` are those of
-    :func:`tokamata.json_schema`, and the schemas that it enforces are enforced here, but for ``uniqueItems`` of
-    elements that no list names. No key occurs twice, in whatever style it is written; with ``unique_keys=False`` keys
+    :func:`tokamata.json_schema`, and the schemas that it enforces are enforced here. No key occurs twice, and no two
+    elements under ``uniqueItems`` are equal, in whatever style they are written; with ``unique_keys=False`` keys
     that the schema does not name may, PyYAML takes the last, and so schemas that count members of any name
     (``minProperties`` beyond the required ones and one more) are refused. In the order "sorted" keys
     that the schema does not name come last.
@@ -50,9 +50,9 @@ def yaml_schema(
     spaces, "flush" with the key (as ``yaml.safe_dump`` writes them), or "any" of both. Empty arrays and objects are
     ``[]`` and ``{}``. Strings and keys are plain where YAML 1.1 reads them as strings (not ``yes``, ``1_000``,
     ``1:30``, ``2026-01-01``, ...), or in single or double quotes; the schema speaks of the decoded text. Strings of
-    which nothing is asked may take several lines, as block scalars (``|``, ``>``) or folded. Numbers, null, true and
-    false are written as in JSON, an exponent behind a fraction only (``1.0e+20``). The last line may end with a line
-    break.
+    which nothing is asked, not even to differ from others, may take several lines, as block scalars (``|``, ``>``) or
+    folded. Numbers, null, true and false are written as in JSON, an exponent behind a fraction only (``1.0e+20``). The
+    last line may end with a line break.
 
     ``max_depth``: levels of indentation, 0 to 1000; what lies deeper is written in flow style, ``{"a": [1, 2]}``.
     ``report`` names this limit and the one on the length of keys that the schema does not name (1,000 characters, 500

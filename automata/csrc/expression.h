@@ -232,6 +232,8 @@ class Expressions {
   void Step(Expr e, std::vector<Term>* out);
   // What is left after a byte, where that is known without the languages of the rules that e begins with.
   bool StepByte(Expr e, uint8_t b, Expr* left);
+  // What e has left after a byte in any case; kEmpty: nothing begins with it.
+  Expr AfterByte(Expr e, uint8_t b);
   // Whether e begins with a rule that remembers, or is a union with such an expression.
   bool Remembers(Expr e) const;
   // Whether texts of e may begin with ones of a rule that remembers.

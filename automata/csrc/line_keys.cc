@@ -16,9 +16,9 @@ uint32_t KeysAheadIn(const Expressions& pool, Expr e, bool only, uint32_t blanks
     const Expr head = more ? pool.Head(e) : e;
     const ExprKind kind = pool.Kind(head);
     if (kind == ExprKind::kCall) {
-      const auto* rules = dynamic_cast<const LineKeys*>(pool.Rules(pool.SourceOfRule(head)));
-      if (!rules) return kAny;
+      auto* rules = dynamic_cast<LineKeys*>(pool.Rules(pool.SourceOfRule(head)));
       const uint32_t rule = pool.Rule(head);
+      if (!rules || rules->MayHoldKeys(rule)) return kAny;
       if (only && blanks && rules->BeginsKey(rule)) all |= kKeyBehindBlanks;
       return all | (rules->IsBetweenBrackets(rule) ? kKeysOfJson : kNoKeys);
     }

@@ -13,6 +13,8 @@ class LineKeys {
   virtual bool BeginsKey(uint32_t rule) const = 0;
   // Whether a rule stands between brackets, where keys are those of JSON.
   virtual bool IsBetweenBrackets(uint32_t rule) const = 0;
+  // Whether a rule may have keys still to read, or brackets, that do not show.
+  virtual bool MayHoldKeys(uint32_t rule) = 0;
 };
 
 // The acceptor as one of expressions if some of its rules have keys in lines, else null.

@@ -32,6 +32,11 @@ bool Expressions::Remembers(Expr e) const {
 
 bool Expressions::BeginsRemembering(Expr e) const {
   constexpr int kMost = 1000;
+  static const ByteSet before = [] {  // white space, and a quote
+    ByteSet set;
+    for (const char c : {' ', '\t', '\n', '\r', '"'}) set.Add(static_cast<uint8_t>(c));
+    return set;
+  }();
   std::vector<Expr> open{e};
   for (int i = 0; i < kMost && !open.empty(); ++i) {
     const Expr at = open.back();
@@ -44,7 +49,8 @@ bool Expressions::BeginsRemembering(Expr e) const {
     if (n.kind == ExprKind::kUnion) open.insert(open.end(), members_.begin() + n.a, members_.begin() + n.a + n.b);
     if (n.kind != ExprKind::kConcat) continue;
     open.push_back(n.a);
-    if (Nullable(n.a) || (nodes_[n.a].kind == ExprKind::kBytes && nodes_[n.a].first.Has('"'))) open.push_back(n.b);
+    const bool passes = nodes_[n.a].kind == ExprKind::kBytes && nodes_[n.a].first.Intersects(before);
+    if (Nullable(n.a) || passes) open.push_back(n.b);
   }
   return !open.empty();
 }
@@ -156,25 +162,29 @@ bool Expressions::StepByte(Expr e, uint8_t b, Expr* left) {
     if (!SplitCall(e, &call, &rest)) return false;
     if (!Rules(SourceOfRule(call))->Step(Rule(call), b, &after)) return false;
     *left = Spread(this, after, rest);
+    if (Nullable(call) && rest != kEpsilonExpr) *left = Union(*left, AfterByte(rest, b));
     return true;
   }
   if (nodes_[e].extended && !Remembers(e)) return false;
   const std::vector<Expr> members(Members(e), Members(e) + NumMembers(e));
   const bool remembers = Remembers(e);
   std::vector<Expr> parts;
-  std::vector<Term> steps;
   for (Expr member : members) {
-    if (StepByte(member, b, left)) {
-      parts.push_back(*left);
-      continue;
-    }
-    if (!remembers) return false;
-    Step(member, &steps);
-    for (const Term& t : steps)
-      if (t.bytes.Has(b)) parts.push_back(t.target);
+    if (!remembers && !StepByte(member, b, left)) return false;
+    parts.push_back(remembers ? AfterByte(member, b) : *left);
   }
   *left = Union(std::move(parts));
   return true;
+}
+
+Expr Expressions::AfterByte(Expr e, uint8_t b) {
+  Expr left = kEmpty;
+  if (StepByte(e, b, &left)) return left;
+  std::vector<Term> steps;
+  Step(e, &steps);
+  for (const Term& t : steps)
+    if (t.bytes.Has(b)) left = t.target;
+  return left;
 }
 
 }  // namespace tokamata

@@ -87,12 +87,12 @@ void JsonSchemaRules::FindChoices(ArrayPlan* p) {
     p->unique = false;
     return;
   }
-  throw UnsupportedError("json_schema: uniqueItems at " + cases_.Describe(p->unique_use) + " cannot be enforced: it is only " +
-                         (IsYaml() ? "" : "where there is no end of values that elements may have, or all follow the "
-                                          "same schema, whose values can be counted (and there is no contains, not, or "
-                                          "unique_keys=False), or ") +
-                         "where they have at most " + std::to_string(kMostChoices) + " values, listed by enum, const or type boolean "
-                         "or null; list them, set maxItems to 1, drop uniqueItems, or pass lenient=True");
+  throw UnsupportedError("json_schema: uniqueItems at " + cases_.Describe(p->unique_use) +
+                         " cannot be enforced: it is only where there is no end of values that elements may have, or "
+                         "all follow the same schema, whose values can be counted (and there is no contains, not, or "
+                         "unique_keys=False), or where they have at most " +
+                         std::to_string(kMostChoices) + " values, listed by enum, const or type boolean or null; list "
+                         "them, set maxItems to 1, drop uniqueItems, or pass lenient=True");
 }
 
 // Whether a set has no values whatever the answers to open questions (see Inhabited) are.
@@ -124,10 +124,10 @@ bool JsonSchemaRules::IsAlike(SetId a, SetId b) {
 }
 
 // An array of distinct elements is read as an object with keys that no schema names and no values: as such strings are,
-// and other elements beside them; where places have schemas of their own, each is an object. Before decoding begins it must
-// be known that there are enough values.
+// and other elements beside them (in YAML strings, too); where places have schemas of their own, each is an object.
+// Before decoding begins it must be known that there are enough values.
 bool JsonSchemaRules::ReadDistinct(ArrayPlan* p) {
-  if (!options_.unique_keys || IsYaml() || !p->unique || p->repeated || !p->contains.empty() || !p->owed.empty()) return false;
+  if (!options_.unique_keys || !p->unique || p->repeated || !p->contains.empty() || !p->owed.empty()) return false;
   constexpr uint32_t kManyElements = 1u << 16;  // more than an array will ever have
   std::vector<SetId> values = p->values;  // of each place, the last one for all that follow
   uint32_t high = p->high;

@@ -632,8 +632,7 @@ Expr SchemaCases::NumberOf(SetId set) {
   if (const Expr* const known = scalars_.Find(Pair(set, 0))) return *known;
   Numbers algebra{*this};
   Expr e = OfSet(algebra, set);
-  bool any = options_.notation == SchemaNotation::kJson;
-  for (const SignedUse& part : sets_.Parts(set)) any = any && sets_.Use(part.use).kind != UseKind::kComparable;
+  const bool any = options_.notation == SchemaNotation::kJson && !sets_.IsComparable(set);
   if (any && algebra.IsTrue(e)) e = numbers_.Grammar();
   return scalars_[Pair(set, 0)] = e;
 }

@@ -7,6 +7,7 @@
 
 #include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_rules.h"
+#include "constraints/csrc/yaml_value.h"
 
 namespace tokamata {
 namespace {
@@ -50,7 +51,7 @@ JsonSchemaRules::ValueCount JsonSchemaRules::FindCount(SetId set, int depth) {
   };
   const uint8_t simple = cases_.SimpleOf(set);
   add({static_cast<uint32_t>((simple & 1) + (simple >> 1 & 1) + (simple >> 2 & 1)), true});
-  add({CountTexts(cases_.StringOf(set), nullptr), true});
+  add({CountTexts(IsYaml() ? cases_.StringOf(set, StringStyle::kJsonCanonical) : cases_.StringOf(set), nullptr), true});
   if (sum.least == kUnbounded) return {kUnbounded, true};
   add({CountNumbers(cases_.NumberOf(set)), true});
   for (const JsonType type : {JsonType::kArray, JsonType::kObject}) {
@@ -138,8 +139,11 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountElements(uint32_t id) {
 
 // ---------------------------------------------------------------------------------------------- places
 
-uint32_t JsonSchemaRules::NumberOfValue(const std::string& text) {
-  std::shared_ptr<const JsonDocument> value = JsonDocument::Parse(text, "json_schema");
+// Of the text of an element of an array at a depth.
+uint32_t JsonSchemaRules::NumberOfValue(const std::string& text, uint32_t depth) {
+  const size_t inner = IsFlow(depth) ? 0 : (depth & ~kReadings) + 1;
+  std::string json = IsYaml() ? YamlAsJson(text, 2 * inner) : text;
+  std::shared_ptr<const JsonDocument> value = JsonDocument::Parse(std::move(json), "json_schema");
   std::vector<uint32_t>& alike = values_by_hash_[JsonHash(value->Root())];
   for (const uint32_t id : alike)
     if (JsonEqual(values_[id]->Root(), value->Root())) return id;
@@ -190,10 +194,11 @@ Expr JsonSchemaRules::TextsOfValue(uint32_t id, uint32_t depth) {
   Expr& texts = texts_of_values_[uint64_t{id} << 32 | depth];
   if (texts != kEmpty) return texts;
   const SetId set = sets_.And(kAnyValue, SignedUse{sets_.Constant(&value, true), true});
-  return texts = value.IsNumber() ? cases_.NumberOf(set) : CallValue(set, depth);
+  return texts = value.IsNumber() && !IsYaml() ? cases_.NumberOf(set) : CallValue(set, depth);
 }
 
 bool JsonSchemaRules::MayBegin(uint32_t id, uint8_t byte) {
+  if (IsYaml()) return true;  // in whatever style
   const JsonValue& value = values_[id]->Root();
   switch (value.kind) {
     case JsonKind::kNumber: return pool_->First(TextsOfValue(id, 0)).Has(byte);
@@ -215,7 +220,7 @@ Expr JsonSchemaRules::AfterByte(Expr e, uint8_t byte) {
 // At the beginning of an element nothing is listed that it may become.
 JsonSchemaRules::ValuePlace& JsonSchemaRules::PlaceOfValue(uint32_t reader, SeenKeys::Path path) {
   KeyReader& r = readers_[reader];  // stays where it is
-  const uint32_t inner = Deeper(r.state.depth);
+  const uint32_t inner = ElementPlace(r.state.depth);
   std::vector<SeenKeys::Path> longer;
   for (; path && !r.places.count(path); path = seen_.Shorter(path)) longer.push_back(path);
   ValuePlace* at = &r.places[path];
@@ -242,7 +247,7 @@ JsonSchemaRules::ValuePlace& JsonSchemaRules::PlaceOfValue(uint32_t reader, Seen
 std::vector<Expr> JsonSchemaRules::LikeValues(uint32_t reader, SeenKeys::Path path) {
   if (path) return PlaceOfValue(reader, path).like;
   std::vector<Expr> like;
-  const uint32_t inner = Deeper(readers_[reader].state.depth);
+  const uint32_t inner = ElementPlace(readers_[reader].state.depth);
   for (const uint32_t id : ValuesOf(readers_[reader].state.seen)) like.push_back(TextsOfValue(id, inner));
   return like;
 }
@@ -336,13 +341,22 @@ Expr JsonSchemaRules::CallFreshValue(uint32_t reader, SeenKeys::Path path) {
   }();
   has_memory_ = has_values_ = true;
   const uint32_t words[] = {reader, path};
-  return CallRule(Rule::kFreshValue, words, 2, path ? ByteSet::All() : begin);
+  const ByteSet& first = IsYaml() ? YamlValueFirst(ElementPlace(readers_[reader].state.depth)) : begin;
+  return CallRule(Rule::kFreshValue, words, 2, path ? ByteSet::All() : first, MayEndValue(reader, path));
+}
+
+// Whether a new element and the array may both end here: in YAML, where the next line is another one's.
+bool JsonSchemaRules::MayEndValue(uint32_t reader, SeenKeys::Path path) {
+  if (!IsYaml() || !path || !pool_->Nullable(PlaceOfValue(reader, path).left)) return false;
+  const std::vector<Expr>& like = PlaceOfValue(reader, path).like;
+  const bool occurred = std::any_of(like.begin(), like.end(), [this](Expr e) { return pool_->Nullable(e); });
+  return !occurred && pool_->Nullable(CallObject(AfterElement(readers_[reader].state)));
 }
 
 // What follows an element, behind it; kEmpty: it occurred.
 Expr JsonSchemaRules::AfterValue(uint32_t reader, SeenKeys::Path path) {
   const ObjectState s = readers_[reader].state;
-  const uint32_t id = NumberOfValue(ReadText(path));
+  const uint32_t id = NumberOfValue(ReadText(path), s.depth);
   if (seen_.HasValue(s.seen, id)) return kEmpty;
   ObjectState next = AfterElement(s);
   next.seen = next.high ? seen_.WithValue(s.seen, id) : 0;  // where no element follows, nobody asks
@@ -352,13 +366,17 @@ Expr JsonSchemaRules::AfterValue(uint32_t reader, SeenKeys::Path path) {
 void JsonSchemaRules::StepValue(uint32_t reader, SeenKeys::Path path, uint8_t byte, Expr* rest) {
   *rest = kEmpty;
   const SeenKeys::Path longer = seen_.Longer(path, byte);
-  if (const Expr left = PlaceOfValue(reader, longer).left; left != kEmpty) {
-    if (!IsFreshPlace(reader, longer)) return;
+  const Expr left = PlaceOfValue(reader, longer).left;
+  if (left != kEmpty && IsFreshPlace(reader, longer))
     *rest = left == kEpsilonExpr ? AfterValue(reader, longer) : CallFreshValue(reader, longer);
-    return;
-  }
-  if (path && pool_->Nullable(PlaceOfValue(reader, path).left))
-    *rest = AfterBytes(AfterValue(reader, path), {reinterpret_cast<const char*>(&byte), 1});
+  if (!path || !pool_->Nullable(PlaceOfValue(reader, path).left) || !MayFollowValue(reader, left, byte)) return;
+  *rest = pool_->Union(*rest, AfterBytes(AfterValue(reader, path), {reinterpret_cast<const char*>(&byte), 1}));
+}
+
+// Whether a byte, after which something of an element is left, may also stand behind it where it is whole: a line of
+// YAML may be the next one of this element or another one's.
+bool JsonSchemaRules::MayFollowValue(uint32_t reader, Expr left, uint8_t byte) {
+  return left == kEmpty || (IsYaml() && pool_->First(CallObject(AfterElement(readers_[reader].state))).Has(byte));
 }
 
 // The elements that may come next but for strings, from their first byte on to the end of the array.
@@ -374,7 +392,7 @@ Expr JsonSchemaRules::ValuesOfArray(const ObjectState& s) {
   approximates_ = approximates_ || reading;
   ObjectState next = AfterElement(s);
   next.seen = 0;
-  return pool_->Concat(CallValue(p.rest, Deeper(s.depth)), CallObject(next));
+  return pool_->Concat(CallValue(p.rest, ElementPlace(s.depth)), CallObject(next));
 }
 
 // ---------------------------------------------------------------------------------------------- for masks
@@ -416,8 +434,9 @@ void JsonSchemaRules::ForEachValueText(const RuleText& place, const ByteSet& fir
     const SeenKeys::Path longer = seen_.Longer(path, b);
     const ValuePlace& below = PlaceOfValue(reader, longer);
     const char byte = static_cast<char>(b);
-    if (below.left == kEmpty) {  // what follows an element
-      if (ends) visit({&byte, 1}, nullptr, kEmpty);
+    if (ends && MayFollowValue(reader, below.left, b)) {  // it may not, as the element occurred
+      const bool more = below.left != kEmpty && IsFreshPlace(reader, longer);
+      visit({&byte, 1}, nullptr, more ? CallFreshValue(reader, longer) : Expr{kEmpty});
       return;
     }
     if (below.like.empty()) return;
@@ -442,7 +461,7 @@ Expr JsonSchemaRules::ValueNear(uint32_t reader, SeenKeys::Path path, Side side)
   if (side == Side::kUnder && next.low) {  // one element, so that what follows knows it
     std::string rest;
     if (!ShortestText(left, &rest)) return kEmpty;
-    next.seen = seen_.WithValue(readers_[reader].state.seen, NumberOfValue(ReadText(path) + rest));
+    next.seen = seen_.WithValue(readers_[reader].state.seen, NumberOfValue(ReadText(path) + rest, next.depth));
     return pool_->Concat(pool_->Literal(rest), CallObject(next));
   }
   if (side == Side::kUnder) next.depth |= kLastKey;

@@ -46,12 +46,14 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   if (plan.ready) return plan;
   const Case demands = object_cases_[id];
   ObjectPlan p;
+  p.any_order = options_.key_order == KeyOrder::kAny;
   std::vector<KeyId> required, forbidden;
   for (const Demand& d : demands) switch (d.kind) {
       case DemandKind::kMembers:
       case DemandKind::kUnevaluated:
         p.groups.push_back(d);
         cases_.CollectKeys(d, &p.mentioned, &p.patterns);
+        p.any_order = p.any_order || sets_.IsSpelled(d.a);
         break;
       case DemandKind::kSomeMember:
       case DemandKind::kSomeUnevaluated:
@@ -112,21 +114,21 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
   if (p.array) {
     const SetId e = p.elements;
-    p.mixed = cases_.SimpleOf(e) || !pool_->IsEmpty(cases_.NumberOf(e)) || !cases_.CasesOf(e, JsonType::kArray).empty() ||
-              !cases_.CasesOf(e, JsonType::kObject).empty();
-    p.rest = pool_->IsEmpty(cases_.StringOf(e)) ? e : sets_.And(e, SignedUse{sets_.Text(), false});
+    p.mixed = IsYaml() || cases_.SimpleOf(e) || !pool_->IsEmpty(cases_.NumberOf(e)) ||
+              !cases_.CasesOf(e, JsonType::kArray).empty() || !cases_.CasesOf(e, JsonType::kObject).empty();
+    p.rest = IsYaml() || pool_->IsEmpty(cases_.StringOf(e)) ? e : sets_.And(e, SignedUse{sets_.Text(), false});
     p.rest = sets_.And(p.rest, SignedUse{sets_.Comparable(), true});
   }
   p.ordered = !p.array && options_.key_order == KeyOrder::kSorted && !IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
   p.plain = !p.ordered && !options_.canonical_strings && !IsYaml() && p.patterns.empty() && p.names.empty() &&
             std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }) &&
             (!p.array || cases_.StringOf(p.elements) == cases_.strings().Any());
-  p.open = IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
+  p.open = IsYaml() && !p.array && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
   p.endless = p.plain || (IsYaml() && !p.array && p.patterns.empty() && p.names.empty() &&
                           std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }));
   if (IsYaml() && p.endless)
     for (KeyId key : p.mentioned) p.names_of_schema = seen_.With(p.names_of_schema, sets_.KeyText(key));
-  p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded && options_.key_order != KeyOrder::kAny;
+  p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded && !p.any_order;
   p.ready = true;
   objects_[id] = std::move(p);
   return objects_[id];
@@ -148,7 +150,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
   const auto value_of = [&](const std::vector<KeyId>& patterns) { return OthersOf(p, patterns); };
   if (p.plain) {
     if (const SetId value = value_of({}); value != kNoValue) others.push_back({kEmpty, kEmpty, kEmpty, value, {}, 0, kUnbounded, {}, false});
-  } else if (!p.patterns.empty() || value_of({}) != kNoValue) {
+  } else if (!(p.array && IsYaml()) && (!p.patterns.empty() || value_of({}) != kNoValue)) {
     std::vector<std::string> texts;
     for (KeyId key : p.mentioned) texts.push_back(sets_.KeyText(key));
     const auto unnamed = [&](StringStyle style) {
@@ -241,7 +243,7 @@ JsonSchemaRules::ObjectState JsonSchemaRules::StartObject(uint32_t id, uint32_t 
 bool JsonSchemaRules::ObjectMayEnd(const ObjectState& s) {
   if (s.low || s.owed) return false;
   const ObjectPlan& p = Prepared(s.plan);
-  if (options_.key_order != KeyOrder::kAny) return p.required_after[s.position] == 0;
+  if (!p.any_order) return p.required_after[s.position] == 0;
   const Span<const uint32_t> used = sets_.lists.At(s.position);
   for (uint32_t i = 0; i < p.keys.size(); ++i)
     if (p.keys[i].required && !std::binary_search(used.begin(), used.end(), i)) return false;
@@ -288,7 +290,7 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   if (s.high == 0) return;
   Prepared(s.plan);
   const ObjectPlan& p = objects_[s.plan];  // stays where it is
-  const bool any = options_.key_order == KeyOrder::kAny;
+  const bool any = p.any_order;
   const uint32_t reading = ReadingOf(s.depth);
   ObjectState base = s;
   base.depth &= ~(reading & kNamedKey);
@@ -362,7 +364,7 @@ bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
     for (uint32_t i = 0; i < p.keys.size(); ++i)
       if (objects_[s.plan].keys[i].required && !Inhabited(objects_[s.plan].keys[i].value)) return false;
   }
-  const bool any = options_.key_order == KeyOrder::kAny;
+  const bool any = p.any_order;
   const std::vector<uint32_t> used = any ? sets_.lists.Copy(s.position) : std::vector<uint32_t>();
   uint32_t required = any ? 0 : p.required_after[s.position];
   if (any)
@@ -395,7 +397,7 @@ bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
 // that): the fewest members by what stays owed, key by key.
 bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t>& used) {
   const ObjectPlan& p = objects_[s.plan];
-  const bool any = options_.key_order == KeyOrder::kAny;
+  const bool any = p.any_order;
   std::map<uint32_t, uint32_t> fewest{{s.owed, 0}};
   uint32_t available = 0;
   const auto take = [&](bool required, auto&& values_of) {

@@ -230,7 +230,7 @@ std::string JsonSchemaRules::PlaceOf(uint32_t rule, bool before) {
       case Rule::kObject: {
         const std::vector<NamedKey>& keys = Prepared(w[0]).keys;
         const bool named = w[1] > 0 && !w[7] && (w[1] < keys.size() || (IsUnique() && w[1] == keys.size()));
-        if (before && named && options_.key_order != KeyOrder::kAny) return PlaceOf(keys[w[1] - 1].value);
+        if (before && named && !objects_[w[0]].any_order) return PlaceOf(keys[w[1] - 1].value);
         return place_of(object_cases_[w[0]]);
       }
       default: return place_of(object_cases_[readers_[w[0]].state.plan]);

@@ -185,7 +185,7 @@ Expr JsonSchemaRules::Expand(uint32_t rule) {
     case Rule::kListed: return ListedBody({w[0], w[1], w[2], w[3]});
     case Rule::kFreshKeys:
     case Rule::kFreshValue: {  // nobody who knows RuleSource::Remembers asks for that
-      std::vector<Expr> parts;
+      std::vector<Expr> parts{pool_->Nullable(r.call) ? kEpsilonExpr : kEmpty};
       for (int b = 0; b < 256; ++b) {
         Expr rest = kEmpty;
         Step(rule, static_cast<uint8_t>(b), &rest);

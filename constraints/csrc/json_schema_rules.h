@@ -61,6 +61,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool HasKeysInLines() const override { return IsUnique() && IsYaml(); }
   bool BeginsKey(uint32_t rule) const override { return BeginsYamlKey(rule); }
   bool IsBetweenBrackets(uint32_t rule) const override;
+  bool MayHoldKeys(uint32_t rule) override;
   Expr Approximate(uint32_t rule, Side side) override;
   bool Approximates() const override { return approximates_; }
   bool Texts(uint32_t rule, Expr* model, RuleText* place) override;
@@ -103,6 +104,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     bool ready = false, others_ready = false, sorted_ready = false;
     bool plain = false;  // keys are read by tries: see KeyReader
     bool free = false;   // plain, keys in the schema's order, and nothing depends on how many members there are
+    bool any_order = false;  // of keys, those with a name included
     bool ordered = false;  // keys without a name stand between the others: see json_schema_sorted_keys.cc
     bool open = false;     // YAML: there are keys without a name
     bool endless = false;  // every beginning of a key without a name is that of more keys than may ever occur
@@ -293,6 +295,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr YamlObject(const ObjectState& s);
   Expr YamlMember(const Member& m, uint32_t plan);
   Expr YamlArray(const ArrayState& s);
+  Expr YamlDistinct(const ObjectState& s);
   Expr YamlPlain();
   void CheckYamlKey(std::string_view text, const JsonValue* at) const;  // at: null where it is not known
 
@@ -380,10 +383,11 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   ValueCount CountArrays(uint32_t plan, int depth);
   ValueCount CountObjects(uint32_t plan, int depth);
   ValueCount CountElements(uint32_t plan);
-  uint32_t NumberOfValue(const std::string& text);
+  uint32_t NumberOfValue(const std::string& text, uint32_t depth);
   std::string ReadText(SeenKeys::Path path) const;
   ObjectState AfterElement(const ObjectState& s) const;
   const std::vector<uint32_t>& ValuesOf(SeenKeys::Set set);
+  uint32_t ElementPlace(uint32_t depth) const { return IsYaml() ? YamlPlaced(depth, kAfterDash) : Deeper(depth); }
   Expr TextsOfValue(uint32_t id, uint32_t depth);
   bool MayBegin(uint32_t id, uint8_t byte);
   Expr AfterByte(Expr e, uint8_t byte);
@@ -393,6 +397,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool AnyOther(Expr left, const std::vector<Expr>& like);
   bool AnyFresh(Expr left, const std::vector<Expr>& like);
   bool IsFreshPlace(uint32_t reader, SeenKeys::Path path);
+  bool MayEndValue(uint32_t reader, SeenKeys::Path path);
+  bool MayFollowValue(uint32_t reader, Expr left, uint8_t byte);
   Expr CallFreshValue(uint32_t reader, SeenKeys::Path path);
   Expr AfterValue(uint32_t reader, SeenKeys::Path path);
   void StepValue(uint32_t reader, SeenKeys::Path path, uint8_t byte, Expr* rest);

@@ -152,6 +152,13 @@ SetId SchemaSets::And(SetId set, const std::vector<UseId>& more) {
   return set;
 }
 
+// Whether values of the set are to be compared, so that all texts of one have to be known.
+bool SchemaSets::IsComparable(SetId set) const {
+  for (size_t i = 0, n = NumParts(set); i < n; ++i)
+    if (Use(Part(set, i).use).kind == UseKind::kComparable) return true;
+  return false;
+}
+
 std::vector<SignedUse> SchemaSets::Parts(SetId set) const {
   std::vector<SignedUse> parts;
   if (set == kNoValue) return parts;

@@ -96,6 +96,9 @@ class SchemaSets {
   UseId Constant(const JsonValue* value, bool spelled = false) { return Single(UseKind::kConstant, {value, spelled}); }
   UseId Text() { return Single(UseKind::kText, {}); }
   UseId Comparable() { return Single(UseKind::kComparable, {}); }
+  bool IsComparable(SetId set) const;
+  // Whether it is a constant in all its texts.
+  bool IsSpelled(UseId use) const { return uses_[use].kind == UseKind::kConstant && uses_[use].place.scope; }
   UseId AnyOf(std::vector<UseId> members);
   const SchemaUse& Use(UseId id) const { return uses_[id]; }
 

@@ -42,9 +42,15 @@ bool JsonSchemaRules::IsBetweenBrackets(uint32_t rule) const {
     case Rule::kValue: return IsFlow(r.words[1]);
     case Rule::kObject: return IsFlow(r.words[5]);
     case Rule::kArray: return IsFlow(r.words[6]);
-    case Rule::kFreshKeys: return IsFlow(readers_[r.words[0]].state.depth);
+    case Rule::kFreshKeys:
+    case Rule::kFreshValue: return IsFlow(readers_[r.words[0]].state.depth);
     default: return true;
   }
+}
+
+bool JsonSchemaRules::MayHoldKeys(uint32_t rule) {
+  const Rule& r = rules_[rule];
+  return r.kind == Rule::kFreshValue && pool_->IsPushDown(PlaceOfValue(r.words[0], r.words[1]).left);
 }
 
 const JsonSchemaRules::YamlPath& JsonSchemaRules::YamlPathOf(SeenKeys::Path path) {

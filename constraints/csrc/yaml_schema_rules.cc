@@ -53,11 +53,13 @@ Expr JsonSchemaRules::YamlStringOf(SetId set, bool flow) {
 
 // Strings of several lines, indented to a level: block scalars, and plain and quoted ones whose lines are folded. Only
 // where every text is in the set, the empty one apart: what is read is some text, whatever the line breaks make of it.
+// Strings that are compared stand in one line.
 Expr JsonSchemaRules::YamlLines(SetId set, uint32_t level) {
   JsonStrings& strings = cases_.strings();
   const Expr contents = cases_.StringOf(set);
   const bool any = contents == strings.Any();
-  if (level > options_.max_depth || (!any && contents != strings.Length(1, kUnbounded))) return kEmpty;
+  const bool all = any || contents == strings.Length(1, kUnbounded);
+  if (!all || sets_.IsComparable(set) || level > options_.max_depth) return kEmpty;
   const auto [known, added] = yaml_lines_.emplace(level << 1 | any, kEmpty);
   if (!added) return known->second;
   const auto bytes = [this](const char* text) {
@@ -115,7 +117,7 @@ Expr JsonSchemaRules::YamlScalars(SetId set, bool flow) {
   if (simple & kFalseBit) parts.push_back(pool_->Literal("false"));
   if (simple & kTrueBit) parts.push_back(pool_->Literal("true"));
   Expr number = cases_.NumberOf(set);
-  if (number == cases_.AnyNumber()) {
+  if (number == cases_.AnyNumber() && !sets_.IsComparable(set)) {
     if (yaml_number_ == kEmpty) yaml_number_ = YamlNumber(pool_);
     number = yaml_number_;
   } else {
@@ -134,9 +136,12 @@ void JsonSchemaRules::AddYamlCollections(Expr before, SetId set, JsonType type, 
   for (const Case& c : cases) {
     if (type == JsonType::kArray) {
       const ArrayState start = StartArray(ArrayPlanOf(c), depth);
+      if (!ArrayInhabited(start)) continue;
       std::vector<Element> elements;
-      if (ArrayInhabited(start)) Elements(start, &elements);
-      if (!elements.empty()) parts->push_back(pool_->Concat(before, CallArray(start)));
+      const bool distinct = PreparedArray(start.plan).distinct;
+      if (!distinct) Elements(start, &elements);
+      const bool any = distinct ? Inhabited(Prepared(arrays_[start.plan].members).rest) : !elements.empty();
+      if (any) parts->push_back(pool_->Concat(before, CallStart(start)));
     } else {
       const ObjectState start = StartObject(ObjectPlanOf(c), depth);
       std::vector<Member> members;
@@ -228,6 +233,7 @@ Expr JsonSchemaRules::YamlMember(const Member& m, uint32_t plan) {
 }
 
 Expr JsonSchemaRules::YamlObject(const ObjectState& s) {
+  if (Prepared(s.plan).array) return YamlDistinct(s);
   const bool flow = IsFlow(s.depth);
   const uint32_t reading = ReadingOf(s.depth), level = s.depth & ~kReadings;
   const bool unique = IsUnique() && Prepared(s.plan).open;
@@ -255,6 +261,14 @@ Expr JsonSchemaRules::YamlObject(const ObjectState& s) {
     parts.push_back(near ? KeysNear(begin, Side::kUnder) : s.first == 2 ? ForgetPath(begin) : FreshKeysOf(reader));
   }
   return pool_->Union(std::move(parts));
+}
+
+// The rest of an array of distinct elements.
+Expr JsonSchemaRules::YamlDistinct(const ObjectState& s) {
+  const bool flow = IsFlow(s.depth);
+  const Expr comma = s.first ? Expr{kEpsilonExpr} : flow ? pool_->Literal(", ") : YamlNewLine(s.depth & ~kReadings);
+  const Expr end = s.first || !ObjectMayEnd(s) ? Expr{kEmpty} : flow ? pool_->Byte(']') : Expr{kEpsilonExpr};
+  return pool_->Union(pool_->Concat({comma, flow ? kEpsilonExpr : pool_->Byte('-'), ValuesOfArray(s)}), end);
 }
 
 Expr JsonSchemaRules::YamlArray(const ArrayState& s) {

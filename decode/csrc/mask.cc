@@ -112,7 +112,7 @@ bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
   if (key_lines_) run(vocabulary_->WithNextLines(), &begins_of_next_);
   if (key_lines_ && ahead & kKeyBehindBlanks) run(vocabulary_->WithKeysInLines(), &begins_of_lines_);
   if (few && ahead & kKeysOfJson) run(vocabulary_->WithEndsOfKeys(), &begins_of_ends_);
-  if (!acceptor_->RemembersValues()) return any;
+  if (!acceptor_->RemembersValues() || !(ahead & kKeysOfJson)) return any;
   for (const Vocabulary::Continued& c : vocabulary_->WithNextValues()) {
     const State opened = acceptor_->Run(q, c.begin);
     if (!opened || !acceptor_->Opens(opened)) continue;

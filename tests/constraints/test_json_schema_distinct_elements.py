@@ -115,3 +115,19 @@ def test_elements_that_remember_their_own_are_compared() -> None:
     assert not constraint.accepts("[[2.0, 1.0], [1], [3E+0, 2.0], [3, 2.00]]")
     assert constraint.accepts_prefix("[[3, 2], [3, 1.00")
     assert not constraint.accepts_prefix("[[3, 2], [3, 2.00")
+
+
+@pytest.mark.parametrize("order", ["schema", "any", "sorted"])
+def test_an_element_with_its_members_in_another_order_is_the_same(order: Any) -> None:
+    """It has no end, so its last value, or its key, is known to be another one's before it is written."""
+    pairs = {"type": "object", "additionalProperties": {"type": "boolean"}, "maxProperties": 2}
+    schema = {"type": "array", "items": pairs, "uniqueItems": True}
+    in_json = tokamata.json_schema(schema, whitespace="compact", key_order=order)
+    in_yaml = tokamata.yaml_schema(schema, key_order=order)
+    backwards = order != "sorted"
+    for key, other in (("a", "b"), ("b", "a")) if backwards else (("a", "b"),):
+        first = f'[{{"a":true,"b":true}},{{"{key}":true,"{other}":'
+        assert [c for c in "tf" if in_json.accepts_prefix(first + c)] == ["f"], (key, order)
+    for key, other in (("a", "b"), ("b", "a")):
+        first = f"- a: true\n  b: true\n- {key}: true\n  {other}: "
+        assert [c for c in "tf" if in_yaml.accepts_prefix(first + c)] == ["f"], (key, order)

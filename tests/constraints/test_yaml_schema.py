@@ -102,7 +102,7 @@ def test_random_schemas(draft: str) -> None:
     assert counts["samples"] > 1000
     assert counts["valid"] > 100
     assert counts["invalid"] > 100
-    assert counts["refused"] < 15
+    assert counts["refused"] < 5
 
 
 @pytest.mark.slow
@@ -373,8 +373,8 @@ def test_report_and_options() -> None:
         tokamata.yaml_schema(True, max_depth=-1)
     with pytest.raises(tokamata.ConstraintError, match=r"^yaml_schema: .*contradicts itself"):
         tokamata.yaml_schema(False)
-    with pytest.raises(tokamata.UnsupportedError, match=r"^yaml_schema: uniqueItems at '/items' .* only where they"):
-        tokamata.yaml_schema({"items": {"uniqueItems": True}})
+    with pytest.raises(tokamata.UnsupportedError, match=r"^yaml_schema: uniqueItems at '/items' .* no contains"):
+        tokamata.yaml_schema({"items": {"uniqueItems": True, "contains": {"type": "string"}}})
     with pytest.raises(tokamata.UnsupportedError, match=r"^yaml_schema: .*1200 characters.*at most 1024"):
         tokamata.yaml_schema({"required": ["k" * 1200]})
 

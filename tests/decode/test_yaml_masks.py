@@ -34,6 +34,14 @@ TEXTS = {
         {"type": "array", "items": {"type": "string", "maxLength": 9}},
         "- 123456x\n- yesno\n- 026-01-0x\n- \"a\\tb\"\n- 'a: b'\n",
     ),
+    "distinct strings": (
+        {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+        "- red\n- red wine\n- 'red'' '\n- \"re\\x07\"\n- 12 reds\n- r\n- '1'\n- 'red '\n",
+    ),
+    "distinct values": (
+        {"type": "array", "uniqueItems": True},
+        "- 12\n- 1\n- '12'\n- name: a\n  more: []\n- name: a\n- - 1\n  - 2\n- - 1\n- null\n- 1.5\n- red\n",
+    ),
 }  # fmt: skip
 
 
