@@ -17,8 +17,10 @@ uint32_t KeysAheadIn(const Expressions& pool, Expr e, bool only, uint32_t blanks
     const ExprKind kind = pool.Kind(head);
     if (kind == ExprKind::kCall) {
       auto* rules = dynamic_cast<LineKeys*>(pool.Rules(pool.SourceOfRule(head)));
+      if (!rules) return kAny;
       const uint32_t rule = pool.Rule(head);
-      if (!rules || rules->MayHoldKeys(rule)) return kAny;
+      const Expr left = rules->LeftOfValue(rule);
+      if (left != kEmpty) all |= KeysAheadIn(pool, left, only, blanks, level + 1);
       if (only && blanks && rules->BeginsKey(rule)) all |= kKeyBehindBlanks;
       return all | (rules->IsBetweenBrackets(rule) ? kKeysOfJson : kNoKeys);
     }

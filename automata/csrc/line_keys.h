@@ -11,10 +11,10 @@ class LineKeys {
   virtual bool HasKeysInLines() const = 0;
   // Whether a rule is about to read such a key.
   virtual bool BeginsKey(uint32_t rule) const = 0;
-  // Whether a rule stands between brackets, where keys are those of JSON.
+  // Whether a rule stands between brackets, where keys are those of JSON, or little above.
   virtual bool IsBetweenBrackets(uint32_t rule) const = 0;
-  // Whether a rule may have keys still to read, or brackets, that do not show.
-  virtual bool MayHoldKeys(uint32_t rule) = 0;
+  // What is left of a value that a rule reads, which may have keys of its own; kEmpty: it reads none.
+  virtual Expr LeftOfValue(uint32_t rule) = 0;
 };
 
 // The acceptor as one of expressions if some of its rules have keys in lines, else null.

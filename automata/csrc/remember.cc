@@ -1,5 +1,5 @@
-// Expressions that begin with rules which remember what they have read.
-#include "automata/csrc/expression.h"
+#include "automata/csrc/remember.h"
+
 #include "automata/csrc/opening_rules.h"
 
 namespace tokamata {
@@ -55,17 +55,12 @@ bool Expressions::BeginsRemembering(Expr e) const {
   return !open.empty();
 }
 
-namespace {
-
-// head and then rest, such that a union of what remembers stays one.
 Expr Spread(Expressions* all, Expr head, Expr rest) {
   if (rest == kEpsilonExpr || all->Kind(head) != ExprKind::kUnion || !all->Remembers(head)) return all->Concat(head, rest);
   std::vector<Expr> parts(all->Members(head), all->Members(head) + all->NumMembers(head));
   for (Expr& part : parts) part = all->Concat(part, rest);
   return all->Union(std::move(parts));
 }
-
-}  // namespace
 
 Expr Expressions::Forget(Expr e) {
   bool any = false;

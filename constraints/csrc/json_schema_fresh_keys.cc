@@ -392,6 +392,8 @@ Expr JsonSchemaRules::Bare(uint32_t rule) {
 }
 
 bool JsonSchemaRules::Since(uint32_t rule, Expr* before, RuleText* place) {
+  if (rules_[rule].kind == Rule::kFreshValue)
+    return SinceValue(rules_[rule].words[0], rules_[rule].words[1], before, place);
   if (rules_[rule].kind != Rule::kFreshKeys) return false;
   const FreshKey n = FreshOf(rule);
   ObjectState s = readers_[n.reader].state;

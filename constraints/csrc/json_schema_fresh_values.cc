@@ -5,6 +5,7 @@
 #include <deque>
 #include <set>
 
+#include "automata/csrc/remember.h"
 #include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_rules.h"
 #include "constraints/csrc/yaml_value.h"
@@ -319,11 +320,34 @@ bool JsonSchemaRules::AnyOther(Expr left, const std::vector<Expr>& like) {
   return AnyFresh(over, like) && (AnyFresh(pool_->Approximate(left, Side::kUnder), like) || AnyFresh(left, like));
 }
 
+// Whether more values than may ever occur go on from here, as a string on some way from here may go on with one letter
+// again and again, which neither numbers nor null, true and false have. Not, where that does not show.
+bool JsonSchemaRules::IsEndless(Expr left, int depth) {
+  constexpr int kMostTurns = 4, kMostBytes = 100;
+  if (const bool* const known = endless_.Find(left)) return *known;
+  bool endless = false;
+  if (pool_->Kind(left) == ExprKind::kUnion) {
+    const std::vector<Expr> members(pool_->Members(left), pool_->Members(left) + pool_->NumMembers(left));
+    endless = std::any_of(members.begin(), members.end(), [&](Expr e) { return IsEndless(e, depth + 1); });
+  } else if (depth < kMostBytes && !pool_->Remembers(left)) {
+    Expr turn = left;
+    for (int i = 0; i < kMostTurns && turn != kEmpty && !endless && !pool_->Remembers(turn); ++i) {
+      const Expr next = AfterByte(turn, 'k');
+      endless = next == turn && next != kEmpty;
+      turn = next;
+    }
+    std::vector<Expressions::Term> steps;
+    if (!endless) pool_->Step(left, &steps);
+    endless = endless || (!steps.empty() && IsEndless(steps.front().target, depth + 1));
+  }
+  return endless_[left] = endless;
+}
+
 bool JsonSchemaRules::IsFreshPlace(uint32_t reader, SeenKeys::Path path) {
   ValuePlace& place = PlaceOfValue(reader, path);
   if (place.alive == Known::kUnknown) {
     bool alive = place.left != kEmpty;
-    if (alive && !IsAlone(reader, path)) {
+    if (alive && !IsAlone(reader, path) && !IsEndless(place.left)) {
       ObjectPlan& p = objects_[readers_[reader].state.plan];
       if (!path && p.rest_count == 0) p.rest_count = CountValues(p.rest, 0).least;
       alive = (!path && p.rest_count == kUnbounded) || AnyOther(place.left, LikeValues(reader, path));
@@ -406,23 +430,46 @@ bool JsonSchemaRules::Opens(uint32_t rule) {
   return n.path == 0 && n.spelled == 0 && objects_[readers_[n.reader].state.plan].array;
 }
 
+uint32_t JsonSchemaRules::MostElements(uint32_t plan) {
+  uint32_t& count = objects_[plan].count;
+  if (count == 0) count = CountElements(plan).least;
+  return count;
+}
+
 // The same place without what was read and what occurred.
 Expr JsonSchemaRules::ForgetValue(uint32_t reader, SeenKeys::Path path) {
   const Expr left = PlaceOfValue(reader, path).left;
   const ObjectState s = readers_[reader].state;
   ObjectState next = AfterElement(s);
   next.seen = 0;
-  uint32_t& count = objects_[next.plan].count;
-  if (count == 0) count = CountElements(next.plan).least;
+  const uint32_t count = MostElements(next.plan);
   if (count != kUnbounded && seen_.Keys(s.seen).size() + ValuesOf(s.seen).size() + 1 >= count) next.high = 0;
-  return pool_->Concat(left, CallObject(next));
+  return Spread(pool_, left, CallObject(next));
 }
 
-// Byte by byte along the elements that occurred.
+// The same place without the element that occurred last, where that makes no difference to how many may follow; only
+// where it was asked for, too.
+bool JsonSchemaRules::SinceValue(uint32_t reader, SeenKeys::Path path, Expr* before, RuleText* place) {
+  ObjectState s = readers_[reader].state, only = s;
+  std::string last;
+  bool is_value = false;
+  if (!seen_.Before(s.seen, &s.seen, &last, &is_value) || !is_value) return false;
+  if (MostElements(AfterElement(s).plan) != kUnbounded) return false;
+  const uint32_t words[] = {ReaderOf(s), path};
+  uint64_t hash = 0;
+  const StateId known = FindRule(Rule::kFreshValue, words, 2, &hash);
+  if (known == kNoState || rules_[static_cast<size_t>(known)].call == kEmpty) return false;
+  *before = rules_[static_cast<size_t>(known)].call;
+  only.seen = seen_.WithValue(0, SeenKeys::ValueOf(last));
+  *place = {{reader, path, ReaderOf(only), kValuePlace | kSincePlace, 0, 0}};
+  return true;
+}
+
+// Byte by byte along the elements that occurred, or along the last one.
 void JsonSchemaRules::ForEachValueText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) {
-  const uint32_t reader = place.words[0];
+  const uint32_t reader = place.words[0], along = place.words[3] & kSincePlace ? place.words[2] : reader;
   const SeenKeys::Path path = place.words[1];
-  const std::vector<Expr> like = LikeValues(reader, path);
+  const std::vector<Expr> like = LikeValues(along, path);
   const bool ends = path && std::any_of(like.begin(), like.end(), [this](Expr e) { return pool_->Nullable(e); });
   ByteSet next = ends ? ByteSet::All() : ByteSet();
   std::vector<Expressions::Term> steps;
@@ -432,7 +479,7 @@ void JsonSchemaRules::ForEachValueText(const RuleText& place, const ByteSet& fir
   }
   (next & first).ForEach([&](uint8_t b) {
     const SeenKeys::Path longer = seen_.Longer(path, b);
-    const ValuePlace& below = PlaceOfValue(reader, longer);
+    const ValuePlace& below = PlaceOfValue(along, longer);
     const char byte = static_cast<char>(b);
     if (ends && MayFollowValue(reader, below.left, b)) {  // it may not, as the element occurred
       const bool more = below.left != kEmpty && IsFreshPlace(reader, longer);
@@ -440,8 +487,8 @@ void JsonSchemaRules::ForEachValueText(const RuleText& place, const ByteSet& fir
       return;
     }
     if (below.like.empty()) return;
-    const RuleText child{{reader, longer, 0, kValuePlace, 0, 0}};
-    visit({&byte, 1}, IsFreshPlace(reader, longer) ? &child : nullptr, kEmpty);
+    const RuleText child{{reader, longer, along, place.words[3], 0, 0}};
+    visit({&byte, 1}, IsEndless(below.left) || IsFreshPlace(reader, longer) ? &child : nullptr, kEmpty);
   });
 }
 

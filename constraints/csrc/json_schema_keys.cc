@@ -338,7 +338,7 @@ bool JsonSchemaRules::Texts(uint32_t rule, Expr* model, RuleText* place) {
     const uint32_t reader = rule_of.words[0], path = rule_of.words[1];
     if (IsAlone(reader, path)) return false;
     *place = {{reader, path, 0, kValuePlace, 0, 0}};
-    *model = ForgetValue(reader, path);
+    *model = pool_->Forget(ForgetValue(reader, path));
     return true;
   }
   if (rule_of.kind == Rule::kListed) {

@@ -127,12 +127,17 @@ size_t JsonSchemaRules::MemoryBytes() const {
          seen_.MemoryBytes();
 }
 
-Expr JsonSchemaRules::CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first, bool nullable) {
-  const uint64_t hash = HashWords(words, n) + static_cast<uint64_t>(kind) * 0x9E3779B97F4A7C15ull;
-  const StateId known = rule_index_.Find(hash, [&](StateId id) {
+StateId JsonSchemaRules::FindRule(Rule::Kind kind, const uint32_t* words, size_t n, uint64_t* hash) const {
+  *hash = HashWords(words, n) + static_cast<uint64_t>(kind) * 0x9E3779B97F4A7C15ull;
+  return rule_index_.Find(*hash, [&](StateId id) {
     const Rule& r = rules_[static_cast<size_t>(id)];
     return r.kind == kind && std::equal(words, words + n, r.words);
   });
+}
+
+Expr JsonSchemaRules::CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first, bool nullable) {
+  uint64_t hash = 0;
+  const StateId known = FindRule(kind, words, n, &hash);
   const uint32_t id = known != kNoState ? static_cast<uint32_t>(known) : static_cast<uint32_t>(rules_.size());
   if (known == kNoState) {
     rule_index_.Insert(hash, static_cast<StateId>(id));

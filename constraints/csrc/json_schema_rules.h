@@ -61,7 +61,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool HasKeysInLines() const override { return IsUnique() && IsYaml(); }
   bool BeginsKey(uint32_t rule) const override { return BeginsYamlKey(rule); }
   bool IsBetweenBrackets(uint32_t rule) const override;
-  bool MayHoldKeys(uint32_t rule) override;
+  Expr LeftOfValue(uint32_t rule) override;
   Expr Approximate(uint32_t rule, Side side) override;
   bool Approximates() const override { return approximates_; }
   bool Texts(uint32_t rule, Expr* model, RuleText* place) override;
@@ -252,6 +252,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   };
 
   // json_schema_rules.cc: values, layout, interning
+  StateId FindRule(Rule::Kind kind, const uint32_t* words, size_t n, uint64_t* hash) const;
   Expr CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first, bool nullable = false);
   Expr CallValue(SetId set, uint32_t depth);
   Expr CallObject(const ObjectState& s);
@@ -396,6 +397,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool IsAlone(uint32_t reader, SeenKeys::Path path);
   bool AnyOther(Expr left, const std::vector<Expr>& like);
   bool AnyFresh(Expr left, const std::vector<Expr>& like);
+  bool IsEndless(Expr left, int depth = 0);
   bool IsFreshPlace(uint32_t reader, SeenKeys::Path path);
   bool MayEndValue(uint32_t reader, SeenKeys::Path path);
   bool MayFollowValue(uint32_t reader, Expr left, uint8_t byte);
@@ -404,6 +406,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void StepValue(uint32_t reader, SeenKeys::Path path, uint8_t byte, Expr* rest);
   Expr ValuesOfArray(const ObjectState& s);
   Expr ForgetValue(uint32_t reader, SeenKeys::Path path);
+  uint32_t MostElements(uint32_t plan);
+  bool SinceValue(uint32_t reader, SeenKeys::Path path, Expr* before, RuleText* place);
   void ForEachValueText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
   Expr ValueNear(uint32_t reader, SeenKeys::Path path, Side side);
 
@@ -507,6 +511,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::unordered_map<SetId, ValueCount> value_counts_;
   std::unordered_map<uint64_t, Expr> texts_of_values_;  // by number and depth
   FlatMap<uint64_t, Expr> after_byte_;                  // by expression and byte
+  FlatMap<Expr, bool> endless_;
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
   std::unordered_map<SetId, std::vector<std::string_view>> listed_;  // texts of the documents
   std::vector<YamlPath> yaml_paths_;  // by path

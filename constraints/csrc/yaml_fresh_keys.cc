@@ -35,22 +35,24 @@ Expr JsonSchemaRules::ForgetYamlKey(uint32_t rule) {
   return pool_->Union(std::move(parts));
 }
 
+// Where flow style is two levels away at most, too, as one token may lead there.
 bool JsonSchemaRules::IsBetweenBrackets(uint32_t rule) const {
   if (!IsYaml()) return true;
+  const auto near = [this](uint32_t level) { return (level & ~kReadings) + 2 > options_.max_depth; };
   const Rule& r = rules_[rule];
   switch (r.kind) {
-    case Rule::kValue: return IsFlow(r.words[1]);
-    case Rule::kObject: return IsFlow(r.words[5]);
-    case Rule::kArray: return IsFlow(r.words[6]);
+    case Rule::kValue: return IsFlow(r.words[1]) || near((r.words[1] & ~kReadings) >> 2);
+    case Rule::kObject: return near(r.words[5]);
+    case Rule::kArray: return near(r.words[6]);
     case Rule::kFreshKeys:
-    case Rule::kFreshValue: return IsFlow(readers_[r.words[0]].state.depth);
+    case Rule::kFreshValue: return near(readers_[r.words[0]].state.depth);
     default: return true;
   }
 }
 
-bool JsonSchemaRules::MayHoldKeys(uint32_t rule) {
+Expr JsonSchemaRules::LeftOfValue(uint32_t rule) {
   const Rule& r = rules_[rule];
-  return r.kind == Rule::kFreshValue && pool_->IsPushDown(PlaceOfValue(r.words[0], r.words[1]).left);
+  return r.kind == Rule::kFreshValue ? PlaceOfValue(r.words[0], r.words[1]).left : Expr{kEmpty};
 }
 
 const JsonSchemaRules::YamlPath& JsonSchemaRules::YamlPathOf(SeenKeys::Path path) {

@@ -161,10 +161,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
   if (plan.how == Plan::kBegun) return BuildBegun(plan, row);
-  if (State before; plan.how == Plan::kTexts && row == building_ && finished_) {
-    TextNode place;
-    if (acceptor_->TextsSince(q, &before, &place) && finished_(before, row, &base_)) return WalkTexts(0, place, true, row);
-  }
+  if (plan.how == Plan::kTexts && row == building_ && finished_ && BuildSince(q, row)) return;
   if (plan.how == Plan::kWalk && row == building_ && finished_)
     if (const State before = OpenedBefore(q); before && finished_(before, row, &base_)) return Correct(0, q, before, row);
   if (plan.how == Plan::kTexts && plan.model) {
@@ -188,6 +185,20 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   }
   stack_.emplace_back(0, q);
   Drain(stack_.size() - 1, row);
+}
+
+// From the last finished row of a state that reads the same texts but for some that may not be repeated.
+bool MaskBuilder::BuildSince(State q, uint32_t* row) {
+  constexpr size_t kMostSince = 8;
+  std::vector<TextNode> places;
+  TextNode place;
+  for (State before; places.size() < kMostSince && acceptor_->TextsSince(q, &before, &place); q = before) {
+    places.push_back(place);
+    if (!finished_(before, row, &base_)) continue;
+    for (; !places.empty(); places.pop_back()) WalkTexts(0, places.back(), true, row);
+    return true;
+  }
+  return false;
 }
 
 // The state of a grammar with a lexer.

@@ -144,6 +144,7 @@ class MaskBuilder {
   bool FewDiffer(State a, State b);
   bool AgreeBeyondAscii(State a, State b);
   void BuildAny(State q, uint32_t* row, int depth);
+  bool BuildSince(State q, uint32_t* row);
   bool BuildLexed(State q, uint32_t* row);
   bool BuildPieces(State q, uint32_t* row, int depth);
   bool BuildBounded(State q, uint32_t* row, int depth);

@@ -148,3 +148,15 @@ def test_budgets_are_used_up(number: int) -> None:
     for budget in (25, 40):
         text = mask_walk.spend(constraint, automaton, TOKENS, budget, rng)
         assert texts_only(yaml.load(text.decode(), StrictLoader)), (number, text)
+
+
+def test_one_token_may_lead_into_flow_style() -> None:
+    """And write a key twice, or an element, there."""
+    pieces = [b'{"a": 1, "a"', b'{"a": 1, "b"', b"[1, 1", b"[1, 2"]
+    tokens = [bytes([b]) for b in range(256)] + [p + t for p in (b"", b" ", b"a: ", b"- ") for t in pieces]
+    distinct = {"type": "array", "items": {"type": "array", "uniqueItems": True}}
+    for schema in ({"type": "object"}, {"type": "array"}, distinct):
+        constraint = tokamata.yaml_schema(schema, max_depth=0)
+        automaton = mask_walk.compiled(constraint, tokens)
+        for text in (b"a: {}", b"- 1\n- {}", b"- [1]"):
+            list(mask_walk.walk(constraint, automaton, tokens, text, random.Random(0)))
