@@ -1,13 +1,13 @@
 #include "automata/csrc/expression.h"
+#include "automata/csrc/hex_digits.h"
 
 namespace tokamata {
 
 std::string Expressions::Describe(Expr root, size_t limit) const {
   std::string out;
   const auto byte = [](int b) {
-    static const char* hex = "0123456789abcdef";
     const std::string c(1, static_cast<char>(b));
-    if (b <= 0x20 || b >= 0x7f) return std::string("\\x") + hex[b >> 4] + hex[b & 15];
+    if (b <= 0x20 || b >= 0x7f) return std::string("\\x") + kHexDigits[0][b >> 4] + kHexDigits[0][b & 15];
     return std::string("\\^$.|?*+()[]{}-~&").find(c) == std::string::npos ? c : "\\" + c;
   };
   const auto set = [&](const ByteSet& s) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "automata/csrc/errors.h"
+#include "automata/csrc/hex_digits.h"
 
 namespace tokamata {
 namespace {
@@ -26,13 +27,6 @@ struct ByteClasses {
 constexpr ByteClasses kBytes;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-int HexDigit(char c) {
-  if (IsDigit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 char* PutUtf8(uint32_t c, char* out) {
   if (c < 0x80) {
@@ -356,7 +350,7 @@ class JsonParser {
   uint32_t CodeUnit(const char* at) {
     uint32_t c = 0;
     for (int i = 0; i < 4; ++i, ++p_) {
-      const int digit = p_ < end_ ? HexDigit(*p_) : -1;
+      const int digit = p_ < end_ ? HexValue(static_cast<uint8_t>(*p_)) : -1;
       if (digit < 0) Fail("expected four hexadecimal digits after \\u", at);
       c = c << 4 | static_cast<uint32_t>(digit);
     }

@@ -1,6 +1,7 @@
 // Keys of objects: tries that are read byte by byte. Any spelling of a character counts, raw or escaped.
 #include <algorithm>
 
+#include "automata/csrc/hex_digits.h"
 #include "constraints/csrc/json_schema_rules.h"
 #include "constraints/csrc/regex_syntax.h"
 
@@ -356,7 +357,6 @@ bool JsonSchemaRules::Texts(uint32_t rule, Expr* model, RuleText* place) {
 }
 
 void JsonSchemaRules::ForEachText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) {
-  static constexpr char kDigits[2][17] = {"0123456789abcdef", "0123456789ABCDEF"};
   const uint32_t* w = place.words;
   if (w[3] & (kFreshPlace | kSincePlace | kValuePlace)) return ForEachFreshText(place, first, visit);
   if (w[4] == kListedPlace) return ForEachListedText({w[0], w[1], w[2], w[3]}, first, visit);
@@ -373,7 +373,7 @@ void JsonSchemaRules::ForEachText(const RuleText& place, const ByteSet& first, c
       visit({escaped, sizeof escaped}, &below, kEmpty);
     }
     for (int upper = 0; upper < 1 + ((c & 15) >= 10); ++upper) {
-      const char numbered[] = {'\\', 'u', '0', '0', kDigits[0][c >> 4], kDigits[upper][c & 15]};
+      const char numbered[] = {'\\', 'u', '0', '0', kHexDigits[0][c >> 4], kHexDigits[upper][c & 15]};
       visit({numbered, sizeof numbered}, &below, kEmpty);
     }
   });

@@ -1,20 +1,11 @@
 #include "constraints/csrc/json_spellings.h"
 
-#include <vector>
-
+#include "automata/csrc/hex_digits.h"
 #include "constraints/csrc/json_string.h"
 #include "constraints/csrc/regex_syntax.h"
 
 namespace tokamata {
 namespace {
-
-constexpr char kHexDigits[2][17] = {"0123456789abcdef", "0123456789ABCDEF"};
-
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 // Calls visit(text) for every spelling of a character with a backslash.
 template <class F>
@@ -28,21 +19,11 @@ void ForEachEscape(uint32_t c, F visit) {
   const size_t count = c < 0x10000 ? 1 : 2;
   if (count == 2) units[0] = 0xD800 + ((c - 0x10000) >> 10), units[1] = 0xDC00 + ((c - 0x10000) & 0x3FF);
   text.clear();
-  std::vector<size_t> letters;  // digits that may be written in two ways
   for (size_t unit = 0; unit < count; ++unit) {
     text += "\\u";
-    for (int shift = 12; shift >= 0; shift -= 4) {
-      const uint32_t digit = units[unit] >> shift & 15;
-      if (digit >= 10) letters.push_back(text.size());
-      text += kHexDigits[0][digit];
-    }
+    AppendHex(units[unit], 4, &text);
   }
-  for (uint32_t choice = 0; choice < 1u << letters.size(); ++choice) {
-    std::string spelled = text;
-    for (size_t i = 0; i < letters.size(); ++i)
-      if (choice >> i & 1) spelled[letters[i]] = static_cast<char>(spelled[letters[i]] - 'a' + 'A');
-    visit(spelled);
-  }
+  ForEachCase(text, visit);
 }
 
 }  // namespace
@@ -84,7 +65,7 @@ Spelling ReadSpelling(std::string_view text, uint32_t* code_point) {
       if (text[i] != "\\u"[at]) return Spelling::kNone;
       continue;
     }
-    const int digit = HexValue(text[i]);
+    const int digit = HexValue(static_cast<uint8_t>(text[i]));
     if (digit < 0) return Spelling::kNone;
     units[unit] = units[unit] << 4 | static_cast<uint32_t>(digit);
     // U+DC00 to U+DFFF may not come first, and nothing else after U+D800 to U+DBFF.

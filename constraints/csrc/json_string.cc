@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "automata/csrc/hex_digits.h"
 #include "constraints/csrc/regex.h"
 #include "constraints/csrc/yaml_string.h"
 
@@ -25,8 +26,7 @@ char JsonShortEscape(uint32_t c) {
 bool JsonMustEscape(uint32_t c) { return c < 0x20 || c == '"' || c == '\\'; }
 
 void AddHexDigit(uint32_t value, ByteSet* set) {
-  set->Add(static_cast<uint8_t>("0123456789abcdef"[value]));
-  set->Add(static_cast<uint8_t>("0123456789ABCDEF"[value]));
+  for (const auto& digits : kHexDigits) set->Add(static_cast<uint8_t>(digits[value]));
 }
 
 namespace {
@@ -40,9 +40,8 @@ void AppendCharacter(uint32_t c, std::string* out) {
     *out += letter;
     return;
   }
-  *out += "u00";
-  *out += "01"[c >> 4];
-  *out += "0123456789abcdef"[c & 15];
+  *out += 'u';
+  AppendHex(c, 4, out);
 }
 
 CodePointRanges Clip(const CodePointRanges& ranges, uint32_t low, uint32_t high, uint32_t base) {
@@ -176,7 +175,7 @@ Expr JsonStrings::Build(const CodePointRanges& ranges) {
   if (canonical_) {
     for (const auto& [low, high] : ranges)
       for (uint32_t c = low; c <= high && c < 0x20; ++c)
-        if (!JsonShortEscape(c)) controls[c >> 4].Add(static_cast<uint8_t>("0123456789abcdef"[c & 15]));
+        if (!JsonShortEscape(c)) controls[c >> 4].Add(static_cast<uint8_t>(kHexDigits[0][c & 15]));
     const Expr digits = pool_.Union(pool_.Concat(pool_.Byte('0'), pool_.Bytes(controls[0])),
                                     pool_.Concat(pool_.Byte('1'), pool_.Bytes(controls[1])));
     if (digits != kEmpty) escapes.push_back(pool_.Concat(pool_.Literal("u00"), digits));

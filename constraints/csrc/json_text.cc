@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "automata/csrc/hex_digits.h"
 #include "constraints/csrc/json_document.h"
 
 namespace tokamata {
@@ -78,11 +79,10 @@ std::string JsonNumberText(std::string_view source) {
 }
 
 void WriteJsonString(std::string_view text, std::string* out) {
-  static constexpr char kHex[] = "0123456789abcdef";
   out->push_back('"');
   const auto unit = [&](uint32_t c) {
     *out += "\\u";
-    for (int shift = 12; shift >= 0; shift -= 4) out->push_back(kHex[c >> shift & 15]);
+    AppendHex(c, 4, out);
   };
   size_t written = 0;
   for (size_t i = 0; i < text.size(); ++i) {

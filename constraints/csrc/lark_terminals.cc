@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "automata/csrc/hex_digits.h"
 #include "constraints/csrc/regex_syntax.h"
 
 namespace tokamata {
@@ -94,14 +95,9 @@ std::string Unescaped(std::string_view text) {
     }
     uint64_t code = 0;
     for (size_t d = 0; d < digits; ++d) {
-      const char h = ++i < text.size() ? text[i] : '\0';
-      const char low = static_cast<char>(h | 32);
-      if (h >= '0' && h <= '9')
-        code = 16 * code + static_cast<uint64_t>(h - '0');
-      else if (low >= 'a' && low <= 'f')
-        code = 16 * code + static_cast<uint64_t>(low - 'a' + 10);
-      else
-        throw NotPlainLark();
+      const int digit = ++i < text.size() ? HexValue(static_cast<uint8_t>(text[i])) : -1;
+      if (digit < 0) throw NotPlainLark();
+      code = 16 * code + static_cast<uint64_t>(digit);
     }
     if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) throw NotPlainLark();
     AppendUtf8(static_cast<uint32_t>(code), &out);

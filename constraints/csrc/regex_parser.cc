@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "automata/csrc/hex_digits.h"
+
 namespace tokamata {
 namespace {
 
@@ -60,9 +62,8 @@ std::string RegexExcerpt(const std::vector<uint32_t>& text, size_t position) {
   for (size_t i = low; i < high; ++i) {
     const uint32_t c = text[i];
     if (c < 0x20 || c == 0x7F || (c >= 0xD800 && c < 0xE000)) {
-      static const char* hex = "0123456789abcdef";
       out += c < 0x100 ? "\\x" : "\\u";
-      for (int shift = c < 0x100 ? 4 : 12; shift >= 0; shift -= 4) out += hex[c >> shift & 15];
+      AppendHex(c, c < 0x100 ? 2 : 4, &out);
     } else {
       AppendUtf8(c, &out);
     }

@@ -31,11 +31,6 @@ class RegexParser {
   static bool IsDigit(uint32_t c) { return c >= '0' && c <= '9'; }
   static bool IsOctal(uint32_t c) { return c >= '0' && c <= '7'; }
   static bool IsLetter(uint32_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z' && c < 128; }
-  static int HexValue(uint32_t c) {
-    if (IsDigit(c)) return static_cast<int>(c - '0');
-    if ((c | 32) >= 'a' && (c | 32) <= 'f' && c < 128) return static_cast<int>((c | 32) - 'a' + 10);
-    return -1;
-  }
   // Up to `most` hexadecimal digits; the number of digits read.
   size_t ReadHex(size_t most, uint32_t* value);
   std::string Slice(size_t from, size_t to) const;  // as UTF-8

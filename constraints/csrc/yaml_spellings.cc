@@ -2,21 +2,14 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
+#include <utility>
 
+#include "automata/csrc/hex_digits.h"
 #include "constraints/csrc/regex_syntax.h"
 #include "constraints/csrc/yaml_string.h"
 
 namespace tokamata {
 namespace {
-
-constexpr char kHexDigits[2][17] = {"0123456789abcdef", "0123456789ABCDEF"};
-
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 size_t DigitsAfter(char letter) { return letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0; }
 
@@ -33,7 +26,7 @@ Spelling ReadEscape(std::string_view text, uint32_t* code_point) {
   }
   uint32_t c = 0;
   for (const char digit : text.substr(2)) {
-    const int value = HexValue(digit);
+    const int value = HexValue(static_cast<uint8_t>(digit));
     if (value < 0) return Spelling::kNone;
     c = c << 4 | static_cast<uint32_t>(value);
   }
@@ -73,18 +66,8 @@ void ForEachYamlSpelling(uint32_t c, StringStyle style, const std::function<void
     const size_t digits = DigitsAfter(letter);
     if (digits < 8 && c >> 4 * digits) continue;
     std::string number{'\\', letter};
-    std::vector<size_t> letters;  // digits that may be written in two ways
-    for (size_t i = digits; i-- > 0;) {
-      const uint32_t digit = c >> 4 * i & 15;
-      if (digit >= 10) letters.push_back(number.size());
-      number += kHexDigits[0][digit];
-    }
-    for (uint32_t choice = 0; choice < 1u << letters.size(); ++choice) {
-      text = number;
-      for (size_t i = 0; i < letters.size(); ++i)
-        if (choice >> i & 1) text[letters[i]] = static_cast<char>(text[letters[i]] - 'a' + 'A');
-      visit(text);
-    }
+    AppendHex(c, static_cast<int>(digits), &number);
+    ForEachCase(std::move(number), visit);
   }
 }
 

@@ -1,12 +1,12 @@
 #include "constraints/csrc/yaml_string.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <vector>
 
 #include "automata/csrc/byte_table.h"
 #include "automata/csrc/expression_acceptor.h"
+#include "automata/csrc/hex_digits.h"
 #include "constraints/csrc/regex.h"
 
 namespace tokamata {
@@ -121,9 +121,8 @@ void AppendYamlCharacter(uint32_t c, StringStyle style, std::string* out) {
     *out += letter;
     return;
   }
-  char number[12];
-  std::snprintf(number, sizeof number, c < 0x100 ? "x%02x" : "u%04x", static_cast<unsigned>(c));
-  *out += number;
+  *out += c < 0x100 ? 'x' : 'u';
+  AppendHex(c, c < 0x100 ? 2 : 4, out);
 }
 
 Expr JsonStrings::BuildYaml(const CodePointRanges& ranges) {

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 
+#include "automata/csrc/hex_digits.h"
+
 namespace tokamata {
 namespace {
 
-void AppendHex(uint8_t b, std::string* out) {
-  static const char digits[] = "0123456789abcdef";
-  *out += {'\\', 'x', digits[b >> 4], digits[b & 15]};
+void AppendNumbered(uint8_t b, std::string* out) {
+  *out += "\\x";
+  AppendHex(b, 2, out);
 }
 
 // One member of a bracketed class.
 void AppendMember(uint8_t b, std::string* out) {
-  if (b <= 0x20 || b >= 0x7F) return AppendHex(b, out);
+  if (b <= 0x20 || b >= 0x7F) return AppendNumbered(b, out);
   if (b == '\\' || b == ']' || b == '[' || b == '^' || b == '-') *out += '\\';
   *out += static_cast<char>(b);
 }
@@ -40,7 +42,7 @@ std::string TokenName(std::string_view token) {
     if (b > 0x20 && b < 0x7F && b != '\\')
       out += c;
     else
-      AppendHex(b, &out);
+      AppendNumbered(b, &out);
   }
   return out;
 }
