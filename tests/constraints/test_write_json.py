@@ -83,7 +83,7 @@ class Text(str):
         {"\udfff": 1},
         {1, 2},
         b"a",
-        object(),
+        pytest.param(object(), id="object()"),
     ],
     ids=repr,
 )
