@@ -4,25 +4,13 @@
 #include <iterator>
 
 #include "automata/csrc/bounded_parts.h"
+#include "automata/csrc/utf8.h"
 
 namespace tokamata {
 namespace {
 
 // Where calls have their source, leaves have their number.
 uint32_t LeafNumber(const Expressions& pool, Expr leaf) { return pool.SourceOfRule(leaf); }
-
-// Bytes of the character from U+0080 on that the text begins with; 0 where it begins with none, or a part of one.
-size_t WideCharacter(std::string_view text) {
-  const auto byte = [text](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0}; };
-  const uint8_t first = byte(0);
-  if (first < 0xC2 || first > 0xF4) return 0;
-  const uint8_t low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80, high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  const size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  if (byte(1) < low || byte(1) > high) return 0;
-  for (size_t i = 2; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  return length;
-}
 
 }  // namespace
 
@@ -495,7 +483,8 @@ size_t ExpressionAcceptor::StepCounted(State q, std::string_view bytes, State* n
   size_t taken = 0;
   uint32_t count = 0;
   for (; taken < bytes.size() && count < high; ++count) {
-    const size_t length = ascii.Has(static_cast<uint8_t>(bytes[taken])) ? 1 : wide ? WideCharacter(bytes.substr(taken)) : 0;
+    const uint8_t b = static_cast<uint8_t>(bytes[taken]);
+    const size_t length = b < 0x80 ? ascii.Has(b) : wide ? CharacterLength(bytes.substr(taken)) : 0;
     if (!length) break;
     taken += length;
   }

@@ -7,6 +7,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/hex_digits.h"
+#include "automata/csrc/utf8.h"
 
 namespace tokamata {
 namespace {
@@ -27,39 +28,6 @@ struct ByteClasses {
 constexpr ByteClasses kBytes;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-char* PutUtf8(uint32_t c, char* out) {
-  if (c < 0x80) {
-    *out++ = static_cast<char>(c);
-  } else if (c < 0x800) {
-    *out++ = static_cast<char>(0xC0 | c >> 6);
-    *out++ = static_cast<char>(0x80 | (c & 63));
-  } else if (c < 0x10000) {
-    *out++ = static_cast<char>(0xE0 | c >> 12);
-    *out++ = static_cast<char>(0x80 | (c >> 6 & 63));
-    *out++ = static_cast<char>(0x80 | (c & 63));
-  } else {
-    *out++ = static_cast<char>(0xF0 | c >> 18);
-    *out++ = static_cast<char>(0x80 | (c >> 12 & 63));
-    *out++ = static_cast<char>(0x80 | (c >> 6 & 63));
-    *out++ = static_cast<char>(0x80 | (c & 63));
-  }
-  return out;
-}
-
-// The length of the UTF-8 character at p, 0 where there is none (overlong, surrogate, too large, cut off).
-int Utf8Length(const char* p, const char* end) {
-  const auto at = [&](int i) { return p + i < end ? static_cast<uint8_t>(p[i]) : uint8_t{0}; };
-  const auto tail = [&](int i, uint8_t low = 0x80, uint8_t high = 0xBF) { return at(i) >= low && at(i) <= high; };
-  const uint8_t b = at(0);
-  if (b < 0x80) return 1;
-  if (b >= 0xC2 && b <= 0xDF) return tail(1) ? 2 : 0;
-  if (b >= 0xE0 && b <= 0xEF) return tail(1, b == 0xE0 ? 0xA0 : 0x80, b == 0xED ? 0x9F : 0xBF) && tail(2) ? 3 : 0;
-  if (b >= 0xF0 && b <= 0xF4) {
-    return tail(1, b == 0xF0 ? 0x90 : 0x80, b == 0xF4 ? 0x8F : 0xBF) && tail(2) && tail(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 // The first eight bytes as a number that compares as they do.
 uint64_t Prefix(std::string_view key) {
@@ -140,7 +108,7 @@ class JsonParser {
   std::string Found() const {
     if (p_ == end_) return "the end of the text";
     if (*p_ == '\'') return "a single quote (JSON quotes with \")";
-    const int n = Utf8Length(p_, end_);
+    const size_t n = CharacterLength({p_, static_cast<size_t>(end_ - p_)});
     if (n == 0) return "a byte that is not UTF-8";
     if (static_cast<uint8_t>(*p_) < 0x20) return "a control character";
     return "'" + std::string(p_, n) + "'";
@@ -287,7 +255,7 @@ class JsonParser {
   }
 
   void SkipCharacter() {
-    const int n = Utf8Length(p_, end_);
+    const size_t n = CharacterLength({p_, static_cast<size_t>(end_ - p_)});
     if (n == 0) Fail("expected UTF-8, got a byte that is not", p_);
     p_ += n;
   }
@@ -343,8 +311,7 @@ class JsonParser {
         p_ = second;
       }
     }
-    char bytes[4];
-    scratch_.append(bytes, PutUtf8(c, bytes));
+    AppendUtf8(c, &scratch_);
   }
 
   uint32_t CodeUnit(const char* at) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/json_schema_rules.h"
-#include "constraints/csrc/regex_syntax.h"
 #include "constraints/csrc/json_spellings.h"
 #include "constraints/csrc/yaml_string.h"
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "automata/csrc/hex_digits.h"
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/json_schema_rules.h"
-#include "constraints/csrc/regex_syntax.h"
 
 namespace tokamata {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/json_schema_rules.h"
 #include "constraints/csrc/json_spellings.h"
-#include "constraints/csrc/regex_syntax.h"
 
 namespace tokamata {
 namespace {

@@ -1,8 +1,8 @@
 #include "constraints/csrc/json_spellings.h"
 
 #include "automata/csrc/hex_digits.h"
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/json_string.h"
-#include "constraints/csrc/regex_syntax.h"
 
 namespace tokamata {
 namespace {
@@ -31,19 +31,16 @@ void ForEachEscape(uint32_t c, F visit) {
 Spelling ReadSpelling(std::string_view text, uint32_t* code_point) {
   const uint8_t lead = static_cast<uint8_t>(text[0]);
   if (lead >= 0x80) {
-    const size_t more = lead < 0xC2 || lead > 0xF4 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
-    if (!more) return Spelling::kNone;
-    uint32_t c = lead & (0x3F >> more);
-    for (size_t i = 1; i < text.size(); ++i) {
-      const uint8_t b = static_cast<uint8_t>(text[i]);
-      if ((b & 0xC0) != 0x80) return Spelling::kNone;
-      const bool short_form = (lead == 0xE0 && b < 0xA0) || (lead == 0xF0 && b < 0x90);
-      const bool no_character = (lead == 0xED && b > 0x9F) || (lead == 0xF4 && b > 0x8F);  // surrogates, too large
-      if (i == 1 && (short_form || no_character)) return Spelling::kNone;
-      c = c << 6 | (b & 0x3F);
+    uint8_t phase = Utf8LeadPhase(lead);
+    if (!phase) return Spelling::kNone;
+    for (const char c : text.substr(1)) {
+      const uint8_t b = static_cast<uint8_t>(c);
+      if (b < kUtf8Phases[phase].low || b > kUtf8Phases[phase].high) return Spelling::kNone;
+      phase = kUtf8Phases[phase].next;
     }
-    *code_point = c;
-    return text.size() == more + 1 ? Spelling::kWhole : Spelling::kBegun;
+    if (phase) return Spelling::kBegun;
+    *code_point = CodePointOf(text);
+    return Spelling::kWhole;
   }
   if (lead != '\\') {
     *code_point = lead;

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "automata/csrc/hex_digits.h"
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/regex.h"
 #include "constraints/csrc/yaml_string.h"
 
@@ -54,20 +55,11 @@ CodePointRanges Clip(const CodePointRanges& ranges, uint32_t low, uint32_t high,
 }  // namespace
 
 bool DecodeText(std::string_view s, std::u32string* out) {
-  for (size_t i = 0; i < s.size();) {
-    const uint8_t b = static_cast<uint8_t>(s[i]);
-    const size_t more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
-    if ((b >= 0x80 && b < 0xC2) || b > 0xF4 || i + more >= s.size()) return false;
-    uint32_t c = more == 0 ? b : b & (0x3F >> more);
-    for (size_t k = 1; k <= more; ++k) {
-      const uint8_t d = static_cast<uint8_t>(s[i + k]);
-      if ((d & 0xC0) != 0x80) return false;
-      c = c << 6 | (d & 0x3F);
-    }
-    if ((more == 2 && (c < 0x800 || (c >= 0xD800 && c < 0xE000))) || (more == 3 && (c < 0x10000 || c > kMaxCodePoint)))
-      return false;
-    out->push_back(c);
-    i += more + 1;
+  while (!s.empty()) {
+    const size_t length = CharacterLength(s);
+    if (!length) return false;
+    out->push_back(CodePointOf(s.substr(0, length)));
+    s.remove_prefix(length);
   }
   return true;
 }

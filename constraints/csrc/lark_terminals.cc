@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "automata/csrc/hex_digits.h"
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/regex_syntax.h"
 
 namespace tokamata {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/regex_context.h"
 #include "constraints/csrc/unicode.h"
 

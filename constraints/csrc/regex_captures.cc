@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/captures.h"
 #include "constraints/csrc/regex.h"
 #include "constraints/csrc/regex_context.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "automata/csrc/hex_digits.h"
+#include "automata/csrc/utf8.h"
 
 namespace tokamata {
 namespace {
@@ -43,13 +44,6 @@ std::string Place(const std::vector<uint32_t>& text, size_t position, const std:
 }
 
 }  // namespace
-
-void AppendUtf8(uint32_t c, std::string* out) {
-  static constexpr uint8_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
-  const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  *out += static_cast<char>(kLead[more] | c >> (6 * more));
-  for (int i = more; i-- > 0;) *out += static_cast<char>(0x80 | (c >> (6 * i) & 63));
-}
 
 std::string RegexExcerpt(const std::vector<uint32_t>& text, size_t position) {
   constexpr size_t kAround = 30, kWhole = 80;

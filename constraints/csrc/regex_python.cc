@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/regex_parser.h"
 
 namespace tokamata {

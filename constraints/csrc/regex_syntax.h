@@ -100,9 +100,6 @@ void ForEachWord(const RegexTree& tree, const RegexNode& words, F f) {
 // Writes every kWords node as an alternative of concatenations, for whoever looks at single characters.
 void SpellWords(RegexTree* tree);
 
-// UTF-8 of any code point up to U+10FFFF (of a surrogate, what its bytes would be).
-void AppendUtf8(uint32_t code_point, std::string* out);
-
 // The pattern as it stands in messages: quoted, cut to what is around the position.
 std::string RegexExcerpt(const std::vector<uint32_t>& text, size_t position);
 [[noreturn]] void ThrowMalformed(const std::vector<uint32_t>& text, size_t position, const std::string& what,

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/json_string.h"
-#include "constraints/csrc/regex_syntax.h"
 
 namespace tokamata {
 

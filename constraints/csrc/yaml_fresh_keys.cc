@@ -3,8 +3,8 @@
 // known with the next byte, so there is a place behind them.
 #include <algorithm>
 
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/json_schema_rules.h"
-#include "constraints/csrc/regex_syntax.h"
 #include "constraints/csrc/yaml_spellings.h"
 #include "constraints/csrc/yaml_string.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "automata/csrc/hex_digits.h"
-#include "constraints/csrc/regex_syntax.h"
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/yaml_string.h"
 
 namespace tokamata {

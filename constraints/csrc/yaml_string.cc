@@ -7,6 +7,7 @@
 #include "automata/csrc/byte_table.h"
 #include "automata/csrc/expression_acceptor.h"
 #include "automata/csrc/hex_digits.h"
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/regex.h"
 
 namespace tokamata {

@@ -1,7 +1,7 @@
 #include "constraints/csrc/yaml_value.h"
 
 #include "automata/csrc/byte_table.h"
-#include "constraints/csrc/regex_syntax.h"
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/yaml_spellings.h"
 #include "constraints/csrc/yaml_string.h"
 

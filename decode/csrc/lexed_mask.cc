@@ -7,6 +7,7 @@
 
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
+#include "automata/csrc/utf8.h"
 
 namespace tokamata {
 namespace {

@@ -1,6 +1,7 @@
 // How the mask of a state is made: which states loop over characters, which are like another one.
 #include <algorithm>
 
+#include "automata/csrc/utf8.h"
 #include "decode/csrc/mask.h"
 
 namespace tokamata {

@@ -9,6 +9,7 @@
 #include "automata/csrc/connect.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
+#include "automata/csrc/utf8.h"
 #include "decode/csrc/terminal_sets.h"
 #include "decode/csrc/walk.h"
 #include "tokenizer_fst/csrc/factoring.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "automata/csrc/utf8.h"
 #include "tokenizer_fst/csrc/for_each_factored.h"
 
 namespace tokamata {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "automata/csrc/utf8.h"
 #include "tokenizer_fst/csrc/factoring.h"
 
 namespace tokamata {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
+#include "automata/csrc/utf8.h"
 #include "tokenizer_fst/csrc/character_class.h"
 #include "tokenizer_fst/csrc/cut_tokens.h"
 #include "tokenizer_fst/csrc/for_each_factored.h"

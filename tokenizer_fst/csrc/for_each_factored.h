@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
+#include "automata/csrc/utf8.h"
 #include "tokenizer_fst/csrc/character_class.h"
 #include "tokenizer_fst/csrc/trie.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/utf8.h"
 #include "tokenizer_fst/csrc/for_each_factored.h"
 #include "tokenizer_fst/csrc/tables.h"
 
