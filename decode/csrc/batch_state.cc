@@ -5,6 +5,7 @@
 #include <new>
 
 #include "automata/csrc/errors.h"
+#include "decode/csrc/rows.h"
 
 namespace tokamata {
 namespace {
@@ -47,7 +48,7 @@ class RowErrors {
 
 void AllowEosOnly(const DecodeState& state, uint32_t* row) {
   std::memset(row, 0, size_t{state.Automaton().Words()} * sizeof(uint32_t));
-  for (const uint32_t id : state.Automaton().Tokens().EosIds()) row[id >> 5] |= 1u << (id & 31);
+  for (const uint32_t id : state.Automaton().Tokens().EosIds()) SetToken(id, row);
 }
 
 // What needs no computation; whether that was all.

@@ -19,8 +19,9 @@ struct RowError {
 };
 
 // Writes the mask of each state into its row of `out`, `words` words apart (at least as many as its automaton has). The
-// words behind a mask are 0. Where the state is null every bit of the row is set. A row is never empty: where a state is
-// finished, and where its mask cannot be computed, the row allows EOS and nothing else. The states are all different.
+// words behind a mask are 0. Where the state is null every bit of the row is set. A row is never empty: where a state
+// is finished, and where its mask cannot be computed, the row allows EOS and nothing else. The states are all
+// different.
 std::vector<RowError> FillMasks(const std::vector<const DecodeState*>& states, uint32_t* out, size_t words,
                                 Workers* workers);
 

@@ -2,6 +2,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
+#include "decode/csrc/rows.h"
 #include "tokenizer_fst/csrc/factoring.h"
 
 namespace tokamata {
@@ -132,11 +133,10 @@ void ByteState::AddMask(const std::vector<uint32_t>& left_out, uint32_t* row) co
     const Trie& trie = Tokens();
     std::vector<uint32_t> mask(Words());
     automaton->FillMask(q, mask.data());
-    const auto clear = [&mask](uint32_t id) { mask[id >> 5] &= ~(1u << (id & 31)); };
-    for (uint32_t id : automaton->Tokens().EosIds()) clear(id);
+    for (uint32_t id : automaton->Tokens().EosIds()) ClearToken(id, mask.data());
     for (uint32_t n : left_out)
-      for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i) clear(trie.order[i]);
-    for (uint32_t i = 0; i < mask.size(); ++i) row[i] |= mask[i];
+      for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i) ClearToken(trie.order[i], mask.data());
+    OrRow(mask.data(), Words(), row);
   });
 }
 
@@ -153,7 +153,7 @@ void ByteState::AddTokens(const std::vector<uint32_t>& nodes, uint32_t* row) con
 void ByteState::AddTokensAt(uint32_t node, uint32_t* row) const {
   const Trie& trie = Tokens();
   for (uint32_t i = trie.TokensBegin(node); i < trie.TokensEnd(node); ++i)
-    row[trie.order[i] >> 5] |= 1u << (trie.order[i] & 31);
+    SetToken(trie.order[i], row);
 }
 
 }  // namespace tokamata

@@ -8,6 +8,7 @@
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
+#include "decode/csrc/rows.h"
 #include "decode/csrc/token_automaton.h"
 
 namespace tokamata {
@@ -84,7 +85,7 @@ DeviceTables MakeDeviceTables(const Language& language, std::shared_ptr<const Vo
   tables.final.assign(states.size(), 0);
   tables.row_of.assign(states.size(), 0);
   tables.rows.assign(words, 0);
-  for (const uint32_t id : automaton.Tokens().EosIds()) tables.rows[id >> 5] |= 1u << (id & 31);
+  for (const uint32_t id : automaton.Tokens().EosIds()) SetToken(id, tables.rows.data());
   const auto check = [&](uint64_t rows) {
     if (next_bytes + rows * words * sizeof(uint32_t) > options.max_bytes)
       ThrowLimit("max_bytes", options.max_bytes,

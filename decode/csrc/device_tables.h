@@ -10,7 +10,8 @@
 
 namespace tokamata {
 
-// States are 0 dead, 1 finished (EOS was consumed), kStart, and the others in the order in which bytes first reach them.
+// States are 0 dead, 1 finished (EOS was consumed), kStart, and the others in the order in which bytes first reach
+// them.
 struct DeviceTables {
   static constexpr uint32_t kDead = 0, kFinished = 1, kStart = 2;
   uint32_t num_states = 0;
@@ -18,7 +19,7 @@ struct DeviceTables {
   std::array<uint8_t, 256> class_of{};  // bytes that no state tells apart
   std::vector<int32_t> next;            // by state, then by class
   std::vector<int32_t> row_of;          // by state
-  std::vector<uint32_t> rows;           // masks, each once, Words() words each; row 0: EOS only, that of kDead and kFinished
+  std::vector<uint32_t> rows;           // masks, each once, of Words() words; row 0: EOS only, for kDead and kFinished
   std::vector<uint8_t> final;           // by state
 };
 

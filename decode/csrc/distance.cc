@@ -342,7 +342,7 @@ bool DistanceTable::TryTokens(uint32_t root, State q, uint32_t k, const uint32_t
   const uint32_t depth = trie_.nodes[root].depth, last = trie_.nodes[trie_.nodes[root].end].tokens;
   for (uint32_t i = trie_.TokensBegin(root); i < last; ++i) {
     const uint32_t id = trie_.order[i];
-    if (row && !(row[id >> 5] >> (id & 31) & 1)) continue;
+    if (row && !HasToken(row, id)) continue;
     TimeLimit::Spend(8);
     const State next = acceptor_->Run(q, vocabulary_->Token(id).substr(depth));
     if (next && Decide(next, k)) return true;

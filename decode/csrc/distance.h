@@ -12,15 +12,16 @@
 #include "automata/csrc/stable_array.h"
 #include "automata/csrc/time_limit.h"
 #include "decode/csrc/loop_tokens.h"
+#include "decode/csrc/rows.h"
 #include "decode/csrc/token_lengths.h"
 #include "tokenizer_fst/csrc/factoring.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
 
 namespace tokamata {
 
-// The distance of a state is the least number of text tokens whose bytes lead from it to a final state. Each state keeps
-// an interval around it, first from a shortest string of bytes: no token is longer than the longest one, and the best
-// spelling of that one string by tokens is an upper bound. Where a question falls into the interval, a best-first
+// The distance of a state is the least number of text tokens whose bytes lead from it to a final state. Each state
+// keeps an interval around it, first from a shortest string of bytes: no token is longer than the longest one, and the
+// best spelling of that one string by tokens is an upper bound. Where a question falls into the interval, a best-first
 // search over token steps (Hart, Nilsson, Raphael 1968) decides it and narrows the interval of every state it visited.
 // All of this is exact wherever states are finitely many within the distance that was asked for.
 //
@@ -95,8 +96,10 @@ class DistanceTable {
     uint32_t k;
     uint32_t most;  // tokens from any target to an end, at most
     void Set(uint32_t id, bool value) {
-      const uint32_t bit = 1u << (id & 31);
-      words[id >> 5] = value ? words[id >> 5] | bit : words[id >> 5] & ~bit;
+      if (value)
+        SetToken(id, words);
+      else
+        ClearToken(id, words);
     }
   };
   bool Take(State target, Row* row);  // whether it is near enough

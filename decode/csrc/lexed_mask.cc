@@ -8,6 +8,7 @@
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
 #include "automata/csrc/utf8.h"
+#include "decode/csrc/rows.h"
 
 namespace tokamata {
 namespace {
@@ -28,10 +29,8 @@ LexedMask::LexedMask(LexedGrammar* grammar, const Vocabulary* vocabulary)
       most_bytes_(kMostBytes) {}
 
 void LexedMask::Write(const Tokens& tokens, uint32_t* row) const {
-  for (const uint32_t id : tokens.ids) row[id >> 5] |= 1u << (id & 31);
-  const uint32_t* from = tokens.row.data();
-  if (!tokens.row.empty())
-    for (uint32_t i = 0; i < words_; ++i) row[i] |= from[i];
+  for (const uint32_t id : tokens.ids) SetToken(id, row);
+  if (!tokens.row.empty()) OrRow(tokens.row.data(), words_, row);
 }
 
 void LexedMask::Append(const uint32_t* ids, size_t count, Tokens* to) {
@@ -43,7 +42,7 @@ void LexedMask::Append(const uint32_t* ids, size_t count, Tokens* to) {
     all.swap(to->ids);
     return Append(all.data(), all.size(), to);
   }
-  for (size_t i = 0; i < count; ++i) to->row[ids[i] >> 5] |= 1u << (ids[i] & 31);
+  for (size_t i = 0; i < count; ++i) SetToken(ids[i], to->row.data());
 }
 
 void LexedMask::Merge(const Tokens& from, Tokens* to) {

@@ -34,7 +34,9 @@ class LexedMask {
   struct Tokens {  // as ids, or, where they are many, as a row
     std::vector<uint32_t> ids, row;
   };
-  struct Exit {  // a lexeme ends, of `terminal` (or of what Lexer::Accepted says), longer ones are pending, and `byte` comes next at these nodes
+  // A lexeme ends, of `terminal` (or of what Lexer::Accepted says), longer ones are pending, and `byte` comes next at
+  // these nodes.
+  struct Exit {
     uint32_t terminal;
     Lexer::State pending;
     uint8_t byte;

@@ -6,6 +6,8 @@
 
 #include "automata/csrc/line_keys.h"
 #include "automata/csrc/time_limit.h"
+#include "decode/csrc/next_values.h"
+#include "decode/csrc/rows.h"
 #include "decode/csrc/substring_mask.h"
 #include "decode/csrc/walk.h"
 
@@ -17,10 +19,6 @@ constexpr uint32_t kSomeNodes = 16;    // below one, from which it is worth know
 constexpr uint32_t kSomeInside = 64;   // of them inside a class, from which its factor is better than a walk
 constexpr uint32_t kSomeTurns = 8;     // of a loop, from which few tokens are longer than those that are left
 constexpr ptrdiff_t kFewMore = 64;     // tokens by which a row may differ from its base before it is completed
-
-void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
-  for (uint32_t i = 0; i < words; ++i) to[i] |= from[i];
-}
 
 // Asks for the successors of a state, which are needed once the row to begin with was written.
 void Prefetch(const DelayedAcceptor::State* successors) {
@@ -55,8 +53,8 @@ MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary
 
 void MaskBuilder::SetEos(State q, uint32_t* row) const {
   for (uint32_t id : vocabulary_->EosIds()) {
-    row[id >> 5] &= ~(1u << (id & 31));
-    if (acceptor_->IsFinal(q)) Set(id, row);
+    ClearToken(id, row);
+    if (acceptor_->IsFinal(q)) SetToken(id, row);
   }
 }
 
@@ -93,18 +91,21 @@ bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
   bool any = false;
   const uint32_t ahead = !key_lines_ || asked_ ? kKeyBehindBlanks | kKeysOfJson : KeysAheadOf(*key_lines_, q);
   asked_ = false;
+  const auto allows = [&](uint32_t id) {
+    const State next = acceptor_->Run(q, vocabulary_->Token(id));
+    return next && (complete_ || CanFinish(next));
+  };
   const auto run = [&](const std::vector<uint32_t>& ids, std::vector<uint32_t>* begins) {
     if (few && complete_ && begins->size() != ids.size())
       for (uint32_t id : ids) begins->push_back(UpToComma(vocabulary_->Token(id)));
     for (size_t i = 0; i < ids.size(); ++i) {
-      const uint32_t id = ids[i], bit = 1u << (id & 31);
-      const bool was = row[id >> 5] & bit;
+      const uint32_t id = ids[i];
+      const bool was = HasToken(row, id);
       if (!was && !few) continue;  // what forgets allows more
       const uint32_t begin = few && complete_ ? (*begins)[i] : kNoIndex;
-      const bool dead = begin != kNoIndex && !(row[begin >> 5] >> (begin & 31) & 1);
-      const State next = dead ? DelayedAcceptor::kDead : acceptor_->Run(q, vocabulary_->Token(id));
-      if ((next && (complete_ || CanFinish(next))) == was) continue;
-      row[id >> 5] ^= bit;
+      const bool dead = begin != kNoIndex && !HasToken(row, begin);
+      if ((!dead && allows(id)) == was) continue;
+      FlipToken(id, row);
       any = true;
     }
   };
@@ -113,19 +114,7 @@ bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
   if (key_lines_ && ahead & kKeyBehindBlanks) run(vocabulary_->WithKeysInLines(), &begins_of_lines_);
   if (few && ahead & kKeysOfJson) run(vocabulary_->WithEndsOfKeys(), &begins_of_ends_);
   if (!acceptor_->RemembersValues() || !(ahead & kKeysOfJson)) return any;
-  for (const Vocabulary::Continued& c : vocabulary_->WithNextValues()) {
-    const State opened = acceptor_->Run(q, c.begin);
-    if (!opened || !acceptor_->Opens(opened)) continue;
-    for (uint32_t id : c.ids) {
-      const uint32_t bit = 1u << (id & 31);
-      if (!(row[id >> 5] & bit)) continue;  // what forgets allows more
-      const State next = acceptor_->Run(q, vocabulary_->Token(id));
-      if (next && (complete_ || CanFinish(next))) continue;
-      row[id >> 5] &= ~bit;
-      any = true;
-    }
-  }
-  return any;
+  return ClearNextValues(*vocabulary_, acceptor_, q, vocabulary_->Size(), allows, row) || any;
 }
 
 // What may repeat a key was decided for another state: it is to be run again.
@@ -133,7 +122,7 @@ bool MaskBuilder::AskAgain(State q, uint32_t* row) {
   if (!key_lines_ || !acceptor_->Remembers()) return false;  // nothing will be run
   if (!KeysAheadOf(*key_lines_, q) && vocabulary_->WithNextLines().empty()) return false;
   const auto ask = [row](const std::vector<uint32_t>& ids) {
-    for (const uint32_t id : ids) row[id >> 5] |= 1u << (id & 31);
+    for (const uint32_t id : ids) SetToken(id, row);
   };
   ask(vocabulary_->WithWholeKeys());
   ask(vocabulary_->WithKeysInLines());
@@ -141,8 +130,8 @@ bool MaskBuilder::AskAgain(State q, uint32_t* row) {
   return asked_ = true;
 }
 
-// The token that another one begins with, up to its first comma or line break; kNoIndex where there is none. It writes no second key,
-// so rows are right about it, and where it may not come neither may the longer one.
+// The token that another one begins with, up to its first comma or line break; kNoIndex where there is none. It writes
+// no second key, so rows are right about it, and where it may not come neither may the longer one.
 uint32_t MaskBuilder::UpToComma(std::string_view token) const {
   uint32_t node = 0;
   for (const char c : token.substr(0, token.find_first_of(",\n") + 1))
@@ -289,10 +278,9 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
   for (uint32_t i = 0; i < words; ++i) row[i] &= counted[i];
   if (longer != end) acceptor_->Bounded(q, &unbounded, &counter, &slack);  // the operands may have asked for others
   for (const uint32_t* id = longer; id != end; ++id) {
-    const uint32_t bit = 1u << (*id & 31);
-    if (!(row[*id >> 5] & bit)) continue;
+    if (!HasToken(row, *id)) continue;
     const std::string_view token = vocabulary_->Token(*id);
-    if (!acceptor_->BoundedAllows(q, token) && !acceptor_->Run(q, token)) row[*id >> 5] &= ~bit;
+    if (!acceptor_->BoundedAllows(q, token) && !acceptor_->Run(q, token)) ClearToken(*id, row);
   }
   return true;
 }
@@ -317,10 +305,8 @@ bool MaskBuilder::BuildUnbounded(State q, uint32_t* row) {
   BuildModel(model, row, 0);
   base_ = nullptr;
   const auto [longer, end] = vocabulary_->LongerThan(length);
-  for (const uint32_t* id = longer; id != end; ++id) {
-    const uint32_t bit = 1u << (*id & 31);
-    if ((row[*id >> 5] & bit) && !acceptor_->Run(q, vocabulary_->Token(*id))) row[*id >> 5] &= ~bit;
-  }
+  for (const uint32_t* id = longer; id != end; ++id)
+    if (HasToken(row, *id) && !acceptor_->Run(q, vocabulary_->Token(*id))) ClearToken(*id, row);
   return true;
 }
 
@@ -370,16 +356,13 @@ void MaskBuilder::Correct(uint32_t node, State q, State model, uint32_t* row) {
   };
   std::vector<Both> open{{node, q, model}};
   const size_t base = stack_.size();
-  const auto clear = [&](uint32_t begin, uint32_t end) {
-    for (uint32_t i = begin; i < end; ++i) row[trie_.order[i] >> 5] &= ~(1u << (trie_.order[i] & 31));
-  };
   while (!open.empty()) {
     const Both at = open.back();
     open.pop_back();
     const State *mine = acceptor_->Row(at.mine), *other = acceptor_->Row(at.other);
     const auto visit = [&](uint32_t child, uint8_t b) {
       if (mine[b] == other[b]) return;
-      if (!mine[b]) return clear(trie_.TokensBegin(child), trie_.TokensBegin(trie_.nodes[child].end));
+      if (!mine[b]) return ClearFrom(child, row);
       if (!other[b]) return Enter(child, mine[b], row);
       TextNode place;
       if (State before; ReadsTexts(mine[b]) && acceptor_->TextsSince(mine[b], &before, &place) && before == other[b])
@@ -388,7 +371,7 @@ void MaskBuilder::Correct(uint32_t node, State q, State model, uint32_t* row) {
       const Both below{child, Near(mine[b], trie_, child), Near(other[b], trie_, child)};
       if (below.mine == below.other) return;
       if (!Apart(child, mine[b], other[b])) return open.push_back(below);
-      clear(trie_.TokensBegin(child), trie_.TokensBegin(trie_.nodes[child].end));
+      ClearFrom(child, row);
       Enter(child, mine[b], row);
     };
     if (!trie_.nodes[at.node].wide) {
@@ -450,10 +433,7 @@ void MaskBuilder::WalkTexts(uint32_t root, const TextNode& place, bool clears, u
         open.push_back({node, *child});
         return;
       }
-      if (clears) {
-        const uint32_t end = trie_.TokensBegin(trie_.nodes[node].end);
-        for (uint32_t i = trie_.TokensBegin(node); i < end; ++i) row[trie_.order[i] >> 5] &= ~(1u << (trie_.order[i] & 31));
-      }
+      if (clears) ClearFrom(node, row);
       if (after) Enter(node, after, row);
     });
   }
@@ -525,7 +505,7 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
     const uint32_t* from = ended ? ended : base.row;
     std::memcpy(row, from, size_t{factoring_.Words()} * sizeof(uint32_t));
     if (row == building_ && base.more_end - base.more < kFewMore) base_ = from;
-    for (const uint32_t* id = base.more; id != base.more_end; ++id) Set(*id, row);
+    for (const uint32_t* id = base.more; id != base.more_end; ++id) SetToken(*id, row);
   } else {
     Having& having = HavingOf(loop.excluded);
     const uint32_t words = factoring_.Words(), *__restrict with = having.row.data(), *__restrict from = base.row;
@@ -600,7 +580,7 @@ MaskBuilder::Having& MaskBuilder::HavingOf(const ByteSet& bytes) {
     const ByteIndex* index = factoring_.Containing(b);
     if (!index) return;  // in no token
     if (index->row == kNoIndex)
-      for (uint32_t id : index->ids) Set(id, to);
+      for (uint32_t id : index->ids) SetToken(id, to);
     else
       OrRow(factoring_.Row(index->row), factoring_.Words(), to);
   });
@@ -634,8 +614,10 @@ void MaskBuilder::RunExitsFromOuter(State q, const Loop& loop, uint32_t* row) {
 template <class Ids>
 void MaskBuilder::RunTokens(const Ids& ids, State q, uint32_t* row) {
   for (uint32_t id : ids) {
-    const uint32_t bit = 1u << (id & 31);
-    row[id >> 5] = acceptor_->Run(q, vocabulary_->Token(id)) ? row[id >> 5] | bit : row[id >> 5] & ~bit;
+    if (acceptor_->Run(q, vocabulary_->Token(id)))
+      SetToken(id, row);
+    else
+      ClearToken(id, row);
   }
 }
 
@@ -657,7 +639,7 @@ void MaskBuilder::SetInside(const Factor& f, uint32_t high, uint32_t* row) {
     OrRow(factoring_.Row(f.row), factoring_.Words(), row);
   } else {
     const uint32_t end = f.offsets[std::min(high, f.max_chars) + 1];
-    for (uint32_t i = 0; i < end; ++i) Set(f.inside[i], row);
+    for (uint32_t i = 0; i < end; ++i) SetToken(f.inside[i], row);
   }
 }
 
@@ -901,11 +883,11 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
   const auto set = [=, order = trie.order.data, chars = s.chars](uint32_t i, uint32_t last) {
     if (all) {
       for (; i < last; ++i)
-        if (passes(i)) Set(order[i], row);
+        if (passes(i)) SetToken(order[i], row);
       return;
     }
     for (; i < last; ++i)
-      if (chars[i] >= low && chars[i] <= high && passes(i)) Set(order[i], row);
+      if (chars[i] >= low && chars[i] <= high && passes(i)) SetToken(order[i], row);
   };
   if (itself) set(trie.TokensBegin(node), trie.TokensEnd(node));
   const size_t base = stack_.size();

@@ -13,13 +13,14 @@
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression_acceptor.h"
 #include "decode/csrc/lexed_mask.h"
+#include "decode/csrc/rows.h"
 #include "tokenizer_fst/csrc/factoring.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
 
 namespace tokamata {
 
-// D ∘ A over a deterministic acceptor A needs no states of its own: a token is allowed in state q exactly when its bytes
-// lead from q to a live state. This class finds all of them at once. Not thread-safe; the owner serializes.
+// D ∘ A over a deterministic acceptor A needs no states of its own: a token is allowed in state q exactly when its
+// bytes lead from q to a live state. This class finds all of them at once. Not thread-safe; the owner serializes.
 class MaskBuilder {
  public:
   using State = DelayedAcceptor::State;
@@ -29,8 +30,8 @@ class MaskBuilder {
   using Finished = std::function<bool(State, uint32_t*, const uint32_t**)>;
   void UseFinished(Finished copy) { finished_ = std::move(copy); }
 
-  // The state whose mask is q's: counters beyond the longest token make no difference, unless the end may be out of reach.
-  // So do states that forget, but for the tokens that RunWholeKeys decides on.
+  // The state whose mask is q's: counters beyond the longest token make no difference, unless the end may be out of
+  // reach. So do states that forget, but for the tokens that RunWholeKeys decides on.
   State Canonical(State q) {
     if (!complete_) return q;
     const State known = q < known_.size() ? known_[q].canonical : State{DelayedAcceptor::kDead};
@@ -38,18 +39,20 @@ class MaskBuilder {
   }
   // Writes vocabulary->Words() words: every token that q allows, and EOS where q is final. q must be canonical.
   void Build(State q, uint32_t* row);
-  // A row of the vocabulary's tables that the last one built began with and may still be like; null where there is none.
+  // A row of the vocabulary's tables that the last one built began with and may still be like; null where there is
+  // none.
   const uint32_t* Base() const { return base_; }
   // Rows for which this is the same and not 0 are mostly nearly the same.
   uint64_t Alike() const { return alike_; }
-  // Where a caller may keep what it makes of q's mask for all states with the same mask and end, at first null; null where
-  // these are not known, or not yet. Valid until the next mask is built.
+  // Where a caller may keep what it makes of q's mask for all states with the same mask and end, at first null; null
+  // where these are not known, or not yet. Valid until the next mask is built.
   const void** Shared(State q);
   // The same by walking the whole trie, without any precomputed knowledge: the reference for tests.
   void BuildByWalking(State q, uint32_t* row);
   // EOS where q is final, and nowhere else.
   void SetEos(State q, uint32_t* row) const;
-  // Allows what may repeat a key in a row of q's that shall be another state's: RunWholeKeys decides on it. Whether it did.
+  // Allows what may repeat a key in a row of q's that shall be another state's: RunWholeKeys decides on it. Whether it
+  // did.
   bool AskAgain(State q, uint32_t* row);
   // Decides on the tokens of a row of q's canonical state that may repeat a key; whether any changed.
   bool RunWholeKeys(State q, uint32_t* row);
@@ -175,8 +178,8 @@ class MaskBuilder {
   void WalkTexts(uint32_t root, const TextNode& place, bool clears, uint32_t* row);
   // Adds what a state allows below a node to a row in which others have set tokens there.
   void AddPart(uint32_t node, State q, uint32_t* row);
-  // Of those who ask for the ways out of a loop by a byte: the most characters before it, and bytes from it on; kNoIndex
-  // where that is not known.
+  // Of those who ask for the ways out of a loop by a byte: the most characters before it, and bytes from it on;
+  // kNoIndex where that is not known.
   struct Asked {
     uint32_t chars, bytes;
     bool nobody = false;
@@ -185,8 +188,8 @@ class MaskBuilder {
   // asked(byte) is about. With `runs`, the caller sees to RunsLong.
   template <class M, class F>
   void ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, bool runs, M asked, F visit);
-  // Whether a way out is visited once for all numbers of characters, although a token may have too many turns: tokens of
-  // more bytes than there are turns left have to fit as well.
+  // Whether a way out is visited once for all numbers of characters, although a token may have too many turns: tokens
+  // of more bytes than there are turns left have to fit as well.
   bool RunsLong(const LoopShape& shape, uint8_t b) const;
   bool Fits(State q, const Loop& loop, uint32_t id);
   // Goes down along bytes that are the only ones; set(first, last) is told of tokens in trie.order on the way. Whether
@@ -207,8 +210,8 @@ class MaskBuilder {
   bool Waits(uint32_t node, State q);
   bool FewAlive(const Trie& trie, uint32_t node, State q);
   void Drain(size_t base, uint32_t* row);
-  // Sets the tokens of a suffix trie below a node (with `itself`, also those at it) whose characters are low..high and that
-  // pass the filter.
+  // Sets the tokens of a suffix trie below a node (with `itself`, also those at it) whose characters are low..high and
+  // that pass the filter.
   template <class P>
   void WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, P passes, bool itself,
                     uint32_t* row);
@@ -223,14 +226,18 @@ class MaskBuilder {
   }
   static void SetAll(const uint32_t* ids, const uint32_t* end, uint32_t* row) {
     for (; end - ids >= 4; ids += 4) {
-      Set(ids[0], row);
-      Set(ids[1], row);
-      Set(ids[2], row);
-      Set(ids[3], row);
+      SetToken(ids[0], row);
+      SetToken(ids[1], row);
+      SetToken(ids[2], row);
+      SetToken(ids[3], row);
     }
-    for (; ids != end; ++ids) Set(*ids, row);
+    for (; ids != end; ++ids) SetToken(*ids, row);
   }
-  static void Set(uint32_t id, uint32_t* row) { row[id >> 5] |= 1u << (id & 31); }
+  // Takes the tokens at and below a node of the main trie out of a row.
+  void ClearFrom(uint32_t node, uint32_t* row) const {
+    const uint32_t end = trie_.TokensBegin(trie_.nodes[node].end);
+    for (uint32_t i = trie_.TokensBegin(node); i < end; ++i) ClearToken(trie_.order[i], row);
+  }
 
   DelayedAcceptor* acceptor_;
   ExpressionAcceptor* grammars_;  // the same, if some of its expressions are grammars, else null
@@ -279,7 +286,8 @@ class MaskBuilder {
     uint64_t alike = 0;
     bool asked = false;
   };
-  std::vector<uint32_t> begins_of_whole_, begins_of_ends_, begins_of_next_, begins_of_lines_;  // see UpToComma; made when first asked for
+  // See UpToComma; made when first asked for.
+  std::vector<uint32_t> begins_of_whole_, begins_of_ends_, begins_of_next_, begins_of_lines_;
   std::array<Model, 4> models_;  // whose rows were built last: states that follow one another mostly share theirs
   size_t next_model_ = 0;
   std::array<Having, 2> having_;

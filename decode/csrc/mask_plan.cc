@@ -101,8 +101,8 @@ MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
   return known_[q].plan;
 }
 
-// Where a quote opens texts that may not repeat: a state before whose quote opens the same ones but for one that occurred
-// since; kDead where there is none.
+// Where a quote opens texts that may not repeat: a state before whose quote opens the same ones but for one that
+// occurred since; kDead where there is none.
 MaskBuilder::State MaskBuilder::OpenedBefore(State q) {
   const bool one = ReadsOneByte(q);
   const State texts = !one ? acceptor_->Row(q)['"'] : TraitsOf(q).byte == '"' ? TraitsOf(q).after : State{DelayedAcceptor::kDead};
@@ -136,8 +136,8 @@ bool MaskBuilder::FindTraits(State q) {
   return false;
 }
 
-// kBegun where q is inside a character, in some phase of UTF-8, after which it loops over characters: to that state; else
-// kUnknown.
+// kBegun where q is inside a character, in some phase of UTF-8, after which it loops over characters: to that state;
+// else kUnknown.
 MaskBuilder::Plan MaskBuilder::FindBegun(State q) {
   const auto reads = [this](State from, const Utf8Phase& p) {
     const State* row = acceptor_->Row(from);
@@ -320,8 +320,8 @@ void MaskBuilder::FindOuter(double inner_cost, ClassChoice* choice) const {
 
 // Whether all states reached from q by whole characters of the class stay alive on every such character, and agree on
 // every byte that begins no character of the class: then they all allow the same tokens. Lists those states. With
-// `exclude`, a few rare ASCII bytes of the class may end the loop; rare bytes that the states do not agree on are noted.
-// White space beyond ASCII may end it, too: the loop is then one of all_but_spaces.
+// `exclude`, a few rare ASCII bytes of the class may end the loop; rare bytes that the states do not agree on are
+// noted. White space beyond ASCII may end it, too: the loop is then one of all_but_spaces.
 bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between) {
   constexpr int kMostExcluded = 8;
   const CharacterClass& c = CharacterClasses()[static_cast<size_t>(class_id)];
@@ -430,9 +430,9 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   return true;
 }
 
-// A looping state (with `counted`, one that says so itself, or that is known to loop and much like q) to which most ASCII
-// characters lead q; kDead when there is none. Where they lead elsewhere, q's tokens are compared with the model's along
-// the trie, so a model never costs much more than it saves.
+// A looping state (with `counted`, one that says so itself, or that is known to loop and much like q) to which most
+// ASCII characters lead q; kDead when there is none. Where they lead elsewhere, q's tokens are compared with the
+// model's along the trie, so a model never costs much more than it saves.
 MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
   constexpr uint32_t kManyBytes = 40;
   if ((acceptor_->Live(q) & ByteSet::Range(0, 127)).Count() < static_cast<int>(kManyBytes)) return DelayedAcceptor::kDead;

@@ -7,6 +7,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
+#include "decode/csrc/next_values.h"
 
 namespace tokamata {
 namespace {
@@ -31,8 +32,8 @@ bool AnyDifference(const uint32_t* __restrict a, const uint32_t* __restrict b) {
   return any;
 }
 
-// Calls visit(i, a[i] ^ b[i]) for the words that differ, as long as it returns true; b null: like a row of zeros. Whether
-// all were visited. Rows are mostly alike, so blocks, then groups and pairs of words are compared first.
+// Calls visit(i, a[i] ^ b[i]) for the words that differ, as long as it returns true; b null: like a row of zeros.
+// Whether all were visited. Rows are mostly alike, so blocks, then groups and pairs of words are compared first.
 template <class F>
 bool ForEachDifference(const uint32_t* __restrict a, const uint32_t* __restrict b, uint32_t words, F visit) {
   constexpr uint32_t kGroup = 8;
@@ -105,7 +106,7 @@ void TokenAutomaton::Write(const Mask& mask, uint32_t* out) const {
     return;
   }
   std::memset(out, 0, size_t{Words()} * sizeof(uint32_t));
-  for (uint32_t i = 0; i < mask.count; ++i) out[mask.data[i] >> 5] |= 1u << (mask.data[i] & 31);
+  for (uint32_t i = 0; i < mask.count; ++i) SetToken(mask.data[i], out);
 }
 
 bool TokenAutomaton::CopyMask(State q, uint32_t* out) const {
@@ -165,29 +166,17 @@ void TokenAutomaton::MakeMask(State q, uint32_t* out) {
 
 bool TokenAutomaton::RunWholeKeys(State q, uint32_t* out) {
   if (!acceptor_->Remembers()) return false;
+  const auto allows = [&](uint32_t id) { return Advance(q, id) != DelayedAcceptor::kDead; };
   bool any = false;
   for (const auto* ids : {&vocabulary_->WithWholeKeys(), &vocabulary_->WithEndsOfKeys(), &vocabulary_->WithKeysInLines(),
                           &vocabulary_->WithNextLines()})
     for (uint32_t id : *ids) {
-      const uint32_t bit = 1u << (id & 31);
-      if (id >= vocabulary_->ModelSize()) continue;
-      const bool was = out[id >> 5] & bit, allowed = Advance(q, id) != DelayedAcceptor::kDead;
-      if (was == allowed) continue;
-      out[id >> 5] ^= bit;
+      if (id >= vocabulary_->ModelSize() || HasToken(out, id) == allows(id)) continue;
+      FlipToken(id, out);
       any = true;
     }
   if (!acceptor_->RemembersValues()) return any;
-  for (const Vocabulary::Continued& c : vocabulary_->WithNextValues()) {
-    const State opened = acceptor_->Run(q, c.begin);
-    if (!opened || !acceptor_->Opens(opened)) continue;
-    for (uint32_t id : c.ids) {
-      const uint32_t bit = 1u << (id & 31);
-      if (id >= vocabulary_->ModelSize() || !(out[id >> 5] & bit) || Advance(q, id) != DelayedAcceptor::kDead) continue;
-      out[id >> 5] ^= bit;
-      any = true;
-    }
-  }
-  return any;
+  return ClearNextValues(*vocabulary_, acceptor_.get(), q, vocabulary_->ModelSize(), allows, out) || any;
 }
 
 void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
@@ -213,7 +202,8 @@ const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uin
   } else {
     end = list;
     uint32_t block = 0;
-    const uint32_t* before = list;  // ids in earlier blocks; a full block tells early that most rows with many ids have them
+    // Ids in earlier blocks; a full block tells early that most rows with many ids have them.
+    const uint32_t* before = list;
     if (ForEachDifference(row, nullptr, words, [&](uint32_t i, uint32_t ids) {
           if (i / kBlock != block) {
             block = i / kBlock;
@@ -264,9 +254,8 @@ void TokenAutomaton::Join(uint32_t* out, F build) {
   if (size % 32) out[words - 1] &= (1u << (size % 32)) - 1;
   for (uint32_t c = 0; c < classes; ++c) {
     const uint32_t id = size + c;
-    if (!(joined_[id / 32] >> (id % 32) & 1)) continue;
-    const uint32_t* members = vocabulary_->Class(c).data();
-    for (uint32_t i = 0; i < words; ++i) out[i] |= members[i];
+    if (!HasToken(joined_.data(), id)) continue;
+    OrRow(vocabulary_->Class(c).data(), words, out);
   }
 }
 

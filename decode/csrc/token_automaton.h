@@ -43,8 +43,8 @@ class TokenAutomaton {
   void FillMask(State q, uint32_t* out);
   // The mask by walking the whole trie, never cached: what tests compare with.
   void FillMaskByWalking(State q, uint32_t* out);
-  // The state after a token, or kDead where it is not allowed. A token of classes has several readings: its text, and one
-  // of each class; the state is the union of where they lead.
+  // The state after a token, or kDead where it is not allowed. A token of classes has several readings: its text, and
+  // one of each class; the state is the union of where they lead.
   State Advance(State q, uint32_t token);
 
   // The same with a budget: `left` tokens may follow, the last of which is EOS, so that a text token is allowed where

@@ -1,0 +1,16 @@
+// Rows of bits, one for each token.
+#pragma once
+#include <cstdint>
+
+namespace tokamata {
+
+inline bool HasToken(const uint32_t* row, uint32_t id) { return row[id >> 5] >> (id & 31) & 1; }
+inline void SetToken(uint32_t id, uint32_t* row) { row[id >> 5] |= 1u << (id & 31); }
+inline void ClearToken(uint32_t id, uint32_t* row) { row[id >> 5] &= ~(1u << (id & 31)); }
+inline void FlipToken(uint32_t id, uint32_t* row) { row[id >> 5] ^= 1u << (id & 31); }
+
+inline void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
+  for (uint32_t i = 0; i < words; ++i) to[i] |= from[i];
+}
+
+}  // namespace tokamata
