@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_set>
 
 #include "automata/csrc/line_keys.h"
-#include "automata/csrc/time_limit.h"
-#include "decode/csrc/next_values.h"
 #include "decode/csrc/rows.h"
-#include "decode/csrc/substring_mask.h"
 #include "decode/csrc/walk.h"
 
 namespace tokamata {
@@ -85,60 +81,6 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
   SetEos(q, row);
 }
 
-bool MaskBuilder::RunWholeKeys(State q, uint32_t* row) {
-  if (!may_remember_ || !(remembers_ = remembers_ || acceptor_->Remembers())) return false;
-  const bool few = acceptor_->MayRunOut();  // then what forgets takes some key for the one that was written
-  bool any = false;
-  const uint32_t ahead = !key_lines_ || asked_ ? kKeyBehindBlanks | kKeysOfJson : KeysAheadOf(*key_lines_, q);
-  asked_ = false;
-  const auto allows = [&](uint32_t id) {
-    const State next = acceptor_->Run(q, vocabulary_->Token(id));
-    return next && (complete_ || CanFinish(next));
-  };
-  const auto run = [&](const std::vector<uint32_t>& ids, std::vector<uint32_t>* begins) {
-    if (few && complete_ && begins->size() != ids.size())
-      for (uint32_t id : ids) begins->push_back(UpToComma(vocabulary_->Token(id)));
-    for (size_t i = 0; i < ids.size(); ++i) {
-      const uint32_t id = ids[i];
-      const bool was = HasToken(row, id);
-      if (!was && !few) continue;  // what forgets allows more
-      const uint32_t begin = few && complete_ ? (*begins)[i] : kNoIndex;
-      const bool dead = begin != kNoIndex && !HasToken(row, begin);
-      if ((!dead && allows(id)) == was) continue;
-      FlipToken(id, row);
-      any = true;
-    }
-  };
-  if (ahead & kKeysOfJson) run(vocabulary_->WithWholeKeys(), &begins_of_whole_);
-  if (key_lines_) run(vocabulary_->WithNextLines(), &begins_of_next_);
-  if (key_lines_ && ahead & kKeyBehindBlanks) run(vocabulary_->WithKeysInLines(), &begins_of_lines_);
-  if (few && ahead & kKeysOfJson) run(vocabulary_->WithEndsOfKeys(), &begins_of_ends_);
-  if (!acceptor_->RemembersValues() || !(ahead & kKeysOfJson)) return any;
-  return ClearNextValues(*vocabulary_, acceptor_, q, vocabulary_->Size(), allows, row) || any;
-}
-
-// What may repeat a key was decided for another state: it is to be run again.
-bool MaskBuilder::AskAgain(State q, uint32_t* row) {
-  if (!key_lines_ || !acceptor_->Remembers()) return false;  // nothing will be run
-  if (!KeysAheadOf(*key_lines_, q) && vocabulary_->WithNextLines().empty()) return false;
-  const auto ask = [row](const std::vector<uint32_t>& ids) {
-    for (const uint32_t id : ids) SetToken(id, row);
-  };
-  ask(vocabulary_->WithWholeKeys());
-  ask(vocabulary_->WithKeysInLines());
-  ask(vocabulary_->WithNextLines());
-  return asked_ = true;
-}
-
-// The token that another one begins with, up to its first comma or line break; kNoIndex where there is none. It writes
-// no second key, so rows are right about it, and where it may not come neither may the longer one.
-uint32_t MaskBuilder::UpToComma(std::string_view token) const {
-  uint32_t node = 0;
-  for (const char c : token.substr(0, token.find_first_of(",\n") + 1))
-    if ((node = trie_.Child(node, static_cast<uint8_t>(c))) == kNoIndex) return kNoIndex;
-  return trie_.TokensBegin(node) < trie_.TokensEnd(node) ? trie_.order[trie_.TokensBegin(node)] : kNoIndex;
-}
-
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
   if (grammars_ && (BuildLexed(q, row) || BuildPieces(q, row, depth))) return;
@@ -188,77 +130,6 @@ bool MaskBuilder::BuildSince(State q, uint32_t* row) {
     return true;
   }
   return false;
-}
-
-// The state of a grammar with a lexer.
-bool MaskBuilder::BuildLexed(State q, uint32_t* row) {
-  bool built = false;
-  grammars_->WithLeaf(q, [&](LeafAutomaton* leaf, uint32_t state) {
-    std::unique_ptr<LexedMask>& masks = lexed_[leaf];
-    if (!masks) {
-      auto* grammar = dynamic_cast<LexedGrammar*>(leaf);
-      if (!grammar) return;
-      masks = std::make_unique<LexedMask>(grammar, vocabulary_);
-    }
-    std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
-    const uint64_t alike = masks->Add(state, row);
-    if (row == building_) alike_ = alike;
-    built = true;
-  });
-  return built;
-}
-
-const void** MaskBuilder::Shared(State q) {
-  const void** place = nullptr;
-  if (grammars_ && complete_)
-    grammars_->WithLeaf(q, [&](LeafAutomaton* leaf, uint32_t state) {
-      const auto masks = lexed_.find(leaf);
-      if (masks != lexed_.end() && masks->second) place = masks->second->Shared(state);
-    });
-  return place;
-}
-
-// A piece of a text and what follows it, or a union with such a state.
-bool MaskBuilder::BuildPieces(State q, uint32_t* row, int depth) {
-  const SuffixAutomaton* text = nullptr;
-  Substrings::Ranges ranges;
-  bool final = false;
-  State rest = DelayedAcceptor::kDead;
-  const auto read = [&](LeafAutomaton* leaf, uint32_t state, State after) {
-    auto* pieces = dynamic_cast<Substrings*>(leaf);
-    if (!pieces) return;
-    text = &pieces->Automaton();
-    ranges = pieces->RangesOf(state);
-    final = pieces->IsFinal(state);
-    rest = after;
-  };
-  grammars_->WithLeafAndRest(q, read);
-  if (!text) {
-    if (depth >= kMaxDepth) return false;
-    const std::vector<State> parts = acceptor_->Alternatives(q, kMaxAlternatives);
-    for (State a : parts) grammars_->WithLeafAndRest(a, read);
-    if (!text) return false;
-    std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
-    std::vector<uint32_t> part(factoring_.Words());
-    for (State a : parts) {
-      BuildAny(Canonical(a), part.data(), depth + 1);
-      OrRow(part.data(), factoring_.Words(), row);
-    }
-    return true;
-  }
-  std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
-  const size_t base = stack_.size();
-  const ByteSet follows = rest ? acceptor_->Live(rest) : ByteSet();
-  const auto inside = [&](uint32_t node) { SetTokens(trie_, node, row); };
-  const auto ends = [&](uint32_t node) {
-    if (!follows.Any()) return;
-    bool any = node == 0;
-    trie_.ForEachChild(node, [&](uint32_t child) { any = any || follows.Has(trie_.nodes[child].byte); });
-    if (any) stack_.emplace_back(node, Near(rest, trie_, node));
-  };
-  WalkSubstrings(*text, ranges, final, trie_, inside, ends);
-  Drain(base, row);
-  return true;
 }
 
 // ---------------------------------------------------------------------------------------------- building rows
@@ -910,58 +781,6 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
     else
       sweep(at.node + 1, top.end);
   }
-}
-
-// ---------------------------------------------------------------------------------------------- incomplete vocabularies
-
-bool MaskBuilder::CanFinish(State root) {
-  return FindFinish(root, false) && (!acceptor_->Remembers() || FindFinish(root, true));
-}
-
-// Breadth-first over token steps. A path of single-byte tokens is tried first: it exists nearly always. With `exact`
-// what states remember counts; else what forgets may take a text for new that repeats another one, and there is an end
-// to the states.
-bool MaskBuilder::FindFinish(State root, bool exact) {
-  const auto known = [&finish = finish_[exact]](State q) -> uint8_t& {
-    if (q >= finish.size()) finish.resize(std::max<size_t>(q + 1, finish.size() * 2), 0);
-    return finish[q];
-  };
-  if (known(root)) return known(root) == 2;
-  struct Reached {
-    State state;
-    size_t parent;
-  };
-  for (const bool single : {true, false}) {
-    std::vector<Reached> queue{{root, 0}};
-    std::unordered_set<State> seen{root};
-    for (size_t i = 0; i < queue.size(); ++i) {
-      const State q = queue[i].state;
-      if (acceptor_->IsFinal(q) || known(q) == 2) {
-        for (size_t j = i;; j = queue[j].parent) {
-          known(queue[j].state) = 2;
-          if (j == 0) return true;
-        }
-      }
-      if (known(q) == 1) continue;
-      TimeLimit::Spend();
-      const auto reach = [&](State next) {
-        if (next && seen.insert(next).second) queue.push_back({next, i});
-      };
-      if (single) {
-        const State* row = acceptor_->Row(q);
-        const ByteSet bytes = acceptor_->Live(q) & factoring_.SingleBytes();
-        bytes.ForEach([&](uint8_t b) { reach(exact ? acceptor_->Next(q, b) : row[b]); });
-        continue;
-      }
-      std::vector<const State*> path(trie_.max_depth + 2);  // path_ may be in use by who asks
-      ForEachLiveToken(trie_, 0, acceptor_, q, &path, [&](uint32_t node, State next) {
-        reach(exact ? acceptor_->Run(q, TokenAt(node)) : next);
-      });
-    }
-    if (!single)
-      for (const Reached& r : queue) known(r.state) = 1;
-  }
-  return false;
 }
 
 }  // namespace tokamata
