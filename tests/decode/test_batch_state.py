@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 import torch
+from oracle.mask_walk import allowed
 from oracle.random_constraint import random_constraint, random_vocabulary
 from tokamata.decode import BatchState, HostMasks
 from tokamata.decode.canonical import BytePairs, CanonicalAutomaton
@@ -20,10 +21,6 @@ TOKENS = [*(bytes([b]) for b in range(256)), b"ab", b"ba", b"aab", b'"a', None]
 EOS = len(TOKENS) - 1
 VOCABULARY = tokamata.Vocabulary(TOKENS, eos_token_ids=[EOS])
 WORD = tokamata.compile(tokamata.regex("[ab]{2,6}"), VOCABULARY)
-
-
-def allowed(row: np.ndarray) -> list[int]:
-    return np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist()
 
 
 def test_like_states_one_by_one() -> None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from oracle.mask_walk import allowed
 from tokamata.decode.canonical import BytePairs, CanonicalAutomaton
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -67,10 +68,6 @@ def encode(text: bytes, ranks: dict[Pair, int]) -> list[bytes]:
             return parts
         i = min(found)[1]
         parts[i : i + 2] = [parts[i] + parts[i + 1]]
-
-
-def allowed(mask: np.ndarray) -> list[int]:
-    return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist()
 
 
 def check_pairs(names: list[bytes], ranks: dict[Pair, int], native: object, seed: int) -> None:

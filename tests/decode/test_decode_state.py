@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
+from oracle.mask_walk import allowed
 from oracle.random_constraint import random_constraint, random_vocabulary
 
 import tokamata
@@ -26,10 +27,6 @@ def vocabulary() -> tokamata.Vocabulary:
 @pytest.fixture
 def state(vocabulary: tokamata.Vocabulary) -> tokamata.DecodeState:
     return tokamata.compile(tokamata.choice(["yes", "no", "yes!"]), vocabulary).start()
-
-
-def allowed(mask: np.ndarray) -> list[int]:
-    return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist()
 
 
 def test_steps(state: tokamata.DecodeState) -> None:

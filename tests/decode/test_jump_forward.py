@@ -6,8 +6,8 @@ import json
 import random
 import re
 
-import numpy as np
 import pytest
+from oracle.mask_walk import allowed
 from tokamata.decode.jump_forward import heal, jump_forward
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -61,10 +61,6 @@ def made(request: pytest.FixtureRequest) -> tuple[Tokenizer, tokamata.Vocabulary
 
 def text_of(tokens: list[int], vocabulary: tokamata.Vocabulary) -> bytes:
     return b"".join(vocabulary.token_bytes(t) or b"" for t in tokens)
-
-
-def allowed(mask: np.ndarray) -> list[int]:
-    return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist()
 
 
 SCHEMA = {

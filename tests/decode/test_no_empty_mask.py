@@ -9,16 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from oracle import mask_walk
+from oracle.mask_walk import allowed, compiled
 from oracle.random_constraint import random_constraint, random_vocabulary
 from tokamata.decode import BatchState
 from tokamata.decode.transformers import ConstrainedLogitsProcessor
 
 import tokamata
-
-
-def allowed(row: np.ndarray) -> list[int]:
-    return np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist()
 
 
 def cases(seeds: range) -> list[tuple[str, tokamata.TokenAutomaton, random.Random]]:
@@ -175,10 +171,10 @@ def test_what_occurs_once_and_takes_tokens_that_are_not_there(keys: bool, bound:
             writable |= {member[:at] for at in ends}
         if b"" not in writable:
             with pytest.raises(tokamata.ConstraintError, match="can be written with the tokens"):
-                mask_walk.compiled(constraint, tokens)
+                compiled(constraint, tokens)
             refused += 1
             continue
-        automaton = mask_walk.compiled(constraint, tokens)
+        automaton = compiled(constraint, tokens)
         for _ in range(4):
             state, text = automaton.start(), b""
             while not state.is_finished:
