@@ -1,7 +1,6 @@
 #include "automata/csrc/determinize.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <queue>
 #include <tuple>
@@ -33,12 +32,6 @@ struct Item {
 };
 
 bool Before(const Item& a, const Item& b) { return std::tie(a.ilabel, a.next) < std::tie(b.ilabel, b.next); }
-
-uint64_t Bits(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
 
 }  // namespace
 

@@ -1,7 +1,6 @@
 #include "automata/csrc/minimize.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -14,12 +13,6 @@
 
 namespace tokamata {
 namespace {
-
-uint64_t Bits(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
 
 // The coarsest partition of the states that respects final weights and labelled, weighted arcs.
 Partition Refine(const Fst& fst, float delta) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,11 @@ constexpr int64_t kDefaultMaxVisits = 10'000;       // visits of one state while
 inline float Quantize(float weight, float delta) {
   if (!std::isfinite(weight) || delta <= 0) return weight;
   return static_cast<float>(std::floor(static_cast<double>(weight) / delta + 0.5) * delta) + 0.0f;
+}
+inline uint64_t Bits(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
 }
 
 inline bool ApproxEqual(float a, float b, float delta) { return a == b || std::fabs(a - b) <= delta; }

@@ -45,13 +45,6 @@ void AppendCharacter(uint32_t c, std::string* out) {
   AppendHex(c, 4, out);
 }
 
-CodePointRanges Clip(const CodePointRanges& ranges, uint32_t low, uint32_t high, uint32_t base) {
-  CodePointRanges out;
-  for (const auto& [a, b] : ranges)
-    if (a <= high && b >= low) out.emplace_back(std::max(a, low) - base, std::min(b, high) - base);
-  return out;
-}
-
 }  // namespace
 
 bool DecodeText(std::string_view s, std::u32string* out) {
@@ -124,7 +117,9 @@ Expr JsonStrings::HexDigits(const CodePointRanges& ranges, bool astral, int leve
 
 Expr JsonStrings::Numbers(const CodePointRanges& ranges) {
   std::vector<Expr> numbers;
-  const CodePointRanges basic = Clip(ranges, 0, 0xFFFF, 0), astral = Clip(ranges, 0x10000, kMaxCodePoint, 0x10000);
+  const CodePointRanges basic = Clip(ranges, 0, 0xFFFF);
+  CodePointRanges astral = Clip(ranges, 0x10000, kMaxCodePoint);
+  for (auto& [low, high] : astral) low -= 0x10000, high -= 0x10000;
   if (!basic.empty()) numbers.push_back(HexDigits(basic, false, 0));
   if (!astral.empty()) {
     ByteSet d;

@@ -40,14 +40,14 @@ const std::vector<uint32_t>& YamlShortEscaped() {
   return escaped;
 }
 
-namespace {
-
 CodePointRanges Clip(const CodePointRanges& ranges, uint32_t low, uint32_t high) {
   CodePointRanges out;
   for (const auto& [a, b] : ranges)
     if (a <= high && b >= low) out.emplace_back(std::max(a, low), std::min(b, high));
   return out;
 }
+
+namespace {
 
 bool Has(const CodePointRanges& ranges, uint32_t c) {
   return std::any_of(ranges.begin(), ranges.end(), [c](const auto& r) { return r.first <= c && c <= r.second; });

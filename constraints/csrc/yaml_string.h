@@ -2,8 +2,8 @@
 //
 // Double-quoted: any character, raw or by an escape: \0 \a \b \t \n \v \f \r \e \" \/ \\ \N \_ \L \P, and but for
 // printable ASCII \xhh, \uhhhh, and \Uhhhhhhhh above U+FFFF (pairs of surrogates are no escape of one character).
-// Single-quoted: characters that may stand in a line, ' as ''. Plain: such characters as themselves; whether a text may be a plain scalar is said of the whole.
-// Every scalar is one line.
+// Single-quoted: characters that may stand in a line, ' as ''. Plain: such characters as themselves; whether a text may
+// be a plain scalar is said of the whole. Every scalar is one line.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,6 +18,8 @@ namespace tokamata {
 // What may stand in a line as itself: no control character, no line break of YAML (U+0085, U+2028 and U+2029 are such),
 // no byte order mark, no tab.
 const CodePointRanges& YamlRawCharacters();
+// What of the ranges is between low and high.
+CodePointRanges Clip(const CodePointRanges& ranges, uint32_t low, uint32_t high);
 // The letter that stands for a character after a backslash, 0: there is none; and the characters that have one.
 char YamlShortEscape(uint32_t code_point);
 const std::vector<uint32_t>& YamlShortEscaped();

@@ -17,12 +17,6 @@ void PutNumber(std::string* out, uint64_t n) {
   for (int i = 0; i < 8; ++i) out->push_back(static_cast<char>(n >> (8 * i)));
 }
 
-uint64_t Number(const char* p) {
-  uint64_t n = 0;
-  for (int i = 7; i >= 0; --i) n = n << 8 | static_cast<uint8_t>(p[i]);
-  return n;
-}
-
 [[noreturn]] void Refuse(const std::string& what) {
   throw VocabularyError("artifact: " + what + "; save it again with Vocabulary.save");
 }
@@ -64,7 +58,8 @@ uint64_t Artifact::IndexOffset(std::string_view footer, uint64_t file_size) {
   if (footer.size() != kFooter || std::memcmp(footer.data() + kFooter - 8, kMagic, 8) != 0) {
     Refuse("the file does not end as Vocabulary.save writes it: truncated, or an .fst without a vocabulary");
   }
-  const uint64_t index_offset = Number(&footer[0]), version = Number(&footer[24]), size = Number(&footer[32]);
+  const uint64_t index_offset = LittleEndian(&footer[0]), version = LittleEndian(&footer[24]);
+  const uint64_t size = LittleEndian(&footer[32]);
   if (version != kVersion) {
     Refuse("version " + std::to_string(version) + ", this release reads version " + std::to_string(kVersion));
   }
@@ -76,8 +71,8 @@ uint64_t Artifact::IndexOffset(std::string_view footer, uint64_t file_size) {
 Artifact Artifact::Parse(std::string_view tail, uint64_t file_size) {
   if (tail.size() < kFooter) Refuse("the index of sections is damaged");
   const std::string_view footer = tail.substr(tail.size() - kFooter);
-  const uint64_t index_offset = IndexOffset(footer, file_size), count = Number(&footer[8]);
-  Artifact artifact{Number(&footer[16]), Number(&footer[40]), {}};
+  const uint64_t index_offset = IndexOffset(footer, file_size), count = LittleEndian(&footer[8]);
+  Artifact artifact{LittleEndian(&footer[16]), LittleEndian(&footer[40]), {}};
   std::string_view index = tail.substr(0, tail.size() - kFooter);
   if (index.size() != file_size - kFooter - index_offset || artifact.fst_length > index_offset) {
     Refuse("the index of sections is damaged");
@@ -91,8 +86,8 @@ Artifact Artifact::Parse(std::string_view tail, uint64_t file_size) {
   };
   uint64_t at = artifact.fst_length;
   for (uint64_t i = 0; i < count; ++i) {
-    const std::string_view name = take(Number(take(8).data()));
-    const uint64_t offset = Number(take(8).data()), length = Number(take(8).data());
+    const std::string_view name = take(LittleEndian(take(8).data()));
+    const uint64_t offset = LittleEndian(take(8).data()), length = LittleEndian(take(8).data());
     if (offset < at || offset > index_offset || length > index_offset - offset || !names.insert(name).second) {
       Refuse("the index of sections is damaged");
     }

@@ -4,15 +4,6 @@
 #include <cstring>
 
 namespace tokamata {
-namespace {
-
-uint64_t LittleEndian(const char* p) {
-  uint64_t n = 0;
-  for (int i = 7; i >= 0; --i) n = n << 8 | static_cast<uint8_t>(p[i]);
-  return n;
-}
-
-}  // namespace
 
 void Checksum::MixBlocks(const char* from, size_t blocks, uint64_t* lanes) {
   uint64_t sum[kLanes];  // in registers, not in memory

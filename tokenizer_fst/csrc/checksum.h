@@ -6,6 +6,13 @@
 
 namespace tokamata {
 
+// Eight bytes, the least significant one first.
+inline uint64_t LittleEndian(const char* p) {
+  uint64_t n = 0;
+  for (int i = 7; i >= 0; --i) n = n << 8 | static_cast<uint8_t>(p[i]);
+  return n;
+}
+
 // Bytes may come in pieces, cut anywhere. Eight lanes take eight words of each 64-byte block; each step is one-to-one
 // in the lane and in the word, so no change of a single word goes unnoticed. About as fast as memory is read.
 class Checksum {
