@@ -55,8 +55,9 @@ enum class ExprKind : uint8_t {
 class BoundedParts;  // bounded_parts.h
 class Expressions;
 
-// Where an approximation of a language lies: kOver has all of its texts and maybe more, kUnder none but its texts.
-enum class Side : uint8_t { kOver, kUnder };
+// Where an approximation of a language lies: kOver has all of its texts and maybe more, kUnder none but its texts. So has
+// kWithin, and more than kUnder: once in each place one more of what is remembered may come.
+enum class Side : uint8_t { kOver, kUnder, kWithin };
 
 // A place among the texts that a rule reads.
 struct RuleText {
@@ -100,6 +101,8 @@ class RuleSource {
   // A language near that of a rule, in which nothing is remembered, nor in anything that it calls; it may be empty
   // where that of the rule is not. kEmpty: it is.
   virtual Expr Approximate(uint32_t /*rule*/, Side) { return kEmpty; }
+  // Whether a rule is one of an approximation that may be empty.
+  virtual bool MayBeEmpty(uint32_t /*rule*/) const { return false; }
   // Whether any approximation may differ from the rule, as far as these languages were looked at.
   virtual bool Approximates() const { return false; }
   // What to measure instead of a rule: a language with all its texts; where that one can end within n bytes, the rule
@@ -242,6 +245,8 @@ class Expressions {
   Expr Forget(Expr e);
   // e with the approximations of its calls (RuleSource::Approximate); kEmpty where that is surely empty.
   Expr Approximate(Expr e, Side side);
+  // Whether a text of e is found, where rules of approximations may be empty (RuleSource::MayBeEmpty).
+  bool SurelyEnds(Expr e);
   // Whether no string is accepted; exact, memoized. LimitError past limits.emptiness.
   bool IsEmpty(Expr e);
   // What is known of intersections with counters.
@@ -320,8 +325,10 @@ class Expressions {
   static constexpr uint32_t kNotAsked = 0, kAskedOnce = 1, kNotKept = 2, kFirstKept = 3;
   std::vector<uint32_t> steps_of_head_;
   std::vector<Term> head_steps_;
+  bool FindEnd(Expr e, std::unordered_set<Expr>* tried, int depth);
+  FlatMap<Expr, bool> ends_;  // known answers of SurelyEnds
   FlatMap<Expr, Expr> bare_;  // known answers of Bare
-  FlatMap<Expr, Expr> approximations_[2];  // known ones, by Side
+  FlatMap<Expr, Expr> approximations_[3];  // known ones, by Side
   uint32_t call_depth_ = 0;  // of rules entered by Collect
   int merge_depth_ = 0;  // of nested unions inside MergeRepeats
 };

@@ -597,6 +597,11 @@ uint32_t ExpressionAcceptor::LeastLength(State q) {
   return lengths_.Least(Source(q));
 }
 
+bool ExpressionAcceptor::SurelyEnds(State q) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return pool_->SurelyEnds(Source(q));
+}
+
 uint32_t ExpressionAcceptor::MostLength(State q) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   return lengths_.Most(Source(q));

@@ -81,6 +81,8 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   bool MayRemember() const override { return AnyRules(&RuleSource::MayRemember); }
   State Over(State q) override { return Approximate(q, Side::kOver); }
   State Under(State q) override { return Approximate(q, Side::kUnder); }
+  State Within(State q) override { return Approximate(q, Side::kWithin); }
+  bool SurelyEnds(State q) override;
   bool Approximates() const override { return AnyRules(&RuleSource::Approximates); }
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;

@@ -1,4 +1,7 @@
+// Expressions that begin with rules which remember what they have read.
 #include "automata/csrc/remember.h"
+
+#include <algorithm>
 
 #include "automata/csrc/opening_rules.h"
 
@@ -148,6 +151,43 @@ Expr Expressions::Approximate(Expr e, Side side) {
   };
   const auto of_head = [this, side](Expr head) { return Approximate(head, side); };
   return AlongSpine(this, e, &approximations_[static_cast<int>(side)], of_end, of_head);
+}
+
+bool Expressions::SurelyEnds(Expr e) {
+  if (!nodes_[e].push_down) return e != kEmpty;
+  if (const bool* const known = ends_.Find(e)) return *known;
+  std::unordered_set<Expr> tried;
+  const bool ends = FindEnd(e, &tried, 0);
+  return ends_[e] = ends;
+}
+
+// Each rule is looked into once, the shortest alternatives first; so an end may be missed, where rules call each other.
+bool Expressions::FindEnd(Expr e, std::unordered_set<Expr>* tried, int depth) {
+  constexpr int kMostDepth = 500;
+  constexpr size_t kMostRules = 1000;
+  for (;;) {
+    if (!nodes_[e].push_down) return e != kEmpty;
+    if (const bool* const known = ends_.Find(e); known && *known) return true;
+    if (depth > kMostDepth || tried->size() > kMostRules) return false;
+    const Node n = nodes_[e];
+    if (n.kind == ExprKind::kConcat) {
+      if (!FindEnd(n.a, tried, depth + 1)) return false;
+      e = n.b;
+      continue;
+    }
+    bool ends = true;
+    if (n.kind == ExprKind::kRepeat) {
+      ends = n.b == 0 || FindEnd(n.a, tried, depth + 1);
+    } else if (n.kind == ExprKind::kUnion) {
+      std::vector<Expr> parts(Members(e), Members(e) + NumMembers(e));
+      std::stable_sort(parts.begin(), parts.end(), [this](Expr a, Expr b) { return LeastLength(a) < LeastLength(b); });
+      ends = std::any_of(parts.begin(), parts.end(), [&](Expr part) { return FindEnd(part, tried, depth + 1); });
+    } else if (n.kind == ExprKind::kCall && Rules(n.a)->MayBeEmpty(n.b)) {
+      ends = tried->insert(e).second && FindEnd(Expand(e), tried, depth + 1);
+    }
+    if (ends) ends_[e] = true;
+    return ends;
+  }
 }
 
 // Members of a union that are no calls take a step of their own.

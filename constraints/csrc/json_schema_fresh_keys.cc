@@ -424,16 +424,65 @@ Expr JsonSchemaRules::Outline(uint32_t rule, uint32_t* slack) {
 
 // ---------------------------------------------------------------------------------------------- approximations
 
+uint32_t JsonSchemaRules::ReadingOf(Side side) {
+  return side == Side::kOver ? kOverKeys : side == Side::kUnder ? kUnderKeys : kUnderKeys | kOneMoreKey;
+}
+
 JsonSchemaRules::ObjectState JsonSchemaRules::Near(ObjectState s, Side side) {
-  s.depth |= side == Side::kOver ? kOverKeys : kUnderKeys;
-  if (side == Side::kOver || !s.low) s.seen = 0;
+  const bool owes = s.low && side != Side::kOver, more = side == Side::kWithin && !owes;
+  s.depth |= ReadingOf(owes ? Side::kUnder : side);
+  if (more && CountsLongest(Prepared(s.plan)))
+    s.seen = LongestKey(s.seen);
+  else if (!owes && !more)
+    s.seen = 0;
   return s;
+}
+
+// No key has more bytes; one of few such numbers, so that what is known of some places is known of others.
+uint32_t JsonSchemaRules::LongestKey(SeenKeys::Set seen) {
+  const auto [known, added] = longest_keys_.emplace(seen, 0);
+  if (added && seen)
+    for (const std::string& key : seen_.Keys(seen))
+      while (key.size() > known->second) known->second = 2 * known->second + 15;
+  return known->second;
+}
+
+bool JsonSchemaRules::MayBeOneMore(const ObjectState& s) {
+  const uint32_t reading = ReadingOf(s.depth);
+  if (!(reading & kOneMoreKey) || (reading & (kLastKey | kNamedKey)) || s.low || s.high == 0) return false;
+  ObjectState exact = s;
+  exact.depth &= ~kReadings;
+  if (CountsLongest(Prepared(s.plan))) exact.seen = 0;
+  return PreparedReader(ReaderOf(exact)).others;
+}
+
+// A key without a name in the schema that did not occur, behind its opening quote, and all that follows: exactly, or where
+// every beginning is one of such a key, one that is longer than all of them.
+Expr JsonSchemaRules::OneMoreKey(const ObjectState& s) {
+  approximates_ = true;
+  ObjectState exact = s;
+  exact.depth &= ~kReadings;
+  const ObjectPlan& p = Prepared(s.plan);  // stays where it is
+  if (!CountsLongest(p)) return KeysNear({ReaderOf(exact), 0, 0, kKeyBegins, s.seen, 0, 0}, Side::kWithin);
+  exact.seen = 0;
+  uint32_t longest = s.seen;
+  SortKeys(&objects_[s.plan]);
+  for (const SortedKey& key : p.sorted) longest = std::max(longest, static_cast<uint32_t>(key.text.size()));
+  std::vector<Expr> ends;
+  const std::vector<Member> members = PreparedReader(ReaderOf(exact)).members;
+  for (const Member& m : members) {
+    if (m.named || m.next.owed) continue;
+    ObjectState next = m.next;
+    next.depth = s.depth | kLastKey;
+    ends.push_back(AfterQuote(p, {false, m.index, m.value, next}, Deeper(s.depth)));
+  }
+  return pool_->Concat({cases_.strings().Length(longest + 1, kUnbounded), pool_->Byte('"'), pool_->Union(std::move(ends))});
 }
 
 Expr JsonSchemaRules::Approximate(uint32_t rule, Side side) {
   const Rule r = rules_[rule];
   const uint32_t* w = r.words;
-  const uint32_t mode = side == Side::kOver ? kOverKeys : kUnderKeys;
+  const uint32_t mode = ReadingOf(side);
   switch (r.kind) {
     case Rule::kValue: return ReadingOf(w[1]) ? r.call : CallValue(w[0], w[1] | mode);
     case Rule::kArray: return ReadingOf(w[6]) ? r.call : CallArray({w[0], w[1], w[2], w[3], w[4], w[5], w[6] | mode, w[7]});
@@ -451,6 +500,17 @@ Expr JsonSchemaRules::Approximate(uint32_t rule, Side side) {
     case Rule::kFreshValue: return ValueNear(w[0], w[1], side);
   }
   return kEmpty;
+}
+
+bool JsonSchemaRules::MayBeEmpty(uint32_t rule) const {
+  const uint32_t* w = rules_[rule].words;
+  switch (rules_[rule].kind) {
+    case Rule::kValue: return ReadingOf(w[1]) & kUnderKeys;
+    case Rule::kArray: return ReadingOf(w[6]) & kUnderKeys;
+    case Rule::kObject: return ReadingOf(w[5]) & kUnderKeys;
+    case Rule::kKeys: return ReadingOf(readers_[w[0]].state.depth) & kUnderKeys;
+    default: return false;
+  }
 }
 
 // What is left of the keys of the schema and of those that occurred.
@@ -543,7 +603,7 @@ Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
   const auto near = [&](const Member& m) {
     ObjectState next = Near(m.next, side);
     next.seen = 0;
-    if (side == Side::kUnder) next.depth |= kLastKey;
+    if (side != Side::kOver) next.depth |= kLastKey;
     return Member{false, m.index, m.value, next};
   };
   if (IsYaml()) {
@@ -566,12 +626,13 @@ Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
   const bool fixed = ReadingOf(r.state.depth) & kFixedKey;
   std::vector<Expr> parts;
   for (uint32_t i = 0; i < left.size() && !(fixed && !parts.empty()); ++i) {
+    if (side != Side::kOver && pool_->IsEmpty(left[i])) continue;
     std::vector<Expr> ends;
     for (const Member& m : members) {
       if (m.named || (!plain && (ordered ? m.slot : m.index) != i)) continue;
       ObjectState next = Near(m.next, side);
       next.seen = 0;
-      if (side == Side::kUnder && (next.low || fixed)) {
+      if (side != Side::kOver && (next.low || fixed)) {
         std::string rest;
         Expr keys = left[i];
         if (!next.low) next.depth |= kLastKey;
@@ -588,6 +649,7 @@ Expr JsonSchemaRules::KeysNear(const FreshKey& n, Side side) {
           if (next.low) next.seen = seen_.With(ordered ? 0 : r.state.seen, path + Unspelled(begun + rest));
           keys = pool_->Literal(begun + rest);
         }
+        if (pool_->IsEmpty(keys)) continue;
         parts.push_back(pool_->Concat({keys, pool_->Byte('"'),
                                        AfterQuote(objects_[r.state.plan], {false, m.index, m.value, next}, Deeper(next.depth))}));
         if (fixed) break;

@@ -412,6 +412,11 @@ Expr JsonSchemaRules::ValuesOfArray(const ObjectState& s) {
     const uint32_t reader = ReaderOf(s);
     return IsFreshPlace(reader, 0) ? CallFreshValue(reader, 0) : kEmpty;
   }
+  if (MayBeOneMore(s)) {
+    ObjectState exact = s;
+    exact.depth &= ~kReadings;
+    return ValueNear(ReaderOf(exact), 0, Side::kWithin);
+  }
   if (reading & kUnderKeys) return reading & kLastKey || !s.low ? kEmpty : ValueNear(ReaderOf(s), 0, Side::kUnder);
   approximates_ = approximates_ || reading;
   ObjectState next = AfterElement(s);
@@ -497,7 +502,7 @@ Expr JsonSchemaRules::ValueNear(uint32_t reader, SeenKeys::Path path, Side side)
   approximates_ = true;
   const std::vector<Expr> like = LikeValues(reader, path);
   Expr left = PlaceOfValue(reader, path).left;
-  if (side == Side::kUnder && !like.empty()) {
+  if (side != Side::kOver && !like.empty()) {
     const auto calls = [this](Expr e) { return pool_->IsPushDown(e); };
     if (calls(left) || std::any_of(like.begin(), like.end(), calls)) return kEmpty;
     left = pool_->Difference(left, pool_->Union(like));
@@ -505,13 +510,13 @@ Expr JsonSchemaRules::ValueNear(uint32_t reader, SeenKeys::Path path, Side side)
   }
   ObjectState next = Near(AfterElement(readers_[reader].state), side);
   next.seen = 0;
-  if (side == Side::kUnder && next.low) {  // one element, so that what follows knows it
+  if (side != Side::kOver && next.low) {  // one element, so that what follows knows it
     std::string rest;
     if (!ShortestText(left, &rest)) return kEmpty;
     next.seen = seen_.WithValue(readers_[reader].state.seen, NumberOfValue(ReadText(path) + rest, next.depth));
     return pool_->Concat(pool_->Literal(rest), CallObject(next));
   }
-  if (side == Side::kUnder) next.depth |= kLastKey;
+  if (side != Side::kOver) next.depth |= kLastKey;
   return pool_->Concat(pool_->Approximate(left, side), CallObject(next));
 }
 

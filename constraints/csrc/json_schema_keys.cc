@@ -61,8 +61,9 @@ Expr JsonSchemaRules::KeysOf(const ObjectState& s) {
     return KeysNear({reader, 0, static_cast<uint32_t>(r.keys.size()), 0, s.seen, 0, 0}, Side::kUnder);
   }
   if (r.others && IsUnique() && !reading) return FreshKeysOf(reader);
-  if (r.keys.empty() && !r.others) return kEmpty;
-  return CallKeys({reader, 0, static_cast<uint32_t>(r.keys.size()), 0, kRawKey});
+  const Expr more = MayBeOneMore(s) ? OneMoreKey(s) : Expr{kEmpty};
+  if (r.keys.empty() && !r.others) return more;
+  return pool_->Union(more, CallKeys({reader, 0, static_cast<uint32_t>(r.keys.size()), 0, kRawKey}));
 }
 
 JsonSchemaRules::KeyReader& JsonSchemaRules::PreparedReader(uint32_t reader) {

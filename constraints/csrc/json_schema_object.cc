@@ -237,6 +237,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
 
 JsonSchemaRules::ObjectState JsonSchemaRules::StartObject(uint32_t id, uint32_t depth) {
   const ObjectPlan& p = Prepared(id);
+  if (p.low) depth &= ~(ReadingOf(depth) & kOneMoreKey);
   return {id, 0, p.low, p.high, (1u << p.owed.size()) - 1, depth, 1, 0};
 }
 
@@ -470,6 +471,7 @@ Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
     else
       parts.push_back(pool_->Concat({pool_->Byte('"'), m.contents, pool_->Byte('"'), AfterQuote(p, m, inner)}));
   }
+  if (MayBeOneMore(s)) parts.push_back(pool_->Concat(pool_->Byte('"'), OneMoreKey(s)));
   if (Prepared(s.plan).mixed) parts.push_back(ValuesOfArray(s));
   Expr body = pool_->Concat(s.first ? Open(inner) : Comma(inner), pool_->Union(std::move(parts)));
   if (ObjectMayEnd(s)) body = pool_->Union(body, Close(s.depth, s.first, bracket));

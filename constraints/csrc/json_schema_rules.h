@@ -63,6 +63,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool IsBetweenBrackets(uint32_t rule) const override;
   Expr LeftOfValue(uint32_t rule) override;
   Expr Approximate(uint32_t rule, Side side) override;
+  bool MayBeEmpty(uint32_t rule) const override;
   bool Approximates() const override { return approximates_; }
   bool Texts(uint32_t rule, Expr* model, RuleText* place) override;
   void ForEachText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) override;
@@ -135,7 +136,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     uint32_t owed;       // bits of plan.owed
     uint32_t depth;      // of indentation, 0 where it makes no difference; and a KeyReading
     uint32_t first;      // 1 before the first member; in YAML before the key of any, 2: which is not remembered
-    SeenKeys::Set seen = 0;  // keys without a name in the schema that occurred; of an ordered plan the last key, if it is one
+    // Keys without a name in the schema that occurred; of an ordered plan the last key, if it is one. With kOneMoreKey, where
+    // CountsLongest, instead how long they may be.
+    SeenKeys::Set seen = 0;
   };
   struct Member {  // a member that may come next
     bool named;
@@ -181,7 +184,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   };
   // How keys without a name in the schema are read in approximations, as bits of a depth: kOverKeys, they may occur any
   // number of times; kUnderKeys, none comes but those that are owed, and with kLastKey not even they; with kFixedKey they are
-  // ones that can be told from what occurred (see FixedKey). kNamedKey: the next key has a name.
+  // ones that can be told from what occurred (see FixedKey). kOneMoreKey, of kUnderKeys: one that is not owed may come, after
+  // which none does (see OneMoreKey). kNamedKey: the next key has a name.
   enum KeyReading : uint32_t {
     kNoReading = 0,
     kOverKeys = 1u << 31,
@@ -189,8 +193,10 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     kLastKey = 1u << 29,
     kNamedKey = 1u << 28,
     kFixedKey = 1u << 27,
+    kOneMoreKey = 1u << 26,
   };
-  static constexpr uint32_t kReadings = kOverKeys | kUnderKeys | kLastKey | kNamedKey | kFixedKey;
+  static constexpr uint32_t kReadings = kOverKeys | kUnderKeys | kLastKey | kNamedKey | kFixedKey | kOneMoreKey;
+  static constexpr uint32_t kOfValues = kOverKeys | kUnderKeys | kOneMoreKey;  // what values are read by, too
   uint32_t ReadingOf(uint32_t depth) const { return IsUnique() ? depth & kReadings : 0; }
   // At a node: after nothing, a backslash, \u; and from the closing quote of the key `low` on, or of another key.
   enum KeyStage : uint32_t { kRawKey, kEscapedKey, kNumberedKey, kKeyEnd, kOtherEnd };
@@ -260,7 +266,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr ValueBody(SetId set, uint32_t depth);
   uint32_t Deeper(uint32_t depth) const {
     const uint32_t reading = ReadingOf(depth), level = depth & ~reading;
-    return (reading & (kOverKeys | kUnderKeys)) | (options_.whitespace == JsonWhitespace::kPretty ? level + 1 : 0);
+    return (reading & kOfValues) | (options_.whitespace == JsonWhitespace::kPretty ? level + 1 : 0);
   }
   Expr Line(uint32_t depth);
   Expr Comma(uint32_t depth);
@@ -278,7 +284,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool IsYaml() const { return options_.notation == SchemaNotation::kYaml; }
   bool IsFlow(uint32_t depth) const { return (depth & ~kReadings) == kFlow; }
   uint32_t YamlPlaced(uint32_t depth, YamlPlace place) const {
-    const uint32_t reading = depth & (kOverKeys | kUnderKeys), level = depth & ~kReadings;
+    const uint32_t reading = depth & kOfValues, level = depth & ~kReadings;
     return reading | (level == kFlow ? kFlow : level << 2 | place);
   }
   static const ByteSet& YamlValueFirst(uint32_t placed);
@@ -359,7 +365,12 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool AnyAfter(const std::vector<Expr>& left, std::string_view bytes);
   std::vector<Expr> LeftOf(const FreshKey& n);
   bool IsAlive(const FreshKey& n);
-  static ObjectState Near(ObjectState s, Side side);
+  static uint32_t ReadingOf(Side side);
+  ObjectState Near(ObjectState s, Side side);
+  uint32_t LongestKey(SeenKeys::Set seen);
+  bool CountsLongest(const ObjectPlan& p) const { return p.endless && !p.ordered && !p.mixed && !IsYaml(); }
+  bool MayBeOneMore(const ObjectState& s);
+  Expr OneMoreKey(const ObjectState& s);
   bool ShortestText(Expr e, std::string* text);
   bool FixedKey(const ObjectState& s, uint32_t* kind, std::string* key);
   std::vector<std::string> FixedKeys(ObjectState s);
@@ -512,6 +523,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::unordered_map<uint64_t, Expr> texts_of_values_;  // by number and depth
   FlatMap<uint64_t, Expr> after_byte_;                  // by expression and byte
   FlatMap<Expr, bool> endless_;
+  std::unordered_map<SeenKeys::Set, uint32_t> longest_keys_;
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
   std::unordered_map<SetId, std::vector<std::string_view>> listed_;  // texts of the documents
   std::vector<YamlPath> yaml_paths_;  // by path

@@ -247,7 +247,7 @@ Expr JsonSchemaRules::YamlObject(const ObjectState& s) {
   }
   if (!s.first) {
     const Expr end = !ObjectMayEnd(s) ? kEmpty : flow ? pool_->Byte('}') : kEpsilonExpr;
-    if (members.empty()) return end;
+    if (members.empty() && !MayBeOneMore(s)) return end;
     ObjectState next = s;
     next.first = 1;
     return pool_->Union(pool_->Concat(flow ? pool_->Literal(", ") : YamlNewLine(level), CallObject(next)), end);
@@ -260,6 +260,7 @@ Expr JsonSchemaRules::YamlObject(const ObjectState& s) {
     const FreshKey begin{reader, 0, 0, kKeyBegins, s.seen, 0, 0};
     parts.push_back(near ? KeysNear(begin, Side::kUnder) : s.first == 2 ? ForgetPath(begin) : FreshKeysOf(reader));
   }
+  if (MayBeOneMore(s)) parts.push_back(OneMoreKey(s));
   return pool_->Union(std::move(parts));
 }
 

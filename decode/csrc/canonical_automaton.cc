@@ -6,6 +6,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
+#include "automata/csrc/places.h"
 #include "automata/csrc/time_limit.h"
 #include "tokenizer_fst/csrc/factoring.h"
 
@@ -15,6 +16,8 @@ namespace {
 constexpr size_t kMostMoves = 20'000'000;  // 8 bytes each
 constexpr uint32_t kWitnesses = 6;
 constexpr uint32_t kTries = 256;              // pairs that are tested one by one before a whole row is made
+constexpr size_t kMostTried = 20'000;         // texts, where states that remember nothing do not tell
+constexpr uint32_t kMostNested = 100;         // tokens, one behind the other, there
 
 bool Has(const uint32_t* bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1; }
 
@@ -22,9 +25,9 @@ bool Has(const uint32_t* bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1
 
 CanonicalAutomaton::CanonicalAutomaton(const Language& language, std::shared_ptr<const CanonicalTokens> tokens,
                                        const CanonicalOptions& options)
-    : acceptor_(language.Scratch()), tokens_(std::move(tokens)), vocabulary_(&tokens_->Vocab()),
+    : acceptor_(language.Scratch(false)), tokens_(std::move(tokens)), vocabulary_(&tokens_->Vocab()),
       pairs_(&tokens_->Pairs()), options_(options), seconds_(language.CurrentLimits().search_seconds),
-      pretokenizer_(tokens_->Patterns()) {
+      may_remember_(acceptor_->MayRemember()), pretokenizer_(tokens_->Patterns()) {
   const Trie& trie = vocabulary_->Masks().trie();
   rows_.resize(trie.max_depth + 2);
   split_rows_.resize(trie.max_depth + 2);
@@ -70,9 +73,17 @@ bool CanonicalAutomaton::PieceEnds(uint32_t place) {
   return ends;
 }
 
-// Whether some text leads from the state to a member and satisfies what the pretokenizer's guesses ask. Nearest first.
+// Whether some text leads from the state to a member and satisfies what the pretokenizer's guesses ask.
 bool CanonicalAutomaton::CanFollow(State state, Pretokenizer::State free) {
   if (const bool* const known = can_follow_.Find(PairKey(state, free))) return *known;
+  Twins twins;
+  if (!HasTwins(state, &twins)) return Reaches(state, free);
+  const bool follows = FollowsByTwins(state, free, twins);
+  return can_follow_[PairKey(state, free)] = follows;
+}
+
+// The same where the state remembers nothing. Nearest first.
+bool CanonicalAutomaton::Reaches(State state, Pretokenizer::State free) {
   std::unordered_set<uint64_t> seen{PairKey(state, free)};
   std::vector<std::pair<State, Pretokenizer::State>> work{{state, free}};
   bool found = false;
@@ -80,7 +91,8 @@ bool CanonicalAutomaton::CanFollow(State state, Pretokenizer::State free) {
     const State q = work[i].first;
     const Pretokenizer::State f = work[i].second;
     TimeLimit::Spend(8);
-    found = pretokenizer_.IsClear(f) || (acceptor_->IsFinal(q) && pretokenizer_.IsEnd(f));
+    found = acceptor_->IsFinal(q) ? pretokenizer_.IsEnd(f) : false;
+    found = found || (pretokenizer_.IsClear(f) && (!may_remember_ || acceptor_->SurelyEnds(q)));
     if (found) break;
     const auto go = [&](State to, Pretokenizer::State split) {
       if (!to || !split || !seen.insert(PairKey(to, split)).second) return;
@@ -153,7 +165,11 @@ const std::vector<CanonicalAutomaton::Move>& CanonicalAutomaton::Moves(uint32_t 
 bool CanonicalAutomaton::Completes(uint32_t place, uint32_t token) {
   if (PieceEnds(place)) return true;
   const bool* const known = completes_.Find(PairKey(place, token));
-  return known ? *known : Search(place, token);
+  if (known) return *known;
+  Twins twins;
+  if (!HasTwins(places_[place].state, &twins)) return Search(place, token);
+  const bool completes = CompletesByTwins(place, token, twins);
+  return completes_[PairKey(place, token)] = completes;
 }
 
 // Some tokens after which the piece can end; first those that merges seldom hold together with what is before them.
@@ -407,6 +423,16 @@ const uint32_t* CanonicalAutomaton::Useful(uint32_t place) {
 
 const uint32_t* CanonicalAutomaton::FindUseful(uint32_t place) {
   std::unique_ptr<uint32_t[]> bits(new uint32_t[Words()]());
+  Twins twins;
+  if (HasTwins(places_[place].state, &twins))
+    FillByTwins(place, twins, bits.get());
+  else
+    FillUseful(place, bits.get());
+  if ((useful_.size() + 1) * Words() * sizeof(uint32_t) > options_.cache_bytes) useful_.clear();
+  return useful_.emplace(place, std::move(bits)).first->second.get();
+}
+
+void CanonicalAutomaton::FillUseful(uint32_t place, uint32_t* bits) {
   std::vector<Move> open;  // whose piece cannot end
   const uint32_t spelled = places_[place].spelled;
   // Neighbouring tokens mostly lead to the same place.
@@ -437,11 +463,103 @@ const uint32_t* CanonicalAutomaton::FindUseful(uint32_t place) {
       open.push_back({token, to});
     return true;
   };
-  if (!FillLoop(place, bits.get(), consider)) ForEachMove(place, vocabulary_->Masks().trie(), consider);
+  if (!FillLoop(place, bits, consider)) ForEachMove(place, vocabulary_->Masks().trie(), consider);
   for (const Move& move : open)
     if (Completes(move.place, move.token)) bits[move.token >> 5] |= 1u << (move.token & 31);
-  if ((useful_.size() + 1) * Words() * sizeof(uint32_t) > options_.cache_bytes) useful_.clear();
-  return useful_.emplace(place, std::move(bits)).first->second.get();
+}
+
+// ---------------------------------------------------------------------------------------------- states that remember
+
+bool CanonicalAutomaton::HasTwins(State q, Twins* twins) {
+  if (!may_remember_) return false;
+  twins->over = acceptor_->Over(q);
+  if (twins->over == q) return false;
+  twins->within = acceptor_->Within(q);
+  return true;
+}
+
+void CanonicalAutomaton::ThrowTried(State q) const {
+  throw LimitError(WithPlace("canonical: the limit tried=" + std::to_string(kMostTried) +
+                             " was reached (texts, where keys or elements must differ); simplify the schema, or pass"
+                             " unique_keys=False to json_schema", acceptor_->PlaceOf(q)));
+}
+
+// Where the two differ, texts are tried, nearest first.
+bool CanonicalAutomaton::FollowsByTwins(State state, Pretokenizer::State free, const Twins& twins) {
+  if (!CanFollow(twins.over, free)) return false;
+  if (!acceptor_->Approximates()) return true;
+  if (twins.within && CanFollow(twins.within, free) && acceptor_->SurelyEnds(twins.within)) return true;
+  std::unordered_set<uint64_t> seen{PairKey(state, free)};
+  std::vector<std::pair<State, Pretokenizer::State>> work{{state, free}};
+  for (size_t i = 0; i < work.size(); ++i) {
+    const auto [q, f] = work[i];
+    TimeLimit::Spend(8);
+    if (pretokenizer_.IsClear(f) || (acceptor_->IsFinal(q) && pretokenizer_.IsEnd(f))) return true;
+    Twins near{q, q};
+    HasTwins(q, &near);
+    if (i && !CanFollow(near.over, f)) continue;
+    if (i && near.within && CanFollow(near.within, f) && acceptor_->SurelyEnds(near.within)) return true;
+    const auto add = [&](State to, Pretokenizer::State split) {
+      if (to && split && seen.insert(PairKey(to, split)).second) work.emplace_back(to, split);
+    };
+    for (uint32_t b = 0; b < 256; ++b)
+      if (acceptor_->Row(near.over)[b] && pretokenizer_.Row(f)[b])
+        add(acceptor_->Next(q, static_cast<uint8_t>(b)), pretokenizer_.Row(f)[b]);
+    for (const Pretokenizer::State cut : std::vector<Pretokenizer::State>(pretokenizer_.Cuts(f))) add(q, cut);
+    if (seen.size() > kMostTried) ThrowTried(state);
+  }
+  return false;
+}
+
+// The place after a token; kNoPlace where it is not allowed.
+uint32_t CanonicalAutomaton::PlaceAfter(uint32_t place, uint32_t token) {
+  const Place at = places_[place];
+  const std::string_view text = vocabulary_->Token(token);
+  TimeLimit::Spend(8);
+  const State state = acceptor_->Run(at.state, text);
+  const Pretokenizer::State split = state ? pretokenizer_.Run(at.split, text) : Pretokenizer::kDead;
+  return split ? PlaceOf(state, split, tokens_->Spelled(at.spelled, token)) : kNoPlace;
+}
+
+bool CanonicalAutomaton::CompletesByTwins(uint32_t place, uint32_t token, const Twins& twins) {
+  const Place at = places_[place];
+  const uint32_t over = PlaceOf(twins.over, at.split, at.spelled);
+  if (!Completes(over, token)) return false;
+  if (!acceptor_->Approximates()) return true;
+  if (twins.within && Completes(PlaceOf(twins.within, at.split, at.spelled), token) && acceptor_->SurelyEnds(twins.within))
+    return true;
+  struct Nested {
+    uint32_t* depth;
+    ~Nested() { --*depth; }
+  };
+  const Nested nested{&++tried_};
+  if (tried_ > kMostNested) ThrowTried(at.state);
+  const std::vector<Move> moves = Moves(over);
+  for (const Move& move : moves) {
+    if (!pairs_->Neighbours(token, move.token)) continue;
+    const uint32_t next = PlaceAfter(place, move.token);
+    if (next != kNoPlace && Completes(next, move.token)) return true;
+  }
+  return false;
+}
+
+void CanonicalAutomaton::FillByTwins(uint32_t place, const Twins& twins, uint32_t* bits) {
+  const Place at = places_[place];
+  std::copy_n(Useful(PlaceOf(twins.over, at.split, at.spelled)), Words(), bits);
+  if (!acceptor_->Approximates()) return;
+  std::vector<uint32_t> open(bits, bits + Words());
+  if (twins.within) {
+    const uint32_t* const surely = Useful(PlaceOf(twins.within, at.split, at.spelled));
+    if (acceptor_->SurelyEnds(twins.within))
+      for (uint32_t w = 0; w < Words(); ++w) open[w] &= ~surely[w];
+  }
+  for (uint32_t w = 0; w < Words(); ++w)
+    for (; open[w]; open[w] &= open[w] - 1) {
+      const uint32_t token = 32 * w + static_cast<uint32_t>(__builtin_ctz(open[w]));
+      const uint32_t next = PlaceAfter(place, token);
+      const bool useful = next != kNoPlace && (tokens_->WholeOnly(token) ? PieceEnds(next) : Completes(next, token));
+      if (!useful) bits[w] &= ~(1u << (token & 31));
+    }
 }
 
 bool CanonicalAutomaton::IsFinal(const Position& position) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "automata/csrc/delayed_acceptor.h"
+#include "automata/csrc/expression_acceptor.h"
 #include "automata/csrc/flat_map.h"
 #include "automata/csrc/language.h"
 #include "decode/csrc/canonical_tokens.h"
@@ -27,6 +28,9 @@ struct CanonicalOptions {
 // that goes on after a cut can be written whatever it is; so whether something can follow a cut is a question about
 // texts alone, and only pieces that are not complete need a search among tokens. Safe to share between threads (under a
 // lock).
+//
+// States that remember what is read have no end of successors: languages over and within theirs, which remember nothing,
+// mostly give the same answer, and only the texts and tokens on which they differ are tried.
 class CanonicalAutomaton {
  public:
   static constexpr uint32_t kNoToken = 0xffffffff;
@@ -75,6 +79,17 @@ class CanonicalAutomaton {
   uint32_t PlaceOf(State state, Pretokenizer::State split, uint32_t spelled);
   bool PieceEnds(uint32_t place);
   bool CanFollow(State state, Pretokenizer::State free);
+  bool Reaches(State state, Pretokenizer::State free);
+  // The states that answer for one that remembers.
+  struct Twins {
+    State over, within;
+  };
+  bool HasTwins(State q, Twins* twins);
+  bool FollowsByTwins(State state, Pretokenizer::State free, const Twins& twins);
+  bool CompletesByTwins(uint32_t place, uint32_t token, const Twins& twins);
+  void FillByTwins(uint32_t place, const Twins& twins, uint32_t* bits);
+  uint32_t PlaceAfter(uint32_t place, uint32_t token);
+  [[noreturn]] void ThrowTried(State q) const;
   bool Completes(uint32_t place, uint32_t token);
   bool Search(uint32_t place, uint32_t token);
   using Enders = std::vector<BytePairs::Edge>;
@@ -84,6 +99,7 @@ class CanonicalAutomaton {
   void ForEachMove(uint32_t place, const Trie& trie, F visit);
   const uint32_t* Useful(uint32_t place);
   const uint32_t* FindUseful(uint32_t place);
+  void FillUseful(uint32_t place, uint32_t* bits);
   bool LoopOf(State q, CanonicalLoops::Characters* characters, uint32_t* high);
   bool AnyCharacterLoops(State q);
   CanonicalLoops::Ends EndsOf(const CanonicalLoops::Class& c, const CanonicalLoops::Characters& characters,
@@ -92,12 +108,14 @@ class CanonicalAutomaton {
   template <class F>
   bool FillLoop(uint32_t place, uint32_t* bits, F consider);
 
-  std::shared_ptr<DelayedAcceptor> acceptor_;
+  std::shared_ptr<ExpressionAcceptor> acceptor_;
   std::shared_ptr<const CanonicalTokens> tokens_;
   const Vocabulary* vocabulary_;
   const BytePairs* pairs_;
   CanonicalOptions options_;
   double seconds_;
+  bool may_remember_;
+  uint32_t tried_ = 0;  // tokens, one behind the other, that are being tried
   std::mutex mutex_;
   Pretokenizer pretokenizer_;
   Position start_;

@@ -1,0 +1,155 @@
+"""Canonical tokenizations where keys and elements must differ: the encoder's tokens of members, no others."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+from typing import Any
+
+import pytest
+from oracle.small_tokenizers import CL100K, QWEN, Encode, allowed, check_all, ranked, trained
+from tokamata.decode.canonical import BytePairs, CanonicalAutomaton
+
+import tokamata
+
+Made = tuple[Encode, tokamata.Vocabulary, BytePairs]
+KEYS = ["a", "b", "ab", "ba", "é", "a b", ""]
+
+
+def made(kind: str, seed: int) -> Made:
+    """A tokenizer that knows pieces of JSON."""
+    if kind in ("qwen", "cl100k"):
+        return ranked(QWEN if kind == "qwen" else CL100K, seed, 'ab"":{},1')
+    return trained(kind, seed, 'ab"":{},,1 é')
+
+
+def objects(keys: list[str], values: list[str], low: int, high: int) -> list[str]:
+    """All texts of low to high members, in every order."""
+    texts = []
+    for n in range(low, high + 1):
+        for chosen in itertools.permutations(keys, n):
+            for of_each in itertools.product(values, repeat=n):
+                members = (f"{json.dumps(k, ensure_ascii=False)}:{v}" for k, v in zip(chosen, of_each, strict=True))
+                texts.append("{" + ",".join(members) + "}")
+    return texts
+
+
+def compact(schema: dict[str, Any], **options: Any) -> tokamata.Constraint:
+    return tokamata.json_schema(schema, whitespace="compact", strings="canonical", **options)
+
+
+@pytest.mark.parametrize("kind", ["GPT-2", "DeepSeek", "gaps that look ahead", "qwen", "cl100k"])
+def test_finite_languages(kind: str) -> None:
+    for seed in range(3):
+        rng = random.Random(f"{kind}{seed}")
+        keys = sorted(rng.sample(KEYS, rng.randrange(2, 5)))
+        high, values = rng.randrange(1, 4), ["1", '"a"', "{}"][: rng.randrange(1, 3)]
+        low = rng.randrange(min(high, len(keys)))
+        names = {"enum": keys} if rng.random() < 0.5 else {"pattern": "^(" + "|".join(map(re.escape, keys)) + ")$"}
+        schema = {
+            "type": "object",
+            "propertyNames": names,
+            "additionalProperties": {"enum": [json.loads(value) for value in values]},
+            "minProperties": low,
+            "maxProperties": high,
+        }
+        texts = objects(keys, values, low, min(high, len(keys)))
+        check_all(made(kind, seed), compact(schema), texts, (kind, seed, schema))
+
+
+OPEN: list[tuple[Any, dict[str, Any]]] = [
+    ({"type": "object"}, {}),
+    ({"type": "object", "additionalProperties": {"enum": [0, 1]}}, {}),
+    ({"type": "object", "properties": {"a": {"enum": [1]}, "ab": True}, "required": ["a"]}, {}),
+    ({"type": "object", "properties": {"a": {"enum": [1]}, "b": {}}, "minProperties": 2}, {"key_order": "any"}),
+    ({"type": "object", "patternProperties": {"^a": {"enum": [1]}, "b$": {"enum": [0, 1]}}}, {}),
+    ({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "minProperties": 3}, {}),
+    ({"type": "array", "items": {"type": "object", "additionalProperties": {"type": "object"}}}, {}),
+    ({"type": "object", "maxProperties": 2, "additionalProperties": {"enum": [0]}}, {}),
+    ({"type": "object", "not": {"required": ["a"]}, "minProperties": 1}, {}),
+    ({"anyOf": [{"type": "object", "required": ["a"]}, {"type": "object", "properties": {"b": {"enum": [1]}}}]}, {}),
+    ({"type": "object", "additionalProperties": {"enum": [1]}}, {"key_order": "sorted"}),
+    ({"type": "array", "uniqueItems": True, "items": {"type": "string"}}, {}),
+    ({"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b", 1]}}, {}),
+    ({"type": "object", "additionalProperties": {"enum": [1]}}, {"whitespace": "flexible"}),
+]  # fmt: skip
+
+
+def member(rng: random.Random, depth: int = 0) -> Any:
+    if rng.random() < 0.4 or depth > 2:
+        return rng.choice([0, 1, "a", "b", {}, []])
+    if rng.random() < 0.2:
+        return [member(rng, depth + 1) for _ in range(rng.randrange(3))]
+    keys = rng.sample(KEYS, rng.randrange(5))
+    return {key: member(rng, depth + 1) for key in keys}
+
+
+def near_an_end(vocabulary: tokamata.Vocabulary, ids: set[int], rng: random.Random) -> int:
+    """A token that may lead to an end soon."""
+    order = [b"}", b'"', b"]", b":", b"1", b"0", b"a"]
+    texts = {i: vocabulary.token_bytes(i) or b"" for i in ids}
+    for begin in order:
+        found = [i for i, text in texts.items() if text.startswith(begin) and len(text) < 3]
+        if found:
+            return rng.choice(found)
+    return rng.choice(sorted(ids))
+
+
+def check_walks(
+    of: Made, constraint: tokamata.Constraint, instances: list[str], rng: random.Random, note: object
+) -> int:
+    """Members' own tokens are allowed; whatever is allowed leads to an end, and to what the encoder writes."""
+    encode, vocabulary, pairs = of
+    try:
+        automaton = CanonicalAutomaton(tokamata.compile(constraint, vocabulary), pairs)
+    except tokamata.ConstraintError:
+        return 0
+    end, checked = vocabulary.eos_token_ids[0], 0
+    for text in instances:
+        tokens = encode(text)
+        state = automaton.start()
+        for i, token in enumerate(tokens):
+            ids = allowed(state.mask())
+            assert token in ids, (note, text, tokens[:i])
+            others = ids - {end}
+            for other in rng.sample(sorted(others), min(len(others), 2)):  # each leads to what would be written
+                ahead, written = state.copy(), [*tokens[:i]]
+                choice = other
+                for step in range(80):
+                    ahead.advance(choice)
+                    if choice == end:
+                        break
+                    written.append(choice)
+                    next_ids = allowed(ahead.mask())
+                    assert next_ids, (note, text, written)
+                    if end in next_ids:
+                        choice = end
+                    else:
+                        choice = near_an_end(vocabulary, next_ids, rng) if step > 2 else rng.choice(sorted(next_ids))
+                if ahead.is_finished:
+                    data = b"".join(vocabulary.token_bytes(t) or b"" for t in written)
+                    assert constraint.accepts(data), (note, data)
+                    assert encode(data.decode()) == written, (note, data, written)
+                    checked += 1
+            state.advance(token)
+        assert state.is_final, (note, text)
+    return checked
+
+
+@pytest.mark.parametrize("number", range(len(OPEN)))
+def test_walks(number: int) -> None:
+    schema, options = OPEN[number]
+    constraint = tokamata.json_schema(schema, **({"whitespace": "compact"} | options))
+    checked = 0
+    for seed, kind in enumerate(["qwen", "GPT-2", "DeepSeek"]):
+        rng = random.Random(f"{number}{seed}")
+        instances = []
+        for _ in range(400):
+            separators = (", ", ": ") if options.get("whitespace") and rng.random() < 0.5 else (",", ":")
+            text = json.dumps(member(rng), separators=separators, ensure_ascii=rng.random() < 0.2)
+            if len(instances) < 6 and len(text) < 60 and constraint.accepts(text):
+                instances.append(text)
+        checked += check_walks(made(kind, seed), constraint, instances, rng, (number, seed, kind))
+    assert checked > 5, checked
