@@ -214,12 +214,16 @@ class CanonicalAutomaton:
             )
         self.automaton = automaton
         self.pairs = pairs
-        language = automaton._language
-        for texts in (pairs.texts, regex("(?s:.*)") if automaton.constraint._has_raw_bytes else None):
-            if texts is not None:
-                language = language.intersect([language, texts._native])
-        tokens = pairs._tokens_of(vocabulary)
-        self._native = _NativeAutomaton(language, tokens, operator.index(cache_bytes), operator.index(max_nodes))
+        texts = pairs.texts
+        if automaton.constraint._has_raw_bytes:
+            texts = regex("(?s:.*)") if texts is None else texts & regex("(?s:.*)")
+        self._native = _NativeAutomaton(
+            automaton._language,
+            None if texts is None else texts._native,
+            pairs._tokens_of(vocabulary),
+            operator.index(cache_bytes),
+            operator.index(max_nodes),
+        )
 
     def start(self) -> CanonicalState:
         """Return a state at the beginning."""

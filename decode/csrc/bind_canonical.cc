@@ -103,12 +103,12 @@ void BindCanonical(nb::module_& m) {
   nb::class_<CanonicalAutomaton>(m, "CanonicalAutomaton", "See canonical_automaton.h.")
       .def(
           "__init__",
-          [](CanonicalAutomaton* self, const Language& language, std::shared_ptr<CanonicalTokens> tokens,
-             size_t cache_bytes, size_t max_nodes) {
-            new (self) CanonicalAutomaton(language, std::move(tokens), {cache_bytes, max_nodes});
+          [](CanonicalAutomaton* self, const Language& language, const Language* texts,
+             std::shared_ptr<CanonicalTokens> tokens, size_t cache_bytes, size_t max_nodes) {
+            new (self) CanonicalAutomaton(language, texts, std::move(tokens), {cache_bytes, max_nodes});
           },
-          "language"_a, "tokens"_a, "cache_bytes"_a, "max_nodes"_a, Released(),
-          "The members of a language as the tokenizer writes them.")
+          "language"_a, "texts"_a.none(), "tokens"_a, "cache_bytes"_a, "max_nodes"_a, Released(),
+          "The members of a language as the tokenizer writes them, or those that are among some texts as well.")
       .def_prop_ro("words", &CanonicalAutomaton::Words, "int32 words of a mask.")
       .def_prop_ro("num_states", &CanonicalAutomaton::NumStates, "Places in pieces that are known now.");
 

@@ -21,11 +21,21 @@ constexpr uint32_t kMostNested = 100;         // tokens, one behind the other, t
 
 bool Has(const uint32_t* bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1; }
 
+// What remembers cannot be met with texts as a whole.
+bool IsMetInStates(const Language& language, const Language* texts) {
+  return texts && language.Acceptor()->MayRemember();
+}
+
+std::shared_ptr<ExpressionAcceptor> AcceptorOf(const Language& language, const Language* texts) {
+  const bool meets = texts && !IsMetInStates(language, texts);
+  return (meets ? Language::Intersect({language, *texts}) : language).Scratch(false);
+}
+
 }  // namespace
 
-CanonicalAutomaton::CanonicalAutomaton(const Language& language, std::shared_ptr<const CanonicalTokens> tokens,
-                                       const CanonicalOptions& options)
-    : acceptor_(language.Scratch(false)), tokens_(std::move(tokens)), vocabulary_(&tokens_->Vocab()),
+CanonicalAutomaton::CanonicalAutomaton(const Language& language, const Language* texts,
+                                       std::shared_ptr<const CanonicalTokens> tokens, const CanonicalOptions& options)
+    : acceptor_(AcceptorOf(language, texts)), tokens_(std::move(tokens)), vocabulary_(&tokens_->Vocab()),
       pairs_(&tokens_->Pairs()), options_(options), seconds_(language.CurrentLimits().search_seconds),
       may_remember_(acceptor_->MayRemember()), pretokenizer_(tokens_->Patterns()) {
   const Trie& trie = vocabulary_->Masks().trie();
@@ -33,6 +43,12 @@ CanonicalAutomaton::CanonicalAutomaton(const Language& language, std::shared_ptr
   split_rows_.resize(trie.max_depth + 2);
   const TimeLimit time("canonical", "search_seconds", seconds_);
   start_.state = acceptor_->Start();
+  if (IsMetInStates(language, texts)) {
+    texts_ = acceptor_->StateAt(acceptor_->WithBuilder([texts](Expressions& pool) {
+      return texts->Acceptor()->WithPool([&](const Expressions& other) { return pool.Import(other, texts->Acceptor()->Root()); });
+    }));
+    start_.state = MeetOf(start_.state, texts_);
+  }
   start_.guesses.push_back({pretokenizer_.Start(), kNoToken, CanonicalTokens::kPieceStart});
   bool any = start_.state && Ends(start_);
   if (start_.state && !any) {
@@ -63,7 +79,7 @@ bool CanonicalAutomaton::PieceEnds(uint32_t place) {
   const Place at = places_[place];
   bool ends = false;
   if (!tokens_->SpellsWhole(at.spelled)) {
-    ends = acceptor_->IsFinal(at.state) && pretokenizer_.IsEnd(at.split);
+    ends = Final(at.state) && pretokenizer_.IsEnd(at.split);
     if (!ends) {
       const std::vector<Pretokenizer::State>& cuts = pretokenizer_.Cuts(at.split);
       for (size_t i = 0; i < cuts.size() && !ends; ++i) ends = CanFollow(at.state, pretokenizer_.Free(cuts[i]));
@@ -470,8 +486,47 @@ void CanonicalAutomaton::FillUseful(uint32_t place, uint32_t* bits) {
 
 // ---------------------------------------------------------------------------------------------- states that remember
 
+bool CanonicalAutomaton::Final(State q) const {
+  if (!(q & kMeet)) return acceptor_->IsFinal(q);
+  return acceptor_->IsFinal(meets_[q & ~kMeet].state) && acceptor_->IsFinal(meets_[q & ~kMeet].text);
+}
+
+CanonicalAutomaton::State CanonicalAutomaton::Run(State q, std::string_view text) {
+  if (!(q & kMeet)) return acceptor_->Run(q, text);
+  const Meet at = meets_[q & ~kMeet];
+  const State rest = acceptor_->Run(at.text, text);
+  return rest ? MeetOf(acceptor_->Run(at.state, text), rest) : State{DelayedAcceptor::kDead};
+}
+
+// What a state that remembers nothing has in common with texts.
+CanonicalAutomaton::State CanonicalAutomaton::Both(State near, State text) {
+  if (!near) return near;
+  return acceptor_->StateAt(acceptor_->WithBuilder([&](Expressions& pool) {
+    const Expr both = pool.Intersect({acceptor_->SourceOf(near), acceptor_->SourceOf(text)});
+    return pool.IsEmpty(both) ? Expr{kEmpty} : both;
+  }));
+}
+
+// kDead where they surely have nothing in common.
+CanonicalAutomaton::State CanonicalAutomaton::MeetOf(State state, State text) {
+  if (!state) return state;
+  if (const State* const known = meet_of_.Find(PairKey(state, text))) return *known;
+  Twins twins{Both(acceptor_->Over(state), text), DelayedAcceptor::kDead};
+  State meet = DelayedAcceptor::kDead;
+  if (twins.over) {
+    twins.within = Both(acceptor_->Within(state), text);
+    meet = kMeet | static_cast<State>(meets_.size());
+    meets_.push_back({state, text, twins});
+  }
+  return meet_of_[PairKey(state, text)] = meet;
+}
+
 bool CanonicalAutomaton::HasTwins(State q, Twins* twins) {
   if (!may_remember_) return false;
+  if (q & kMeet) {
+    *twins = meets_[q & ~kMeet].twins;
+    return true;
+  }
   twins->over = acceptor_->Over(q);
   if (twins->over == q) return false;
   twins->within = acceptor_->Within(q);
@@ -481,7 +536,7 @@ bool CanonicalAutomaton::HasTwins(State q, Twins* twins) {
 void CanonicalAutomaton::ThrowTried(State q) const {
   throw LimitError(WithPlace("canonical: the limit tried=" + std::to_string(kMostTried) +
                              " was reached (texts, where keys or elements must differ); simplify the schema, or pass"
-                             " unique_keys=False to json_schema", acceptor_->PlaceOf(q)));
+                             " unique_keys=False to json_schema", acceptor_->PlaceOf(StateIn(q))));
 }
 
 // Where the two differ, texts are tried, nearest first.
@@ -494,7 +549,7 @@ bool CanonicalAutomaton::FollowsByTwins(State state, Pretokenizer::State free, c
   for (size_t i = 0; i < work.size(); ++i) {
     const auto [q, f] = work[i];
     TimeLimit::Spend(8);
-    if (pretokenizer_.IsClear(f) || (acceptor_->IsFinal(q) && pretokenizer_.IsEnd(f))) return true;
+    if ((!texts_ && pretokenizer_.IsClear(f)) || (Final(q) && pretokenizer_.IsEnd(f))) return true;
     Twins near{q, q};
     HasTwins(q, &near);
     if (i && !CanFollow(near.over, f)) continue;
@@ -502,9 +557,10 @@ bool CanonicalAutomaton::FollowsByTwins(State state, Pretokenizer::State free, c
     const auto add = [&](State to, Pretokenizer::State split) {
       if (to && split && seen.insert(PairKey(to, split)).second) work.emplace_back(to, split);
     };
-    for (uint32_t b = 0; b < 256; ++b)
-      if (acceptor_->Row(near.over)[b] && pretokenizer_.Row(f)[b])
-        add(acceptor_->Next(q, static_cast<uint8_t>(b)), pretokenizer_.Row(f)[b]);
+    for (uint32_t b = 0; b < 256; ++b) {
+      const char byte = static_cast<char>(b);
+      if (acceptor_->Row(near.over)[b] && pretokenizer_.Row(f)[b]) add(Run(q, {&byte, 1}), pretokenizer_.Row(f)[b]);
+    }
     for (const Pretokenizer::State cut : std::vector<Pretokenizer::State>(pretokenizer_.Cuts(f))) add(q, cut);
     if (seen.size() > kMostTried) ThrowTried(state);
   }
@@ -516,7 +572,7 @@ uint32_t CanonicalAutomaton::PlaceAfter(uint32_t place, uint32_t token) {
   const Place at = places_[place];
   const std::string_view text = vocabulary_->Token(token);
   TimeLimit::Spend(8);
-  const State state = acceptor_->Run(at.state, text);
+  const State state = Run(at.state, text);
   const Pretokenizer::State split = state ? pretokenizer_.Run(at.split, text) : Pretokenizer::kDead;
   return split ? PlaceOf(state, split, tokens_->Spelled(at.spelled, token)) : kNoPlace;
 }
@@ -568,7 +624,7 @@ bool CanonicalAutomaton::IsFinal(const Position& position) {
 }
 
 bool CanonicalAutomaton::Ends(const Position& position) const {
-  if (!position.state || !acceptor_->IsFinal(position.state)) return false;
+  if (!position.state || !Final(position.state)) return false;
   for (const Guess& guess : position.guesses)
     if (!tokens_->SpellsWhole(guess.spelled) && pretokenizer_.IsEnd(guess.split)) return true;
   return false;
@@ -599,7 +655,7 @@ CanonicalAutomaton::Position CanonicalAutomaton::Advance(const Position& positio
   Position next;
   const std::string_view text = vocabulary_->Token(token);
   if (!position.state || text.empty() || token >= pairs_->Size()) return next;
-  const State state = acceptor_->Run(position.state, text);
+  const State state = Run(position.state, text);
   if (!state) return next;
   for (const Guess& guess : position.guesses) {
     const bool start = guess.last == kNoToken;

@@ -46,8 +46,8 @@ class CanonicalAutomaton {
     std::vector<Guess> guesses;
   };
 
-  // Throws ConstraintError where no member can be written.
-  CanonicalAutomaton(const Language& language, std::shared_ptr<const CanonicalTokens> tokens,
+  // The members that are among `texts` as well, where that is not null. Throws ConstraintError where none can be written.
+  CanonicalAutomaton(const Language& language, const Language* texts, std::shared_ptr<const CanonicalTokens> tokens,
                      const CanonicalOptions& options);
 
   const Vocabulary& Tokens() const { return *vocabulary_; }
@@ -85,6 +85,17 @@ class CanonicalAutomaton {
     State over, within;
   };
   bool HasTwins(State q, Twins* twins);
+  // A state that remembers, and one of the texts which members have to be among.
+  struct Meet {
+    State state, text;
+    Twins twins;
+  };
+  static constexpr State kMeet = 1u << 31;
+  State MeetOf(State state, State text);
+  State Both(State near, State text);
+  State StateIn(State q) const { return q & kMeet ? meets_[q & ~kMeet].state : q; }
+  bool Final(State q) const;
+  State Run(State q, std::string_view text);
   bool FollowsByTwins(State state, Pretokenizer::State free, const Twins& twins);
   bool CompletesByTwins(uint32_t place, uint32_t token, const Twins& twins);
   void FillByTwins(uint32_t place, const Twins& twins, uint32_t* bits);
@@ -119,6 +130,9 @@ class CanonicalAutomaton {
   std::mutex mutex_;
   Pretokenizer pretokenizer_;
   Position start_;
+  State texts_ = DelayedAcceptor::kDead;  // where members have to be among some and may remember
+  std::vector<Meet> meets_;
+  FlatMap<uint64_t, State> meet_of_;
   std::vector<Place> places_;
   FlatMap<uint64_t, uint32_t> place_of_;
   FlatMap<uint64_t, bool> can_follow_, completes_;

@@ -133,7 +133,7 @@ void One(Random* r) {
     const auto known = std::make_shared<CanonicalTokens>(vocabulary, pairs, patterns, true);
     const Language language = SomeLanguage(r, limits);
     const CanonicalOptions options{r->OneIn(3) ? 0 : size_t{1} << 20, 50'000, r->OneIn(4) ? 4096u : 0u};
-    const auto automaton = std::make_shared<CanonicalAutomaton>(language, known, options);
+    const auto automaton = std::make_shared<CanonicalAutomaton>(language, nullptr, known, options);
 
     CanonicalState state(automaton);
     const uint32_t words = automaton->Words();
