@@ -239,6 +239,11 @@ class CanonicalAutomaton:
         """Places in pieces that are known now."""
         return self._native.num_states
 
+    @property
+    def num_renewals(self) -> int:
+        """How often all that was known was forgotten, since it took more room than the limits give."""
+        return self._native.num_renewals
+
 
 class CanonicalState:
     """A position in a `CanonicalAutomaton`, with the methods of `DecodeState` that loops need."""

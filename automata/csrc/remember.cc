@@ -1,4 +1,3 @@
-// Expressions that begin with rules which remember what they have read.
 #include "automata/csrc/remember.h"
 
 #include <algorithm>

@@ -110,7 +110,8 @@ void BindCanonical(nb::module_& m) {
           "language"_a, "texts"_a.none(), "tokens"_a, "cache_bytes"_a, "max_nodes"_a, Released(),
           "The members of a language as the tokenizer writes them, or those that are among some texts as well.")
       .def_prop_ro("words", &CanonicalAutomaton::Words, "int32 words of a mask.")
-      .def_prop_ro("num_states", &CanonicalAutomaton::NumStates, "Places in pieces that are known now.");
+      .def_prop_ro("num_states", &CanonicalAutomaton::NumStates, "Places in pieces that are known now.")
+      .def_prop_ro("num_renewals", &CanonicalAutomaton::NumRenewals, "How often all that was known was forgotten.");
 
   nb::class_<CanonicalState>(m, "CanonicalState", "A position among canonical tokenizations; see canonical_state.h.")
       .def(nb::init<std::shared_ptr<CanonicalAutomaton>>(), "automaton"_a, "At the beginning.")

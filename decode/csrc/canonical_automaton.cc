@@ -42,17 +42,20 @@ CanonicalAutomaton::CanonicalAutomaton(const Language& language, const Language*
   rows_.resize(trie.max_depth + 2);
   split_rows_.resize(trie.max_depth + 2);
   const TimeLimit time("canonical", "search_seconds", seconds_);
+  start_.of = acceptor_;
   start_.state = acceptor_->Start();
   if (IsMetInStates(language, texts)) {
     texts_ = acceptor_->StateAt(acceptor_->WithBuilder([texts](Expressions& pool) {
-      return texts->Acceptor()->WithPool([&](const Expressions& other) { return pool.Import(other, texts->Acceptor()->Root()); });
+      const auto import = [&](const Expressions& other) { return pool.Import(other, texts->Acceptor()->Root()); };
+      return texts->Acceptor()->WithPool(import);
     }));
-    start_.state = MeetOf(start_.state, texts_);
+    start_.text = texts_;
   }
   start_.guesses.push_back({pretokenizer_.Start(), kNoToken, CanonicalTokens::kPieceStart});
-  bool any = start_.state && Ends(start_);
-  if (start_.state && !any) {
-    const uint32_t* useful = Useful(PlaceOf(start_.state, pretokenizer_.Start(), CanonicalTokens::kPieceStart));
+  const State first = texts_ ? MeetOf(start_.state, texts_) : start_.state;
+  bool any = first && Ends(start_);
+  if (first && !any) {
+    const uint32_t* useful = Useful(PlaceOf(first, pretokenizer_.Start(), CanonicalTokens::kPieceStart));
     for (uint32_t w = 0; w < Words() && !any; ++w) any = useful[w] != 0;
   }
   if (!any) throw ConstraintError("canonical: no member of the constraint has a tokenization by this tokenizer");
@@ -65,7 +68,7 @@ uint32_t CanonicalAutomaton::PlaceOf(State state, Pretokenizer::State split, uin
   for (uint32_t place = same; place != kNoPlace; place = places_[place].same)
     if (places_[place].spelled == spelled) return place;
   if (places_.size() >= options_.max_nodes)
-    throw LimitError("canonical: limit max_nodes=" + std::to_string(options_.max_nodes) +
+    throw CapacityError("canonical: limit max_nodes=" + std::to_string(options_.max_nodes) +
                      " reached: the constraint has too many states; simplify it or raise the limit");
   const uint32_t place = static_cast<uint32_t>(places_.size());
   place_of_[key] = place;
@@ -428,13 +431,7 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
 const uint32_t* CanonicalAutomaton::Useful(uint32_t place) {
   const auto known = useful_.find(place);
   if (known != useful_.end()) return known->second.get();
-  try {
-    return FindUseful(place);
-  } catch (const CapacityError& error) {
-    if (!acceptor_->MayRemember()) throw;
-    throw LimitError(std::string(error.what()) + "; where keys that no schema names must differ, every key makes states"
-                     " of its own: forbid such keys (additionalProperties) or pass unique_keys=False");
-  }
+  return FindUseful(place);
 }
 
 const uint32_t* CanonicalAutomaton::FindUseful(uint32_t place) {
@@ -582,8 +579,8 @@ bool CanonicalAutomaton::CompletesByTwins(uint32_t place, uint32_t token, const 
   const uint32_t over = PlaceOf(twins.over, at.split, at.spelled);
   if (!Completes(over, token)) return false;
   if (!acceptor_->Approximates()) return true;
-  if (twins.within && Completes(PlaceOf(twins.within, at.split, at.spelled), token) && acceptor_->SurelyEnds(twins.within))
-    return true;
+  const uint32_t within = twins.within ? PlaceOf(twins.within, at.split, at.spelled) : kNoPlace;
+  if (within != kNoPlace && Completes(within, token) && acceptor_->SurelyEnds(twins.within)) return true;
   struct Nested {
     uint32_t* depth;
     ~Nested() { --*depth; }
@@ -618,25 +615,73 @@ void CanonicalAutomaton::FillByTwins(uint32_t place, const Twins& twins, uint32_
     }
 }
 
-bool CanonicalAutomaton::IsFinal(const Position& position) {
+// f(), once more where what is known takes more room than there is.
+template <class F>
+auto CanonicalAutomaton::WithRoom(F f) {
+  const TimeLimit time("canonical", "search_seconds", seconds_);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  try {
+    return f();
+  } catch (const CapacityError&) {
+    Renew();
+    return f();
+  }
+}
+
+// Positions take their expressions along; what the pretokenizer has read stays known.
+void CanonicalAutomaton::Renew() {
+  ++renewals_;
+  acceptor_ = std::static_pointer_cast<ExpressionAcceptor>(acceptor_->Renewed());
+  start_ = Here(start_);
+  texts_ = start_.text;
+  meets_.clear();
+  meet_of_ = {};
+  places_.clear();
+  place_of_ = {};
+  can_follow_ = {};
+  completes_ = {};
+  moves_.clear();
+  num_moves_ = 0;
+  enders_.clear();
+  useful_.clear();
+}
+
+// The position in states of the acceptor at hand.
+CanonicalAutomaton::Position CanonicalAutomaton::Here(const Position& position) {
+  Position here = position;
+  if (!position.state || position.of == acceptor_) return here;
+  std::vector<State> states{position.state};
+  if (position.text) states.push_back(position.text);
+  acceptor_->Adopt(*position.of, &states);
+  here.state = states[0];
+  if (position.text) here.text = states[1];
+  here.of = acceptor_;
+  return here;
+}
+
+bool CanonicalAutomaton::IsFinal(const Position& position) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return Ends(position);
 }
 
 bool CanonicalAutomaton::Ends(const Position& position) const {
-  if (!position.state || !Final(position.state)) return false;
+  if (!position.state || !position.of->IsFinal(position.state)) return false;
+  if (position.text && !position.of->IsFinal(position.text)) return false;
   for (const Guess& guess : position.guesses)
     if (!tokens_->SpellsWhole(guess.spelled) && pretokenizer_.IsEnd(guess.split)) return true;
   return false;
 }
 
 void CanonicalAutomaton::FillMask(const Position& position, uint32_t* out) {
-  const TimeLimit time("canonical", "search_seconds", seconds_);
-  const std::lock_guard<std::mutex> lock(mutex_);
   std::memset(out, 0, Words() * sizeof(uint32_t));
-  if (!position.state) return;
+  if (position.state) WithRoom([&] { Fill(Here(position), out); });
+}
+
+void CanonicalAutomaton::Fill(const Position& position, uint32_t* out) {
+  std::memset(out, 0, Words() * sizeof(uint32_t));
+  const State state = position.text ? MeetOf(position.state, position.text) : position.state;
   for (const Guess& guess : position.guesses) {
-    const uint32_t* useful = Useful(PlaceOf(position.state, guess.split, guess.spelled));
+    const uint32_t* useful = Useful(PlaceOf(state, guess.split, guess.spelled));
     if (guess.last == kNoToken) {
       for (uint32_t w = 0; w < Words(); ++w) out[w] |= useful[w];
     } else {
@@ -650,12 +695,16 @@ void CanonicalAutomaton::FillMask(const Position& position, uint32_t* out) {
 }
 
 CanonicalAutomaton::Position CanonicalAutomaton::Advance(const Position& position, uint32_t token) {
-  const TimeLimit time("canonical", "search_seconds", seconds_);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!position.state || vocabulary_->Token(token).empty() || token >= pairs_->Size()) return {};
+  return WithRoom([&] { return After(Here(position), token); });
+}
+
+CanonicalAutomaton::Position CanonicalAutomaton::After(const Position& position, uint32_t token) {
   Position next;
   const std::string_view text = vocabulary_->Token(token);
-  if (!position.state || text.empty() || token >= pairs_->Size()) return next;
-  const State state = Run(position.state, text);
+  const State read = acceptor_->Run(position.state, text);
+  const State rest = position.text ? acceptor_->Run(position.text, text) : position.text;
+  const State state = texts_ ? (rest ? MeetOf(read, rest) : rest) : read;
   if (!state) return next;
   for (const Guess& guess : position.guesses) {
     const bool start = guess.last == kNoToken;
@@ -674,13 +723,21 @@ CanonicalAutomaton::Position CanonicalAutomaton::Advance(const Position& positio
     for (const Pretokenizer::State cut : std::vector<Pretokenizer::State>(pretokenizer_.Cuts(split)))
       if (CanFollow(state, pretokenizer_.Free(cut))) add({cut, kNoToken, CanonicalTokens::kPieceStart});
   }
-  if (!next.guesses.empty()) next.state = state;
+  if (next.guesses.empty()) return next;
+  next.state = read;
+  next.text = rest;
+  next.of = acceptor_;
   return next;
 }
 
 size_t CanonicalAutomaton::NumStates() {
   const std::lock_guard<std::mutex> lock(mutex_);
   return places_.size();
+}
+
+size_t CanonicalAutomaton::NumRenewals() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return renewals_;
 }
 
 }  // namespace tokamata

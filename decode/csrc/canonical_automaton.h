@@ -29,8 +29,8 @@ struct CanonicalOptions {
 // texts alone, and only pieces that are not complete need a search among tokens. Safe to share between threads (under a
 // lock).
 //
-// States that remember what is read have no end of successors: languages over and within theirs, which remember nothing,
-// mostly give the same answer, and only the texts and tokens on which they differ are tried.
+// States that remember what is read have no end of successors: languages over and within theirs, which remember
+// nothing, mostly give the same answer, and only the texts and tokens on which they differ are tried.
 class CanonicalAutomaton {
  public:
   static constexpr uint32_t kNoToken = 0xffffffff;
@@ -43,22 +43,27 @@ class CanonicalAutomaton {
   };
   struct Position {
     DelayedAcceptor::State state = DelayedAcceptor::kDead;
+    DelayedAcceptor::State text = DelayedAcceptor::kDead;  // where states remember and texts are given: of these
     std::vector<Guess> guesses;
+    std::shared_ptr<ExpressionAcceptor> of;  // whose states they are
   };
 
-  // The members that are among `texts` as well, where that is not null. Throws ConstraintError where none can be written.
+  // The members that are among `texts` as well, where that is not null. Throws ConstraintError where none can be
+  // written.
   CanonicalAutomaton(const Language& language, const Language* texts, std::shared_ptr<const CanonicalTokens> tokens,
                      const CanonicalOptions& options);
 
   const Vocabulary& Tokens() const { return *vocabulary_; }
   uint32_t Words() const { return vocabulary_->ModelWords(); }
   const Position& Start() const { return start_; }
-  bool IsFinal(const Position& position);
+  bool IsFinal(const Position& position) const;
   // Words() words; EOS among them.
   void FillMask(const Position& position, uint32_t* out);
   // The position after a text token; its state is kDead where that is not allowed.
   Position Advance(const Position& position, uint32_t token);
   size_t NumStates();
+  // How often all that was known was forgotten, since there was too much of it.
+  size_t NumRenewals();
 
  private:
   using State = DelayedAcceptor::State;
@@ -76,6 +81,12 @@ class CanonicalAutomaton {
   };
 
   bool Ends(const Position& position) const;
+  template <class F>
+  auto WithRoom(F f);
+  void Renew();
+  Position Here(const Position& position);
+  Position After(const Position& position, uint32_t token);
+  void Fill(const Position& position, uint32_t* out);
   uint32_t PlaceOf(State state, Pretokenizer::State split, uint32_t spelled);
   bool PieceEnds(uint32_t place);
   bool CanFollow(State state, Pretokenizer::State free);
@@ -125,9 +136,10 @@ class CanonicalAutomaton {
   const BytePairs* pairs_;
   CanonicalOptions options_;
   double seconds_;
+  size_t renewals_ = 0;
   bool may_remember_;
   uint32_t tried_ = 0;  // tokens, one behind the other, that are being tried
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Pretokenizer pretokenizer_;
   Position start_;
   State texts_ = DelayedAcceptor::kDead;  // where members have to be among some and may remember

@@ -20,7 +20,6 @@ import argparse
 import gc
 import json
 import random
-import tarfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +27,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Engine, compact, console, engines, parser, table_of, token_index, tokenize, vocabulary, write_csv
+from common import (
+    Engine,
+    compact,
+    console,
+    engines,
+    maskbench,
+    parser,
+    table_of,
+    token_index,
+    tokenize,
+    vocabulary,
+    write_csv,
+)
 from schemas import SCHEMAS
 from tokamata.decode import BatchState
 
@@ -191,25 +202,13 @@ def documents(data: Path | None) -> Iterator[tuple[str, Any]]:
             for value in values:
                 yield compact(schema), value
         return
-    for text in files(data):
+    for text in maskbench(data):
         case = json.loads(text)
         if len(json.dumps(case["schema"])) > LONGEST:
             continue
         valid = [test["data"] for test in case.get("tests", []) if test.get("valid")]
         if valid:
             yield json.dumps(case["schema"]), max(valid, key=lambda value: len(compact(value)))
-
-
-def files(data: Path) -> Iterator[str]:
-    """Yield the texts of MaskBench's files, in a seeded order."""
-    if data.is_dir():
-        texts = [path.read_text("utf-8") for path in sorted(data.rglob("*.json"))]
-    else:
-        with tarfile.open(data) as archive:
-            members = [archive.extractfile(m) for m in archive if m.name.endswith(".json")]
-            texts = [m.read().decode() for m in members if m]
-    random.Random(0).shuffle(texts)
-    yield from texts
 
 
 def usable(

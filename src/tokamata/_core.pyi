@@ -837,8 +837,12 @@ class CanonicalTokens:
 class CanonicalAutomaton:
     """See canonical_automaton.h."""
 
-    def __init__(self, language: Language, tokens: CanonicalTokens, cache_bytes: int, max_nodes: int) -> None:
-        """The members of a language as the tokenizer writes them."""
+    def __init__(
+        self, language: Language, texts: Language | None, tokens: CanonicalTokens, cache_bytes: int, max_nodes: int
+    ) -> None:
+        """
+        The members of a language as the tokenizer writes them, or those that are among some texts as well.
+        """
 
     @property
     def words(self) -> int:
@@ -847,6 +851,10 @@ class CanonicalAutomaton:
     @property
     def num_states(self) -> int:
         """Places in pieces that are known now."""
+
+    @property
+    def num_renewals(self) -> int:
+        """How often all that was known was forgotten."""
 
 class CanonicalState:
     """A position among canonical tokenizations; see canonical_state.h."""
