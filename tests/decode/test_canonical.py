@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from oracle.mask_walk import allowed
+from oracle.small_tokenizers import byte_of
 from tokamata.decode.canonical import BytePairs, CanonicalAutomaton
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -34,12 +35,6 @@ def trained(seed: int, alphabet: str = 'ab0" \n', size: int = 60) -> tuple[Token
         tokens.append(bytes(byte_of()[c] for c in name))
     pairs = BytePairs.from_tokenizer_json(json.loads(tokenizer.to_str()))
     return tokenizer, tokamata.Vocabulary(tokens, eos_token_ids=[0]), pairs
-
-
-def byte_of() -> dict[str, int]:
-    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    hidden = [b for b in range(256) if b not in shown]
-    return {chr(b): b for b in shown} | {chr(256 + i): b for i, b in enumerate(hidden)}
 
 
 Pair = tuple[bytes, bytes]
