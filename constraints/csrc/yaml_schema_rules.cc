@@ -117,9 +117,9 @@ Expr JsonSchemaRules::YamlScalars(SetId set, bool flow) {
   if (simple & kFalseBit) parts.push_back(pool_->Literal("false"));
   if (simple & kTrueBit) parts.push_back(pool_->Literal("true"));
   Expr number = cases_.NumberOf(set);
-  if (number == cases_.AnyNumber() && !sets_.IsComparable(set)) {
+  if (number == cases_.AnyNumber()) {
     if (yaml_number_ == kEmpty) yaml_number_ = YamlNumber(pool_);
-    number = yaml_number_;
+    number = sets_.IsComparable(set) ? pool_->Intersect(YamlNumbers(pool_, number), yaml_number_) : yaml_number_;
   } else {
     number = YamlNumbers(pool_, number);
   }

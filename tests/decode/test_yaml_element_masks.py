@@ -216,3 +216,11 @@ def test_counterexamples_are_distinct() -> None:
     assert len(yaml.safe_load(found)) == 3
     assert constraint.accepts(found)
     assert constraint.equivalent(tokamata.yaml_schema({"allOf": [arrays]}))
+
+
+def test_numbers_stay_within_those_of_floats() -> None:
+    """As all numbers of YAML do: beyond, PyYAML would read infinities, which are equal."""
+    constraint = tokamata.yaml_schema({"type": "array", "uniqueItems": True})
+    assert constraint.accepts("- 1.5e+307\n- 1.5e-307\n- 1.5e+20")
+    assert not constraint.accepts_prefix("- 1.5e+308\n")
+    assert not constraint.accepts("- 1.50e+20\n- 1.5e+20")
