@@ -91,7 +91,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
-  if (plan.how == Plan::kBegun) return BuildBegun(plan, row);
+  if (plan.how == Plan::kBegun && BuildBegun(plan, row)) return;
   if (plan.how == Plan::kTexts && row == building_ && finished_ && BuildSince(q, row)) return;
   if (plan.how == Plan::kWalk && row == building_ && finished_)
     if (const State before = OpenedBefore(q); before && finished_(before, row, &base_)) return Correct(0, q, before, row);
@@ -419,14 +419,17 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
   if (loop.checked.Any()) RunTokensWith(loop.checked, q, row);
 }
 
-// A state inside a character, after which the characters of a loop follow.
-void MaskBuilder::BuildBegun(const Plan& plan, uint32_t* row) {
+// A state inside a character, after which the characters of a loop follow; false where it was found since that the loop
+// is like another one's, of which less is known.
+bool MaskBuilder::BuildBegun(const Plan& plan, uint32_t* row) {
   const State loops = Canonical(plan.model);
   const Loop& loop = LoopOf(loops);
+  if (!loop.HasBegun()) return false;
   const Factor& factor = factoring_.Begun(loop.inner, plan.phase);
   std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
   SetInside(factor, loop.shape.high, row);
   RunExits(factor, loops, loop, row);
+  return true;
 }
 
 // See Factoring::EndedBy, which takes a lock.

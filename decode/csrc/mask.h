@@ -77,6 +77,8 @@ class MaskBuilder {
     // Bytes outside of the loop that its states do not agree on: tokens with one of them are run one by one.
     ByteSet checked;
     LoopShape shape;
+    // Whether masks of states inside one of its characters can be made of its own.
+    bool HasBegun() const { return inner >= 0 && (outer >= 0 || !checked.Any()); }
   };
   // How the mask of a state is made.
   struct Plan {
@@ -153,7 +155,7 @@ class MaskBuilder {
   bool BuildBounded(State q, uint32_t* row, int depth);
   bool BuildUnbounded(State q, uint32_t* row);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
-  void BuildBegun(const Plan& plan, uint32_t* row);
+  bool BuildBegun(const Plan& plan, uint32_t* row);
   struct Having {
     ByteSet bytes;
     std::vector<uint32_t> row;       // the tokens that have some of the bytes

@@ -152,7 +152,7 @@ MaskBuilder::Plan MaskBuilder::FindBegun(State q) {
     if (p) continue;
     if (ReadsTexts(after) || PlanOf(Canonical(after), 0).how != Plan::kLoop) break;
     const Loop& loop = LoopOf(Canonical(after));
-    if (loop.inner >= 0 && (loop.outer >= 0 || !loop.checked.Any())) return {Plan::kBegun, after, phase};
+    if (loop.HasBegun()) return {Plan::kBegun, after, phase};
     break;
   }
   return {};
