@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
-from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder, empty_json_schemas, write_json
+from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder, empty_json_schemas, mentions_metaschemas, write_json
 from ..automata.errors import ConstraintError
 from .checks import checked_choice, checked_flag, checked_range
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
-from .json_schema_source import METASCHEMA_HOST, reader, registry_texts, schema_text
+from .json_schema_source import reader, registry_texts, schema_text
 from .regex import regex
 
 _WHITESPACE = {
@@ -77,7 +77,7 @@ def json_schema(
         options = _options(whitespace, key_order, strings, numbers, formats, unique_keys, lenient)
         options.max_cases = (limits or DEFAULT_LIMITS).schema_cases
     text = (write_json(schema) if type(schema) is dict else None) or schema_text(schema)
-    documents = registry_texts(registry, text) if registry is not None or METASCHEMA_HOST in text else []
+    documents = registry_texts(registry, text) if registry is not None or mentions_metaschemas(text) else []
     return JsonSchemaConstraint(
         text,
         decoded_documents(documents) if documents else [],

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from .._core import write_json
+from .._core import mentions_metaschemas, write_json
 from ..automata.errors import ConstraintError
 
 _MODEL_HELP = "install pydantic (pip install 'tokamata[pydantic]') or pass the schema as a dict or JSON text"
 _METASCHEMAS = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
-METASCHEMA_HOST = b"json-schema.org"  # of the metaschemas' URIs
-_DIALECTS = (b'"$schema":"http://json-schema.org', b'"$schema":"https://json-schema.org')  # as they mostly stand there
-_NAMED_DIALECT = re.compile(rb'"\$schema"\s*:\s*"[^"]*json-schema\.org')
 
 
 def schema_text(schema: object, name: str = "json_schema") -> bytes:
@@ -50,7 +46,7 @@ def registry_texts(
 ) -> list[tuple[str, bytes]]:
     """The documents that references may lead to: those of ``registry``, and metaschemas where a text mentions them."""
     if registry is None:
-        return metaschemas() if _mentions_metaschemas(schema) else []
+        return metaschemas() if mentions_metaschemas(schema) else []
     if not isinstance(registry, Mapping):
         raise TypeError(
             f"{name}: expected registry as a mapping from URI to schema, got {type(registry).__name__}; pass a dict"
@@ -60,7 +56,7 @@ def registry_texts(
         if not isinstance(uri, str):
             raise TypeError(f"{name}: expected URIs as str in registry, got {uri!r}; write it as text")
         texts.append((uri, schema_text(document, f"{name}: registry[{json.dumps(uri)}]")))
-    if any(_mentions_metaschemas(text) for text in (schema, *(text for _, text in texts))):
+    if any(mentions_metaschemas(text) for text in (schema, *(text for _, text in texts))):
         given = {uri.rstrip("#") for uri, _ in texts}
         texts += [(uri, text) for uri, text in metaschemas() if uri not in given]
     return texts
@@ -76,14 +72,6 @@ def metaschemas() -> list[tuple[str, bytes]]:
         documents = json.loads(folder.joinpath(f"{name}.json").read_text(encoding="utf-8"))
         found += [(uri, json.dumps(document).encode()) for uri, document in documents.items()]
     return found
-
-
-def _mentions_metaschemas(text: bytes) -> bool:
-    # "$schema" names a draft, which needs no document; an escaped slash or dot only makes the answer yes more often
-    mentions = text.count(METASCHEMA_HOST)
-    if mentions <= sum([text.count(dialect) for dialect in _DIALECTS]):
-        return False
-    return mentions > len(_NAMED_DIALECT.findall(text))
 
 
 def _dumped(schema: object, name: str) -> bytes:

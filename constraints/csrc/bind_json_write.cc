@@ -15,6 +15,7 @@ namespace tokamata {
 namespace {
 
 constexpr int kMostDepth = 200;
+constexpr size_t kMostlyEnough = 4096;  // bytes of a schema
 
 // Lone surrogates have no UTF-8.
 bool WriteString(PyObject* value, std::string* out) {
@@ -93,6 +94,7 @@ void BindJsonWrite(nb::module_& m) {
       "write_json",
       [](nb::handle value) -> nb::object {
         std::string text;
+        text.reserve(kMostlyEnough);
         if (!Write(value.ptr(), 0, &text)) return nb::none();
         return nb::bytes(text.data(), text.size());
       },

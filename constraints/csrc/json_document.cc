@@ -238,7 +238,7 @@ class JsonParser {
   std::string_view String() {
     const char* start = ++p_;
     for (;;) {
-      while (p_ < end_ && kBytes.of[static_cast<uint8_t>(*p_)] == kPlain) ++p_;
+      p_ += CountPlain(p_, end_);
       if (p_ == end_) Fail("expected a closing \", got the end of the text", p_);
       switch (kBytes.of[static_cast<uint8_t>(*p_)]) {
         case kQuote:
@@ -264,7 +264,7 @@ class JsonParser {
     scratch_.assign(start, p_);
     for (;;) {
       const char* run = p_;
-      while (p_ < end_ && kBytes.of[static_cast<uint8_t>(*p_)] == kPlain) ++p_;
+      p_ += CountPlain(p_, end_);
       scratch_.append(run, p_);
       if (p_ == end_) Fail("expected a closing \", got the end of the text", p_);
       switch (kBytes.of[static_cast<uint8_t>(*p_)]) {

@@ -1,6 +1,7 @@
 // JsonDocument: a JSON text (RFC 8259) as an immutable tree; strict, iterative, quick.
 #pragma once
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -99,5 +100,20 @@ std::string JsonNumberText(std::string_view source);
 // as \udxxx.
 void WriteJson(const JsonValue& value, std::string* out);
 void WriteJsonString(std::string_view text, std::string* out);
+
+// How many of the first bytes stand for themselves between quotes: ASCII without controls, quotation mark and backslash.
+inline size_t CountPlain(const char* begin, const char* end) {
+  constexpr uint64_t kOnes = 0x0101010101010101u, kHigh = 0x80 * kOnes;
+  const auto has_zero = [](uint64_t x) { return (x - kOnes) & ~x & kHigh; };
+  const char* p = begin;
+  for (; end - p >= 8; p += 8) {
+    uint64_t word;
+    std::memcpy(&word, p, 8);
+    if ((word & kHigh) | ((word - 0x20 * kOnes) & ~word & kHigh) | has_zero(word ^ '"' * kOnes) | has_zero(word ^ '\\' * kOnes))
+      break;
+  }
+  while (p < end && static_cast<uint8_t>(*p) >= 0x20 && static_cast<uint8_t>(*p) < 0x80 && *p != '"' && *p != '\\') ++p;
+  return static_cast<size_t>(p - begin);
+}
 
 }  // namespace tokamata

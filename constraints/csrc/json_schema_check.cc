@@ -1,70 +1,12 @@
 #include "constraints/csrc/json_schema_check.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "automata/csrc/errors.h"
+#include "constraints/csrc/json_schema_keywords.h"
 
 namespace tokamata {
 namespace {
-
-enum class Vocabulary : uint8_t { kCore, kApplicator, kUnevaluated, kValidation, kFormat };
-
-struct Entry {
-  SchemaShape shape;
-  SchemaDraft first, last;
-  Vocabulary vocabulary;
-};
-
-const std::unordered_map<std::string_view, Entry>& Table() {
-  using D = SchemaDraft;
-  using S = SchemaShape;
-  using V = Vocabulary;
-  static const std::unordered_map<std::string_view, Entry> table = {
-      {"$defs", {S::kSchemaMap, D::k4, D::k2020, V::kCore}},
-      {"definitions", {S::kSchemaMap, D::k4, D::k2020, V::kCore}},
-      {"additionalItems", {S::kSchema, D::k4, D::k2019, V::kApplicator}},
-      {"additionalProperties", {S::kSchema, D::k4, D::k2020, V::kApplicator}},
-      {"allOf", {S::kSchemas, D::k4, D::k2020, V::kApplicator}},
-      {"anyOf", {S::kSchemas, D::k4, D::k2020, V::kApplicator}},
-      {"contains", {S::kSchema, D::k6, D::k2020, V::kApplicator}},
-      {"dependencies", {S::kDependencies, D::k4, D::k7, V::kApplicator}},
-      {"dependentSchemas", {S::kSchemaMap, D::k2019, D::k2020, V::kApplicator}},
-      {"else", {S::kSchema, D::k7, D::k2020, V::kApplicator}},
-      {"if", {S::kSchema, D::k7, D::k2020, V::kApplicator}},
-      {"items", {S::kItems, D::k4, D::k2020, V::kApplicator}},
-      {"not", {S::kSchema, D::k4, D::k2020, V::kApplicator}},
-      {"oneOf", {S::kSchemas, D::k4, D::k2020, V::kApplicator}},
-      {"patternProperties", {S::kSchemaMap, D::k4, D::k2020, V::kApplicator}},
-      {"prefixItems", {S::kSchemas, D::k2020, D::k2020, V::kApplicator}},
-      {"properties", {S::kSchemaMap, D::k4, D::k2020, V::kApplicator}},
-      {"propertyNames", {S::kSchema, D::k6, D::k2020, V::kApplicator}},
-      {"then", {S::kSchema, D::k7, D::k2020, V::kApplicator}},
-      {"unevaluatedItems", {S::kSchema, D::k2019, D::k2020, V::kUnevaluated}},
-      {"unevaluatedProperties", {S::kSchema, D::k2019, D::k2020, V::kUnevaluated}},
-      {"dependentRequired", {S::kRequiredMap, D::k2019, D::k2020, V::kValidation}},
-      {"enum", {S::kArray, D::k4, D::k2020, V::kValidation}},
-      {"exclusiveMaximum", {S::kLimit, D::k4, D::k2020, V::kValidation}},
-      {"exclusiveMinimum", {S::kLimit, D::k4, D::k2020, V::kValidation}},
-      {"maxContains", {S::kCount, D::k2019, D::k2020, V::kValidation}},
-      {"maxItems", {S::kCount, D::k4, D::k2020, V::kValidation}},
-      {"maxLength", {S::kCount, D::k4, D::k2020, V::kValidation}},
-      {"maxProperties", {S::kCount, D::k4, D::k2020, V::kValidation}},
-      {"maximum", {S::kNumber, D::k4, D::k2020, V::kValidation}},
-      {"minContains", {S::kCount, D::k2019, D::k2020, V::kValidation}},
-      {"minItems", {S::kCount, D::k4, D::k2020, V::kValidation}},
-      {"minLength", {S::kCount, D::k4, D::k2020, V::kValidation}},
-      {"minProperties", {S::kCount, D::k4, D::k2020, V::kValidation}},
-      {"minimum", {S::kNumber, D::k4, D::k2020, V::kValidation}},
-      {"multipleOf", {S::kPositiveNumber, D::k4, D::k2020, V::kValidation}},
-      {"pattern", {S::kString, D::k4, D::k2020, V::kValidation}},
-      {"required", {S::kNames, D::k4, D::k2020, V::kValidation}},
-      {"type", {S::kTypes, D::k4, D::k2020, V::kValidation}},
-      {"uniqueItems", {S::kBoolean, D::k4, D::k2020, V::kValidation}},
-      {"format", {S::kString, D::k4, D::k2020, V::kFormat}},
-  };
-  return table;
-}
 
 bool IsSchema(const JsonValue& value) { return value.IsObject() || value.IsBoolean(); }
 
@@ -154,19 +96,6 @@ Finding Check(SchemaShape shape, const JsonValue& value, SchemaDraft draft) {
 }
 
 }  // namespace
-
-SchemaShape ShapeOf(std::string_view keyword, const SchemaDialect& dialect) {
-  const auto found = Table().find(keyword);
-  if (found == Table().end()) return SchemaShape::kAnything;
-  const Entry& entry = found->second;
-  if (dialect.draft < entry.first || dialect.draft > entry.last) return SchemaShape::kAnything;
-  const bool active = entry.vocabulary == Vocabulary::kCore ||
-                      (entry.vocabulary == Vocabulary::kApplicator && dialect.applicator) ||
-                      (entry.vocabulary == Vocabulary::kUnevaluated && dialect.unevaluated) ||
-                      (entry.vocabulary == Vocabulary::kValidation && dialect.validation) ||
-                      (entry.vocabulary == Vocabulary::kFormat && dialect.format);
-  return active ? entry.shape : SchemaShape::kAnything;
-}
 
 void CheckSchemaKeywords(const JsonValue& schema, const SchemaDialect& dialect,
                          const std::function<std::string(const JsonValue&)>& place) {

@@ -5,6 +5,7 @@
 
 #include "automata/csrc/errors.h"
 #include "constraints/csrc/json_schema_check.h"
+#include "constraints/csrc/json_schema_keywords.h"
 #include "constraints/csrc/uri.h"
 
 namespace tokamata {
@@ -98,6 +99,20 @@ bool StandardDialect(std::string_view uri, SchemaDialect* dialect) {
 }
 
 }  // namespace
+
+bool MentionsMetaschemas(std::string_view text) {
+  const auto blank = [&](size_t i) { return text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r'; };
+  constexpr std::string_view kHost = "json-schema.org", kKey = "\"$schema\"";
+  for (size_t at = text.find(kHost); at != text.npos; at = text.find(kHost, at + kHost.size())) {
+    size_t end = text.rfind('"', at);  // of the key, what stands between it and the string with the host skipped
+    if (end == text.npos) return true;
+    while (end > 0 && blank(end - 1)) --end;
+    if (end == 0 || text[--end] != ':') return true;
+    while (end > 0 && blank(end - 1)) --end;
+    if (end < kKey.size() || text.compare(end - kKey.size(), kKey.size(), kKey) != 0) return true;
+  }
+  return false;
+}
 
 bool SchemaDialect::operator==(const SchemaDialect& other) const {
   const auto tie = [](const SchemaDialect& d) {
@@ -275,22 +290,14 @@ bool SchemaDocuments::IsOnlyReference(const JsonValue& schema) {
 
 // ---- identifiers
 SchemaDocuments::Role SchemaDocuments::RoleOf(std::string_view key, const JsonValue& child) {
-  static const std::unordered_map<std::string_view, Role> kRoles = {
-      {"additionalItems", Role::kSchema},  {"additionalProperties", Role::kSchema},
-      {"contains", Role::kSchema},         {"contentSchema", Role::kSchema},
-      {"else", Role::kSchema},             {"if", Role::kSchema},
-      {"items", Role::kSchema},            {"not", Role::kSchema},
-      {"propertyNames", Role::kSchema},    {"then", Role::kSchema},
-      {"unevaluatedItems", Role::kSchema}, {"unevaluatedProperties", Role::kSchema},
-      {"allOf", Role::kList},              {"anyOf", Role::kList},
-      {"oneOf", Role::kList},              {"prefixItems", Role::kList},
-      {"$defs", Role::kMap},               {"definitions", Role::kMap},
-      {"dependencies", Role::kMap},        {"dependentSchemas", Role::kMap},
-      {"patternProperties", Role::kMap},   {"properties", Role::kMap},
-  };
-  const auto found = kRoles.find(key);
-  if (found == kRoles.end()) return Role::kData;
-  return key == "items" && child.IsArray() ? Role::kList : found->second;
+  switch (ShapeInAnyDraft(key)) {
+    case SchemaShape::kSchema: return Role::kSchema;
+    case SchemaShape::kSchemas: return Role::kList;
+    case SchemaShape::kItems: return child.IsArray() ? Role::kList : Role::kSchema;
+    case SchemaShape::kSchemaMap:
+    case SchemaShape::kDependencies: return Role::kMap;
+    default: return Role::kData;
+  }
 }
 
 SchemaDocuments::Role SchemaDocuments::ChildRole(Role role, const JsonValue& parent, const JsonValue& child) {

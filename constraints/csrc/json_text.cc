@@ -85,9 +85,10 @@ void WriteJsonString(std::string_view text, std::string* out) {
     AppendHex(c, 4, out);
   };
   size_t written = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
+  const char* const end = text.data() + text.size();
+  for (size_t i = CountPlain(text.data(), end); i < text.size(); i += 1 + CountPlain(text.data() + i + 1, end)) {
     const uint8_t c = static_cast<uint8_t>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\' && c != 0xED) continue;
+    if (c >= 0x80 && c != 0xED) continue;
     out->append(text, written, i - written);
     switch (c) {
       case '"':

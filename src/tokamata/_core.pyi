@@ -579,6 +579,11 @@ class SchemaDocuments:
     def text(self, use: SchemaUse) -> bytes:
         """The subschema as compact text."""
 
+def mentions_metaschemas(text: bytes) -> bool:
+    """
+    Whether a schema's JSON text (UTF-8) speaks of json-schema.org elsewhere than in a $schema, which names a draft.
+    """
+
 def resolve_uri(base: str, reference: str) -> str:
     """Reference resolution of RFC 3986."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import random
 import sys
 import threading
 from typing import Any
@@ -18,7 +19,9 @@ from tokamata.constraints.json_schema_report import schema_report
 from tokamata.constraints.json_schema_source import metaschemas, registry_texts, schema_text
 from typing_extensions import TypedDict
 
-from tokamata._core import SchemaDocuments
+from tokamata._core import SchemaDocuments, mentions_metaschemas
+
+SEED = 20261122
 
 
 class Color(enum.Enum):
@@ -105,6 +108,25 @@ def test_registries() -> None:
         registry_texts({1: True}, b"{}")  # type: ignore[dict-item]
     with pytest.raises(ConstraintError, match=r'json_schema: registry\["x"\]: at "/a": expected a JSON value, got set'):
         registry_texts({"x": {"a": set()}}, b"{}")
+
+
+def test_mentions_of_metaschemas() -> None:
+    rng = random.Random(SEED)
+    uri = "http://json-schema.org/draft-07/schema#"
+    for i in range(300):
+        schema: dict[str, Any] = {}
+        speaks = False
+        for key in rng.sample(["$schema", "$ref", "$id", "title", "schema", "x$schema"], rng.randint(0, 4)):
+            value = rng.choice([uri, uri.upper(), "json-schema.org", "schema.org", ":", '"$schema":"', uri + '"' + uri])
+            schema[key] = rng.choice([value, [value], {"$schema": value}])
+            named = (key == "$schema" and isinstance(schema[key], str)) or isinstance(schema[key], dict)
+            speaks |= "json-schema.org" in value and (not named or '"' in value)
+        text = json.dumps(schema, indent=rng.choice([None, 0, 2])).replace(
+            '":', rng.choice(['":', '" \t:', '"\n:\r\n '])
+        )
+        assert mentions_metaschemas(text.encode()) == speaks, f"seed {SEED}, case {i}: {text}"
+    for text in (b"", b"json-schema.org", b'"json-schema.org', b':"json-schema.org', b'"$schema""json-schema.org'):
+        assert mentions_metaschemas(text) == (text != b"")
 
 
 def test_metaschemas_are_those_of_the_specification() -> None:

@@ -20,7 +20,8 @@ def dumped(value: object) -> bytes:
 
 def random_text(rng: random.Random) -> str:
     pool = 'ab"\\/\b\f\n\r\t\x00\x1f\x7f\x80é\u2028\ufffd\ud7ff\ue000𐍈\U0010ffff'
-    return "".join(rng.choice(pool) for _ in range(rng.randrange(12)))
+    plain = "plain text, read by words of eight bytes"
+    return "".join(rng.choice(pool) + rng.choice(["", plain[rng.randrange(40) :]]) for _ in range(rng.randrange(12)))
 
 
 def random_value(rng: random.Random, depth: int) -> object:
