@@ -9,6 +9,17 @@ namespace {
 
 constexpr size_t kMostOfHead = 48;  // steps that are kept for whatever follows
 
+// Terms to write to while others may be written to: those that were put back, emptied, or new ones.
+template <class Terms>
+std::unique_ptr<Terms> Take(std::vector<std::unique_ptr<Terms>>* from) {
+  if (from->empty()) return std::make_unique<Terms>();
+  std::unique_ptr<Terms> terms = std::move(from->back());
+  from->pop_back();
+  terms->out.clear();
+  if (!terms->seen.empty()) terms->seen.clear();
+  return terms;
+}
+
 }  // namespace
 
 // Adds terms whose union is one step of e·rest. Recursion follows operator nesting, which limits.depth bounds, and
@@ -207,7 +218,9 @@ uint32_t Expressions::StepsOfHead(Expr head) {
 // A concatenation begins with its first part, or where that is nullable, with what follows it. Whether all the steps that
 // takes were kept.
 bool Expressions::PartitionByHeads(Expr e, std::vector<Term>* out) {
-  std::vector<Term> terms;
+  std::unique_ptr<Terms> own = Take(&terms_);
+  std::vector<Term>& terms = own->out;
+  bool kept = true;
   for (bool more = true; more;) {
     const bool last = nodes_[e].kind != ExprKind::kConcat;
     const Expr head = last ? e : nodes_[e].a, rest = last ? kEpsilonExpr : nodes_[e].b;
@@ -219,14 +232,16 @@ bool Expressions::PartitionByHeads(Expr e, std::vector<Term>* out) {
       continue;
     }
     const uint32_t at = StepsOfHead(head);
-    if (at < kFirstKept || terms.size() > kMostOfHead) return false;
+    kept = at >= kFirstKept && terms.size() <= kMostOfHead;
+    if (!kept) break;
     const uint32_t first = at - kFirstKept + 1, steps = head_steps_[first - 1].target;
     TimeLimit::Spend(steps);
     for (uint32_t i = first; i < first + steps; ++i)
       terms.push_back({head_steps_[i].bytes, Concat(head_steps_[i].target, rest)});
   }
-  Determinize(terms, out);
-  return true;
+  if (kept) Determinize(terms, out);
+  terms_.push_back(std::move(own));
+  return kept;
 }
 
 // Disjoint steps of e. Targets may still be empty languages where intersections or complements are inside.
@@ -283,15 +298,7 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
     return;
   }
   if (n.kind == ExprKind::kConcat && PartitionByHeads(e, out)) return;
-  std::unique_ptr<Terms> terms;  // its own, as this may be inside another one
-  if (terms_.empty()) {
-    terms = std::make_unique<Terms>();
-  } else {
-    terms = std::move(terms_.back());
-    terms_.pop_back();
-    terms->out.clear();
-    if (!terms->seen.empty()) terms->seen.clear();
-  }
+  std::unique_ptr<Terms> terms = Take(&terms_);  // its own, as this may be inside another one
   Collect(e, kEpsilonExpr, terms.get());
   Determinize(terms->out, out);
   terms_.push_back(std::move(terms));

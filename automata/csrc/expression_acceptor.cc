@@ -549,12 +549,13 @@ void ExpressionAcceptor::ForEachText(const TextNode& node, const ByteSet& first,
   if (node.words[1] == kOfList) return ForEachListed(node, first, visit);
   RuleText text;
   std::copy(node.words + 2, node.words + 2 + std::size(text.words), text.words);
-  pool_->Rules(node.words[1])->ForEachText(text, first, [&](std::string_view bytes, const RuleText* child, Expr after) {
+  const auto visit_rule = [&](std::string_view bytes, const RuleText* child, Expr after) {
     if (!child) return visit(bytes, nullptr, StateOf(pool_->Concat(after, rest)));
     TextNode below = node;
     std::copy(std::begin(child->words), std::end(child->words), below.words + 2);
     visit(bytes, &below, kDead);
-  });
+  };
+  pool_->Rules(node.words[1])->ForEachText(text, first, std::cref(visit_rule));  // by reference: a copy takes memory
 }
 
 // Where a text ends that others begin with, a state goes on, since no text may be a prefix of another one.

@@ -12,6 +12,7 @@ void Tidy(std::vector<Expr>* parts) {
   parts->erase(std::unique(parts->begin(), parts->end()), parts->end());
 }
 
+constexpr size_t kShortSpine = 16;
 constexpr int kMaxMergeDepth = 24;  // nested factoring of unions; deeper ones stay unfactored, which is still right
 
 }  // namespace
@@ -38,13 +39,17 @@ Expr Expressions::Concat(Expr a, Expr b) {
   if (b == kEpsilonExpr) return a;
   if (b == any_bytes_ && nodes_[a].nullable) return b;
   if (nodes_[a].kind == ExprKind::kConcat) {  // re-associate to the right, from the end of a's spine
-    std::vector<Expr> spine;
-    for (; nodes_[a].kind == ExprKind::kConcat; a = nodes_[a].b) spine.push_back(nodes_[a].a);
-    spine.push_back(a);
-    while (!spine.empty()) {
-      b = Concat(spine.back(), b);
-      spine.pop_back();
-    }
+    Expr spine[kShortSpine];  // most are, and steps ask for them one after the other
+    size_t n = 0;
+    std::vector<Expr> more;
+    for (; nodes_[a].kind == ExprKind::kConcat; a = nodes_[a].b)
+      if (n < kShortSpine)
+        spine[n++] = nodes_[a].a;
+      else
+        more.push_back(nodes_[a].a);
+    b = Concat(a, b);
+    for (; !more.empty(); more.pop_back()) b = Concat(more.back(), b);
+    while (n) b = Concat(spine[--n], b);
     return b;
   }
   Node n;

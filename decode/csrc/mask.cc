@@ -292,7 +292,7 @@ void MaskBuilder::WalkTexts(uint32_t root, const TextNode& place, bool clears, u
     else
       trie_.ForEachChild(at.node, [&](uint32_t child) { first.Add(trie_.nodes[child].byte); });
     if (!first.Any()) continue;
-    acceptor_->ForEachText(at.place, first, [&](std::string_view text, const TextNode* child, State after) {
+    const auto visit = [&](std::string_view text, const TextNode* child, State after) {
       uint32_t node = at.node;
       for (size_t i = 0; i < text.size(); ++i) {
         if (i) SetTokens(trie_, node, row);
@@ -306,7 +306,8 @@ void MaskBuilder::WalkTexts(uint32_t root, const TextNode& place, bool clears, u
       }
       if (clears) ClearFrom(node, row);
       if (after) Enter(node, after, row);
-    });
+    };
+    acceptor_->ForEachText(at.place, first, std::cref(visit));  // by reference: a copy takes memory
   }
   Drain(base, row);
 }
