@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
@@ -14,45 +17,37 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds kQuick(10);  // of masks: handing over an interpreter's lock takes as long
-constexpr uint32_t kBlock = 64;    // words looked at together
+constexpr uint32_t kBlock = 64;   // words whose ids tell whether a row has too many to list
 constexpr size_t kManyBytes = 3;  // of a token, from which its steps are kept also from states with rows
 
-// The loops below have no way out and a fixed length, so that compilers turn them into a few vector instructions.
-template <uint32_t kWords>
-bool AnyBit(const uint32_t* a) {
-  uint32_t any = 0;
-  for (uint32_t i = 0; i < kWords; ++i) any |= a[i];
-  return any;
-}
-
-template <uint32_t kWords>
-bool AnyDifference(const uint32_t* __restrict a, const uint32_t* __restrict b) {
-  uint32_t any = 0;
-  for (uint32_t i = 0; i < kWords; ++i) any |= a[i] ^ b[i];
-  return any;
-}
-
-// Calls visit(i, a[i] ^ b[i]) for the words that differ, as long as it returns true; b null: like a row of zeros.
-// Whether all were visited. Rows are mostly alike, so blocks, then groups and pairs of words are compared first.
-template <class F>
-bool ForEachDifference(const uint32_t* __restrict a, const uint32_t* __restrict b, uint32_t words, F visit) {
-  constexpr uint32_t kGroup = 8;
-  const auto pair = [a, b](uint32_t i) {
-    uint64_t x, y = 0;
-    std::memcpy(&x, a + i, sizeof x);
-    if (b) std::memcpy(&y, b + i, sizeof y);
-    return x ^ y;
+// Which of the 16 words from a and from b on differ, as bits.
+uint32_t Differences(const uint32_t* a, const uint32_t* b) {
+#if defined(__SSE2__)
+  const auto equal = [a, b](int i) {
+    return _mm_cmpeq_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i)),
+                           _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + i)));
   };
+  const __m128i low = _mm_packs_epi32(equal(0), equal(4)), high = _mm_packs_epi32(equal(8), equal(12));
+  return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high))) ^ 0xffff;
+#else
+  uint32_t any = 0, differences = 0;
+  for (int i = 0; i < 16; ++i) any |= a[i] ^ b[i];  // no way out and a fixed length: a few vector instructions
+  for (int i = 0; any && i < 16; ++i) differences |= static_cast<uint32_t>(a[i] != b[i]) << i;
+  return differences;
+#endif
+}
+
+// Calls visit(i, a[i] ^ b[i]) for the words that differ, as long as it returns true; b null: like a row of zeros. Whether
+// all were visited.
+template <class F>
+bool ForEachDifference(const uint32_t* a, const uint32_t* b, uint32_t words, F visit) {
+  static constexpr uint32_t kZeros[16] = {};
   uint32_t first = 0;
-  for (; first + kBlock <= words; first += kBlock) {
-    if (!(b ? AnyDifference<kBlock>(a + first, b + first) : AnyBit<kBlock>(a + first))) continue;
-    for (uint32_t group = first; group < first + kBlock; group += kGroup) {
-      if (!(b ? AnyDifference<kGroup>(a + group, b + group) : AnyBit<kGroup>(a + group))) continue;
-      for (uint32_t i = group; i < group + kGroup; i += 2) {
-        if (!pair(i)) continue;
-        for (uint32_t k = i; k < i + 2; ++k)
-          if (const uint32_t x = a[k] ^ (b ? b[k] : 0); x && !visit(k, x)) return false;
-      }
+  for (; first + 16 <= words; first += 16) {
+    const uint32_t* const other = b ? b + first : kZeros;
+    for (uint32_t bits = Differences(a + first, other); bits; bits &= bits - 1) {
+      const uint32_t k = static_cast<uint32_t>(__builtin_ctz(bits));
+      if (!visit(first + k, a[first + k] ^ other[k])) return false;
     }
   }
   for (uint32_t k = first; k < words; ++k)
