@@ -89,8 +89,13 @@ std::string SplitPattern(Random* r) {
                 "\\p{N}{1,3}", "[一-龥]+", "ab|abb+c", "a(?!b)|b+\\Z| +(?=\\S)", "(?s:.+)", "a++b|[^a]"});
 }
 
-// Texts; half of the time such as read many characters of a class, and count them.
+// Texts; often such as read many characters of a class, and count them, or such as remember keys and elements.
 Language SomeLanguage(Random* r, const Limits& limits) {
+  if (r->OneIn(3)) {
+    const std::string schema = RandomRootSchema(r, 2);
+    Input(schema);
+    return SchemaLanguage(schema, RandomSchemaOptions(r), limits);
+  }
   if (r->OneIn(2)) {
     const Language text =
         Language::Build([](Expressions* pool) { return CompileRegex(pool, "(?s:.*)", RegexSyntax::kPython); }, limits);
