@@ -132,7 +132,11 @@ bool Tolerate(F f) {
 // Cases 0, 1, 2, … of a seed until the time is over: driver SECONDS SEED, or one of them: driver SECONDS SEED CASE.
 // Fails where a case takes more processor time than limits allow it to.
 inline int RunCases(const char* driver, int argc, char** argv, const std::function<void(Random*)>& one) {
+#if defined(__SANITIZE_THREAD__)
+  constexpr double kLongestCase = 150;  // of several threads, each some twenty times as slow as without ThreadSanitizer
+#else
   constexpr double kLongestCase = 30;
+#endif
   const double seconds = argc > 1 ? std::atof(argv[1]) : 10;
   g_case.driver = driver;
   g_case.program = argv[0];
