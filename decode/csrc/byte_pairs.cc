@@ -5,6 +5,7 @@
 #include <string>
 
 #include "automata/csrc/errors.h"
+#include "decode/csrc/rows.h"
 
 namespace tokamata {
 
@@ -229,7 +230,7 @@ BytePairs::Bits BytePairs::After(uint32_t token) const {
     std::sort(blocked.begin(), blocked.end());
     uint32_t from = 0;
     const auto allow = [&](uint32_t begin, uint32_t end) {
-      for (uint32_t p = begin; p < end; ++p) (*bits)[at_place_[p] >> 5] |= 1u << (at_place_[p] & 31);
+      for (uint32_t p = begin; p < end; ++p) SetToken(at_place_[p], bits->data());
     };
     for (const auto& [begin, end] : blocked) {
       if (begin > from) allow(from, begin);

@@ -8,6 +8,8 @@
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/places.h"
 #include "automata/csrc/time_limit.h"
+#include "automata/csrc/utf8.h"
+#include "decode/csrc/rows.h"
 #include "tokenizer_fst/csrc/factoring.h"
 
 namespace tokamata {
@@ -15,11 +17,9 @@ namespace {
 
 constexpr size_t kMostMoves = 20'000'000;  // 8 bytes each
 constexpr uint32_t kWitnesses = 6;
-constexpr uint32_t kTries = 256;              // pairs that are tested one by one before a whole row is made
-constexpr size_t kMostTried = 20'000;         // texts, where states that remember nothing do not tell
-constexpr uint32_t kMostNested = 100;         // tokens, one behind the other, there
-
-bool Has(const uint32_t* bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1; }
+constexpr uint32_t kTries = 256;       // pairs that are tested one by one before a whole row is made
+constexpr size_t kMostTried = 20'000;  // texts, where states that remember nothing do not tell
+constexpr uint32_t kMostNested = 100;  // tokens, one behind the other, there
 
 // What remembers cannot be met with texts as a whole.
 bool IsMetInStates(const Language& language, const Language* texts) {
@@ -45,14 +45,13 @@ CanonicalAutomaton::CanonicalAutomaton(const Language& language, const Language*
   start_.of = acceptor_;
   start_.state = acceptor_->Start();
   if (IsMetInStates(language, texts)) {
-    texts_ = acceptor_->StateAt(acceptor_->WithBuilder([texts](Expressions& pool) {
+    start_.text = acceptor_->StateAt(acceptor_->WithBuilder([texts](Expressions& pool) {
       const auto import = [&](const Expressions& other) { return pool.Import(other, texts->Acceptor()->Root()); };
       return texts->Acceptor()->WithPool(import);
     }));
-    start_.text = texts_;
   }
   start_.guesses.push_back({pretokenizer_.Start(), kNoToken, CanonicalTokens::kPieceStart});
-  const State first = texts_ ? MeetOf(start_.state, texts_) : start_.state;
+  const State first = StateOf(start_);
   bool any = first && Ends(start_);
   if (first && !any) {
     const uint32_t* useful = Useful(PlaceOf(first, pretokenizer_.Start(), CanonicalTokens::kPieceStart));
@@ -110,7 +109,7 @@ bool CanonicalAutomaton::Reaches(State state, Pretokenizer::State free) {
     const State q = work[i].first;
     const Pretokenizer::State f = work[i].second;
     TimeLimit::Spend(8);
-    found = acceptor_->IsFinal(q) ? pretokenizer_.IsEnd(f) : false;
+    found = acceptor_->IsFinal(q) && pretokenizer_.IsEnd(f);
     found = found || (pretokenizer_.IsClear(f) && (!may_remember_ || acceptor_->SurelyEnds(q)));
     if (found) break;
     const auto go = [&](State to, Pretokenizer::State split) {
@@ -135,6 +134,11 @@ bool CanonicalAutomaton::Reaches(State state, Pretokenizer::State free) {
   return found;
 }
 
+// Whether a token may be written within a piece, or, at its start, as a whole one.
+bool CanonicalAutomaton::MayBeRead(uint32_t token, bool start) const {
+  return tokens_->Written(token) || (start && tokens_->WholeOnly(token));
+}
+
 // Calls visit(token, state, split) for the tokens that may be read here in the same piece, merges aside, until it says
 // false.
 template <class F>
@@ -155,7 +159,7 @@ void CanonicalAutomaton::ForEachMove(uint32_t place, const Trie& trie, F visit) 
     TimeLimit::Spend();
     for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i) {
       const uint32_t token = trie.order[i];
-      if ((tokens_->Written(token) || (start && tokens_->WholeOnly(token))) && !visit(token, next, split)) return;
+      if (MayBeRead(token, start) && !visit(token, next, split)) return;
     }
     if (node.end > n + 1) {
       rows_[node.depth] = acceptor_->Row(next);
@@ -165,9 +169,9 @@ void CanonicalAutomaton::ForEachMove(uint32_t place, const Trie& trie, F visit) 
   }
 }
 
-const std::vector<CanonicalAutomaton::Move>& CanonicalAutomaton::Moves(uint32_t place) {
+CanonicalAutomaton::Moves CanonicalAutomaton::MovesFrom(uint32_t place) {
   const auto known = moves_.find(place);
-  if (known != moves_.end()) return *known->second;
+  if (known != moves_.end()) return known->second;
   std::vector<Move> found;
   const uint32_t node = places_[place].spelled;
   ForEachMove(place, vocabulary_->Masks().trie(), [&](uint32_t token, State state, Pretokenizer::State split) {
@@ -177,7 +181,7 @@ const std::vector<CanonicalAutomaton::Move>& CanonicalAutomaton::Moves(uint32_t 
   std::stable_partition(found.begin(), found.end(), [&](const Move& m) { return PieceEnds(m.place); });
   found.shrink_to_fit();
   num_moves_ += found.size();
-  return *moves_.emplace(place, std::make_unique<std::vector<Move>>(std::move(found))).first->second;
+  return moves_.emplace(place, std::make_shared<const std::vector<Move>>(std::move(found))).first->second;
 }
 
 // Whether what is written up to a token, after which the text is at a place, can be completed.
@@ -219,7 +223,6 @@ const CanonicalAutomaton::Enders& CanonicalAutomaton::EndersOf(uint32_t place) {
 
 bool CanonicalAutomaton::Search(uint32_t place, uint32_t token) {
   bool found = false;
-  const uint32_t node = places_[place].spelled;
   // Mostly a token that seldom merges does.
   if (const Enders& enders = EndersOf(place); !enders.empty()) {
     pairs_->FindRightEdge(token, &edge_);
@@ -228,11 +231,8 @@ bool CanonicalAutomaton::Search(uint32_t place, uint32_t token) {
   // Or else what completed the token elsewhere.
   if (const auto witnesses = witnesses_.find(token); !found && witnesses != witnesses_.end())
     for (size_t i = 0; i < witnesses->second.size() && !found; ++i) {
-      const uint32_t next = witnesses->second[i];
-      const std::string_view text = vocabulary_->Token(next);
-      const State state = acceptor_->Run(places_[place].state, text);
-      const Pretokenizer::State split = state ? pretokenizer_.Run(places_[place].split, text) : Pretokenizer::kDead;
-      found = split && PieceEnds(PlaceOf(state, split, tokens_->Spelled(node, next)));
+      const uint32_t next = PlaceAfter(place, witnesses->second[i]);
+      found = next != kNoPlace && PieceEnds(next);
     }
   if (found) {
     completes_[PairKey(place, token)] = true;
@@ -244,13 +244,13 @@ bool CanonicalAutomaton::Search(uint32_t place, uint32_t token) {
   }
   struct Frame {
     uint32_t place, token;
-    const std::vector<Move>* moves;
+    Moves moves;
     size_t next = 0;
     BytePairs::Bits after;
   };
   std::unordered_set<uint64_t> seen{PairKey(place, token)};
   std::vector<Frame> stack;
-  stack.push_back({place, token, &Moves(place), 0, nullptr});
+  stack.push_back({place, token, MovesFrom(place), 0, nullptr});
   while (!stack.empty() && !found) {
     Frame& frame = stack.back();
     TimeLimit::Spend(4);
@@ -260,7 +260,7 @@ bool CanonicalAutomaton::Search(uint32_t place, uint32_t token) {
     }
     const Move move = (*frame.moves)[frame.next++];
     if (frame.next == kTries) frame.after = pairs_->After(frame.token);
-    if (frame.after ? !Has(frame.after->data(), move.token) : !pairs_->Neighbours(frame.token, move.token)) continue;
+    if (frame.after ? !HasToken(frame.after->data(), move.token) : !pairs_->Neighbours(frame.token, move.token)) continue;
     if (PieceEnds(move.place)) {
       found = true;
       std::vector<uint32_t>& known_to = witnesses_[frame.token];
@@ -276,7 +276,7 @@ bool CanonicalAutomaton::Search(uint32_t place, uint32_t token) {
     if (completes_.Size() + seen.size() > options_.max_nodes)
       throw LimitError("canonical: limit max_nodes=" + std::to_string(options_.max_nodes) +
                        " reached while searching for tokens that may follow; simplify the constraint or raise it");
-    stack.push_back({move.place, move.token, &Moves(move.place), 0, nullptr});
+    stack.push_back({move.place, move.token, MovesFrom(move.place), 0, nullptr});
   }
   if (found)
     for (const Frame& frame : stack) completes_[PairKey(frame.place, frame.token)] = true;
@@ -303,29 +303,22 @@ bool CanonicalAutomaton::LoopOf(State q, CanonicalLoops::Characters* characters,
 
 // Whether every character from U+0080 leads back.
 bool CanonicalAutomaton::AnyCharacterLoops(State q) {
-  struct Inside {
-    State state;
-    uint8_t low, high;  // the next byte
-    int missing;
-    bool operator==(const Inside& o) const {
-      return state == o.state && low == o.low && high == o.high && missing == o.missing;
-    }
-  };
   constexpr size_t kMost = 16;
-  std::vector<Inside> work;
-  const auto add = [&work](const Inside& at) {
+  std::vector<std::pair<State, uint8_t>> work;  // inside a character, with the phase there
+  const auto add = [&work](State state, uint8_t phase) {
+    const std::pair<State, uint8_t> at{state, phase};
     if (std::find(work.begin(), work.end(), at) == work.end()) work.push_back(at);
   };
-  for (int b = 0xC2; b <= 0xF4; ++b)
-    add({acceptor_->Row(q)[b], static_cast<uint8_t>(b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80),
-         static_cast<uint8_t>(b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF), b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3});
+  for (uint32_t b = 0x80; b < 256; ++b)
+    if (const uint8_t phase = Utf8LeadPhase(static_cast<uint8_t>(b))) add(acceptor_->Row(q)[b], phase);
   for (size_t i = 0; i < work.size(); ++i) {
-    const Inside at = work[i];
-    if (!at.state || work.size() > kMost) return false;
-    for (uint32_t b = at.low; b <= at.high; ++b) {
-      const State next = acceptor_->Row(at.state)[b];
-      if (at.missing > 1)
-        add({next, 0x80, 0xBF, at.missing - 1});
+    const State state = work[i].first;
+    const Utf8Phase phase = kUtf8Phases[work[i].second];
+    if (!state || work.size() > kMost) return false;
+    for (uint32_t b = phase.low; b <= phase.high; ++b) {
+      const State next = acceptor_->Row(state)[b];
+      if (phase.next)
+        add(next, phase.next);
       else if (next != q)
         return false;
     }
@@ -335,7 +328,7 @@ bool CanonicalAutomaton::AnyCharacterLoops(State q) {
 
 // Whether the piece can end here if some character of the class comes next, whatever follows that.
 bool CanonicalAutomaton::SurelyEnds(Pretokenizer::State split, const CanonicalLoops::Characters& characters) {
-  for (const Pretokenizer::State cut : std::vector<Pretokenizer::State>(pretokenizer_.Cuts(split))) {
+  for (const Pretokenizer::State cut : pretokenizer_.Cuts(split)) {
     const Pretokenizer::State free = pretokenizer_.Free(cut);
     if (pretokenizer_.IsClear(free)) return true;
     const Pretokenizer::State* row = pretokenizer_.Row(free);
@@ -367,11 +360,11 @@ CanonicalLoops::Ends CanonicalAutomaton::EndsOf(const CanonicalLoops::Class& c,
     groups[node.depth] = to;
     for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i) {
       const uint32_t token = trie.order[i];
-      if (!Has(c.inside_bits.data(), token) || !(tokens_->Written(token) || (start && tokens_->WholeOnly(token)))) continue;
+      if (!HasToken(c.inside_bits.data(), token) || !MayBeRead(token, start)) continue;
       if (to >= sure.size()) sure.resize(to + 64, -1);
       if (sure[to] < 0) sure[to] = SurelyEnds(pretokenizer_.StateOf(to), characters);
       if (sure[to]) {
-        ends.sure[token >> 5] |= 1u << (token & 31);
+        SetToken(token, ends.sure.data());
         ++ends.num_sure;
       } else {
         ends.others.push_back(token);
@@ -401,11 +394,11 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
   const uint32_t before_last = c->NotLonger(high - 1);
   if (2 * before_last > c->inside.size()) {
     std::memcpy(bits, ends->sure.data(), Words() * sizeof(uint32_t));
-    for (size_t i = before_last; i < c->inside.size(); ++i) bits[c->inside[i] >> 5] &= ~(1u << (c->inside[i] & 31));
+    for (size_t i = before_last; i < c->inside.size(); ++i) ClearToken(c->inside[i], bits);
   } else {
     for (size_t i = 0; i < before_last; ++i) {
       const uint32_t token = c->inside[i];
-      if (Has(ends->sure.data(), token)) bits[token >> 5] |= 1u << (token & 31);
+      if (HasToken(ends->sure.data(), token)) SetToken(token, bits);
     }
   }
   const auto one = [&](uint32_t token) {
@@ -415,13 +408,13 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
     if (to) consider(token, state, to);
   };
   const auto again = [&](uint32_t token) {
-    bits[token >> 5] &= ~(1u << (token & 31));
-    if (tokens_->Written(token) || (start && tokens_->WholeOnly(token))) one(token);
+    ClearToken(token, bits);
+    if (MayBeRead(token, start)) one(token);
   };
   for (const uint32_t token : ends->others) one(token);
   for (size_t i = before_last; i < c->NotLonger(high); ++i)
-    if (Has(ends->sure.data(), c->inside[i])) again(c->inside[i]);
-  if (at.spelled != CanonicalTokens::kPieceStart)
+    if (HasToken(ends->sure.data(), c->inside[i])) again(c->inside[i]);
+  if (!start)
     for (const uint32_t token : tokens_->GoesOnWith(at.spelled)) again(token);
   ForEachMove(place, tokens_->Loops().Outside(c), consider);
   return true;
@@ -471,14 +464,14 @@ void CanonicalAutomaton::FillUseful(uint32_t place, uint32_t* bits) {
       }
     }
     if (ends)
-      bits[token >> 5] |= 1u << (token & 31);
+      SetToken(token, bits);
     else if (!tokens_->WholeOnly(token))
       open.push_back({token, to});
     return true;
   };
   if (!FillLoop(place, bits, consider)) ForEachMove(place, vocabulary_->Masks().trie(), consider);
   for (const Move& move : open)
-    if (Completes(move.place, move.token)) bits[move.token >> 5] |= 1u << (move.token & 31);
+    if (Completes(move.place, move.token)) SetToken(move.token, bits);
 }
 
 // ---------------------------------------------------------------------------------------------- states that remember
@@ -518,6 +511,11 @@ CanonicalAutomaton::State CanonicalAutomaton::MeetOf(State state, State text) {
   return meet_of_[PairKey(state, text)] = meet;
 }
 
+// The state of a position among places; kDead where it is no way to a member.
+CanonicalAutomaton::State CanonicalAutomaton::StateOf(const Position& position) {
+  return position.text ? MeetOf(position.state, position.text) : position.state;
+}
+
 bool CanonicalAutomaton::HasTwins(State q, Twins* twins) {
   if (!may_remember_) return false;
   if (q & kMeet) {
@@ -546,7 +544,7 @@ bool CanonicalAutomaton::FollowsByTwins(State state, Pretokenizer::State free, c
   for (size_t i = 0; i < work.size(); ++i) {
     const auto [q, f] = work[i];
     TimeLimit::Spend(8);
-    if ((!texts_ && pretokenizer_.IsClear(f)) || (Final(q) && pretokenizer_.IsEnd(f))) return true;
+    if ((!(q & kMeet) && pretokenizer_.IsClear(f)) || (Final(q) && pretokenizer_.IsEnd(f))) return true;
     Twins near{q, q};
     HasTwins(q, &near);
     if (i && !CanFollow(near.over, f)) continue;
@@ -558,7 +556,7 @@ bool CanonicalAutomaton::FollowsByTwins(State state, Pretokenizer::State free, c
       const char byte = static_cast<char>(b);
       if (acceptor_->Row(near.over)[b] && pretokenizer_.Row(f)[b]) add(Run(q, {&byte, 1}), pretokenizer_.Row(f)[b]);
     }
-    for (const Pretokenizer::State cut : std::vector<Pretokenizer::State>(pretokenizer_.Cuts(f))) add(q, cut);
+    for (const Pretokenizer::State cut : pretokenizer_.Cuts(f)) add(q, cut);
     if (seen.size() > kMostTried) ThrowTried(state);
   }
   return false;
@@ -587,8 +585,8 @@ bool CanonicalAutomaton::CompletesByTwins(uint32_t place, uint32_t token, const 
   };
   const Nested nested{&++tried_};
   if (tried_ > kMostNested) ThrowTried(at.state);
-  const std::vector<Move> moves = Moves(over);
-  for (const Move& move : moves) {
+  const Moves moves = MovesFrom(over);
+  for (const Move& move : *moves) {
     if (!pairs_->Neighbours(token, move.token)) continue;
     const uint32_t next = PlaceAfter(place, move.token);
     if (next != kNoPlace && Completes(next, move.token)) return true;
@@ -611,7 +609,7 @@ void CanonicalAutomaton::FillByTwins(uint32_t place, const Twins& twins, uint32_
       const uint32_t token = 32 * w + static_cast<uint32_t>(__builtin_ctz(open[w]));
       const uint32_t next = PlaceAfter(place, token);
       const bool useful = next != kNoPlace && (tokens_->WholeOnly(token) ? PieceEnds(next) : Completes(next, token));
-      if (!useful) bits[w] &= ~(1u << (token & 31));
+      if (!useful) ClearToken(token, bits);
     }
 }
 
@@ -630,10 +628,8 @@ auto CanonicalAutomaton::WithRoom(F f) {
 
 // Positions take their expressions along; what the pretokenizer has read stays known.
 void CanonicalAutomaton::Renew() {
-  ++renewals_;
   acceptor_ = std::static_pointer_cast<ExpressionAcceptor>(acceptor_->Renewed());
-  start_ = Here(start_);
-  texts_ = start_.text;
+  ++renewals_;
   meets_.clear();
   meet_of_ = {};
   places_.clear();
@@ -644,6 +640,7 @@ void CanonicalAutomaton::Renew() {
   num_moves_ = 0;
   enders_.clear();
   useful_.clear();
+  start_ = Here(start_);
 }
 
 // The position in states of the acceptor at hand.
@@ -657,6 +654,11 @@ CanonicalAutomaton::Position CanonicalAutomaton::Here(const Position& position) 
   if (position.text) here.text = states[1];
   here.of = acceptor_;
   return here;
+}
+
+CanonicalAutomaton::Position CanonicalAutomaton::Start() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return start_;
 }
 
 bool CanonicalAutomaton::IsFinal(const Position& position) const {
@@ -679,11 +681,11 @@ void CanonicalAutomaton::FillMask(const Position& position, uint32_t* out) {
 
 void CanonicalAutomaton::Fill(const Position& position, uint32_t* out) {
   std::memset(out, 0, Words() * sizeof(uint32_t));
-  const State state = position.text ? MeetOf(position.state, position.text) : position.state;
+  const State state = StateOf(position);
   for (const Guess& guess : position.guesses) {
     const uint32_t* useful = Useful(PlaceOf(state, guess.split, guess.spelled));
     if (guess.last == kNoToken) {
-      for (uint32_t w = 0; w < Words(); ++w) out[w] |= useful[w];
+      OrRow(useful, Words(), out);
     } else {
       const BytePairs::Bits after = pairs_->After(guess.last);
       const uint32_t words = std::min(Words(), pairs_->Words());
@@ -691,7 +693,7 @@ void CanonicalAutomaton::Fill(const Position& position, uint32_t* out) {
     }
   }
   if (Ends(position))
-    for (const uint32_t id : vocabulary_->EosIds()) out[id >> 5] |= 1u << (id & 31);
+    for (const uint32_t id : vocabulary_->EosIds()) SetToken(id, out);
 }
 
 CanonicalAutomaton::Position CanonicalAutomaton::Advance(const Position& position, uint32_t token) {
@@ -702,15 +704,14 @@ CanonicalAutomaton::Position CanonicalAutomaton::Advance(const Position& positio
 CanonicalAutomaton::Position CanonicalAutomaton::After(const Position& position, uint32_t token) {
   Position next;
   const std::string_view text = vocabulary_->Token(token);
-  const State read = acceptor_->Run(position.state, text);
-  const State rest = position.text ? acceptor_->Run(position.text, text) : position.text;
-  const State state = texts_ ? (rest ? MeetOf(read, rest) : rest) : read;
-  if (!state) return next;
+  next.state = acceptor_->Run(position.state, text);
+  if (position.text) next.text = acceptor_->Run(position.text, text);
+  if (position.text && !next.text) return {};
+  const State state = StateOf(next);
+  if (!state) return {};
   for (const Guess& guess : position.guesses) {
     const bool start = guess.last == kNoToken;
-    const bool fits = tokens_->Written(token) ? start || pairs_->Neighbours(guess.last, token)
-                                              : start && tokens_->WholeOnly(token);
-    if (!fits) continue;
+    if (!MayBeRead(token, start) || (!start && !pairs_->Neighbours(guess.last, token))) continue;
     const Pretokenizer::State split = pretokenizer_.Run(guess.split, text);
     if (!split) continue;
     const uint32_t spelled = tokens_->Spelled(guess.spelled, token);
@@ -720,22 +721,20 @@ CanonicalAutomaton::Position CanonicalAutomaton::After(const Position& position,
     const uint32_t place = PlaceOf(state, split, spelled);
     if (!tokens_->WholeOnly(token) && Completes(place, token)) add({split, token, spelled});
     if (!PieceEnds(place)) continue;
-    for (const Pretokenizer::State cut : std::vector<Pretokenizer::State>(pretokenizer_.Cuts(split)))
+    for (const Pretokenizer::State cut : pretokenizer_.Cuts(split))
       if (CanFollow(state, pretokenizer_.Free(cut))) add({cut, kNoToken, CanonicalTokens::kPieceStart});
   }
-  if (next.guesses.empty()) return next;
-  next.state = read;
-  next.text = rest;
+  if (next.guesses.empty()) return {};
   next.of = acceptor_;
   return next;
 }
 
-size_t CanonicalAutomaton::NumStates() {
+size_t CanonicalAutomaton::NumStates() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return places_.size();
 }
 
-size_t CanonicalAutomaton::NumRenewals() {
+size_t CanonicalAutomaton::NumRenewals() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return renewals_;
 }

@@ -55,15 +55,15 @@ class CanonicalAutomaton {
 
   const Vocabulary& Tokens() const { return *vocabulary_; }
   uint32_t Words() const { return vocabulary_->ModelWords(); }
-  const Position& Start() const { return start_; }
+  Position Start() const;
   bool IsFinal(const Position& position) const;
   // Words() words; EOS among them.
   void FillMask(const Position& position, uint32_t* out);
   // The position after a text token; its state is kDead where that is not allowed.
   Position Advance(const Position& position, uint32_t token);
-  size_t NumStates();
+  size_t NumStates() const;
   // How often all that was known was forgotten, since there was too much of it.
-  size_t NumRenewals();
+  size_t NumRenewals() const;
 
  private:
   using State = DelayedAcceptor::State;
@@ -85,6 +85,7 @@ class CanonicalAutomaton {
   auto WithRoom(F f);
   void Renew();
   Position Here(const Position& position);
+  State StateOf(const Position& position);
   Position After(const Position& position, uint32_t token);
   void Fill(const Position& position, uint32_t* out);
   uint32_t PlaceOf(State state, Pretokenizer::State split, uint32_t spelled);
@@ -116,7 +117,9 @@ class CanonicalAutomaton {
   bool Search(uint32_t place, uint32_t token);
   using Enders = std::vector<BytePairs::Edge>;
   const Enders& EndersOf(uint32_t place);
-  const std::vector<Move>& Moves(uint32_t place);
+  using Moves = std::shared_ptr<const std::vector<Move>>;
+  Moves MovesFrom(uint32_t place);
+  bool MayBeRead(uint32_t token, bool start) const;
   template <class F>
   void ForEachMove(uint32_t place, const Trie& trie, F visit);
   const uint32_t* Useful(uint32_t place);
@@ -142,13 +145,12 @@ class CanonicalAutomaton {
   mutable std::mutex mutex_;
   Pretokenizer pretokenizer_;
   Position start_;
-  State texts_ = DelayedAcceptor::kDead;  // where members have to be among some and may remember
   std::vector<Meet> meets_;
   FlatMap<uint64_t, State> meet_of_;
   std::vector<Place> places_;
   FlatMap<uint64_t, uint32_t> place_of_;
   FlatMap<uint64_t, bool> can_follow_, completes_;
-  std::unordered_map<uint32_t, std::unique_ptr<std::vector<Move>>> moves_;
+  std::unordered_map<uint32_t, Moves> moves_;
   size_t num_moves_ = 0;
   std::unordered_map<uint32_t, Enders> enders_;
   BytePairs::Edge edge_;  // scratch of Search

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "automata/csrc/utf8.h"
+#include "decode/csrc/rows.h"
 #include "tokenizer_fst/csrc/factoring.h"
 
 namespace tokamata {
@@ -12,26 +14,29 @@ namespace {
 
 // A character that may not be complete yet.
 struct Partial {
-  uint32_t characters = 0, missing = 0, code = 0, least = 0;
+  uint32_t characters = 0;
+  uint8_t phase = 0, size = 0;
+  char bytes[4] = {};
 
   // Reads a byte; false where that is no character of the class.
   bool Read(uint8_t b, const CanonicalLoops::Characters& of) {
-    if (!missing) {
-      if (b < 0x80) {
-        ++characters;
-        return of.ascii.Has(b);
-      }
-      missing = b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
-      least = missing == 1 ? 0x80 : missing == 2 ? 0x800 : 0x10000;
-      code = b & (0x3Fu >> missing);
-      return b >= 0xC2 && b <= 0xF4 && (of.non_ascii || of.all_but_spaces);
+    if (!phase && b < 0x80) {
+      ++characters;
+      return of.ascii.Has(b);
     }
-    if (b >> 6 != 2) return false;
-    code = code << 6 | (b & 63);
-    if (--missing) return true;
+    if (!phase) {
+      size = 1;
+      bytes[0] = static_cast<char>(b);
+      phase = Utf8LeadPhase(b);
+      return phase && (of.non_ascii || of.all_but_spaces);
+    }
+    if (b < kUtf8Phases[phase].low || b > kUtf8Phases[phase].high) return false;
+    bytes[size++] = static_cast<char>(b);
+    phase = kUtf8Phases[phase].next;
+    if (phase) return true;
     ++characters;
-    if (code < least || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return false;
-    return of.non_ascii || std::none_of(std::begin(kWideSpaces), std::end(kWideSpaces), [this](const auto& range) {
+    const uint32_t code = CodePointOf({bytes, size});
+    return of.non_ascii || std::none_of(std::begin(kWideSpaces), std::end(kWideSpaces), [code](const auto& range) {
              return range.first <= code && code <= range.second;
            });
   }
@@ -107,10 +112,10 @@ void CanonicalLoops::FillInside(const Characters& characters, Class* c) const {
       n = node.end;
       continue;
     }
-    if (!here.missing)
+    if (!here.phase)
       for (uint32_t i = trie_.TokensBegin(n); i < trie_.TokensEnd(n); ++i) {
         found.emplace_back(here.characters, trie_.order[i]);
-        c->inside_bits[trie_.order[i] >> 5] |= 1u << (trie_.order[i] & 31);
+        SetToken(trie_.order[i], c->inside_bits.data());
         longest = std::max(longest, here.characters);
       }
     ++n;
@@ -128,8 +133,7 @@ void CanonicalLoops::FillInside(const Characters& characters, Class* c) const {
 void CanonicalLoops::FillOutside(Class* c) const {
   std::vector<uint32_t> before(trie_.order.size() + 1, 0);  // tokens that are not inside, by place in `order`
   for (size_t i = 0; i < trie_.order.size(); ++i) {
-    const uint32_t token = trie_.order[i];
-    before[i + 1] = before[i] + !(c->inside_bits[token >> 5] >> (token & 31) & 1);
+    before[i + 1] = before[i] + !HasToken(c->inside_bits.data(), trie_.order[i]);
   }
   std::vector<std::pair<uint32_t, uint32_t>> open;  // nodes that go on: where they end in the old trie, and their place
   const auto close = [&](uint32_t n) {
