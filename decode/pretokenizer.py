@@ -30,9 +30,10 @@ class Pretokenizer:
 
     Raises:
         ConstraintError: a malformed pattern.
-        UnsupportedError: assertions but for a lookahead at one character and the end of the text, possessive
-            quantifiers of more than one class, classes inside of classes, ``\w`` and other escapes that mean different
-            things to different engines, a pattern that matches the empty text, and one that loses parts of texts.
+        UnsupportedError: assertions but for a lookahead at one character and the end (``$``, in Oniguruma that of any
+            line), possessive quantifiers of more than one class, classes inside of classes, ``\w`` and other escapes
+            that mean different things to different engines, a pattern that matches the empty text, and one that loses
+            parts of texts.
     """
 
     def __init__(self, patterns: Sequence[str], engine: Engine = "tokenizers") -> None:
@@ -128,7 +129,7 @@ def _in_python(pattern: str, engine: Engine) -> str:
             at = depth_start + 1
             continue
         elif c == "$":
-            out.append(r"\Z")
+            out.append(r"(?![^\n])" if engine == "tokenizers" else r"\Z")  # Oniguruma's is the end of any line
             at += 1
             continue
         elif c == "{":

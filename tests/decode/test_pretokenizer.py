@@ -52,7 +52,7 @@ def test_finite_languages_with_ranks(pattern: str) -> None:
 
 @pytest.mark.parametrize("kind", ["GPT-2", "DeepSeek", "gaps", "gaps that look ahead"])
 def test_all_texts_of_a_length(kind: str) -> None:
-    for seed, alphabet in enumerate(["ab ", "a \n1", "a's"]):
+    for seed, alphabet in enumerate(["ab ", "a \n1", "a's", "ab\n"]):
         texts = ["".join(letters) for n in range(5) for letters in itertools.product(alphabet, repeat=n)]
         constraint = tokamata.regex(f"[{alphabet}]{{0,4}}")
         check_all(trained(kind, seed, alphabet), constraint, texts, (kind, alphabet))
