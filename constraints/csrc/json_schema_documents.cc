@@ -103,7 +103,7 @@ bool StandardDialect(std::string_view uri, SchemaDialect* dialect) {
 bool MentionsMetaschemas(std::string_view text) {
   const auto blank = [&](size_t i) { return text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r'; };
   constexpr std::string_view kHost = "json-schema.org", kKey = "\"$schema\"";
-  for (size_t at = text.find(kHost); at != text.npos; at = text.find(kHost, at + kHost.size())) {
+  for (size_t at = text.find(kHost); at != text.npos; at = text.find(kHost, text.find('"', at))) {
     size_t end = text.rfind('"', at);  // of the key, what stands between it and the string with the host skipped
     if (end == text.npos) return true;
     while (end > 0 && blank(end - 1)) --end;

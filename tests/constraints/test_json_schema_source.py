@@ -8,6 +8,7 @@ import json
 import random
 import sys
 import threading
+import time
 from typing import Any
 
 import pydantic
@@ -127,6 +128,14 @@ def test_mentions_of_metaschemas() -> None:
         assert mentions_metaschemas(text.encode()) == speaks, f"seed {SEED}, case {i}: {text}"
     for text in (b"", b"json-schema.org", b'"json-schema.org', b':"json-schema.org', b'"$schema""json-schema.org'):
         assert mentions_metaschemas(text) == (text != b"")
+
+
+def test_mentions_of_metaschemas_are_looked_for_in_linear_time() -> None:
+    many = b"json-schema.org " * 50_000
+    began = time.process_time()
+    assert not mentions_metaschemas(b'{"$schema": "' + many + b'"}')
+    assert not mentions_metaschemas(b'{"$schema"' + b" " * len(many) + b': "' + many + b'"}')
+    assert time.process_time() - began < 1
 
 
 def test_metaschemas_are_those_of_the_specification() -> None:
