@@ -8,10 +8,9 @@ import re
 from typing import Any
 
 import jsonschema
-import numpy as np
 import pytest
 import yaml
-from oracle import maskbench
+from oracle import mask_walk, maskbench
 from oracle.yaml_schema_random import (
     TEXTS,
     StrictLoader,
@@ -84,11 +83,10 @@ def walk(state: tokamata.DecodeState, rng: random.Random) -> bytes:
     """Random bytes that the masks allow, up to the end."""
     text = bytearray()
     while True:
-        mask = state.mask()
-        allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
-        assert len(allowed), f"no way on after {bytes(text)!r}"
-        ascii_ones = allowed[allowed < 128] if rng.random() < 0.9 else allowed[:0]
-        token = int(rng.choice(list(ascii_ones) or list(allowed)))
+        allowed = mask_walk.allowed(state.mask())
+        assert allowed, f"no way on after {bytes(text)!r}"
+        ascii_ones = [token for token in allowed if token < 128] if rng.random() < 0.9 else []
+        token = rng.choice(ascii_ones or allowed)
         state.advance(token)
         if state.is_finished:
             return bytes(text)

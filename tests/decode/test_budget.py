@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oracle import mask_walk
 from oracle.dfa import Dfa
 from oracle.packages import vocabulary_file
 from oracle.random_constraint import random_constraint, random_vocabulary
@@ -24,7 +25,7 @@ FAR = 1 << 30
 
 
 def allowed(mask: np.ndarray) -> set[int]:
-    return set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist())
+    return set(mask_walk.allowed(mask))
 
 
 def distances(model: Dfa, tokens: Sequence[bytes | None]) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
+from oracle import mask_walk
 
 import tokamata
 
@@ -24,8 +24,8 @@ def test_states_tell_what_the_text_tells() -> None:
         state, text, rows = automaton.start(), b"", [{}]
         assert state.captures() == constraint.captures(b"", partial=True)
         for _ in range(12):
-            mask = np.flatnonzero(np.unpackbits(state.mask().view(np.uint8), bitorder="little"))
-            token = int(rng.choice([t for t in mask if t == 0 or set(TOKENS[t] or b"") <= set(b"ab,</x>")]))
+            mask = mask_walk.allowed(state.mask())
+            token = rng.choice([t for t in mask if t == 0 or set(TOKENS[t] or b"") <= set(b"ab,</x>")])
             state.advance(token)
             text += TOKENS[token] or b""
             want = constraint.capture_lists(text, partial=token != 0)

@@ -7,8 +7,8 @@ import random
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import pytest
+from oracle import mask_walk
 from oracle.packages import vocabulary_file
 
 import tokamata
@@ -44,10 +44,6 @@ def real_vocabulary() -> tokamata.Vocabulary:
     return tokamata.Vocabulary.from_file(vocabulary_file("mistral"))
 
 
-def ids(mask: np.ndarray) -> list[int]:
-    return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist()
-
-
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_masks_agree_with_walking(name: str) -> None:
     automaton = tokamata.compile(CONSTRAINTS[name](), real_vocabulary())
@@ -60,7 +56,7 @@ def test_masks_agree_with_walking(name: str) -> None:
             mask = state.mask()
             walked = automaton._native.mask_by_walking(automaton._native.state_of(state))
             assert (mask == walked).all(), (name, seed)
-            allowed = ids(mask)
+            allowed = mask_walk.allowed(mask)
             token_bytes = real_vocabulary().token_bytes
             near = [t for t in allowed if (b := token_bytes(t)) and wanted.startswith(b)]
             token = random_.choice(near or allowed)
@@ -79,7 +75,7 @@ def test_budgets_end_calls_in_time() -> None:
         random_ = random.Random(seed)
         state, data = automaton.start(24), b""
         while not state.is_finished:
-            token = random_.choice(ids(state.mask()))
+            token = random_.choice(mask_walk.allowed(state.mask()))
             state.advance(token)
             data += automaton._tokens.token_bytes(token) or b""
         assert state.num_tokens <= 24

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from oracle import mask_walk
 from oracle.productions import PATTERNS, random_productions
 from tokamata.constraints import Constraint, grammars
 
@@ -43,7 +44,7 @@ def _expected(constraint: Constraint, vocabulary: tokamata.Vocabulary, text: byt
 
 
 def _ids(mask: np.ndarray) -> set[int]:
-    return set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist())
+    return set(mask_walk.allowed(mask))
 
 
 @pytest.mark.parametrize("seed", range(12))

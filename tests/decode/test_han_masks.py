@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
+from oracle import mask_walk
 
 import tokamata
 
@@ -59,8 +59,8 @@ def test_loops_over_chinese_characters(pattern: str) -> None:
                 mask = state.mask()
                 walked = automaton._native.mask_by_walking(automaton._native.state_of(state))
                 where = f"seed {seed}: {pattern} after {text!r}"
-                wrong = np.flatnonzero(np.unpackbits((mask ^ walked).view(np.uint8), bitorder="little"))
-                assert not wrong.size, f"{where}: {[tokens[i] for i in wrong[:5]]}"
+                wrong = mask_walk.allowed(mask ^ walked)
+                assert not wrong, f"{where}: {[tokens[i] for i in wrong[:5]]}"
                 allowed = [i for i in range(len(tokens)) if mask[i >> 5] >> (i & 31) & 1]
                 assert all(
                     constraint.accepts_prefix(text + tokens[i]) for i in rng.sample(allowed, min(20, len(allowed)))

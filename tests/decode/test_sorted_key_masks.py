@@ -43,8 +43,7 @@ def test_masks_are_what_can_be_extended(number: int) -> None:
         keys = rng.sample(KEYS, rng.randrange(1, 6))
         value = {key: rng.choice([0, 1, {"b": 0, "a": 1}]) for key in (keys if case % 4 == 0 else sorted(keys))}
         text = json.dumps(value, ensure_ascii=case % 3 == 0, separators=(",", ":") if case % 2 else None).encode()
-        for _ in mask_walk.walk(constraint, automaton, TOKENS, text, rng):
-            pass
+        mask_walk.walk(constraint, automaton, TOKENS, text, rng)
 
 
 @pytest.mark.parametrize("number", [1, 6, 7, 8])

@@ -6,8 +6,8 @@ import random
 import re
 from typing import Any
 
-import numpy as np
 import pytest
+from oracle import mask_walk
 
 import tokamata
 
@@ -70,10 +70,6 @@ def smallest(automaton: tokamata.TokenAutomaton) -> int:
     return int(found[1])
 
 
-def allowed(mask: np.ndarray) -> np.ndarray:
-    return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
-
-
 def walk_both(
     rng: random.Random,
     automaton: tokamata.TokenAutomaton,
@@ -86,10 +82,10 @@ def walk_both(
     state = automaton.start(max_tokens=budget)
     twin = other.start(max_tokens=budget + (end != 0))
     while True:
-        ids, want = allowed(state.mask()), allowed(twin.mask())
-        same = set(ids.tolist()) == {0 if i == end else i for i in want.tolist()}
+        ids, want = mask_walk.allowed(state.mask()), mask_walk.allowed(twin.mask())
+        same = set(ids) == {0 if i == end else i for i in want}
         assert same, f"{about}, budget {budget}, after {state.num_tokens} tokens: {ids[:20]} for {want[:20]}"
-        token = int(rng.choice(ids))
+        token = rng.choice(ids)
         if token == 0:
             return
         state.advance(token)

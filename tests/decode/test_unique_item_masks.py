@@ -72,18 +72,18 @@ def test_masks_are_what_can_be_extended(number: int) -> None:
     constraint = tokamata.json_schema(distinct(schema), **{"whitespace": "compact", **options})
     automaton = mask_walk.compiled(constraint, TOKENS)
     rng = random.Random(number)
+    low, high = schema.get("minItems", 0), schema.get("maxItems", float("inf"))
+
+    def known(written: bytes, token: bytes) -> bool:
+        return viable(written + token, low, high)
+
     for case in range(8):
         value = [rng.choice(TEXTS[:6] if case % 2 else TEXTS) for _ in range(rng.randrange(1, 6))]
         indent = 2 if options.get("whitespace") == "pretty" else None
         text = json.dumps(
             value, ensure_ascii=case % 3 == 0, separators=None if indent else (",", ":"), indent=indent
         ).encode()
-        written = b""
-        for written, expected in mask_walk.walk(constraint, automaton, TOKENS, text, rng):
-            if number < 2:
-                low, high = schema.get("minItems", 0), schema.get("maxItems", float("inf"))
-                ours = [t for t, e in zip(TOKENS, expected, strict=True) if e != viable(written + t, low, high)]
-                assert not ours, (number, case, written, ours)
+        written = mask_walk.walk(constraint, automaton, TOKENS, text, rng, known if number < 2 else None)
         assert (written == text) == constraint.accepts(text)
 
 

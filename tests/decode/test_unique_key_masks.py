@@ -84,8 +84,7 @@ def test_masks_are_what_can_be_extended(number: int) -> None:
         text = object_text(rng).encode()
         if schema.get("type") == "array":
             text = b"[" + text + b"]"
-        for _ in mask_walk.walk(constraint, automaton, TOKENS, text, rng):
-            pass
+        mask_walk.walk(constraint, automaton, TOKENS, text, rng)
 
 
 @pytest.mark.parametrize("names", [{"enum": ["a"]}, {"enum": ["a", "b"]}, {"pattern": "^[ab]$"}])

@@ -82,7 +82,7 @@ def test_masks_are_what_can_be_extended(number: int) -> None:
         text = object_text(rng, 0, options.get("max_depth", 16)).encode()
         if schema.get("type") == "array":
             text = b"- " + text.replace(b"\n", b"\n  ")
-        *_, (written, _) = mask_walk.walk(constraint, automaton, TOKENS, text, rng)
+        written = mask_walk.walk(constraint, automaton, TOKENS, text, rng)
         assert (written == text) >= constraint.accepts(text)
         if constraint.accepts(text):
             yaml.load(text.decode(), StrictLoader)
@@ -99,8 +99,7 @@ def test_keys_of_json_beside_those_of_yaml(either: bool) -> None:
     for _ in range(12):
         before, lines, after = (object_text(rng, level, 1).strip() for level in (3, 0, 3))
         text = rng.choice([lines, after]) if either else f"{before}\n---\n{lines}\n...\n{after}"
-        for _ in mask_walk.walk(constraint, automaton, TOKENS, text.encode(), rng):
-            pass
+        mask_walk.walk(constraint, automaton, TOKENS, text.encode(), rng)
 
 
 def test_no_keys_where_some_would_be_remembered() -> None:
@@ -113,8 +112,7 @@ def test_no_keys_where_some_would_be_remembered() -> None:
         "- '''a'\n- ''",
         '- 日本:日\n- a b\n- "a": 0',
     ):
-        for _ in mask_walk.walk(constraint, automaton, TOKENS, text.encode(), rng):
-            pass
+        mask_walk.walk(constraint, automaton, TOKENS, text.encode(), rng)
 
 
 def texts_only(value: Any) -> bool:
@@ -159,4 +157,4 @@ def test_one_token_may_lead_into_flow_style() -> None:
         constraint = tokamata.yaml_schema(schema, max_depth=0)
         automaton = mask_walk.compiled(constraint, tokens)
         for text in (b"a: {}", b"- 1\n- {}", b"- [1]"):
-            list(mask_walk.walk(constraint, automaton, tokens, text, random.Random(0)))
+            mask_walk.walk(constraint, automaton, tokens, text, random.Random(0))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pytest
+from oracle import mask_walk
 from oracle.packages import vocabulary_file
 
 import tokamata
@@ -57,8 +57,8 @@ def test_masks_equal_walking(name: str) -> None:
         mask = state.mask()
         if compared < 40:
             walked = automaton._native.mask_by_walking(automaton._native.state_of(state))
-            different = np.flatnonzero(np.unpackbits((mask ^ walked).view(np.uint8), bitorder="little"))
-            assert not len(different), (data[:at], [vocabulary.token_bytes(int(i)) for i in different[:5]])
+            different = mask_walk.allowed(mask ^ walked)
+            assert not different, (data[:at], [vocabulary.token_bytes(i) for i in different[:5]])
             compared += 1
         pieces = {data[at : at + n] for n in range(1, 9)} & ids.keys()
         piece = rng.choice(sorted(pieces)) if pieces else b""

@@ -1,5 +1,5 @@
-// Schemas, sensible and not: refused or compiled, and then what is written along the acceptor is JSON (in YAML's notation:
-// a member without dead ends).
+// Schemas, sensible and not: refused or compiled, and then what is written along the acceptor is JSON (in YAML's
+// notation: a member without dead ends).
 #include "constraints/csrc/json_document.h"
 #include "tests/native/generate.h"
 

@@ -1,5 +1,6 @@
-// Named groups: pieces of a text, single tokens beside text, captures. Members are the pieces; masks are those of a walk,
-// and tokens are allowed where a mask has them; named parts are inside the text and read the same, whole or byte by byte.
+// Named groups: pieces of a text, single tokens beside text, captures. Members are the pieces; masks are those of a
+// walk, and tokens are allowed where a mask has them; named parts are inside the text and read the same, whole or byte
+// by byte.
 #include <memory>
 #include <set>
 

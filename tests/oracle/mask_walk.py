@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,12 @@ def allowed(mask: np.ndarray) -> list[int]:
     return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist()
 
 
-def compiled(constraint: tokamata.Constraint, tokens: Sequence[bytes]) -> tokamata.TokenAutomaton:
+def compiled(
+    constraint: tokamata.Constraint, tokens: Sequence[bytes], cache_bytes: int | None = None
+) -> tokamata.TokenAutomaton:
     """An automaton over the tokens, and end-of-sequence behind them."""
-    return tokamata.compile(constraint, tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)]))
+    vocabulary = tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)])
+    return tokamata.compile(constraint, vocabulary, cache_bytes=cache_bytes)
 
 
 def walk(
@@ -26,11 +30,13 @@ def walk(
     tokens: Sequence[bytes],
     text: bytes,
     rng: random.Random,
-) -> Iterator[tuple[bytes, list[bool]]]:
-    """What was written before each step, and which tokens may follow; tokens are drawn as long as they write the text.
+    viable: Callable[[bytes, bytes], bool | None] | None = None,
+) -> bytes:
+    """Draws tokens as long as they write a text and may follow; what they have written.
 
     Asserts that masks allow exactly the tokens with which the constraint accepts a beginning, and that some token may
-    follow wherever the text so far is no member.
+    follow wherever the text so far is no member. ``viable`` is asked which ones these are, too: of what was written and
+    a token; None where it does not know.
     """
     state, written = automaton.start(), b""
     while True:
@@ -39,14 +45,22 @@ def walk(
         wrong = [token for i, token in enumerate(tokens) if (i in now) != expected[i]]
         assert not wrong, (text, written, wrong)
         assert any(expected) or constraint.accepts(written), (text, written)
-        yield written, expected
+        for token, follows in zip(tokens, expected, strict=True) if viable else ():
+            assert viable(written, token) in (None, follows), (text, written, token)
         rest = text[len(written) :]
         fits = [i for i, token in enumerate(tokens) if rest.startswith(token) and expected[i]]
         if not fits:
-            return
+            return written
         pick = rng.choice(fits)
         state.advance(pick)
         written += tokens[pick]
+
+
+def elements(values: Sequence[Any], most: int, rng: random.Random) -> list[list[Any]]:
+    """Four lists of up to so many of the values, in any order; the first has one of them twice."""
+    drawn = [rng.sample(values, min(len(values), rng.randrange(1, most + 1))) for _ in range(4)]
+    drawn[0].append(drawn[0][0])
+    return drawn
 
 
 def spend(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import tiktoken
 from oracle.mask_walk import allowed
@@ -45,6 +46,7 @@ def byte_level() -> pre_tokenizers.PreTokenizer:
 
 
 KINDS: dict[str, Callable[[], pre_tokenizers.PreTokenizer]] = {
+    "one piece": isolated,
     "GPT-2": byte_level,
     "Qwen": lambda: isolated(QWEN),
     "Llama 3": lambda: isolated(CL100K),
@@ -66,9 +68,8 @@ def byte_of() -> dict[str, int]:
 Encode = Callable[[str], list[int]]
 
 
-def trained(
-    kind: str, seed: int, alphabet: str, *, ignore_merges: bool = False
-) -> tuple[Encode, tokamata.Vocabulary, BytePairs]:
+def tokenizer_file(kind: str, seed: int, alphabet: str, *, ignore_merges: bool = False) -> dict[str, Any]:
+    """What a ``tokenizer.json`` of a tokenizer trained on random texts says; token 0 ends them."""
     rng = random.Random(seed)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = KINDS[kind]()
@@ -87,7 +88,15 @@ def trained(
         data["model"]["ignore_merges"] = True
         data["model"]["merges"] = [m for m in data["model"]["merges"] if rng.random() < 0.8]
         rng.shuffle(data["model"]["merges"])
-        tokenizer = Tokenizer.from_str(json.dumps(data))
+    return data
+
+
+def trained(
+    kind: str, seed: int, alphabet: str, *, ignore_merges: bool = False
+) -> tuple[Encode, tokamata.Vocabulary, BytePairs]:
+    """The tokenizer of such a file."""
+    data = tokenizer_file(kind, seed, alphabet, ignore_merges=ignore_merges)
+    tokenizer = Tokenizer.from_str(json.dumps(data))
     names = [tokenizer.id_to_token(i) for i in range(tokenizer.get_vocab_size())]
     tokens = [None, *(bytes(byte_of()[c] for c in name) for name in names[1:])]
     vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[0])
@@ -113,6 +122,16 @@ def ranked(pattern: str, seed: int, alphabet: str) -> tuple[Encode, tokamata.Voc
     return encoding.encode_ordinary, vocabulary, BytePairs.from_tiktoken(encoding)
 
 
+def what_follows(encode: Encode, texts: Sequence[str], end: int) -> dict[tuple[int, ...], set[int]]:
+    """The tokens that come next in what the encoder writes for the texts, by those that came before."""
+    following: dict[tuple[int, ...], set[int]] = {}
+    for text in texts:
+        ids = (*encode(text), end)
+        for i in range(len(ids)):
+            following.setdefault(ids[:i], set()).add(ids[i])
+    return following
+
+
 def check_all(
     made: tuple[Encode, tokamata.Vocabulary, BytePairs], constraint: tokamata.Constraint, texts: list[str], note: object
 ) -> None:
@@ -120,12 +139,7 @@ def check_all(
     encode, vocabulary, pairs = made
     automaton = CanonicalAutomaton(tokamata.compile(constraint, vocabulary), pairs)
     end = vocabulary.eos_token_ids[0]
-    following: dict[tuple[int, ...], set[int]] = {}
-    for text in texts:
-        ids = (*encode(text), end)
-        for i in range(len(ids)):
-            following.setdefault(ids[:i], set()).add(ids[i])
-    for prefix, expected in following.items():
+    for prefix, expected in what_follows(encode, texts, end).items():
         state = automaton.start()
         for token in prefix:
             state.advance(token)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from oracle import mask_walk
 from oracle.packages import vocabulary_file
 from tokamata.tokenizer_fst.artifact import read_artifact, write_artifact
 
@@ -45,10 +46,10 @@ def masks(vocabulary: Vocabulary) -> list[np.ndarray]:
         state = compile(regex(pattern), vocabulary).start()
         for _ in range(4):
             found.append(state.mask())
-            allowed = np.flatnonzero(np.unpackbits(found[-1].view(np.uint8), bitorder="little"))
-            if not allowed.size or not state.allows(int(allowed[0])) or state.is_finished:
+            allowed = mask_walk.allowed(found[-1])
+            if not allowed or not state.allows(allowed[0]) or state.is_finished:
                 break
-            state.advance(int(allowed[0]))
+            state.advance(allowed[0])
     return found
 
 
