@@ -1,4 +1,5 @@
-// OpenFst's verbs from union to randgen, and properties. Each releases the GIL: no other thread may change the operands.
+// OpenFst's verbs from union to randgen, and properties. Each releases the GIL: no other thread may change the
+// operands.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 

@@ -10,7 +10,8 @@ class RegularOperand;
 class BoundedLeaf {
  public:
   virtual ~BoundedLeaf() = default;
-  // Adds the states that strings accepted from a state lead to from `from`, and maybe others. False where nothing is known.
+  // Adds the states that strings accepted from a state lead to from `from`, and maybe others. False where nothing is
+  // known.
   virtual bool EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) = 0;
 };
 

@@ -16,14 +16,14 @@ class BoundedParts {
   };
 
   // Of e = (x & c{low,high})·rest: x·rest, c{low,high}·rest, and so many bytes that no longer text tells e and both
-  // apart by what they allow. Where x is a part of c* and no c begins like the rest, such a text either goes on into the
-  // rest, where all agree, or has at most as many characters c as bytes; then what is left of high has room for the end
-  // of a member of x. A lower bound does no harm where members of x may go on with any c.
+  // apart by what they allow. Where x is a part of c* and no c begins like the rest, such a text either goes on into
+  // the rest, where all agree, or has at most as many characters c as bytes; then what is left of high has room for the
+  // end of a member of x. A lower bound does no harm where members of x may go on with any c.
   bool Find(Expressions* pool, Expr e, Split* split);
 
-  // x·rest for e = (x & c{low,high})·rest, where low says nothing and both allow the same texts of up to `length` bytes:
-  // such a text has no more characters than bytes, and if it ends inside of x, high has room for the rest of a member.
-  // The same for members of a union, in rules and behind a few bytes; e where there is nothing of the kind.
+  // x·rest for e = (x & c{low,high})·rest, where low says nothing and both allow the same texts of up to `length`
+  // bytes: such a text has no more characters than bytes, and if it ends inside of x, high has room for the rest of a
+  // member. The same for members of a union, in rules and behind a few bytes; e where there is nothing of the kind.
   Expr WithoutBounds(Expressions* pool, Expr e, uint32_t length);
   // Whether what rules stand for may have bounds that the expressions calling them do not show.
   bool look_into_rules = false;

@@ -21,8 +21,8 @@ uint32_t TableOfFst(const Fst& fst, uint32_t most_states, ByteTable* table);
 
 // The minimal automaton of what an acceptor accepts: as few states as any deterministic one. States are numbered by
 // breadth-first search in the order of bytes, so equal languages have equal tables. Returns the start state, 0 for the
-// empty language. LimitError past the acceptor's own limits. O(n · (256 + c log n)) for n states and c classes of bytes.
-// Source: Hopcroft (1971), see minimize.h.
+// empty language. LimitError past the acceptor's own limits. O(n · (256 + c log n)) for n states and c classes of
+// bytes. Source: Hopcroft (1971), see minimize.h.
 uint32_t MinimalTable(DelayedAcceptor* acceptor, ByteTable* table);
 
 }  // namespace tokamata

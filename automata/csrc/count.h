@@ -26,8 +26,8 @@ class Naturals {
   std::vector<uint64_t> limbs_;
 };
 
-// The part of an acceptor that texts of at most `length` bytes reach, as a graph in which the texts from a state to final
-// ones can be counted. State 0 is the start; states come in order of their distance from it.
+// The part of an acceptor that texts of at most `length` bytes reach, as a graph in which the texts from a state to
+// final ones can be counted. State 0 is the start; states come in order of their distance from it.
 class Counts {
  public:
   // `operation` names the caller in errors. LimitError past the acceptor's own limits. O(states · 256) time.
@@ -37,8 +37,8 @@ class Counts {
   // The state here that a byte leads to, or -1. The state is nearer to the start than `length`.
   int64_t Target(uint32_t i, uint8_t byte) const;
 
-  // Numbers of texts of r bytes, for all states whose distance from the start is at most length - r: first r = 0, then r
-  // from r - 1. O(arcs · width).
+  // Numbers of texts of r bytes, for all states whose distance from the start is at most length - r: first r = 0, then
+  // r from r - 1. O(arcs · width).
   Naturals First() const;
   Naturals Next(const Naturals& shorter, size_t r) const;
   // Accounts for big numbers that the caller keeps; LimitError past most_bytes.

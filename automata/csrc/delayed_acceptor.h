@@ -103,15 +103,15 @@ class DelayedAcceptor {
   // A state that allows the same strings of at most `length` bytes as q (counters beyond the length are clamped), and
   // is final exactly where q is.
   virtual State Canonical(State q, uint32_t) { return q; }
-  // A state that keeps less of what is read next than q does, and so is met more often: q and it allow the same strings,
-  // but for those with a comma and two quotes after it, which may be no strings of q. q where there is none.
+  // A state that keeps less of what is read next than q does, and so is met more often: q and it allow the same
+  // strings, but for those with a comma and two quotes after it, which may be no strings of q. q where there is none.
   virtual State Forget(State q) { return q; }
   // Whether there may be states that Forget and models (see Texts) of which are not exact for such strings.
   virtual bool Remembers() const { return false; }
   // Whether states may ever remember what is read, so that rows are not exact.
   virtual bool MayRemember() const { return false; }
-  // Whether states remember values that begin otherwise than with a quote: then what Forget allows beyond them is what has a
-  // comma and the beginning of a value after it, where that is read in a state which Opens something remembered.
+  // Whether states remember values that begin otherwise than with a quote: then what Forget allows beyond them is what
+  // has a comma and the beginning of a value after it, where that is read in a state which Opens something remembered.
   virtual bool RemembersValues() const { return false; }
   virtual bool Opens(State) { return true; }
   // For errors about too many states: what to do where they come of what is remembered; or nothing.
@@ -126,12 +126,14 @@ class DelayedAcceptor {
   virtual State Under(State q) { return q; }
   // Another one under q, which is nearer where it does not matter how long strings are.
   virtual State Within(State q) { return q; }
-  // Whether a final state can be reached from q, which may be one that is reached from Under or Within; no where it is not sure.
+  // Whether a final state can be reached from q, which may be one that is reached from Under or Within; no where it is
+  // not sure.
   virtual bool SurelyEnds(State) { return true; }
   // Whether they may differ from q, as far as they and what is reached from there were looked at.
   virtual bool Approximates() const { return false; }
-  // Whether q is x{low,high} and a rest: then *star is x*, and *unbounded x{low,} and the same rest. Texts of at most low
-  // bytes can be extended in q exactly when they can in *star, those of at most high bytes when they can in *unbounded.
+  // Whether q is x{low,high} and a rest: then *star is x*, and *unbounded x{low,} and the same rest. Texts of at most
+  // low bytes can be extended in q exactly when they can in *star, those of at most high bytes when they can in
+  // *unbounded.
   virtual bool Counts(State, uint32_t* /*low*/, uint32_t* /*high*/, State* /*star*/, State* /*unbounded*/) { return false; }
   // Whether q is the intersection of a state without bound and a state that only counts: then a text of at most *slack
   // bytes is allowed in q exactly when it is in both.
@@ -152,8 +154,8 @@ class DelayedAcceptor {
   // and the place to ask ForEachText about. Then q and *model allow the same strings, but for those that begin with one
   // of the texts there, and every proper prefix of these texts can be extended in q.
   virtual bool Texts(State, State* /*model*/, TextNode*) { return false; }
-  // Whether q allows the strings of *before, but for those that begin with one of the texts of *place, which are ways to
-  // write one text.
+  // Whether q allows the strings of *before, but for those that begin with one of the texts of *place, which are ways
+  // to write one text.
   virtual bool TextsSince(State, State* /*before*/, TextNode* /*place*/) { return false; }
   // Calls visit(text, child, after) for the texts of a place (none is a prefix of another one) that begin with one of
   // `first`. After the text, q is in a place of the same kind with the same model, *child, or, where child is null, in

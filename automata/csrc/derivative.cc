@@ -51,8 +51,8 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
           e = n.b;
           continue;
         }
-        // A member may begin with any of the nullable parts, or with the one after them. From the back, each rest is one
-        // part longer than the one before.
+        // A member may begin with any of the nullable parts, or with the one after them. From the back, each rest is
+        // one part longer than the one before.
         std::vector<Expr> parts;
         Expr tail = e;
         while (nodes_[tail].kind == ExprKind::kConcat && (parts.empty() || nodes_[parts.back()].nullable)) {
@@ -191,8 +191,8 @@ bool Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
   return united;
 }
 
-// Where the steps of a head lie, kAskedOnce or kNotKept. Those whose targets are unions are not kept: such a union and what
-// follows is another expression than the union of what follows each.
+// Where the steps of a head lie, kAskedOnce or kNotKept. Those whose targets are unions are not kept: such a union and
+// what follows is another expression than the union of what follows each.
 uint32_t Expressions::StepsOfHead(Expr head) {
   if (head >= steps_of_head_.size()) steps_of_head_.resize(std::max<size_t>(nodes_.size(), 2 * steps_of_head_.size()), kNotAsked);
   const uint32_t known = steps_of_head_[head];
@@ -215,8 +215,8 @@ uint32_t Expressions::StepsOfHead(Expr head) {
   return at;
 }
 
-// A concatenation begins with its first part, or where that is nullable, with what follows it. Whether all the steps that
-// takes were kept.
+// A concatenation begins with its first part, or where that is nullable, with what follows it. Whether all the steps
+// that takes were kept.
 bool Expressions::PartitionByHeads(Expr e, std::vector<Term>* out) {
   std::unique_ptr<Terms> own = Take(&terms_);
   std::vector<Term>& terms = own->out;

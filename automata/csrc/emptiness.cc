@@ -88,8 +88,8 @@ static bool SurelyEmpty(Expressions* pool, Expr root) {
   }
 }
 
-// Takes turns between the expression found first and the most promising one, which may be near its end: the bound on the
-// length of its members is least, then the number of its conditions, then it was found last. The former finds short
+// Takes turns between the expression found first and the most promising one, which may be near its end: the bound on
+// the length of its members is least, then the number of its conditions, then it was found last. The former finds short
 // members, the latter those at the end of a long way.
 bool Expressions::SearchEmpty(Expr root) {
   struct Visit {
@@ -104,7 +104,8 @@ bool Expressions::SearchEmpty(Expr root) {
   const auto promise = [this](Expr e) {
     const Node& n = nodes_[e];
     uint32_t least = n.shortest;
-    for (uint32_t i = 0; n.kind == ExprKind::kIntersect && i < n.b; ++i)  // what leaves know better is asked for only here
+    // What leaves know better is asked for only here.
+    for (uint32_t i = 0; n.kind == ExprKind::kIntersect && i < n.b; ++i)
       if (const Expr m = members_[n.a + i]; nodes_[m].kind == ExprKind::kLeaf)
         least = std::max(least, LeafOf(m)->Least(LeafState(m)));
     return -(int64_t{least} << 20) - (n.kind == ExprKind::kIntersect ? n.b : 1);

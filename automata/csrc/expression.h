@@ -55,8 +55,8 @@ enum class ExprKind : uint8_t {
 class BoundedParts;  // bounded_parts.h
 class Expressions;
 
-// Where an approximation of a language lies: kOver has all of its texts and maybe more, kUnder none but its texts. So has
-// kWithin, and more than kUnder: once in each place one more of what is remembered may come.
+// Where an approximation of a language lies: kOver has all of its texts and maybe more, kUnder none but its texts. So
+// has kWithin, and more than kUnder: once in each place one more of what is remembered may come.
 enum class Side : uint8_t { kOver, kUnder, kWithin };
 
 // A place among the texts that a rule reads.
@@ -88,15 +88,15 @@ class RuleSource {
   // A language without what a rule that remembers is about to keep; kEmpty where Texts has it. It has all the texts of
   // the rule, and of others only such as repeat something: with a comma, and two quotes after it.
   virtual Expr Forget(uint32_t /*rule*/) { return kEmpty; }
-  // A rule without what it remembers, for what stands behind other things: a beginning of its texts can be extended in the
-  // rule exactly when it can there, but for such as repeat something (see Forget). kEmpty: the rule itself.
+  // A rule without what it remembers, for what stands behind other things: a beginning of its texts can be extended in
+  // the rule exactly when it can there, but for such as repeat something (see Forget). kEmpty: the rule itself.
   virtual Expr Bare(uint32_t /*rule*/) { return kEmpty; }
   // Whether a rule that remembers has the texts of *before, but for those that begin with the ones of *place.
   virtual bool Since(uint32_t /*rule*/, Expr* /*before*/, RuleText* /*place*/) { return false; }
   // Whether any rule may ever remember.
   virtual bool MayRemember() const { return false; }
-  // Whether, for any rule that was asked for, a text that was remembered may be the last one with its beginning: after it
-  // another text may not begin alike. Otherwise every beginning is one of some text that did not occur yet.
+  // Whether, for any rule that was asked for, a text that was remembered may be the last one with its beginning: after
+  // it another text may not begin alike. Otherwise every beginning is one of some text that did not occur yet.
   virtual bool MayRunOut() const { return false; }
   // A language near that of a rule, in which nothing is remembered, nor in anything that it calls; it may be empty
   // where that of the rule is not. kEmpty: it is.
@@ -301,8 +301,8 @@ class Expressions {
 
   std::vector<Node> nodes_;
   std::vector<Expr> members_;
-  // Open addressing; 0 free. As there are twice as many slots as nodes, a slot holds a node's index + 1 in the bits of a
-  // place and the rest of its hash above them, so that few nodes are looked at in vain.
+  // Open addressing; 0 free. As there are twice as many slots as nodes, a slot holds a node's index + 1 in the bits of
+  // a place and the rest of its hash above them, so that few nodes are looked at in vain.
   std::vector<uint32_t> table_;
   std::vector<std::shared_ptr<const ByteTable>> automata_;
   std::unordered_map<const ByteTable*, uint32_t> automaton_index_;

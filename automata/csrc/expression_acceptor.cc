@@ -362,7 +362,8 @@ DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   Repetition r;
   if (!SplitRepetition(Source(q), &r)) return Unbounded(q, length);
-  // Every turn of the loop reads a byte (a nullable body counts down no slower), so counters above the length are alike.
+  // Every turn of the loop reads a byte (a nullable body counts down no slower), so counters above the length are
+  // alike.
   const uint32_t low = std::min(r.low, length + 1);
   uint32_t high = r.high;
   if (high != kUnbounded && high > length + 1) high = std::max(low, length + 1);
@@ -520,8 +521,8 @@ bool ExpressionAcceptor::Plain(State q) {
   });
 }
 
-// The words of a node: what follows the texts; the source of the rule, and the rule's own, or kOfList and the list with a
-// node of it.
+// The words of a node: what follows the texts; the source of the rule, and the rule's own, or kOfList and the list with
+// a node of it.
 bool ExpressionAcceptor::Texts(State q, State* model, TextNode* node) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   Expr head, rest;

@@ -188,9 +188,9 @@ void Expressions::MergeHeads(std::vector<Expr>* parts) {
   }
 }
 
-// X·Y | Y = X·Y where X is nullable, for all tails Y that only nullable heads separate from a member. Members are sorted
-// and tails have smaller numbers than what they are tails of, so both are followed downwards. Time is bounded: what is
-// not found stays, which is right, too.
+// X·Y | Y = X·Y where X is nullable, for all tails Y that only nullable heads separate from a member. Members are
+// sorted and tails have smaller numbers than what they are tails of, so both are followed downwards. Time is bounded:
+// what is not found stays, which is right, too.
 void Expressions::DropTails(std::vector<Expr>* parts) {
   const auto nullable_head = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat && nodes_[nodes_[e].a].nullable; };
   if (!nullable_head(parts->back()) && std::none_of(parts->begin(), parts->end(), nullable_head)) return;

@@ -157,8 +157,8 @@ std::string ShortestCompletion(DelayedAcceptor* acceptor, State q) {
   return {};  // the dead state
 }
 
-// The same where states may remember what they have read: as far as the way that is found can be gone, and on from there.
-// Then it may not be the shortest way.
+// The same where states may remember what they have read: as far as the way that is found can be gone, and on from
+// there. Then it may not be the shortest way.
 std::string Completion(DelayedAcceptor* acceptor, State q) {
   std::string text;
   for (;;) {

@@ -16,7 +16,8 @@ constexpr uint32_t kNoLength = kUnknownLength - 1;  // there is no member
 class LengthBounds {
  public:
   explicit LengthBounds(Expressions* pool) : pool_(pool) {}
-  // No member is shorter; kNoLength: there is none. Exact where there is no intersection, complement or rule left unexpanded inside.
+  // No member is shorter; kNoLength: there is none. Exact where there is no intersection, complement or rule left
+  // unexpanded inside.
   uint32_t Least(Expr e) { return Of(e).least; }
   // From wherever the beginning of a member leads, some end is no farther than this; kUnknownLength where the structure
   // does not tell (intersections, complements, recursive rules, numbers beyond 32 bits).

@@ -1,5 +1,5 @@
-// Push-down transducers: an Fst, some labels of which push and pop (Allauzen and Riley, "A pushdown transducer extension
-// for the OpenFst library", 2012). Its paths are those of the Fst whose parentheses are balanced.
+// Push-down transducers: an Fst, some labels of which push and pop (Allauzen and Riley, "A pushdown transducer
+// extension for the OpenFst library", 2012). Its paths are those of the Fst whose parentheses are balanced.
 #pragma once
 #include <cstdint>
 #include <unordered_map>

@@ -17,10 +17,10 @@ struct PdtDepthResult {
   StateId state = kNoState;  // where unbounded: a state that an opening arc enters again and again
 };
 
-// The greatest depth of the stack on accepted paths. Exact: frames are pairs of the state that an opening arc enters and
-// the state that the closing arc leaves; one contains another where a balanced path between its ends makes that call,
-// and depth is bounded where no frame of an accepted path contains itself.
-// O(C + F (V + E)) for C combinations of callers and closers and F frames of E arcs.
+// The greatest depth of the stack on accepted paths. Exact: frames are pairs of the state that an opening arc enters
+// and the state that the closing arc leaves; one contains another where a balanced path between its ends makes that
+// call, and depth is bounded where no frame of an accepted path contains itself. O(C + F (V + E)) for C combinations of
+// callers and closers and F frames of E arcs.
 PdtDepthResult PdtDepth(const Fst& fst, const Parens& parens, const PdtDepthOptions& options = {});
 
 }  // namespace tokamata

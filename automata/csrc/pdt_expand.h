@@ -13,9 +13,9 @@ struct PdtExpandOptions {
   int64_t max_arcs = kPdtMaxArcs;
 };
 
-// States are pairs (state, stack) on accepted paths; state 0 is the start. Throws LimitError where the stack gets deeper
-// than max_depth, or has no bound: this is decided before anything is built. Stacks that can no longer be emptied are
-// not entered: with each stack goes the set of states, or the costs, from which a path to the end exists.
+// States are pairs (state, stack) on accepted paths; state 0 is the start. Throws LimitError where the stack gets
+// deeper than max_depth, or has no bound: this is decided before anything is built. Stacks that can no longer be
+// emptied are not entered: with each stack goes the set of states, or the costs, from which a path to the end exists.
 Fst PdtExpand(const Fst& fst, const Parens& parens, const PdtExpandOptions& options = {});
 
 }  // namespace tokamata

@@ -21,10 +21,10 @@ struct PdtReplaceResult {
   ParenPairs parens;
 };
 
-// The machine of the root label and those it calls, each once. An arc whose output label has a machine becomes an opening
-// arc to that machine's start; from its final states closing arcs lead back. Calls of one machine that return to one
-// state share a pair of parentheses, and calls of different machines use the same pairs. Where there are symbol tables,
-// the pairs get names: prefix and number. O(states + arcs + final states times places of return).
+// The machine of the root label and those it calls, each once. An arc whose output label has a machine becomes an
+// opening arc to that machine's start; from its final states closing arcs lead back. Calls of one machine that return
+// to one state share a pair of parentheses, and calls of different machines use the same pairs. Where there are symbol
+// tables, the pairs get names: prefix and number. O(states + arcs + final states times places of return).
 PdtReplaceResult PdtReplace(const std::vector<std::pair<Label, const Fst*>>& pairs, Label root,
                             const PdtReplaceOptions& options = {});
 

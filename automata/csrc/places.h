@@ -11,8 +11,8 @@ namespace tokamata {
 class RulePlaces {
  public:
   virtual ~RulePlaces() = default;
-  // The place that a rule reads; with `before`, the one of what has just been read where the rule comes next. Empty where
-  // that is not known.
+  // The place that a rule reads; with `before`, the one of what has just been read where the rule comes next. Empty
+  // where that is not known.
   virtual std::string PlaceOf(uint32_t rule, bool before) = 0;
 };
 

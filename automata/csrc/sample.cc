@@ -42,8 +42,8 @@ void Drop(Number* a) {
   while (!a->empty() && !a->back()) a->pop_back();
 }
 
-// Takes b off *a as often as it fits in, at most `most` (<= 256) times; how often. A quotient of leading digits is off by
-// one at most.
+// Takes b off *a as often as it fits in, at most `most` (<= 256) times; how often. A quotient of leading digits is off
+// by one at most.
 uint32_t Divide(const uint64_t* b, size_t width, uint32_t most, Number* a) {
   while (width && !b[width - 1]) --width;
   if (!width) return most;

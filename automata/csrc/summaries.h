@@ -10,10 +10,10 @@
 
 namespace tokamata {
 
-// Whether a push-down and a regular language have a text in common, decided: for a part e of the former and a state r of
-// the latter, the states that texts of e lead to from r are the least solution of finitely many equations, one for each
-// pair that is met (Bar-Hillel, Perles, Shamir 1961; as summaries: Reps, Horwitz, Sagiv 1995). Rules call one another
-// in any way. O(pairs · states) set operations; most_pairs limits the pairs.
+// Whether a push-down and a regular language have a text in common, decided: for a part e of the former and a state r
+// of the latter, the states that texts of e lead to from r are the least solution of finitely many equations, one for
+// each pair that is met (Bar-Hillel, Perles, Shamir 1961; as summaries: Reps, Horwitz, Sagiv 1995). Rules call one
+// another in any way. O(pairs · states) set operations; most_pairs limits the pairs.
 class Summaries {
  public:
   Summaries(Expressions* pool, size_t most_pairs) : Summaries(pool, most_pairs, nullptr) {}
@@ -21,8 +21,8 @@ class Summaries {
   Summaries(Expressions* pool, size_t most_pairs, RegularOperand* operand)
       : pool_(pool), rows_(pool), operand_(operand ? operand : &rows_), most_pairs_(most_pairs) {}
 
-  // kUnknown: push-down parts inside intersections or complements, or leaves that cannot tell. With `bounded` such leaves
-  // may have more texts (see BoundedLeaf), so that the answer is kNo or kUnknown.
+  // kUnknown: push-down parts inside intersections or complements, or leaves that cannot tell. With `bounded` such
+  // leaves may have more texts (see BoundedLeaf), so that the answer is kNo or kUnknown.
   enum class Answer { kNo, kYes, kUnknown };
   Answer Meet(Expr push_down, Expr regular, bool bounded = false);
   // Adds the states that texts of the former lead to from one of the latter; false where that is unknown.

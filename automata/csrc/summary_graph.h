@@ -1,4 +1,5 @@
-// SummaryGraph: equations over sets, "all that leads out of a place when it was entered so", solved where they are needed.
+// SummaryGraph: equations over sets, "all that leads out of a place when it was entered so", solved where they are
+// needed.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -22,8 +22,8 @@ struct TextOptions {
 Fst FromText(std::string_view text, const TextOptions& options);
 
 // The start state's lines first, then the other states' in order; a dead end is listed as final with weight Infinity.
-// Nothing where there is no start state. FstError where a label has no name in its table or a name has blanks, and where
-// an acceptor is asked for but labels differ. O(states + arcs).
+// Nothing where there is no start state. FstError where a label has no name in its table or a name has blanks, and
+// where an acceptor is asked for but labels differ. O(states + arcs).
 std::string ToText(const Fst& fst, const TextOptions& options);
 
 }  // namespace tokamata

@@ -112,7 +112,8 @@ uint32_t CaptureProgram::Marked(Mark mark, const CaptureNode& child, uint32_t ne
   return Add(std::move(begin));
 }
 
-// From the back: where the node goes on is known. Recursion is limited by kMostCaptureDepth, and in patterns by their depth.
+// From the back: where the node goes on is known. Recursion is limited by kMostCaptureDepth, and in patterns by their
+// depth.
 uint32_t CaptureProgram::Compile(const CaptureNode& node, uint32_t next) {
   switch (node.kind) {
     case Kind::kAtom: {

@@ -19,7 +19,8 @@ namespace tokamata {
 // that it allows are known. A frame is left where the rest is on top. The next lexeme is then one that what remains of
 // the frame does not take, though that competes; so one leaves with what is pending, the state of the regular language
 // that runs beside, if any, and those terminals. A frame that is one stack becomes a frame of its top, after which the
-// states below go on. Where one terminal is taken both by what remains of a frame and by the rest, the frame is not split off.
+// states below go on. Where one terminal is taken both by what remains of a frame and by the rest, the frame is not
+// split off.
 //
 // What a stack can lead to is undecidable where rules are ambiguous without bounds (whether some word is in one
 // context-free language and not in another one can be asked so); frames grow there until a limit is reached. Exact

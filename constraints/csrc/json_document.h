@@ -19,7 +19,8 @@ struct JsonValue {
   uint32_t id = 0;      // position in document order: the root is 0, a parent comes before its children
   uint32_t size = 0;    // elements or members
   const JsonValue* parent = nullptr;
-  // A string's decoded value (UTF-8; a lone surrogate escape as the three bytes UTF-8 would give it), a number's source.
+  // A string's decoded value (UTF-8; a lone surrogate escape as the three bytes UTF-8 would give it), a number's
+  // source.
   std::string_view text;
   const JsonValue* elements = nullptr;     // of an array, or the values of an object's members in source order
   const std::string_view* keys = nullptr;  // an object's decoded keys, parallel to elements
@@ -45,9 +46,9 @@ struct JsonLimits {
 // Shared by whoever holds nodes of it.
 class JsonDocument {
  public:
-  // Throws ConstraintError with line and column (in characters, from 1) for what is not JSON, for duplicate keys and for
-  // bytes that are not UTF-8; LimitError past a limit. `name` begins the error texts. O(text), plus sorting the keys of
-  // large objects.
+  // Throws ConstraintError with line and column (in characters, from 1) for what is not JSON, for duplicate keys and
+  // for bytes that are not UTF-8; LimitError past a limit. `name` begins the error texts. O(text), plus sorting the
+  // keys of large objects.
   static std::shared_ptr<const JsonDocument> Parse(std::string text, const std::string& name,
                                                    const JsonLimits& limits = {});
   JsonDocument(const JsonDocument&) = delete;
@@ -101,7 +102,8 @@ std::string JsonNumberText(std::string_view source);
 void WriteJson(const JsonValue& value, std::string* out);
 void WriteJsonString(std::string_view text, std::string* out);
 
-// How many of the first bytes stand for themselves between quotes: ASCII without controls, quotation mark and backslash.
+// How many of the first bytes stand for themselves between quotes: ASCII without controls, quotation mark and
+// backslash.
 inline size_t CountPlain(const char* begin, const char* end) {
   constexpr uint64_t kOnes = 0x0101010101010101u, kHigh = 0x80 * kOnes;
   const auto has_zero = [](uint64_t x) { return (x - kOnes) & ~x & kHigh; };

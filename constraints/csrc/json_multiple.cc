@@ -134,8 +134,8 @@ Expr JsonNumbers::PlainMultiples(uint64_t modulus, int64_t power, FractionStyle 
   return pool_.Union(zero_texts, pool_.Concat({e, pool_.Repeat(zero, trailing, trailing), pool_.Optional(zeros)}));
 }
 
-// d.ddd · 10^x, whose last digit is not zero, is m · 10^(x - places); a multiple where what is left of the power of ten,
-// x - places - power, is not negative and makes up for what m lacks of the modulus's powers of two and five.
+// d.ddd · 10^x, whose last digit is not zero, is m · 10^(x - places); a multiple where what is left of the power of
+// ten, x - places - power, is not negative and makes up for what m lacks of the modulus's powers of two and five.
 Expr JsonNumbers::ScientificMultiples(uint64_t modulus, int64_t power) {
   const Expr first = pool_.Bytes(ByteSet::Range('1', '9')), digit = pool_.Bytes(ByteSet::Range('0', '9'));
   const Expr point = pool_.Byte('.');

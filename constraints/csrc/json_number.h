@@ -12,7 +12,8 @@
 // The universe otherwise:
 //   - without exponent: all of JSON;
 //   - with an exponent from -2 to 2 (e, E, any sign, leading zeros): any digits before it (12.50E-01);
-//   - with any exponent: one digit but 0 and up to 17 digits of fraction of which the last is not zero (1e400, 1.5E+07);
+//   - with any exponent: one digit but 0 and up to 17 digits of fraction of which the last is not zero (1e400,
+//     1.5E+07);
 //   - zero with any exponent (-0.00e5).
 #pragma once
 #include <cstdint>
@@ -70,8 +71,8 @@ class JsonNumbers {
   Expr MultipleOf(std::string_view q, bool integers = false);
   // All texts of one value.
   Expr Value(std::string_view text);
-  // What json.dumps writes for a value, for values that are to be written, not compared: for 2.0 both 2.0 and 2, which are
-  // equal, for 2 only 2.
+  // What json.dumps writes for a value, for values that are to be written, not compared: for 2.0 both 2.0 and 2, which
+  // are equal, for 2 only 2.
   Expr Text(std::string_view text);
 
  private:

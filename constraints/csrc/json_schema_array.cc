@@ -58,8 +58,8 @@ JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
   return arrays_[id];
 }
 
-// With uniqueItems the values that elements may have are listed, or else remembered: the language of distinct elements over
-// an unlimited set is not one that a push-down automaton knows.
+// With uniqueItems the values that elements may have are listed, or else remembered: the language of distinct elements
+// over an unlimited set is not one that a push-down automaton knows.
 void JsonSchemaRules::FindChoices(ArrayPlan* p) {
   constexpr size_t kMostChoices = 256;
   std::vector<std::pair<std::string, const JsonValue*>> found;

@@ -175,7 +175,8 @@ struct SchemaCases::Numbers {
     if (draft == SchemaDraft::k4) return Sign(owner.numbers_.PlainInteger(), positive);
     const Expr whole = owner.numbers_.Integer();
     if (positive || !owner.options_.canonical_numbers) return Sign(whole, positive);
-    return Sign(owner.pool_.Union(whole, owner.numbers_.MultipleOf("1")), false);  // 1.0 is an integer, though not written so
+    // 1.0 is an integer, though not written so.
+    return Sign(owner.pool_.Union(whole, owner.numbers_.MultipleOf("1")), false);
   }
   Value Constants(const std::vector<const JsonValue*>& values, bool positive, bool spelled = false) {
     std::vector<Expr> parts;

@@ -1,4 +1,5 @@
-// What a set of JSON values asks of one type: an expression for scalars, cases of simple demands for objects and arrays.
+// What a set of JSON values asks of one type: an expression for scalars, cases of simple demands for objects and
+// arrays.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -33,8 +33,8 @@ enum class SchemaReference : uint8_t { kRef, kDynamicRef, kRecursiveRef };
 // (schema, scope) names what a schema use denotes, and equal pairs denote equal languages.
 using SchemaScope = uint32_t;
 
-// Whether a schema's text speaks of json-schema.org elsewhere than in a $schema, which names a draft and needs no document.
-// An escaped slash or dot in "$schema" only makes the answer yes more often.
+// Whether a schema's text speaks of json-schema.org elsewhere than in a $schema, which names a draft and needs no
+// document. An escaped slash or dot in "$schema" only makes the answer yes more often.
 bool MentionsMetaschemas(std::string_view text);
 
 struct SchemaTarget {

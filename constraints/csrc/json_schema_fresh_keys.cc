@@ -456,8 +456,8 @@ bool JsonSchemaRules::MayBeOneMore(const ObjectState& s) {
   return PreparedReader(ReaderOf(exact)).others;
 }
 
-// A key without a name in the schema that did not occur, behind its opening quote, and all that follows: exactly, or where
-// every beginning is one of such a key, one that is longer than all of them.
+// A key without a name in the schema that did not occur, behind its opening quote, and all that follows: exactly, or
+// where every beginning is one of such a key, one that is longer than all of them.
 Expr JsonSchemaRules::OneMoreKey(const ObjectState& s) {
   approximates_ = true;
   ObjectState exact = s;
@@ -581,8 +581,8 @@ std::vector<std::string> JsonSchemaRules::FixedKeys(ObjectState s) {
   return keys;
 }
 
-// Of sorted keys those below a high one, so that what is owed can follow above that, whatever they are: the last key to go
-// on from; 0 where there is none.
+// Of sorted keys those below a high one, so that what is owed can follow above that, whatever they are: the last key to
+// go on from; 0 where there is none.
 SeenKeys::Set JsonSchemaRules::KeysBelowHigh(const FreshKey& n, ObjectState next, Expr* keys) {
   static const std::u32string high(1, 0xFF5E);  // which tokenizers know, above letters
   std::u32string last, path;

@@ -20,7 +20,7 @@ uint32_t Bounded(uint64_t count) { return count >= kManyValues ? kUnbounded : st
 
 }  // namespace
 
-// ---------------------------------------------------------------------------------------------- how many values there are
+// ---------------------------------------------------------------------------------------------- numbers of values
 
 // Numbers by value: each has one text without exponent and zeros at its end.
 uint32_t JsonSchemaRules::CountNumbers(Expr numbers) {
@@ -257,8 +257,8 @@ bool JsonSchemaRules::IsAlone(uint32_t reader, SeenKeys::Path path) {
   return path ? PlaceOfValue(reader, path).like.empty() : ValuesOf(readers_[reader].state.seen).empty();
 }
 
-// Whether there is a text in `left` and in none of `like`: mostly one that goes on with another byte, soon found along any way.
-// Then the nearest first, as what is left of elements that remember their own may go on without end.
+// Whether there is a text in `left` and in none of `like`: mostly one that goes on with another byte, soon found along
+// any way. Then the nearest first, as what is left of elements that remember their own may go on without end.
 bool JsonSchemaRules::AnyFresh(Expr left, const std::vector<Expr>& like) {
   constexpr size_t kMostPlaces = 20'000, kStraightOn = 64;
   struct Place {
@@ -304,7 +304,8 @@ bool JsonSchemaRules::AnyFresh(Expr left, const std::vector<Expr>& like) {
   return false;
 }
 
-// The same for a text that may remember elements or keys of its own: mostly the next byte tells, or what remembers nothing.
+// The same for a text that may remember elements or keys of its own: mostly the next byte tells, or what remembers
+// nothing.
 bool JsonSchemaRules::AnyOther(Expr left, const std::vector<Expr>& like) {
   ByteSet mine, theirs;
   std::vector<Expressions::Term> steps;

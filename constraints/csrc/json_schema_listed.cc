@@ -46,7 +46,9 @@ const std::vector<std::string_view>& JsonSchemaRules::ListedTexts(SetId set) {
   for (const JsonValue& value : *list) {
     if (!value.IsString()) continue;
     const auto is_ascii = [](char c) { return static_cast<uint8_t>(c) < 0x80; };
-    if (std::all_of(value.text.begin(), value.text.end(), is_ascii) || DecodeText(value.text, &decoded)) texts.push_back(value.text);  // lone surrogates have no spelling
+    // Lone surrogates have no spelling.
+    const bool spelled = std::all_of(value.text.begin(), value.text.end(), is_ascii) || DecodeText(value.text, &decoded);
+    if (spelled) texts.push_back(value.text);
   }
   if (!std::is_sorted(texts.begin(), texts.end())) std::sort(texts.begin(), texts.end());
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());

@@ -112,8 +112,8 @@ void JsonSchemaRules::Check(SchemaPlace root) {
   if (unique) Explore(SetOf(root));
 }
 
-// Schemas that no value is valid against (`false` aside), and branches of anyOf and oneOf from which no value comes with what
-// stands beside them, by their pointers; *whole: whether all were decided.
+// Schemas that no value is valid against (`false` aside), and branches of anyOf and oneOf from which no value comes
+// with what stands beside them, by their pointers; *whole: whether all were decided.
 std::vector<std::string> JsonSchemaRules::EmptyPlaces(SchemaPlace root, bool* whole) {
   std::vector<std::string> found;
   std::vector<SchemaPlace> told;

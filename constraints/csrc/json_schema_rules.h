@@ -136,8 +136,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     uint32_t owed;       // bits of plan.owed
     uint32_t depth;      // of indentation, 0 where it makes no difference; and a KeyReading
     uint32_t first;      // 1 before the first member; in YAML before the key of any, 2: which is not remembered
-    // Keys without a name in the schema that occurred; of an ordered plan the last key, if it is one. With kOneMoreKey, where
-    // CountsLongest, instead how long they may be.
+    // Keys without a name in the schema that occurred; of an ordered plan the last key, if it is one. With kOneMoreKey,
+    // where CountsLongest, instead how long they may be.
     SeenKeys::Set seen = 0;
   };
   struct Member {  // a member that may come next
@@ -183,9 +183,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     std::unordered_map<SeenKeys::Path, ValuePlace> places;  // of elements that are no strings, by what was read
   };
   // How keys without a name in the schema are read in approximations, as bits of a depth: kOverKeys, they may occur any
-  // number of times; kUnderKeys, none comes but those that are owed, and with kLastKey not even they; with kFixedKey they are
-  // ones that can be told from what occurred (see FixedKey). kOneMoreKey, of kUnderKeys: one that is not owed may come, after
-  // which none does (see OneMoreKey). kNamedKey: the next key has a name.
+  // number of times; kUnderKeys, none comes but those that are owed, and with kLastKey not even they; with kFixedKey
+  // they are ones that can be told from what occurred (see FixedKey). kOneMoreKey, of kUnderKeys: one that is not owed
+  // may come, after which none does (see OneMoreKey). kNamedKey: the next key has a name.
   enum KeyReading : uint32_t {
     kNoReading = 0,
     kOverKeys = 1u << 31,
@@ -207,7 +207,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   // A place in a key that must not have occurred yet: the keys of the schema and those that occurred which begin with
   // the path; `spelled`: 0, or 1 + a KeyId, what was read of the spelling of the next character. In YAML depth is the
   // KeyStyle, and what was read may also be what ends a key unless it is spelled on.
-  static constexpr uint32_t kFreshPlace = 1u << 31, kSincePlace = 1u << 30, kValuePlace = 1u << 29;  // of a RuleText's depth
+  // Bits of a RuleText's depth.
+  static constexpr uint32_t kFreshPlace = 1u << 31, kSincePlace = 1u << 30, kValuePlace = 1u << 29;
   struct FreshKey {
     uint32_t reader, low, high, depth;
     SeenKeys::Set seen;
@@ -275,11 +276,13 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr KeyText(KeyId key);
   Expr QuotedKey(Expr contents);
 
-  // yaml_schema_rules.cc: block style. A place is where a value stands, at a level of indentation; kFlow: in flow style.
+  // yaml_schema_rules.cc: block style. A place is where a value stands, at a level of indentation; kFlow: in flow
+  // style.
   enum YamlPlace : uint32_t { kTop, kAfterKey, kAfterDash };
   static constexpr uint32_t kFlow = 1u << 24;
   enum KeyStyle : uint32_t { kKeyBegins, kDoubleKey, kSingleKey, kPlainKey };
-  // A character takes ten characters at most between double quotes, two between single ones: so keys may be longer there.
+  // A character takes ten characters at most between double quotes, two between single ones: so keys may be longer
+  // there.
   static constexpr uint32_t kSingleTimes = 5, kPlainTimes = 10;
   bool IsYaml() const { return options_.notation == SchemaNotation::kYaml; }
   bool IsFlow(uint32_t depth) const { return (depth & ~kReadings) == kFlow; }
@@ -439,8 +442,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void VisitYamlCharacter(const FreshKey& n, uint32_t c, std::string_view begun, const ByteSet& first, const TextVisitor& visit);
 
   // json_schema_sorted_keys.cc
-  // What is greatest in a set of texts: one of them; or the limit of greater and greater ones, begun by a text whose end,
-  // from `circle` on, comes again and again; or nothing, as those are above every text.
+  // What is greatest in a set of texts: one of them; or the limit of greater and greater ones, begun by a text whose
+  // end, from `circle` on, comes again and again; or nothing, as those are above every text.
   enum class Top : uint8_t { kNone, kText, kLimit, kUnbounded };
   Top Greatest(Expr contents, std::u32string* text, size_t* circle);
   void FindCuts(uint32_t plan);

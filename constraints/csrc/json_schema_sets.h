@@ -57,7 +57,8 @@ enum class UseKind : uint8_t {
 
 struct SchemaUse {
   UseKind kind = UseKind::kSchema;
-  // kConstant: only the node, the value; the scope says whether numbers have every spelling of theirs, not json.dumps' only.
+  // kConstant: only the node, the value; the scope says whether numbers have every spelling of theirs, not json.dumps'
+  // only.
   SchemaPlace place;
   std::vector<UseId> members;
 };

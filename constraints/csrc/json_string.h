@@ -18,10 +18,10 @@
 
 namespace tokamata {
 
-// How texts are written. JSON, canonical: raw, and \" \\ \b \f \n \r \t and \u00xx (lower case) for what must be escaped, as Python's
-// json.dumps(ensure_ascii=False) writes. JSON otherwise: raw, or any escape, \u in either case, surrogate pairs.
-// The styles of YAML are described in yaml_string.h; the last two of them cannot write every character. Lone surrogates
-// belong to none.
+// How texts are written. JSON, canonical: raw, and \" \\ \b \f \n \r \t and \u00xx (lower case) for what must be
+// escaped, as Python's json.dumps(ensure_ascii=False) writes. JSON otherwise: raw, or any escape, \u in either case,
+// surrogate pairs. The styles of YAML are described in yaml_string.h; the last two of them cannot write every
+// character. Lone surrogates belong to none.
 enum class StringStyle : uint8_t { kJson, kJsonCanonical, kYamlDouble, kYamlSingle, kYamlPlain };
 constexpr size_t kStringStyles = 5;
 

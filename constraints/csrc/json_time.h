@@ -7,7 +7,8 @@
 
 namespace tokamata {
 
-// A leap second ties the offset to hour and minute, which takes 1440 states: they are rules, expanded when they are met.
+// A leap second ties the offset to hour and minute, which takes 1440 states: they are rules, expanded when they are
+// met.
 class JsonTimes {
  public:
   explicit JsonTimes(JsonStrings* strings) : strings_(*strings) {}

@@ -48,9 +48,9 @@ struct LetterNet {
 };
 
 // The minimal automaton of a net's language without the empty text, its states numbered breadth-first (so that equal
-// languages have equal automata); where determinization comes to more than so many states, one that is not deterministic,
-// and false is returned. O(n log n) after determinization. Source: Valmari and Lehtinen, "Efficient minimization of DFAs
-// with partial transition functions" (2008).
+// languages have equal automata); where determinization comes to more than so many states, one that is not
+// deterministic, and false is returned. O(n log n) after determinization. Source: Valmari and Lehtinen, "Efficient
+// minimization of DFAs with partial transition functions" (2008).
 bool Reduce(const LetterNet& net, size_t most_states, LetterAutomaton* out);
 
 }  // namespace tokamata

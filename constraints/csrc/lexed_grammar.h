@@ -77,7 +77,8 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   std::vector<Position> positions_;
   std::vector<Position> now_, after_;  // for Step
   IdTable index_;  // of states
-  FlatMap<uint64_t, bool> like_begin_;  // by lexer state in an ignored lexeme and before one: whether it makes a difference
+  // By lexer state in an ignored lexeme and before one: whether it makes a difference.
+  FlatMap<uint64_t, bool> like_begin_;
   std::unordered_map<ParserStates::Set, std::vector<Arc>> begins_;
 };
 

@@ -33,8 +33,8 @@ class Lexer final : public DelayedAcceptor {
         const Indentation* indentation = nullptr);
 
   uint32_t NumTerminals() const { return static_cast<uint32_t>(terminals_.size()); }
-  // The state before a lexeme when these terminals compete and some of them are wanted: it dies where no wanted terminal
-  // can be completed, but what is pending after it knows of all.
+  // The state before a lexeme when these terminals compete and some of them are wanted: it dies where no wanted
+  // terminal can be completed, but what is pending after it knows of all.
   State Begin(const Terminals& competing, const Terminals& wanted);
   // The terminal whose lexeme was read, or kNoTerminal; with indentation, for a newline, NumTerminals() + its column.
   // Where several end, a number of that set, from kFirstSet on.
@@ -57,8 +57,8 @@ class Lexer final : public DelayedAcceptor {
     return known != kNotAsked ? known : FindPending(q);
   }
   State UnionOfPending(State a, State b);
-  // A state from which lexemes end as they do from q, or q: past a value in brackets, say, that comes first, however deep
-  // it may be (see TextEnds). That is the expression of *call.
+  // A state from which lexemes end as they do from q, or q: past a value in brackets, say, that comes first, however
+  // deep it may be (see TextEnds). That is the expression of *call.
   State PastCall(State q, Expr* call);
   // Calls f(Expressions*) while no other thread uses the terminals' pool.
   template <class F>

@@ -1,5 +1,5 @@
-// ECMA-262 patterns, as JSON Schema's "pattern" has them: with the u flag, or without it by the laxer grammar of Annex B
-// (identity escapes, octal escapes, braces and brackets that stand for themselves, ranges with a class at one end,
+// ECMA-262 patterns, as JSON Schema's "pattern" has them: with the u flag, or without it by the laxer grammar of Annex
+// B (identity escapes, octal escapes, braces and brackets that stand for themselves, ranges with a class at one end,
 // repeated lookahead). Without the flag \p{..} of a known property and \u{..} still mean what they mean with it, since
 // whoever writes them means that, and characters are code points.
 #include <map>

@@ -57,8 +57,8 @@ class Compiler {
   bool Nullable(uint32_t x) const { return g_.IsTerminal(x) ? g_.terminal_nullable[x] : facts_.nullable[x - g_.num_terminals]; }
   bool Nonempty(uint32_t x) const { return g_.IsTerminal(x) ? g_.terminal_nonempty[x] : facts_.nonempty[x - g_.num_terminals]; }
 
-  // The left spines of a rule. Within its component of left calls, done(b) is reached where a text of b has been read from
-  // the rule's very beginning; it stands before everything that may follow b as the first letter of a production.
+  // The left spines of a rule. Within its component of left calls, done(b) is reached where a text of b has been read
+  // from the rule's very beginning; it stands before everything that may follow b as the first letter of a production.
   LetterNet Spines(uint32_t rule) const {
     LetterNet net;
     net.start = net.AddStates(1);

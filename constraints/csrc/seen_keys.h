@@ -11,8 +11,8 @@
 
 namespace tokamata {
 
-// A set is a trie over UTF-8 whose nodes are interned, so equal sets are one number, sets share what they have in common,
-// and to add a key costs its length. A path is what was read of a key so far.
+// A set is a trie over UTF-8 whose nodes are interned, so equal sets are one number, sets share what they have in
+// common, and to add a key costs its length. A path is what was read of a key so far.
 class SeenKeys {
  public:
   using Set = uint32_t;  // of keys, or of what is left of them; 0: none

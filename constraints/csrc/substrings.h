@@ -65,7 +65,8 @@ class SuffixAutomaton {
 
   std::string text_;
   TextUnit unit_;
-  std::vector<std::pair<uint32_t, uint32_t>> units_;  // place and length in the text, words first, then in order of bytes
+  // Place and length in the text, words first, then in order of bytes.
+  std::vector<std::pair<uint32_t, uint32_t>> units_;
   uint32_t num_words_ = 0;
   std::vector<uint32_t> begin_;  // of a node's edges
   std::vector<Edge> edges_;

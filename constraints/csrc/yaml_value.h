@@ -1,4 +1,5 @@
-// The values of YAML as yaml_schema writes it, strings in one line each: what tells elements apart that must be distinct.
+// The values of YAML as yaml_schema writes it, strings in one line each: what tells elements apart that must be
+// distinct.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -13,7 +13,8 @@ void FindNumpy();
 
 // A row of a caller's array that lives as long as this object: aligned C-contiguous int32 on the CPU, [words] or
 // [rows, words]. Arrays of numpy are looked into directly where their layout is the one that this was written for;
-// other objects bring the buffer protocol or DLPack. ValueError for another type, shape or layout, IndexError for a row outside.
+// other objects bring the buffer protocol or DLPack. ValueError for another type, shape or layout, IndexError for a row
+// outside.
 class RowIn {
  public:
   RowIn(nanobind::handle out, int64_t row, size_t words);

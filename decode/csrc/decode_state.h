@@ -47,8 +47,8 @@ class DecodeState {
   size_t Validate(const std::vector<int64_t>& tokens) const;
   // Masks before each draft token and after the last, Words() apart; zero after the first that is not allowed.
   void DraftMasks(const std::vector<int64_t>& tokens, uint32_t* out) const;
-  // The same for a tree: token i comes after token parents[i] < i, or after the text so far where that is -1. Row 0 is the
-  // mask of the text so far, row i + 1 that after token i.
+  // The same for a tree: token i comes after token parents[i] < i, or after the text so far where that is -1. Row 0 is
+  // the mask of the text so far, row i + 1 that after token i.
   void DraftTreeMasks(const std::vector<int64_t>& tokens, const std::vector<int64_t>& parents, uint32_t* out) const;
   // Takes back n tokens; throws std::out_of_range when there are fewer.
   void Rollback(int64_t n);

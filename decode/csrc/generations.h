@@ -10,10 +10,10 @@
 
 namespace tokamata {
 
-// States, expressions and masks of a delayed automaton are kept for the next time, up to limits. One that serves for days
-// may reach them; then a fresh automaton of the same constraint and vocabulary takes its place, decoding states go over to
-// it when they need more room (DecodeState::Renew), and the old one is freed with the last state that uses it. So at most
-// two generations and those that idle states hold are in memory. Safe to share between threads.
+// States, expressions and masks of a delayed automaton are kept for the next time, up to limits. One that serves for
+// days may reach them; then a fresh automaton of the same constraint and vocabulary takes its place, decoding states go
+// over to it when they need more room (DecodeState::Renew), and the old one is freed with the last state that uses it.
+// So at most two generations and those that idle states hold are in memory. Safe to share between threads.
 class Generations {
  public:
   explicit Generations(std::shared_ptr<TokenAutomaton> first) : newest_(std::move(first)) {}
@@ -22,8 +22,8 @@ class Generations {
     const std::lock_guard<std::mutex> lock(mutex_);
     return newest_;
   }
-  // The one to use instead of `full`: the newest, which is made now if it is `full` itself. Null where the acceptor cannot
-  // begin anew.
+  // The one to use instead of `full`: the newest, which is made now if it is `full` itself. Null where the acceptor
+  // cannot begin anew.
   std::shared_ptr<TokenAutomaton> After(const TokenAutomaton* full) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (newest_.get() != full) return newest_;

@@ -13,9 +13,9 @@
 
 namespace tokamata {
 
-// A token is w·s, w the longest prefix inside a class W of characters (see factoring.h). Where a state loops over W, all
-// tokens of l whole characters lead to one state, and the others are few: those that end inside a character, and those
-// with an s, which are walked from the first byte of s on. Callbacks may use the same object.
+// A token is w·s, w the longest prefix inside a class W of characters (see factoring.h). Where a state loops over W,
+// all tokens of l whole characters lead to one state, and the others are few: those that end inside a character, and
+// those with an s, which are walked from the first byte of s on. Callbacks may use the same object.
 class LoopTokens {
  public:
   using State = DelayedAcceptor::State;

@@ -37,8 +37,8 @@ uint32_t Differences(const uint32_t* a, const uint32_t* b) {
 #endif
 }
 
-// Calls visit(i, a[i] ^ b[i]) for the words that differ, as long as it returns true; b null: like a row of zeros. Whether
-// all were visited.
+// Calls visit(i, a[i] ^ b[i]) for the words that differ, as long as it returns true; b null: like a row of zeros.
+// Whether all were visited.
 template <class F>
 bool ForEachDifference(const uint32_t* a, const uint32_t* b, uint32_t words, F visit) {
   static constexpr uint32_t kZeros[16] = {};

@@ -103,7 +103,8 @@ class Factoring {
   uint32_t TokensWithByte(uint8_t b) const { return summary_->with_byte[b]; }
   uint32_t TokensWithNonAscii() const { return summary_->with_non_ascii; }
   uint32_t TokensFrom(uint8_t b) const { return summary_->from_byte[b]; }
-  // Bit c: all texts on the way down from a node are made of characters of class c (but kHan), the last one maybe cut off.
+  // Bit c: all texts on the way down from a node are made of characters of class c (but kHan), the last one maybe cut
+  // off.
   uint16_t InsideBelow(uint32_t node) const { return tables_.inside_below[node]; }
   // The bytes that are tokens by themselves.
   const ByteSet& SingleBytes() const { return single_bytes_; }

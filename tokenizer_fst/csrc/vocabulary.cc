@@ -38,8 +38,8 @@ void Take(std::string_view* in, T* data, size_t count) {
   in->remove_prefix(count * sizeof(T));
 }
 
-// Whether a comma, a whole JSON string and then nothing or what follows a key or an element occurs in a token, with white
-// space in between.
+// Whether a comma, a whole JSON string and then nothing or what follows a key or an element occurs in a token, with
+// white space in between.
 bool WritesKey(std::string_view token) {
   constexpr std::string_view kSpaces = " \t\n\r";
   for (size_t comma = token.find(','); comma != token.npos; comma = token.find(',', comma + 1)) {

@@ -39,12 +39,13 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
 
   // Stands before and after the name of a special token in texts; no UTF-8 text contains it.
   static constexpr uint8_t kMarkerByte = 0xff;
-  // The same tokens, but the ids listed have kMarkerByte, the name and kMarkerByte as their bytes, so that constraints can
-  // read them, and tokens of text with kMarkerByte are special, so that nothing else spells a marker. Throws VocabularyError
-  // for ids out of range and EOS. O(total bytes), and what Masks() takes, which is built here.
+  // The same tokens, but the ids listed have kMarkerByte, the name and kMarkerByte as their bytes, so that constraints
+  // can read them, and tokens of text with kMarkerByte are special, so that nothing else spells a marker. Throws
+  // VocabularyError for ids out of range and EOS. O(total bytes), and what Masks() takes, which is built here.
   //
-  // A constraint may ask for exactly one token of a class, however its text is cut: such a class is one more token, with
-  // the class's name in markers as its bytes, behind those of the model. Throws VocabularyError for an empty class.
+  // A constraint may ask for exactly one token of a class, however its text is cut: such a class is one more token,
+  // with the class's name in markers as its bytes, behind those of the model. Throws VocabularyError for an empty
+  // class.
   using TokenClass = std::pair<std::string, std::vector<int64_t>>;  // its name and its tokens
   std::shared_ptr<const Vocabulary> WithMarkers(const std::vector<std::pair<int64_t, std::string>>& names,
                                                 const std::vector<TokenClass>& classes = {}) const;
@@ -97,8 +98,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   const std::vector<uint32_t>& WithKeysInLines() const;
   // Others with a quote, a comma, a quote and more: alone they may end a key or an element and begin another.
   const std::vector<uint32_t>& WithEndsOfKeys() const;
-  // Tokens with a comma and the beginning of a JSON value after it, by what stands up to the comma, once for each such comma:
-  // alone they may end a value and write one that came before.
+  // Tokens with a comma and the beginning of a JSON value after it, by what stands up to the comma, once for each such
+  // comma: alone they may end a value and write one that came before.
   struct Continued {
     std::string begin;
     std::vector<uint32_t> ids;
@@ -120,7 +121,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   std::vector<std::vector<uint32_t>> classes_;
   void IndexTokens() const;
   mutable std::once_flag indexed_once_;
-  mutable std::vector<uint32_t> spaced_, rare_han_, keyed_, ending_, lined_, broken_, by_length_, lengths_from_;  // by_length_: the longest first
+  mutable std::vector<uint32_t> spaced_, rare_han_, keyed_, ending_, lined_, broken_;
+  mutable std::vector<uint32_t> by_length_, lengths_from_;  // by_length_: the longest first
   mutable std::once_flag continued_once_;
   mutable std::vector<Continued> continued_;
   mutable std::once_flag spelling_once_;
