@@ -15,9 +15,19 @@ namespace {
 
 constexpr uint32_t kManyTokens = 256;  // below a node, from which its rows are kept
 constexpr uint32_t kSomeTokens = 8;    // from which a row is worth more than walking
-constexpr size_t kMostBytes = size_t{48} << 20;
+constexpr uint32_t kFewInside = 64;    // tokens inside a lexeme, up to which they are kept with those that leave it
+constexpr uint32_t kFewTokens = 3;     // up to which walking takes no longer than to look up what was found before
+constexpr size_t kMostBytes = size_t{48} << 20, kMostFoundBytes = size_t{24} << 20;
 // Cutting ambiguous stacks off further down costs more than asking the few tokens left over for each of them.
 constexpr uint32_t kDepths[] = {1, 2, 3, 4, 6, 8};
+
+template <class T>
+std::unique_ptr<T> TakeSpare(std::vector<std::unique_ptr<T>>* spare) {
+  if (spare->empty()) return std::make_unique<T>();
+  std::unique_ptr<T> taken = std::move(spare->back());
+  spare->pop_back();
+  return taken;
+}
 
 }  // namespace
 
@@ -46,20 +56,29 @@ void LexedMask::Append(const uint32_t* ids, size_t count, Tokens* to) {
 }
 
 void LexedMask::Merge(const Tokens& from, Tokens* to) {
-  if (!from.row.empty()) {
-    if (to->row.empty()) {
-      to->row.assign(words_, 0);
-      std::vector<uint32_t> all;
-      all.swap(to->ids);
-      Append(all.data(), all.size(), to);
-    }
-    Write(from, to->row.data());
-  }
+  if (!from.row.empty()) return MergeRow(from.row.data(), to);
   Append(from.ids.data(), from.ids.size(), to);
 }
 
+void LexedMask::MergeRow(const uint32_t* row, Tokens* to) {
+  if (to->row.empty()) {
+    to->row.assign(row, row + words_);
+    for (const uint32_t id : to->ids) SetToken(id, to->row.data());
+    to->ids.clear();
+  } else {
+    OrRow(row, words_, to->row.data());
+  }
+}
+
 uint64_t LexedMask::Add(uint32_t state, uint32_t* row) {
-  if (bytes_ > most_bytes_) {
+  const bool full = bytes_ > most_bytes_;
+  if (full || found_bytes_ > kMostFoundBytes) {
+    found_.clear();
+    found_ids_ = IdTable();
+    blocks_.clear();
+    found_bytes_ = room_left_ = 0;
+  }
+  if (full) {
     rows_.clear();
     levels_.clear();
     bytes_ = 0;
@@ -180,9 +199,8 @@ bool LexedMask::Loops(Lexer::State state, const CharacterClass& c) {
   return true;
 }
 
-// The table of the class with the most tokens over which a state loops, below a node; null where there is none.
-const Factor* LexedMask::FactorAt(uint32_t node, Lexer::State state, Lexer::State pending) {
-  if (pending || !factoring_.At(node, 0)) return nullptr;
+// The class with the most tokens over which a state loops, or -1.
+int8_t LexedMask::LoopOf(Lexer::State state) {
   constexpr int8_t kNotAsked = -2, kNone = -1;
   if (state >= loop_of_.size()) loop_of_.resize(std::max<size_t>(state + 1, loop_of_.size() * 2), kNotAsked);
   if (loop_of_[state] == kNotAsked) {
@@ -193,14 +211,18 @@ const Factor* LexedMask::FactorAt(uint32_t node, Lexer::State state, Lexer::Stat
     }
     loop_of_[state] = best;
   }
-  return loop_of_[state] < 0 ? nullptr : factoring_.At(node, loop_of_[state]);
+  return loop_of_[state];
 }
 
-const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
-  const auto known = rows_.find(PairKey(node, lexing));
-  if (known != rows_.end()) return *known->second;
-  Lexer& lexemes = grammar_->lexer();
-  Completable& completable = grammar_->completable();
+// The table of that class below a node; null where there is none.
+const Factor* LexedMask::FactorAt(uint32_t node, Lexer::State state, Lexer::State pending) {
+  if (pending || !factoring_.At(node, 0)) return nullptr;
+  const int8_t loop = LoopOf(state);
+  return loop < 0 ? nullptr : factoring_.At(node, loop);
+}
+
+// What a row is made of: tokens, exits and the rows of nodes with many tokens.
+struct LexedMask::RowParts {
   struct At {
     Lexer::State state;
     const Lexer::State* row;
@@ -212,29 +234,65 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
     uint32_t begin, end;
     Lexer::State lexer, pending;  // above them
   };
-  std::vector<At> path(trie_.max_depth + 2);
+  static constexpr uint32_t kNoGroup = 0xffffffff;
+  struct Group {
+    Exit exit;
+    uint32_t next;  // group of this byte
+  };
+  std::vector<At> path;
+  std::vector<Stretch> walks;
+  std::vector<std::pair<uint32_t, uint32_t>> below;  // nodes with many tokens, and lexings
+  std::vector<uint32_t> ids;
+  std::map<uint64_t, std::vector<uint32_t>> asked;  // by where tokens end
+  std::vector<Group> groups;
+  std::vector<std::pair<uint32_t, uint32_t>> places;  // groups and nodes
+  uint32_t heads[256];                                // groups by byte
+
+  void Clear() {
+    walks.clear();
+    below.clear();
+    ids.clear();
+    asked.clear();
+    groups.clear();
+    places.clear();
+    std::fill_n(heads, 256, kNoGroup);
+  }
+  uint32_t GroupOf(uint32_t terminal, Lexer::State pending, uint8_t byte) {
+    for (uint32_t g = heads[byte]; g != kNoGroup; g = groups[g].next)
+      if (groups[g].exit.terminal == terminal && groups[g].exit.pending == pending) return g;
+    groups.push_back({{terminal, pending, byte, 0, 0}, heads[byte]});
+    return heads[byte] = static_cast<uint32_t>(groups.size() - 1);
+  }
+  void Place(uint32_t group, uint32_t node) {
+    ++groups[group].exit.count;
+    places.emplace_back(group, node);
+  }
+};
+
+LexedMask::~LexedMask() = default;
+
+// The tokens and exits below a node that was entered so, but for those of nodes with many tokens.
+void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts) {
+  using At = RowParts::At;
+  Lexer& lexemes = grammar_->lexer();
+  Completable& completable = grammar_->completable();
   const auto enter = [&](Lexer::State q, Lexer::State pending) {
     At at{q, lexemes.Row(q), pending ? lexemes.Row(pending) : nullptr, nullptr, lexemes.IsFinal(q)};
     const Lexer::State longer = at.ends ? lexemes.Pending(q) : Lexer::State{Lexer::kDead};
     if (longer) at.longer = lexemes.Row(longer);
     return at;
   };
-  auto row = std::make_unique<Row>();
-  std::map<std::tuple<uint32_t, Lexer::State, uint8_t>, std::vector<uint32_t>> exits;
-  std::map<uint64_t, std::vector<uint32_t>> asked;
-  std::vector<uint32_t> ids;
-  std::vector<const Row*> parts;
   const Trie::Node* nodes = trie_.nodes.data;
+  const uint32_t* order = trie_.order.data;
   uint64_t last = 0;
   std::vector<uint32_t>* to = nullptr;  // where tokens go that end like the last one
   const auto ends_at = [&](Lexer::State state, Lexer::State pending) {
     if (PairKey(state, pending) != last) {
       last = PairKey(state, pending);
-      to = !pending && completable.EndsFreely(state) ? &ids : &asked[last];
+      to = !pending && completable.EndsFreely(state) ? &parts->ids : &parts->asked[last];
     }
     return to;
   };
-  std::vector<Stretch> walks;
   // What a state that loops over a class allows below a node: its table knows the tokens inside and the ways out.
   const auto loop = [&](uint32_t below, const Factor& factor, const At& at) {
     std::vector<uint32_t>* tokens = ends_at(at.state, Lexer::kDead);
@@ -242,23 +300,25 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
     (at.ends ? factor.exit_bytes : factor.exit_bytes & lexemes.Live(at.state)).ForEach([&](uint8_t b) {
       const Span<const FactorExit> ways = factor.ExitsBy(b);
       if (at.row[b]) {
-        for (const FactorExit& way : ways) walks.push_back({way.node, nodes[way.node].end, at.state, Lexer::kDead});
+        for (const FactorExit& way : ways)
+          parts->walks.push_back({way.node, nodes[way.node].end, at.state, Lexer::kDead});
         return;
       }
       const Lexer::State longer = at.longer ? at.longer[b] : Lexer::State{Lexer::kDead};
       if (longer && lexemes.IsFinal(longer)) return;
-      std::vector<uint32_t>& places = exits[{lexemes.Accepted(at.state), longer, b}];
-      for (const FactorExit& way : ways) places.push_back(way.node);
+      const uint32_t group = parts->GroupOf(lexemes.Accepted(at.state), longer, b);
+      for (const FactorExit& way : ways) parts->Place(group, way.node);
     });
     TimeLimit::Spend(1 + trie_.CountBelow(below) / 16);
   };
-  const Lexing& entered = lexings_[lexing];
+  std::vector<At>& path = parts->path;
+  path.resize(trie_.max_depth + 2);
   if (const Factor* factor = FactorAt(node, entered.lexer, entered.pending))
     loop(node, *factor, enter(entered.lexer, Lexer::kDead));
   else
-    walks.push_back({node + 1, nodes[node].end, entered.lexer, entered.pending});
-  for (size_t w = 0; w < walks.size(); ++w) {
-    const Stretch walk = walks[w];
+    parts->walks.push_back({node + 1, nodes[node].end, entered.lexer, entered.pending});
+  for (size_t w = 0; w < parts->walks.size(); ++w) {
+    const RowParts::Stretch walk = parts->walks[w];
     const uint32_t base = nodes[walk.begin].depth - 1;
     path[0] = enter(walk.lexer, walk.pending);
     for (uint32_t n = walk.begin; n < walk.end;) {
@@ -273,59 +333,84 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
       if (at.ends) {
         const Lexer::State longer = at.longer ? at.longer[child.byte] : Lexer::State{Lexer::kDead};
         if (!longer || !lexemes.IsFinal(longer))
-          exits[{lexemes.Accepted(at.state), lexemes.UnionOfPending(pending, longer), child.byte}].push_back(n);
+          parts->Place(
+              parts->GroupOf(lexemes.Accepted(at.state), lexemes.UnionOfPending(pending, longer), child.byte), n);
       }
       const Lexer::State next = at.row[child.byte];
       if (!next) {
         n = child.end;
         continue;
       }
-      if (trie_.TokensBegin(n) != trie_.TokensEnd(n)) {
+      const bool leaf = child.end == n + 1;
+      const bool all = !leaf && StaysInside(n, next, pending);
+      if (const uint32_t end = nodes[all ? child.end : n + 1].tokens; child.tokens != end) {
         std::vector<uint32_t>* tokens = ends_at(next, pending);
-        const uint32_t* order = trie_.order.data;
-        tokens->insert(tokens->end(), order + trie_.TokensBegin(n), order + trie_.TokensEnd(n));
+        tokens->insert(tokens->end(), order + child.tokens, order + end);
       }
-      if (trie_.CountBelow(n) >= kManyTokens) {
-        parts.push_back(&RowAt(n, Number(next, pending)));
+      if (leaf || all) {
         n = child.end;
         continue;
       }
-      if (child.end > n + 1) {
-        const At inner = enter(next, pending);
-        if (const Factor* factor = FactorAt(n, next, pending)) {
-          loop(n, *factor, inner);
-          n = child.end;
-          continue;
-        }
-        path[depth] = inner;
+      if (trie_.CountBelow(n) >= kManyTokens) {
+        parts->below.emplace_back(n, Number(next, pending));
+        n = child.end;
+        continue;
       }
+      const At inner = enter(next, pending);
+      if (const Factor* factor = FactorAt(n, next, pending)) {
+        loop(n, *factor, inner);
+        n = child.end;
+        continue;
+      }
+      path[depth] = inner;
       ++n;
     }
   }
-  TimeLimit::Spend(static_cast<int64_t>(ids.size() / 8 + exits.size()));
-  Append(ids.data(), ids.size(), &row->inside);
-  for (const Row* part : parts) {
-    Merge(part->inside, &row->inside);
-    for (const auto& [at, some] : part->asked) {
-      std::vector<uint32_t>& all = asked[PairKey(at.lexer, at.pending)];
+  TimeLimit::Spend(static_cast<int64_t>(parts->ids.size() / 8 + parts->groups.size()));
+}
+
+const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
+  const auto known = rows_.find(PairKey(node, lexing));
+  if (known != rows_.end()) return *known->second;
+  std::unique_ptr<RowParts> parts = TakeSpare(&spare_parts_);
+  parts->Clear();
+  WalkLexeme(node, Lexing(lexings_[lexing]), parts.get());
+  auto row = std::make_unique<Row>();
+  Append(parts->ids.data(), parts->ids.size(), &row->inside);
+  for (const auto& [below, entered] : parts->below) {
+    const Row& part = RowAt(below, entered);
+    Merge(part.inside, &row->inside);
+    for (const auto& [at, some] : part.asked) {
+      std::vector<uint32_t>& all = parts->asked[PairKey(at.lexer, at.pending)];
       all.insert(all.end(), some.begin(), some.end());
     }
-    for (const Exit& e : part->exits) {
-      std::vector<uint32_t>& all = exits[{e.terminal, e.pending, e.byte}];
-      all.insert(all.end(), part->nodes.begin() + e.first, part->nodes.begin() + e.first + e.count);
+    for (const Exit& e : part.exits) {
+      const uint32_t group = parts->GroupOf(e.terminal, e.pending, e.byte);
+      for (uint32_t i = e.first; i < e.first + e.count; ++i) parts->Place(group, part.nodes[i]);
     }
   }
-  for (auto& [key, some] : asked) {
+  for (auto& [key, some] : parts->asked) {
     bytes_ += some.size() * sizeof(uint32_t);
     row->asked.emplace_back(Lexing{static_cast<uint32_t>(key >> 32), static_cast<uint32_t>(key)}, std::move(some));
   }
-  for (const auto& [key, places] : exits) {
-    row->exits.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), static_cast<uint32_t>(row->nodes.size()),
-                          static_cast<uint32_t>(places.size())});
-    row->nodes.insert(row->nodes.end(), places.begin(), places.end());
+  row->exits.reserve(parts->groups.size());
+  for (RowParts::Group& g : parts->groups) {
+    g.exit.first = g.next = static_cast<uint32_t>(row->exits.size());
+    row->exits.push_back(g.exit);
   }
+  std::sort(row->exits.begin(), row->exits.end(), [](const Exit& a, const Exit& b) {
+    return std::tie(a.terminal, a.pending, a.byte) < std::tie(b.terminal, b.pending, b.byte);
+  });
+  uint32_t first = 0;
+  for (Exit& e : row->exits) {
+    parts->groups[e.first].next = first;
+    e.first = std::exchange(first, first + e.count);
+  }
+  row->nodes.resize(first);
+  for (const auto& [group, place] : parts->places) row->nodes[parts->groups[group].next++] = place;
   bytes_ += sizeof(Row) + (row->inside.ids.size() + row->inside.row.size()) * sizeof(uint32_t) +
             row->exits.size() * sizeof(Exit) + row->nodes.size() * sizeof(uint32_t) + 64;
+  spare_parts_.push_back(std::move(parts));
   return *(rows_[PairKey(node, lexing)] = std::move(row));
 }
 
@@ -334,58 +419,145 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
 void LexedMask::ApplyEnds(uint32_t node, uint32_t lexing, Set stacks, Level* level) {
   const Row& r = RowAt(node, lexing);
   for (uint32_t i = 0; i < r.asked.size(); ++i) ApplyAsked(r, i, node, lexing, stacks, level);
-  for (uint32_t i = 0; i < r.exits.size(); ++i) ApplyExit(r, i, node, lexing, stacks, level);
+  ApplyExits(r, 0, static_cast<uint32_t>(r.exits.size()), node, lexing, stacks, level);
 }
 
 void LexedMask::ApplyAsked(const Row& r, uint32_t asked, uint32_t node, uint32_t lexing, Set stacks, Level* level) {
   const auto& [end, ids] = r.asked[asked];
   switch (Ask({end.lexer, end.pending, stacks})) {
     case Answer::kNo: return;
-    case Answer::kUnknown: return level->blocked.push_back({node, lexing, static_cast<uint32_t>(r.exits.size()) + asked});
+    case Answer::kUnknown:
+      return level->blocked.push_back({node, lexing, static_cast<uint32_t>(r.exits.size()) + asked, 1});
     case Answer::kYes:
       Append(ids.data(), ids.size(), &level->tokens);
   }
 }
 
-void LexedMask::ApplyExit(const Row& r, uint32_t exit, uint32_t node, uint32_t lexing, Set stacks, Level* level) {
-  const Exit& e = r.exits[exit];
-  TimeLimit::Spend(1 + e.count / 4);
-  const Set after = grammar_->steps().After(stacks, e.terminal);
-  if (after == ParserStates::kNone) return;
-  if (after == ParserStates::kUnknown || grammar_->stacks().Allowed(after) == ParserStates::kUnknown)
-    return level->blocked.push_back({node, lexing, exit});
-  const Lexer::State begin = grammar_->steps().Begin(after);
-  const Position next{begin ? grammar_->lexer().Next(begin, e.byte) : Lexer::kDead, e.pending, after};
-  if (!next.lexer) return;
-  switch (Ask(next)) {
-    case Answer::kNo: return;
-    case Answer::kUnknown: return level->blocked.push_back({node, lexing, exit});
-    case Answer::kYes:
-      for (uint32_t i = e.first; i < e.first + e.count; ++i) {
-        AddAt(r.nodes[i], &level->tokens);
-        Below(r.nodes[i], next, level);
+// The exits of a row from `exit` to `end`, those after the same lexemes side by side.
+void LexedMask::ApplyExits(const Row& r, uint32_t exit, uint32_t end, uint32_t node, uint32_t lexing, Set stacks,
+                           Level* level) {
+  const auto block = [&](uint32_t first, uint32_t last) {
+    if (!level->blocked.empty()) {
+      Blocked& b = level->blocked.back();
+      if (b.node == node && b.lexing == lexing && b.what != Blocked::kNode && b.what + b.count == first) {
+        b.count += last - first;
+        return;
       }
+    }
+    level->blocked.push_back({node, lexing, first, last - first});
+  };
+  for (uint32_t i = exit; i < end;) {
+    const uint32_t first = i, terminal = r.exits[i].terminal;
+    while (i < end && r.exits[i].terminal == terminal) ++i;
+    TimeLimit::Spend(1 + (i - first) / 4);
+    const Set after = grammar_->steps().After(stacks, terminal);
+    if (after == ParserStates::kNone) continue;
+    if (after == ParserStates::kUnknown || grammar_->stacks().Allowed(after) == ParserStates::kUnknown) {
+      block(first, i);
+      continue;
+    }
+    const Lexer::State begin = grammar_->steps().Begin(after);
+    if (!begin) continue;
+    const Lexer::State* const row = grammar_->lexer().Row(begin);
+    for (uint32_t x = first; x < i; ++x) {
+      const Exit& e = r.exits[x];
+      const Position next{row[e.byte], e.pending, after};
+      if (!next.lexer) continue;
+      const Answer answer = Ask(next);
+      if (answer == Answer::kUnknown) block(x, x + 1);
+      if (answer != Answer::kYes) continue;
+      TimeLimit::Spend(e.count / 4);
+      for (uint32_t k = e.first; k < e.first + e.count; ++k) {
+        AddAt(r.nodes[k], &level->tokens);
+        Below(r.nodes[k], next, level);
+      }
+    }
   }
 }
 
 void LexedMask::Below(uint32_t node, const Position& p, Level* level) {
-  if (trie_.nodes[node].end == node + 1) return;
-  if (trie_.CountBelow(node) >= kSomeTokens) {
-    const uint32_t lexing = Number(p.lexer, p.pending);
-    Merge(RowAt(node, lexing).inside, &level->tokens);
-    return ApplyEnds(node, lexing, p.stacks, level);
+  const Trie::Node& at = trie_.nodes[node];
+  if (at.end == node + 1) return;
+  if (StaysInside(node, p.lexer, p.pending) && grammar_->completable().EndsFreely(p.lexer)) {
+    const uint32_t first = trie_.TokensEnd(node);
+    return Append(trie_.order.data + first, trie_.TokensBegin(at.end) - first, &level->tokens);
   }
-  Walk(node, {p}, level);
+  if (trie_.CountBelow(node) <= kFewTokens) return Walk(node, p, level);
+  const Found& found = FoundAt({node, p});
+  if (found.inside) Merge(*found.inside, &level->tokens);
+  if (found.ids == Found::kRow)
+    MergeRow(found.data, &level->tokens);
+  else
+    Append(found.data, found.ids, &level->tokens);
+  const auto* blocked = reinterpret_cast<const Blocked*>(found.data + (found.ids == Found::kRow ? words_ : found.ids));
+  level->blocked.insert(level->blocked.end(), blocked, blocked + found.blocked);
+}
+
+// Many exits, of other lexemes and over other stacks, lead to the same places.
+const LexedMask::Found& LexedMask::FoundAt(const Place& place) {
+  const Position& at = place.at;
+  const uint64_t hash = MixHash(MixHash(PairKey(place.node, at.lexer)) ^ PairKey(at.pending, at.stacks));
+  const StateId known = found_ids_.Find(hash, [&](StateId i) { return found_[static_cast<size_t>(i)].place == place; });
+  if (known != kNoState) return found_[static_cast<size_t>(known)];
+  std::unique_ptr<Level> level = TakeSpare(&spare_levels_);
+  Found found;
+  found.place = place;
+  if (trie_.CountBelow(place.node) >= kSomeTokens) {
+    const uint32_t lexing = Number(at.lexer, at.pending);
+    const Tokens& inside = RowAt(place.node, lexing).inside;
+    if (inside.row.empty() && inside.ids.size() <= kFewInside)
+      Append(inside.ids.data(), inside.ids.size(), &level->tokens);
+    else
+      found.inside = &inside;
+    ApplyEnds(place.node, lexing, at.stacks, level.get());
+  } else {
+    Walk(place.node, at, level.get());
+  }
+  const std::vector<uint32_t>& tokens = level->tokens.row.empty() ? level->tokens.ids : level->tokens.row;
+  found.ids = level->tokens.row.empty() ? static_cast<uint32_t>(tokens.size()) : Found::kRow;
+  found.blocked = static_cast<uint32_t>(level->blocked.size());
+  uint32_t* const data = Room(tokens.size() + found.blocked * sizeof(Blocked) / sizeof(uint32_t));
+  std::copy(tokens.begin(), tokens.end(), data);
+  if (found.blocked) std::memcpy(data + tokens.size(), level->blocked.data(), found.blocked * sizeof(Blocked));
+  found.data = data;
+  level->tokens.ids.clear();
+  level->tokens.row.clear();
+  level->blocked.clear();
+  spare_levels_.push_back(std::move(level));
+  found_ids_.Insert(hash, static_cast<StateId>(found_.size()));
+  found_.push_back(found);
+  found_bytes_ += sizeof(Found) + 16;
+  return found_.back();
+}
+
+uint32_t* LexedMask::Room(size_t words) {
+  constexpr size_t kBlock = 16384;
+  if (words > room_left_) {
+    const size_t size = std::max(words, kBlock);
+    blocks_.push_back(std::unique_ptr<uint32_t[]>(new uint32_t[size]));
+    found_bytes_ += size * sizeof(uint32_t);
+    room_ = blocks_.back().get();
+    room_left_ = size;
+  }
+  uint32_t* const room = room_;
+  room_ += words;
+  room_left_ -= words;
+  return room;
 }
 
 // The tokens below a node, position by position.
-void LexedMask::Walk(uint32_t root, const std::vector<Position>& positions, Level* level) {
+void LexedMask::Walk(uint32_t root, const Position& p, Level* level) {
   const Trie::Node* nodes = trie_.nodes.data;
   const uint32_t base = nodes[root].depth, end = nodes[root].end;
   Positions& steps = grammar_->steps();
-  std::vector<std::vector<Positions::Ready>> path(1);
-  for (const Position& p : positions) path[0].push_back(steps.Prepare(p));
-  std::vector<Position> next;
+  std::vector<std::vector<Positions::Ready>>& path = walked_;
+  std::vector<Position>& next = moved_;
+  const auto enter = [&](uint32_t depth, const Position* from, size_t count) {
+    if (path.size() <= depth) path.resize(depth + 1);
+    path[depth].clear();
+    for (size_t i = 0; i < count; ++i) path[depth].push_back(steps.Prepare(from[i]));
+  };
+  enter(0, &p, 1);
   for (uint32_t n = root + 1; n < end;) {
     const Trie::Node& child = nodes[n];
     const uint32_t depth = child.depth - base;
@@ -399,17 +571,13 @@ void LexedMask::Walk(uint32_t root, const std::vector<Position>& positions, Leve
       unknown = unknown || answer == Answer::kUnknown;
       if (answer == Answer::kYes) next[alive++] = q;
     }
-    if (unknown) level->blocked.push_back({n, 0, Blocked::kNode});
+    if (unknown) level->blocked.push_back({n, 0, Blocked::kNode, 1});
     if (!alive) {
       n = child.end;
       continue;
     }
     AddAt(n, &level->tokens);
-    if (child.end > n + 1) {
-      if (path.size() <= depth) path.resize(depth + 1);
-      path[depth].clear();
-      for (size_t i = 0; i < alive; ++i) path[depth].push_back(steps.Prepare(next[i]));
-    }
+    if (child.end > n + 1) enter(depth, next.data(), alive);
     ++n;
   }
 }
@@ -450,7 +618,7 @@ void LexedMask::Retry(const Blocked& b, Path* path, Level* level) {
     if (Number(p.lexer, p.pending) != b.lexing) continue;
     const Row& r = RowAt(b.node, b.lexing);
     if (b.what < r.exits.size())
-      ApplyExit(r, b.what, b.node, b.lexing, p.stacks, level);
+      ApplyExits(r, b.what, b.what + b.count, b.node, b.lexing, p.stacks, level);
     else
       ApplyAsked(r, b.what - static_cast<uint32_t>(r.exits.size()), b.node, b.lexing, p.stacks, level);
   }

@@ -1,10 +1,12 @@
 // LexedMask: the tokens that a grammar with a lexer allows.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "automata/csrc/id_table.h"
 #include "constraints/csrc/lexed_grammar.h"
 #include "tokenizer_fst/csrc/factoring.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
@@ -16,11 +18,14 @@ namespace tokamata {
 // where tokens leave as groups by what was read and the byte that follows; groups below such nodes are shared by all
 // states that come by. What happens past those places depends on the stacks, mostly on their tops: it is worked out for
 // stacks cut off one state below the top and kept, what would need to know more is left over for stacks cut off further
-// down, and so on; a mask is the union over these levels, of which all but the last few are found ready.
+// down, and so on; a mask is the union over these levels, of which all but the last few are found ready. Lexemes that
+// end in other places and over other stacks lead to the same nodes with the same stacks: what is allowed below those is
+// kept as well.
 // Used under the lock of the acceptor that owns the grammar.
 class LexedMask {
  public:
   LexedMask(LexedGrammar* grammar, const Vocabulary* vocabulary);
+  ~LexedMask();
 
   // Adds the tokens that a state allows to a row. States for which the same number is returned, never 0, mostly allow
   // nearly the same.
@@ -55,8 +60,9 @@ class LexedMask {
   struct Blocked {  // needs deeper stacks
     static constexpr uint32_t kNode = 0xffffffff;
     uint32_t node;
-    uint32_t lexing;  // with `what`: of the row at the node
+    uint32_t lexing;  // of the row at the node, but with kNode
     uint32_t what;    // an exit of that row, its exits' number + i for asked[i], or kNode for the whole node
+    uint32_t count;   // of exits from that one on
   };
   struct Level {
     Tokens tokens;
@@ -64,20 +70,46 @@ class LexedMask {
     const void* shared[2] = {nullptr, nullptr};  // with nothing blocked: see Shared, by whether the text may end
   };
   enum class Answer { kNo, kYes, kUnknown };
+  // A node that was entered so.
+  struct Place {
+    uint32_t node;
+    Position at;
+    friend bool operator==(const Place& a, const Place& b) { return a.node == b.node && a.at == b.at; }
+  };
+  // What was found there: ids, or kRow for a row, then what is blocked.
+  struct Found {
+    static constexpr uint32_t kRow = 0xffffffff;
+    Place place;
+    const uint32_t* data = nullptr;
+    uint32_t ids = 0, blocked = 0;
+    const Tokens* inside = nullptr;  // to be added, where they are many
+  };
 
   // Everything below is about tokens strictly below a node.
   uint32_t Number(Lexer::State lexer, Lexer::State pending);
   bool Loops(Lexer::State state, const CharacterClass& c);
+  int8_t LoopOf(Lexer::State state);
   const Factor* FactorAt(uint32_t node, Lexer::State state, Lexer::State pending);
+  // Whether all tokens below a node stay inside the lexeme, and in its state, which loops over a class.
+  bool StaysInside(uint32_t node, Lexer::State state, Lexer::State pending) {
+    const uint16_t classes = pending ? uint16_t{0} : factoring_.InsideBelow(node);
+    if (!classes) return false;
+    const int8_t loop = LoopOf(state);
+    return loop >= 0 && classes >> loop & 1;
+  }
+  struct RowParts;
   const Row& RowAt(uint32_t node, uint32_t lexing);
+  void WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts);
   void AddPosition(const Position& p, uint32_t* row);
   const Level& LevelOf(Set stacks, uint32_t lexing, const Level* before);
   Answer Ask(const Position& p);
   void ApplyEnds(uint32_t node, uint32_t lexing, Set stacks, Level* level);
-  void ApplyExit(const Row& r, uint32_t exit, uint32_t node, uint32_t lexing, Set stacks, Level* level);
+  void ApplyExits(const Row& r, uint32_t exit, uint32_t end, uint32_t node, uint32_t lexing, Set stacks, Level* level);
   void ApplyAsked(const Row& r, uint32_t asked, uint32_t node, uint32_t lexing, Set stacks, Level* level);
   void Below(uint32_t node, const Position& p, Level* level);
-  void Walk(uint32_t root, const std::vector<Position>& positions, Level* level);
+  const Found& FoundAt(const Place& place);
+  uint32_t* Room(size_t words);
+  void Walk(uint32_t root, const Position& p, Level* level);
   // The positions after the bytes on the way to a node, asked for in order of nodes.
   class Path {
    public:
@@ -96,6 +128,7 @@ class LexedMask {
   void Retry(const Blocked& b, Path* path, Level* level);
   void Write(const Tokens& tokens, uint32_t* row) const;
   void Merge(const Tokens& from, Tokens* to);
+  void MergeRow(const uint32_t* row, Tokens* to);
   void Append(const uint32_t* ids, size_t count, Tokens* to);
   void AddAt(uint32_t node, Tokens* to) {
     Append(trie_.order.begin() + trie_.TokensBegin(node), trie_.TokensEnd(node) - trie_.TokensBegin(node), to);
@@ -106,13 +139,23 @@ class LexedMask {
   const Trie& trie_;
   const uint32_t words_;
   const size_t most_bytes_;
-  size_t bytes_ = 0;
+  size_t bytes_ = 0, found_bytes_ = 0;
   std::vector<Position> positions_;  // of the state that is asked about
   std::vector<Lexing> lexings_;
   std::vector<int8_t> loop_of_;  // by lexer state: the class over which it loops
   std::unordered_map<uint64_t, uint32_t> lexing_ids_;
   std::unordered_map<uint64_t, std::unique_ptr<Row>> rows_;      // by node and lexing
   std::unordered_map<uint64_t, std::unique_ptr<Level>> levels_;  // by stacks and lexing
+  std::deque<Found> found_;
+  IdTable found_ids_;
+  std::vector<std::unique_ptr<uint32_t[]>> blocks_;  // of what was found
+  uint32_t* room_ = nullptr;                         // in the last one
+  size_t room_left_ = 0;
+  // To be used again.
+  std::vector<std::unique_ptr<Level>> spare_levels_;
+  std::vector<std::unique_ptr<RowParts>> spare_parts_;
+  std::vector<std::vector<Positions::Ready>> walked_;
+  std::vector<Position> moved_;
 };
 
 }  // namespace tokamata

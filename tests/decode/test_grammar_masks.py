@@ -124,6 +124,19 @@ def test_masks_where_terminals_loop_over_characters(lexer: Literal["basic", "con
     assert checked > 100
 
 
+def test_masks_where_a_longer_lexeme_is_pending_beside_a_loop() -> None:
+    # After "a-" the lexemes are A and B as long as there is no b: else they were a C, which cannot come here.
+    vocabulary = _vocabulary("aaabb-!z", 8_000, 6, 5)
+    constraint = tokamata.grammar('start: "!" C | A B "!"\nA: "a"\nB: /-[a-z]*/\nC: /a-[a-z]*b/')
+    state = tokamata.compile(constraint, vocabulary).start()
+    text = b""
+    for more in (b"a", b"-", b"z", b"a"):
+        for token in more:
+            state.advance(next(i for i in range(256) if vocabulary.token_bytes(i) == bytes([token])))
+        text += more
+        assert _ids(state.mask()) == _expected(constraint, vocabulary, text), text
+
+
 def test_masks_along_a_program_with_many_tokens_below_a_node() -> None:
     vocabulary = _vocabulary('ad_ =(+")\n#,:1.e', 20_000, 6, 3)
     constraint = tokamata.grammar(STATEMENTS)
