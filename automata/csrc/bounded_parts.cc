@@ -12,8 +12,6 @@ constexpr int kMostPrefixes = 6;      // bytes, rules and unions before what is 
 constexpr int kMostVisited = 1000;    // expressions that are looked at for bounds
 constexpr int64_t kFar = int64_t{1} << 40;
 
-uint64_t Key(Expr a, Expr b) { return uint64_t{a} << 32 | b; }
-
 // Whether every member may be followed by members of star.
 bool GoesOn(const Expressions& pool, Expr x, Expr star) {
   if (pool.Kind(x) == ExprKind::kUnion) {
@@ -69,7 +67,7 @@ BoundedParts::Distance BoundedParts::DistanceOf(const Expressions& pool, Expr e)
 // Whether e is a part of star, as far as its structure and short searches tell.
 bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
   if (e == kEpsilonExpr || e == star || e == pool->Body(star)) return true;
-  if (const bool* const known = part_.Find(Key(e, star))) return *known;
+  if (const bool* const known = part_.Find(PairKey(e, star))) return *known;
   bool part = false;
   const ExprKind kind = pool->Kind(e);
   if (kind == ExprKind::kRepeat) {
@@ -89,26 +87,26 @@ bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
       }
     }
   } else {
-    part = Search(pool, e, star) >= 0;
-    if (!part && kind == ExprKind::kUnion) {
+    if (kind == ExprKind::kUnion) {
       const std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
       part = std::all_of(members.begin(), members.end(), [&](Expr m) { return IsPart(pool, m, star); });
     }
+    part = part || Search(pool, e, star) >= 0;
   }
-  return part_[Key(e, star)] = part;
+  return part_[PairKey(e, star)] = part;
 }
 
 // Whether x is a part of star, and then the most bytes that any expression reached from x is away from a member's end;
 // -1 where x is no part or has too many derivatives.
 int64_t BoundedParts::Search(Expressions* pool, Expr x, Expr star) {
-  if (const int64_t* const known = to_end_.Find(Key(x, star))) return *known;
+  if (const int64_t* const known = to_end_.Find(PairKey(x, star))) return *known;
   struct Pair {
     Expr x, star;
     std::vector<uint32_t> before;
     int64_t distance;
   };
   std::vector<Pair> pairs{{x, star, {}, -1}};
-  std::unordered_map<uint64_t, uint32_t> index{{Key(x, star), 0}};
+  std::unordered_map<uint64_t, uint32_t> index{{PairKey(x, star), 0}};
   std::vector<Expressions::Term> inner, outer;
   for (uint32_t i = 0; i < pairs.size(); ++i) {
     pool->Step(pairs[i].x, &inner);
@@ -119,13 +117,13 @@ int64_t BoundedParts::Search(Expressions* pool, Expr x, Expr star) {
       for (const auto& b : outer) {
         if (!(a.bytes & b.bytes).Any()) continue;
         left = left - b.bytes;
-        const auto [it, added] = index.emplace(Key(a.target, b.target), static_cast<uint32_t>(pairs.size()));
+        const auto [it, added] = index.emplace(PairKey(a.target, b.target), static_cast<uint32_t>(pairs.size()));
         if (added) pairs.push_back({a.target, b.target, {}, -1});
         pairs[it->second].before.push_back(i);
       }
       inside = inside && !left.Any();
     }
-    if (!inside || pairs.size() > kMostPairs) return to_end_[Key(x, star)] = -1;
+    if (!inside || pairs.size() > kMostPairs) return to_end_[PairKey(x, star)] = -1;
   }
   std::vector<uint32_t> queue;
   for (uint32_t i = 0; i < pairs.size(); ++i)
@@ -139,14 +137,14 @@ int64_t BoundedParts::Search(Expressions* pool, Expr x, Expr star) {
         pairs[p].distance = pairs[queue[i]].distance + 1;
         queue.push_back(p);
       }
-  if (queue.size() < pairs.size()) return to_end_[Key(x, star)] = -1;
+  if (queue.size() < pairs.size()) return to_end_[PairKey(x, star)] = -1;
   const int64_t most = pairs[queue.back()].distance;
-  for (const Pair& p : pairs) to_end_[Key(p.x, p.star)] = most;
+  for (const Pair& p : pairs) to_end_[PairKey(p.x, p.star)] = most;
   return most;
 }
 
 int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star) {
-  if (const int64_t* const known = to_end_.Find(Key(x, star))) return *known;
+  if (const int64_t* const known = to_end_.Find(PairKey(x, star))) return *known;
   int64_t most = -1;
   if (!pool->MayBeEmpty(x)) {
     if (Part(pool, x, star)) most = DistanceOf(*pool, x).most;
@@ -155,11 +153,11 @@ int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star) {
     most = Search(pool, x, star);
     searches_failed_ += most < 0;
   }
-  return to_end_[Key(x, star)] = most < kFar ? most : -1;
+  return to_end_[PairKey(x, star)] = most < kFar ? most : -1;
 }
 
 bool BoundedParts::Part(Expressions* pool, Expr x, Expr star) {
-  if (searches_failed_ >= kMostFailures && !part_.Find(Key(x, star))) return false;
+  if (searches_failed_ >= kMostFailures && !part_.Find(PairKey(x, star))) return false;
   const bool part = IsPart(pool, x, star);
   searches_failed_ += !part;
   return part;
