@@ -204,6 +204,13 @@ bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
   }
   if (pool_->First(head).Count() < kBroad || pool_->MayBeEmpty(head)) return false;
   if (pool_->Kind(head) != ExprKind::kUnion && pool_->Kind(head) != ExprKind::kBytes) return false;
+  if (pool_->Kind(head) == ExprKind::kUnion) {
+    const auto begins_with_call = [this](Expr m) {
+      return pool_->Kind(pool_->Kind(m) == ExprKind::kConcat ? pool_->Head(m) : m) == ExprKind::kCall;
+    };
+    const Expr* const members = pool_->Members(head);
+    if (std::any_of(members, members + pool_->NumMembers(head), begins_with_call)) return false;  // no class is written so
+  }
   r->low = pool_->Nullable(head) ? 0 : 1;  // the rest may begin at once
   r->high = 1;
   r->body = head;
