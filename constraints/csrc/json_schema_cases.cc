@@ -9,7 +9,7 @@
 namespace tokamata {
 namespace {
 
-uint64_t Pair(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
+constexpr size_t kFewListed = 64;  // values that are tried one by one
 
 // A non-negative integer of a keyword ("3", "3.0"), clamped to 32 bits; the documents were checked.
 uint32_t CountOf(const JsonValue* value, uint32_t absent) {
@@ -22,6 +22,13 @@ uint32_t CountOf(const JsonValue* value, uint32_t absent) {
   for (char c : n.digits) count = count * 10 + static_cast<uint32_t>(c - '0');
   for (int64_t i = 0; i < n.exponent; ++i) count *= 10;
   return count;
+}
+
+// Whether a reference hides the keywords beside it.
+bool HidesSiblings(const JsonValue& node, const SchemaDialect& dialect) {
+  if (dialect.draft > SchemaDraft::k7) return false;
+  const JsonValue* ref = node.Find("$ref");
+  return ref && ref->IsString();
 }
 
 template <class F>
@@ -66,29 +73,28 @@ void SchemaCases::Inexact(const JsonValue& at, std::string_view format, const ch
                          "\" is enforced a little wider than its specification (" + note + ") and so cannot be negated; pass formats=False to treat formats as annotations");
 }
 
-// Lists what a value of a set can be, where enum, const or the types null and boolean list it; false where they don't.
-bool SchemaCases::FiniteValues(SetId set, std::vector<const JsonValue*>* out) {
-  static const JsonValue kNull = [] { JsonValue v; return v; }();
-  static const JsonValue kFalse = [] { JsonValue v; v.kind = JsonKind::kBoolean; return v; }();
-  static const JsonValue kTrue = [] { JsonValue v; v.kind = JsonKind::kBoolean; v.boolean = true; return v; }();
-  std::vector<const JsonValue*> candidates;
+// Lists values among which those of a set are, where enum or const say so; false where they don't.
+bool SchemaCases::ListedValues(SetId set, std::vector<const JsonValue*>* out) {
   bool listed = false;
   const auto list = [&](UseId use, auto&& self, int depth) -> void {
     const SchemaUse& u = sets_.Use(use);
     if (listed || depth > 20) return;
     if (u.kind == UseKind::kConstant) {
-      candidates = {u.place.node};
+      out->assign({u.place.node});
       listed = true;
     }
     if (u.kind != UseKind::kSchema || !u.place.node->IsObject()) return;
     const SchemaPlace place = u.place;
-    const SchemaDialect draft = documents_.Dialect(*place.node);
+    const SchemaDialect dialect = documents_.Dialect(*place.node);
+    const bool hidden = HidesSiblings(*place.node, dialect);
     for (uint32_t i = 0; i < place.node->size && !listed; ++i) {
       const JsonValue& value = place.node->elements[i];
-      switch (KeywordOf(place.node->keys[i], draft)) {
-        case Keyword::kConst: candidates = {&value}, listed = true; break;
+      const Keyword keyword = KeywordOf(place.node->keys[i], dialect);
+      if (hidden && keyword != Keyword::kRef) continue;
+      switch (keyword) {
+        case Keyword::kConst: out->assign({&value}), listed = true; break;
         case Keyword::kEnum:
-          for (const JsonValue& v : value) candidates.push_back(&v);
+          for (const JsonValue& v : value) out->push_back(&v);
           listed = true;
           break;
         case Keyword::kRef: self(sets_.Schema(documents_.Resolve(place, SchemaReference::kRef)), self, depth + 1); break;
@@ -101,8 +107,17 @@ bool SchemaCases::FiniteValues(SetId set, std::vector<const JsonValue*>* out) {
   };
   for (const SignedUse& part : sets_.Parts(set))
     if (part.positive) list(part.use, list, 0);
-  if (!listed) {
-    if (!pool_.IsEmpty(NumberOf(set)) || !pool_.IsEmpty(StringOf(set)) || !CasesOf(set, JsonType::kArray).empty() ||
+  return listed;
+}
+
+// Lists what a value of a set can be, where enum, const or the types null and boolean list it; false where they don't.
+bool SchemaCases::FiniteValues(SetId set, std::vector<const JsonValue*>* out) {
+  static const JsonValue kNull = [] { JsonValue v; return v; }();
+  static const JsonValue kFalse = [] { JsonValue v; v.kind = JsonKind::kBoolean; return v; }();
+  static const JsonValue kTrue = [] { JsonValue v; v.kind = JsonKind::kBoolean; v.boolean = true; return v; }();
+  std::vector<const JsonValue*> candidates;
+  if (!ListedValues(set, &candidates)) {
+    if (!pool_.IsEmpty(NumberOf(set)) || HasString(set) || !CasesOf(set, JsonType::kArray).empty() ||
         !CasesOf(set, JsonType::kObject).empty())
       return false;
     candidates = {&kNull, &kFalse, &kTrue};
@@ -247,7 +262,9 @@ struct SchemaCases::Strings {
     for (const JsonValue* c : values)
       if (c->IsString()) texts.emplace_back(c->text);
     if (texts.empty()) return Sign(False(), positive);
-    return Sign(texts.size() == 1 ? style.strings.Literal(texts[0]) : style.strings.Choice(std::move(texts)), positive);
+    const Expr e = texts.size() == 1 ? style.strings.Literal(texts[0]) : style.strings.Choice(std::move(texts));
+    if (e != kEmpty && values.size() <= kFewListed) owner.values_of_.try_emplace(e, values);
+    return Sign(e, positive);
   }
   Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool) {
     const JsonValue& node = *owner.sets_.Use(use).place.node;
@@ -512,9 +529,7 @@ typename Algebra::Value SchemaCases::EvaluateNode(Algebra& algebra, UseId use, b
   const JsonValue& node = *place.node;
   const SchemaDialect dialect = documents_.Dialect(node);
   constexpr bool kCompound = std::is_same_v<Algebra, Compound>;
-  if (dialect.draft <= SchemaDraft::k7)  // a reference hides its siblings
-    if (const JsonValue* ref = node.Find("$ref"); ref && ref->IsString())
-      return EvaluateKeyword(algebra, use, Keyword::kRef, *ref, positive, tracking);
+  if (HidesSiblings(node, dialect)) return EvaluateKeyword(algebra, use, Keyword::kRef, *node.Find("$ref"), positive, tracking);
   const JsonValue* unevaluated = nullptr;
   if constexpr (kCompound) {
     if (dialect.draft >= SchemaDraft::k2019 && dialect.unevaluated)
@@ -630,22 +645,34 @@ uint8_t SchemaCases::SimpleOf(SetId set) {
 }
 
 Expr SchemaCases::NumberOf(SetId set) {
-  if (const Expr* const known = scalars_.Find(Pair(set, 0))) return *known;
+  if (const Expr* const known = scalars_.Find(PairKey(set, 0))) return *known;
   Numbers algebra{*this};
   Expr e = OfSet(algebra, set);
   const bool any = options_.notation == SchemaNotation::kJson && !sets_.IsComparable(set);
   if (any && algebra.IsTrue(e)) e = numbers_.Grammar();
-  return scalars_[Pair(set, 0)] = e;
+  return scalars_[PairKey(set, 0)] = e;
 }
 
 Expr SchemaCases::StringOf(SetId set) { return StringOf(set, strings().style()); }
 
 Expr SchemaCases::StringOf(SetId set, StringStyle style) {
-  const uint64_t key = Pair(set, 1 + static_cast<uint32_t>(style));
+  const uint64_t key = PairKey(set, 1 + static_cast<uint32_t>(style));
   if (const Expr* const known = scalars_.Find(key)) return *known;
   Strings algebra{*this, Styled(style)};
   const Expr e = OfSet(algebra, set);
   return scalars_[key] = e;
+}
+
+// Where few are listed, they are tried: all spellings of strings that meet are many.
+bool SchemaCases::HasString(SetId set) {
+  const Expr contents = StringOf(set);
+  std::vector<const JsonValue*> values;
+  if (pool_.Kind(contents) != ExprKind::kIntersect || !ListedValues(set, &values) || values.size() > kFewListed)
+    return !pool_.IsEmpty(contents);
+  return std::any_of(values.begin(), values.end(), [&](const JsonValue* v) {
+    std::string spelled;
+    return v->IsString() && strings().Spell(v->text, &spelled) && Contains(contents, sets_.Key(v->text));
+  });
 }
 
 const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
@@ -667,7 +694,7 @@ const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
 
 bool SchemaCases::Disjoint(UseId a, UseId b, JsonType type) {
   if (a > b) std::swap(a, b);
-  const uint64_t key = Pair(a, b) << 1 | (type == JsonType::kArray);
+  const uint64_t key = PairKey(a, b) << 1 | (type == JsonType::kArray);
   const auto [it, added] = disjoint_.emplace(key, 0);
   if (!added) return it->second == 2;
   const SetId both = sets_.And(sets_.And(kAnyValue, SignedUse{a, true}), SignedUse{b, true});

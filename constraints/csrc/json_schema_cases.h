@@ -101,6 +101,7 @@ class SchemaCases {
   Expr AnyNumber() { return numbers_.Number(); }
   Expr StringOf(SetId set);  // contents between the quotes
   Expr StringOf(SetId set, StringStyle style);
+  bool HasString(SetId set);
   const Cases& CasesOf(SetId set, JsonType type);
   // Whether CasesOf(set, type) is being computed.
   bool Active(SetId set, JsonType type) const {
@@ -113,7 +114,8 @@ class SchemaCases {
   std::vector<UseId> AppliedToOther(const Demand& group, const std::vector<KeyId>& matched);
   void CollectKeys(const Demand& group, std::vector<KeyId>* names, std::vector<KeyId>* patterns);
   bool Matches(KeyId pattern, KeyId key);
-  bool Contains(Expr contents, std::string_view text);
+  // Whether a text is among contents of strings.
+  bool Contains(Expr contents, KeyId key);
   // ---- groups: kItems, kUnevaluatedItems
   std::vector<UseId> AppliedToItem(const Demand& group, uint32_t index);
   uint32_t PrefixOf(const Demand& group);  // elements with a schema of their own
@@ -147,6 +149,8 @@ class SchemaCases {
   template <class Algebra>
   typename Algebra::Value OfSet(Algebra& algebra, SetId set);
   UseId Child(UseId parent, const JsonValue& node);
+  bool ListedValues(SetId set, std::vector<const JsonValue*>* out);
+  bool Reads(Expr contents, std::string_view text);
   bool Disjoint(UseId a, UseId b, JsonType type);
   [[noreturn]] void Inexact(const JsonValue& at, std::string_view format, const char* note) const;
   void CheckCases(size_t n) const;
@@ -173,7 +177,8 @@ class SchemaCases {
   FlatMap<uint64_t, Expr> scalars_;
   std::vector<uint64_t> active_;
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
-  std::unordered_map<uint64_t, bool> matches_;
+  FlatMap<uint64_t, bool> matches_, contained_;
+  std::unordered_map<Expr, std::vector<const JsonValue*>> values_of_;  // of contents that list few
   uint32_t nesting_ = 0;
   static constexpr UseId kNoUse = 0xffffffff;
   UseId growing_ = kNoUse;  // the schema that was evaluated last, from inside out

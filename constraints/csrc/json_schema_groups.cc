@@ -21,7 +21,22 @@ const JsonValue* PrefixItems(const JsonValue& node, SchemaDraft draft) {
 
 }  // namespace
 
-bool SchemaCases::Contains(Expr contents, std::string_view text) {
+// Sets of texts are asked one by one: steps of what they have in common look for its members.
+bool SchemaCases::Contains(Expr contents, KeyId key) {
+  const bool all = pool_.Kind(contents) == ExprKind::kIntersect;
+  if (all || (pool_.Kind(contents) == ExprKind::kUnion && pool_.MayBeEmpty(contents))) {
+    const std::vector<Expr> members(pool_.Members(contents), pool_.Members(contents) + pool_.NumMembers(contents));
+    return std::any_of(members.begin(), members.end(), [&](Expr m) { return Contains(m, key) != all; }) != all;
+  }
+  if (const auto listed = values_of_.find(contents); listed != values_of_.end())
+    return std::any_of(listed->second.begin(), listed->second.end(),
+                       [&](const JsonValue* v) { return v->IsString() && v->text == sets_.KeyText(key); });
+  const uint64_t id = PairKey(contents, key);
+  if (const bool* const known = contained_.Find(id)) return *known;
+  return contained_[id] = Reads(contents, sets_.KeyText(key));
+}
+
+bool SchemaCases::Reads(Expr contents, std::string_view text) {
   std::string spelled;
   if (!strings().Spell(text, &spelled)) return false;
   std::vector<Expressions::Term> steps;
@@ -35,10 +50,10 @@ bool SchemaCases::Contains(Expr contents, std::string_view text) {
 }
 
 bool SchemaCases::Matches(KeyId pattern, KeyId key) {
-  const uint64_t id = uint64_t{pattern} << 32 | key;
-  const auto known = matches_.find(id);
-  if (known != matches_.end()) return known->second;
-  return matches_[id] = Contains(strings().Pattern(sets_.KeyText(pattern)), sets_.KeyText(key));
+  const uint64_t id = PairKey(pattern, key);
+  if (const bool* const known = matches_.Find(id)) return *known;
+  const bool matches = Contains(strings().Pattern(sets_.KeyText(pattern)), key);
+  return matches_[id] = matches;
 }
 
 std::vector<UseId> SchemaCases::AppliedToKey(const Demand& group, KeyId key) {

@@ -101,7 +101,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
       value = sets_.And(value, cases_.AppliedToKey(g, key));
     }
     for (const Demand& n : p.names)
-      if (value != kNoValue && !cases_.Contains(cases_.StringOf(cases_.SetOf(n.a)), sets_.KeyText(key))) value = kNoValue;
+      if (value != kNoValue && !cases_.Contains(cases_.StringOf(cases_.SetOf(n.a)), key)) value = kNoValue;
     if (IsYaml() && value != kNoValue) CheckYamlKey(sets_.KeyText(key), nullptr);
     if (value != kNoValue && !IsText(sets_.KeyText(key))) value = kNoValue;  // lone surrogates have no spelling
     if (value == kNoValue) {
@@ -275,7 +275,7 @@ std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::NamedValues(uint32_t 
   const KeyId key = p.keys[index].key;
   for (uint32_t k = 0; k < p.owed.size(); ++k)
     if (p.owed[k].kind == DemandKind::kSomeName && (owed >> k & 1) &&
-        !cases_.Contains(cases_.StringOf(cases_.SetOf(p.owed[k].a)), sets_.KeyText(key)))
+        !cases_.Contains(cases_.StringOf(cases_.SetOf(p.owed[k].a)), key))
       owed &= ~(1u << k);
   return ValuesOf(p, p.keys[index].value, owed, [&](const Demand& g) { return cases_.AppliedToKey(g, key); });
 }

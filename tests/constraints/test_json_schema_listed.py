@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -92,3 +94,52 @@ def test_other_questions_about_long_lists() -> None:
     with pytest.raises(tokamata.ConstraintError, match="no JSON value"):
         tokamata.json_schema({"type": "integer", "enum": texts})
     assert tokamata.json_schema({"enum": ["\ud800" + t for t in texts] + ["x"]}).accepts('"x"')
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_few_listed_texts_that_meet_other_demands(seed: int) -> None:
+    """Whether any is left decides whether there are members at all."""
+    rng = random.Random(seed)
+    words = ["", "a", "ab", "abc", "b", "bc", "é", "aé", '"', "\\", "a\n", "日本", "1"]
+
+    def demand() -> dict[str, Any]:
+        kind = rng.randrange(5)
+        if kind == 0:
+            return {"enum": rng.sample([*words, 1, None], rng.randrange(1, 6))}
+        if kind == 1:
+            return {"pattern": rng.choice(["^a", "b", "^.$", "^[^a]*$", "é$", r"\n", "^(?:ab|bc)$"])}
+        if kind == 2:
+            return {"minLength": rng.randrange(3)}
+        if kind == 3:
+            return {"maxLength": rng.randrange(3)}
+        return {"not": {"enum": rng.sample(words, 4)}}
+
+    demands = [{"enum": rng.sample(words, 4)}] + [demand() for _ in range(rng.randrange(1, 4))]
+    rng.shuffle(demands)
+    schema = {"type": "object", "properties": {"t": {"type": "string", "allOf": demands}}, "required": ["t"]}
+    validator = jsonschema.Draft202012Validator(schema)
+    valid = [word for word in words if validator.is_valid({"t": word})]
+    if not valid:
+        with pytest.raises(tokamata.ConstraintError, match="contradicts itself"):
+            tokamata.json_schema(schema)
+        return
+    constraint = tokamata.json_schema(schema)
+    for word in words:
+        assert constraint.accepts(json.dumps({"t": word})) == (word in valid), (seed, word, json.dumps(schema))
+    assert json.loads(constraint.examples(1)[0])["t"] in valid
+
+
+@pytest.mark.parametrize("around", [lambda s: s, lambda s: {"allOf": [s]}, lambda s: {"anyOf": [s]}])
+def test_lists_beside_a_reference_say_nothing_in_old_drafts(around: Callable[[Any], Any]) -> None:
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "definitions": {"x": {"enum": ["a", "b"]}},
+        "type": "array",
+        "items": around({"enum": ["c"], "$ref": "#/definitions/x"}),
+        "uniqueItems": True,
+        "minItems": 2,
+    }
+    constraint = tokamata.json_schema(schema)
+    assert constraint.accepts('["b", "a"]')
+    assert not constraint.accepts('["a", "c"]')
+    assert not constraint.accepts('["a", "a"]')
