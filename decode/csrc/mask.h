@@ -144,7 +144,7 @@ class MaskBuilder {
   const ClassChoice& ChoiceOf(const LoopShape& shape);
   double FindInner(ClassChoice* choice) const;
   void FindOuter(double inner_cost, ClassChoice* choice) const;
-  bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between);
+  bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, bool* many);
   State SharedState(State q, bool counted);
   bool FewDiffer(State a, State b);
   bool AgreeBeyondAscii(State a, State b);

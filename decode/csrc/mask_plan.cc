@@ -7,7 +7,7 @@
 namespace tokamata {
 namespace {
 
-constexpr size_t kMaxRegion = 128;      // (state, UTF-8 phase) pairs of one semantic loop
+constexpr size_t kMaxRegion = 64;      // (state, UTF-8 phase) pairs of one semantic loop
 constexpr size_t kMaxAsciiRegion = 24;  // of one over ASCII characters
 constexpr int kFewBytes = 24;           // that a loop over few characters begins with
 constexpr int kFewWays = 8;           // bytes that a state reads next, so few that no class is among them
@@ -213,15 +213,16 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
   if (counted) loop->kind = Loop::kCounted;
   const bool bounded = counted && loop->shape.high != kUnboundedLoop;
   if (counted && (bounded || (loop->outer < 0 && loop->inner <= kNotNewline))) return true;
+  bool many = false;
   const auto semantic = [&](int class_id, bool exclude) {
     Loop found;
     std::vector<State> between;
-    if (!FindSemantic(q, class_id, exclude, &found, &between)) return false;
+    if (!FindSemantic(q, class_id, exclude, &found, &between, &many)) return false;
     *loop = found;
     if (found.outer >= 0) {  // below nodes that are no root a class inside of the loop is needed
       Loop own;
       std::vector<State> inside;
-      if (FindSemantic(q, kWord, false, &own, &inside)) {
+      if (FindSemantic(q, kWord, false, &own, &inside, &many)) {
         loop->inner = own.inner;
         return true;  // its states need not agree on the others
       }
@@ -236,7 +237,7 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
   if (live.Count() >= 100)
     for (const bool exclude : {false, true}) {
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
-        if (semantic(c, exclude)) return true;
+        if (!many && semantic(c, exclude)) return true;
       if (counted && loop->outer >= 0) return true;
     }
   if (counted) return true;
@@ -321,8 +322,9 @@ void MaskBuilder::FindOuter(double inner_cost, ClassChoice* choice) const {
 // Whether all states reached from q by whole characters of the class stay alive on every such character, and agree on
 // every byte that begins no character of the class: then they all allow the same tokens. Lists those states. With
 // `exclude`, a few rare ASCII bytes of the class may end the loop; rare bytes that the states do not agree on are
-// noted. White space beyond ASCII may end it, too: the loop is then one of all_but_spaces.
-bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between) {
+// noted. White space beyond ASCII may end it, too: the loop is then one of all_but_spaces. `many` is set where the states
+// are too many: a class much like this one has no fewer.
+bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, bool* many) {
   constexpr int kMostExcluded = 8;
   const CharacterClass& c = CharacterClasses()[static_cast<size_t>(class_id)];
   const size_t most = c.non_ascii ? kMaxRegion : kMaxAsciiRegion;
@@ -335,7 +337,14 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   };
   bool possible = true;
   (first - acceptor_->Live(q)).ForEach([&](uint8_t b) { possible = possible && drop(b); });
-  if (!possible) return false;
+  const auto indexed = [&] {  // with excluded bytes, every way out needs its index
+    bool all = true;
+    (acceptor_->Live(q) - first).ForEach([&](uint8_t b) {
+      all = all && (factoring_.Containing(b) || !factoring_.TokensWithByte(b));
+    });
+    return all;
+  };
+  if (!possible || ((c.first - first).Any() && !indexed())) return false;
   struct At {
     State state;
     uint8_t phase;
@@ -391,6 +400,8 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
           checked.Add(byte);
           continue;
         }
+        const bool plain = at.phase ? !at.begun : b < 0x80 && !last_phase;  // where the next state alone tells
+        if (plain && row[b] && row[b] == last && !last_begun) continue;
         const uint8_t phase = at.phase ? p.next : Utf8LeadPhase(byte);
         const uint32_t read = at.phase && !at.begun ? 0 : at.begun << 8 | byte;
         const uint32_t begun = phase && read && std::binary_search(spaces.begun.begin(), spaces.begun.end(), read) ? read : 0;
@@ -405,7 +416,10 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
           again = true;
           break;
         }
-        if (!push(row[b], phase, b, begun, i)) return false;
+        if (!push(row[b], phase, b, begun, i)) {
+          *many = true;
+          return false;
+        }
         last = row[b];
         last_phase = phase;
         last_begun = begun;
@@ -418,11 +432,7 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   loop->checked = checked;
   loop->excluded = c.first - first;
   if (loop->excluded.Any()) {
-    bool indexed = true;  // every way out needs its index
-    (acceptor_->Live(q) - first).ForEach([&](uint8_t b) {
-      indexed = indexed && (factoring_.Containing(b) || !factoring_.TokensWithByte(b));
-    });
-    if (!indexed) return false;
+    if (!indexed()) return false;
     loop->outer = static_cast<int8_t>(class_id);
   } else {
     loop->inner = static_cast<int8_t>(class_id);
