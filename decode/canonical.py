@@ -9,6 +9,7 @@ where everything that the constraint allows next would have merged with it, or h
 
 from __future__ import annotations
 
+import functools
 import json
 import operator
 import os
@@ -24,6 +25,7 @@ import numpy.typing as npt
 from .._core import BytePairs as _NativePairs
 from .._core import CanonicalAutomaton as _NativeAutomaton
 from .._core import CanonicalState as _NativeState
+from .._core import CanonicalTexts as _NativeTexts
 from .._core import CanonicalTokens as _NativeTokens
 from ..automata.errors import ConstraintError, UnsupportedError, VocabularyError
 from ..constraints import Constraint, choice, regex
@@ -70,16 +72,13 @@ class BytePairs:
         self.size = native.size
         self.pretokenizer = pretokenizer or Pretokenizer([])
         self.texts = texts
-        self._tokens: tuple[Vocabulary, _NativeTokens] | None = None
+        self._known: _Known | None = None
 
-    def _tokens_of(self, vocabulary: Vocabulary) -> _NativeTokens:
+    def _known_of(self, vocabulary: Vocabulary) -> _Known:
         """What is known of the tokenizer over a vocabulary; kept for the last one."""
-        kept = self._tokens
-        if kept is None or kept[0] is not vocabulary:
-            cuts = bool(self.pretokenizer.patterns)
-            kept = vocabulary, _NativeTokens(vocabulary._native, self._native, self.pretokenizer._native, cuts)
-            self._tokens = kept
-        return kept[1]
+        if self._known is None or self._known.vocabulary is not vocabulary:
+            self._known = _Known(self, vocabulary)
+        return self._known
 
     @classmethod
     def from_tokenizer_json(
@@ -175,6 +174,26 @@ class BytePairs:
         return np.unpackbits(self._native.after(token).view(np.uint8), bitorder="little")[: self.size].astype(bool)
 
 
+class _Known:
+    """What constraints over a vocabulary share."""
+
+    def __init__(self, pairs: BytePairs, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        cuts = bool(pairs.pretokenizer.patterns)
+        self.native = _NativeTokens(vocabulary._native, pairs._native, pairs.pretokenizer._native, cuts)
+        self._texts: dict[tuple[Constraint | None, bool], _NativeTexts | None] = {}
+
+    def texts(self, unchanged: Constraint | None, utf8: bool) -> _NativeTexts | None:
+        """The texts that the encoder leaves alone, those that are UTF-8 if that is to be asked for; None: all."""
+        if (unchanged, utf8) not in self._texts:
+            parts = [unchanged] if unchanged is not None else []
+            parts += [regex("(?s:.*)")] if utf8 else []
+            found = functools.reduce(operator.and_, parts) if parts else None
+            native = None if found is None else _NativeTexts(found._native, self.vocabulary._native)
+            self._texts[unchanged, utf8] = native
+        return self._texts[unchanged, utf8]
+
+
 class CanonicalAutomaton:
     """A token automaton without the token sequences that the tokenizer would not write.
 
@@ -214,13 +233,11 @@ class CanonicalAutomaton:
             )
         self.automaton = automaton
         self.pairs = pairs
-        texts = pairs.texts
-        if automaton.constraint._has_raw_bytes:
-            texts = regex("(?s:.*)") if texts is None else texts & regex("(?s:.*)")
+        tokens = pairs._known_of(vocabulary)
         self._native = _NativeAutomaton(
             automaton._language,
-            None if texts is None else texts._native,
-            pairs._tokens_of(vocabulary),
+            tokens.texts(pairs.texts, automaton.constraint._has_raw_bytes),
+            tokens.native,
             operator.index(cache_bytes),
             operator.index(max_nodes),
         )

@@ -126,9 +126,6 @@ class DelayedAcceptor {
   virtual State Under(State q) { return q; }
   // Another one under q, which is nearer where it does not matter how long strings are.
   virtual State Within(State q) { return q; }
-  // Whether a final state can be reached from q, which may be one that is reached from Under or Within; no where it is
-  // not sure.
-  virtual bool SurelyEnds(State) { return true; }
   // Whether they may differ from q, as far as they and what is reached from there were looked at.
   virtual bool Approximates() const { return false; }
   // Whether q is x{low,high} and a rest: then *star is x*, and *unbounded x{low,} and the same rest. Texts of at most

@@ -245,8 +245,8 @@ class Expressions {
   Expr Forget(Expr e);
   // e with the approximations of its calls (RuleSource::Approximate); kEmpty where that is surely empty.
   Expr Approximate(Expr e, Side side);
-  // Whether a text of e is found, where rules of approximations may be empty (RuleSource::MayBeEmpty).
-  bool SurelyEnds(Expr e);
+  // Whether a text of e of some bytes is found, where rules of approximations may be empty (RuleSource::MayBeEmpty).
+  bool SurelyEnds(Expr e, const ByteSet& bytes);
   // Whether no string is accepted; exact, memoized. LimitError past limits.emptiness.
   bool IsEmpty(Expr e);
   // What is known of intersections with counters.
@@ -325,8 +325,10 @@ class Expressions {
   static constexpr uint32_t kNotAsked = 0, kAskedOnce = 1, kNotKept = 2, kFirstKept = 3;
   std::vector<uint32_t> steps_of_head_;
   std::vector<Term> head_steps_;
-  bool FindEnd(Expr e, std::unordered_set<Expr>* tried, int depth);
-  FlatMap<Expr, bool> ends_;  // known answers of SurelyEnds
+  struct EndSearch;
+  bool FindEnd(Expr e, EndSearch* search, int depth);
+  FlatMap<Expr, bool> ends_[2];  // known answers of SurelyEnds, of all bytes and of those asked for last
+  ByteSet ends_of_;
   FlatMap<Expr, Expr> bare_;  // known answers of Bare
   FlatMap<Expr, Expr> approximations_[3];  // known ones, by Side
   uint32_t call_depth_ = 0;  // of rules entered by Collect

@@ -606,9 +606,9 @@ uint32_t ExpressionAcceptor::LeastLength(State q) {
   return lengths_.Least(Source(q));
 }
 
-bool ExpressionAcceptor::SurelyEnds(State q) {
+bool ExpressionAcceptor::SurelyEnds(State q, const ByteSet& bytes) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  return pool_->SurelyEnds(Source(q));
+  return pool_->SurelyEnds(Source(q), bytes);
 }
 
 uint32_t ExpressionAcceptor::MostLength(State q) {

@@ -82,7 +82,9 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   State Over(State q) override { return Approximate(q, Side::kOver); }
   State Under(State q) override { return Approximate(q, Side::kUnder); }
   State Within(State q) override { return Approximate(q, Side::kWithin); }
-  bool SurelyEnds(State q) override;
+  // Whether a string of some bytes is found that leads from q, which may be one that is reached from Under or Within,
+  // to a final state; no where it is not sure.
+  bool SurelyEnds(State q, const ByteSet& bytes);
   bool Approximates() const override { return AnyRules(&RuleSource::Approximates); }
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;

@@ -152,39 +152,58 @@ Expr Expressions::Approximate(Expr e, Side side) {
   return AlongSpine(this, e, &approximations_[static_cast<int>(side)], of_end, of_head);
 }
 
-bool Expressions::SurelyEnds(Expr e) {
-  if (!nodes_[e].push_down) return e != kEmpty;
-  if (const bool* const known = ends_.Find(e)) return *known;
+struct Expressions::EndSearch {
+  const ByteSet* bytes;  // null: all
+  FlatMap<Expr, bool>* known;
   std::unordered_set<Expr> tried;
-  const bool ends = FindEnd(e, &tried, 0);
-  return ends_[e] = ends;
+};
+
+bool Expressions::SurelyEnds(Expr e, const ByteSet& bytes) {
+  const bool all = bytes == ByteSet::All();
+  if (all && !nodes_[e].push_down) return e != kEmpty;
+  if (!all && !(bytes == ends_of_)) {
+    ends_[1].Clear();
+    ends_of_ = bytes;
+  }
+  EndSearch search{all ? nullptr : &bytes, &ends_[!all], {}};
+  if (const bool* const known = search.known->Find(e)) return *known;
+  const bool ends = FindEnd(e, &search, 0);
+  return (*search.known)[e] = ends;
 }
 
 // Each rule is looked into once, the shortest alternatives first; so an end may be missed, where rules call each other.
-bool Expressions::FindEnd(Expr e, std::unordered_set<Expr>* tried, int depth) {
+bool Expressions::FindEnd(Expr e, EndSearch* search, int depth) {
   constexpr int kMostDepth = 500;
   constexpr size_t kMostRules = 1000;
+  const ByteSet* const bytes = search->bytes;
   for (;;) {
-    if (!nodes_[e].push_down) return e != kEmpty;
-    if (const bool* const known = ends_.Find(e); known && *known) return true;
-    if (depth > kMostDepth || tried->size() > kMostRules) return false;
     const Node n = nodes_[e];
+    if (bytes ? n.nullable || e == kEmpty : !n.push_down) return e != kEmpty;
+    if (const bool* const known = search->known->Find(e); known && *known) return true;
+    if (depth > kMostDepth || search->tried.size() > kMostRules) return false;
     if (n.kind == ExprKind::kConcat) {
-      if (!FindEnd(n.a, tried, depth + 1)) return false;
+      if (!FindEnd(n.a, search, depth + 1)) return false;
       e = n.b;
       continue;
     }
-    bool ends = true;
-    if (n.kind == ExprKind::kRepeat) {
-      ends = n.b == 0 || FindEnd(n.a, tried, depth + 1);
-    } else if (n.kind == ExprKind::kUnion) {
-      std::vector<Expr> parts(Members(e), Members(e) + NumMembers(e));
-      std::stable_sort(parts.begin(), parts.end(), [this](Expr a, Expr b) { return LeastLength(a) < LeastLength(b); });
-      ends = std::any_of(parts.begin(), parts.end(), [&](Expr part) { return FindEnd(part, tried, depth + 1); });
-    } else if (n.kind == ExprKind::kCall && Rules(n.a)->MayBeEmpty(n.b)) {
-      ends = tried->insert(e).second && FindEnd(Expand(e), tried, depth + 1);
+    bool ends = !bytes;
+    switch (n.kind) {
+      case ExprKind::kBytes: ends = n.first.Intersects(*bytes); break;
+      case ExprKind::kRepeat: ends = n.b == 0 || FindEnd(n.a, search, depth + 1); break;
+      case ExprKind::kUnion: {
+        std::vector<Expr> parts(Members(e), Members(e) + NumMembers(e));
+        std::stable_sort(parts.begin(), parts.end(), [this](Expr a, Expr b) { return LeastLength(a) < LeastLength(b); });
+        ends = std::any_of(parts.begin(), parts.end(), [&](Expr part) { return FindEnd(part, search, depth + 1); });
+        break;
+      }
+      case ExprKind::kCall:
+        if (bytes || Rules(n.a)->MayBeEmpty(n.b))
+          ends = search->tried.insert(e).second && FindEnd(Expand(e), search, depth + 1);
+        break;
+      default:
+        if (bytes && !n.push_down) ends = !IsEmpty(Intersect({e, Repeat(Bytes(*bytes), 0, kUnbounded)}));
     }
-    if (ends) ends_[e] = true;
+    if (ends) (*search->known)[e] = true;
     return ends;
   }
 }

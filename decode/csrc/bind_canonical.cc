@@ -100,12 +100,20 @@ void BindCanonical(nb::module_& m) {
       .def("whole_only", &CanonicalTokens::WholeOnly, "token"_a,
            "Whether it is written only where it is a whole piece.");
 
+  nb::class_<CanonicalTexts>(m, "CanonicalTexts", "The texts that a tokenizer leaves alone; see canonical_texts.h.")
+      .def(
+          "__init__",
+          [](CanonicalTexts* self, const Language& texts, std::shared_ptr<const Vocabulary> vocabulary) {
+            new (self) CanonicalTexts(texts, std::move(vocabulary));
+          },
+          "texts"_a, "vocabulary"_a, Released(), "LimitError past the limits of the language.");
+
   nb::class_<CanonicalAutomaton>(m, "CanonicalAutomaton", "See canonical_automaton.h.")
       .def(
           "__init__",
-          [](CanonicalAutomaton* self, const Language& language, const Language* texts,
+          [](CanonicalAutomaton* self, const Language& language, std::shared_ptr<CanonicalTexts> texts,
              std::shared_ptr<CanonicalTokens> tokens, size_t cache_bytes, size_t max_nodes) {
-            new (self) CanonicalAutomaton(language, texts, std::move(tokens), {cache_bytes, max_nodes});
+            new (self) CanonicalAutomaton(language, std::move(texts), std::move(tokens), {cache_bytes, max_nodes});
           },
           "language"_a, "texts"_a.none(), "tokens"_a, "cache_bytes"_a, "max_nodes"_a, Released(),
           "The members of a language as the tokenizer writes them, or those that are among some texts as well.")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <tuple>
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
@@ -21,35 +22,27 @@ constexpr uint32_t kTries = 256;       // pairs that are tested one by one befor
 constexpr size_t kMostTried = 20'000;  // texts, where states that remember nothing do not tell
 constexpr uint32_t kMostNested = 100;  // tokens, one behind the other, there
 
-// What remembers cannot be met with texts as a whole.
-bool IsMetInStates(const Language& language, const Language* texts) {
-  return texts && language.Acceptor()->MayRemember();
-}
-
-std::shared_ptr<ExpressionAcceptor> AcceptorOf(const Language& language, const Language* texts) {
-  const bool meets = texts && !IsMetInStates(language, texts);
-  return (meets ? Language::Intersect({language, *texts}) : language).Scratch(false);
-}
-
 }  // namespace
 
-CanonicalAutomaton::CanonicalAutomaton(const Language& language, const Language* texts,
+CanonicalAutomaton::CanonicalAutomaton(const Language& language, std::shared_ptr<CanonicalTexts> texts,
                                        std::shared_ptr<const CanonicalTokens> tokens, const CanonicalOptions& options)
-    : acceptor_(AcceptorOf(language, texts)), tokens_(std::move(tokens)), vocabulary_(&tokens_->Vocab()),
-      pairs_(&tokens_->Pairs()), options_(options), seconds_(language.CurrentLimits().search_seconds),
-      may_remember_(acceptor_->MayRemember()), pretokenizer_(tokens_->Patterns()) {
+    : acceptor_(language.Scratch(false)), texts_(std::move(texts)), tokens_(std::move(tokens)),
+      vocabulary_(&tokens_->Vocab()), pairs_(&tokens_->Pairs()), options_(options),
+      seconds_(language.CurrentLimits().search_seconds), may_remember_(acceptor_->MayRemember()),
+      pretokenizer_(tokens_->Patterns()) {
   const Trie& trie = vocabulary_->Masks().trie();
   rows_.resize(trie.max_depth + 2);
   split_rows_.resize(trie.max_depth + 2);
+  text_rows_.resize(trie.max_depth + 2);
   const TimeLimit time("canonical", "search_seconds", seconds_);
+  // What cannot be met with texts state by state is met as a whole, unless it remembers.
+  if (const State q = acceptor_->Start(); texts_ && q && !may_remember_ && !MeetsSurely(q, texts_->Start())) {
+    acceptor_ = Language::Intersect({language, texts_->Texts()}).Scratch(false);
+    texts_ = nullptr;
+  }
   start_.of = acceptor_;
   start_.state = acceptor_->Start();
-  if (IsMetInStates(language, texts)) {
-    start_.text = acceptor_->StateAt(acceptor_->WithBuilder([texts](Expressions& pool) {
-      const auto import = [&](const Expressions& other) { return pool.Import(other, texts->Acceptor()->Root()); };
-      return texts->Acceptor()->WithPool(import);
-    }));
-  }
+  if (texts_) start_.text = texts_->Start();
   start_.guesses.push_back({pretokenizer_.Start(), kNoToken, CanonicalTokens::kPieceStart});
   const State first = StateOf(start_);
   bool any = first && Ends(start_);
@@ -102,6 +95,7 @@ bool CanonicalAutomaton::CanFollow(State state, Pretokenizer::State free) {
 
 // The same where the state remembers nothing. Nearest first.
 bool CanonicalAutomaton::Reaches(State state, Pretokenizer::State free) {
+  constexpr size_t kFew = 64;  // places, until it is worth deciding which states have no text at all
   std::unordered_set<uint64_t> seen{PairKey(state, free)};
   std::vector<std::pair<State, Pretokenizer::State>> work{{state, free}};
   bool found = false;
@@ -109,19 +103,17 @@ bool CanonicalAutomaton::Reaches(State state, Pretokenizer::State free) {
     const State q = work[i].first;
     const Pretokenizer::State f = work[i].second;
     TimeLimit::Spend(8);
-    found = acceptor_->IsFinal(q) && pretokenizer_.IsEnd(f);
-    found = found || (pretokenizer_.IsClear(f) && (!may_remember_ || acceptor_->SurelyEnds(q)));
+    if (i >= kFew && !MayEnd(q)) continue;
+    found = (Final(q) && pretokenizer_.IsEnd(f)) || (pretokenizer_.IsClear(f) && SurelyEnds(q));
     if (found) break;
     const auto go = [&](State to, Pretokenizer::State split) {
-      if (!to || !split || !seen.insert(PairKey(to, split)).second) return;
+      if (!seen.insert(PairKey(to, split)).second) return;
       if (const bool* const before = can_follow_.Find(PairKey(to, split)))
         found = found || *before;
       else
         work.emplace_back(to, split);
     };
-    const State* row = acceptor_->Row(q);
-    const Pretokenizer::State* split = pretokenizer_.Row(f);
-    for (uint32_t b = 0; b < 256; ++b) go(row[b], split[b]);
+    ForEachStep(q, pretokenizer_.Row(f), go);
     for (const Pretokenizer::State cut : pretokenizer_.Cuts(f)) go(q, cut);
     if (seen.size() > options_.max_nodes)
       throw LimitError("canonical: limit max_nodes=" + std::to_string(options_.max_nodes) +
@@ -132,6 +124,21 @@ bool CanonicalAutomaton::Reaches(State state, Pretokenizer::State free) {
   else
     for (const uint64_t key : seen) can_follow_[key] = false;
   return found;
+}
+
+// Calls visit(state, split) for where the bytes lead that neither forbids; a state that remembers is not asked.
+template <class F>
+void CanonicalAutomaton::ForEachStep(State q, const Pretokenizer::State* splits, F visit) {
+  const State* row = acceptor_->Row(StateIn(q));
+  const CanonicalTexts::State* texts = q & kMeet ? texts_->Row(meets_[q & ~kMeet].text) : nullptr;
+  std::tuple<State, CanonicalTexts::State, Pretokenizer::State> last{};  // neighbours mostly lead to the same
+  for (uint32_t b = 0; b < 256; ++b) {
+    const std::tuple<State, CanonicalTexts::State, Pretokenizer::State> to{row[b], texts ? texts[b] : 1, splits[b]};
+    const auto [state, text, split] = to;
+    if (!state || !text || !split || to == last) continue;
+    last = to;
+    visit(texts ? MeetOf(state, text) : state, split);
+  }
 }
 
 // Whether a token may be written within a piece, or, at its start, as a whole one.
@@ -146,24 +153,28 @@ void CanonicalAutomaton::ForEachMove(uint32_t place, const Trie& trie, F visit) 
   const Place at = places_[place];
   const bool start = at.spelled == CanonicalTokens::kPieceStart;
   const Trie::Node* nodes = trie.nodes.data;
-  rows_[0] = acceptor_->Row(at.state);
+  const bool meets = at.state & kMeet;
+  rows_[0] = acceptor_->Row(StateIn(at.state));
   split_rows_[0] = pretokenizer_.Row(at.split);
+  if (meets) text_rows_[0] = texts_->Row(meets_[at.state & ~kMeet].text);
   for (uint32_t n = 1; n < trie.Size();) {
     const Trie::Node& node = nodes[n];
     const State next = rows_[node.depth - 1][node.byte];
     const Pretokenizer::State split = split_rows_[node.depth - 1][node.byte];
-    if (!next || !split) {
+    const CanonicalTexts::State text = meets ? text_rows_[node.depth - 1][node.byte] : 1;
+    if (!next || !split || !text) {
       n = node.end;
       continue;
     }
     TimeLimit::Spend();
     for (uint32_t i = trie.TokensBegin(n); i < trie.TokensEnd(n); ++i) {
       const uint32_t token = trie.order[i];
-      if (MayBeRead(token, start) && !visit(token, next, split)) return;
+      if (MayBeRead(token, start) && !visit(token, meets ? MeetOf(next, text) : next, split)) return;
     }
     if (node.end > n + 1) {
       rows_[node.depth] = acceptor_->Row(next);
       split_rows_[node.depth] = pretokenizer_.Row(split);
+      if (meets) text_rows_[node.depth] = texts_->Row(text);
     }
     ++n;
   }
@@ -327,7 +338,7 @@ bool CanonicalAutomaton::AnyCharacterLoops(State q) {
 }
 
 // Whether the piece can end here if some character of the class comes next, whatever follows that.
-bool CanonicalAutomaton::SurelyEnds(Pretokenizer::State split, const CanonicalLoops::Characters& characters) {
+bool CanonicalAutomaton::PieceSurelyEnds(Pretokenizer::State split, const CanonicalLoops::Characters& characters) {
   for (const Pretokenizer::State cut : pretokenizer_.Cuts(split)) {
     const Pretokenizer::State free = pretokenizer_.Free(cut);
     if (pretokenizer_.IsClear(free)) return true;
@@ -362,7 +373,7 @@ CanonicalLoops::Ends CanonicalAutomaton::EndsOf(const CanonicalLoops::Class& c,
       const uint32_t token = trie.order[i];
       if (!HasToken(c.inside_bits.data(), token) || !MayBeRead(token, start)) continue;
       if (to >= sure.size()) sure.resize(to + 64, -1);
-      if (sure[to] < 0) sure[to] = SurelyEnds(pretokenizer_.StateOf(to), characters);
+      if (sure[to] < 0) sure[to] = PieceSurelyEnds(pretokenizer_.StateOf(to), characters);
       if (sure[to]) {
         SetToken(token, ends.sure.data());
         ++ends.num_sure;
@@ -382,12 +393,19 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
   const Place at = places_[place];
   CanonicalLoops::Characters characters;
   uint32_t high = 0;
-  if (!pretokenizer_.IsBetween(at.split) || !LoopOf(at.state, &characters, &high) || high < 2) return false;
+  if (!pretokenizer_.IsBetween(at.split) || !LoopOf(StateIn(at.state), &characters, &high) || high < 2) return false;
+  if (!SurelyEnds(at.state) || (texts_ && !MeetsSurely(at.state))) return false;
   CanonicalLoops::Class* c = tokens_->Loops().Find(characters, options_.few_tokens);
   if (!c) return false;
   std::vector<uint32_t> split = pretokenizer_.Describe(at.split);
   const bool start = at.spelled == CanonicalTokens::kPieceStart;
   split.push_back(start ? 1 : 0);
+  if (texts_) {
+    characters.ascii = characters.ascii & texts_->Usual();
+    characters.non_ascii = characters.all_but_spaces = false;
+    for (const uint64_t word : {characters.ascii.words[0], characters.ascii.words[1]})
+      split.insert(split.end(), {static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)});
+  }
   const auto ends = tokens_->Loops().EndsOf(c, split, [&] { return EndsOf(*c, characters, at.split, start); });
   if (ends->num_sure < 4 * ends->others.size() || ends->num_sure < options_.few_tokens) return false;
   // Tokens after which one more character can be read.
@@ -403,7 +421,7 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
   }
   const auto one = [&](uint32_t token) {
     const std::string_view text = vocabulary_->Token(token);
-    const State state = acceptor_->Run(at.state, text);
+    const State state = Run(at.state, text);
     const Pretokenizer::State to = state ? pretokenizer_.Run(at.split, text) : Pretokenizer::kDead;
     if (to) consider(token, state, to);
   };
@@ -411,6 +429,14 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
     ClearToken(token, bits);
     if (MayBeRead(token, start)) one(token);
   };
+  if (texts_) {
+    const auto tokens = texts_->TokensFrom(meets_[at.state & ~kMeet].text);
+    std::vector<uint32_t> others;
+    for (const uint32_t token : tokens->others)
+      if (token < 32 * Words() && HasToken(bits, token)) others.push_back(token);
+    for (uint32_t w = 0; w < Words(); ++w) bits[w] &= tokens->open[w];
+    for (const uint32_t token : others) one(token);
+  }
   for (const uint32_t token : ends->others) one(token);
   for (size_t i = before_last; i < c->NotLonger(high); ++i)
     if (HasToken(ends->sure.data(), c->inside[i])) again(c->inside[i]);
@@ -477,54 +503,67 @@ void CanonicalAutomaton::FillUseful(uint32_t place, uint32_t* bits) {
 // ---------------------------------------------------------------------------------------------- states that remember
 
 bool CanonicalAutomaton::Final(State q) const {
-  if (!(q & kMeet)) return acceptor_->IsFinal(q);
-  return acceptor_->IsFinal(meets_[q & ~kMeet].state) && acceptor_->IsFinal(meets_[q & ~kMeet].text);
+  return acceptor_->IsFinal(StateIn(q)) && (!(q & kMeet) || texts_->IsFinal(meets_[q & ~kMeet].text));
 }
 
 CanonicalAutomaton::State CanonicalAutomaton::Run(State q, std::string_view text) {
   if (!(q & kMeet)) return acceptor_->Run(q, text);
   const Meet at = meets_[q & ~kMeet];
-  const State rest = acceptor_->Run(at.text, text);
+  const CanonicalTexts::State rest = texts_->Run(at.text, text);
   return rest ? MeetOf(acceptor_->Run(at.state, text), rest) : State{DelayedAcceptor::kDead};
 }
 
-// What a state that remembers nothing has in common with texts.
-CanonicalAutomaton::State CanonicalAutomaton::Both(State near, State text) {
-  if (!near) return near;
-  return acceptor_->StateAt(acceptor_->WithBuilder([&](Expressions& pool) {
-    const Expr both = pool.Intersect({acceptor_->SourceOf(near), acceptor_->SourceOf(text)});
-    return pool.IsEmpty(both) ? Expr{kEmpty} : both;
-  }));
+CanonicalAutomaton::State CanonicalAutomaton::MeetOf(State state, CanonicalTexts::State text) {
+  if (!state || !text) return DelayedAcceptor::kDead;
+  const uint64_t key = PairKey(state, text);
+  if (const State* const known = meet_of_.Find(key)) return *known;
+  const State meet = kMeet | static_cast<State>(meets_.size());
+  meets_.push_back({state, text});
+  return meet_of_[key] = meet;
 }
 
-// kDead where they surely have nothing in common.
-CanonicalAutomaton::State CanonicalAutomaton::MeetOf(State state, State text) {
-  if (!state) return state;
-  if (const State* const known = meet_of_.Find(PairKey(state, text))) return *known;
-  Twins twins{Both(acceptor_->Over(state), text), DelayedAcceptor::kDead};
-  State meet = DelayedAcceptor::kDead;
-  if (twins.over) {
-    twins.within = Both(acceptor_->Within(state), text);
-    meet = kMeet | static_cast<State>(meets_.size());
-    meets_.push_back({state, text, twins});
-  }
-  return meet_of_[PairKey(state, text)] = meet;
+// Whether a text leads to members from both where usual bytes are enough.
+bool CanonicalAutomaton::MeetsSurely(State q, CanonicalTexts::State text) {
+  return texts_->IsOpen(text) && acceptor_->SurelyEnds(q, texts_->Usual());
 }
 
-// The state of a position among places; kDead where it is no way to a member.
+bool CanonicalAutomaton::MeetsSurely(State q) {
+  Meet& at = meets_[q & ~kMeet];
+  if (at.surely < 0) at.surely = MeetsSurely(at.state, at.text);
+  return at.surely;
+}
+
+// Whether some text leads from a state that remembers nothing to a member; no where it is not sure.
+bool CanonicalAutomaton::SurelyEnds(State q) {
+  if (q & kMeet) return MeetsSurely(q) || meets_[q & ~kMeet].may_end > 0;
+  return !may_remember_ || acceptor_->SurelyEnds(q, ByteSet::All());
+}
+
+// The same, decided where members have to be among texts; yes where it is not sure otherwise.
+bool CanonicalAutomaton::MayEnd(State q) {
+  if (!(q & kMeet) || MeetsSurely(q)) return true;
+  Meet& at = meets_[q & ~kMeet];
+  if (at.may_end < 0)
+    at.may_end = acceptor_->WithBuilder([&](Expressions& pool) {
+      const Expr text = pool.Automaton(texts_->Table(), at.text);
+      return !pool.IsEmpty(pool.Intersect(acceptor_->SourceOf(at.state), text));
+    });
+  return at.may_end;
+}
+
+// The state of a position among places.
 CanonicalAutomaton::State CanonicalAutomaton::StateOf(const Position& position) {
-  return position.text ? MeetOf(position.state, position.text) : position.state;
+  return texts_ ? MeetOf(position.state, position.text) : position.state;
 }
 
 bool CanonicalAutomaton::HasTwins(State q, Twins* twins) {
   if (!may_remember_) return false;
-  if (q & kMeet) {
-    *twins = meets_[q & ~kMeet].twins;
-    return true;
-  }
-  twins->over = acceptor_->Over(q);
-  if (twins->over == q) return false;
-  twins->within = acceptor_->Within(q);
+  const State state = StateIn(q), over = acceptor_->Over(state);
+  if (over == state) return false;
+  *twins = {over, acceptor_->Within(state)};
+  if (!(q & kMeet)) return true;
+  const CanonicalTexts::State text = meets_[q & ~kMeet].text;
+  *twins = {MeetOf(twins->over, text), MeetOf(twins->within, text)};
   return true;
 }
 
@@ -538,7 +577,7 @@ void CanonicalAutomaton::ThrowTried(State q) const {
 bool CanonicalAutomaton::FollowsByTwins(State state, Pretokenizer::State free, const Twins& twins) {
   if (!CanFollow(twins.over, free)) return false;
   if (!acceptor_->Approximates()) return true;
-  if (twins.within && CanFollow(twins.within, free) && acceptor_->SurelyEnds(twins.within)) return true;
+  if (twins.within && CanFollow(twins.within, free)) return true;
   std::unordered_set<uint64_t> seen{PairKey(state, free)};
   std::vector<std::pair<State, Pretokenizer::State>> work{{state, free}};
   for (size_t i = 0; i < work.size(); ++i) {
@@ -548,13 +587,14 @@ bool CanonicalAutomaton::FollowsByTwins(State state, Pretokenizer::State free, c
     Twins near{q, q};
     HasTwins(q, &near);
     if (i && !CanFollow(near.over, f)) continue;
-    if (i && near.within && CanFollow(near.within, f) && acceptor_->SurelyEnds(near.within)) return true;
+    if (i && near.within && CanFollow(near.within, f)) return true;
     const auto add = [&](State to, Pretokenizer::State split) {
       if (to && split && seen.insert(PairKey(to, split)).second) work.emplace_back(to, split);
     };
+    const State* const over = acceptor_->Row(StateIn(near.over));
     for (uint32_t b = 0; b < 256; ++b) {
       const char byte = static_cast<char>(b);
-      if (acceptor_->Row(near.over)[b] && pretokenizer_.Row(f)[b]) add(Run(q, {&byte, 1}), pretokenizer_.Row(f)[b]);
+      if (over[b] && pretokenizer_.Row(f)[b]) add(Run(q, {&byte, 1}), pretokenizer_.Row(f)[b]);
     }
     for (const Pretokenizer::State cut : pretokenizer_.Cuts(f)) add(q, cut);
     if (seen.size() > kMostTried) ThrowTried(state);
@@ -578,7 +618,7 @@ bool CanonicalAutomaton::CompletesByTwins(uint32_t place, uint32_t token, const 
   if (!Completes(over, token)) return false;
   if (!acceptor_->Approximates()) return true;
   const uint32_t within = twins.within ? PlaceOf(twins.within, at.split, at.spelled) : kNoPlace;
-  if (within != kNoPlace && Completes(within, token) && acceptor_->SurelyEnds(twins.within)) return true;
+  if (within != kNoPlace && Completes(within, token)) return true;
   struct Nested {
     uint32_t* depth;
     ~Nested() { --*depth; }
@@ -601,8 +641,7 @@ void CanonicalAutomaton::FillByTwins(uint32_t place, const Twins& twins, uint32_
   std::vector<uint32_t> open(bits, bits + Words());
   if (twins.within) {
     const uint32_t* const surely = Useful(PlaceOf(twins.within, at.split, at.spelled));
-    if (acceptor_->SurelyEnds(twins.within))
-      for (uint32_t w = 0; w < Words(); ++w) open[w] &= ~surely[w];
+    for (uint32_t w = 0; w < Words(); ++w) open[w] &= ~surely[w];
   }
   for (uint32_t w = 0; w < Words(); ++w)
     for (; open[w]; open[w] &= open[w] - 1) {
@@ -648,10 +687,8 @@ CanonicalAutomaton::Position CanonicalAutomaton::Here(const Position& position) 
   Position here = position;
   if (!position.state || position.of == acceptor_) return here;
   std::vector<State> states{position.state};
-  if (position.text) states.push_back(position.text);
   acceptor_->Adopt(*position.of, &states);
   here.state = states[0];
-  if (position.text) here.text = states[1];
   here.of = acceptor_;
   return here;
 }
@@ -668,7 +705,7 @@ bool CanonicalAutomaton::IsFinal(const Position& position) const {
 
 bool CanonicalAutomaton::Ends(const Position& position) const {
   if (!position.state || !position.of->IsFinal(position.state)) return false;
-  if (position.text && !position.of->IsFinal(position.text)) return false;
+  if (texts_ && !texts_->IsFinal(position.text)) return false;
   for (const Guess& guess : position.guesses)
     if (!tokens_->SpellsWhole(guess.spelled) && pretokenizer_.IsEnd(guess.split)) return true;
   return false;
@@ -705,8 +742,7 @@ CanonicalAutomaton::Position CanonicalAutomaton::After(const Position& position,
   Position next;
   const std::string_view text = vocabulary_->Token(token);
   next.state = acceptor_->Run(position.state, text);
-  if (position.text) next.text = acceptor_->Run(position.text, text);
-  if (position.text && !next.text) return {};
+  if (texts_) next.text = texts_->Run(position.text, text);
   const State state = StateOf(next);
   if (!state) return {};
   for (const Guess& guess : position.guesses) {

@@ -12,6 +12,7 @@
 #include "automata/csrc/expression_acceptor.h"
 #include "automata/csrc/flat_map.h"
 #include "automata/csrc/language.h"
+#include "decode/csrc/canonical_texts.h"
 #include "decode/csrc/canonical_tokens.h"
 #include "decode/csrc/pretokenizer.h"
 
@@ -43,15 +44,15 @@ class CanonicalAutomaton {
   };
   struct Position {
     DelayedAcceptor::State state = DelayedAcceptor::kDead;
-    DelayedAcceptor::State text = DelayedAcceptor::kDead;  // where states remember and texts are given: of these
+    CanonicalTexts::State text = 0;  // where members have to be among texts
     std::vector<Guess> guesses;
     std::shared_ptr<ExpressionAcceptor> of;  // whose states they are
   };
 
   // The members that are among `texts` as well, where that is not null. Throws ConstraintError where none can be
   // written.
-  CanonicalAutomaton(const Language& language, const Language* texts, std::shared_ptr<const CanonicalTokens> tokens,
-                     const CanonicalOptions& options);
+  CanonicalAutomaton(const Language& language, std::shared_ptr<CanonicalTexts> texts,
+                     std::shared_ptr<const CanonicalTokens> tokens, const CanonicalOptions& options);
 
   const Vocabulary& Tokens() const { return *vocabulary_; }
   uint32_t Words() const { return vocabulary_->ModelWords(); }
@@ -97,14 +98,18 @@ class CanonicalAutomaton {
     State over, within;
   };
   bool HasTwins(State q, Twins* twins);
-  // A state that remembers, and one of the texts which members have to be among.
+  // A state, and one of the texts which members have to be among.
   struct Meet {
-    State state, text;
-    Twins twins;
+    State state;
+    CanonicalTexts::State text;
+    int8_t surely = -1, may_end = -1;  // -1: not known
   };
   static constexpr State kMeet = 1u << 31;
-  State MeetOf(State state, State text);
-  State Both(State near, State text);
+  State MeetOf(State state, CanonicalTexts::State text);
+  bool MeetsSurely(State q, CanonicalTexts::State text);
+  bool MeetsSurely(State q);
+  bool SurelyEnds(State q);
+  bool MayEnd(State q);
   State StateIn(State q) const { return q & kMeet ? meets_[q & ~kMeet].state : q; }
   bool Final(State q) const;
   State Run(State q, std::string_view text);
@@ -115,6 +120,8 @@ class CanonicalAutomaton {
   [[noreturn]] void ThrowTried(State q) const;
   bool Completes(uint32_t place, uint32_t token);
   bool Search(uint32_t place, uint32_t token);
+  template <class F>
+  void ForEachStep(State q, const Pretokenizer::State* splits, F visit);
   using Enders = std::vector<BytePairs::Edge>;
   const Enders& EndersOf(uint32_t place);
   using Moves = std::shared_ptr<const std::vector<Move>>;
@@ -129,11 +136,12 @@ class CanonicalAutomaton {
   bool AnyCharacterLoops(State q);
   CanonicalLoops::Ends EndsOf(const CanonicalLoops::Class& c, const CanonicalLoops::Characters& characters,
                               Pretokenizer::State split, bool start);
-  bool SurelyEnds(Pretokenizer::State split, const CanonicalLoops::Characters& characters);
+  bool PieceSurelyEnds(Pretokenizer::State split, const CanonicalLoops::Characters& characters);
   template <class F>
   bool FillLoop(uint32_t place, uint32_t* bits, F consider);
 
   std::shared_ptr<ExpressionAcceptor> acceptor_;
+  std::shared_ptr<CanonicalTexts> texts_;  // null: all
   std::shared_ptr<const CanonicalTokens> tokens_;
   const Vocabulary* vocabulary_;
   const BytePairs* pairs_;
@@ -157,6 +165,7 @@ class CanonicalAutomaton {
   std::unordered_map<uint32_t, std::vector<uint32_t>> witnesses_;  // by token: some after which a piece could end
   std::unordered_map<uint32_t, std::unique_ptr<uint32_t[]>> useful_;
   std::vector<const State*> rows_;
+  std::vector<const CanonicalTexts::State*> text_rows_;
   std::vector<const Pretokenizer::State*> split_rows_;
 };
 

@@ -839,11 +839,22 @@ class CanonicalTokens:
     def whole_only(self, token: int) -> bool:
         """Whether it is written only where it is a whole piece."""
 
+class CanonicalTexts:
+    """The texts that a tokenizer leaves alone; see canonical_texts.h."""
+
+    def __init__(self, texts: Language, vocabulary: Vocabulary) -> None:
+        """LimitError past the limits of the language."""
+
 class CanonicalAutomaton:
     """See canonical_automaton.h."""
 
     def __init__(
-        self, language: Language, texts: Language | None, tokens: CanonicalTokens, cache_bytes: int, max_nodes: int
+        self,
+        language: Language,
+        texts: CanonicalTexts | None,
+        tokens: CanonicalTokens,
+        cache_bytes: int,
+        max_nodes: int,
     ) -> None:
         """
         The members of a language as the tokenizer writes them, or those that are among some texts as well.

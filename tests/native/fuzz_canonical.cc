@@ -138,14 +138,14 @@ void One(Random* r) {
     const auto known = std::make_shared<CanonicalTokens>(vocabulary, pairs, patterns, true);
     const Language language = SomeLanguage(r, limits);
     const CanonicalOptions options{r->OneIn(3) ? 0 : size_t{1} << 20, 50'000, r->OneIn(4) ? 4096u : 0u};
-    std::unique_ptr<const Language> texts;  // that the tokenizer leaves alone
+    std::shared_ptr<CanonicalTexts> texts;
     if (r->OneIn(3)) {
       const std::string pattern = r->Of({"[^b]*", "(?s:(?!ab)(?:.(?!ab))*)", "[^,]*(?:,[^,]*){0,2}", "[\\x00-\\x7f]*"});
       Input(pattern);
-      texts = std::make_unique<const Language>(Language::Build(
-          [&](Expressions* pool) { return CompileRegex(pool, pattern, RegexSyntax::kPython); }, limits));
+      const auto build = [&](Expressions* pool) { return CompileRegex(pool, pattern, RegexSyntax::kPython); };
+      texts = std::make_shared<CanonicalTexts>(Language::Build(build, limits), vocabulary);
     }
-    const auto automaton = std::make_shared<CanonicalAutomaton>(language, texts.get(), known, options);
+    const auto automaton = std::make_shared<CanonicalAutomaton>(language, texts, known, options);
 
     CanonicalState state(automaton);
     const uint32_t words = automaton->Words();
@@ -166,7 +166,7 @@ void One(Random* r) {
     }
     if (state.IsFinished()) {
       Require(language.Accepts(so_far), "what is written is a member");
-      Require(!texts || texts->Accepts(so_far), "what is written is among the texts");
+      Require(!texts || texts->Texts().Accepts(so_far), "what is written is among the texts");
       const Characters characters = Read(*patterns, so_far);
       std::vector<size_t> ends;
       Cut(*patterns, 0, characters.classes, 0, characters.classes.size(), &ends);
