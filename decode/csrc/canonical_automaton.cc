@@ -353,7 +353,8 @@ bool CanonicalAutomaton::PieceSurelyEnds(Pretokenizer::State split, const Canoni
 
 CanonicalLoops::Ends CanonicalAutomaton::EndsOf(const CanonicalLoops::Class& c,
                                                 const CanonicalLoops::Characters& characters,
-                                                Pretokenizer::State split, bool start) {
+                                                Pretokenizer::State split, CanonicalTexts::State text, bool start) {
+  constexpr int kMostTries = 100;
   CanonicalLoops::Ends ends;
   ends.sure.assign(c.inside_bits.size(), 0);
   std::vector<int8_t> sure;  // by group; -1: not known
@@ -383,7 +384,39 @@ CanonicalLoops::Ends CanonicalAutomaton::EndsOf(const CanonicalLoops::Class& c,
     }
     ++n;
   }
+  for (const auto& [token, count] : c.begun) {
+    if (!MayBeRead(token, start)) continue;
+    const std::string_view bytes = vocabulary_->Token(token);
+    const Pretokenizer::State to = pretokenizer_.Run(split, bytes);
+    const CanonicalTexts::State rest = texts_ ? texts_->Run(text, bytes) : text;
+    const uint32_t spelled = start ? tokens_->Spelled(CanonicalTokens::kPieceStart, token) : CanonicalTokens::kNoSpelling;
+    int tries = kMostTries;
+    if (to && (rest || !texts_) && FinishesCharacter(token, to, rest, spelled, characters, &tries))
+      ends.begun.emplace_back(token, count);
+  }
   return ends;
+}
+
+// Whether tokens can write the rest of a character, after which the piece can end if some character of the class comes
+// next, whatever follows that.
+bool CanonicalAutomaton::FinishesCharacter(uint32_t token, Pretokenizer::State split, CanonicalTexts::State text,
+                                           uint32_t spelled, const CanonicalLoops::Characters& characters, int* tries) {
+  for (const uint32_t next : tokens_->Inner()) {
+    const std::string_view bytes = vocabulary_->Token(next);
+    const Pretokenizer::State to = pretokenizer_.Run(split, bytes);
+    const CanonicalTexts::State rest = texts_ ? texts_->Run(text, bytes) : text;
+    if (!to || (texts_ && !rest)) continue;
+    if (--*tries < 0) return false;
+    TimeLimit::Spend();
+    if (!pairs_->Neighbours(token, next)) continue;
+    const uint32_t node = tokens_->Spelled(spelled, next);
+    if (!pretokenizer_.IsBetween(to)) {
+      if (FinishesCharacter(next, to, rest, node, characters, tries)) return true;
+    } else if (!tokens_->SpellsWhole(node) && (!texts_ || texts_->IsOpen(rest)) && PieceSurelyEnds(to, characters)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Where the constraint reads many characters of a class: sets bits of tokens inside of it from tables, and calls
@@ -400,13 +433,14 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
   std::vector<uint32_t> split = pretokenizer_.Describe(at.split);
   const bool start = at.spelled == CanonicalTokens::kPieceStart;
   split.push_back(start ? 1 : 0);
+  const CanonicalTexts::State text = texts_ ? meets_[at.state & ~kMeet].text : 0;
+  const bool finishes = characters.non_ascii;  // characters that a token has begun
   if (texts_) {
     characters.ascii = characters.ascii & texts_->Usual();
     characters.non_ascii = characters.all_but_spaces = false;
-    for (const uint64_t word : {characters.ascii.words[0], characters.ascii.words[1]})
-      split.insert(split.end(), {static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)});
+    split.insert(split.end(), {static_cast<uint32_t>(texts_->Id()), static_cast<uint32_t>(texts_->Id() >> 32), text});
   }
-  const auto ends = tokens_->Loops().EndsOf(c, split, [&] { return EndsOf(*c, characters, at.split, start); });
+  const auto ends = tokens_->Loops().EndsOf(c, split, [&] { return EndsOf(*c, characters, at.split, text, start); });
   if (ends->num_sure < 4 * ends->others.size() || ends->num_sure < options_.few_tokens) return false;
   // Tokens after which one more character can be read.
   const uint32_t before_last = c->NotLonger(high - 1);
@@ -430,41 +464,118 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
     if (MayBeRead(token, start)) one(token);
   };
   if (texts_) {
-    const auto tokens = texts_->TokensFrom(meets_[at.state & ~kMeet].text);
+    const auto tokens = texts_->TokensFrom(text);
     std::vector<uint32_t> others;
     for (const uint32_t token : tokens->others)
       if (token < 32 * Words() && HasToken(bits, token)) others.push_back(token);
     for (uint32_t w = 0; w < Words(); ++w) bits[w] &= tokens->open[w];
     for (const uint32_t token : others) one(token);
   }
+  if (finishes)
+    for (const auto& [token, count] : ends->begun)
+      if (count < high) SetToken(token, bits);
   for (const uint32_t token : ends->others) one(token);
   for (size_t i = before_last; i < c->NotLonger(high); ++i)
     if (HasToken(ends->sure.data(), c->inside[i])) again(c->inside[i]);
   if (!start)
     for (const uint32_t token : tokens_->GoesOnWith(at.spelled)) again(token);
-  ForEachMove(place, tokens_->Loops().Outside(c), consider);
+  ForEachMove(place, tokens_->Loops().Outside(c), [&](uint32_t token, State state, Pretokenizer::State to) {
+    return HasToken(bits, token) || consider(token, state, to);
+  });
   return true;
 }
 
-// The tokens after which what is written here can be completed; merges with what stands before aside.
-const uint32_t* CanonicalAutomaton::Useful(uint32_t place) {
-  const auto known = useful_.find(place);
-  if (known != useful_.end()) return known->second.get();
-  return FindUseful(place);
+// Where the constraint is a union, some of whose parts read many characters of a class: sets the bits of its parts.
+bool CanonicalAutomaton::FillParts(uint32_t place, uint32_t* bits) {
+  constexpr size_t kMostParts = 16;
+  const Place at = places_[place];
+  const std::vector<State> parts = acceptor_->Alternatives(StateIn(at.state), kMostParts);
+  CanonicalLoops::Characters characters;
+  uint32_t high = 0;
+  if (std::none_of(parts.begin(), parts.end(), [&](State q) { return q && LoopOf(q, &characters, &high); })) return false;
+  for (const State q : parts)
+    if (q) OrRow(Useful(PlaceOf(Beside(q, at.state), at.split, at.spelled)), Words(), bits);
+  return true;
 }
 
-const uint32_t* CanonicalAutomaton::FindUseful(uint32_t place) {
+// Where most characters lead to a state that is much like this one: takes its bits, and calls consider(token, state,
+// split) for tokens that lead elsewhere from here, once their bits are cleared.
+template <class F>
+bool CanonicalAutomaton::FillFromModel(uint32_t place, uint32_t* bits, F consider) {
+  constexpr int kMany = 60, kNearlyAll = 200;  // of the 95 printable characters of ASCII, and of all bytes
+  const Place at = places_[place];
+  const State q = StateIn(at.state);
+  const State* row = acceptor_->Row(q);
+  State model = DelayedAcceptor::kDead;  // of the majority, if there is one
+  int votes = 0;
+  for (int b = 0x20; b < 0x7F; ++b) {
+    if (!votes) model = row[b];
+    votes += row[b] == model ? 1 : -1;
+  }
+  if (!model || model == q || std::count(row + 0x20, row + 0x7F, model) < kMany) return false;
+  const State* other = acceptor_->Row(model);
+  int alike = 0;
+  for (int b = 0; b < 256; ++b) alike += row[b] == other[b];
+  if (alike < kNearlyAll) return false;
+  std::copy_n(Useful(PlaceOf(Beside(model, at.state), at.split, at.spelled), false), Words(), bits);
+  const Trie& trie = vocabulary_->Masks().trie();
+  const bool start = at.spelled == CanonicalTokens::kPieceStart, meets = at.state & kMeet;
+  static const State nothing[256] = {};
+  std::vector<const State*> others(trie.max_depth + 2);
+  others[0] = other;
+  rows_[0] = row;
+  split_rows_[0] = pretokenizer_.Row(at.split);
+  if (meets) text_rows_[0] = texts_->Row(meets_[at.state & ~kMeet].text);
+  for (uint32_t n = 1; n < trie.Size();) {
+    const Trie::Node& node = trie.nodes[n];
+    const uint32_t depth = node.depth, b = node.byte;
+    const State next = rows_[depth - 1][b], its = others[depth - 1][b];
+    if (next == its) {
+      n = node.end;
+      continue;
+    }
+    TimeLimit::Spend();
+    const Pretokenizer::State split = split_rows_[depth - 1][b];
+    const CanonicalTexts::State text = meets ? text_rows_[depth - 1][b] : 1;
+    const uint32_t end = next && split && text ? trie.TokensEnd(n) : trie.TokensBegin(node.end);
+    for (uint32_t i = trie.TokensBegin(n); i < end; ++i) ClearToken(trie.order[i], bits);
+    if (!next || !split || !text) {
+      n = node.end;
+      continue;
+    }
+    for (uint32_t i = trie.TokensBegin(n); i < end; ++i)
+      if (MayBeRead(trie.order[i], start)) consider(trie.order[i], meets ? MeetOf(next, text) : next, split);
+    if (node.end > n + 1) {
+      rows_[depth] = acceptor_->Row(next);
+      others[depth] = its ? acceptor_->Row(its) : nothing;
+      split_rows_[depth] = pretokenizer_.Row(split);
+      if (meets) text_rows_[depth] = texts_->Row(text);
+    }
+    ++n;
+  }
+  return true;
+}
+
+// The tokens after which what is written here can be completed; merges with what stands before aside. Without `models`
+// they are not taken from those of a state that is like this one.
+const uint32_t* CanonicalAutomaton::Useful(uint32_t place, bool models) {
+  const auto known = useful_.find(place);
+  if (known != useful_.end()) return known->second.get();
+  return FindUseful(place, models);
+}
+
+const uint32_t* CanonicalAutomaton::FindUseful(uint32_t place, bool models) {
   std::unique_ptr<uint32_t[]> bits(new uint32_t[Words()]());
   Twins twins;
   if (HasTwins(places_[place].state, &twins))
     FillByTwins(place, twins, bits.get());
   else
-    FillUseful(place, bits.get());
+    FillUseful(place, models, bits.get());
   if ((useful_.size() + 1) * Words() * sizeof(uint32_t) > options_.cache_bytes) useful_.clear();
   return useful_.emplace(place, std::move(bits)).first->second.get();
 }
 
-void CanonicalAutomaton::FillUseful(uint32_t place, uint32_t* bits) {
+void CanonicalAutomaton::FillUseful(uint32_t place, bool models, uint32_t* bits) {
   std::vector<Move> open;  // whose piece cannot end
   const uint32_t spelled = places_[place].spelled;
   // Neighbouring tokens mostly lead to the same place.
@@ -495,7 +606,10 @@ void CanonicalAutomaton::FillUseful(uint32_t place, uint32_t* bits) {
       open.push_back({token, to});
     return true;
   };
-  if (!FillLoop(place, bits, consider)) ForEachMove(place, vocabulary_->Masks().trie(), consider);
+  if (!FillLoop(place, bits, consider)) {
+    if (FillParts(place, bits)) return;
+    if (!models || !FillFromModel(place, bits, consider)) ForEachMove(place, vocabulary_->Masks().trie(), consider);
+  }
   for (const Move& move : open)
     if (Completes(move.place, move.token)) SetToken(move.token, bits);
 }
@@ -520,6 +634,11 @@ CanonicalAutomaton::State CanonicalAutomaton::MeetOf(State state, CanonicalTexts
   const State meet = kMeet | static_cast<State>(meets_.size());
   meets_.push_back({state, text});
   return meet_of_[key] = meet;
+}
+
+// A state beside the text that another one stands beside.
+CanonicalAutomaton::State CanonicalAutomaton::Beside(State state, State q) {
+  return q & kMeet ? MeetOf(state, meets_[q & ~kMeet].text) : state;
 }
 
 // Whether a text leads to members from both where usual bytes are enough.

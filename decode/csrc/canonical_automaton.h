@@ -106,6 +106,7 @@ class CanonicalAutomaton {
   };
   static constexpr State kMeet = 1u << 31;
   State MeetOf(State state, CanonicalTexts::State text);
+  State Beside(State state, State q);
   bool MeetsSurely(State q, CanonicalTexts::State text);
   bool MeetsSurely(State q);
   bool SurelyEnds(State q);
@@ -129,13 +130,18 @@ class CanonicalAutomaton {
   bool MayBeRead(uint32_t token, bool start) const;
   template <class F>
   void ForEachMove(uint32_t place, const Trie& trie, F visit);
-  const uint32_t* Useful(uint32_t place);
-  const uint32_t* FindUseful(uint32_t place);
-  void FillUseful(uint32_t place, uint32_t* bits);
+  const uint32_t* Useful(uint32_t place, bool models = true);
+  const uint32_t* FindUseful(uint32_t place, bool models);
+  void FillUseful(uint32_t place, bool models, uint32_t* bits);
+  bool FillParts(uint32_t place, uint32_t* bits);
+  template <class F>
+  bool FillFromModel(uint32_t place, uint32_t* bits, F consider);
   bool LoopOf(State q, CanonicalLoops::Characters* characters, uint32_t* high);
   bool AnyCharacterLoops(State q);
   CanonicalLoops::Ends EndsOf(const CanonicalLoops::Class& c, const CanonicalLoops::Characters& characters,
-                              Pretokenizer::State split, bool start);
+                              Pretokenizer::State split, CanonicalTexts::State text, bool start);
+  bool FinishesCharacter(uint32_t token, Pretokenizer::State split, CanonicalTexts::State text, uint32_t spelled,
+                         const CanonicalLoops::Characters& characters, int* tries);
   bool PieceSurelyEnds(Pretokenizer::State split, const CanonicalLoops::Characters& characters);
   template <class F>
   bool FillLoop(uint32_t place, uint32_t* bits, F consider);

@@ -112,7 +112,10 @@ void CanonicalLoops::FillInside(const Characters& characters, Class* c) const {
       n = node.end;
       continue;
     }
-    if (!here.phase)
+    if (here.phase)
+      for (uint32_t i = trie_.TokensBegin(n); i < trie_.TokensEnd(n); ++i)
+        c->begun.emplace_back(trie_.order[i], here.characters + 1);
+    else
       for (uint32_t i = trie_.TokensBegin(n); i < trie_.TokensEnd(n); ++i) {
         found.emplace_back(here.characters, trie_.order[i]);
         SetToken(trie_.order[i], c->inside_bits.data());

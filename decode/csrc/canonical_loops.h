@@ -29,6 +29,8 @@ class CanonicalLoops {
     std::vector<uint32_t> inside;       // tokens, in the order of their lengths
     std::vector<uint32_t> inside_bits;
     std::vector<uint32_t> not_longer;   // by length: how many have at most that many characters
+    // Tokens that end inside of a character, after whole ones of the class, and how many they are with that one.
+    std::vector<std::pair<uint32_t, uint32_t>> begun;
     uint32_t Longest() const { return static_cast<uint32_t>(not_longer.size()) - 1; }
     uint32_t NotLonger(uint32_t length) const { return not_longer[std::min(length, Longest())]; }
 
@@ -44,6 +46,9 @@ class CanonicalLoops {
   struct Ends {
     std::vector<uint32_t> sure, others;
     uint32_t num_sure = 0;
+    // Of Class::begun, if all characters from U+0080 are of the class: those after which tokens can write the rest of
+    // the character, and then the same holds.
+    std::vector<std::pair<uint32_t, uint32_t>> begun;
   };
 
   // Both outlive this object.

@@ -1,6 +1,7 @@
 #include "decode/csrc/canonical_texts.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "automata/csrc/time_limit.h"
@@ -8,9 +9,17 @@
 #include "tokenizer_fst/csrc/factoring.h"
 
 namespace tokamata {
+namespace {
+
+uint64_t NextId() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
 
 CanonicalTexts::CanonicalTexts(const Language& texts, std::shared_ptr<const Vocabulary> vocabulary)
-    : texts_(texts), vocabulary_(std::move(vocabulary)) {
+    : id_(NextId()), texts_(texts), vocabulary_(std::move(vocabulary)) {
   const TimeLimit time("canonical", "search_seconds", texts_.CurrentLimits().search_seconds);
   auto table = std::make_shared<ByteTable>();
   start_ = MinimalTable(texts_.Scratch().get(), table.get());

@@ -30,6 +30,8 @@ class CanonicalTexts {
     return t;
   }
   bool IsFinal(State t) const { return table_->final[t]; }
+  // No other object's.
+  uint64_t Id() const { return id_; }
   // Bytes, ASCII, all of whose strings may follow a state that is open, which is final: most are.
   const ByteSet& Usual() const { return usual_; }
   bool IsOpen(State t) const { return open_[t]; }
@@ -44,6 +46,7 @@ class CanonicalTexts {
   void FindOpen();
   std::vector<uint8_t> Usually(const ByteSet& bytes) const;
 
+  const uint64_t id_;
   Language texts_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::shared_ptr<const ByteTable> table_;

@@ -12,6 +12,12 @@ namespace tokamata {
 
 constexpr uint32_t kNoToken = 0xffffffff;
 
+namespace {
+
+bool GoesOnInside(char c) { return (static_cast<uint8_t>(c) & 0xC0) == 0x80; }
+
+}  // namespace
+
 CanonicalTokens::CanonicalTokens(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<const BytePairs> pairs,
                                  std::shared_ptr<const SplitPatterns> patterns, bool cuts)
     : vocabulary_(std::move(vocabulary)), pairs_(std::move(pairs)), patterns_(std::move(patterns)),
@@ -31,6 +37,7 @@ CanonicalTokens::CanonicalTokens(std::shared_ptr<const Vocabulary> vocabulary, s
                              " is no token, so some texts cannot be written; with a pretokenizer every byte has to be");
   if (pairs_->WholePieces()) FindSpellings();
   DropUnfinished();
+  FindInner();
   loops_->InClasses();
 }
 
@@ -62,6 +69,16 @@ void CanonicalTokens::FindSpellings() {
   }
 }
 
+void CanonicalTokens::FindInner() {
+  std::vector<std::pair<size_t, uint32_t>> found;  // merges and tokens
+  for (uint32_t t = 0; t < vocabulary_->Size(); ++t) {
+    const std::string_view text = vocabulary_->Token(t);
+    if (written_[t] && std::all_of(text.begin(), text.end(), GoesOnInside)) found.emplace_back(pairs_->LeftMerges(t), t);
+  }
+  std::sort(found.begin(), found.end());
+  for (const auto& [merges, token] : found) inner_.push_back(token);
+}
+
 // Many tokens that end inside of a character can never be followed by the rest of it, because that would have been
 // merged with them.
 void CanonicalTokens::DropUnfinished() {
@@ -77,9 +94,8 @@ void CanonicalTokens::DropUnfinished() {
   for (uint32_t t = 0; t < vocabulary_->Size(); ++t) {
     if (!written_[t]) continue;
     const std::string_view text = vocabulary_->Token(t);
-    const auto continues = [](char c) { return (static_cast<uint8_t>(c) & 0xC0) == 0x80; };
     size_t skip = 0;
-    while (skip < text.size() && continues(text[skip])) ++skip;
+    while (skip < text.size() && GoesOnInside(text[skip])) ++skip;
     if (skip) inner.push_back(t);
     const uint32_t node = read(0, text.substr(skip));
     if (node == SplitPatterns::kBad || skip > 3)

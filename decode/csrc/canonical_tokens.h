@@ -27,6 +27,9 @@ class CanonicalTokens {
   CanonicalLoops& Loops() const { return *loops_; }
   // Whether merges make the token and some text goes on after it.
   bool Written(uint32_t token) const { return written_[token]; }
+  // The tokens of bytes that go on inside of a character and nothing else; first those that merges seldom hold together
+  // with what is before them.
+  const std::vector<uint32_t>& Inner() const { return inner_; }
   // Whether the token is written only where it is a whole piece.
   bool WholeOnly(uint32_t token) const { return whole_only_[token]; }
 
@@ -46,6 +49,7 @@ class CanonicalTokens {
  private:
   void FindSpellings();
   void DropUnfinished();
+  void FindInner();
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::shared_ptr<const BytePairs> pairs_;
@@ -55,6 +59,7 @@ class CanonicalTokens {
   std::unordered_map<uint64_t, uint32_t> spellings_;
   std::vector<uint8_t> spells_whole_;  // by node
   std::vector<std::vector<uint32_t>> goes_on_with_;
+  std::vector<uint32_t> inner_;
   std::unique_ptr<CanonicalLoops> loops_;
 };
 
