@@ -174,6 +174,9 @@ void BytePairs::MakeForest() {
               [&](uint32_t x, uint32_t y) { return made_by_[x] > made_by_[y]; });
   place_.assign(size_, 0);
   end_.assign(size_, 0);
+  written_bits_.assign(Words(), 0);
+  for (uint32_t token = 0; token < size_; ++token)
+    if (written_[token]) SetToken(token, written_bits_.data());
   std::vector<std::pair<uint32_t, uint32_t>> work;  // a token and its next child
   for (uint32_t root = 0; root < size_; ++root) {
     if (!written_[root] || left_[root] >= 0) continue;
@@ -228,15 +231,12 @@ BytePairs::Bits BytePairs::After(uint32_t token) const {
         blocked.emplace_back(begin, end);
       }
     std::sort(blocked.begin(), blocked.end());
+    *bits = written_bits_;
     uint32_t from = 0;
-    const auto allow = [&](uint32_t begin, uint32_t end) {
-      for (uint32_t p = begin; p < end; ++p) SetToken(at_place_[p], bits->data());
-    };
     for (const auto& [begin, end] : blocked) {
-      if (begin > from) allow(from, begin);
+      for (uint32_t p = std::max(from, begin); p < end; ++p) ClearToken(at_place_[p], bits->data());
       from = std::max(from, end);
     }
-    allow(from, static_cast<uint32_t>(at_place_.size()));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if ((after_.size() + 1) * Words() * sizeof(uint32_t) > kCacheBytes) after_.clear();

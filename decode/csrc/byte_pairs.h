@@ -79,6 +79,7 @@ class BytePairs {
   uint32_t size_;
   bool whole_pieces_;
   std::vector<uint8_t> written_;
+  std::vector<uint32_t> written_bits_;
   std::vector<int32_t> left_, right_;  // parts of written tokens that merges make; -1
   std::vector<int32_t> rank_;          // of the merge that makes it; -1
   std::vector<int32_t> made_by_;       // the highest rank of the merges that make it

@@ -468,7 +468,7 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
     std::vector<uint32_t> others;
     for (const uint32_t token : tokens->others)
       if (token < 32 * Words() && HasToken(bits, token)) others.push_back(token);
-    for (uint32_t w = 0; w < Words(); ++w) bits[w] &= tokens->open[w];
+    AndRow(tokens->open.data(), Words(), bits);
     for (const uint32_t token : others) one(token);
   }
   if (finishes)
@@ -831,22 +831,29 @@ bool CanonicalAutomaton::Ends(const Position& position) const {
 }
 
 void CanonicalAutomaton::FillMask(const Position& position, uint32_t* out) {
-  std::memset(out, 0, Words() * sizeof(uint32_t));
-  if (position.state) WithRoom([&] { Fill(Here(position), out); });
+  if (position.state)
+    WithRoom([&] { position.of == acceptor_ ? Fill(position, out) : Fill(Here(position), out); });
+  else
+    std::memset(out, 0, Words() * sizeof(uint32_t));
 }
 
 void CanonicalAutomaton::Fill(const Position& position, uint32_t* out) {
-  std::memset(out, 0, Words() * sizeof(uint32_t));
   const State state = StateOf(position);
+  const uint32_t words = std::min(Words(), pairs_->Words());
+  bool first = true;  // writes the row, the others add to it
   for (const Guess& guess : position.guesses) {
     const uint32_t* useful = Useful(PlaceOf(state, guess.split, guess.spelled));
-    if (guess.last == kNoToken) {
+    const BytePairs::Bits after = guess.last == kNoToken ? nullptr : pairs_->After(guess.last);
+    if (first) std::memcpy(out, useful, Words() * sizeof(uint32_t));
+    if (first && after) {
+      AndRow(after->data(), words, out);
+      std::fill(out + words, out + Words(), 0);
+    } else if (after) {
+      OrMeet(useful, after->data(), words, out);
+    } else if (!first) {
       OrRow(useful, Words(), out);
-    } else {
-      const BytePairs::Bits after = pairs_->After(guess.last);
-      const uint32_t words = std::min(Words(), pairs_->Words());
-      for (uint32_t w = 0; w < words; ++w) out[w] |= useful[w] & (*after)[w];
     }
+    first = false;
   }
   if (Ends(position))
     for (const uint32_t id : vocabulary_->EosIds()) SetToken(id, out);

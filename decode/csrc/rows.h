@@ -13,4 +13,13 @@ inline void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __r
   for (uint32_t i = 0; i < words; ++i) to[i] |= from[i];
 }
 
+inline void AndRow(const uint32_t* __restrict with, uint32_t words, uint32_t* __restrict to) {
+  for (uint32_t i = 0; i < words; ++i) to[i] &= with[i];
+}
+// Adds what two rows have in common.
+inline void OrMeet(const uint32_t* __restrict a, const uint32_t* __restrict b, uint32_t words,
+                   uint32_t* __restrict to) {
+  for (uint32_t i = 0; i < words; ++i) to[i] |= a[i] & b[i];
+}
+
 }  // namespace tokamata

@@ -138,9 +138,10 @@ void One(Random* r) {
     const auto known = std::make_shared<CanonicalTokens>(vocabulary, pairs, patterns, true);
     const Language language = SomeLanguage(r, limits);
     const CanonicalOptions options{r->OneIn(3) ? 0 : size_t{1} << 20, 50'000, r->OneIn(4) ? 4096u : 0u};
-    std::shared_ptr<CanonicalTexts> texts;
+    std::shared_ptr<CanonicalTexts> texts;  // null: all
     if (r->OneIn(3)) {
-      const std::string pattern = r->Of({"[^b]*", "(?s:(?!ab)(?:.(?!ab))*)", "[^,]*(?:,[^,]*){0,2}", "[\\x00-\\x7f]*"});
+      const std::string pattern = r->Of({"[^b]*", "(?s:(?!ab)(?:.(?!ab))*)", "[^,]*(?:,[^,]*){0,2}", "[\\x00-\\x7f]*",
+                                         "[^é😀]*", "(?:[^日]|日[a0])*"});
       Input(pattern);
       const auto build = [&](Expressions* pool) { return CompileRegex(pool, pattern, RegexSyntax::kPython); };
       texts = std::make_shared<CanonicalTexts>(Language::Build(build, limits), vocabulary);
