@@ -186,7 +186,7 @@ void MaskBuilder::BuildModel(State model, uint32_t* row, int depth) {
   const bool top = row == building_;
   for (const Model& m : models_) {
     if (m.state != model) continue;
-    std::memcpy(row, m.row.data(), size_t{words} * sizeof(uint32_t));
+    CopyRow(m.row.data(), words, row);
     if (top) base_ = m.base, alike_ = m.alike;
     asked_ = asked_ || m.asked;
     return;
@@ -375,7 +375,7 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
   if (suffixes && CountIsFree(loop.shape)) ended = EndedBy(*suffixes, acceptor_->Live(q) - first, base.row);
   if (loop.outer < 0) {
     const uint32_t* from = ended ? ended : base.row;
-    std::memcpy(row, from, size_t{factoring_.Words()} * sizeof(uint32_t));
+    CopyRow(from, factoring_.Words(), row);
     if (row == building_ && base.more_end - base.more < kFewMore) base_ = from;
     for (const uint32_t* id = base.more; id != base.more_end; ++id) SetToken(*id, row);
   } else {
@@ -391,7 +391,7 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
         uint32_t* __restrict rest = having.rest.data();
         for (uint32_t i = 0; i < words; ++i) rest[i] = from[i] & ~with[i];
       }
-      std::memcpy(row, having.rest.data(), size_t{words} * sizeof(uint32_t));
+      CopyRow(having.rest.data(), words, row);
     }
     for (const uint32_t* id = base.more; id != base.more_end; ++id)
       row[*id >> 5] |= (1u << (*id & 31)) & ~with[*id >> 5];

@@ -9,9 +9,10 @@ inline void SetToken(uint32_t id, uint32_t* row) { row[id >> 5] |= 1u << (id & 3
 inline void ClearToken(uint32_t id, uint32_t* row) { row[id >> 5] &= ~(1u << (id & 31)); }
 inline void FlipToken(uint32_t id, uint32_t* row) { row[id >> 5] ^= 1u << (id & 31); }
 
-inline void OrRow(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
-  for (uint32_t i = 0; i < words; ++i) to[i] |= from[i];
-}
+// Where rows do not overlap. CopyRow is not memcpy, which takes half as long again, and on some processors twenty times
+// as long where `to` begins a few bytes further into a page than `from`.
+void CopyRow(const uint32_t* from, uint32_t words, uint32_t* to);
+void OrRow(const uint32_t* from, uint32_t words, uint32_t* to);
 
 inline void AndRow(const uint32_t* __restrict with, uint32_t words, uint32_t* __restrict to) {
   for (uint32_t i = 0; i < words; ++i) to[i] &= with[i];

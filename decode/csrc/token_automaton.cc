@@ -11,6 +11,7 @@
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
 #include "decode/csrc/next_values.h"
+#include "decode/csrc/rows.h"
 
 namespace tokamata {
 namespace {
@@ -91,11 +92,11 @@ std::shared_ptr<TokenAutomaton> TokenAutomaton::Renewed() const {
 
 void TokenAutomaton::Write(const Mask& mask, uint32_t* out) const {
   if (mask.count == kDenseMask) {
-    std::memcpy(out, mask.data, size_t{Words()} * sizeof(uint32_t));
+    CopyRow(mask.data, Words(), out);
     return;
   }
   if (mask.count == kPatchedMask) {
-    std::memcpy(out, mask.base, size_t{Words()} * sizeof(uint32_t));
+    CopyRow(mask.base, Words(), out);
     const uint32_t patches = mask.data[0], *places = mask.data + 1, *values = places + patches;
     for (uint32_t i = 0; i < patches; ++i) out[places[i]] = values[i];
     return;

@@ -1,0 +1,61 @@
+#include "decode/csrc/rows.h"
+
+#include <cstring>
+
+namespace tokamata {
+
+namespace {
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+// For processors that have registers of 256 bits, whatever the rest is compiled for.
+#define TOKAMATA_WIDE __attribute__((target("avx2")))
+using Block = uint32_t __attribute__((vector_size(32), aligned(4), may_alias));
+constexpr uint32_t kBlock = 8, kBlocks = 4;  // words, and blocks at a time
+
+const Block* Blocks(const uint32_t* row) { return reinterpret_cast<const Block*>(row); }
+Block* Blocks(uint32_t* row) { return reinterpret_cast<Block*>(row); }
+
+TOKAMATA_WIDE void CopyWide(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
+  uint32_t i = 0;
+  for (; i + kBlocks * kBlock <= words; i += kBlocks * kBlock) {
+    const Block *const a = Blocks(from + i), b0 = a[0], b1 = a[1], b2 = a[2], b3 = a[3];
+    Block* const b = Blocks(to + i);
+    b[0] = b0;
+    b[1] = b1;
+    b[2] = b2;
+    b[3] = b3;
+  }
+  for (; i < words; ++i) to[i] = from[i];
+}
+
+TOKAMATA_WIDE void OrWide(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
+  uint32_t i = 0;
+  for (; i + kBlocks * kBlock <= words; i += kBlocks * kBlock)
+    for (uint32_t k = 0; k < kBlocks; ++k) Blocks(to + i)[k] |= Blocks(from + i)[k];
+  for (; i < words; ++i) to[i] |= from[i];
+}
+
+const bool kHasWide = (__builtin_cpu_init(), __builtin_cpu_supports("avx2"));
+
+#else
+
+constexpr bool kHasWide = false;
+void CopyWide(const uint32_t*, uint32_t, uint32_t*) {}
+void OrWide(const uint32_t*, uint32_t, uint32_t*) {}
+
+#endif
+
+}  // namespace
+
+void CopyRow(const uint32_t* from, uint32_t words, uint32_t* to) {
+  if (kHasWide) return CopyWide(from, words, to);
+  std::memcpy(to, from, size_t{words} * sizeof(uint32_t));
+}
+
+void OrRow(const uint32_t* from, uint32_t words, uint32_t* to) {
+  if (kHasWide) return OrWide(from, words, to);
+  for (uint32_t i = 0; i < words; ++i) to[i] |= from[i];
+}
+
+}  // namespace tokamata
