@@ -486,7 +486,7 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
 }
 
 // Where the constraint is a union, some of whose parts read many characters of a class: sets the bits of its parts.
-bool CanonicalAutomaton::FillParts(uint32_t place, uint32_t* bits) {
+bool CanonicalAutomaton::FillParts(uint32_t place, bool models, uint32_t* bits) {
   constexpr size_t kMostParts = 16;
   const Place at = places_[place];
   const std::vector<State> parts = acceptor_->Alternatives(StateIn(at.state), kMostParts);
@@ -494,7 +494,7 @@ bool CanonicalAutomaton::FillParts(uint32_t place, uint32_t* bits) {
   uint32_t high = 0;
   if (std::none_of(parts.begin(), parts.end(), [&](State q) { return q && LoopOf(q, &characters, &high); })) return false;
   for (const State q : parts)
-    if (q) OrRow(Useful(PlaceOf(Beside(q, at.state), at.split, at.spelled)), Words(), bits);
+    if (q) OrRow(Useful(PlaceOf(Beside(q, at.state), at.split, at.spelled), models), Words(), bits);
   return true;
 }
 
@@ -607,7 +607,7 @@ void CanonicalAutomaton::FillUseful(uint32_t place, bool models, uint32_t* bits)
     return true;
   };
   if (!FillLoop(place, bits, consider)) {
-    if (FillParts(place, bits)) return;
+    if (FillParts(place, models, bits)) return;
     if (!models || !FillFromModel(place, bits, consider)) ForEachMove(place, vocabulary_->Masks().trie(), consider);
   }
   for (const Move& move : open)

@@ -133,7 +133,7 @@ class CanonicalAutomaton {
   const uint32_t* Useful(uint32_t place, bool models = true);
   const uint32_t* FindUseful(uint32_t place, bool models);
   void FillUseful(uint32_t place, bool models, uint32_t* bits);
-  bool FillParts(uint32_t place, uint32_t* bits);
+  bool FillParts(uint32_t place, bool models, uint32_t* bits);
   template <class F>
   bool FillFromModel(uint32_t place, uint32_t* bits, F consider);
   bool LoopOf(State q, CanonicalLoops::Characters* characters, uint32_t* high);

@@ -8,7 +8,7 @@ Each text is walked in the tokenizer's own tokens, which masks have to allow. Ti
 when its state has not been seen, "again" in a second walk, "plain" of the token automaton when seen again. With
 --repeat the tables that all constraints over a tokenizer share are there already; "cold" is the first run's mean.
 With --data valid documents of MaskBench are walked as well, each file's in an automaton of its own: where keys must
-differ (the default) and where they need not.
+differ (the default) and where they need not, and where the tokenizer normalizes texts (NFC), as Qwen's does.
 """
 
 from __future__ import annotations
@@ -77,14 +77,16 @@ def walk_documents(
         "MaskBench, µs", ["keys"], ["files", "refused", "masks", "first mean", "p50", "p99", "max", "again mean"]
     )
     cases = list(documents(data, files))
-    for unique in (True, False):
+    normalizing = BytePairs.from_tiktoken(encoding, nfc=True)
+    kinds = {"must differ": (True, pairs), "any": (False, pairs), "must differ, NFC": (True, normalizing)}
+    for kind, (unique, encoder) in kinds.items():
         first, again, refused = [], [], 0
         for schema, document in cases:
             try:
                 constraint = tokamata.json_schema(schema, unique_keys=unique)
-                if not constraint.accepts(document):
+                if not constraint.accepts(document) or not (encoder.texts is None or encoder.texts.accepts(document)):
                     continue
-                automaton = CanonicalAutomaton(tokamata.compile(constraint, vocabulary), pairs)
+                automaton = CanonicalAutomaton(tokamata.compile(constraint, vocabulary), encoder)
                 tokens = encoding.encode_ordinary(document)
                 first += walk(automaton.start(), tokens)
                 again += walk(automaton.start(), tokens)
@@ -93,7 +95,7 @@ def walk_documents(
         times = 1e6 * np.array(first)
         figures = [times.mean(), np.median(times), np.percentile(times, 99), times.max(), 1e6 * np.mean(again)]
         counts = [str(len(cases)), str(refused), f"{len(first):,}"]
-        table.add_row("must differ" if unique else "any", *counts, *(f"{value:,.1f}" for value in figures))
+        table.add_row(kind, *counts, *(f"{value:,.1f}" for value in figures))
     console().print(table)
 
 
