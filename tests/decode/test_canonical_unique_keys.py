@@ -161,6 +161,16 @@ def test_walks(number: int) -> None:
     assert checked > 5, checked
 
 
+def test_unions_of_states_that_lead_to_each_other() -> None:
+    """A pattern is searched for: most characters lead to a union, in which a part goes on like the state before."""
+    constraint = compact(
+        {"type": "array", "items": {"type": "string", "pattern": "[\\w\\d_\\.-]+@([\\w\\.-]+\\.)+[\\w]+"}}
+    )
+    texts = ['["a.b@ab.b"]', '["ba@a.1","éa@@b.a b@1.a.b"]']
+    for seed, kind in enumerate(["qwen", "GPT-2"]):
+        assert check_walks(made(kind, seed), constraint, texts, random.Random(seed), kind) > 2
+
+
 def test_what_is_known_is_forgotten_where_it_takes_too_much_room() -> None:
     encode, vocabulary, pairs = made("qwen", 0)
     constraint = compact({"type": "object", "additionalProperties": {"enum": [1]}})
