@@ -87,17 +87,21 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
     return len(texts)
 
 
+LONG = (16, 22, 34)  # seeds of grammars that take the oracle seconds without a lexer
+
+
 @pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual"])
 def test_random_grammars_agree_with_the_oracle(kind: str) -> None:
     for seed in range(40):
-        _check(seed, kind)
+        if seed not in LONG:
+            _check(seed, kind)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual"])
 def test_many_random_grammars_agree_with_the_oracle(kind: str) -> None:
     compared = refused = 0
-    for seed in range(1000, 1300):
+    for seed in (*LONG, *range(1000, 1300)):
         try:
             compared += _check(seed, kind)
         except tokamata.LimitError:  # with contextual lexing not everything can be decided where rules are ambiguous

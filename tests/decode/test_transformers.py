@@ -250,7 +250,7 @@ def test_a_row_that_left_the_constraint_may_only_end(vocabulary: tokamata.Vocabu
 def test_assisted_generation_writes_what_the_model_alone_does(kind: str, vocabulary: tokamata.Vocabulary) -> None:
     model, assistant = model_of(kind, len(TOKENS)), model_of("llama", len(TOKENS), seed=5)
     automaton = tokamata.compile(WORDS, vocabulary)
-    for row in prompts(6).split(1):
+    for row in prompts(2).split(1):
         written = [
             model.generate(
                 row,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 from collections.abc import Callable, Sequence
@@ -59,7 +60,9 @@ KINDS: dict[str, Callable[[], pre_tokenizers.PreTokenizer]] = {
 }
 
 
+@functools.cache
 def byte_of() -> dict[str, int]:
+    """The bytes that characters stand for in the names of byte-level tokens."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [b for b in range(256) if b not in shown]
     return {chr(b): b for b in shown} | {chr(256 + i): b for i, b in enumerate(hidden)}
