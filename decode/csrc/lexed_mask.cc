@@ -136,8 +136,8 @@ const LexedMask::Level& LexedMask::LevelOf(Set stacks, uint32_t lexing, const Le
   if (!before) {
     ApplyEnds(0, lexing, stacks, level.get());
   } else {
-    Path path({lexings_[lexing].lexer, lexings_[lexing].pending, stacks});
-    for (const Blocked& b : before->blocked) Retry(b, &path, level.get());
+    path_.Start({lexings_[lexing].lexer, lexings_[lexing].pending, stacks});
+    for (const Blocked& b : before->blocked) Retry(b, &path_, level.get());
   }
   std::stable_sort(level->blocked.begin(), level->blocked.end(),
                    [](const Blocked& a, const Blocked& b) { return a.node < b.node; });
@@ -582,39 +582,45 @@ void LexedMask::Walk(uint32_t root, const Position& p, Level* level) {
   }
 }
 
-// Goes on from where the path to the last node parts from the path to this one.
-const std::vector<Position>* LexedMask::Path::To(uint32_t node, LexedMask* masks) {
+// Goes on from where the path to the last node parts from the path to this one. Null where deeper stacks are needed.
+const Position* LexedMask::Path::To(uint32_t node, LexedMask* masks, size_t* count) {
   const Trie& trie = masks->trie_;
   Positions& steps = masks->grammar_->steps();
   while (node < at_.back().node || node >= trie.nodes[at_.back().node].end) at_.pop_back();
   while (at_.back().node != node && at_.back().known) {
     uint32_t child = at_.back().node + 1;
     while (trie.nodes[child].end <= node) child = trie.nodes[child].end;
-    At next{child, true, {}};
-    std::vector<Position> moved;
-    TimeLimit::Spend(static_cast<int64_t>(1 + 4 * at_.back().positions.size()));
-    for (const Position& p : at_.back().positions)
-      next.known = next.known && steps.Move(steps.Prepare(p), trie.nodes[child].byte, &moved);
-    for (const Position& q : moved) {
+    const At from = at_.back();
+    At next{child, true, from.end, from.end};
+    TimeLimit::Spend(1 + 4 * (from.end - from.first));
+    moved_.clear();
+    for (uint32_t i = from.first; i < from.end && next.known; ++i)
+      next.known = steps.Move(steps.Prepare(positions_[i]), trie.nodes[child].byte, &moved_);
+    positions_.resize(from.end);
+    for (const Position& q : moved_) {
       if (!next.known) break;
       const Answer answer = masks->Ask(q);
       next.known = answer != Answer::kUnknown;
-      if (answer == Answer::kYes) next.positions.push_back(q);
+      if (answer == Answer::kYes) positions_.push_back(q);
     }
-    at_.push_back(std::move(next));
+    next.end = static_cast<uint32_t>(positions_.size());
+    at_.push_back(next);
   }
-  return at_.back().known ? &at_.back().positions : nullptr;
+  *count = at_.back().end - at_.back().first;
+  return at_.back().known ? positions_.data() + at_.back().first : nullptr;
 }
 
 void LexedMask::Retry(const Blocked& b, Path* path, Level* level) {
-  const std::vector<Position>* positions = path->To(b.node, this);
+  size_t count;
+  const Position* const positions = path->To(b.node, this, &count);
   if (!positions) return level->blocked.push_back(b);
   if (b.what == Blocked::kNode) {
-    if (!positions->empty()) AddAt(b.node, &level->tokens);
-    for (const Position& p : *positions) Below(b.node, p, level);
+    if (count) AddAt(b.node, &level->tokens);
+    for (size_t i = 0; i < count; ++i) Below(b.node, positions[i], level);
     return;
   }
-  for (const Position& p : *positions) {
+  for (size_t i = 0; i < count; ++i) {
+    const Position& p = positions[i];
     if (Number(p.lexer, p.pending) != b.lexing) continue;
     const Row& r = RowAt(b.node, b.lexing);
     if (b.what < r.exits.size())

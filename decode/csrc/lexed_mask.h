@@ -113,16 +113,19 @@ class LexedMask {
   // The positions after the bytes on the way to a node, asked for in order of nodes.
   class Path {
    public:
-    explicit Path(const Position& start) { at_.push_back({0, true, {start}}); }
-    // Null where deeper stacks are needed.
-    const std::vector<Position>* To(uint32_t node, LexedMask* masks);
+    void Start(const Position& start) {
+      positions_.assign(1, start);
+      at_.assign(1, {0, true, 0, 1});
+    }
+    const Position* To(uint32_t node, LexedMask* masks, size_t* count);
 
    private:
     struct At {
       uint32_t node;
       bool known;
-      std::vector<Position> positions;
+      uint32_t first, end;  // in positions_, those of one node after another
     };
+    std::vector<Position> positions_, moved_;
     std::vector<At> at_;
   };
   void Retry(const Blocked& b, Path* path, Level* level);
@@ -156,6 +159,7 @@ class LexedMask {
   std::vector<std::unique_ptr<RowParts>> spare_parts_;
   std::vector<std::vector<Positions::Ready>> walked_;
   std::vector<Position> moved_;
+  Path path_;
 };
 
 }  // namespace tokamata
