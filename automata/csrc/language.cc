@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "automata/csrc/byte_table.h"
+#include "automata/csrc/completion.h"
 #include "automata/csrc/count.h"
 #include "automata/csrc/read.h"
 #include "automata/csrc/sample.h"
@@ -157,23 +158,22 @@ std::string ShortestCompletion(DelayedAcceptor* acceptor, State q) {
   return {};  // the dead state
 }
 
-// The same where states may remember what they have read: as far as the way that is found can be gone, and on from
-// there. Then it may not be the shortest way.
+}  // namespace
+
 std::string Completion(DelayedAcceptor* acceptor, State q) {
   std::string text;
   for (;;) {
     const std::string rest = ShortestCompletion(acceptor, q);
+    const size_t before = text.size();
     for (char c : rest) {
       const State next = acceptor->Next(q, static_cast<uint8_t>(c));
       if (!next) break;
       text.push_back(c);
       q = next;
     }
-    if (rest.empty() || acceptor->IsFinal(q)) return text;
+    if (text.size() == before || acceptor->IsFinal(q)) return text;
   }
 }
-
-}  // namespace
 
 std::optional<std::string> Language::Counterexample(const Language& a, const Language& b) {
   const TimeLimit time("counterexample", "search_seconds", std::max(a.limits_.search_seconds, b.limits_.search_seconds));

@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "automata/csrc/completion.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/places.h"
@@ -697,12 +698,18 @@ bool CanonicalAutomaton::FollowsByTwins(State state, Pretokenizer::State free, c
   if (!CanFollow(twins.over, free)) return false;
   if (!acceptor_->Approximates()) return true;
   if (twins.within && CanFollow(twins.within, free)) return true;
+  constexpr size_t kFew = 8;  // places, whose nearest end is looked at
   std::unordered_set<uint64_t> seen{PairKey(state, free)};
   std::vector<std::pair<State, Pretokenizer::State>> work{{state, free}};
   for (size_t i = 0; i < work.size(); ++i) {
     const auto [q, f] = work[i];
     TimeLimit::Spend(8);
-    if ((!(q & kMeet) && pretokenizer_.IsClear(f)) || (Final(q) && pretokenizer_.IsEnd(f))) return true;
+    if (Final(q) && pretokenizer_.IsEnd(f)) return true;
+    if (pretokenizer_.IsClear(f)) {
+      if (!(q & kMeet)) return true;
+      const State end = i < kFew ? Run(q, Completion(acceptor_.get(), StateIn(q))) : State{DelayedAcceptor::kDead};
+      if (end && Final(end)) return true;
+    }
     Twins near{q, q};
     HasTwins(q, &near);
     if (i && !CanFollow(near.over, f)) continue;
