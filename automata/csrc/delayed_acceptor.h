@@ -17,6 +17,8 @@
 
 namespace tokamata {
 
+class CounterClamp;  // counter_clamp.h
+
 // What a state looks like to somebody who reads many characters at once: as long as whole characters of `ascii` (and,
 // with non_ascii, all characters from U+0080) are read, the state only counts them. After l such characters, where
 // l <= high, it is AfterLoop(q, l); bytes that do not begin a loop character leave the loop.
@@ -103,6 +105,8 @@ class DelayedAcceptor {
   // A state that allows the same strings of at most `length` bytes as q (counters beyond the length are clamped), and
   // is final exactly where q is.
   virtual State Canonical(State q, uint32_t) { return q; }
+  // The same for counters behind what is read first, where the clamp knows what the strings are.
+  virtual State Clamped(State q, CounterClamp*) { return q; }
   // A state that keeps less of what is read next than q does, and so is met more often: q and it allow the same
   // strings, but for those with a comma and two quotes after it, which may be no strings of q. q where there is none.
   virtual State Forget(State q) { return q; }

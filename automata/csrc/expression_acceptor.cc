@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "automata/csrc/bounded_parts.h"
+#include "automata/csrc/counter_clamp.h"
 #include "automata/csrc/utf8.h"
 
 namespace tokamata {
@@ -376,6 +377,12 @@ DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
   if (high != kUnbounded && high > length + 1) high = std::max(low, length + 1);
   if (low == r.low && high == r.high) return q;
   return StateOf(pool_->Concat(pool_->Repeat(r.body, low, high), r.rest));
+}
+
+DelayedAcceptor::State ExpressionAcceptor::Clamped(State q, CounterClamp* clamp) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const Expr e = Source(q), clamped = clamp->Of(pool_.get(), e);
+  return clamped == e ? q : StateOf(clamped);
 }
 
 DelayedAcceptor::State ExpressionAcceptor::Unbounded(State q, uint32_t length) {

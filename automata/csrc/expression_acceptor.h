@@ -72,6 +72,7 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   bool Loop(State q, LoopShape* shape) override;
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;
+  State Clamped(State q, CounterClamp* clamp) override;
   State Forget(State q) override;
   bool TextsSince(State q, State* before, TextNode* node) override;
   bool Remembers() const override { return AnyRules(&RuleSource::HasMemory); }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/counter_clamp.h"
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression_acceptor.h"
 #include "decode/csrc/lexed_mask.h"
@@ -304,6 +305,7 @@ class MaskBuilder {
   size_t next_ended_ = 0;
   std::unordered_map<State, State> opened_;  // see OpenedBefore
   std::unordered_map<State, uint32_t> most_turns_;
+  CounterClamp clamp_;
   Finished finished_;
   // The row was built as if no token contained a space beyond ASCII, a rare Chinese character.
   enum ToRun : uint8_t { kWithSpaces = 1, kWithRareHan = 2 };

@@ -47,7 +47,7 @@ bool FewWays(const ByteSet& bytes) {
 }  // namespace
 
 MaskBuilder::State MaskBuilder::FindCanonical(State q) {
-  State found = acceptor_->Canonical(acceptor_->Forget(q), vocabulary_->MaxTokenBytes());
+  State found = acceptor_->Canonical(acceptor_->Clamped(acceptor_->Forget(q), &clamp_), vocabulary_->MaxTokenBytes());
   State star, unbounded;
   uint32_t low, high;
   Loop loop;

@@ -322,6 +322,21 @@ std::pair<const uint32_t*, const uint32_t*> Vocabulary::LongerThan(uint32_t byte
   return {by_length_.data(), by_length_.data() + lengths_from_[max_token_bytes_ - bytes]};
 }
 
+uint32_t Vocabulary::MostOf(uint8_t byte) const {
+  std::call_once(counted_once_, [this] {
+    std::array<uint32_t, 256> times{};
+    for (uint32_t id = 0; id < Size(); ++id) {
+      const std::string_view token = Token(id);
+      for (const char c : token) {
+        const uint8_t b = static_cast<uint8_t>(c);
+        most_of_[b] = std::max(most_of_[b], ++times[b]);
+      }
+      for (const char c : token) times[static_cast<uint8_t>(c)] = 0;
+    }
+  });
+  return most_of_[byte];
+}
+
 const SuffixSpelling& Vocabulary::Spelling() const {
   std::call_once(spelling_once_, [this] { spelling_ = std::make_unique<SuffixSpelling>(Masks().trie()); });
   return *spelling_;

@@ -1,6 +1,7 @@
 // Vocabulary: the bytes of every token, immutable and shared by everything that is built over it.
 #pragma once
 #include <cstddef>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -107,6 +108,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   const std::vector<Continued>& WithNextValues() const;
   // Tokens of more than so many bytes, as a range of ids.
   std::pair<const uint32_t*, const uint32_t*> LongerThan(uint32_t bytes) const;
+  // How often a byte occurs in one token at most.
+  uint32_t MostOf(uint8_t byte) const;
   // What the rests of tokens take; made when it is first asked for.
   const SuffixSpelling& Spelling() const;
   static constexpr uint32_t kMaxTokenBytes = 0xffff;
@@ -125,6 +128,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   mutable std::vector<uint32_t> by_length_, lengths_from_;  // by_length_: the longest first
   mutable std::once_flag continued_once_;
   mutable std::vector<Continued> continued_;
+  mutable std::once_flag counted_once_;
+  mutable std::array<uint32_t, 256> most_of_{};
   mutable std::once_flag spelling_once_;
   mutable std::unique_ptr<const SuffixSpelling> spelling_;
   mutable std::once_flag masks_once_;

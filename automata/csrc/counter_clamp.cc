@@ -1,0 +1,74 @@
+#include "automata/csrc/counter_clamp.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tokamata {
+namespace {
+
+constexpr size_t kMostParts = 64;  // of a concatenation that are looked at
+
+}  // namespace
+
+// A turn begins with one of the first bytes of the body and reads no fewer bytes than its shortest member has, so a text
+// has no more turns than either gives room for.
+Expr CounterClamp::Part(Expressions* pool, Expr e) {
+  const uint32_t low = pool->Low(e), high = pool->High(e);
+  if (low <= 1 && (high == kUnbounded || high <= 1)) return e;
+  if (const Expr* const known = parts_.Find(e)) return *known;
+  const Expr body = pool->Body(e);
+  Expr clamped = e;
+  if (!pool->Nullable(body)) {
+    uint64_t turns = 0;
+    pool->First(body).ForEach([&](uint8_t b) { turns += most_(b); });
+    turns = std::min<uint64_t>(turns, bytes_ / std::max(pool->LeastLength(body), 1u));
+    const uint32_t enough = static_cast<uint32_t>(turns) + 1;
+    const uint32_t least = std::min(low, enough);
+    clamped = pool->Repeat(body, least, high == kUnbounded ? high : std::min(high, std::max(least, enough)));
+  }
+  return parts_[e] = clamped;
+}
+
+Expr CounterClamp::Of(Expressions* pool, Expr e) {
+  if (pool->Kind(e) == ExprKind::kUnion) {
+    std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
+    bool changed = false;
+    for (Expr& m : members) {
+      if (pool->Kind(m) != ExprKind::kConcat) continue;
+      const Expr clamped = Of(pool, m);
+      changed = changed || clamped != m;
+      m = clamped;
+    }
+    return changed ? pool->Union(std::move(members)) : e;
+  }
+  if (pool->Kind(e) != ExprKind::kConcat) return e;
+  const Expr tail = pool->Tail(e), clamped = Tail(pool, tail);
+  return clamped == tail ? e : pool->Concat(pool->Head(e), clamped);
+}
+
+Expr CounterClamp::Tail(Expressions* pool, Expr e) {
+  std::vector<Expr> spine;
+  Expr image;
+  for (;; e = pool->Tail(e)) {
+    image = e;
+    if (const Expr* const known = tails_.Find(e)) {
+      image = *known;
+      break;
+    }
+    if (pool->Kind(e) != ExprKind::kConcat) {
+      if (pool->Kind(e) == ExprKind::kRepeat) image = Part(pool, e);
+      break;
+    }
+    if (spine.size() == kMostParts) break;
+    spine.push_back(e);
+  }
+  for (; !spine.empty(); spine.pop_back()) {
+    const Expr at = spine.back(), head = pool->Head(at);
+    const Expr part = pool->Kind(head) == ExprKind::kRepeat ? Part(pool, head) : head;
+    image = image == pool->Tail(at) && part == head ? at : pool->Concat(part, image);
+    tails_[at] = image;
+  }
+  return image;
+}
+
+}  // namespace tokamata
