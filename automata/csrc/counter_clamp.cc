@@ -10,7 +10,7 @@ constexpr size_t kMostParts = 64;  // of a concatenation that are looked at
 
 }  // namespace
 
-// A turn begins with one of the first bytes of the body and reads no fewer bytes than its shortest member has, so a text
+// A turn begins with one of the first bytes of the body and reads no fewer bytes than its shortest member has: a text
 // has no more turns than either gives room for.
 Expr CounterClamp::Part(Expressions* pool, Expr e) {
   const uint32_t low = pool->Low(e), high = pool->High(e);

@@ -210,7 +210,7 @@ bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
       return pool_->Kind(pool_->Kind(m) == ExprKind::kConcat ? pool_->Head(m) : m) == ExprKind::kCall;
     };
     const Expr* const members = pool_->Members(head);
-    if (std::any_of(members, members + pool_->NumMembers(head), begins_with_call)) return false;  // no class is written so
+    if (std::any_of(members, members + pool_->NumMembers(head), begins_with_call)) return false;  // no class is
   }
   r->low = pool_->Nullable(head) ? 0 : 1;  // the rest may begin at once
   r->high = 1;

@@ -322,8 +322,8 @@ void MaskBuilder::FindOuter(double inner_cost, ClassChoice* choice) const {
 // Whether all states reached from q by whole characters of the class stay alive on every such character, and agree on
 // every byte that begins no character of the class: then they all allow the same tokens. Lists those states. With
 // `exclude`, a few rare ASCII bytes of the class may end the loop; rare bytes that the states do not agree on are
-// noted. White space beyond ASCII may end it, too: the loop is then one of all_but_spaces. `many` is set where the states
-// are too many: a class much like this one has no fewer.
+// noted. White space beyond ASCII may end it, too: the loop is then one of all_but_spaces. `many` is set where
+// there are too many states: a class much like this one has no fewer.
 bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, bool* many) {
   constexpr int kMostExcluded = 8;
   const CharacterClass& c = CharacterClasses()[static_cast<size_t>(class_id)];
