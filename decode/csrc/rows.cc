@@ -1,5 +1,6 @@
 #include "decode/csrc/rows.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tokamata {
@@ -16,8 +17,15 @@ constexpr uint32_t kBlock = 8, kBlocks = 4;  // words, and blocks at a time
 const Block* Blocks(const uint32_t* row) { return reinterpret_cast<const Block*>(row); }
 Block* Blocks(uint32_t* row) { return reinterpret_cast<Block*>(row); }
 
+// Words up to where a block begins in memory: blocks that lie across two lines of the cache are written slowly.
+uint32_t WordsBefore(const uint32_t* row, uint32_t words) {
+  const uintptr_t past = reinterpret_cast<uintptr_t>(row) % sizeof(Block) / sizeof(uint32_t);
+  return past ? std::min(words, static_cast<uint32_t>(kBlock - past)) : 0;
+}
+
 TOKAMATA_WIDE void CopyWide(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
   uint32_t i = 0;
+  for (const uint32_t before = WordsBefore(to, words); i < before; ++i) to[i] = from[i];
   for (; i + kBlocks * kBlock <= words; i += kBlocks * kBlock) {
     const Block *const a = Blocks(from + i), b0 = a[0], b1 = a[1], b2 = a[2], b3 = a[3];
     Block* const b = Blocks(to + i);
@@ -31,6 +39,7 @@ TOKAMATA_WIDE void CopyWide(const uint32_t* __restrict from, uint32_t words, uin
 
 TOKAMATA_WIDE void OrWide(const uint32_t* __restrict from, uint32_t words, uint32_t* __restrict to) {
   uint32_t i = 0;
+  for (const uint32_t before = WordsBefore(to, words); i < before; ++i) to[i] |= from[i];
   for (; i + kBlocks * kBlock <= words; i += kBlocks * kBlock)
     for (uint32_t k = 0; k < kBlocks; ++k) Blocks(to + i)[k] |= Blocks(from + i)[k];
   for (; i < words; ++i) to[i] |= from[i];
