@@ -323,18 +323,24 @@ std::pair<const uint32_t*, const uint32_t*> Vocabulary::LongerThan(uint32_t byte
 }
 
 uint32_t Vocabulary::MostOf(uint8_t byte) const {
-  std::call_once(counted_once_, [this] {
-    std::array<uint32_t, 256> times{};
-    for (uint32_t id = 0; id < Size(); ++id) {
-      const std::string_view token = Token(id);
-      for (const char c : token) {
-        const uint8_t b = static_cast<uint8_t>(c);
-        most_of_[b] = std::max(most_of_[b], ++times[b]);
-      }
-      for (const char c : token) times[static_cast<uint8_t>(c)] = 0;
+  constexpr size_t kMany = 20'000;  // times, after which the rest is not looked at
+  if (const uint32_t known = most_of_[byte].load(std::memory_order_relaxed)) return known - 1;
+  const std::string_view bytes(table_.bytes);
+  uint32_t most = 0;
+  size_t times = 0;
+  for (size_t at = bytes.find(static_cast<char>(byte)); at != bytes.npos;) {
+    const auto end = std::upper_bound(table_.offsets.begin(), table_.offsets.end(), at);
+    const std::string_view token = bytes.substr(at, *end - at);
+    const auto here = static_cast<uint32_t>(std::count(token.begin(), token.end(), static_cast<char>(byte)));
+    most = std::max(most, here);
+    if ((times += here) > kMany) {
+      most = max_token_bytes_;
+      break;
     }
-  });
-  return most_of_[byte];
+    at = bytes.find(static_cast<char>(byte), *end);
+  }
+  most_of_[byte].store(most + 1, std::memory_order_relaxed);
+  return most;
 }
 
 const SuffixSpelling& Vocabulary::Spelling() const {
