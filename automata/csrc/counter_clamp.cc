@@ -7,6 +7,7 @@ namespace tokamata {
 namespace {
 
 constexpr size_t kMostParts = 64;  // of a concatenation that are looked at
+constexpr int kFewBytes = 8;       // that a turn begins with, of which texts have few
 
 }  // namespace
 
@@ -19,9 +20,12 @@ Expr CounterClamp::Part(Expressions* pool, Expr e) {
   const Expr body = pool->Body(e);
   Expr clamped = e;
   if (!pool->Nullable(body)) {
-    uint64_t turns = 0;
-    pool->First(body).ForEach([&](uint8_t b) { turns += most_(b); });
-    turns = std::min<uint64_t>(turns, bytes_ / std::max(pool->LeastLength(body), 1u));
+    uint64_t turns = bytes_ / std::max(pool->LeastLength(body), 1u), begun = 0;
+    const ByteSet first = pool->First(body);
+    if (first.Count() <= kFewBytes) {
+      first.ForEach([&](uint8_t b) { begun += most_(b); });
+      turns = std::min(turns, begun);
+    }
     const uint32_t enough = static_cast<uint32_t>(turns) + 1;
     const uint32_t least = std::min(low, enough);
     clamped = pool->Repeat(body, least, high == kUnbounded ? high : std::min(high, std::max(least, enough)));
