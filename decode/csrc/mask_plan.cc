@@ -175,8 +175,9 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   if (!(counts && counted.shape.high > 1) && TraitsOf(q).parts) return {Plan::kUnion, q};
   if (!counts && few) return {Plan::kWalk, q};
   if (const Plan begun = counts ? Plan() : FindBegun(q); begun.how == Plan::kBegun) return begun;
-  if (!counts)  // cheaper than to look for loops in what states do
-    if (const State model = SharedState(q, true); model && AgreeBeyondAscii(q, model)) return {Plan::kShared, model};
+  if (!counts)  // cheaper than to look for loops in what states do, if these are many or most bytes lead to the model
+    if (const State model = SharedState(q, true); model && AgreeBeyondAscii(q, model))
+      if (!acceptor_->Plain(q) || FewDiffer(q, model)) return {Plan::kShared, model};
   if (LoopOf(q).kind != Loop::kNone) return {Plan::kLoop, q};
   if (AnyLoops(acceptor_->Alternatives(q, kMaxAlternatives))) return {Plan::kUnion, q};
   if (const State model = SharedState(q, false)) return {Plan::kShared, model};
