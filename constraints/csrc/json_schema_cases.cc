@@ -510,6 +510,12 @@ typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool 
   }
   const JsonValue& node = *u.place.node;
   if (!node.IsObject()) return node.boolean == positive ? algebra.True() : algebra.False();
+  constexpr bool kStrings = std::is_same_v<Algebra, Strings>;
+  uint64_t key = 0;
+  if constexpr (kStrings) {
+    key = PairKey(use, static_cast<uint32_t>(algebra.style.strings.style()) << 1 | positive);
+    if (const Expr* const known = strings_of_.Find(key)) return *known;
+  }
   if (++nesting_ > options_.max_nesting) {
     nesting_ = 0;
     throw LimitError("json_schema: the limit nesting=" + std::to_string(options_.max_nesting) + " was reached at " + Describe(use) +
@@ -520,6 +526,7 @@ typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool 
   auto v = EvaluateNode(algebra, use, positive, tracking);
   if (nesting_) --nesting_;
   growing_ = nesting_ ? outer : use;
+  if constexpr (kStrings) strings_of_[key] = v;
   return v;
 }
 
@@ -671,7 +678,7 @@ bool SchemaCases::HasString(SetId set) {
     return !pool_.IsEmpty(contents);
   return std::any_of(values.begin(), values.end(), [&](const JsonValue* v) {
     std::string spelled;
-    return v->IsString() && strings().Spell(v->text, &spelled) && Contains(contents, sets_.Key(v->text));
+    return v->IsString() && Contains(contents, sets_.Key(v->text)) && strings().Spell(v->text, &spelled);
   });
 }
 

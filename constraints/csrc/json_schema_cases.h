@@ -175,6 +175,7 @@ class SchemaCases {
   UseId nothing_;
   std::unordered_map<uint64_t, Cases> cases_;  // by set and type
   FlatMap<uint64_t, Expr> scalars_;
+  FlatMap<uint64_t, Expr> strings_of_;  // by schema, style and sign
   std::vector<uint64_t> active_;
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
   FlatMap<uint64_t, bool> matches_, contained_;
