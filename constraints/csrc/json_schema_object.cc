@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_rules.h"
 
 namespace tokamata {
@@ -409,6 +410,7 @@ bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t
     };
     bool possible = false;
     for (const auto& [owed, members] : fewest) {
+      TimeLimit::Spend(4);
       if (!required) reach(owed, members);
       for (const MemberValue& v : values_of(owed)) {
         if (v.owed == owed && !required && possible) continue;  // a member that settles nothing helps the count only
