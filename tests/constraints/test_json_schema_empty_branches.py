@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from typing import Any
 
 import pytest
@@ -54,3 +55,21 @@ def test_branches_are_empty_exactly_when_what_is_left_of_the_schema_with_them_is
         except tokamata.ConstraintError as error:
             empty = "contradicts itself" in str(error)
         assert (f"/anyOf/{i}" in found) == empty, (seed, i, json.dumps(schema))
+
+
+def test_branches_that_overlap_end_in_time() -> None:
+    """Which members keep the other branches away is asked of ever more combinations; no search of expressions is."""
+    branches = [
+        {
+            "type": "object",
+            "properties": {
+                "t": {"type": "string", "enum": [f"x{i}"]},
+                "q": {"type": "object", "properties": {f"a{i}": {}}, "additionalProperties": False},
+            },
+        }
+        for i in range(18)
+    ]
+    begun = time.process_time()
+    with pytest.raises(tokamata.LimitError, match="seconds=1 was reached"):
+        tokamata.json_schema({"required": ["p"], "properties": {"p": {"oneOf": branches}}, "type": "object"})
+    assert time.process_time() - begun < 4
