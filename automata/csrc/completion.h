@@ -1,6 +1,9 @@
-// Completion: a text that leads to an end.
+// Completion: a text that leads to an end, and how a search finds one.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "automata/csrc/delayed_acceptor.h"
 
@@ -9,5 +12,13 @@ namespace tokamata {
 // A text that leads from a state to a final one; a shortest one, unless states remember what they have read: then as
 // far as the way that is found can be gone, and on from there, which may come to no end. Best first by LeastLength.
 std::string Completion(DelayedAcceptor* acceptor, DelayedAcceptor::State q);
+
+// How a search first reached a place: from which one, by which byte.
+struct Reached {
+  size_t parent;
+  uint8_t byte;
+};
+// The bytes that led to place i from place 0. O(its length).
+std::string PathTo(const std::vector<Reached>& how, size_t i);
 
 }  // namespace tokamata

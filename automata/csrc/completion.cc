@@ -1,0 +1,78 @@
+#include "automata/csrc/completion.h"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+
+#include "automata/csrc/time_limit.h"
+
+namespace tokamata {
+namespace {
+
+using State = DelayedAcceptor::State;
+
+// A shortest string from a state to a final one: A* (Hart, Nilsson, Raphael 1968) by the acceptor's lower bounds.
+std::string ShortestCompletion(DelayedAcceptor* acceptor, State q) {
+  struct Open {
+    uint64_t bound;  // on the length of the whole string
+    uint32_t length;
+    size_t place;
+    bool operator<(const Open& o) const {  // of the queue: the last in this order comes first
+      if (bound != o.bound) return bound > o.bound;
+      return length != o.length ? length < o.length : place > o.place;
+    }
+  };
+  std::vector<State> found{q};
+  std::vector<Reached> how{{0, 0}};
+  std::unordered_map<State, uint32_t> shortest{{q, 0}};
+  std::priority_queue<Open> open;
+  if (q) open.push({acceptor->LeastLength(q), 0, 0});
+  while (!open.empty()) {
+    const Open at = open.top();
+    open.pop();
+    const State state = found[at.place];
+    if (at.length > shortest.at(state)) continue;
+    TimeLimit::Spend(2);
+    if (acceptor->IsFinal(state)) return PathTo(how, at.place);
+    const State* row = acceptor->Row(state);
+    State last = DelayedAcceptor::kDead;
+    acceptor->Live(state).ForEach([&](uint8_t b) {
+      if (row[b] == last) return;  // neighbours mostly share their target
+      last = row[b];
+      const uint32_t length = at.length + 1;
+      const auto [it, added] = shortest.emplace(last, length);
+      if (!added && it->second <= length) return;
+      it->second = length;
+      found.push_back(last);
+      how.push_back({at.place, b});
+      open.push({uint64_t{length} + acceptor->LeastLength(last), length, found.size() - 1});
+    });
+  }
+  return {};  // the dead state
+}
+
+}  // namespace
+
+std::string PathTo(const std::vector<Reached>& how, size_t i) {
+  std::string text;
+  for (; i != 0; i = how[i].parent) text.push_back(static_cast<char>(how[i].byte));
+  std::reverse(text.begin(), text.end());
+  return text;
+}
+
+std::string Completion(DelayedAcceptor* acceptor, State q) {
+  std::string text;
+  for (;;) {
+    const std::string rest = ShortestCompletion(acceptor, q);
+    const size_t before = text.size();
+    for (char c : rest) {
+      const State next = acceptor->Next(q, static_cast<uint8_t>(c));
+      if (!next) break;
+      text.push_back(c);
+      q = next;
+    }
+    if (text.size() == before || acceptor->IsFinal(q)) return text;
+  }
+}
+
+}  // namespace tokamata
