@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "automata/csrc/along_spine.h"
+
 namespace tokamata {
 namespace {
 
@@ -51,28 +53,9 @@ Expr CounterClamp::Of(Expressions* pool, Expr e) {
 }
 
 Expr CounterClamp::Tail(Expressions* pool, Expr e) {
-  std::vector<Expr> spine;
-  Expr image;
-  for (;; e = pool->Tail(e)) {
-    image = e;
-    if (const Expr* const known = tails_.Find(e)) {
-      image = *known;
-      break;
-    }
-    if (pool->Kind(e) != ExprKind::kConcat) {
-      if (pool->Kind(e) == ExprKind::kRepeat) image = Part(pool, e);
-      break;
-    }
-    if (spine.size() == kMostParts) break;
-    spine.push_back(e);
-  }
-  for (; !spine.empty(); spine.pop_back()) {
-    const Expr at = spine.back(), head = pool->Head(at);
-    const Expr part = pool->Kind(head) == ExprKind::kRepeat ? Part(pool, head) : head;
-    image = image == pool->Tail(at) && part == head ? at : pool->Concat(part, image);
-    tails_[at] = image;
-  }
-  return image;
+  const auto stops = [](Expr, size_t passed) { return passed == kMostParts; };
+  const auto of_part = [&](Expr part) { return pool->Kind(part) == ExprKind::kRepeat ? Part(pool, part) : part; };
+  return AlongSpine(pool, e, &tails_, stops, of_part, of_part);
 }
 
 }  // namespace tokamata

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "automata/csrc/along_spine.h"
 #include "automata/csrc/opening_rules.h"
 
 namespace tokamata {
@@ -84,40 +85,6 @@ Expr Expressions::Forget(Expr e) {
   return Spread(this, like == kEmpty ? call : like, Bare(rest));
 }
 
-namespace {
-
-// The image of e: down the spine of a concatenation to what is known or has no calls, then up again. Without recursion,
-// since spines grow with the nesting of what was read. of_end is the image of what is no concatenation, of_head that of
-// the first part of one.
-template <class OfEnd, class OfHead>
-Expr AlongSpine(Expressions* all, Expr e, FlatMap<Expr, Expr>* known, OfEnd of_end, OfHead of_head) {
-  std::vector<Expr> spine;
-  Expr image = e;
-  for (;; e = all->Tail(e)) {
-    image = e;
-    if (!all->IsPushDown(e)) break;
-    if (const Expr* const found = known->Find(e)) {
-      image = *found;
-      break;
-    }
-    if (all->Kind(e) != ExprKind::kConcat) {
-      image = of_end(e);
-      (*known)[e] = image;
-      break;
-    }
-    spine.push_back(e);
-  }
-  while (!spine.empty()) {
-    const Expr at = spine.back(), head = of_head(all->Head(at));
-    spine.pop_back();
-    image = image == all->Tail(at) && head == all->Head(at) ? at : all->Concat(head, image);
-    (*known)[at] = image;
-  }
-  return image;
-}
-
-}  // namespace
-
 // Recursion follows the nesting of unions.
 Expr Expressions::Bare(Expr e) {
   const auto of_end = [this](Expr end) {
@@ -131,7 +98,8 @@ Expr Expressions::Bare(Expr e) {
     return Union(std::move(parts));
   };
   const auto of_head = [this](Expr head) { return nodes_[head].kind == ExprKind::kConcat ? head : Bare(head); };
-  return AlongSpine(this, e, &bare_, of_end, of_head);
+  const auto stops = [this](Expr at, size_t) { return !IsPushDown(at); };
+  return AlongSpine(this, e, &bare_, stops, of_end, of_head);
 }
 
 // Recursion follows the nesting of unions and repetitions, which may be of calls here.
@@ -149,7 +117,8 @@ Expr Expressions::Approximate(Expr e, Side side) {
     return Union(std::move(parts));
   };
   const auto of_head = [this, side](Expr head) { return Approximate(head, side); };
-  return AlongSpine(this, e, &approximations_[static_cast<int>(side)], of_end, of_head);
+  const auto stops = [this](Expr at, size_t) { return !IsPushDown(at); };
+  return AlongSpine(this, e, &approximations_[static_cast<int>(side)], stops, of_end, of_head);
 }
 
 struct Expressions::EndSearch {

@@ -1,0 +1,41 @@
+// AlongSpine: the image of a concatenation, part by part.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "automata/csrc/expression.h"
+#include "automata/csrc/flat_map.h"
+
+namespace tokamata {
+
+// The image of e: down the spine of a concatenation to what is known or where stops(e, parts passed) says so, which
+// stays as it is, then up again. Without recursion, since spines grow with the nesting of what was read. of_end is the
+// image of what is no concatenation, of_head that of the first part of one. O(parts not known).
+template <class Stops, class OfEnd, class OfHead>
+Expr AlongSpine(Expressions* all, Expr e, FlatMap<Expr, Expr>* known, Stops stops, OfEnd of_end, OfHead of_head) {
+  std::vector<Expr> spine;
+  Expr image = e;
+  for (;; e = all->Tail(e)) {
+    image = e;
+    if (stops(e, spine.size())) break;
+    if (const Expr* const found = known->Find(e)) {
+      image = *found;
+      break;
+    }
+    if (all->Kind(e) != ExprKind::kConcat) {
+      image = of_end(e);
+      (*known)[e] = image;
+      break;
+    }
+    spine.push_back(e);
+  }
+  while (!spine.empty()) {
+    const Expr at = spine.back(), head = of_head(all->Head(at));
+    spine.pop_back();
+    image = image == all->Tail(at) && head == all->Head(at) ? at : all->Concat(head, image);
+    (*known)[at] = image;
+  }
+  return image;
+}
+
+}  // namespace tokamata
