@@ -98,7 +98,7 @@ void JsonSchemaRules::FindChoices(ArrayPlan* p) {
 // Whether a set has no values whatever the answers to open questions (see Inhabited) are.
 bool JsonSchemaRules::IsNothing(SetId set) {
   return set == kNoValue ||
-         (set != kAnyValue && !cases_.SimpleOf(set) && pool_->IsEmpty(cases_.NumberOf(set)) && pool_->IsEmpty(cases_.StringOf(set)) &&
+         (set != kAnyValue && !cases_.SimpleOf(set) && pool_->IsEmpty(cases_.NumberOf(set)) && !cases_.HasString(set) &&
           cases_.CasesOf(set, JsonType::kArray).empty() && cases_.CasesOf(set, JsonType::kObject).empty());
 }
 

@@ -117,7 +117,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
     const SetId e = p.elements;
     p.mixed = IsYaml() || cases_.SimpleOf(e) || !pool_->IsEmpty(cases_.NumberOf(e)) ||
               !cases_.CasesOf(e, JsonType::kArray).empty() || !cases_.CasesOf(e, JsonType::kObject).empty();
-    p.rest = IsYaml() || pool_->IsEmpty(cases_.StringOf(e)) ? e : sets_.And(e, SignedUse{sets_.Text(), false});
+    p.rest = IsYaml() || !cases_.HasString(e) ? e : sets_.And(e, SignedUse{sets_.Text(), false});
     p.rest = sets_.And(p.rest, SignedUse{sets_.Comparable(), true});
   }
   p.ordered = !p.array && options_.key_order == KeyOrder::kSorted && !IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);

@@ -211,8 +211,8 @@ Expr JsonSchemaRules::ValueBody(SetId set, uint32_t depth) {
   parts.push_back(cases_.NumberOf(set));
   if (const uint32_t listed = static_cast<uint32_t>(ListedTexts(set).size())) {
     parts.push_back(pool_->Concat(pool_->Byte('"'), CallListed({set, 0, listed, 0})));
-  } else if (const Expr string = cases_.StringOf(set); !pool_->IsEmpty(string)) {
-    parts.push_back(pool_->Concat({pool_->Byte('"'), string, pool_->Byte('"')}));
+  } else if (cases_.HasString(set)) {
+    parts.push_back(pool_->Concat({pool_->Byte('"'), cases_.StringOf(set), pool_->Byte('"')}));
   }
   std::vector<Expr> states;
   const Cases& arrays = cases_.CasesOf(set, JsonType::kArray);
