@@ -446,7 +446,7 @@ bool CanonicalAutomaton::FillLoop(uint32_t place, uint32_t* bits, F consider) {
   // Tokens after which one more character can be read.
   const uint32_t before_last = c->NotLonger(high - 1);
   if (2 * before_last > c->inside.size()) {
-    std::memcpy(bits, ends->sure.data(), Words() * sizeof(uint32_t));
+    CopyRow(ends->sure.data(), Words(), bits);
     for (size_t i = before_last; i < c->inside.size(); ++i) ClearToken(c->inside[i], bits);
   } else {
     for (size_t i = 0; i < before_last; ++i) {
@@ -851,7 +851,7 @@ void CanonicalAutomaton::Fill(const Position& position, uint32_t* out) {
   for (const Guess& guess : position.guesses) {
     const uint32_t* useful = Useful(PlaceOf(state, guess.split, guess.spelled));
     const BytePairs::Bits after = guess.last == kNoToken ? nullptr : pairs_->After(guess.last);
-    if (first) std::memcpy(out, useful, Words() * sizeof(uint32_t));
+    if (first) CopyRow(useful, Words(), out);
     if (first && after) {
       AndRow(after->data(), words, out);
       std::fill(out + words, out + Words(), 0);

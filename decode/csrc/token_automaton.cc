@@ -217,7 +217,7 @@ const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uin
   Mask* mask = reinterpret_cast<Mask*>(owned_.back().get());
   mask->base = base;
   mask->count = kind;
-  std::memcpy(mask->data, kind == kDenseMask ? row : list, size * sizeof(uint32_t));
+  CopyRow(kind == kDenseMask ? row : list, static_cast<uint32_t>(size), mask->data);
   mask_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   num_masks_.fetch_add(1, std::memory_order_relaxed);
   return mask;
