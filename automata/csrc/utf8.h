@@ -15,6 +15,8 @@ struct Utf8Phase {
 extern const Utf8Phase kUtf8Phases[Utf8Phase::kNumPhases];
 // The phase after the lead byte of a character of two or more bytes; 0 for bytes that begin none.
 uint8_t Utf8LeadPhase(uint8_t lead);
+// Bytes of the form 10xxxxxx, which go on with a character.
+inline bool IsContinuationByte(uint8_t b) { return (b & 0xC0) == 0x80; }
 
 // Bytes of the character that a text begins with; 0 where it begins with none, or a part of one.
 size_t CharacterLength(std::string_view text);

@@ -423,7 +423,7 @@ std::string JsonDocument::Place(uint32_t offset) const {
     if (text_[i] == '\n') {
       ++line;
       column = 1;
-    } else if ((static_cast<uint8_t>(text_[i]) & 0xC0) != 0x80) {
+    } else if (!IsContinuationByte(static_cast<uint8_t>(text_[i]))) {
       ++column;
     }
   }

@@ -119,7 +119,7 @@ std::string Escaped(const std::string& text) {
 }  // namespace
 
 size_t CountCharacters(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuationByte(static_cast<uint8_t>(c)); }));
 }
 
 bool LooksAround(const std::string& regexp) {

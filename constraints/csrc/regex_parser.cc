@@ -24,7 +24,7 @@ std::vector<uint32_t> Decode(std::string_view s) {
     uint32_t c = more == 1 ? b & 31 : more == 2 ? b & 15 : b & 7;
     for (int k = 1; good && k <= more; ++k) {
       const uint8_t d = static_cast<uint8_t>(s[i + static_cast<size_t>(k)]);
-      good = (d & 0xC0) == 0x80;
+      good = IsContinuationByte(d);
       c = c << 6 | (d & 63);
     }
     good = good && !(more == 2 && c < 0x800) && !(more == 3 && (c < 0x10000 || c > 0x10FFFF));

@@ -6,6 +6,7 @@
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
+#include "automata/csrc/utf8.h"
 
 namespace tokamata {
 namespace {
@@ -19,7 +20,7 @@ size_t UnitEnd(const std::string& text, size_t at, TextUnit unit) {
   size_t end = at + 1;
   switch (unit) {
     case TextUnit::kCharacters:
-      while (end < text.size() && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) ++end;
+      while (end < text.size() && IsContinuationByte(static_cast<uint8_t>(text[end]))) ++end;
       return end;
     case TextUnit::kWords:
       while (end < text.size() && IsSpace(text[end]) == IsSpace(text[at])) ++end;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "automata/csrc/errors.h"
+#include "automata/csrc/utf8.h"
 
 namespace tokamata {
 
@@ -14,7 +15,7 @@ constexpr uint32_t kNoToken = 0xffffffff;
 
 namespace {
 
-bool GoesOnInside(char c) { return (static_cast<uint8_t>(c) & 0xC0) == 0x80; }
+bool GoesOnInside(char c) { return IsContinuationByte(static_cast<uint8_t>(c)); }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "automata/csrc/utf8.h"
 #include "constraints/csrc/capture_parts.h"
 #include "constraints/csrc/substrings.h"
 #include "decode/csrc/decode_state.h"
@@ -54,7 +55,7 @@ void Pieces(Random* r) {
   const size_t at = r->Below(text.size() + 1);
   const std::string piece = text.substr(at, r->Below(8));
   if (unit == TextUnit::kCharacters) {
-    const auto begins = [&](size_t i) { return i >= text.size() || (static_cast<uint8_t>(text[i]) & 0xC0) != 0x80; };
+    const auto begins = [&](size_t i) { return i >= text.size() || !IsContinuationByte(static_cast<uint8_t>(text[i])); };
     Require(pieces.Accepts(piece) == (piece.empty() || (begins(at) && begins(at + piece.size()))), "pieces are members");
   }
   for (const std::string& member : pieces.Examples(3, r->Next()))
