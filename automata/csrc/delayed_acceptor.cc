@@ -44,7 +44,7 @@ void DelayedAcceptor::ThrowFull() const {
 
 const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
   const TimeLimit time("acceptor", "seconds", seconds);
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   return PlacedAt(*this, q, [&]() -> const State* {
     TimeLimit::Spend(4);
     Record& r = states_[q];
@@ -88,7 +88,7 @@ DelayedAcceptor::State DelayedAcceptor::RunSlowly(State q, std::string_view byte
 }
 
 DelayedAcceptor::State DelayedAcceptor::NextSlowly(State q, uint8_t b) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   const char byte = static_cast<char>(b);
   return IsProvisional(q) ? RunSlowly(q, {&byte, 1}) : Row(q)[b];
 }

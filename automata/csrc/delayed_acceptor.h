@@ -13,6 +13,7 @@
 #include "automata/csrc/byte_set.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/flat_map.h"
+#include "automata/csrc/reentrant_mutex.h"
 #include "automata/csrc/stable_array.h"
 
 namespace tokamata {
@@ -64,10 +65,10 @@ class DelayedAcceptor {
 
   State Start() const { return start_; }
   // For somebody with many questions, all of which would take the lock: until it is gone, others wait for new states.
-  std::unique_lock<std::recursive_mutex> Hold() const { return std::unique_lock<std::recursive_mutex>(mutex_); }
+  std::unique_lock<ReentrantMutex> Hold() const { return std::unique_lock<ReentrantMutex>(mutex_); }
   // The same, unless somebody else has it.
-  std::unique_lock<std::recursive_mutex> TryHold() const {
-    return std::unique_lock<std::recursive_mutex>(mutex_, std::try_to_lock);
+  std::unique_lock<ReentrantMutex> TryHold() const {
+    return std::unique_lock<ReentrantMutex>(mutex_, std::try_to_lock);
   }
   // The 256 successors of q; of a provisional state (see below) they are like those that Run finds.
   const State* Row(State q) {
@@ -197,7 +198,7 @@ class DelayedAcceptor {
   State AddState(uint32_t source, bool final);  // under the lock, or while constructing
   void SetStart(State q) { start_ = q; }
   uint32_t Source(State q) const { return states_[q].source; }
-  mutable std::recursive_mutex mutex_;
+  mutable ReentrantMutex mutex_;
 
  private:
   static constexpr uint32_t kStatesPerRow = 8;  // states that are known, without a row, for each row

@@ -90,7 +90,7 @@ std::string ExpressionAcceptor::PlaceOf(State q) const {
     Expr e;
     bool before;  // something else is read first
   };
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   const auto place_of = [this](Expr call, bool before) {
     auto* const places = dynamic_cast<RulePlaces*>(pool_->Rules(pool_->SourceOfRule(call)));
     return places ? places->PlaceOf(pool_->Rule(call), before) : std::string();
@@ -120,17 +120,17 @@ std::string ExpressionAcceptor::PlaceOf(State q) const {
 }
 
 DelayedAcceptor::State ExpressionAcceptor::Forget(State q) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   return StateOf(pool_->Forget(Source(q)));
 }
 
 bool ExpressionAcceptor::Opens(State q) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   return pool_->BeginsRemembering(Source(q));
 }
 
 bool ExpressionAcceptor::TextsSince(State q, State* before, TextNode* node) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   Expr call, rest, earlier;
   RuleText text;
   if (!pool_->SplitCall(Source(q), &call, &rest)) return false;
@@ -151,12 +151,12 @@ bool ExpressionAcceptor::AnyRules(bool (RuleSource::*holds)() const) const {
 }
 
 DelayedAcceptor::State ExpressionAcceptor::Approximate(State q, Side side) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   return StateOf(pool_->Approximate(Source(q), side));
 }
 
 DelayedAcceptor::State ExpressionAcceptor::Unite(const std::vector<State>& states) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   std::vector<Expr> parts;
   for (const State q : states) parts.push_back(Source(q));
   return StateOf(pool_->Union(std::move(parts)));
@@ -179,7 +179,7 @@ void ExpressionAcceptor::Adopt(const DelayedAcceptor& old, std::vector<State>* s
   const auto& from = static_cast<const ExpressionAcceptor&>(old);
   std::vector<Expr> roots;
   for (State q : *states) roots.push_back(from.SourceOf(q));
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   from.WithPool([&](const Expressions& pool) { pool_->Import(pool, &roots); });
   for (size_t i = 0; i < states->size(); ++i) (*states)[i] = StateOf(roots[i]);
 }
@@ -340,7 +340,7 @@ bool ExpressionAcceptor::OnlySpacesBeyondAscii(Expr e) {
 }
 
 bool ExpressionAcceptor::Loop(State q, LoopShape* shape) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   Repetition r;
   if (!SplitRepetition(Source(q), &r)) return false;
   const LoopCharacters c = CharactersOf(r.body);
@@ -359,7 +359,7 @@ bool ExpressionAcceptor::Loop(State q, LoopShape* shape) {
 }
 
 DelayedAcceptor::State ExpressionAcceptor::AfterLoop(State q, uint32_t count) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   Repetition r;
   if (!SplitRepetition(Source(q), &r)) return q;
   const Expr left = pool_->Repeat(r.body, r.low > count ? r.low - count : 0, r.high == kUnbounded ? kUnbounded : r.high - count);
@@ -367,7 +367,7 @@ DelayedAcceptor::State ExpressionAcceptor::AfterLoop(State q, uint32_t count) {
 }
 
 DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   Repetition r;
   if (!SplitRepetition(Source(q), &r)) return Unbounded(q, length);
   // Every turn of the loop reads a byte (a nullable body counts down no slower), so counters above the length are
@@ -380,20 +380,20 @@ DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
 }
 
 DelayedAcceptor::State ExpressionAcceptor::Clamped(State q, CounterClamp* clamp) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q), clamped = clamp->Of(pool_.get(), e);
   return clamped == e ? q : StateOf(clamped);
 }
 
 DelayedAcceptor::State ExpressionAcceptor::Unbounded(State q, uint32_t length) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q);
   if (!pool_->MayBeEmpty(e) && !pool_->Parts().look_into_rules) return q;
   return StateOf(pool_->Parts().WithoutBounds(pool_.get(), e, length));
 }
 
 bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   Expr head = Source(q), rest = kEpsilonExpr;
   if (pool_->Kind(head) == ExprKind::kConcat) {
     rest = pool_->Tail(head);
@@ -410,7 +410,7 @@ bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* s
 }
 
 bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint32_t* slack) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   BoundedParts::Split split;
   if (!pool_->MayBeEmpty(Source(q))) return false;  // no intersection inside
   if (!pool_->Parts().Find(pool_.get(), Source(q), &split)) return false;
@@ -426,7 +426,7 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
 
 // Counts the characters that the text begins. Where it goes on into the rest both operands have said all.
 bool ExpressionAcceptor::BoundedAllows(State q, std::string_view text) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   if (bounded_.of != q) return false;
   State part = bounded_.part, star = bounded_.star;
   uint32_t characters = 0;
@@ -447,7 +447,7 @@ bool ExpressionAcceptor::BoundedAllows(State q, std::string_view text) {
 
 size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
   constexpr size_t kMostBytes = 128;  // which no token exceeds; on longer texts rows pay off
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q);
   if (pool_->Kind(e) == ExprKind::kLeaf) {
     const uint32_t number = LeafNumber(*pool_, e);
@@ -508,12 +508,12 @@ size_t ExpressionAcceptor::StepCounted(State q, std::string_view bytes, State* n
 }
 
 ByteSet ExpressionAcceptor::First(State q) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   return pool_->First(Source(q));
 }
 
 bool ExpressionAcceptor::ReadsOneByte(State q, uint8_t* byte, State* next) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   Expr head, rest;
   if (!pool_->SplitBytes(Source(q), &head, &rest) || pool_->Set(head).Count() != 1) return false;
   *byte = pool_->Set(head).First();
@@ -522,7 +522,7 @@ bool ExpressionAcceptor::ReadsOneByte(State q, uint8_t* byte, State* next) {
 }
 
 bool ExpressionAcceptor::Plain(State q) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   const auto head = [this](Expr e) { return pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e; };
   const Expr e = Source(q), first = head(e);
   const ExprKind kind = pool_->Kind(first);
@@ -538,7 +538,7 @@ bool ExpressionAcceptor::Plain(State q) {
 // The words of a node: what follows the texts; the source of the rule, and the rule's own, or kOfList and the list with
 // a node of it.
 bool ExpressionAcceptor::Texts(State q, State* model, TextNode* node) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   Expr head, rest;
   if (pool_->SplitCall(Source(q), &head, &rest)) {
     RuleText text;
@@ -559,7 +559,7 @@ bool ExpressionAcceptor::Texts(State q, State* model, TextNode* node) {
 }
 
 void ExpressionAcceptor::ForEachText(const TextNode& node, const ByteSet& first, const TextVisitor& visit) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr rest = node.words[0];
   if (node.words[1] == kOfList) return ForEachListed(node, first, visit);
   RuleText text;
@@ -592,7 +592,7 @@ void ExpressionAcceptor::ForEachListed(const TextNode& node, const ByteSet& firs
 }
 
 std::vector<DelayedAcceptor::State> ExpressionAcceptor::Alternatives(State q, size_t most) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q);
   std::vector<State> out;
   const bool more = pool_->Kind(e) == ExprKind::kConcat;
@@ -609,17 +609,17 @@ std::vector<DelayedAcceptor::State> ExpressionAcceptor::Alternatives(State q, si
 }
 
 uint32_t ExpressionAcceptor::LeastLength(State q) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   return lengths_.Least(Source(q));
 }
 
 bool ExpressionAcceptor::SurelyEnds(State q, const ByteSet& bytes) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   return pool_->SurelyEnds(Source(q), bytes);
 }
 
 uint32_t ExpressionAcceptor::MostLength(State q) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   return lengths_.Most(Source(q));
 }
 

@@ -23,19 +23,19 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   // Calls f(const Expressions&) while no other thread changes the pool.
   template <class F>
   auto WithPool(F&& f) const {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    const std::lock_guard<ReentrantMutex> lock(mutex_);
     return f(static_cast<const Expressions&>(*pool_));
   }
   // Calls f(Expressions&), which may add expressions, while no other thread uses the pool.
   template <class F>
   auto WithBuilder(F&& f) {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    const std::lock_guard<ReentrantMutex> lock(mutex_);
     return f(*pool_);
   }
   // Calls f(LeafAutomaton*, state of it) under the lock where q is a leaf and nothing else; whether it is.
   template <class F>
   bool WithLeaf(State q, F&& f) {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    const std::lock_guard<ReentrantMutex> lock(mutex_);
     const Expr e = Source(q);
     if (pool_->Kind(e) != ExprKind::kLeaf) return false;
     f(pool_->LeafOf(e), pool_->LeafState(e));
@@ -45,7 +45,7 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   // whether it is.
   template <class F>
   bool WithLeafAndRest(State q, F&& f) {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    const std::lock_guard<ReentrantMutex> lock(mutex_);
     const Expr e = Source(q);
     const bool more = pool_->Kind(e) == ExprKind::kConcat;
     const Expr head = more ? pool_->Head(e) : e;
@@ -55,7 +55,7 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   }
   // The state of an expression of the pool, which is not empty unless it is kEmpty.
   State StateAt(Expr e) {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    const std::lock_guard<ReentrantMutex> lock(mutex_);
     return StateOf(e);
   }
   // The state of all that is accepted from one of these.

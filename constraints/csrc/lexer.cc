@@ -39,7 +39,7 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
 }
 
 std::shared_ptr<Lexer> Lexer::Fresh() const {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   auto pool = std::make_unique<Expressions>();
   pool->limits = pool_->limits;
   std::vector<Expr> terminals = terminals_;
@@ -123,7 +123,7 @@ Lexer::Competition& Lexer::CompetitionOf(const Terminals& competing) {
 
 Lexer::State Lexer::Begin(const Terminals& competing, const Terminals& wanted) {
   const TimeLimit time("grammar", "seconds", seconds);
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   Competition& competition = CompetitionOf(competing);
   std::vector<std::pair<Terminals, State>>& known = competition.begins[HashOf(wanted)];
   for (const auto& [set, state] : known)
@@ -165,7 +165,7 @@ Expr Lexer::Simple(const Terminals& competing) {
 
 Lexer::State Lexer::FindPending(State q) {
   const TimeLimit time("grammar", "seconds", seconds);
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr any = parts_[q].any;
   const bool none = any == kEmpty || any == kEpsilonExpr || pool_->IsEmpty(any);
   const State pending = none ? State{kDead} : Intern({{kNoTerminal, any}}, kEmpty);
@@ -176,12 +176,12 @@ Lexer::State Lexer::FindPending(State q) {
 Lexer::State Lexer::UnionOfPending(State a, State b) {
   if (a == b || b == kDead) return a;
   if (a == kDead) return b;
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   return Intern({{kNoTerminal, pool_->Union(parts_[a].parts[0].rest, parts_[b].parts[0].rest)}}, kEmpty);
 }
 
 Lexer::State Lexer::PastCall(State q, Expr* call) {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   if (parts_[q].parts.size() != 1) return q;
   Part part = parts_[q].parts[0];
   const bool alone = !longest_ || parts_[q].any == part.rest;
@@ -190,14 +190,14 @@ Lexer::State Lexer::PastCall(State q, Expr* call) {
 }
 
 uint32_t Lexer::LeastLength(State q) const {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   uint32_t least = 0xffffffff;
   for (const Part& p : parts_[q].parts) least = std::min(least, pool_->LeastLength(p.rest));
   return least;
 }
 
 ByteSet Lexer::BytesOf(uint32_t terminal) const {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   ByteSet bytes;
   std::vector<Expr> work{terminals_[terminal]};
   std::unordered_set<Expr> seen;
@@ -361,9 +361,9 @@ Lexer::State Lexer::Adopt(const Lexer& other, State q) {
   std::vector<Expr> rests;
   for (const Part& p : parts) rests.push_back(p.rest);
   rests.push_back(other.parts_[q].any);
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   {
-    const std::lock_guard<std::recursive_mutex> other_lock(other.mutex_);
+    const std::lock_guard<ReentrantMutex> other_lock(other.mutex_);
     pool_->Import(*other.pool_, &rests);
   }
   for (size_t i = 0; i < parts.size(); ++i) parts[i].rest = rests[i];
@@ -371,7 +371,7 @@ Lexer::State Lexer::Adopt(const Lexer& other, State q) {
 }
 
 size_t Lexer::MemoryBytes() const {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
   return DelayedAcceptor::MemoryBytes() + pool_->MemoryBytes();
 }
 

@@ -63,13 +63,13 @@ class Lexer final : public DelayedAcceptor {
   // Calls f(Expressions*) while no other thread uses the terminals' pool.
   template <class F>
   auto WithPool(F f) {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    const std::lock_guard<ReentrantMutex> lock(mutex_);
     return f(pool_.get());
   }
   // f(pool, expression) of a terminal, likewise.
   template <class F>
   auto WithTerminal(uint32_t terminal, F f) const {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    const std::lock_guard<ReentrantMutex> lock(mutex_);
     return f(*pool_, terminals_[terminal]);
   }
   // No lexeme ends within fewer bytes from q.
