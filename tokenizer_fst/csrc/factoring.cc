@@ -68,7 +68,7 @@ std::unique_ptr<const Factoring> Factoring::FromImage(std::string_view image, st
 
 const CutTokens& Factoring::Cuts(int class_id, const Vocabulary& vocabulary) const {
   const size_t c = static_cast<size_t>(class_id);
-  std::call_once(cuts_once_[c], [&] {
+  cuts_once_[c].Do([&] {
     cuts_[c] = std::make_unique<const CutTokens>(vocabulary, CharacterClasses()[c], factors_[c]);
   });
   return *cuts_[c];
@@ -76,7 +76,7 @@ const CutTokens& Factoring::Cuts(int class_id, const Vocabulary& vocabulary) con
 
 const Factor& Factoring::Begun(int class_id, uint8_t phase) const {
   const size_t c = static_cast<size_t>(class_id);
-  std::call_once(begun_once_[c][phase], [&] {
+  begun_once_[c][phase].Do([&] {
     begun_[c][phase] = std::make_unique<const BegunTokens>(trie_, CharacterClasses()[c], phase);
   });
   return begun_[c][phase]->Tokens();

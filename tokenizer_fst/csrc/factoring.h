@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
+#include "automata/csrc/once.h"
 #include "automata/csrc/utf8.h"
 #include "tokenizer_fst/csrc/character_class.h"
 #include "tokenizer_fst/csrc/cut_tokens.h"
@@ -123,9 +124,9 @@ class Factoring {
   SuffixTrie suffixes_[kNotNewline + 1];
   std::array<ByteIndex, 128> by_byte_{};
   ByteSet single_bytes_;
-  mutable std::once_flag cuts_once_[kNumClasses];
+  mutable Once cuts_once_[kNumClasses];
   mutable std::unique_ptr<const CutTokens> cuts_[kNumClasses];
-  mutable std::once_flag begun_once_[kNumClasses][Utf8Phase::kNumPhases];
+  mutable Once begun_once_[kNumClasses][Utf8Phase::kNumPhases];
   mutable std::unique_ptr<const BegunTokens> begun_[kNumClasses][Utf8Phase::kNumPhases];
   struct Ended {  // see EndedBy
     const SuffixTrie* suffixes;

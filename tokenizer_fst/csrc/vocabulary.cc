@@ -234,9 +234,9 @@ bool Vocabulary::SpellsAnyText() const {
 }
 
 const Factoring& Vocabulary::Masks() const {
-  std::call_once(masks_once_, [this] {
+  masks_once_.Do([this] {
     if (!masks_) masks_ = Factoring::Build(*this);
-    std::call_once(indexed_once_, [this] { IndexTokens(); });
+    indexed_once_.Do([this] { IndexTokens(); });
   });
   return *masks_;
 }
@@ -274,37 +274,37 @@ void Vocabulary::IndexTokens() const {
 }
 
 const std::vector<uint32_t>& Vocabulary::WithWideSpaces() const {
-  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  indexed_once_.Do([this] { IndexTokens(); });
   return spaced_;
 }
 
 const std::vector<uint32_t>& Vocabulary::WithRareHan() const {
-  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  indexed_once_.Do([this] { IndexTokens(); });
   return rare_han_;
 }
 
 const std::vector<uint32_t>& Vocabulary::WithWholeKeys() const {
-  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  indexed_once_.Do([this] { IndexTokens(); });
   return keyed_;
 }
 
 const std::vector<uint32_t>& Vocabulary::WithNextLines() const {
-  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  indexed_once_.Do([this] { IndexTokens(); });
   return broken_;
 }
 
 const std::vector<uint32_t>& Vocabulary::WithKeysInLines() const {
-  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  indexed_once_.Do([this] { IndexTokens(); });
   return lined_;
 }
 
 const std::vector<uint32_t>& Vocabulary::WithEndsOfKeys() const {
-  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  indexed_once_.Do([this] { IndexTokens(); });
   return ending_;
 }
 
 const std::vector<Vocabulary::Continued>& Vocabulary::WithNextValues() const {
-  std::call_once(continued_once_, [this] {
+  continued_once_.Do([this] {
     std::map<std::string, std::vector<uint32_t>> found;
     for (uint32_t id = 0; id < Size(); ++id) {
       const std::string_view token = Token(id);
@@ -318,7 +318,7 @@ const std::vector<Vocabulary::Continued>& Vocabulary::WithNextValues() const {
 
 std::pair<const uint32_t*, const uint32_t*> Vocabulary::LongerThan(uint32_t bytes) const {
   if (bytes >= max_token_bytes_) return {nullptr, nullptr};
-  std::call_once(indexed_once_, [this] { IndexTokens(); });
+  indexed_once_.Do([this] { IndexTokens(); });
   return {by_length_.data(), by_length_.data() + lengths_from_[max_token_bytes_ - bytes]};
 }
 
@@ -344,7 +344,7 @@ uint32_t Vocabulary::MostOf(uint8_t byte) const {
 }
 
 const SuffixSpelling& Vocabulary::Spelling() const {
-  std::call_once(spelling_once_, [this] { spelling_ = std::make_unique<SuffixSpelling>(Masks().trie()); });
+  spelling_once_.Do([this] { spelling_ = std::make_unique<SuffixSpelling>(Masks().trie()); });
   return *spelling_;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/once.h"
 #include "tokenizer_fst/csrc/large_pages.h"
 
 namespace tokamata {
@@ -124,15 +125,15 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   bool has_markers_ = false;
   std::vector<std::vector<uint32_t>> classes_;
   void IndexTokens() const;
-  mutable std::once_flag indexed_once_;
+  mutable Once indexed_once_;
   mutable std::vector<uint32_t> spaced_, rare_han_, keyed_, ending_, lined_, broken_;
   mutable std::vector<uint32_t> by_length_, lengths_from_;  // by_length_: the longest first
-  mutable std::once_flag continued_once_;
+  mutable Once continued_once_;
   mutable std::vector<Continued> continued_;
   mutable std::array<std::atomic<uint32_t>, 256> most_of_{};  // and one; 0 where that was not asked for
-  mutable std::once_flag spelling_once_;
+  mutable Once spelling_once_;
   mutable std::unique_ptr<const SuffixSpelling> spelling_;
-  mutable std::once_flag masks_once_;
+  mutable Once masks_once_;
   mutable std::unique_ptr<const Factoring> masks_;
 };
 
