@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
 
 namespace tokamata {
 
@@ -45,6 +48,17 @@ TOKAMATA_WIDE void OrWide(const uint32_t* __restrict from, uint32_t words, uint3
   for (; i < words; ++i) to[i] |= from[i];
 }
 
+// Whole blocks that are alike, from word i on. b null: like zeros.
+TOKAMATA_WIDE uint32_t AlikeWide(const uint32_t* a, const uint32_t* b, uint32_t i, uint32_t words) {
+  for (; i + kBlocks * kBlock <= words; i += kBlocks * kBlock) {
+    Block differs[kBlocks];
+    for (uint32_t k = 0; k < kBlocks; ++k) differs[k] = b ? Blocks(a + i)[k] ^ Blocks(b + i)[k] : Blocks(a + i)[k];
+    const Block any = (differs[0] | differs[1]) | (differs[2] | differs[3]);
+    if (!_mm256_testz_si256(reinterpret_cast<__m256i>(any), reinterpret_cast<__m256i>(any))) break;
+  }
+  return i;
+}
+
 const bool kHasWide = (__builtin_cpu_init(), __builtin_cpu_supports("avx2"));
 
 #else
@@ -52,6 +66,7 @@ const bool kHasWide = (__builtin_cpu_init(), __builtin_cpu_supports("avx2"));
 constexpr bool kHasWide = false;
 void CopyWide(const uint32_t*, uint32_t, uint32_t*) {}
 void OrWide(const uint32_t*, uint32_t, uint32_t*) {}
+uint32_t AlikeWide(const uint32_t*, const uint32_t*, uint32_t i, uint32_t) { return i; }
 
 #endif
 
@@ -60,6 +75,10 @@ void OrWide(const uint32_t*, uint32_t, uint32_t*) {}
 void CopyRow(const uint32_t* from, uint32_t words, uint32_t* to) {
   if (kHasWide) return CopyWide(from, words, to);
   std::memcpy(to, from, size_t{words} * sizeof(uint32_t));
+}
+
+uint32_t SkipAlike(const uint32_t* a, const uint32_t* b, uint32_t i, uint32_t words) {
+  return kHasWide ? AlikeWide(a, b, i, words) : i;
 }
 
 void OrRow(const uint32_t* from, uint32_t words, uint32_t* to) {

@@ -44,7 +44,7 @@ template <class F>
 bool ForEachDifference(const uint32_t* a, const uint32_t* b, uint32_t words, F visit) {
   static constexpr uint32_t kZeros[16] = {};
   uint32_t first = 0;
-  for (; first + 16 <= words; first += 16) {
+  for (first = SkipAlike(a, b, 0, words); first + 16 <= words; first = SkipAlike(a, b, first + 16, words)) {
     const uint32_t* const other = b ? b + first : kZeros;
     for (uint32_t bits = Differences(a + first, other); bits; bits &= bits - 1) {
       const uint32_t k = static_cast<uint32_t>(__builtin_ctz(bits));
