@@ -67,7 +67,7 @@ def test_children_are_limited_and_started_again(tmp_path: Path) -> None:
         "    return [os.getpid(), question]\n"
         "serve(answer)\n"
     )
-    child = Isolated(str(script), seconds=0.5, megabytes=300)
+    child = Isolated(str(script), seconds=2, megabytes=300)
     first = child.ask("a")
     assert child.ask("b") == [first[0], "b"]
     assert first[0] != os.getpid()
