@@ -14,6 +14,7 @@ namespace tokamata {
 template <class Stops, class OfEnd, class OfHead>
 Expr AlongSpine(Expressions* all, Expr e, FlatMap<Expr, Expr>* known, Stops stops, OfEnd of_end, OfHead of_head) {
   std::vector<Expr> spine;
+  spine.reserve(32);  // longer than most
   Expr image = e;
   for (;; e = all->Tail(e)) {
     image = e;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "automata/csrc/time_limit.h"
-
 namespace tokamata {
 namespace {
 
@@ -34,7 +32,7 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
     if (terms->seen.size() > kMostSeen) ThrowLimit("expression_width", limits.width, "ways through one expression");
   }
   for (;;) {
-    TimeLimit::Spend();
+    Spend();
     const Node n = nodes_[e];  // by value: builders may move the pool
     switch (n.kind) {
       case ExprKind::kEmpty:
@@ -149,6 +147,7 @@ bool Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
     out->push_back({bytes, target});
   };
   if (disjoint) {
+    out->reserve(in.size());
     for (const Term& t : in) add(t.bytes, t.target);
     return false;
   }
@@ -163,7 +162,7 @@ bool Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
   for (const Term& t : in) {
     ByteSet left = t.bytes;
     if (left.Intersects(seen)) {
-      TimeLimit::Spend(1 + static_cast<int64_t>(classes.size() / 16));
+      Spend(1 + static_cast<int64_t>(classes.size() / 16));
       for (size_t i = 0, n = classes.size(); i < n && left.Any(); ++i) {
         const ByteSet common = classes[i].bytes & left;
         if (!common.Any()) continue;
@@ -235,7 +234,7 @@ bool Expressions::PartitionByHeads(Expr e, std::vector<Term>* out) {
     kept = at >= kFirstKept && terms.size() <= kMostOfHead;
     if (!kept) break;
     const uint32_t first = at - kFirstKept + 1, steps = head_steps_[first - 1].target;
-    TimeLimit::Spend(steps);
+    Spend(steps);
     for (uint32_t i = first; i < first + steps; ++i)
       terms.push_back({head_steps_[i].bytes, Concat(head_steps_[i].target, rest)});
   }
@@ -274,7 +273,7 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
       Partition(members_[n.a + i], &steps);
       next.clear();
       next_targets.clear();
-      TimeLimit::Spend(static_cast<int64_t>(1 + classes.size() * steps.size() / 4));
+      Spend(static_cast<int64_t>(1 + classes.size() * steps.size() / 4));
       for (size_t c = 0; c < classes.size(); ++c)
         for (const Term& t : steps) {
           const ByteSet common = classes[c] & t.bytes;

@@ -5,7 +5,6 @@
 #include "automata/csrc/bounded_parts.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/summaries.h"
-#include "automata/csrc/time_limit.h"
 
 namespace tokamata {
 
@@ -119,7 +118,7 @@ bool Expressions::SearchEmpty(Expr root) {
   constexpr size_t kMany = 1000;  // after which it is worth it to see whether more than all texts have none
   bool summarized = !nodes_[root].push_down, bounded = summarized;
   for (bool turn = false; first < found.size(); turn = !turn) {
-    TimeLimit::Spend(4);
+    Spend(4);
     if (!summarized && seen.size() > kQuick) {
       summarized = true;
       const int empty = SummarizeEmpty(root);

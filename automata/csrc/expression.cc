@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "automata/csrc/time_limit.h"
 
 namespace tokamata {
 namespace {
@@ -71,6 +70,18 @@ bool Expressions::SameNode(const Node& x, const Node& y, const std::vector<Expr>
   return x.a == y.a && x.b == y.b && x.c == y.c;
 }
 
+Expr Expressions::FindConcat(Expr a, Expr b) const {
+  const uint32_t mask = static_cast<uint32_t>(table_.size() - 1);
+  const uint32_t hash = HashNode(ExprKind::kConcat, a, b, 0, nullptr, nullptr, 0);
+  uint64_t slot = hash & mask;
+  for (uint32_t found; (found = table_[slot]) != 0; slot = (slot + 1) & mask) {
+    if ((found ^ hash) & ~mask) continue;
+    const Node& n = nodes_[(found & mask) - 1];
+    if (n.kind == ExprKind::kConcat && n.a == a && n.b == b) return (found & mask) - 1;
+  }
+  return kEmpty;
+}
+
 // Finds or adds a node. For unions and intersections `members` are the operands and node.a, node.b are set here.
 Expr Expressions::Intern(const Node& node, const std::vector<Expr>* members) {
   const bool bytes = node.kind == ExprKind::kBytes;
@@ -80,7 +91,7 @@ Expr Expressions::Intern(const Node& node, const std::vector<Expr>* members) {
   uint64_t slot = hash & mask;
   for (uint32_t found; (found = table_[slot]) != 0; slot = (slot + 1) & mask)
     if (!((found ^ hash) & ~mask) && SameNode(nodes_[(found & mask) - 1], node, members)) return (found & mask) - 1;
-  TimeLimit::Spend();
+  Spend();
   if (nodes_.size() + members_.size() / 8 >= limits.nodes) ThrowLimit("expression_nodes", limits.nodes, "expressions in one pool");
   if (node.depth > limits.depth) ThrowLimit("expression_depth", limits.depth, "nesting of operators");
   nodes_.push_back(node);

@@ -22,6 +22,7 @@
 #include "automata/csrc/flat_map.h"
 #include "automata/csrc/leaf_automaton.h"
 #include "automata/csrc/text_list.h"
+#include "automata/csrc/time_limit.h"
 
 namespace tokamata {
 
@@ -265,8 +266,15 @@ class Expressions {
     uint32_t hash = 0;
     ByteSet first;
   };
+  // TimeLimit::Spend, many steps at a time: that one is a call for every step.
+  void Spend(int64_t steps = 1) {
+    constexpr int64_t kMany = 64;
+    if ((spent_ += steps) < kMany) return;
+    TimeLimit::Spend(std::exchange(spent_, 0));
+  }
   [[noreturn]] static void ThrowLimit(const char* name, size_t limit, const char* what);
   Expr Intern(const Node& node, const std::vector<Expr>* members = nullptr);
+  Expr FindConcat(Expr a, Expr b) const;  // which most concatenations are when they are asked for; kEmpty: a new one
   uint32_t LeastLength(const Node& n) const;
   bool SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const;
   void Reserve(size_t more);  // room for so many expressions
@@ -331,6 +339,7 @@ class Expressions {
   ByteSet ends_of_;
   FlatMap<Expr, Expr> bare_;  // known answers of Bare
   FlatMap<Expr, Expr> approximations_[3];  // known ones, by Side
+  int64_t spent_ = 0;  // steps
   uint32_t call_depth_ = 0;  // of rules entered by Collect
   int merge_depth_ = 0;  // of nested unions inside MergeRepeats
 };

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "automata/csrc/time_limit.h"
-
 namespace tokamata {
 namespace {
 
@@ -52,6 +50,7 @@ Expr Expressions::Concat(Expr a, Expr b) {
     while (n) b = Concat(spine[--n], b);
     return b;
   }
+  if (const Expr known = FindConcat(a, b)) return known;
   Node n;
   n.kind = ExprKind::kConcat;
   n.a = a;
@@ -166,25 +165,31 @@ void Expressions::MergeHeads(std::vector<Expr>* parts) {
   };
   const size_t count = static_cast<size_t>(std::count_if(parts->begin(), parts->end(), has_head));
   if (count < 2) return;
-  std::vector<std::pair<Expr, Expr>> items;  // head, rest
+  struct Item {
+    Expr head, rest, whole;
+    bool operator<(const Item& o) const { return head != o.head ? head < o.head : rest < o.rest; }
+  };
+  std::vector<Item> items;
   items.reserve(count);
   for (Expr e : *parts) {
     if (!has_head(e)) continue;
-    if (nodes_[e].kind == ExprKind::kConcat)
-      items.emplace_back(nodes_[e].a, nodes_[e].b);
-    else
-      items.emplace_back(e, kEpsilonExpr);
+    const bool more = nodes_[e].kind == ExprKind::kConcat;
+    items.push_back({more ? nodes_[e].a : e, more ? nodes_[e].b : kEpsilonExpr, e});
   }
   std::sort(items.begin(), items.end());
-  bool changed = false;
-  for (size_t i = 1; i < items.size(); ++i) changed = changed || items[i].first == items[i - 1].first;
-  if (!changed) return;
+  const auto alike = [](const Item& x, const Item& y) { return x.head == y.head; };
+  if (std::adjacent_find(items.begin(), items.end(), alike) == items.end()) return;
   parts->erase(std::remove_if(parts->begin(), parts->end(), has_head), parts->end());
-  for (size_t i = 0; i < items.size();) {
-    std::vector<Expr> rests;
-    const Expr head = items[i].first;
-    for (; i < items.size() && items[i].first == head; ++i) rests.push_back(items[i].second);
-    parts->push_back(Concat(head, rests.size() == 1 ? rests[0] : Union(std::move(rests))));
+  for (size_t first = 0, end; first < items.size(); first = end) {
+    for (end = first + 1; end < items.size() && alike(items[first], items[end]);) ++end;
+    Expr whole = items[first].whole;
+    if (end - first > 1) {
+      std::vector<Expr> rests;
+      rests.reserve(end - first);
+      for (size_t i = first; i < end; ++i) rests.push_back(items[i].rest);
+      whole = Concat(items[first].head, Union(std::move(rests)));
+    }
+    parts->push_back(whole);
   }
 }
 
@@ -229,7 +234,7 @@ Expr Expressions::Union(std::vector<Expr> given) {
       if (e != kEmpty) FlattenInto(ExprKind::kUnion, e, &parts);
   }
   Tidy(&parts);
-  TimeLimit::Spend(1 + static_cast<int64_t>(parts.size() / 4));
+  Spend(1 + static_cast<int64_t>(parts.size() / 4));
   constexpr size_t kWorthwhile = 3, kMost = 64, kPlaces = 256, kFewPlaces = 16, kManyNodes = 512;
   if (parts.size() < kWorthwhile || parts.size() > kMost) return Normalize(std::move(parts));
   uint64_t hash = parts.size();

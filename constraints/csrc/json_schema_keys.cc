@@ -109,6 +109,7 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
     }
   }
   const ObjectPlan& p = objects_[id];
+  r.keys.reserve(p.sorted.size());
   for (uint32_t i = 0; i < p.sorted.size(); ++i) {
     const uint32_t named = p.sorted[i].named;
     const bool comes = named != kUnbounded && named >= r.state.position && named < r.limit;
