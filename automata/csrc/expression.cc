@@ -36,7 +36,6 @@ void Expressions::ThrowLimit(const char* name, size_t limit, const char* what) {
 
 Expressions::Expressions() {
   table_.assign(256, 0);
-  nodes_.reserve(64);
   Node empty;
   Intern(empty);
   Node epsilon;
@@ -47,8 +46,7 @@ Expressions::Expressions() {
 }
 
 void Expressions::Begin(const Expressions& prepared) {
-  nodes_.reserve(2 * prepared.nodes_.size());
-  nodes_ = prepared.nodes_;
+  nodes_.Assign(prepared.nodes_);
   members_ = prepared.members_;
   table_ = prepared.table_;
   automata_ = prepared.automata_;
@@ -150,7 +148,6 @@ bool Expressions::HasPushDown(const Node& n) const {
 
 void Expressions::Reserve(size_t more) {
   const size_t size = nodes_.size() + std::min(more, limits.nodes);
-  if (size > nodes_.capacity()) nodes_.reserve(std::max(size, 2 * nodes_.capacity()));
   size_t slots = table_.size();
   while (slots < 2 * size) slots *= 2;
   if (slots > table_.size()) Grow(slots);

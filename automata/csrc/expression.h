@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/block_array.h"
 #include "automata/csrc/byte_set.h"
 #include "automata/csrc/byte_table.h"
 #include "automata/csrc/errors.h"
@@ -307,7 +308,7 @@ class Expressions {
   bool HasPushDown(const Node& n) const;
   bool SurelyNotEmpty(Expr e);
 
-  std::vector<Node> nodes_;
+  BlockArray<Node> nodes_;
   std::vector<Expr> members_;
   // Open addressing; 0 free. As there are twice as many slots as nodes, a slot holds a node's index + 1 in the bits of
   // a place and the rest of its hash above them, so that few nodes are looked at in vain.
