@@ -241,12 +241,18 @@ const Factoring& Vocabulary::Masks() const {
   return *masks_;
 }
 
-// O(bytes of the vocabulary): two milliseconds for 150,000 tokens, once.
+// O(bytes of the vocabulary): four milliseconds for 150,000 tokens, once.
 void Vocabulary::IndexTokens() const {
   std::vector<uint32_t> counts(max_token_bytes_ + 2, 0);
+  uint32_t times[256] = {};
   for (uint32_t id = 0; id < Size(); ++id) {
     const std::string_view token = Token(id);
     ++counts[max_token_bytes_ - token.size() + 1];
+    for (const char c : token) {
+      uint32_t& most = most_of_[static_cast<uint8_t>(c)];
+      most = std::max(most, ++times[static_cast<uint8_t>(c)]);
+    }
+    for (const char c : token) times[static_cast<uint8_t>(c)] = 0;
     if (WritesKey(token))
       keyed_.push_back(id);
     else if (EndsAndBeginsKey(token))
@@ -323,24 +329,8 @@ std::pair<const uint32_t*, const uint32_t*> Vocabulary::LongerThan(uint32_t byte
 }
 
 uint32_t Vocabulary::MostOf(uint8_t byte) const {
-  constexpr size_t kMany = 20'000;  // times, after which the rest is not looked at
-  if (const uint32_t known = most_of_[byte].load(std::memory_order_relaxed)) return known - 1;
-  const std::string_view bytes(table_.bytes);
-  uint32_t most = 0;
-  size_t times = 0;
-  for (size_t at = bytes.find(static_cast<char>(byte)); at != bytes.npos;) {
-    const auto end = std::upper_bound(table_.offsets.begin(), table_.offsets.end(), at);
-    const std::string_view token = bytes.substr(at, *end - at);
-    const auto here = static_cast<uint32_t>(std::count(token.begin(), token.end(), static_cast<char>(byte)));
-    most = std::max(most, here);
-    if ((times += here) > kMany) {
-      most = max_token_bytes_;
-      break;
-    }
-    at = bytes.find(static_cast<char>(byte), *end);
-  }
-  most_of_[byte].store(most + 1, std::memory_order_relaxed);
-  return most;
+  indexed_once_.Do([this] { IndexTokens(); });
+  return most_of_[byte];
 }
 
 const SuffixSpelling& Vocabulary::Spelling() const {

@@ -1,7 +1,6 @@
 // Vocabulary: the bytes of every token, immutable and shared by everything that is built over it.
 #pragma once
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -109,7 +108,7 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   const std::vector<Continued>& WithNextValues() const;
   // Tokens of more than so many bytes, as a range of ids.
   std::pair<const uint32_t*, const uint32_t*> LongerThan(uint32_t bytes) const;
-  // How often a byte occurs in one token at most, or more where many tokens have it. O(bytes of the vocabulary) once.
+  // How often a byte occurs in one token at most.
   uint32_t MostOf(uint8_t byte) const;
   // What the rests of tokens take; made when it is first asked for.
   const SuffixSpelling& Spelling() const;
@@ -127,9 +126,9 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   mutable Once indexed_once_;
   mutable std::vector<uint32_t> spaced_, rare_han_, keyed_, ending_, lined_, broken_;
   mutable std::vector<uint32_t> by_length_, lengths_from_;  // by_length_: the longest first
+  mutable std::array<uint32_t, 256> most_of_{};             // times in one token, by byte
   mutable Once continued_once_;
   mutable std::vector<Continued> continued_;
-  mutable std::array<std::atomic<uint32_t>, 256> most_of_{};  // and one; 0 where that was not asked for
   mutable Once spelling_once_;
   mutable std::unique_ptr<const SuffixSpelling> spelling_;
   mutable Once masks_once_;
