@@ -36,7 +36,7 @@ class Limits:
     JSON Schema falls. ``pattern_contexts``: states of what the assertions of a pattern given to ``regex`` saw or ask.
     """
 
-    expression_nodes: int = 4_000_000
+    expression_nodes: int = 2_000_000
     expression_depth: int = 1000
     expression_width: int = 100_000
     emptiness: int = 200_000

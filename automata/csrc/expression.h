@@ -117,7 +117,7 @@ class RuleSource {
 };
 
 struct ExpressionLimits {
-  size_t nodes = 4'000'000;    // expressions in one pool; eight members of a union or intersection count as one
+  size_t nodes = 2'000'000;    // expressions in one pool; eight members of a union or intersection count as one
   uint32_t depth = 1000;       // nesting of operators
   size_t width = 100'000;      // members of one derived union or intersection (a literal choice is not limited)
   size_t emptiness = 200'000;  // expressions that one emptiness question may visit
