@@ -22,7 +22,7 @@ class BlockArray {
   size_t size() const { return size_; }
   size_t capacity() const { return blocks_.size() * kBlock; }
   void push_back(const T& value) {
-    if (size_ == capacity()) blocks_.emplace_back(new Block);
+    if (size_ == capacity()) blocks_.push_back(std::unique_ptr<Block>(new Block));
     new (&(*this)[size_]) T(value);
     ++size_;
   }
@@ -31,7 +31,7 @@ class BlockArray {
     size_ = 0;
     for (const auto& block : other.blocks_) {
       const size_t count = std::min(kBlock, other.size_ - size_);
-      blocks_.emplace_back(new Block);
+      blocks_.push_back(std::unique_ptr<Block>(new Block));
       std::uninitialized_copy_n(block->Elements(), count, blocks_.back()->Elements());
       size_ += count;
     }

@@ -68,16 +68,20 @@ bool Expressions::SameNode(const Node& x, const Node& y, const std::vector<Expr>
   return x.a == y.a && x.b == y.b && x.c == y.c;
 }
 
-Expr Expressions::FindConcat(Expr a, Expr b) const {
+// The slot of the node that has a hash and that `same` holds for, or the free one where it would be.
+template <class Same>
+size_t Expressions::SlotOf(uint32_t hash, Same same) const {
   const uint32_t mask = static_cast<uint32_t>(table_.size() - 1);
-  const uint32_t hash = HashNode(ExprKind::kConcat, a, b, 0, nullptr, nullptr, 0);
-  uint64_t slot = hash & mask;
-  for (uint32_t found; (found = table_[slot]) != 0; slot = (slot + 1) & mask) {
-    if ((found ^ hash) & ~mask) continue;
-    const Node& n = nodes_[(found & mask) - 1];
-    if (n.kind == ExprKind::kConcat && n.a == a && n.b == b) return (found & mask) - 1;
-  }
-  return kEmpty;
+  size_t slot = hash & mask;
+  for (uint32_t found; (found = table_[slot]) != 0; slot = (slot + 1) & mask)
+    if (!((found ^ hash) & ~mask) && same(nodes_[(found & mask) - 1])) break;
+  return slot;
+}
+
+Expr Expressions::FindConcat(Expr a, Expr b) const {
+  const auto same = [a, b](const Node& n) { return n.kind == ExprKind::kConcat && n.a == a && n.b == b; };
+  const uint32_t found = table_[SlotOf(HashNode(ExprKind::kConcat, a, b, 0, nullptr, nullptr, 0), same)];
+  return found ? (found & static_cast<uint32_t>(table_.size() - 1)) - 1 : kEmpty;
 }
 
 // Finds or adds a node. For unions and intersections `members` are the operands and node.a, node.b are set here.
@@ -86,9 +90,8 @@ Expr Expressions::Intern(const Node& node, const std::vector<Expr>* members) {
   const uint32_t mask = static_cast<uint32_t>(table_.size() - 1);
   const uint32_t hash = members ? HashNode(node.kind, 0, 0, 0, nullptr, members->data(), members->size())
                                 : HashNode(node.kind, node.a, node.b, node.c, bytes ? &node.first : nullptr, nullptr, 0);
-  uint64_t slot = hash & mask;
-  for (uint32_t found; (found = table_[slot]) != 0; slot = (slot + 1) & mask)
-    if (!((found ^ hash) & ~mask) && SameNode(nodes_[(found & mask) - 1], node, members)) return (found & mask) - 1;
+  const size_t slot = SlotOf(hash, [&](const Node& n) { return SameNode(n, node, members); });
+  if (const uint32_t found = table_[slot]) return (found & mask) - 1;
   Spend();
   if (nodes_.size() + members_.size() / 8 >= limits.nodes) ThrowLimit("expression_nodes", limits.nodes, "expressions in one pool");
   if (node.depth > limits.depth) ThrowLimit("expression_depth", limits.depth, "nesting of operators");

@@ -275,6 +275,8 @@ class Expressions {
   }
   [[noreturn]] static void ThrowLimit(const char* name, size_t limit, const char* what);
   Expr Intern(const Node& node, const std::vector<Expr>* members = nullptr);
+  template <class Same>
+  size_t SlotOf(uint32_t hash, Same same) const;
   Expr FindConcat(Expr a, Expr b) const;  // which most concatenations are when they are asked for; kEmpty: a new one
   uint32_t LeastLength(const Node& n) const;
   bool SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const;
