@@ -10,7 +10,8 @@
 namespace tokamata {
 
 // Blocks of 512 elements, which stay where they are: a vector that doubles copies all it has, and touches as much new
-// memory, while somebody waits for one more. Memory is touched when elements are added.
+// memory, while somebody waits for one more; the last block of a StableArray is as large as the others together, those
+// of a std::deque hold a few elements. Memory is touched when elements are added.
 template <class T>
 class BlockArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
