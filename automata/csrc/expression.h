@@ -294,8 +294,8 @@ class Expressions {
     std::unordered_set<uint64_t> seen;  // pairs of expression and rest, when there are many terms
   };
   struct KnownUnion {
-    std::vector<Expr> parts;
-    Expr whole;
+    uint32_t first = 0, count = 0;  // of its parts, in known_parts_
+    Expr whole = kEmpty;
   };
   Expr Normalize(std::vector<Expr> parts);  // the union of sorted parts
   void Collect(Expr e, Expr rest, Terms* terms);
@@ -329,6 +329,7 @@ class Expressions {
   std::vector<std::shared_ptr<LeafAutomaton>> leaves_;
   std::vector<std::shared_ptr<const TextList>> lists_;
   std::vector<KnownUnion> known_unions_;  // found again by a hash; the derivatives of one state repeat them
+  std::vector<Expr> known_parts_;
   std::vector<std::unique_ptr<Terms>> terms_;  // scratch of Partition
   std::vector<LeafAutomaton::Arc> leaf_arcs_;  // scratch of Collect
   // Steps of what concatenations begin with, which are the same whatever follows: by expression, where they lie in

@@ -684,8 +684,7 @@ bool SchemaCases::HasString(SetId set) {
 
 const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
   const uint64_t key = uint64_t{set} << 3 | static_cast<uint8_t>(type);
-  const auto known = cases_.find(key);
-  if (known != cases_.end()) return known->second;
+  if (const uint32_t* known = cases_of_.Find(key)) return cases_[*known];
   active_.push_back(key);
   Compound algebra{*this, type};
   Cases cases;
@@ -696,7 +695,10 @@ const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
     throw;
   }
   active_.pop_back();
-  return cases_[key] = std::move(cases);
+  if (cases.empty()) return cases_[cases_of_[key] = 0];
+  cases_of_[key] = static_cast<uint32_t>(cases_.size());
+  cases_.push_back(std::move(cases));
+  return cases_.back();
 }
 
 bool SchemaCases::Disjoint(UseId a, UseId b, JsonType type) {

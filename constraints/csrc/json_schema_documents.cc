@@ -505,14 +505,15 @@ SchemaDocuments::Static SchemaDocuments::ResolveStatically(const JsonValue& sche
 
 SchemaTarget SchemaDocuments::Resolve(const JsonValue& schema, SchemaReference keyword, SchemaScope scope) {
   const JsonValue& reference = *schema.Find(KeywordName(keyword));
-  auto known = resolved_.find(&reference);
-  if (known == resolved_.end()) {
-    known = resolved_.emplace(&reference, ResolveStatically(schema, keyword, reference)).first;
+  const Static* known = resolved_.Find(&reference);
+  if (!known) {
+    const Static found = ResolveStatically(schema, keyword, reference);
+    known = &(resolved_[&reference] = found);
   }
-  const JsonValue* target = known->second.schema;
-  if (known->second.dynamic_name >= 0) {
+  const JsonValue* target = known->schema;
+  if (known->dynamic_name >= 0) {
     for (const auto& [name, bound] : scopes_[scope]) {
-      if (name == static_cast<uint32_t>(known->second.dynamic_name)) target = bound;
+      if (name == static_cast<uint32_t>(known->dynamic_name)) target = bound;
     }
   }
   return {target, EnterResource(scope, *target)};

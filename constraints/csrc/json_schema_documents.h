@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/flat_map.h"
 #include "constraints/csrc/json_document.h"
 
 namespace tokamata {
@@ -132,6 +133,10 @@ class SchemaDocuments {
   SchemaScope EnterResource(SchemaScope scope, const JsonValue& schema);
   uint32_t NameId(std::string_view name);
 
+  struct NodeKeys {
+    static const JsonValue* None() { return nullptr; }
+    static uint64_t Hash(const JsonValue* node) { return MixHash(reinterpret_cast<uintptr_t>(node)); }
+  };
   JsonLimits limits_;
   SchemaDialect default_;
   std::vector<std::unique_ptr<Document>> documents_;  // the root document first
@@ -140,7 +145,7 @@ class SchemaDocuments {
   std::unordered_map<std::string, const JsonValue*> resources_;  // of all documents
   std::map<std::pair<const JsonValue*, std::string>, Anchor> anchors_;
   std::unordered_map<const JsonValue*, Bindings> dynamic_anchors_;  // of each resource
-  std::unordered_map<const JsonValue*, Static> resolved_;           // by reference node
+  FlatMap<const JsonValue*, Static, NodeKeys> resolved_;  // by reference node
   std::unordered_set<const JsonValue*> checked_;                    // schemas at places that are not known for schemas
   std::map<std::string, uint32_t, std::less<>> names_;
   std::vector<Bindings> scopes_;

@@ -519,7 +519,7 @@ std::vector<std::string> JsonSchemaRules::KeysBelow(const FreshKey& n) {
   const KeyReader& r = PreparedReader(n.reader);
   for (uint32_t i = n.low; i < n.high; ++i) {
     std::string text;
-    const std::u32string& key = objects_[r.state.plan].sorted[r.keys[i]].text;
+    const std::u32string_view key = objects_[r.state.plan].sorted[r.keys[i]].text;
     for (size_t k = n.depth; k < key.size(); ++k) AppendUtf8(key[k], &text);
     keys.push_back(std::move(text));
   }
@@ -584,7 +584,7 @@ std::vector<std::string> JsonSchemaRules::FixedKeys(ObjectState s) {
 // Of sorted keys those below a high one, so that what is owed can follow above that, whatever they are: the last key to
 // go on from; 0 where there is none.
 SeenKeys::Set JsonSchemaRules::KeysBelowHigh(const FreshKey& n, ObjectState next, Expr* keys) {
-  static const std::u32string high(1, 0xFF5E);  // which tokenizers know, above letters
+  static constexpr std::u32string_view high(U"\uFF5E");  // which tokenizers know, above letters
   std::u32string last, path;
   DecodeText(seen_.Text(n.path), &path);
   if ((LastKey(readers_[n.reader].state, &last) && last >= high) || path >= high) return 0;

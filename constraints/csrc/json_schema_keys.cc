@@ -23,12 +23,14 @@ void JsonSchemaRules::SortKeys(ObjectPlan* plan) {
   if (plan->sorted_ready) return;
   std::unordered_map<KeyId, uint32_t> named;
   for (uint32_t i = 0; i < plan->keys.size(); ++i) named.emplace(plan->keys[i].key, i);
+  std::u32string text;
   for (KeyId key : plan->mentioned) {
-    std::u32string text;
+    text.clear();
     if (!DecodeText(sets_.KeyText(key), &text)) continue;
     plan->ascii = plan->ascii && std::all_of(text.begin(), text.end(), [](char32_t c) { return c < 0x80; });
     const auto found = named.find(key);
-    plan->sorted.push_back({std::move(text), key, found == named.end() ? kUnbounded : found->second});
+    const std::u32string_view kept(kept_.Copy(text.data(), text.size()), text.size());
+    plan->sorted.push_back({kept, key, found == named.end() ? kUnbounded : found->second});
   }
   std::sort(plan->sorted.begin(), plan->sorted.end(), [](const SortedKey& a, const SortedKey& b) { return a.text < b.text; });
   plan->named_before.assign(1, 0);
@@ -109,12 +111,14 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
     }
   }
   const ObjectPlan& p = objects_[id];
-  r.keys.reserve(p.sorted.size());
+  std::vector<uint32_t> keys;
+  keys.reserve(p.sorted.size());
   for (uint32_t i = 0; i < p.sorted.size(); ++i) {
     const uint32_t named = p.sorted[i].named;
     const bool comes = named != kUnbounded && named >= r.state.position && named < r.limit;
-    if (r.other_end != kEmpty || (comes && Inhabited(p.keys[named].value))) r.keys.push_back(i);
+    if (r.other_end != kEmpty || (comes && Inhabited(p.keys[named].value))) keys.push_back(i);
   }
+  r.keys = {kept_.Copy(keys.data(), keys.size()), keys.size()};
 }
 
 void JsonSchemaRules::FillFromMembers(uint32_t reader) {
@@ -130,12 +134,15 @@ void JsonSchemaRules::FillFromMembers(uint32_t reader) {
     if (!m.named) r.members.push_back(m);
   }
   const ObjectPlan& p = objects_[r.state.plan];
+  std::vector<uint32_t> keys;
+  keys.reserve(p.sorted.size());
   for (uint32_t i = 0; i < p.sorted.size(); ++i) {
     const auto end = ends.find(p.sorted[i].named);
     if (end == ends.end() && r.other_end == kEmpty) continue;
-    r.keys.push_back(i);
+    keys.push_back(i);
     r.ends.push_back(end == ends.end() ? kEmpty : end->second);
   }
+  r.keys = {kept_.Copy(keys.data(), keys.size()), keys.size()};
 }
 
 bool JsonSchemaRules::KeyMayCome(const KeyReader& r, uint32_t index) {
@@ -191,7 +198,7 @@ Expr JsonSchemaRules::RawKeys(const KeyReader& r, const KeyNode& n) {
   const std::vector<SortedKey>& sorted = objects_[r.state.plan].sorted;
   const KeyNode end{n.reader, n.low, 0, 0, kKeyEnd}, other_end{n.reader, 0, 0, 0, kOtherEnd};
   if (!r.others && n.high - n.low == 1) {  // a single key is left
-    const std::u32string& text = sorted[r.keys[n.low]].text;
+    const std::u32string_view text = sorted[r.keys[n.low]].text;
     Expr e = text.size() == n.depth ? KeysBody(end) : CallKeys(end);
     for (size_t k = text.size(); k-- > n.depth;) e = pool_->Concat(cases_.strings().Character(text[k]), e);
     return e;

@@ -30,18 +30,19 @@ bool IsAside(std::string_view keyword) {
 
 // The strings of a set, sorted, where it is one schema that lists many and says nothing else of strings; else none.
 const std::vector<std::string_view>& JsonSchemaRules::ListedTexts(SetId set) {
-  const auto [it, added] = listed_.try_emplace(set);
-  std::vector<std::string_view>& texts = it->second;
-  if (!added || IsYaml() || options_.canonical_strings) return texts;
+  if (IsYaml() || options_.canonical_strings) return listed_[0];
+  if (const uint32_t* known = listed_of_.Find(set)) return listed_[*known];
+  listed_of_[set] = 0;
   const std::vector<SignedUse> parts = sets_.Parts(set);
-  if (parts.size() != 1 || !parts[0].positive || sets_.Use(parts[0].use).kind != UseKind::kSchema) return texts;
+  if (parts.size() != 1 || !parts[0].positive || sets_.Use(parts[0].use).kind != UseKind::kSchema) return listed_[0];
   const JsonValue& node = *sets_.Use(parts[0].use).place.node;
   const JsonValue* list = node.IsObject() ? node.Find("enum") : nullptr;
-  if (!list || list->size <= kManyListed || !std::all_of(node.keys, node.keys + node.size, IsAside)) return texts;
+  if (!list || list->size <= kManyListed || !std::all_of(node.keys, node.keys + node.size, IsAside)) return listed_[0];
   if (const JsonValue* type = node.Find("type")) {
     const auto is_string = [](const JsonValue& t) { return t.text == "string"; };
-    if (type->IsArray() ? std::none_of(type->begin(), type->end(), is_string) : !is_string(*type)) return texts;
+    if (type->IsArray() ? std::none_of(type->begin(), type->end(), is_string) : !is_string(*type)) return listed_[0];
   }
+  std::vector<std::string_view> texts;
   std::u32string decoded;
   for (const JsonValue& value : *list) {
     if (!value.IsString()) continue;
@@ -52,7 +53,9 @@ const std::vector<std::string_view>& JsonSchemaRules::ListedTexts(SetId set) {
   }
   if (!std::is_sorted(texts.begin(), texts.end())) std::sort(texts.begin(), texts.end());
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-  return texts;
+  listed_of_[set] = static_cast<uint32_t>(listed_.size());
+  listed_.push_back(std::move(texts));
+  return listed_.back();
 }
 
 Expr JsonSchemaRules::CallListed(const ListedNode& n) {

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automata/csrc/arena.h"
 #include "automata/csrc/expression.h"
 #include "automata/csrc/flat_map.h"
 #include "automata/csrc/line_keys.h"
@@ -97,7 +98,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     Expr below;
   };
   struct SortedKey {
-    std::u32string text;
+    std::u32string_view text;
     KeyId key;
     uint32_t named;  // into plan.keys; kUnbounded for keys that must not occur
   };
@@ -168,7 +169,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     ObjectState state;
     bool ready = false;
     bool others = false;          // whether a key may be another one than those here
-    std::vector<uint32_t> keys;   // into plan.sorted
+    Span<const uint32_t> keys{};  // into plan.sorted
     uint32_t limit = 0;           // of a free plan: the first of plan.keys that must not come yet
     std::vector<Expr> ends;       // else: what follows the closing quote, by key; kEmpty: it must not come
     Expr other_end = kEmpty;      // what follows it after another key
@@ -452,7 +453,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   uint32_t OthersAbove(const ObjectState& s, uint32_t index);
   bool MayFollow(const ObjectState& s);
   void OthersInOrder(const ObjectState& s, std::vector<Member>* out);
-  void AddInOrder(Member m, const std::u32string* low, const std::u32string* high, std::vector<Member>* out);
+  void AddInOrder(Member m, const std::u32string_view* low, const std::u32string_view* high, std::vector<Member>* out);
 
   // json_schema_listed.cc
   const std::vector<std::string_view>& ListedTexts(SetId set);
@@ -500,6 +501,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   SchemaCases cases_;
   uint32_t source_ = 0;
 
+  Arena kept_;  // what plans and readers show to
   std::vector<Rule> rules_;
   IdTable rule_index_;
   WordLists plan_index_;
@@ -528,7 +530,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   FlatMap<Expr, bool> endless_;
   std::unordered_map<SeenKeys::Set, uint32_t> longest_keys_;
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
-  std::unordered_map<SetId, std::vector<std::string_view>> listed_;  // texts of the documents
+  std::deque<std::vector<std::string_view>> listed_{1};  // texts of the documents; none first
+  FlatMap<uint64_t, uint32_t> listed_of_;                 // by set
   std::vector<YamlPath> yaml_paths_;  // by path
   std::unordered_map<uint64_t, bool> yaml_characters_;  // by text and style: whether it begins or is a character
   std::unordered_map<Expr, std::vector<Expressions::Term>> steps_;

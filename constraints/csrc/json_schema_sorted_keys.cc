@@ -12,7 +12,7 @@ namespace {
 
 constexpr char32_t kMaxCodePoint = 0x10FFFF;
 
-std::string Utf8(const std::u32string& text) {
+std::string Utf8(std::u32string_view text) {
   std::string out;
   for (const char32_t c : text) AppendUtf8(c, &out);
   return out;
@@ -98,7 +98,8 @@ void JsonSchemaRules::FindCuts(uint32_t id) {
                          ": minProperties asks for more keys of few; pass key_order=\"schema\" or \"any\"");
       left = pool_->Difference(left, strings.Literal(Utf8(text)));
       longest = std::max(longest, text.size());
-      p.cuts.push_back({text, strings.Between(nullptr, &text)});
+      const std::u32string_view cut = text;
+      p.cuts.push_back({text, strings.Between(nullptr, &cut)});
     }
     if (top == Top::kLimit) limits.push_back({text, circle});
     longest = std::max(longest, text.size());
@@ -135,8 +136,9 @@ uint32_t JsonSchemaRules::OthersAbove(const ObjectState& s, uint32_t index) {
   if (known != others_above_.end()) return known->second;
   std::u32string last;
   const bool bounded = LastKey(s, &last);
+  const std::u32string_view low = last;
   const Expr contents = Unnamed(p, p.others[index]);
-  const Expr above = bounded ? pool_->Intersect(cases_.strings().Between(&last, nullptr), contents) : contents;
+  const Expr above = bounded ? pool_->Intersect(cases_.strings().Between(&low, nullptr), contents) : contents;
   return others_above_[id] = CountTexts(above, nullptr);
 }
 
@@ -152,7 +154,7 @@ bool JsonSchemaRules::MayFollow(const ObjectState& s) {
 
 // A member without a name, whose contents are between two keys: less those keys above which not enough of what is owed
 // can come, and apart those above which nothing can.
-void JsonSchemaRules::AddInOrder(Member m, const std::u32string* low, const std::u32string* high, std::vector<Member>* out) {
+void JsonSchemaRules::AddInOrder(Member m, const std::u32string_view* low, const std::u32string_view* high, std::vector<Member>* out) {
   const ObjectPlan& p = objects_[m.next.plan];
   ObjectState after = m.next;
   after.seen = low ? seen_.With(0, Utf8(*low)) : 0;
@@ -188,6 +190,7 @@ void JsonSchemaRules::OthersInOrder(const ObjectState& s, std::vector<Member>* o
   JsonStrings& strings = cases_.strings();
   std::u32string last;
   const bool begun = LastKey(s, &last);
+  const std::u32string_view after = last;
   uint32_t from = s.position ? p.sorted_at[s.position - 1] + 1 : 0, to = static_cast<uint32_t>(p.sorted.size());
   while (begun && from < to && p.sorted[from].text <= last) ++from;
   for (uint32_t i = s.position; i < p.keys.size(); ++i)
@@ -201,8 +204,8 @@ void JsonSchemaRules::OthersInOrder(const ObjectState& s, std::vector<Member>* o
   m.next.high = s.high == kUnbounded ? kUnbounded : s.high - 1;
   m.next.first = 0;
   for (uint32_t gap = from; gap <= to; ++gap) {
-    const std::u32string* const low = gap > from ? &p.sorted[gap - 1].text : begun ? &last : gap ? &p.sorted[gap - 1].text : nullptr;
-    const std::u32string* const high = gap < p.sorted.size() ? &p.sorted[gap].text : nullptr;
+    const std::u32string_view* const low = gap > from ? &p.sorted[gap - 1].text : begun ? &after : gap ? &p.sorted[gap - 1].text : nullptr;
+    const std::u32string_view* const high = gap < p.sorted.size() ? &p.sorted[gap].text : nullptr;
     const Expr between = strings.Between(low, high);
     if (between == kEmpty) continue;
     m.next.position = p.named_before[gap];

@@ -347,7 +347,7 @@ Expr JsonStrings::BelowLimit(std::u32string_view begin, std::u32string_view circ
   return e;
 }
 
-Expr JsonStrings::Between(const std::u32string* low, const std::u32string* high) {
+Expr JsonStrings::Between(const std::u32string_view* low, const std::u32string_view* high) {
   if (low && high && *low >= *high) return kEmpty;
   if (!high) return low ? Above(*low) : Any();
   if (!low) return Below(*high);

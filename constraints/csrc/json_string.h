@@ -51,7 +51,7 @@ class JsonStrings final : public CharacterSpelling {
   Expr Literal(std::string_view text);
   Expr Choice(std::vector<std::string> texts) override;
   // The texts that are greater than *low and less than *high, by code points; null: no bound.
-  Expr Between(const std::u32string* low, const std::u32string* high);
+  Expr Between(const std::u32string_view* low, const std::u32string_view* high);
   // The texts that are less than some of those that begin with `begin` and go on with `circle` any number of times.
   Expr BelowLimit(std::u32string_view begin, std::u32string_view circle);
   // Texts in which the ECMA-262 pattern matches somewhere. With the u flag; where that is a syntax error, by the laxer

@@ -100,9 +100,12 @@ std::vector<std::string> SeenKeys::Keys(Set set) const {
 }
 
 SeenKeys::Path SeenKeys::Longer(Path path, uint32_t code_point) {
-  const auto [it, added] = path_index_.emplace(uint64_t{path} << 32 | code_point, static_cast<Path>(paths_.size()));
-  if (added) paths_.emplace_back(path, code_point);
-  return it->second;
+  Path& known = path_index_[uint64_t{path} << 32 | code_point];
+  if (!known) {  // no longer path is the empty one
+    known = static_cast<Path>(paths_.size());
+    paths_.emplace_back(path, code_point);
+  }
+  return known;
 }
 
 std::string SeenKeys::Text(Path path) const {

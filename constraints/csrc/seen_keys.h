@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/flat_map.h"
 #include "constraints/csrc/json_schema_sets.h"
 
 namespace tokamata {
@@ -38,7 +39,7 @@ class SeenKeys {
   Path Shorter(Path path) const { return paths_[path].first; }
   uint32_t Last(Path path) const { return paths_[path].second; }
   std::string Text(Path path) const;
-  size_t MemoryBytes() const { return nodes_.Size() * 64 + before_.size() * 80 + paths_.size() * 40; }
+  size_t MemoryBytes() const { return nodes_.Size() * 64 + before_.size() * 80 + paths_.size() * 8 + path_index_.MemoryBytes(); }
 
  private:
   static constexpr char kValueByte = '\xFF';
@@ -47,7 +48,7 @@ class SeenKeys {
   WordLists nodes_;  // whether a key ends here; then a byte and what is left after it, sorted by the bytes
   std::unordered_map<Set, std::pair<Set, std::string>> before_;
   std::vector<std::pair<Path, uint32_t>> paths_;
-  std::unordered_map<uint64_t, Path> path_index_;
+  FlatMap<uint64_t, Path> path_index_;  // by a path and what is read after it
 };
 
 }  // namespace tokamata

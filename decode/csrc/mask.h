@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/arena.h"
 #include "automata/csrc/counter_clamp.h"
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression_acceptor.h"
@@ -267,7 +267,8 @@ class MaskBuilder {
     return known_[q];
   }
   std::vector<Known> known_;  // by state
-  std::deque<Loop> loops_;
+  std::vector<const Loop*> loops_;
+  Arena arena_;  // of the loops
   std::unordered_map<const LeafAutomaton*, std::unique_ptr<LexedMask>> lexed_;  // of grammars with a lexer
   struct Counted {
     State state = DelayedAcceptor::kDead;

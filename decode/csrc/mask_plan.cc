@@ -201,11 +201,11 @@ const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
     if (!FindLoop(q, &loop, &alike)) {
       slot(q) = kNone;
     } else {
-      loops_.push_back(loop);
+      loops_.push_back(arena_.Copy(&loop, 1));
       for (State s : alike) slot(s) = static_cast<uint32_t>(loops_.size() - 1) + kFirst;
     }
   }
-  return slot(q) == kNone ? none : loops_[slot(q) - kFirst];
+  return slot(q) == kNone ? none : *loops_[slot(q) - kFirst];
 }
 
 // Lists further states with the same loop in *alike.

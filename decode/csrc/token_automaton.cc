@@ -184,7 +184,7 @@ void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
 const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uint32_t* base) {
   const uint32_t words = Words();
   const ptrdiff_t few = words / 8, some = words / 12;
-  if (mask_bytes_.load(std::memory_order_relaxed) >= cache_bytes_) return nullptr;
+  if (full_) return nullptr;
   uint32_t kind = kDenseMask;
   if (list_.empty()) list_.resize(words / 4 + 64);
   uint32_t *const list = list_.data(), *end = list + 1;
@@ -212,13 +212,13 @@ const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uin
   }
   const size_t size = kind == kDenseMask ? size_t{words} : static_cast<size_t>(end - list);
   const size_t bytes = offsetof(Mask, data) + size * sizeof(uint32_t);
-  if (mask_bytes_.load(std::memory_order_relaxed) + bytes > cache_bytes_) return nullptr;
-  owned_.emplace_back(new char[bytes]);
-  Mask* mask = reinterpret_cast<Mask*>(owned_.back().get());
+  Mask* mask = static_cast<Mask*>(owned_.Allocate(bytes, cache_bytes_));
+  full_ = !mask;
+  if (full_) return nullptr;
   mask->base = base;
   mask->count = kind;
   CopyRow(kind == kDenseMask ? row : list, static_cast<uint32_t>(size), mask->data);
-  mask_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  mask_bytes_.store(owned_.Bytes(), std::memory_order_relaxed);
   num_masks_.fetch_add(1, std::memory_order_relaxed);
   return mask;
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automata/csrc/arena.h"
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/stable_array.h"
 #include "decode/csrc/distance.h"
@@ -69,7 +70,7 @@ class TokenAutomaton {
   // What every continuation that fits starts with, up to the first special token; see DecodeState.
   std::string ForcedBytes(State q, uint32_t left, size_t most);
   size_t NumMasks() const { return num_masks_.load(std::memory_order_relaxed); }
-  size_t MaskBytes() const { return mask_bytes_.load(std::memory_order_relaxed); }
+  size_t MaskBytes() const { return mask_bytes_.load(std::memory_order_relaxed); }  // of the blocks that masks are in
 
  private:
   // A finished mask: a list of ids where they are few; where it is like a row of the vocabulary's tables or another
@@ -103,7 +104,8 @@ class TokenAutomaton {
   ExpressionAcceptor* expressions_;  // the acceptor, where the vocabulary has classes
   std::vector<uint32_t> joined_;     // scratch of Join
   StableArray<std::atomic<const Mask*>> masks_;  // by state; states with equal masks share one
-  std::vector<std::unique_ptr<char[]>> owned_;
+  Arena owned_;  // masks
+  bool full_ = false;  // there was no room for one
   std::unordered_map<uint64_t, const uint32_t*> alike_;  // masks with all words, by MaskBuilder::Alike
   std::vector<uint32_t> list_;                           // scratch of Store
   DistanceTable distances_;

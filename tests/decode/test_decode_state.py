@@ -267,6 +267,24 @@ def test_a_full_cache_changes_nothing(vocabulary: tokamata.Vocabulary) -> None:
     assert (kept.cached_masks > 0, none.cached_masks) == (True, 0)
 
 
+@pytest.mark.parametrize("cache_bytes", [1, 100, 5_000, 20_000, 50_000])
+def test_finished_masks_stay_within_their_budget(cache_bytes: int) -> None:
+    """Many different masks, until nothing fits: the memory they have is at most what was allowed."""
+    numbers = (b"%04d" % i for i in range(8000))
+    vocabulary = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), *numbers, None], eos_token_ids=[8256])
+    constraint = tokamata.regex("".join(f"[{i % 10}a-e]{{1,2}}[f-h]" for i in range(1000)))
+    free, bound = (tokamata.compile(constraint, vocabulary, cache_bytes=n) for n in (None, cache_bytes))
+    a, b = free.start(), bound.start()
+    for i in range(1000):
+        for token in (b"abcde"[i % 5], b"fgh"[i % 3]):
+            assert (a.mask() == b.mask()).all()
+            assert bound._native.mask_bytes <= cache_bytes
+            a.advance(token)
+            b.advance(token)
+    assert free._native.mask_bytes > 50_000
+    assert bound.cached_masks < free.cached_masks
+
+
 def test_threads_share_an_automaton() -> None:
     """Many threads decode under one fresh automaton; each sees what a lone one sees."""
     for seed in range(12):
