@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
-from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder, empty_json_schemas, mentions_metaschemas, write_json
+from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder, mentions_metaschemas, write_json
 from ..automata.errors import ConstraintError
 from .checks import checked_choice, checked_flag, checked_range
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
-from .json_schema_source import reader, registry_texts, schema_text
+from .json_schema_source import decoded_documents, reader, registry_texts, schema_text
 from .regex import regex
 
 _WHITESPACE = {
@@ -84,18 +84,7 @@ def json_schema(
         options,
         limits,
         source="",
-        report=(
-            SchemaReport(
-                text,
-                documents,
-                formats,
-                lenient,
-                unique_keys,
-                key_order == "sorted",
-                numbers == "any",
-                partial(_empty_schemas, text, documents, options, limits),
-            ),
-        ),
+        report=(SchemaReport(text, documents, options, limits),),
         read=partial(reader, schema),
     )
 
@@ -148,22 +137,3 @@ def _whitespace_pattern(pattern: str) -> str:
             "blanks, tabs and line breaks"
         )
     return pattern
-
-
-def _empty_schemas(
-    text: bytes, documents: list[tuple[str, bytes]], options: JsonSchemaOptions, limits: Limits | None
-) -> tuple[list[str], bool]:
-    return empty_json_schemas(text, decoded_documents(documents), options, native_limits(limits, "json_schema"))
-
-
-def decoded_documents(documents: list[tuple[str, bytes]]) -> list[tuple[str, str]]:
-    """The texts of a registry. Raises ConstraintError for one that is not UTF-8."""
-    decoded = []
-    for uri, text in documents:
-        try:
-            decoded.append((uri, text.decode()))
-        except UnicodeDecodeError as error:
-            raise ConstraintError(
-                f"json_schema: expected registry[{uri!r}] in UTF-8: {error}; decode the document and pass its text"
-            ) from None
-    return decoded

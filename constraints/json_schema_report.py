@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from .._core import SchemaDocuments, SchemaUse, json_format
+from .._core import (
+    JsonSchemaOptions,
+    KeyOrder,
+    SchemaDocuments,
+    SchemaNotation,
+    SchemaUse,
+    empty_json_schemas,
+    json_format,
+)
 from .constraint import (
     ELEMENTS_DISTINCT,
     ELEMENTS_LISTED,
@@ -15,8 +23,11 @@ from .constraint import (
     KEYS_WIDENED,
     ORDER_ENFORCED,
     ORDER_WIDENED,
+    Limits,
     ReportEntry,
+    native_limits,
 )
+from .json_schema_source import decoded_documents
 
 FORMATS = frozenset(
     "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex"
@@ -102,60 +113,44 @@ _NOT_LOOKED_AT = ReportEntry("", "schema", "annotation", "whether every branch h
 class SchemaReport:
     """The report of a schema, made when it is asked for."""
 
-    __slots__ = (
-        "_any_numbers",
-        "_empty",
-        "_entries",
-        "_formats",
-        "_lenient",
-        "_registry",
-        "_sorted_keys",
-        "_text",
-        "_unique_keys",
-    )
+    __slots__ = ("_entries", "_limits", "_options", "_registry", "_text")
 
     def __init__(
-        self,
-        text: bytes,
-        registry: list[tuple[str, bytes]],
-        formats: bool,
-        lenient: bool = False,
-        unique_keys: bool = False,
-        sorted_keys: bool = False,
-        any_numbers: bool = False,
-        empty: Callable[[], tuple[list[str], bool]] | None = None,
+        self, text: bytes, registry: list[tuple[str, bytes]], options: JsonSchemaOptions, limits: Limits | None
     ) -> None:
-        """Keep what :func:`schema_report` takes, whether keys differ and are sorted, and numbers have any spelling.
-
-        ``empty`` tells the schemas that no value comes from, and whether that was decided for all.
-        """
-        self._empty = empty
-        self._any_numbers = any_numbers
-        self._lenient = lenient
-        self._unique_keys = unique_keys
-        self._sorted_keys = sorted_keys
+        """Keep what the schema is compiled from."""
         self._text = text
         self._registry = registry
-        self._formats = formats
+        self._options = options
+        self._limits = limits
         self._entries: tuple[ReportEntry, ...] | None = None
 
     def entries(self) -> tuple[ReportEntry, ...]:
         """The entries; O(schema) the first time."""
         if self._entries is None:
-            entries, free_keys = _walked(self._text, self._registry, self._formats, self._lenient, self._unique_keys)
+            options = self._options
+            unique = options.unique_keys
+            entries, free_keys = _walked(self._text, self._registry, options.formats, options.lenient, unique)
             if free_keys:
-                entries.append(KEYS_ENFORCED if self._unique_keys else KEYS_WIDENED)
-            if free_keys and self._sorted_keys:
-                entries.append(ORDER_ENFORCED if self._unique_keys else ORDER_WIDENED)
-            if self._any_numbers and (b'"integer"' in self._text or any(e.subject in _OF_NUMBERS for e in entries)):
-                entries.append(_EXPONENTS)
-            if self._empty is not None:
-                places, whole = self._empty()
-                entries += [ReportEntry(place, "schema", "empty", _EMPTY) for place in places]
-                if not whole:
-                    entries.append(_NOT_LOOKED_AT)
+                entries.append(KEYS_ENFORCED if unique else KEYS_WIDENED)
+            if options.notation == SchemaNotation.JSON:
+                if free_keys and options.key_order == KeyOrder.SORTED:
+                    entries.append(ORDER_ENFORCED if unique else ORDER_WIDENED)
+                entries += self._of_values(entries)
             self._entries = tuple(entries)
         return self._entries
+
+    def _of_values(self, known: list[ReportEntry]) -> Iterator[ReportEntry]:
+        """Which spellings of numbers there are, and the schemas that no value comes from."""
+        integers = b'"integer"' in self._text
+        if not self._options.canonical_numbers and (integers or any(e.subject in _OF_NUMBERS for e in known)):
+            yield _EXPONENTS
+        documents, limits = decoded_documents(self._registry), native_limits(self._limits, "json_schema")
+        places, whole = empty_json_schemas(self._text, documents, self._options, limits)
+        for place in places:
+            yield ReportEntry(place, "schema", "empty", _EMPTY)
+        if not whole:
+            yield _NOT_LOOKED_AT
 
 
 def schema_report(

@@ -62,6 +62,19 @@ def registry_texts(
     return texts
 
 
+def decoded_documents(documents: list[tuple[str, bytes]]) -> list[tuple[str, str]]:
+    """The texts of a registry. Raises ConstraintError for one that is not UTF-8."""
+    decoded = []
+    for uri, text in documents:
+        try:
+            decoded.append((uri, text.decode()))
+        except UnicodeDecodeError as error:
+            raise ConstraintError(
+                f"json_schema: expected registry[{uri!r}] in UTF-8: {error}; decode the document and pass its text"
+            ) from None
+    return decoded
+
+
 def metaschemas() -> list[tuple[str, bytes]]:
     """URI and text of the metaschemas of drafts 4 to 2020-12, their vocabularies included."""
     from importlib.resources import files

@@ -10,10 +10,9 @@ from .._core import JsonSchemaOptions, KeyOrder, SchemaNotation, YamlSequences
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .checks import checked_choice, checked_flag, checked_range
 from .constraint import DEFAULT_LIMITS, Limits, ReportEntry, native_limits
-from .json_schema import decoded_documents
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
-from .json_schema_source import registry_texts, schema_text, yaml_reader
+from .json_schema_source import decoded_documents, registry_texts, schema_text, yaml_reader
 from .yaml_keys import uncounted_keys
 
 _SEQUENCES = {"any": YamlSequences.ANY, "indented": YamlSequences.INDENTED, "flush": YamlSequences.FLUSH}
@@ -94,7 +93,7 @@ def yaml_schema(
             limits,
             source=f"yaml_schema({shown})",
             report=(
-                SchemaReport(text, documents, formats, lenient, unique_keys),
+                SchemaReport(text, documents, options, limits),
                 _YamlLimits(max_depth, key_order == "sorted", repeated),
             ),
             read=partial(yaml_reader, schema),
