@@ -241,6 +241,7 @@ bool BoundedParts::Find(Expressions* pool, Expr e, Split* split) {
     for (Expr m : members)
       if (m != count) others.push_back(m);
     const Expr x = pool->Intersect(std::move(others));
+    if (!pool->First(x).SubsetOf(pool->First(star))) continue;  // no part of it
     if (pool->Low(count) > 0 && !GoesOn(*pool, x, star)) continue;
     const int64_t most = MostToEnd(pool, x, star), high = pool->High(count);
     if (most < 0 || most >= high) return false;

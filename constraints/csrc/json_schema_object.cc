@@ -1,6 +1,7 @@
 // Objects: a case of demands, read member by member.
 #include <algorithm>
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_rules.h"
@@ -400,26 +401,25 @@ bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
 bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t>& used) {
   const ObjectPlan& p = objects_[s.plan];
   const bool any = p.any_order;
-  std::map<uint32_t, uint32_t> fewest{{s.owed, 0}};
+  std::vector<std::pair<uint32_t, uint32_t>> fewest{{s.owed, 0}}, next;  // sorted
   uint32_t available = 0;
   const auto take = [&](bool required, auto&& values_of) {
-    std::map<uint32_t, uint32_t> next;
-    const auto reach = [&next](uint32_t owed, uint32_t members) {
-      const auto [it, added] = next.emplace(owed, members);
-      if (!added) it->second = std::min(it->second, members);
-    };
+    next.clear();
     bool possible = false;
     for (const auto& [owed, members] : fewest) {
       TimeLimit::Spend(4);
-      if (!required) reach(owed, members);
+      if (!required) next.emplace_back(owed, members);
       for (const MemberValue& v : values_of(owed)) {
         if (v.owed == owed && !required && possible) continue;  // a member that settles nothing helps the count only
         if (!Inhabited(v.value)) continue;
         possible = true;
-        reach(v.owed, members + 1);
+        next.emplace_back(v.owed, members + 1);
       }
     }
     available += possible;
+    std::sort(next.begin(), next.end());
+    const auto alike = [](const auto& a, const auto& b) { return a.first == b.first; };
+    next.erase(std::unique(next.begin(), next.end(), alike), next.end());
     fewest.swap(next);
   };
   for (uint32_t i = any ? 0 : s.position; i < p.keys.size(); ++i)
@@ -435,8 +435,7 @@ bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t
     unlimited = unlimited || left == kUnbounded;
     if (left != kUnbounded) available = before + left;
   }
-  const auto settled = fewest.find(0);
-  return settled != fewest.end() && settled->second <= s.high && (unlimited || s.low <= available);
+  return !fewest.empty() && fewest[0].first == 0 && fewest[0].second <= s.high && (unlimited || s.low <= available);
 }
 
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {

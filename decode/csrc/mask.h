@@ -133,6 +133,7 @@ class MaskBuilder {
   bool Looked(State q) const { return q < known_.size() && known_[q].loop; }
   bool FindLoop(State q, Loop* loop, std::vector<State>* alike);
   bool AnyLoops(const std::vector<State>& states);
+  bool SomeAreWide(const std::vector<State>& states);
   // The classes for a counted loop, by what the choice depends on.
   struct ClassChoice {
     ByteSet ascii, first;  // `first`: only with `wide`, where the loop reads characters beyond ASCII

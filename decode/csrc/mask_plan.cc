@@ -178,8 +178,10 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   if (!counts)  // cheaper than to look for loops in what states do, if these are many or most bytes lead to the model
     if (const State model = SharedState(q, true); model && AgreeBeyondAscii(q, model))
       if (!acceptor_->Plain(q) || FewDiffer(q, model)) return {Plan::kShared, model};
+  const std::vector<State> parts = acceptor_->Alternatives(q, kMaxAlternatives);
+  if (SomeAreWide(parts)) return {Plan::kUnion, q};
   if (LoopOf(q).kind != Loop::kNone) return {Plan::kLoop, q};
-  if (AnyLoops(acceptor_->Alternatives(q, kMaxAlternatives))) return {Plan::kUnion, q};
+  if (AnyLoops(parts)) return {Plan::kUnion, q};
   if (const State model = SharedState(q, false)) return {Plan::kShared, model};
   return {Plan::kWalk, q};
 }
@@ -189,6 +191,17 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
 bool MaskBuilder::AnyLoops(const std::vector<State>& states) {
   return std::any_of(states.begin(), states.end(),
                      [this](State a) { return ReadsTexts(a) || LoopOf(Canonical(a)).kind != Loop::kNone; });
+}
+
+// Whether some of the states say that they loop over characters beyond ASCII, and others do not: there is no such loop
+// of all of them together then, and their masks are made sooner than the tokens beyond ASCII are walked.
+bool MaskBuilder::SomeAreWide(const std::vector<State>& states) {
+  size_t wide = 0;
+  for (State a : states) {
+    Loop loop;
+    wide += FindCounted(Canonical(a), &loop) && (loop.shape.non_ascii || loop.shape.all_but_spaces);
+  }
+  return wide && wide < states.size();
 }
 
 const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {

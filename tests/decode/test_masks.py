@@ -197,6 +197,36 @@ def test_tokens_longer_than_what_is_left_of_a_loop(low: int) -> None:
                 state.advance(rng.choice(texts[:256] if rng.random() < 0.8 else texts))
 
 
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        tokamata.regex(r'[a-z][a-z0-9+.-]*:([^ "\n]|%[0-9a-f]{2})*"x|[^"\n]*"y'),  # a narrow loop beside a wide one
+        tokamata.regex(r'[a-z]+"x|[^"\n]*"y|\S{0,30}"z'),
+        (tokamata.regex("[a-zA-Z0-9](-?[a-zA-Z0-9])*") & tokamata.regex(".{0,39}")) + '"',  # which of the two counts
+        (tokamata.regex("([a-z]|é|日)*") & tokamata.regex(".{3,20}") & tokamata.regex("(?s:.)*")) + '"',
+    ],
+)
+def test_loops_beside_one_another(constraint: tokamata.Constraint) -> None:
+    rng = random.Random(1)
+    words = {b"".join(rng.choices(_PIECES, k=rng.randint(1, 20))) for _ in range(600)}
+    words |= {b"".join(rng.choices([b"a", b"bc", b"-", b"0"], k=rng.randint(1, 30))) for _ in range(600)}
+    singles = [bytes([b]) for b in range(256)]
+    tokens: list[bytes | None] = [*singles, *sorted(words.difference(singles)), None]
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
+    automaton = tokamata.compile(constraint, vocabulary)
+    for _ in range(6):
+        state = automaton.start()
+        for _ in range(25):
+            got = state.mask()
+            assert (got == automaton._native.mask_by_walking(state.state_id)).all(), state.num_tokens
+            texts = [i for i in mask_walk.allowed(got) if i != len(tokens) - 1]
+            if not texts:
+                break
+            state.advance(
+                rng.choice([i for i in texts if 97 <= i < 123] or texts) if rng.random() < 0.7 else rng.choice(texts)
+            )
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_tokens_that_begin_inside_a_character(seed: int) -> None:
     """Masks between the bytes of a character, of tokens that end there, go on in a loop or leave it."""
