@@ -44,7 +44,7 @@ class JsonSchemaConstraint(Constraint):
 
         ``explains``: whether the error for a schema without values looks for the keywords that contradict each other.
         """
-        own = None if limits is None else native_limits(limits, "json_schema")
+        own = native_limits(limits, "json_schema")
         try:
             native = _native_json_schema(text, documents, options, own)
         except ConstraintError as error:

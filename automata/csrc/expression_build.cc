@@ -239,17 +239,17 @@ Expr Expressions::Union(std::vector<Expr> given) {
   if (parts.size() < kWorthwhile || parts.size() > kMost) return Normalize(std::move(parts));
   uint64_t hash = parts.size();
   for (Expr e : parts) hash = (hash ^ e) * 0x9E3779B97F4A7C15ull;
+  if (known_parts_.size() > kManyParts) {  // mostly of unions that others took the place of
+    known_parts_.clear();
+    known_unions_.clear();
+  }
   if (known_unions_.size() < kPlaces) known_unions_.resize(nodes_.size() < kManyNodes ? kFewPlaces : kPlaces);
   const size_t place = static_cast<size_t>(hash >> 56) % known_unions_.size();
   static_assert(kPlaces == 1 << 8, "a place is 8 bits");
   const KnownUnion& known = known_unions_[place];
   const auto first = known_parts_.begin() + known.first;
   if (known.count == parts.size() && std::equal(parts.begin(), parts.end(), first)) return known.whole;
-  const Expr whole = Normalize(parts);
-  if (known_parts_.size() > kManyParts) {  // mostly of unions that others took the place of
-    known_parts_.clear();
-    std::fill(known_unions_.begin(), known_unions_.end(), KnownUnion());
-  }
+  const Expr whole = Normalize(parts);  // of others on the way; places grow in number only
   known_unions_[place] = {static_cast<uint32_t>(known_parts_.size()), static_cast<uint32_t>(parts.size()), whole};
   known_parts_.insert(known_parts_.end(), parts.begin(), parts.end());
   return whole;

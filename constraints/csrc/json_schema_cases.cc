@@ -695,10 +695,10 @@ const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
     throw;
   }
   active_.pop_back();
-  if (cases.empty()) return cases_[cases_of_[key] = 0];
-  cases_of_[key] = static_cast<uint32_t>(cases_.size());
-  cases_.push_back(std::move(cases));
-  return cases_.back();
+  const size_t place = cases.empty() ? 0 : cases_.size();
+  if (place) cases_.push_back(std::move(cases));
+  cases_of_[key] = static_cast<uint32_t>(place);
+  return cases_[place];
 }
 
 bool SchemaCases::Disjoint(UseId a, UseId b, JsonType type) {

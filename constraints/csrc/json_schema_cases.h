@@ -174,8 +174,8 @@ class SchemaCases {
   std::array<std::unique_ptr<Style>, kStringStyles> styles_;
   JsonNumbers numbers_;
   UseId nothing_;
-  std::deque<Cases> cases_{1};  // none first; they stay where they are
-  FlatMap<uint64_t, uint32_t> cases_of_;  // by set and type
+  std::deque<Cases> cases_ = decltype(cases_)(1);  // they stay where they are; none first
+  FlatMap<uint64_t, uint32_t> cases_of_;  // by set and type: into cases_
   FlatMap<uint64_t, Expr> scalars_;
   FlatMap<uint64_t, Expr> strings_of_;  // by schema, style and sign
   std::vector<uint64_t> active_;

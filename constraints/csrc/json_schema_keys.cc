@@ -29,7 +29,7 @@ void JsonSchemaRules::SortKeys(ObjectPlan* plan) {
     if (!DecodeText(sets_.KeyText(key), &text)) continue;
     plan->ascii = plan->ascii && std::all_of(text.begin(), text.end(), [](char32_t c) { return c < 0x80; });
     const auto found = named.find(key);
-    const std::u32string_view kept(kept_.Copy(text.data(), text.size()), text.size());
+    const std::u32string_view kept(arena_.Copy(text.data(), text.size()), text.size());
     plan->sorted.push_back({kept, key, found == named.end() ? kUnbounded : found->second});
   }
   std::sort(plan->sorted.begin(), plan->sorted.end(), [](const SortedKey& a, const SortedKey& b) { return a.text < b.text; });
@@ -118,7 +118,7 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
     const bool comes = named != kUnbounded && named >= r.state.position && named < r.limit;
     if (r.other_end != kEmpty || (comes && Inhabited(p.keys[named].value))) keys.push_back(i);
   }
-  r.keys = {kept_.Copy(keys.data(), keys.size()), keys.size()};
+  r.keys = {arena_.Copy(keys.data(), keys.size()), keys.size()};
 }
 
 void JsonSchemaRules::FillFromMembers(uint32_t reader) {
@@ -142,7 +142,7 @@ void JsonSchemaRules::FillFromMembers(uint32_t reader) {
     keys.push_back(i);
     r.ends.push_back(end == ends.end() ? kEmpty : end->second);
   }
-  r.keys = {kept_.Copy(keys.data(), keys.size()), keys.size()};
+  r.keys = {arena_.Copy(keys.data(), keys.size()), keys.size()};
 }
 
 bool JsonSchemaRules::KeyMayCome(const KeyReader& r, uint32_t index) {

@@ -501,7 +501,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   SchemaCases cases_;
   uint32_t source_ = 0;
 
-  Arena kept_;  // what plans and readers show to
+  Arena arena_;  // of what plans and readers show to
   std::vector<Rule> rules_;
   IdTable rule_index_;
   WordLists plan_index_;
@@ -530,8 +530,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   FlatMap<Expr, bool> endless_;
   std::unordered_map<SeenKeys::Set, uint32_t> longest_keys_;
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
-  std::deque<std::vector<std::string_view>> listed_{1};  // texts of the documents; none first
-  FlatMap<uint64_t, uint32_t> listed_of_;                 // by set
+  std::deque<std::vector<std::string_view>> listed_ = decltype(listed_)(1);  // texts of the documents; none first
+  FlatMap<uint64_t, uint32_t> listed_of_;  // by set: into listed_
   std::vector<YamlPath> yaml_paths_;  // by path
   std::unordered_map<uint64_t, bool> yaml_characters_;  // by text and style: whether it begins or is a character
   std::unordered_map<Expr, std::vector<Expressions::Term>> steps_;

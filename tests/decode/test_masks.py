@@ -202,8 +202,8 @@ def test_tokens_longer_than_what_is_left_of_a_loop(low: int) -> None:
     [
         tokamata.regex(r'[a-z][a-z0-9+.-]*:([^ "\n]|%[0-9a-f]{2})*"x|[^"\n]*"y'),  # a narrow loop beside a wide one
         tokamata.regex(r'[a-z]+"x|[^"\n]*"y|\S{0,30}"z'),
-        (tokamata.regex("[a-zA-Z0-9](-?[a-zA-Z0-9])*") & tokamata.regex(".{0,39}")) + '"',  # which of the two counts
-        (tokamata.regex("([a-z]|é|日)*") & tokamata.regex(".{3,20}") & tokamata.regex("(?s:.)*")) + '"',
+        (tokamata.regex("[a-zA-Z0-9](-?[a-zA-Z0-9])*") & tokamata.regex(".{0,39}")) + "\n",  # which of the two counts
+        (tokamata.regex("([a-z]|é|日)*") & tokamata.regex(".{0,20}")) + "\n",
     ],
 )
 def test_loops_beside_one_another(constraint: tokamata.Constraint) -> None:
@@ -222,9 +222,8 @@ def test_loops_beside_one_another(constraint: tokamata.Constraint) -> None:
             texts = [i for i in mask_walk.allowed(got) if i != len(tokens) - 1]
             if not texts:
                 break
-            state.advance(
-                rng.choice([i for i in texts if 97 <= i < 123] or texts) if rng.random() < 0.7 else rng.choice(texts)
-            )
+            letters = [i for i in texts if 97 <= i < 123]
+            state.advance(rng.choice(letters if letters and rng.random() < 0.7 else texts))
 
 
 @pytest.mark.parametrize("seed", range(3))
