@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from .._core import SymbolTable as _NativeSymbolTable
 
@@ -66,6 +66,15 @@ class SymbolTable:
         """An independent table with the same entries; storage is copied when either changes."""
         return SymbolTable._wrap(self._native.copy())
 
+    def __copy__(self) -> SymbolTable:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> SymbolTable:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Callable[..., SymbolTable], tuple[str, list[tuple[int, bytes]]]]:
+        return _unpickle, (self.name, [self._native.entry(i) for i in range(len(self))])
+
     def __len__(self) -> int:
         return len(self._native)
 
@@ -83,3 +92,10 @@ class SymbolTable:
 
     def __repr__(self) -> str:
         return f"<SymbolTable {self.name!r}: {len(self)} symbols>"
+
+
+def _unpickle(name: str, entries: list[tuple[int, bytes]]) -> SymbolTable:
+    table = SymbolTable(name)
+    for key, symbol in entries:
+        table.add(symbol, key)
+    return table

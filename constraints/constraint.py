@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from .._core import CaptureParts, Language
 from .._core import Limits as NativeLimits
-from .checks import checked_bounds, checked_count, checked_range
+from ..automata.checks import checked_bounds, checked_count, checked_range
 
 if TYPE_CHECKING:
     from ..automata import Fst
@@ -192,6 +192,18 @@ class Constraint:
         self.special_tokens = frozenset(special_tokens) if special_tokens else _NO_TOKENS
         self._has_raw_bytes = has_raw_bytes
         self._parts = None
+
+    def __copy__(self) -> Constraint:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Constraint:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"pickle: expected what can be pickled, got {self!r}; pickle its source and make it of that again, or "
+            "save it with tokamata.compile(constraint, vocabulary).save(path)"
+        )
 
     @property
     def source(self) -> str:

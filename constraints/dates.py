@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Literal, TypeVar
 
 from .._core import json_number_range
+from ..automata.checks import checked_choice
 from ..automata.errors import ConstraintError
-from .checks import checked_choice
 from .constraint import Constraint, Limits, native_limits, to_bytes
 from .digits import between
 from .literal import choice, literal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .checks import checked_bounds
+from ..automata.checks import checked_bounds
 from .constraint import Constraint, Limits, Text, native_limits, to_bytes
 from .literal import as_constraint, literal
 

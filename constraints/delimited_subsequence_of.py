@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._core import delimited_subsequence as _native_subsequence
+from ..automata.checks import checked_flag, checked_several
 from ..automata.errors import UnsupportedError
-from .checks import checked_several
 from .constraint import Constraint, Limits, Text, native_limits
 from .literal import as_constraint
 
@@ -44,4 +44,4 @@ def delimited_subsequence_of(
     shown = ", ".join(item.source for item in items[:3]) + (", ..." if len(items) > 3 else "")
     made = items[0]._combined(native, f"delimited_subsequence_of([{shown}], {between.source})", *items[1:], between)
     made = made._between_texts()
-    return made | "" if empty else made
+    return made | "" if checked_flag("delimited_subsequence_of", "empty", empty) else made

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..automata.checks import checked_bounds, checked_count, checked_name, checked_several
 from ..automata.errors import UnsupportedError
-from .checks import checked_bounds, checked_count, checked_several
 from .constraint import Constraint, Text
 from .literal import literal
 
@@ -215,7 +215,10 @@ def dynamic(
         )
     if key is not None and not callable(key):
         raise TypeError(f"dynamic: expected key as a function of the text, got {type(key).__name__}; leave it out")
-    names = checked_several("dynamic", "special_tokens", special_tokens)
+    remedy = "pass names of special tokens"
+    names = [
+        checked_name("dynamic", each, remedy) for each in checked_several("dynamic", "special_tokens", special_tokens)
+    ]
     if (most := checked_count("dynamic", "max_places", max_places)) < 1:
         raise ValueError(f"dynamic: expected max_places >= 1, got {most}; leave it out for {_MOST_PLACES:,}")
     if name is not None and not isinstance(name, str):

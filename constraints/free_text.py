@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..automata.checks import checked_several
 from ..automata.errors import ConstraintError
-from .checks import checked_several
 from .constraint import Constraint, Text, to_bytes
 from .literal import choice
 from .regex import regex

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..automata.checks import checked_name, checked_several
 from ..automata.errors import ConstraintError
-from .checks import checked_name, checked_several
 from .constraint import Limits, native_limits
 from .typed_constraint import TypedConstraint
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from .._core import CaptureParts, Indentation
 from .._core import grammar as _native_grammar
+from ..automata.checks import checked_choice, checked_flag
 from ..automata.errors import UnsupportedError
-from .checks import checked_choice, checked_flag
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .checks import checked_bounds
+from ..automata.checks import checked_bounds
 from .constraint import Constraint, Limits, native_limits
 from .token_group import token_group
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Literal
 
 from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder, mentions_metaschemas, write_json
+from ..automata.checks import checked_choice, checked_flag, checked_range
 from ..automata.errors import ConstraintError
-from .checks import checked_choice, checked_flag, checked_range
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
@@ -71,7 +71,7 @@ def json_schema(
     if limits is not None:
         native_limits(limits, "json_schema")
     defaults = whitespace == "flexible" and key_order == "schema" and strings == "any" and numbers == "canonical"
-    if defaults and formats is True and unique_keys is True and not lenient and limits is None:
+    if defaults and formats is True and unique_keys is True and lenient is False and limits is None:
         options = _OPTIONS
     else:
         options = _options(whitespace, key_order, strings, numbers, formats, unique_keys, lenient)

@@ -139,6 +139,11 @@ class JsonSchemaConstraint(Constraint):
 
     def difference_example(self, other: JsonSchemaConstraint) -> bytes | None:
         """A shortest compact JSON text of this schema that is not valid against the other; None where there is none."""
+        if not isinstance(other, JsonSchemaConstraint):
+            raise TypeError(
+                f"difference_example: expected a constraint of json_schema, got {type(other).__name__}; counterexample "
+                "takes any constraint"
+            )
         text, documents = self._joined(other, negated=True)
         options = _copied(self._options)
         options.whitespace = JsonWhitespace.COMPACT

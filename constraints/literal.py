@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._core import Language
-from .checks import checked_several
+from ..automata.checks import checked_several
 from .constraint import SPECIAL, Constraint, Limits, Text, native_limits, to_bytes
 
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import TypeVar, cast
 
 from .._core import json_number_range
+from ..automata.checks import checked_count, checked_range
 from ..automata.errors import ConstraintError
-from .checks import checked_count, checked_range
 from .constraint import Constraint, Limits, native_limits
 from .digits import between
 from .regex import regex

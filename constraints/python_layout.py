@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .checks import checked_choice
+from ..automata.checks import checked_choice
 
 Whitespace = Literal["flexible", "compact", "pep8", "any"]
 Strings = Literal["any", "canonical"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from ..automata.checks import checked_count, checked_flag
 from ..automata.errors import ConstraintError, UnsupportedError
-from .checks import checked_count
 from .constraint import SPECIAL, Constraint, Text, to_bytes
 from .dynamic import DynamicConstraint
 from .free_text import checked_phrases, free_text, text_before
@@ -127,6 +127,7 @@ def reasoning(
             'reasoning: parse has to know the members of `then`; with callbacks, write tokamata.sequence("<think>", '
             'tokamata.text_until("</think>"), then)'
         )
+    checked_flag("reasoning", "required", required)
     if not required and not isinstance(begin, Constraint) and not begin:
         raise ConstraintError(
             "reasoning: expected a begin where required=False, by which reasoning is told from an answer, got ''; pass "

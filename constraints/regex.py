@@ -9,8 +9,8 @@ from .._core import CaptureParts
 from .._core import regex as _native_regex
 from .._core import regex_named as _native_named
 from .._core import regex_with_groups as _native_with_groups
+from ..automata.checks import checked_choice, checked_range
 from ..automata.errors import UnsupportedError
-from .checks import checked_choice, checked_range
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, parts_of
 
 Syntax = Literal["python", "ecma"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._core import Language
-from .checks import checked_name
+from ..automata.checks import checked_name
 from .constraint import SPECIAL, Constraint, Limits, native_limits, to_bytes
 
 

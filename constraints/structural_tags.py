@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from ..automata.checks import checked_flag, checked_several
 from ..automata.errors import ConstraintError
-from .checks import checked_several
 from .constraint import Constraint, Text, to_bytes
 from .free_text import checked_phrases, free_text, text_before
 from .sequence import any_of, sequence
@@ -47,6 +47,8 @@ def structural_tags(
         ConstraintError: an empty begin or trigger, a begin without a trigger, a trigger without a tag, or one that can
             never be completed because it contains another one before its end.
     """
+    checked_flag("structural_tags", "at_least_one", at_least_one)
+    checked_flag("structural_tags", "stop_after_first", stop_after_first)
     if isinstance(tags, Mapping):
         raise TypeError("structural_tags: expected triples (begin, content, end), got a mapping; pass a list of them")
     entries = [_checked(tag) for tag in checked_several("structural_tags", "tags", tags)]

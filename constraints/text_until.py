@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
+from ..automata.checks import checked_choice, checked_several
 from ..automata.errors import ConstraintError
 from .capture import hidden
-from .checks import checked_choice, checked_several
 from .constraint import Constraint, Limits, Text, joined_parts, native_limits, to_bytes
 from .from_fst import from_fst
 from .literal import choice

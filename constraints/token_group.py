@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .checks import checked_name
+from ..automata.checks import checked_name
 from .constraint import Constraint, Limits, to_bytes
 from .token_class import TokenClass
 

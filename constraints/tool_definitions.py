@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..automata.checks import checked_several
 from ..automata.errors import ConstraintError, UnsupportedError
-from .checks import checked_several
 
 Mode = Literal["none", "auto", "required"]
 _NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}

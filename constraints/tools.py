@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
+from ..automata.checks import checked_flag
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import SPECIAL, Constraint, LazyReport, ReportEntry, Text, to_bytes
 from .free_text import free_text, text_before
@@ -125,6 +126,10 @@ def tools(
         ConstraintError: malformed definitions, with the JSON Pointer; a choice of no tool.
         UnsupportedError: tools that are no functions, schemas that cannot be enforced exactly.
     """
+    checked_flag("tools", "parallel", parallel)
+    for name, value in (("text", text), ("special", special), ("strict", strict)):
+        if value is not None:
+            checked_flag("tools", name, value)
     chosen = _format(convention, special)
     mode, callable_tools = read_choice(tool_choice, read_definitions(definitions, strict))
     free = _free_text(chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .checks import checked_flag
+from ..automata.checks import checked_flag
 from .constraint import Constraint, Limits, native_limits
 from .regex import regex
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Literal
 
 from .._core import JsonSchemaOptions, KeyOrder, SchemaNotation, YamlSequences
+from ..automata.checks import checked_choice, checked_flag, checked_range
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
-from .checks import checked_choice, checked_flag, checked_range
 from .constraint import DEFAULT_LIMITS, Limits, ReportEntry, native_limits
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport

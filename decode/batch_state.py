@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import DecodeState, Workers
+from ..automata.checks import checked_count, checked_flag, checked_several
 from ..automata.errors import ConstraintError, LimitError, TokenRejected
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class BatchState:
 
     def __init__(self, states: Iterable[State | None] = (), threads: int | None = None) -> None:
         """Keep the states; threads start with the first call that needs them."""
-        count = default_threads() if threads is None else operator.index(threads)
+        count = default_threads() if threads is None else checked_count("BatchState", "threads", threads)
         if count < 1:
             raise ValueError(f"BatchState: expected threads >= 1, got {threads}")
         self._states: list[State | None] = []
@@ -91,14 +91,14 @@ class BatchState:
         self._words: int | None = None
         self._native: list[DecodeState | None] = []  # this and what follows: by _arranged
         self._others: list[tuple[int, RowState]] = []
-        self._workers = Workers(count)
+        self._workers = Workers(min(count, 2**31))
         self.assign(states)
 
     # -------------------------------------------------------------------------------------------- rows
 
     def assign(self, states: Iterable[State | None]) -> None:
         """Make row i the i-th of the states, and no other rows; errors are forgotten. For schedulers that pick anew."""
-        rows = list(states)
+        rows = checked_several("BatchState", "states", states)
         seen: set[int] = set()
         for state in rows:
             self._check(state, seen)
@@ -126,7 +126,7 @@ class BatchState:
 
         Complexity: O(rows), and O(tokens so far) for each copy.
         """
-        rows = [self._row(r) for r in rows]
+        rows = [self._row(r) for r in checked_several("BatchState", "rows", rows)]
         seen: set[int] = set()
         states: list[State | None] = []
         for r in rows:
@@ -178,7 +178,7 @@ class BatchState:
     def masks(self, pinned: bool = False) -> Any:
         """Return a buffer for `fill_masks`, zeroed int32 [rows, words]: numpy, or torch in page-locked memory."""
         shape = (len(self._states), self.words)
-        if not pinned:
+        if not checked_flag("BatchState.masks", "pinned", pinned):
             return np.zeros(shape, np.int32)
         import torch
 
@@ -271,7 +271,7 @@ class BatchState:
         return self._words
 
     def _row(self, row: int) -> int:
-        row = operator.index(row)
+        row = checked_count("BatchState", "row", row)
         if not 0 <= row < len(self._states):
             raise IndexError(f"BatchState: expected 0 <= row < {len(self._states)}, got {row}")
         return row

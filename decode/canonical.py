@@ -331,6 +331,16 @@ class CanonicalState:
         other._native = self._native.copy()
         return other
 
+    def __copy__(self) -> CanonicalState:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> CanonicalState:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        where = ", finished" if self.is_finished else ", final" if self.is_final else ""
+        return f"<tokamata.decode.CanonicalState after {self.num_tokens} tokens{where}>"
+
     def reset(self) -> None:
         """Back to the beginning."""
         self._native.reset()

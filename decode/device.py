@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core import device_tables as _device_tables
 from .._core import token_table as _token_table
+from ..automata.checks import checked_count
 from .masked_logits import Kernels, mask_logits_, uses_triton
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class DeviceAutomaton:
         """See `TokenAutomaton.to`."""
         import torch
 
+        max_states = checked_count("to", "max_states", max_states)
+        max_bytes = checked_count("to", "max_bytes", max_bytes)
         if max_states < 3 or max_bytes < 1:
             raise ValueError(f"to: expected max_states >= 3 and max_bytes >= 1, got {max_states} and {max_bytes}")
         if kernels not in ("auto", "torch", "triton"):

@@ -6,7 +6,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -144,6 +144,17 @@ class DynamicAutomaton:
         with self._lock:
             starts = [*self._static.values(), *(start for answers in self._answers for start in answers.values())]
         return max((start.automaton.generations for start in starts if start is not None), default=1)
+
+    def __copy__(self) -> DynamicAutomaton:
+        return self
+
+    def __deepcopy__(self, memo: object) -> DynamicAutomaton:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"pickle: expected what can be pickled, got {self!r}; pickle what it is made of, and compile that again"
+        )
 
     def __repr__(self) -> str:
         return f"<tokamata.DynamicAutomaton of {self.constraint!r} over {len(self.vocabulary)} tokens>"

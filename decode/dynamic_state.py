@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ByteState
+from ..automata.checks import checked_count, checked_range, checked_several
 from ..automata.errors import ConstraintError, LimitError, TokenRejected
 from ..constraints.constraint import to_bytes
 from .dynamic_captures import captured
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .dynamic_automaton import DynamicAutomaton
 
 _MOST_READINGS = 10_000
+_MOST_FORCED = 2**63  # no limit at all
 Reading = tuple[int, ByteState]  # a part and a state in it from which it can go on
 
 
@@ -88,9 +90,10 @@ class DynamicState:
 
         Rows after the first token that is not allowed are 0.
         """
-        rows = np.zeros((len(token_ids) + 1, self._automaton.words), np.int32)
+        tokens = _ids("draft_masks", token_ids)
+        rows = np.zeros((len(tokens) + 1, self._automaton.words), np.int32)
         state = self.copy()
-        for i, token in enumerate([*token_ids, None]):
+        for i, token in enumerate([*tokens, None]):
             state.fill_mask(rows, i)
             if token is None or not state._advanced(token):
                 break
@@ -147,10 +150,11 @@ class DynamicState:
     # ---- tokens
     def allows(self, token_id: int) -> bool:
         """Whether the token may come next; False for ids outside the vocabulary."""
-        return self._after(token_id) is not None
+        return self._after(checked_count("allows", "a token id", token_id)) is not None
 
     def advance(self, token_id: int) -> None:
         """Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed."""
+        token_id = checked_count("advance", "a token id", token_id)
         if self._advanced(token_id):
             return
         name = f"advance: token {token_id}"
@@ -174,11 +178,12 @@ class DynamicState:
     def validate(self, token_ids: list[int]) -> int:
         """The length of the longest prefix of the tokens that would be accepted; the state is unchanged."""
         state = self.copy()
-        return next((i for i, token in enumerate(token_ids) if not state._advanced(token)), len(token_ids))
+        tokens = _ids("validate", token_ids)
+        return next((i for i, token in enumerate(tokens) if not state._advanced(token)), len(tokens))
 
     def rollback(self, n: int) -> None:
         """Take back the last n tokens (EOS counts as one). Raises IndexError when there are fewer."""
-        if not 0 <= n <= self.num_tokens:
+        if not 0 <= checked_count("rollback", "n", n) <= self.num_tokens:
             raise IndexError(f"rollback: expected 0 <= n <= {self.num_tokens} (the tokens so far), got {n}")
         del self._history[len(self._history) - n :]
         del self._text[self._history[-1].length :]
@@ -192,7 +197,15 @@ class DynamicState:
         state._row = self._row
         return state
 
-    __copy__ = copy
+    def __copy__(self) -> DynamicState:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> DynamicState:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        where = ", finished" if self.is_finished else ", final" if self.is_final else ""
+        return f"<tokamata.decode.DynamicState after {self.num_tokens} tokens{where}>"
 
     def reset(self) -> None:
         """Back to the beginning."""
@@ -244,6 +257,7 @@ class DynamicState:
     # ---- what is forced
     def forced_bytes(self, limit: int = 1 << 16) -> bytes:
         """What every continuation starts with: the bytes up to the first choice or possible end, at most ``limit``."""
+        limit = checked_range("forced_bytes", "limit", limit, 0, _MOST_FORCED)
         position: _Position | None = self._history[-1]
         forced = b""
         while position is not None and not position.end and len(forced) < limit:
@@ -256,6 +270,7 @@ class DynamicState:
 
     def forced_tokens(self, limit: int = 1 << 12) -> list[int]:
         """The tokens up to the first mask with more than one of them (or a possible end), at most ``limit``."""
+        limit = checked_range("forced_tokens", "limit", limit, 0, _MOST_FORCED)
         state, tokens = self.copy(), list[int]()
         while len(tokens) < limit and not state._history[-1].end and not state.is_finished:
             words = state._current_row().view(np.uint32)
@@ -328,6 +343,10 @@ class DynamicState:
         return position is not None, position is not None and position.end
 
 
+def _ids(function: str, token_ids: object) -> list[int]:
+    return [checked_count(function, "a token id", i) for i in checked_several(function, "token ids", token_ids)]
+
+
 def _row_of(out: Any, row: int, words: int) -> npt.NDArray[np.int32]:
     """One row of a caller's array, as a view."""
     expected = (
@@ -336,14 +355,14 @@ def _row_of(out: Any, row: int, words: int) -> npt.NDArray[np.int32]:
     remedy = f"make one with numpy.zeros((rows, {words}), numpy.int32)"
     try:
         array = np.asarray(out.numpy() if hasattr(out, "numpy") else memoryview(out))
-    except TypeError:
+    except (TypeError, RuntimeError):  # RuntimeError: a tensor that numpy cannot show
         raise ValueError(f"{expected}, got {type(out).__name__}; {remedy}") from None
     if array.dtype != np.int32 or array.ndim not in (1, 2) or array.shape[-1] != words:
         raise ValueError(f"{expected}, got {array.dtype} {list(array.shape)}; {remedy}")
     if not array.flags.c_contiguous or not array.flags.writeable:
         raise ValueError(f"{expected}, got one that is read-only or not contiguous; {remedy}")
     rows = array.reshape(-1, words)
-    if not 0 <= row < len(rows):
+    if not 0 <= checked_count("fill_mask", "row", row) < len(rows):
         raise IndexError(f"fill_mask: expected 0 <= row < {len(rows)}, got row={row}")
     view: npt.NDArray[np.int32] = rows[row]
     return view

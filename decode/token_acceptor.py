@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .._core import expand_terminals
 from .._core import token_acceptor as _native_token_acceptor
 from ..automata import Fst
+from ..automata.checks import checked_count
 from ..automata.errors import ConstraintError
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
 from .unite_readings import unite_readings
@@ -115,6 +116,7 @@ class TokenAcceptor:
 
     def tokens(self, label: int) -> npt.NDArray[np.int32]:
         """The token ids that a label stands for, rising. Raises KeyError for a label of no token and no terminal."""
+        label = checked_count("TokenAcceptor.tokens", "label", label)
         if 1 <= label <= self.num_tokens:
             return np.array([label - 1], np.int32)
         return self.terminals[label]
@@ -135,7 +137,7 @@ class TokenAcceptor:
         It accepts what :meth:`TokenAutomaton.to_fst` does. Raises LimitError past ``max_arcs`` arcs (16 bytes each).
         O(arcs log arcs of a state).
         """
-        if max_arcs < 0:
+        if checked_count("TokenAcceptor.expand", "max_arcs", max_arcs) < 0:
             raise ValueError(f"TokenAcceptor.expand: expected max_arcs >= 0, got {max_arcs}")
         most = min(max_arcs, 2**63)
         return Fst._wrap(expand_terminals(self.fst._native, self.num_tokens, self._offsets, self._ids, most))
@@ -174,6 +176,9 @@ class TokenAcceptor:
             raise ConstraintError(f"{name}: the sizes of the terminals do not fit the file; save the acceptor again")
         return cls._from_parts(Fst.read(path), num_tokens, offsets, np.frombuffer(rest, "<i4").astype(np.int32))
 
+    def __reduce__(self) -> tuple[Callable[..., TokenAcceptor], tuple[Any, ...]]:
+        return TokenAcceptor._from_parts, (self.fst, self.num_tokens, np.array(self._offsets), np.array(self._ids))
+
     def __repr__(self) -> str:
         return (
             f"<tokamata.TokenAcceptor: {self.num_states} states, {self.num_arcs} arcs, {len(self.terminals)} terminals "
@@ -184,7 +189,7 @@ class TokenAcceptor:
 def token_acceptor(automaton: TokenAutomaton, min_tokens: int, max_states: int, max_bytes: int) -> TokenAcceptor:
     """See `TokenAutomaton.token_acceptor`."""
     for name, value in (("min_tokens", min_tokens), ("max_states", max_states), ("max_bytes", max_bytes)):
-        if value < 1:
+        if checked_count("token_acceptor", name, value) < 1:
             raise ValueError(f"token_acceptor: expected {name} >= 1, got {value}")
     native, offsets, ids = _native_token_acceptor(
         automaton._language,

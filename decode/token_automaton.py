@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import operator
 import os
 from dataclasses import astuple
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NoReturn, overload
 
 from .._core import CaptureParts, DecodeState
 from .._core import TokenAutomaton as NativeTokenAutomaton
 from ..automata import Fst, compose, determinize, minimize, project, rmepsilon
+from ..automata.checks import checked_count
 from ..automata.errors import ConstraintError
 from ..constraints import Constraint, DynamicConstraint, Limits, ReportEntry, from_fst
+from ..constraints.constraint import native_limits
 from ..constraints.token_class import TokenClass
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
@@ -53,7 +54,8 @@ class TokenAutomaton:
     ) -> None:
         """See :func:`compile`."""
         self._tokens = tokens_for(constraint, vocabulary) if constraint.special_tokens else vocabulary
-        language = constraint._native if limits is None else constraint._native.with_limits(limits._native())
+        wider = native_limits(limits, "compile")
+        language = constraint._native if wider is None else constraint._native.with_limits(wider)
         self._language = language
         self._native = NativeTokenAutomaton(language, self._tokens._native, cache_bytes)
         if constraint._parts:
@@ -76,7 +78,9 @@ class TokenAutomaton:
         """
         if max_tokens is None:
             return self._native.start()
-        return self._native.start_with_budget(max(-1, min(operator.index(max_tokens), _LARGEST_BUDGET)))
+        return self._native.start_with_budget(
+            max(-1, min(checked_count("start", "max_tokens", max_tokens), _LARGEST_BUDGET))
+        )
 
     def to_fst(self, *, max_states: int = 20_000_000) -> Fst:
         """The explicit token acceptor, by the paper's literal recipe (Koo et al. 2024, §2.3).
@@ -181,6 +185,15 @@ class TokenAutomaton:
         """Distinct masks kept now; they use at most ``cache_bytes``."""
         return self._native.num_masks
 
+    def __copy__(self) -> TokenAutomaton:
+        return self
+
+    def __deepcopy__(self, memo: object) -> TokenAutomaton:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"pickle: expected what can be pickled, got {self!r}; save it with automaton.save(path)")
+
     def __repr__(self) -> str:
         return f"<tokamata.TokenAutomaton of {self.constraint!r} over {len(self.vocabulary)} tokens>"
 
@@ -236,11 +249,12 @@ def compile(
         )
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"compile: expected a Vocabulary second, got {type(vocabulary).__name__}")
-    if cache_bytes is not None and cache_bytes < 0:
+    if cache_bytes is not None and (cache_bytes := checked_count("compile", "cache_bytes", cache_bytes)) < 0:
         raise ValueError(f"compile: expected cache_bytes >= 0, got {cache_bytes}; 0 keeps no mask")
     if type(constraint) is not Constraint and isinstance(constraint, DynamicConstraint):
         return DynamicAutomaton(constraint, vocabulary, tokens_for(constraint, vocabulary), limits)
-    return TokenAutomaton(constraint, vocabulary, cache_bytes=cache_bytes, limits=limits)
+    most = None if cache_bytes is None else min(cache_bytes, 2**63)
+    return TokenAutomaton(constraint, vocabulary, cache_bytes=most, limits=limits)
 
 
 def load(

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Vocabulary as _NativeVocabulary
+from ..automata.checks import checked_count, checked_mapping, checked_name, checked_range, checked_several
 from ..automata.errors import VocabularyError
 from ..automata.fst import Fst
 from .artifact import read_sections, write_artifact
 from .lexicon import lexicon
-from .source import TokenSource, checked_id, parse_json, require_eos
+from .source import MAX_TOKENS, TokenSource, parse_json, require_eos
 
 _TOKENS, _TABLES, _ABOUT = "tokens", "tables", "about"  # sections of a saved vocabulary
 
@@ -66,8 +67,11 @@ class Vocabulary:
     ) -> None:
         """Build from the tokens in id order; O(total bytes)."""
         eos = _ids(eos_token_ids)
-        self._native = _NativeVocabulary(tokens if isinstance(tokens, list) else list(tokens), eos)
-        self._special_tokens = _checked_names(special_tokens or {}, len(self._native))
+        self._native = _NativeVocabulary(
+            tokens if isinstance(tokens, list) else checked_several("Vocabulary", "tokens, bytes or None each", tokens),
+            eos,
+        )
+        self._special_tokens = _checked_names(_named(special_tokens), len(self._native))
         self._fst = None
         self._with_markers = None
         self._token_groups = {}
@@ -124,9 +128,7 @@ class Vocabulary:
         """
         from .files import read_file
 
-        special = (
-            {n: checked_id(i, f"special token {n!r}") for n, i in special_tokens.items()} if special_tokens else None
-        )
+        special = _checked_names(_named(special_tokens), MAX_TOKENS) if special_tokens is not None else None
         return cls._from_source(read_file(Path(path), special), os.fspath(path), size, eos_token_ids)
 
     @classmethod
@@ -135,12 +137,13 @@ class Vocabulary:
     ) -> Vocabulary:
         tokens = source.tokens
         if size is not None:
+            size = checked_range("Vocabulary", "size", size, 1, MAX_TOKENS)
             if any(tokens[size:]):
                 raise VocabularyError(
                     f"{where}: size {size} cuts off tokens with bytes, the tokenizer has {len(tokens)}; "
                     "pass the width of the model's logits"
                 )
-            tokens = tokens[:size] + [None] * (checked_id(size, "size") - len(tokens))
+            tokens = tokens[:size] + [None] * (size - len(tokens))
         eos = require_eos(source.eos_token_ids, where) if eos_token_ids is None else eos_token_ids
         special = {name: i for name, i in source.special_tokens.items() if i < len(tokens)}
         return cls(tokens, eos, special_tokens=special, adds_dummy_prefix=source.adds_dummy_prefix)
@@ -269,8 +272,13 @@ class Vocabulary:
         made.adds_dummy_prefix = self.adds_dummy_prefix
         made._token_groups = dict(self._token_groups)
         eos = set(self.eos_token_ids)
-        for name, tokens in groups.items():
-            named = [self._require_special(t) if isinstance(t, str) else operator.index(t) for t in tokens]
+        function = "with_token_groups"
+        for name, tokens in checked_mapping(function, "groups", groups, '{"IMAGE": [5, 6]}').items():
+            members = checked_several(function, f"tokens of the group {name!r}", tokens)
+            named = [
+                self._require_special(t) if isinstance(t, str) else checked_count(function, "a token", t)
+                for t in members
+            ]
             wrong = [i for i in named if not 0 <= i < len(self) or i in eos]
             if wrong or not named:
                 what = f"id {wrong[0]}, which ends a text or is outside 0..{len(self) - 1}" if wrong else "none"
@@ -295,7 +303,8 @@ class Vocabulary:
             VocabularyError: a name that no special token has, an EOS token's, or two names of one token; a class
                 without tokens.
         """
-        names = sorted(set(names))
+        several = checked_several("with_markers", "names", names)
+        names = sorted({checked_name("with_markers", name, "pass names of special tokens") for name in several})
         name_of: dict[int, str] = {}
         for name in names:
             token_id = self._require_special(name)
@@ -327,7 +336,7 @@ class Vocabulary:
     def _require_special(self, name: str) -> int:
         if name not in self._special_tokens:
             known = ", ".join(list(self._special_tokens)[:8]) or "none"
-            text = name.encode()
+            text = name.encode(errors="surrogatepass")
             same = next((i for i in range(len(self)) if self.token_bytes(i) == text), None)
             remedy = (
                 "pass special_tokens={...} if it has more"
@@ -362,6 +371,18 @@ def _ids(eos_token_ids: Iterable[int]) -> list[int]:
         if abs(i) >= 1 << 62:
             raise VocabularyError(f"vocabulary: end-of-sequence id {i} is out of range")
     return ids
+
+
+def _named(special_tokens: Mapping[str, int] | None) -> dict[str, int]:
+    """Names and ids that a caller gives. Raises TypeError for anything else."""
+    if special_tokens is None:
+        return {}
+    given = checked_mapping("Vocabulary", "special_tokens", special_tokens, '{"<image>": 5}')
+    remedy = "pass names and ids"
+    return {
+        checked_name("Vocabulary", name, remedy): checked_count("Vocabulary", f"the id of {name!r}", i)
+        for name, i in given.items()
+    }
 
 
 def _checked_names(special_tokens: Mapping[str, int], size: int) -> dict[str, int]:

@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
@@ -153,6 +154,13 @@ void BindState(nb::module_& m) {
           "Take back the last n tokens (EOS counts as one). O(1). Raises IndexError when there are fewer.")
       .def("copy", [](const DecodeState& self) { return DecodeState(self); }, "An independent copy; O(tokens so far).")
       .def("__copy__", [](const DecodeState& self) { return DecodeState(self); })
+      .def("__deepcopy__", [](const DecodeState& self, nb::handle) { return DecodeState(self); }, "memo"_a)
+      .def("__repr__",
+           [](const DecodeState& self) {
+             std::string text = "<tokamata.DecodeState after " + std::to_string(self.NumTokens()) + " tokens";
+             if (self.HasBudget()) text += ", " + std::to_string(self.Left()) + " left";
+             return text + (self.IsFinished() ? ", finished>" : self.IsFinal() ? ", final>" : ">");
+           })
       .def("reset", &DecodeState::Reset, "Back to the beginning.")
       .def_prop_ro(
           "tokens_left",

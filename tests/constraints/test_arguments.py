@@ -145,3 +145,24 @@ def test_whole_numbers_of_other_types_are_counts() -> None:
     assert WORD.repeat(np.int64(2), np.uint8(2)).accepts("ab")  # type: ignore[arg-type]
     assert len(WORD.examples(np.int32(3))) == 3  # type: ignore[arg-type]
     assert tokamata.regex("[ab]").count(np.int64(1)) == 2  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda odd: tokamata.structural_tags([("<a>", "b", "</a>")], at_least_one=odd),
+        lambda odd: tokamata.structural_tags([("<a>", "b", "</a>")], stop_after_first=odd),
+        lambda odd: tokamata.delimited_subsequence_of(["a", "b"], empty=odd),
+        lambda odd: tokamata.reasoning("a", required=odd),
+        lambda odd: tokamata.tools([TOOL], parallel=odd),
+        lambda odd: tokamata.tools([TOOL], text=odd),
+        lambda odd: tokamata.tools([TOOL], special=odd),
+        lambda odd: tokamata.tools([TOOL], strict=odd),
+        lambda odd: tokamata.json_schema({}, lenient=odd),
+    ],
+)
+def test_flags_are_true_or_false(call: Callable[[Any], Any]) -> None:
+    """ "no" is not taken for yes, nor 0 for no."""
+    for odd in ("no", 0, 1, "", []):
+        with pytest.raises(TypeError, match=r"expected .* True or False, got"):
+            call(odd)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..automata.errors import ConstraintError
+from .errors import ConstraintError
 
 _MOST_TURNS = 2**32 - 1
 
@@ -70,6 +70,13 @@ def checked_several(function: str, what: str, values: object, single: str = "") 
         got = f"one {type(values).__name__}" if isinstance(values, (str, bytes)) else _shown(values)
         raise TypeError(f"{function}: expected several {what}, got {got}; {remedy}")
     return list(values)
+
+
+def checked_mapping(function: str, name: str, value: object, example: str) -> Mapping[Any, Any]:
+    """A mapping. Raises TypeError for anything else. ``example``: one that makes sense."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{function}: expected {name} as a mapping, got {_shown(value)}; pass {example}, for example")
+    return value
 
 
 def checked_name(function: str, value: object, remedy: str) -> str:
