@@ -11,6 +11,7 @@ from .._core import read_fst as _read_fst
 from .._core import to_boolean as _to_boolean
 from .._core import write_fst as _write_fst
 from .errors import FstError, MissingFileError
+from .whole_file import write_whole
 
 FileKind = Literal["vector", "const", "const_aligned"]
 
@@ -43,4 +44,4 @@ def read_native(source: str | os.PathLike[str] | bytes, semiring: str | None) ->
 
 def write_native(native: _NativeFst, path: str | os.PathLike[str], kind: FileKind) -> None:
     """See `Fst.write`."""
-    Path(path).write_bytes(_write_fst(native, kind))
+    write_whole(path, _write_fst(native, kind))

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from .errors import FstError, LimitError
+from .whole_file import write_whole
 
 if TYPE_CHECKING:
     from .fst import Fst
@@ -164,11 +165,10 @@ def draw(
         if format not in (None, "dot"):
             raise FstError(f"Fst.draw: format {format!r} needs a path to write to; Fst.render returns the bytes")
         return text
-    target = Path(path)
-    kind = (format or target.suffix.lstrip(".").lower() or "dot").replace("gv", "dot")
+    kind = (format or Path(path).suffix.lstrip(".").lower() or "dot").replace("gv", "dot")
     if kind == "dot":
-        target.write_text(text, encoding="utf-8")
+        write_whole(path, text.encode())
     else:
         check_size(fst, max_states)
-        target.write_bytes(render(text, kind))
+        write_whole(path, render(text, kind))
     return text

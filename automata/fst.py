@@ -222,7 +222,8 @@ class Fst:
         """Write an OpenFst binary file of type ``"vector"`` or ``"const"`` (``"const_aligned"``: for memory mapping).
 
         Arc type "standard" over the tropical and boolean semirings, "log" over log; a boolean machine's one and zero
-        become 0 and infinity (read it back with ``semiring="boolean"``). Symbol tables are included. O(states + arcs).
+        become 0 and infinity (read it back with ``semiring="boolean"``). Symbol tables are included. The file
+        appears whole or not at all. O(states + arcs).
         """
         _binary.write_native(self._native, path, kind)
 

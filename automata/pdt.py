@@ -22,6 +22,7 @@ from . import draw as _draw
 from ._arguments import limit, native, number
 from .errors import FstError, MissingFileError
 from .fst import Arc, Fst, Semiring
+from .whole_file import write_whole
 
 Parens = tuple[tuple[int, int], ...]
 _MAX_STATES = 20_000_000
@@ -440,4 +441,4 @@ def read_parens(path: str | os.PathLike[str]) -> Parens:
 
 def write_parens(parens: Iterable[tuple[int, int]], path: str | os.PathLike[str]) -> None:
     """Write a text file of parentheses, one pair "open close" a line."""
-    Path(path).write_text("".join(f"{int(opening)}\t{int(closing)}\n" for opening, closing in parens), encoding="ascii")
+    write_whole(path, "".join(f"{int(opening)}\t{int(closing)}\n" for opening, closing in parens).encode())

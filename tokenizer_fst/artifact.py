@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Container, Mapping
 from io import BufferedReader
 from pathlib import Path
@@ -20,6 +19,7 @@ from .._core import (
     artifact_tail,
 )
 from ..automata.errors import VocabularyError
+from ..automata.whole_file import write_whole
 from .source import open_file
 
 _PIECE = 1 << 18  # bytes of the FST at a time, which is only summed
@@ -28,20 +28,12 @@ _PIECE = 1 << 18  # bytes of the FST at a time, which is only summed
 def write_artifact(path: str | os.PathLike[str], fst: bytes, sections: Mapping[str, bytes]) -> None:
     """Write an FST in OpenFst's binary format and sections behind it.
 
-    The file appears whole or not at all: it is written under another name beside ``path`` and then renamed.
+    The file appears whole or not at all: see `write_whole`.
 
     Raises:
         OSError: the file cannot be written.
     """
-    path = Path(path)
-    beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with beside.open("wb") as file:
-            file.write(fst)
-            file.write(artifact_tail(fst, dict(sections)))
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_whole(path, fst, artifact_tail(fst, dict(sections)))
 
 
 def read_artifact(path: str | os.PathLike[str]) -> dict[str, bytes]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -46,7 +48,7 @@ def saved(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", ["vocab", "compile", "info", "draw", "check", "sample", "diff", "grammars", "generate"]
+    "command", ["vocab", "compile", "info", "draw", "check", "sample", "diff", "grammars", "generate", "serve"]
 )
 def test_help_has_examples(cli, command: str) -> None:
     result = cli(command, "--help")
@@ -72,7 +74,15 @@ def test_check_diagnoses_grammars(cli, tmp_path: Path) -> None:
     assert (result.code, result.out) == (0, "deterministic: 2 rules, 2 terminals, lexer none\n")
     assert cli("check", path.with_suffix(".gbnf"), "--start", "y").err.startswith("tokamata: grammar: no rule 'y'")
     assert cli("check", "-r", ".*lark", "g.lark").out.startswith("match")
-    assert "No such file" in cli("check", tmp_path / "none.lark").err
+    assert (
+        cli("check", tmp_path / "none.lark").err == f"tokamata: {tmp_path / 'none.lark'}: No such file or directory\n"
+    )
+    bare = tmp_path / "bare.lark"
+    bare.write_bytes("start: 'é'".encode("latin-1"))
+    expected = (
+        f"tokamata: {bare}: expected UTF-8 text, got invalid continuation byte at byte 8; save the file as UTF-8\n"
+    )
+    assert cli("check", bare).err == cli("check", "-g", bare, "x").err == expected
     path.write_text("start: (")
     assert (
         cli("check", path).err == "tokamata: grammar: line 1, column 9: unclosed parenthesis; mend the grammar there\n"
@@ -86,9 +96,10 @@ def test_constraints_from_grammars(cli, tmp_path: Path) -> None:
     assert cli("check", "-g", path, "((1)").out.startswith("incomplete")
     assert cli("check", "-g", path, "--start", "x", "(1)").out.startswith("no match")
     assert cli("sample", "-g", path, "-n", "1", "--seed", "3").out.count("1") == 1
+    assert cli("sample", "-g", path, "--start", "x").out == '"1"\n'
     assert cli("check", "-g", "json", "[1, {}]").out.startswith("match")
     assert "ready-made grammar; tokamata grammars lists those" in cli("check", "-g", "jsn", "1").err
-    assert "--fst and --grammar, got --literal and --grammar" in cli("check", "-g", "json", "-l", "x", "1").err
+    assert "--grammar and --schema, got --literal and --grammar" in cli("check", "-g", "json", "-l", "x", "1").err
 
 
 def test_version_and_bare_command(cli) -> None:
@@ -221,7 +232,7 @@ def test_compile_writes_an_fst(cli, saved: Path, tmp_path: Path) -> None:
     ("arguments", "code", "text"),
     [
         (["check", "-r", "(", "x"], 1, "tokamata: regex: "),
-        (["check", "x"], 2, "--literal, --fst and --grammar, got none"),
+        (["check", "x"], 2, "--fst, --grammar and --schema, got none"),
         (["check", "-r", "a", "-c", "b", "x"], 2, "got --regex and --choice"),
         (["info", "missing.fst"], 1, "there is no file 'missing.fst'"),
         (["vocab", "missing.json"], 1, "missing.json"),
@@ -229,6 +240,11 @@ def test_compile_writes_an_fst(cli, saved: Path, tmp_path: Path) -> None:
         (["sample", "-r", "a", "--bogus"], 2, "--bogus"),
         (["generate", "-m", "nowhere", "-p", "x", "-r", "a"], 1, "nowhere holds no model"),
         (["compile", "-r", "a", "-o", "x.fst"], 2, "expected --vocab"),
+        (["check", "-r", "a", "--start", "b", "a"], 2, "--start names a rule of --grammar"),
+        (["check", "-r", "a", "--strict", "a"], 2, "--strict is for a grammar file alone"),
+        (["check", "-s", "missing.json", "1"], 1, "tokamata: missing.json: No such file or directory"),
+        (["generate", "-p", "x", "-r", "a", "-n", "2"], 2, "--count is for --sampler"),
+        (["generate", "-p", "x", "-r", "a", "--sample", "--sampler", "cars"], 2, "got both"),
     ],
 )
 def test_errors_are_one_line(cli, arguments: list[str], code: int, text: str) -> None:
@@ -238,6 +254,62 @@ def test_errors_are_one_line(cli, arguments: list[str], code: int, text: str) ->
     assert result.err.count("\n") == 1
     assert "Traceback" not in result.err
     assert result.out == ""
+
+
+def test_documents_of_a_schema(cli, saved: Path, tmp_path: Path) -> None:
+    schema, document = tmp_path / "person.json", tmp_path / "ada.json"
+    schema.write_text('{"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]}')
+    document.write_text('{"age": 36, "name": "Ada"}')  # in any order of keys
+    assert cli("check", "--schema", schema, "--file", document).out == "match: 26 bytes\n"
+    assert "no match: fails at byte 8" in cli("check", "-s", schema, '{"age": "36"}').out
+    assert cli("sample", "-s", schema, "-n", 3).out.count("\n") == 3
+    target = tmp_path / "schema.fst"
+    schema.write_text('{"enum": ["yes", "no"]}')
+    assert cli("compile", "-s", schema, "-v", saved, "-o", target).code == 0
+    assert cli("check", "--fst", target, '"no"').code == 0
+    schema.write_text('{"type": "objekt"}')
+    result = cli("check", "-s", schema, "1")
+    assert result.code == 1
+    assert result.err.startswith(f'tokamata: {schema}: json_schema: at "/type": expected one of ')
+
+
+def test_what_is_no_file_stays_what_it_is(cli, saved: Path, tmp_path: Path) -> None:
+    """Output goes to a pipe as it is and through a link; errors name the path that was given, and nothing is left."""
+    pipe, link, real = tmp_path / "pipe", tmp_path / "link.fst", tmp_path / "real.fst"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert cli("compile", "-c", "yes", "-v", saved, "-o", pipe).code == 0
+    assert pipe.is_fifo()
+    data = os.read(reading, 1 << 16)
+    os.close(reading)
+    link.symlink_to(real)
+    for command in (["compile", "-c", "yes", "-v", saved], ["vocab", saved, "-t", 0], ["draw", "-c", "yes"]):
+        flag = "--save" if command[0] == "vocab" else "-o"
+        assert cli(*command, flag, link).code == (1 if command[0] == "draw" else 0)  # a picture is no .fst
+        nowhere = tmp_path / "nowhere" / "x.dot"
+        assert cli(*command, flag, nowhere).err == f"tokamata: {nowhere}: No such file or directory\n"
+        assert cli(*command, flag, tmp_path).err == f"tokamata: {tmp_path}: Is a directory\n"
+        if command[0] == "compile":
+            assert real.read_bytes() == data
+    assert link.is_symlink()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.fst", "pipe", "real.fst", "small.vocab.fst"]
+
+
+@pytest.mark.parametrize("arguments", ["grammars sql", "sample --raw -r a -n 1", "check -r a -", "--version"])
+def test_streams_that_the_caller_closed(arguments: str) -> None:
+    """No traceback where a stream is closed, or has another encoding."""
+    call = f"{sys.executable} -m tokamata {arguments}"
+    closed = subprocess.run(["bash", "-c", f"{call} <&- >&-"], capture_output=True, text=True, check=False)
+    assert closed.stderr == ""
+    assert closed.returncode == (1 if "check" in arguments else 0)
+
+
+def test_an_encoding_without_the_character() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    call = [sys.executable, "-m", "tokamata", "check", "-r", "é+", "éx"]
+    shown = subprocess.run(call, capture_output=True, text=True, check=False, env=environment)
+    assert (shown.returncode, shown.stderr) == (1, "")
+    assert '  matched so far: "\\xe9"\n' in shown.stdout
 
 
 def test_names_of_bytes() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,6 +50,7 @@ def _root(
 
 def run(arguments: list[str] | None = None) -> None:
     """Run a command line (default: ``sys.argv``) and exit: 0, 1 for a failure, 2 for a wrong command line."""
+    _usable_streams()
     try:
         code = app(args=arguments, prog_name="tokamata", standalone_mode=False)
     except (ValueError, OSError, ImportError, TypeError, LimitError, MemoryError, IndexError) as error:
@@ -67,7 +71,19 @@ def run(arguments: list[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _usable_streams() -> None:
+    """Open what the caller closed; write what the encoding of standard output has no character for as an escape."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _fail(error: object, code: int) -> None:
+    if isinstance(error, OSError) and error.strerror:
+        error = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     text = " ".join(str(error).split()) or type(error).__name__
     errors.print(f"tokamata: {text}", style="red", markup=False, highlight=False, soft_wrap=True)
     sys.exit(code)

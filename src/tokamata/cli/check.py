@@ -18,10 +18,13 @@ from .common import (
     GrammarOption,
     LiteralOption,
     RegexOption,
+    SchemaOption,
+    StartOption,
     byte_names,
     constraint_of,
     examples,
     out,
+    read_text,
     shown,
 )
 
@@ -29,6 +32,7 @@ EXAMPLES = examples(
     r"tokamata check -r '[0-9]{4}-[0-9]{2}' 2026-1x",
     r"tokamata check -c yes -c no maybe",
     r"echo -n 12 | tokamata check -r '\d+' -",
+    r"tokamata check --schema person.json --file ada.json",
     r"tokamata check grammar.lark",
     r"tokamata check -g grammar.lark --file text",
 )
@@ -36,7 +40,7 @@ EXAMPLES = examples(
 
 def diagnose(path: Path, start: str | None, strict: bool) -> None:
     """Print what :func:`check_grammar` finds in a grammar file."""
-    source = read_grammar(path.read_text(encoding="utf-8"), cast(GrammarSyntax, path.suffix[1:]), start)
+    source = read_grammar(read_text(path), cast(GrammarSyntax, path.suffix[1:]), start)
     diagnosis = check_grammar(source)
     if diagnosis.ambiguity is not None:
         verdict, color = "ambiguous", "red"
@@ -66,7 +70,8 @@ def command(
     literal: LiteralOption = None,
     fst: FstOption = None,
     grammar: GrammarOption = None,
-    start: Annotated[str | None, typer.Option("--start", help="The start rule of the grammar.")] = None,
+    start: StartOption = None,
+    schema: SchemaOption = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 1 for a grammar that is not deterministic.")
     ] = False,
@@ -76,11 +81,13 @@ def command(
     Of a grammar file (.lark, .gbnf, .ebnf) alone: whether it is deterministic, where not, and which rules are useless
     or left-recursive.
     """
-    described = any(x is not None and x != [] for x in (pattern, option, literal, fst, grammar))
+    described = any(x is not None and x != [] for x in (pattern, option, literal, fst, grammar, schema))
     if not described and text is not None and Path(text).suffix[1:] in NOTATIONS and file is None:
         diagnose(Path(text), start, strict)
         return
-    constraint = constraint_of(pattern, option, literal, fst, grammar, start)
+    if strict:
+        raise typer.BadParameter("--strict is for a grammar file alone; leave it out")
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, key_order="any")
     if (text is None) == (file is None):
         raise typer.BadParameter("expected a text or --file, one of the two")
     if file is not None:

@@ -6,16 +6,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from ..automata.errors import ConstraintError
-from ..constraints import Constraint, choice, from_fst, grammars, literal, regex
+from ..constraints import Constraint, choice, from_fst, grammars, json_schema, literal, regex
 from ..constraints import grammar as read_any
 from ..constraints.grammar_source import GrammarSyntax
+from ..constraints.json_schema_constraint import JsonSchemaConstraint
 from ..tokenizer_fst import Vocabulary
 
 NOTATIONS = ("lark", "gbnf", "ebnf")  # of grammar files, by suffix
@@ -46,6 +47,10 @@ GrammarOption = Annotated[
         "--grammar", "-g", metavar="FILE", help="A grammar (.lark, .gbnf, .ebnf), or the name of a ready-made one."
     ),
 ]
+StartOption = Annotated[str | None, typer.Option("--start", metavar="RULE", help="The start rule of the grammar.")]
+SchemaOption = Annotated[
+    Path | None, typer.Option("--schema", "-s", metavar="FILE", help="A JSON Schema, of JSON documents.")
+]
 VocabularyOption = Annotated[
     Path | None,
     typer.Option(
@@ -64,13 +69,27 @@ def constraint_of(
     fst: Path | None,
     grammar: str | None = None,
     start: str | None = None,
+    schema: Path | None = None,
+    **options_of_schema: Any,
 ) -> Constraint:
     """Return the constraint that exactly one of the options describes; ``start`` is a grammar's start rule."""
-    values = {"--regex": pattern, "--choice": options, "--literal": text, "--fst": fst, "--grammar": grammar}
+    values = {
+        "--regex": pattern,
+        "--choice": options,
+        "--literal": text,
+        "--fst": fst,
+        "--grammar": grammar,
+        "--schema": schema,
+    }
     given = [name for name, value in values.items() if value is not None and value != []]
     if len(given) != 1:
+        *names, last = values
         found = " and ".join(given) or "none"
-        raise typer.BadParameter(f"expected one of --regex, --choice, --literal, --fst and --grammar, got {found}")
+        raise typer.BadParameter(f"expected one of {', '.join(names)} and {last}, got {found}")
+    if start is not None and grammar is None:
+        raise typer.BadParameter("--start names a rule of --grammar; leave it out")
+    if schema is not None:
+        return schema_of(schema, **options_of_schema)
     if grammar is not None:
         return grammar_of(grammar, start)
     if pattern is not None:
@@ -87,13 +106,31 @@ def grammar_of(name: str, start: str | None) -> Constraint:
     """Return the constraint of a grammar file, its notation by its suffix, or of a ready-made grammar by name."""
     suffix = Path(name).suffix[1:]
     if suffix in NOTATIONS:
-        return read_any(Path(name).read_text(encoding="utf-8"), cast(GrammarSyntax, suffix), start)
+        return read_any(read_text(Path(name)), cast(GrammarSyntax, suffix), start)
     if name in grammars.names():
         return read_any(grammars.text(name), start=start, lexer=grammars.describe(name).lexer)
     raise ConstraintError(
         f"--grammar {name}: expected a file that ends in .lark, .gbnf or .ebnf, or a ready-made grammar; "
         "tokamata grammars lists those"
     )
+
+
+def schema_of(path: Path, **options: Any) -> JsonSchemaConstraint:
+    """Return the constraint of a JSON Schema in a file; errors name the file."""
+    try:
+        return json_schema(path.read_bytes(), **options)
+    except ConstraintError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def read_text(path: Path) -> str:
+    """Read a file of UTF-8 text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConstraintError(
+            f"{path}: expected UTF-8 text, got {error.reason} at byte {error.start}; save the file as UTF-8"
+        ) from None
 
 
 def read_vocabulary(path: Path, size: int | None = None, eos: list[int] | None = None) -> Vocabulary:

@@ -14,6 +14,8 @@ from .common import (
     GrammarOption,
     LiteralOption,
     RegexOption,
+    SchemaOption,
+    StartOption,
     VocabularyOption,
     constraint_of,
     errors,
@@ -37,13 +39,15 @@ def command(
     literal: LiteralOption = None,
     fst: FstOption = None,
     grammar: GrammarOption = None,
+    start: StartOption = None,
+    schema: SchemaOption = None,
     tokens: Annotated[
         bool,
         typer.Option("--tokens", help="Write the explicit acceptor over tokens instead, wildcards as labels."),
     ] = False,
 ) -> None:
     """Compile a constraint for a vocabulary into a .fst file that tokamata.load reads."""
-    constraint = constraint_of(pattern, option, literal, fst, grammar)
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema)
     if vocab is None:
         raise typer.BadParameter("expected --vocab with a tokenizer file, a model folder or a saved vocabulary")
     vocabulary = read_vocabulary(vocab)

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..automata.errors import ConstraintError
-from ..constraints import json_schema
-from .common import examples, out, working
+from .common import examples, out, schema_of, working
 
 EXAMPLES = examples(
     "tokamata diff old.json new.json",
@@ -38,8 +37,8 @@ def command(
     if not isinstance(others, dict):
         raise ConstraintError(f"{registry}: expected an object from URIs to schemas")
     before, after = (
-        json_schema(
-            path.read_bytes(),
+        schema_of(
+            path,
             whitespace="compact",
             key_order="sorted",
             strings="canonical",

@@ -18,6 +18,8 @@ from .common import (
     GrammarOption,
     LiteralOption,
     RegexOption,
+    SchemaOption,
+    StartOption,
     cache_folder,
     constraint_of,
     errors,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     r"tokamata generate -m model/ -p 'The year is ' -r '\d{4}'",
     r"tokamata generate -m model/ -p 'Is fire hot? ' -c yes -c no",
+    r"tokamata generate -m model/ -p 'Ada Lovelace as JSON: ' --schema person.json",
     r"tokamata generate -m model/ -p 'The year is ' -r '\d{4}' --sampler cars -n 10",
 )
 
@@ -53,8 +56,8 @@ def command(
         str,
         typer.Option(
             "--sampler",
-            help="Draw from the model's own law under the constraint: auto, enumerate, cars, asap, smc, rejection, "
-            "metropolis_hastings; masked for comparison.",
+            help="Draw from the model's own law under the constraint: auto, enumerate, cars, asap, smc, awrs, "
+            "rejection, metropolis_hastings; masked for comparison.",
         ),
     ] = "",
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="Samples of --sampler.")] = 1,
@@ -63,9 +66,15 @@ def command(
     literal: LiteralOption = None,
     fst: FstOption = None,
     grammar: GrammarOption = None,
+    start: StartOption = None,
+    schema: SchemaOption = None,
 ) -> None:
     """Continue a prompt with a model that can only write members of the constraint."""
-    constraint = constraint_of(pattern, option, literal, fst, grammar)
+    if not sampler and count > 1:
+        raise typer.BadParameter("--count is for --sampler; add --sampler auto, for example")
+    if sampler and sample:
+        raise typer.BadParameter("expected --sample or --sampler, got both")
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema)
     folder = model or cache_folder() / "gemma-3-270m"
     if not (folder / "config.json").is_file():
         raise ConstraintError(

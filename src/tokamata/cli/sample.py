@@ -14,6 +14,8 @@ from .common import (
     GrammarOption,
     LiteralOption,
     RegexOption,
+    SchemaOption,
+    StartOption,
     constraint_of,
     errors,
     examples,
@@ -39,9 +41,11 @@ def command(
     literal: LiteralOption = None,
     fst: FstOption = None,
     grammar: GrammarOption = None,
+    start: StartOption = None,
+    schema: SchemaOption = None,
 ) -> None:
     """Write random members, quoted and escaped, one a line; fewer where there are no more."""
-    constraint = constraint_of(pattern, option, literal, fst, grammar)
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema)
     members = constraint.examples(n, seed=seed)
     if not members:
         raise ConstraintError("sample: the constraint has no members; widen it")

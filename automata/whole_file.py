@@ -1,0 +1,29 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def write_whole(path: str | os.PathLike[str], *pieces: bytes) -> None:
+    """Write bytes under another name beside ``path``, then rename the file; a link's target is written, not the link.
+
+    What is no regular file (a pipe, a device) is written to as it is. Raises OSError, which names ``path``.
+    """
+    target = Path(path)
+    if target.exists() and not target.is_file():
+        with target.open("wb") as file:
+            file.writelines(pieces)
+        return
+    whole = target.resolve()
+    beside = whole.with_name(f"{whole.name}.{secrets.token_hex(4)}.part")
+    try:
+        with beside.open("wb") as file:
+            file.writelines(pieces)
+        beside.replace(whole)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    finally:
+        beside.unlink(missing_ok=True)
