@@ -425,6 +425,9 @@ ODD = {  # what clients in general do not write
     "not a number": (f'{{{SAID}, "temperature": NaN}}', "temperature"),
     "endless": (f'{{{SAID}, "logit_bias": {{"5": 1e999}}}}', "logit_bias"),
     "negative": (f'{{{SAID}, "logit_bias": {{"-5": 1}}}}', "logit_bias: expected token ids below"),
+    "no number of answers": (f'{{{SAID}, "n": 0}}', "n: Input should be greater than or equal to 1"),
+    "no tools": (f'{{{SAID}, "tool_choice": "required"}}', "tool_choice: expected tools to choose from"),
+    "texts in texts": (f'{{{SAID}, "stop": [["x"]]}}', "stop: Input should be a valid string"),
     "nested": (f'{{{SAID}, "choice": [{"[" * 9000}]}}', "body"),
 }
 
@@ -435,6 +438,17 @@ def test_odd_bodies_get_the_reason(running: Running, model: Scripted, case: str)
     answer = httpx.post(f"{running.url}/v1/chat/completions", content=body)
     assert answer.status_code == 400, answer.text
     assert expected in answer.json()["error"]["message"], answer.text
+
+
+def test_null_is_what_is_left_out(running: Running, model: Scripted) -> None:
+    """As in OpenAI's API, where most fields are nullable."""
+    model.script = b"fine"
+    fields = "temperature top_p n stop seed stream stream_options presence_penalty frequency_penalty logit_bias user "
+    fields += "metadata response_format tools tool_choice parallel_tool_calls regex grammar grammar_syntax choice model"
+    body = {"messages": [{"role": "user", "content": "x"}], "max_tokens": 9, **dict.fromkeys(fields.split())}
+    answer = httpx.post(f"{running.url}/v1/chat/completions", json=body)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["choices"][0]["message"]["content"] == "fine"
 
 
 def test_a_prompt_is_not_echoed(running: Running, model: Scripted) -> None:

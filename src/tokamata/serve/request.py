@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from .limits import ServerLimits
 from .sampling import Settings
 
+_SHAPES = ("str", "list[str]", "list[int]", "dict[str,any]")  # in pydantic's places, which of a field's types it means
+
 
 class BadRequest(Exception):
     """A request that cannot be served as it is. ``parameter``: the field that is wrong; ``status``: of HTTP."""
@@ -129,7 +131,7 @@ class Chat(_Common):
 
 
 def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLimits) -> Chat | Completion:
-    """Check a body. Raises BadRequest with the first thing that is wrong."""
+    """Check a body, in which null is what is left out. Raises BadRequest with the first thing that is wrong."""
     try:
         text = body.decode()
         data = json.loads(text)
@@ -140,12 +142,13 @@ def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLi
     if not isinstance(data, dict):
         raise BadRequest(f"the body is a JSON {type(data).__name__}; expected an object")
     try:
-        request = kind.model_validate(data)
+        request = kind.model_validate({name: value for name, value in data.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        reason = f"this server knows no field {place}" if first["type"] == "extra_forbidden" else first["msg"]
-        raise BadRequest(f"{place}: {reason}" if place not in reason else reason, place or None) from error
+        place = ".".join(str(part) for part in first["loc"] if part not in _SHAPES)
+        unknown = first["type"] == "extra_forbidden"
+        reason = f"this server knows no field {place}" if unknown else f"{place}: {first['msg']}"
+        raise BadRequest(reason, place) from error
     except RecursionError as error:
         raise BadRequest(f"the body is nested too deeply: {error}") from error
     if request.n > limits.choices:

@@ -54,6 +54,8 @@ def _source_of(
         found.append(("choice", options, lambda: choice(options, limits=limits)))
     if isinstance(request, Chat) and request.tools:
         found.append(_tools_of(request, tool_convention))
+    elif isinstance(request, Chat) and request.tool_choice not in (None, "none", "auto"):
+        raise BadRequest("tool_choice: expected tools to choose from, got none", "tool_choice")
     if len(found) > 1:
         names = " and ".join(name for name, *_ in found)
         raise BadRequest(f"{names}: expected one constraint; intersect them in one schema or grammar", found[1][0])
