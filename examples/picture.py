@@ -1,8 +1,11 @@
-"""Draws docs/tokens.svg: a small constraint over bytes, and the same constraint over the tokens of a vocabulary."""
+"""Draws docs/tokens.svg: a small constraint over bytes, and the same constraint over the tokens of a vocabulary.
+
+python examples/picture.py [FILE]    # needs the graphviz package and Graphviz's program dot
+"""
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,6 +49,8 @@ def picture() -> str:
 if __name__ == "__main__":
     import graphviz
 
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "docs" / "tokens.svg"
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", nargs="?", type=Path, default=Path(__file__).parents[1] / "docs" / "tokens.svg")
+    target = parser.parse_args().file
     target.write_bytes(graphviz.Source(picture()).pipe(format="svg"))
     print(target)

@@ -5,8 +5,7 @@ python examples/plain_loop.py [FOLDER]      # a transformers model folder; defau
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import argparse
 
 import torch
 from model import load, model_folder
@@ -33,8 +32,9 @@ def write(model: torch.nn.Module, prompt: torch.Tensor, automaton: tokamata.Toke
 
 
 def main() -> None:
-    folder = model_folder(sys.argv[1] if len(sys.argv) > 1 else None)
-    model, tokenizer, vocabulary = load(Path(folder))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", help="a transformers model folder; default: the model of make demo")
+    model, tokenizer, vocabulary = load(model_folder(parser.parse_args().folder))
     schema = {"type": "object", "properties": {"name": {"type": "string"}, "born": {"type": "integer"}}}
     schema |= {"required": ["name", "born"], "additionalProperties": False}
     automaton = tokamata.compile(tokamata.json_schema(schema), vocabulary)

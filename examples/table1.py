@@ -1,11 +1,11 @@
 """Draws docs/table1/*.svg: the named groups of Koo et al. (2024), Table 1, each over the tokens of a small vocabulary.
 
-python examples/table1.py            # needs the graphviz package and Graphviz's program dot
+python examples/table1.py [FOLDER]   # needs the graphviz package and Graphviz's program dot
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 from picture import machine
@@ -61,7 +61,9 @@ def picture(name: str) -> str:
 if __name__ == "__main__":
     import graphviz
 
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "docs" / "table1"
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parents[1] / "docs" / "table1")
+    folder = parser.parse_args().folder
     folder.mkdir(exist_ok=True)
     for row in ROWS:
         (folder / f"{row.lower()}.svg").write_bytes(graphviz.Source(picture(row)).pipe(format="svg"))

@@ -9,6 +9,7 @@ Source: Park et al., "Grammar-Aligned Decoding" (2024).
 
 from __future__ import annotations
 
+import argparse
 import math
 import time
 
@@ -26,6 +27,7 @@ PROMPT = (
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     console = Console()
     model, tokenizer, vocabulary = the_model(console)
     lm = TransformersModel(model, PROMPT, tokenizer)
