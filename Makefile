@@ -125,6 +125,7 @@ bench: build
 	$(BIN)/python examples/benchmarks/algebra.py
 	$(BIN)/python examples/benchmarks/memory.py
 	$(BIN)/python examples/benchmarks/terminals.py --repeat 2
+	$(BIN)/python examples/benchmarks/canonical.py --repeat 2
 
 # Neither needs the environment: a C++ compiler, its sanitizers, make and any Python for the Unicode tables.
 asan tsan:
