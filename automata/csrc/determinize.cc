@@ -312,7 +312,7 @@ Fst DeterminizePruned(const Fst& fst, const DeterminizeOptions& options) {
   const StateId start = delayed.Start();
   if (start == kNoState) return result;
   const float best = delayed.Bound(start, rest);
-  if (best == kInfinity) return result;
+  if (best == kInfinity || options.nstate == 0) return result;
   // Rounding may part two sums of the same weights in another order.
   const float limit = Tropical::Times(best, options.weight) + 1e-5f * std::max(1.0f, std::fabs(best));
 

@@ -147,6 +147,7 @@ def test_threshold_makes_an_endless_result_finite():
     assert set(relation(got, 9)) == {((1, *[2] * n), (1, *[2] * n)) for n in range(4)}
     # The machine starts with a state of its own, so two expanded states are one letter.
     assert set(relation(determinize(machine(NO_TWINS, [1, 2]), weight=3, nstate=2), 9)) == {((1,), (1,))}
+    assert determinize(machine(NO_TWINS, [1, 2]), nstate=0).num_states() == 0  # nothing is expanded
     for semiring in ("log", "boolean"):
         with pytest.raises(FstError, match=r"determinize: weight= and nstate= need the tropical semiring"):
             determinize(Fst(semiring), weight=1)
