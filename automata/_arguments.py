@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
 
 from .._core import Fst as _NativeFst
+from .checks import checked_count, checked_several
 from .errors import FstError
 from .fst import Fst
 
@@ -20,7 +25,9 @@ def native(operation: str, fst: object) -> _NativeFst:
 
 
 def number(operation: str, name: str, value: float, *, least: float = 0.0) -> float:
-    """A number that is at least `least` and not NaN; FstError otherwise."""
+    """A number that is at least `least` and not NaN; FstError otherwise, TypeError for what is no number."""
+    if not isinstance(value, (int, float, np.number)):
+        raise TypeError(f"{operation}: expected {name} as a number, got {type(value).__name__}; pass a float")
     if name == "delta" and value == math.inf:
         raise FstError(f"{operation}: delta must be finite, got {value!r}; a good value is 1/1024")
     if not value >= least:
@@ -30,6 +37,18 @@ def number(operation: str, name: str, value: float, *, least: float = 0.0) -> fl
 
 def limit(operation: str, name: str, value: int) -> int:
     """A limit: an integer of at least 1; FstError otherwise. States are numbered with 31 bits, so that is the most."""
+    value = checked_count(operation, name, value)
     if value < 1:
         raise FstError(f"{operation}: the limit {name} must be at least 1, got {value!r}")
-    return min(int(value), (1 << 31) - 1 if name == "max_states" else 1 << 62)
+    return min(value, (1 << 31) - 1 if name == "max_states" else 1 << 62)
+
+
+def checked_pairs(operation: str, name: str, value: object) -> list[tuple[Any, Any]]:
+    """The pairs of an iterable; TypeError for anything else."""
+    found = []
+    for pair in checked_several(operation, name, value):
+        parts = tuple(pair) if isinstance(pair, Iterable) else ()
+        if len(parts) != 2:
+            raise TypeError(f"{operation}: expected {name} as pairs, got {type(pair).__name__}; pass a list of pairs")
+        found.append((parts[0], parts[1]))
+    return found

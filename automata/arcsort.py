@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .._core import arcsort as _arcsort
+from ._arguments import native
 from .errors import FstError
 from .fst import Fst
 
@@ -16,4 +17,4 @@ def arcsort(fst: Fst, side: Literal["input", "output"] = "input") -> Fst:
     """
     if side not in ("input", "output"):
         raise FstError(f'arcsort: unknown side {side!r}; expected "input" or "output"')
-    return Fst._wrap(_arcsort(fst._native, side == "output"))
+    return Fst._wrap(_arcsort(native("arcsort", fst), side == "output"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .._core import closure as _closure
+from ._arguments import native
 from .errors import FstError
 from .fst import Fst
 
@@ -18,4 +19,4 @@ def closure(fst: Fst, *, kind: Literal["star", "plus"] = "star") -> Fst:
     """
     if kind not in ("star", "plus"):
         raise FstError(f'closure: unknown kind {kind!r}; expected "star" or "plus"')
-    return Fst._wrap(_closure(fst._native, kind == "plus"))
+    return Fst._wrap(_closure(native("closure", fst), kind == "plus"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._core import concat as _concat
+from ._arguments import native
 from .fst import Fst
 
 
@@ -14,4 +15,4 @@ def concat(fst: Fst, *others: Fst) -> Fst:
 
     Raises FstError where the semirings differ, or symbol tables of one tape disagree.
     """
-    return Fst._wrap(_concat([fst._native, *(f._native for f in others)]))
+    return Fst._wrap(_concat([native("concat", fst), *(native("concat", f) for f in others)]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._core import connect as _connect
+from ._arguments import native
 from .fst import Fst
 
 
@@ -11,4 +12,4 @@ def connect(fst: Fst) -> Fst:
 
     Where no path is accepting, the result has no states. Arcs of weight zero count as arcs. O(states + arcs).
     """
-    return Fst._wrap(_connect(fst._native))
+    return Fst._wrap(_connect(native("connect", fst)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._core import DelayedFst as _NativeDelayed
 from .._core import determinize as _determinize
 from ._arguments import limit, native, number
+from .checks import checked_count
 from .delayed import DelayedFst
 from .fst import Fst
 
@@ -44,7 +45,7 @@ def determinize(
             native("determinize", fst),
             number("determinize", "delta", delta),
             None if weight is None else number("determinize", "weight", weight),
-            None if nstate is None else int(number("determinize", "nstate", nstate)),
+            None if nstate is None else min(checked_count("determinize", "nstate", nstate), 1 << 62),
             subsequential_label,
             limit("determinize", "max_states", max_states),
             limit("determinize", "max_arcs", max_arcs),

@@ -19,7 +19,8 @@ from .._core import pdt_reverse as _reverse
 from .._core import pdt_shortestdistance as _shortestdistance
 from .._core import pdt_shortestpath as _shortestpath
 from . import draw as _draw
-from ._arguments import limit, native, number
+from ._arguments import checked_pairs, limit, native, number
+from .checks import checked_count
 from .errors import FstError, MissingFileError
 from .fst import Arc, Fst, Semiring
 from .whole_file import write_whole
@@ -46,7 +47,10 @@ class Pdt:
     def __init__(self, fst: Fst, parens: Iterable[tuple[int, int]]) -> None:
         machine = native("Pdt", fst)
         self._fst = fst
-        self._parens: Parens = tuple((int(opening), int(closing)) for opening, closing in parens)
+        self._parens: Parens = tuple(
+            (checked_count("Pdt", "a label", opening), checked_count("Pdt", "a label", closing))
+            for opening, closing in checked_pairs("Pdt", "parentheses", parens)
+        )
         _check(machine, self._parens)
 
     # ---- making
@@ -80,7 +84,10 @@ class Pdt:
         call arc with another input label than epsilon or the rule's own, and labels that lie among the parentheses.
         O(states + arcs + final states of each rule times the places that call it).
         """
-        pairs = [(int(label), native("Pdt.from_rules", fst)) for label, fst in rules]
+        pairs = [
+            (checked_count("Pdt.from_rules", "a label", label), native("Pdt.from_rules", fst))
+            for label, fst in checked_pairs("Pdt.from_rules", "labels and machines", rules)
+        ]
         if first_paren is not None and first_paren < 1:
             raise FstError(f"Pdt.from_rules: first_paren must be at least 1, got {first_paren!r}")
         machine, parens = _replace(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .._core import project as _project
+from ._arguments import native
 from .errors import FstError
 from .fst import Fst
 
@@ -16,4 +17,4 @@ def project(fst: Fst, side: Literal["input", "output"]) -> Fst:
     """
     if side not in ("input", "output"):
         raise FstError(f'project: unknown side {side!r}; expected "input" or "output"')
-    return Fst._wrap(_project(fst._native, side == "output"))
+    return Fst._wrap(_project(native("project", fst), side == "output"))

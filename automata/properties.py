@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from .._core import properties as _properties
+from ._arguments import native
 from .fst import Fst
 
 # The bit for yes; the one above it is for no (OpenFst's values).
@@ -75,7 +76,7 @@ def properties(fst: Fst, *, compute: bool = True) -> Properties:
     asked = 0
     for bit in _BITS.values():
         asked |= bit | bit << 1
-    found = _properties(fst._native, asked, compute)
+    found = _properties(native("properties", fst), asked, compute)
     values = {
         f.name: True if found & _BITS[f.name] else False if found & _BITS[f.name] << 1 else None
         for f in fields(Properties)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .._core import randgen as _randgen
+from ._arguments import native
 from .errors import FstError
 from .fst import Fst
 
@@ -30,4 +31,4 @@ def randgen(
     """
     if select not in ("uniform", "log_prob"):
         raise FstError(f'randgen: unknown select {select!r}; expected "uniform" or "log_prob"')
-    return Fst._wrap(_randgen(fst._native, n, seed, select == "log_prob", max_length))
+    return Fst._wrap(_randgen(native("randgen", fst), n, seed, select == "log_prob", max_length))

@@ -8,7 +8,8 @@ from typing import Literal
 from .._core import DelayedFst as _NativeDelayed
 from .._core import Fst as _NativeFst
 from .._core import replace as _replace
-from ._arguments import limit, native
+from ._arguments import checked_pairs, limit, native
+from .checks import checked_count
 from .delayed import DelayedFst
 from .errors import FstError
 from .fst import Fst
@@ -65,7 +66,10 @@ def _arguments(
     max_states: int,
     max_arcs: int,
 ) -> tuple[list[tuple[int, _NativeFst]], int, bool, bool, int, int]:
-    machines = [(int(label), native(operation, fst)) for label, fst in pairs]
+    machines = [
+        (checked_count(operation, "a label", label), native(operation, fst))
+        for label, fst in checked_pairs(operation, "machines and their labels", pairs)
+    ]
     if not machines:
         raise FstError(f"{operation}: expected at least one pair (label, machine), got none")
     if call_arc_labeling not in ("input", "output", "both", "neither"):
@@ -74,7 +78,7 @@ def _arguments(
         )
     return (
         machines,
-        machines[0][0] if root is None else root,
+        machines[0][0] if root is None else checked_count(operation, "root", root),
         call_arc_labeling in ("input", "both"),
         call_arc_labeling in ("output", "both"),
         limit(operation, "max_states", max_states),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._core import reverse as _reverse
+from ._arguments import native
 from .fst import Fst
 
 
@@ -11,4 +12,4 @@ def reverse(fst: Fst) -> Fst:
 
     State 0 is a new start with epsilon arcs to the states that were final; state s becomes s + 1. O(states + arcs).
     """
-    return Fst._wrap(_reverse(fst._native))
+    return Fst._wrap(_reverse(native("reverse", fst)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._core import shortestpath as _shortestpath
 from ._arguments import limit, native, number
+from .checks import checked_count
 from .fst import Fst
 
 
@@ -23,7 +24,7 @@ def shortestpath(
     return Fst._wrap(
         _shortestpath(
             native("shortestpath", fst),
-            int(number("shortestpath", "nshortest", nshortest)),
+            min(checked_count("shortestpath", "nshortest", nshortest), 1 << 62),
             unique,
             None if weight is None else number("shortestpath", "weight", weight),
             limit("shortestpath", "max_states", max_states),

@@ -8,7 +8,16 @@ from .._core import SymbolTable as _NativeSymbolTable
 
 
 def _encode(symbol: str | bytes) -> bytes:
-    return symbol if isinstance(symbol, bytes) else symbol.encode("utf-8", "surrogateescape")
+    if isinstance(symbol, str):
+        try:
+            return symbol.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"SymbolTable: expected Unicode text, got {symbol!r}: {error.reason}; pass bytes"
+            ) from None
+    if isinstance(symbol, bytes):
+        return symbol
+    raise TypeError(f"SymbolTable: expected a name as str or bytes, got {type(symbol).__name__}; pass a text")
 
 
 class SymbolTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._core import topsort as _topsort
+from ._arguments import native
 from .fst import Fst
 
 
@@ -11,4 +12,4 @@ def topsort(fst: Fst) -> Fst:
 
     The start state is 0 unless an arc leads to it. Raises FstError where the machine is cyclic.
     """
-    return Fst._wrap(_topsort(fst._native))
+    return Fst._wrap(_topsort(native("topsort", fst)))

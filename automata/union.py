@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._core import union_all as _union
+from ._arguments import native
 from .fst import Fst
 
 
@@ -14,4 +15,4 @@ def union(fst: Fst, *others: Fst) -> Fst:
 
     Raises FstError where the semirings differ, or symbol tables of one tape disagree.
     """
-    return Fst._wrap(_union([fst._native, *(f._native for f in others)]))
+    return Fst._wrap(_union([native("union", fst), *(native("union", f) for f in others)]))

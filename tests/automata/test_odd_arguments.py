@@ -1,0 +1,69 @@
+"""Arguments that make no sense: taken, or an error that names the operation and what it expected."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from tokamata.automata import Fst, Pdt, SymbolTable
+
+import tokamata
+from tokamata import automata
+
+MACHINE = Fst.from_text("0 1 1 1\n1 2 9 9\n1 2 0 0\n2 3 2 2\n3\n")
+ODD: list[Any] = [
+    None, 5, -1, 0, 1.5, float("nan"), float("inf"), "", "a", "\ud800", b"\xff", True, [], [1], [(1,)], {}, (),
+    object(), tokamata.literal("a"),
+]  # fmt: skip
+UNARY = (
+    "arcsort closure concat connect determinize DeterminizeFst invert minimize properties push randgen "
+    "reverse rmepsilon shortestdistance shortestpath topsort union"
+).split()
+BINARY = "compose ComposeFst difference DifferenceFst equivalent intersect IntersectFst isomorphic".split()
+OTHERS = {
+    "replace": ([(7, MACHINE)],),
+    "ReplaceFst": ([(7, MACHINE)],),
+    "Pdt": (MACHINE, [(7, 8)]),
+    "SymbolTable": (),
+    "project": (MACHINE, "input"),
+}
+GOOD: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(UNARY, (MACHINE,)), **dict.fromkeys(BINARY, (MACHINE, MACHINE)), **OTHERS,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_odd_arguments(name: str) -> None:
+    """One argument at a time is odd. What native code is given as it is, it refuses by its signature."""
+    called, good = getattr(automata, name), list(GOOD[name])
+    for i, parameter in enumerate(inspect.signature(called).parameters.values()):
+        for odd in ODD:
+            given, named = list(good), {}
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                given.append(odd)
+            elif i < len(good):
+                given[i] = odd
+            else:
+                named[parameter.name] = odd
+            try:
+                called(*given, **named)
+            except (TypeError, ValueError, tokamata.LimitError) as error:
+                text = str(error)
+                signature = text.partition("\n")[0].endswith(
+                    "(): incompatible function arguments. The following argument types are supported:"
+                )
+                assert signature or text.startswith((f"{name}: ", f"{name} ", "determinize: ")), (
+                    parameter.name,
+                    odd,
+                    text,
+                )
+
+
+def test_whole_numbers_of_other_types() -> None:
+    assert automata.shortestpath(MACHINE, nshortest=np.int64(1)).num_states() == 4  # type: ignore[arg-type]
+    assert automata.determinize(MACHINE, max_states=np.int32(9), weight=np.float32(1)).num_states() == 4  # type: ignore[arg-type]
+    assert Pdt(MACHINE, [(np.int64(7), np.int64(8))]).parens == ((7, 8),)  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"^SymbolTable: expected a name as str or bytes, got int; "):
+        SymbolTable().add(5)  # type: ignore[arg-type]
