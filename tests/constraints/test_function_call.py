@@ -94,7 +94,7 @@ def test_every_small_signature_accepts_what_binds_to_it() -> None:
         constraint = tokamata.function_call(scope["f"])
         for text, positional, names in parsed:
             try:
-                inspect.signature(scope["f"]).bind(*[1] * positional, **dict.fromkeys(names, 1))
+                scope["f"](*[1] * positional, **dict.fromkeys(names, 1))
                 binds = names == sorted(names)  # keywords are written in order
             except TypeError:
                 binds = False
