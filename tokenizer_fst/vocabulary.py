@@ -378,11 +378,11 @@ def _named(special_tokens: Mapping[str, int] | None) -> dict[str, int]:
     if special_tokens is None:
         return {}
     given = checked_mapping("Vocabulary", "special_tokens", special_tokens, '{"<image>": 5}')
-    remedy = "pass names and ids"
-    return {
-        checked_name("Vocabulary", name, remedy): checked_count("Vocabulary", f"the id of {name!r}", i)
-        for name, i in given.items()
-    }
+    if wrong := [name for name in given if not isinstance(name, str)]:
+        raise TypeError(
+            f"Vocabulary: expected names of special tokens as str, got {type(wrong[0]).__name__}; pass names and ids"
+        )
+    return {name: checked_count("Vocabulary", f"the id of {name!r}", i) for name, i in given.items()}
 
 
 def _checked_names(special_tokens: Mapping[str, int], size: int) -> dict[str, int]:
