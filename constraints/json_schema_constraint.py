@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._core import JsonSchemaOptions, JsonWhitespace, Language
 from .._core import Limits as NativeLimits
@@ -13,8 +13,27 @@ from ..automata.errors import ConstraintError, LimitError
 from .constraint import Constraint, LazyReport, Limits, ReportEntry, Text, native_limits
 from .typed_constraint import member
 
+Part = tuple[str, list[tuple[str, str]]]  # the text of a schema, and the documents that it may refer to
+
 _URN = "urn:tokamata:"
 _SAYS = "it contradicts itself at "
+
+
+class _Joined(NamedTuple):
+    """A conjunction of terms that refer to schemas by their places in a list, each with documents of its own."""
+
+    terms: list[dict[str, Any]]
+    parts: list[Part]
+
+    def text(self) -> bytes:
+        """The schema of the conjunction."""
+        return json.dumps({"allOf": self.terms}).encode()
+
+
+def _renumbered(term: dict[str, Any], places: list[int]) -> dict[str, Any]:
+    if "$ref" in term:
+        return {"$ref": f"{_URN}{places[int(term['$ref'].removeprefix(_URN))]}"}
+    return {"not": {"allOf": [_renumbered(below, places) for below in term["not"]["allOf"]]}}
 
 
 class JsonSchemaConstraint(Constraint):
@@ -26,7 +45,7 @@ class JsonSchemaConstraint(Constraint):
     compare the *values* that are valid, whatever the order of keys. All stay exact under recursion.
     """
 
-    __slots__ = ("_documents", "_limits", "_options", "_read", "_text")
+    __slots__ = ("_documents", "_joined", "_limits", "_options", "_read", "_text")
 
     def __init__(
         self,
@@ -38,17 +57,18 @@ class JsonSchemaConstraint(Constraint):
         source: str,
         report: tuple[ReportEntry | LazyReport, ...],
         read: Callable[[], Callable[[str], Any]],
-        explains: bool = True,
+        joined: _Joined | None = None,
     ) -> None:
         """Compile a schema; see :func:`tokamata.json_schema`. ``read`` makes what reads values, when first needed.
 
-        ``explains``: whether the error for a schema without values looks for the keywords that contradict each other.
+        ``joined``: what the text says of several schemas; without it the error for a schema without values looks for
+        the keywords that contradict each other.
         """
         own = native_limits(limits, "json_schema")
         try:
-            native = _native_json_schema(text, documents, options, own)
+            native = _native_json_schema(text, documents, options, own, joined.parts if joined else [])
         except ConstraintError as error:
-            reason = _reason(error, text, documents, options, own) if explains else None
+            reason = None if joined else _reason(error, text, documents, options, own)
             if reason is None:
                 raise
             raise ConstraintError(
@@ -56,6 +76,7 @@ class JsonSchemaConstraint(Constraint):
             ) from None
         super().__init__(native, source=source, report=report)
         self._text = text
+        self._joined = joined
         self._documents = documents
         self._options = options
         self._limits = limits
@@ -85,30 +106,35 @@ class JsonSchemaConstraint(Constraint):
     def _comparable(self, other: object) -> bool:
         return isinstance(other, JsonSchemaConstraint) and _settings(self._options) == _settings(other._options)
 
-    def _joined(self, other: JsonSchemaConstraint, negated: bool) -> tuple[bytes, list[tuple[str, str]]]:
-        """One schema for the values of this one that are (not) the other's, and the documents it refers to."""
-        left, right = _urn(self._text), _urn(other._text)
-        second: object = {"$ref": right}
-        schema = {"allOf": [{"$ref": left}, {"not": second} if negated else second]}
-        documents = dict(other._documents) | dict(self._documents)
-        documents[left] = self._text.decode()
-        documents[right] = _renamed(other._text.decode(), taken=_identifier(self._text))
-        return json.dumps(schema).encode(), list(documents.items())
+    def _terms(self) -> _Joined:
+        return self._joined or _Joined([{"$ref": f"{_URN}0"}], [(self._text.decode(), self._documents)])
+
+    def _with(self, other: JsonSchemaConstraint, negated: bool) -> _Joined:
+        """The values of this one that are (not) the other's."""
+        left, right = self._terms(), other._terms()
+        parts = list(left.parts)
+        places = []
+        for part in right.parts:
+            if part not in parts:
+                parts.append(part)
+            places.append(parts.index(part))
+        terms = [_renumbered(term, places) for term in right.terms]
+        return _Joined([*left.terms, *([{"not": {"allOf": terms}}] if negated else terms)], parts)
 
     def _combine(self, other: JsonSchemaConstraint, negated: bool) -> Constraint:
-        text, documents = self._joined(other, negated)
+        joined = self._with(other, negated)
         source = f"({self.source} {'-' if negated else '&'} {other.source})"
         report = self._report + other._report
         try:
             return JsonSchemaConstraint(
-                text,
-                documents,
+                joined.text(),
+                [],
                 self._options,
                 self._limits,
                 source=source,
                 report=report,
                 read=self._read,
-                explains=False,
+                joined=joined,
             )
         except ConstraintError as error:
             if not _says_empty(error):
@@ -144,12 +170,13 @@ class JsonSchemaConstraint(Constraint):
                 f"difference_example: expected a constraint of json_schema, got {type(other).__name__}; counterexample "
                 "takes any constraint"
             )
-        text, documents = self._joined(other, negated=True)
+        joined = self._with(other, negated=True)
         options = _copied(self._options)
         options.whitespace = JsonWhitespace.COMPACT
         options.canonical_strings = True
         try:
-            native = _native_json_schema(text, documents, options, native_limits(self._limits, "json_schema"))
+            limits = native_limits(self._limits, "json_schema")
+            native = _native_json_schema(joined.text(), [], options, limits, joined.parts)
         except ConstraintError as error:
             if not _says_empty(error):
                 raise
@@ -203,12 +230,6 @@ def _reason(
     return contradiction(text, is_empty)
 
 
-def _urn(text: bytes) -> str:
-    import hashlib
-
-    return _URN + hashlib.sha256(text).hexdigest()[:16]
-
-
 def _settings(options: JsonSchemaOptions) -> tuple[object, ...]:
     return tuple(getattr(options, name) for name in _NAMES)
 
@@ -218,21 +239,3 @@ def _copied(options: JsonSchemaOptions) -> JsonSchemaOptions:
     for name in _NAMES + _LIMITS:
         setattr(copy, name, getattr(options, name))
     return copy
-
-
-def _identifier(text: bytes) -> str | None:
-    schema = json.loads(text)
-    found = schema.get("$id", schema.get("id")) if isinstance(schema, dict) else None
-    return found if isinstance(found, str) else None
-
-
-def _renamed(text: str, taken: str | None) -> str:
-    """The schema under another identifier where it has the other one's: two versions of a schema mostly do."""
-    schema = json.loads(text)
-    if not isinstance(schema, dict) or taken is None:
-        return text
-    for name in ("$id", "id"):
-        if schema.get(name) == taken:
-            base, hash_, fragment = taken.partition("#")
-            schema[name] = f"{base}?other{hash_}{fragment}"
-    return json.dumps(schema)

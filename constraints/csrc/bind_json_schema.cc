@@ -17,10 +17,10 @@ namespace tokamata {
 namespace {
 
 Language CompileJsonSchema(const nb::bytes& text, const SchemaDocuments::Registry& registry,
-                           const JsonSchemaOptions& options, const Limits* limits) {
+                           const JsonSchemaOptions& options, const Limits* limits, const SchemaDocuments::Parts& parts) {
   std::string copy(text.c_str(), text.size());
   nb::gil_scoped_release release;
-  auto documents = std::make_shared<SharedDocuments>(std::make_unique<SchemaDocuments>(std::move(copy), registry));
+  auto documents = std::make_shared<SharedDocuments>(std::make_unique<SchemaDocuments>(std::move(copy), registry, parts));
   return Language::Build(
       [&](Expressions* pool) {
         const auto rules = JsonSchemaRules::Make(pool, documents, options);
@@ -90,7 +90,9 @@ void BindJsonSchema(nb::module_& m) {
         "Pointers of the schemas in a schema, and of the branches of anyOf and oneOf, that no value comes from, and whether "
         "that was decided for all.");
   m.def("json_schema", &CompileJsonSchema, "text"_a, "registry"_a, "options"_a, "limits"_a = nb::none(),
-        "The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text.");
+        "parts"_a = SchemaDocuments::Parts(),
+        "The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text; "
+        "parts: schemas with registries of their own, which the schema refers to as urn:tokamata:0 and so on.");
 }
 
 }  // namespace tokamata

@@ -78,7 +78,7 @@ void BindSchemaDocuments(nb::module_& m) {
               copy.emplace_back(uri, std::string(document.c_str(), document.size()));
             }
             new (self) Documents{std::make_unique<SchemaDocuments>(std::string(text.c_str(), text.size()),
-                                                                   std::move(copy), DraftOf(draft))};
+                                                                   std::move(copy), SchemaDocuments::Parts(), DraftOf(draft))};
           },
           "text"_a, "registry"_a, "draft"_a = "2020-12")
       .def("root", [](const Documents& d) {

@@ -12,6 +12,7 @@ namespace tokamata {
 namespace {
 
 constexpr uint32_t kMostMetaschemas = 16;  // a custom metaschema's metaschema's ...
+constexpr const char* kPartUri = "urn:tokamata:";
 
 const JsonValue* StringAt(const JsonValue& schema, std::string_view key) {
   const JsonValue* found = schema.Find(key);
@@ -121,23 +122,35 @@ bool SchemaDialect::operator==(const SchemaDialect& other) const {
   return tie(*this) == tie(other);
 }
 
-SchemaDocuments::SchemaDocuments(std::string text, Registry registry, SchemaDraft draft, const JsonLimits& limits)
+SchemaDocuments::SchemaDocuments(std::string text, Registry registry, Parts parts, SchemaDraft draft,
+                                 const JsonLimits& limits)
     : limits_(limits) {
-  default_.draft = draft;
-  for (auto& [uri, document] : registry) {
-    registry_.emplace(std::string(SplitFragment(uri).first), std::move(document));
-  }
   scopes_.emplace_back();
   scope_ids_.emplace(Bindings(), 0);
-  Add("", std::move(text));
-  default_ = DocumentDialect(documents_[0].get());
+  AddLibrary(std::move(text), std::move(registry), draft);
+  for (auto& [part, known] : parts) {
+    AddLibrary(std::move(part), std::move(known), draft);
+    libraries_[0].resources.emplace(kPartUri + std::to_string(libraries_.size() - 2), &documents_.back()->json->Root());
+  }
 }
 
-void SchemaDocuments::Add(std::string uri, std::string text) {
+void SchemaDocuments::AddLibrary(std::string text, Registry registry, SchemaDraft draft) {
+  Library library;
+  library.dialect.draft = draft;
+  for (auto& [uri, document] : registry)
+    library.registry.emplace(std::string(SplitFragment(uri).first), std::move(document));
+  libraries_.push_back(std::move(library));
+  const uint32_t id = static_cast<uint32_t>(libraries_.size() - 1);
+  Document& root = Add(id, "", std::move(text));
+  libraries_[id].dialect = DocumentDialect(&root);
+}
+
+SchemaDocuments::Document& SchemaDocuments::Add(uint32_t library, std::string uri, std::string text) {
   const std::string name = uri.empty() ? "json_schema" : "json_schema: registry[" + Quoted(uri) + "]";
   auto document = std::make_unique<Document>();
   document->json = JsonDocument::Parse(std::move(text), name, limits_);
   document->uri = std::move(uri);
+  document->library = library;
   const JsonValue& root = document->json->Root();
   const Mentions mentions(document->json->Text());
   document->has_inner_dialects = mentions.schema > (root.Find("$schema") != nullptr);
@@ -147,15 +160,16 @@ void SchemaDocuments::Add(std::string uri, std::string text) {
   document_of_root_.emplace(&root, static_cast<uint32_t>(documents_.size()));
   documents_.push_back(std::move(document));
   Document& added = *documents_.back();
-  if (!added.uri.empty()) resources_.emplace(added.uri, &root);
+  if (!added.uri.empty()) libraries_[library].resources.emplace(added.uri, &root);
   const Surroundings around = Around(root);
   if (around.dialect.draft == SchemaDraft::k4) added.has_inner_ids = true;
-  if (!around.base.empty()) resources_.emplace(around.base, &root);
+  if (!around.base.empty()) libraries_[library].resources.emplace(around.base, &root);
   if (documents_.size() == 1 && !IsSchema(root)) {
     throw ConstraintError(added.json->Name() + ": expected a schema, an object or a boolean, got " +
                           std::string(KindName(root.kind)) + "; True is the schema of any value");
   }
   Check(root, around.dialect);
+  return added;
 }
 
 void SchemaDocuments::Check(const JsonValue& schema, SchemaDialect dialect) {
@@ -165,7 +179,9 @@ void SchemaDocuments::Check(const JsonValue& schema, SchemaDialect dialect) {
     SchemaDialect dialect;
   };
   const auto place = [this](const JsonValue& node) { return Place(node); };
-  const bool dialects = DocumentAt(schema).has_inner_dialects;
+  const Document& document = DocumentAt(schema);
+  const bool dialects = document.has_inner_dialects;
+  const uint32_t library = document.library;
   std::vector<Item> todo{{&schema, Role::kSchema, dialect}};
   while (!todo.empty()) {
     Item item = todo.back();
@@ -173,7 +189,7 @@ void SchemaDocuments::Check(const JsonValue& schema, SchemaDialect dialect) {
     const JsonValue& node = *item.node;
     if (item.role == Role::kSchema) {
       const JsonValue* named = dialects ? StringAt(node, "$schema") : nullptr;
-      if (named != nullptr) NamedDialect(named->text, &item.dialect);
+      if (named != nullptr) NamedDialect(library, named->text, &item.dialect);
       CheckSchemaKeywords(node, item.dialect, place);
     }
     for (uint32_t i = node.size; i-- > 0;) {
@@ -206,7 +222,7 @@ std::string SchemaDocuments::Place(const JsonValue& node) const {
 }
 
 // ---- dialects
-bool SchemaDocuments::NamedDialect(std::string_view uri, SchemaDialect* dialect) {
+bool SchemaDocuments::NamedDialect(uint32_t library, std::string_view uri, SchemaDialect* dialect) {
   uri = SplitFragment(uri).first;
   if (StandardDialect(uri, dialect)) return true;
   if (uri.find("json-schema.org/draft-0") != uri.npos) {
@@ -217,12 +233,12 @@ bool SchemaDocuments::NamedDialect(std::string_view uri, SchemaDialect* dialect)
   // Loading a metaschema asks for its own metaschema in turn.
   if (open_metaschemas_ == kMostMetaschemas) return false;
   ++open_metaschemas_;
-  const bool found = Lookup(key) != nullptr || LoadFromRegistry(key);
+  const bool found = Lookup(library, key) != nullptr || LoadFromRegistry(library, key);
   if (found) {
-    const JsonValue& metaschema = *Lookup(key);
-    SchemaDialect base = default_;
+    const JsonValue& metaschema = *Lookup(library, key);
+    SchemaDialect base = libraries_[library].dialect;
     const JsonValue* above = StringAt(metaschema, "$schema");
-    if (above != nullptr && SplitFragment(above->text).first != uri) NamedDialect(above->text, &base);
+    if (above != nullptr && SplitFragment(above->text).first != uri) NamedDialect(library, above->text, &base);
     *dialect = Custom(metaschema, base);
   }
   --open_metaschemas_;
@@ -275,9 +291,9 @@ SchemaDialect SchemaDocuments::DialectOf(const JsonValue& schema) {
 
 const SchemaDialect& SchemaDocuments::DocumentDialect(Document* document) {
   if (!document->has_dialect) {
-    document->dialect = default_;
+    document->dialect = libraries_[document->library].dialect;
     if (const JsonValue* named = StringAt(document->json->Root(), "$schema")) {
-      NamedDialect(named->text, &document->dialect);
+      NamedDialect(document->library, named->text, &document->dialect);
     }
     document->has_dialect = true;
   }
@@ -316,7 +332,8 @@ SchemaDocuments::Role SchemaDocuments::RoleAt(const JsonValue& node) {
 
 std::string_view SchemaDocuments::Identify(const JsonValue& schema, Surroundings* surroundings) {
   if (!schema.IsObject()) return {};
-  if (const JsonValue* named = StringAt(schema, "$schema")) NamedDialect(named->text, &surroundings->dialect);
+  if (const JsonValue* named = StringAt(schema, "$schema"))
+    NamedDialect(surroundings->library, named->text, &surroundings->dialect);
   const SchemaDraft draft = surroundings->dialect.draft;
   const JsonValue* id = StringAt(schema, draft == SchemaDraft::k4 ? "id" : "$id");
   if (id == nullptr || (draft <= SchemaDraft::k7 && StringAt(schema, "$ref") != nullptr)) return {};
@@ -328,10 +345,14 @@ std::string_view SchemaDocuments::Identify(const JsonValue& schema, Surroundings
   return draft <= SchemaDraft::k7 && !fragment.empty() && fragment[0] != '/' ? fragment : std::string_view();
 }
 
+SchemaDocuments::Surroundings SchemaDocuments::Outermost(const Document& document) const {
+  return {&document.json->Root(), document.uri, libraries_[document.library].dialect, document.library};
+}
+
 SchemaDocuments::Surroundings SchemaDocuments::Around(const JsonValue& node) {
   Document& document = DocumentAt(node);
   const JsonValue& root = document.json->Root();
-  Surroundings surroundings{&root, document.uri, default_};
+  Surroundings surroundings = Outermost(document);
   Identify(root, &surroundings);
   if (&node == &root || !(document.has_inner_ids || document.has_inner_dialects)) return surroundings;
   std::vector<const JsonValue*> path;
@@ -362,7 +383,8 @@ void SchemaDocuments::Index(Document* document) {
     uint32_t around;
   };
   const JsonValue& root = document->json->Root();
-  std::vector<Surroundings> around{{&root, document->uri, default_}};
+  auto& resources = libraries_[document->library].resources;
+  std::vector<Surroundings> around{Outermost(*document)};
   std::vector<Item> todo{{&root, Role::kSchema, 0}};
   while (!todo.empty()) {
     Item item = todo.back();
@@ -379,7 +401,7 @@ void SchemaDocuments::Index(Document* document) {
       const JsonValue* resource = inner.resource;
       if (resource == &node && !inner.base.empty()) {
         document->resources.emplace(inner.base, &node);
-        resources_.emplace(inner.base, &node);
+        resources.emplace(inner.base, &node);
       }
       const auto anchor = [&](std::string_view name, bool dynamic) {
         anchors_.emplace(std::make_pair(resource, std::string(name)), Anchor{&node, dynamic});
@@ -404,17 +426,18 @@ void SchemaDocuments::Index(Document* document) {
 }
 
 // ---- references
-const JsonValue* SchemaDocuments::Lookup(const std::string& uri) const {
-  const auto found = resources_.find(uri);
-  return found == resources_.end() ? nullptr : found->second;
+const JsonValue* SchemaDocuments::Lookup(uint32_t library, const std::string& uri) const {
+  const auto found = libraries_[library].resources.find(uri);
+  return found == libraries_[library].resources.end() ? nullptr : found->second;
 }
 
-bool SchemaDocuments::LoadFromRegistry(const std::string& uri) {
-  const auto found = registry_.find(uri);
-  if (found == registry_.end()) return false;
+bool SchemaDocuments::LoadFromRegistry(uint32_t library, const std::string& uri) {
+  auto& registry = libraries_[library].registry;
+  const auto found = registry.find(uri);
+  if (found == registry.end()) return false;
   std::string text = std::move(found->second);
-  registry_.erase(found);
-  Add(uri, std::move(text));
+  registry.erase(found);
+  Add(library, uri, std::move(text));
   return true;
 }
 
@@ -423,19 +446,21 @@ const JsonValue* SchemaDocuments::FindResource(Document* from, const std::string
   if (from->has_inner_ids) Index(from);
   const auto own = from->resources.find(uri);
   if (own != from->resources.end()) return own->second;
+  const uint32_t library = from->library;
   const auto index_all = [&] {
     for (size_t i = 0; i < documents_.size(); ++i) {
-      if (documents_[i]->has_inner_ids) Index(documents_[i].get());
+      if (documents_[i]->library == library && documents_[i]->has_inner_ids) Index(documents_[i].get());
     }
   };
-  if (const JsonValue* found = Lookup(uri)) return found;
+  if (const JsonValue* found = Lookup(library, uri)) return found;
   index_all();
-  if (const JsonValue* found = Lookup(uri)) return found;
-  if (LoadFromRegistry(uri)) return Lookup(uri);
+  if (const JsonValue* found = Lookup(library, uri)) return found;
+  if (LoadFromRegistry(library, uri)) return Lookup(library, uri);
   // The last resort: an identifier inside of some document of the registry.
-  while (!registry_.empty()) LoadFromRegistry(std::string(registry_.begin()->first));
+  const auto& registry = libraries_[library].registry;
+  while (!registry.empty()) LoadFromRegistry(library, std::string(registry.begin()->first));
   index_all();
-  return Lookup(uri);
+  return Lookup(library, uri);
 }
 
 const SchemaDocuments::Anchor* SchemaDocuments::FindAnchor(const JsonValue& resource, const std::string& name) {

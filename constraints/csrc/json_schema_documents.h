@@ -48,12 +48,14 @@ struct SchemaTarget {
 class SchemaDocuments {
  public:
   using Registry = std::vector<std::pair<std::string, std::string>>;  // URI, JSON text
+  using Parts = std::vector<std::pair<std::string, Registry>>;        // schemas with registries of their own
 
   // ConstraintError for a root that is neither an object nor a boolean and for keywords with values that the
   // specification does not allow, wherever subschemas stand. `draft` holds where no $schema is known, for
-  // documents of the registry the root's dialect.
-  explicit SchemaDocuments(std::string text, Registry registry = {}, SchemaDraft draft = SchemaDraft::k2020,
-                           const JsonLimits& limits = {});
+  // documents of the registry the root's dialect. The root refers to the parts as urn:tokamata:0 and so on; references
+  // in one part never lead to another, whatever URIs they share.
+  explicit SchemaDocuments(std::string text, Registry registry = {}, Parts parts = {},
+                           SchemaDraft draft = SchemaDraft::k2020, const JsonLimits& limits = {});
   SchemaDocuments(const SchemaDocuments&) = delete;
   SchemaDocuments& operator=(const SchemaDocuments&) = delete;
 
@@ -83,7 +85,8 @@ class SchemaDocuments {
  private:
   struct Document {
     std::shared_ptr<const JsonDocument> json;
-    std::string uri;  // where it was found; "" for the root document
+    std::string uri;       // where it was found; "" for the root document and the parts
+    uint32_t library = 0;  // the documents that its references may lead to
     SchemaDialect dialect;
     bool has_dialect = false;
     bool has_inner_dialects = false;  // a $schema besides the root's is mentioned
@@ -92,11 +95,18 @@ class SchemaDocuments {
     bool indexed = false;
     std::unordered_map<std::string, const JsonValue*> resources;  // those inside, by URI; the first of equal ones
   };
+  // A root document, or a part, with its registry.
+  struct Library {
+    SchemaDialect dialect;  // where no $schema is known
+    std::unordered_map<std::string, std::string> registry;            // not loaded yet
+    std::unordered_map<std::string, const JsonValue*> resources = {};  // of all documents
+  };
   // What surrounds a node, from the document's root down.
   struct Surroundings {
     const JsonValue* resource;  // the root of the schema resource
     std::string base;           // its URI
     SchemaDialect dialect;
+    uint32_t library;
   };
   // What stands at a place of a document: only subschemas can have identifiers.
   enum class Role : uint8_t { kSchema, kMap, kList, kData };
@@ -110,10 +120,11 @@ class SchemaDocuments {
   };
   using Bindings = std::vector<std::pair<uint32_t, const JsonValue*>>;  // by name
 
-  void Add(std::string uri, std::string text);
+  void AddLibrary(std::string text, Registry registry, SchemaDraft draft);
+  Document& Add(uint32_t library, std::string uri, std::string text);
   Document& DocumentAt(const JsonValue& node);
   const SchemaDialect& DocumentDialect(Document* document);
-  bool NamedDialect(std::string_view uri, SchemaDialect* dialect);
+  bool NamedDialect(uint32_t library, std::string_view uri, SchemaDialect* dialect);
   SchemaDialect Custom(const JsonValue& metaschema, const SchemaDialect& base) const;
   static Role RoleOf(std::string_view key, const JsonValue& child);
   static Role RoleAt(const JsonValue& node);
@@ -126,8 +137,9 @@ class SchemaDocuments {
   // Checks the keywords of a schema and of all inside it.
   void Check(const JsonValue& schema, SchemaDialect dialect);
   const JsonValue* FindResource(Document* from, const std::string& uri);
-  const JsonValue* Lookup(const std::string& uri) const;
-  bool LoadFromRegistry(const std::string& uri);
+  const JsonValue* Lookup(uint32_t library, const std::string& uri) const;
+  bool LoadFromRegistry(uint32_t library, const std::string& uri);
+  Surroundings Outermost(const Document& document) const;
   const Anchor* FindAnchor(const JsonValue& resource, const std::string& name);
   Static ResolveStatically(const JsonValue& schema, SchemaReference keyword, const JsonValue& reference);
   SchemaScope EnterResource(SchemaScope scope, const JsonValue& schema);
@@ -138,11 +150,9 @@ class SchemaDocuments {
     static uint64_t Hash(const JsonValue* node) { return MixHash(reinterpret_cast<uintptr_t>(node)); }
   };
   JsonLimits limits_;
-  SchemaDialect default_;
+  std::vector<Library> libraries_;                    // that of the root document first
   std::vector<std::unique_ptr<Document>> documents_;  // the root document first
   std::unordered_map<const JsonValue*, uint32_t> document_of_root_;
-  std::unordered_map<std::string, std::string> registry_;  // not loaded yet
-  std::unordered_map<std::string, const JsonValue*> resources_;  // of all documents
   std::map<std::pair<const JsonValue*, std::string>, Anchor> anchors_;
   std::unordered_map<const JsonValue*, Bindings> dynamic_anchors_;  // of each resource
   FlatMap<const JsonValue*, Static, NodeKeys> resolved_;  // by reference node

@@ -379,10 +379,14 @@ def empty_json_schemas(
     """
 
 def json_schema(
-    text: bytes, registry: Sequence[tuple[str, str]], options: JsonSchemaOptions, limits: Limits | None = None
+    text: bytes,
+    registry: Sequence[tuple[str, str]],
+    options: JsonSchemaOptions,
+    limits: Limits | None = None,
+    parts: Sequence[tuple[str, Sequence[tuple[str, str]]]] = [],
 ) -> Language:
     """
-    The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text.
+    The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text; parts: schemas with registries of their own, which the schema refers to as urn:tokamata:0 and so on.
     """
 
 def write_json(value: object) -> bytes | None:

@@ -204,6 +204,45 @@ def test_combined_schemas_are_combined_again() -> None:
     assert not ((first - second) - third).accepts("10")
 
 
+DRAFT_4, DRAFT_7 = (f"http://json-schema.org/draft-0{number}/schema#" for number in (4, 7))
+
+
+@pytest.mark.parametrize(
+    ("schema", "registry", "same"),
+    [
+        ({"$ref": "http://e/r"}, {"http://e/r": {"type": "integer"}}, {"type": "integer"}),
+        ({"$ref": "r"}, {"r": {"type": "integer"}}, {"type": "integer"}),
+        ({"$id": "a/b", "$ref": "r"}, {"a/r": {"type": "integer"}}, {"type": "integer"}),
+        ({"$ref": "r", "$defs": {"x": {"$id": "r", "type": "integer"}}}, {}, {"type": "integer"}),
+        (
+            {"$schema": DRAFT_4, "$ref": "http://e/r"},
+            {"http://e/r": {"type": "integer", "minimum": 3, "exclusiveMinimum": True}},
+            {"type": "integer", "minimum": 4},
+        ),
+        (
+            {"$schema": DRAFT_7, "$ref": "http://e/r"},
+            {"http://e/r": {"$ref": "#/definitions/x", "minimum": 9, "definitions": {"x": {"type": "integer"}}}},
+            {"type": "integer"},
+        ),
+    ],
+)
+def test_operands_keep_their_own_documents(schema: object, registry: dict[str, object], same: object) -> None:
+    """URIs of one operand mean nothing to another one, and the draft of its root is that of its documents."""
+    first = tokamata.json_schema(schema, registry=registry)
+    texts = {uri: {"type": "string"} for uri in (*registry, "http://e/r", "r")}
+    second = tokamata.json_schema({"$ref": "http://e/r"}, registry=texts)
+    plain = tokamata.json_schema(same)
+    for left, right in ((first, plain), (plain, first)):
+        assert left.equivalent(right)
+        assert (left & right).accepts("9")
+        assert (left - right).is_empty()
+    for left, right in ((first, second), (second, first)):
+        assert (left & right).is_empty()
+        assert (left - right).equivalent(left)
+        assert left.counterexample(right) in (b"0", b"4", b'""')
+        assert ((left - right) & (left - right)).counterexample(right - (left & right)) in (b"0", b"4", b'""')
+
+
 def test_keys_that_a_schema_names_mask_like_walking(byte_vocabulary: tokamata.Vocabulary) -> None:
     schema = {"properties": {"name": {}, "names": {}, "nada": {}}, "additionalProperties": {"type": "null"}}
     automaton = tokamata.compile(tokamata.json_schema(schema), byte_vocabulary)
