@@ -9,7 +9,8 @@
 namespace tokamata {
 namespace {
 
-constexpr size_t kFewListed = 64;  // values that are tried one by one
+constexpr size_t kFewListed = 64;    // values that are tried one by one
+constexpr uint32_t kFewSchemas = 16;  // what a schema leads to and is evaluated anew each time
 
 // A non-negative integer of a keyword ("3", "3.0"), clamped to 32 bits; the documents were checked.
 uint32_t CountOf(const JsonValue* value, uint32_t absent) {
@@ -76,9 +77,11 @@ void SchemaCases::Inexact(const JsonValue& at, std::string_view format, const ch
 // Lists values among which those of a set are, where enum or const say so; false where they don't.
 bool SchemaCases::ListedValues(SetId set, std::vector<const JsonValue*>* out) {
   bool listed = false;
+  FlatMap<uint64_t, bool> seen;
   const auto list = [&](UseId use, auto&& self, int depth) -> void {
     const SchemaUse& u = sets_.Use(use);
-    if (listed || depth > 20) return;
+    if (listed || depth > 20 || seen[use]) return;
+    seen[use] = true;
     if (u.kind == UseKind::kConstant) {
       out->assign({u.place.node});
       listed = true;
@@ -138,6 +141,8 @@ struct SchemaCases::Bits {
   using Value = uint8_t;
   static constexpr JsonType kType = JsonType::kSimple;
   SchemaCases& owner;
+  uint32_t Kept(Value v) { return v; }
+  Value Known(uint32_t kept) { return static_cast<Value>(kept); }
   Value True() { return kSimpleBits; }
   Value False() { return 0; }
   bool IsTrue(Value v) { return v == kSimpleBits; }
@@ -169,6 +174,8 @@ struct SchemaCases::Numbers {
   using Value = Expr;
   static constexpr JsonType kType = JsonType::kNumber;
   SchemaCases& owner;
+  uint32_t Kept(Value v) { return v; }
+  Value Known(uint32_t kept) { return kept; }
   Value True() { return owner.numbers_.Number(); }
   Value False() { return kEmpty; }
   bool IsTrue(Value v) { return v == True(); }
@@ -242,6 +249,8 @@ struct SchemaCases::Strings {
   static constexpr JsonType kType = JsonType::kString;
   SchemaCases& owner;
   Style& style;
+  uint32_t Kept(Value v) { return v; }
+  Value Known(uint32_t kept) { return kept; }
   Value True() { return style.strings.Any(); }
   Value False() { return kEmpty; }
   bool IsTrue(Value v) { return v == True(); }
@@ -297,6 +306,8 @@ struct SchemaCases::Compound {
   using Value = Cases;
   SchemaCases& owner;
   const JsonType kType;
+  uint32_t Kept(const Value& v) { return owner.KeepCases(v); }
+  Value Known(uint32_t kept) { return owner.cases_[kept]; }
   Value True() { return {{}}; }
   Value False() { return {}; }
   bool IsTrue(const Value& v) { return v.size() == 1 && v[0].empty(); }
@@ -510,12 +521,13 @@ typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool 
   }
   const JsonValue& node = *u.place.node;
   if (!node.IsObject()) return node.boolean == positive ? algebra.True() : algebra.False();
+  // References share schemas, and some keywords evaluate one twice: without memory that multiplies level by level.
   constexpr bool kStrings = std::is_same_v<Algebra, Strings>;
-  uint64_t key = 0;
-  if constexpr (kStrings) {
-    key = PairKey(use, static_cast<uint32_t>(algebra.style.strings.style()) << 1 | positive);
-    if (const Expr* const known = strings_of_.Find(key)) return *known;
-  }
+  uint32_t kind = static_cast<uint32_t>(algebra.kType) << 2 | (tracking && std::is_same_v<Algebra, Compound>) << 1 | positive;
+  if constexpr (kStrings) kind |= static_cast<uint32_t>(algebra.style.strings.style()) << 5;
+  const uint64_t key = PairKey(use, kind);
+  if (const uint32_t* const known = evaluated_.Find(key)) return algebra.Known(*known);
+  const uint32_t before = evaluations_++;
   if (++nesting_ > options_.max_nesting) {
     nesting_ = 0;
     throw LimitError("json_schema: the limit nesting=" + std::to_string(options_.max_nesting) + " was reached at " + Describe(use) +
@@ -526,7 +538,7 @@ typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool 
   auto v = EvaluateNode(algebra, use, positive, tracking);
   if (nesting_) --nesting_;
   growing_ = nesting_ ? outer : use;
-  if constexpr (kStrings) strings_of_[key] = v;
+  if (kStrings || evaluations_ - before > kFewSchemas) evaluated_[key] = algebra.Kept(v);
   return v;
 }
 
@@ -695,10 +707,13 @@ const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
     throw;
   }
   active_.pop_back();
-  const size_t place = cases.empty() ? 0 : cases_.size();
-  if (place) cases_.push_back(std::move(cases));
-  cases_of_[key] = static_cast<uint32_t>(place);
-  return cases_[place];
+  return cases_[cases_of_[key] = KeepCases(std::move(cases))];
+}
+
+uint32_t SchemaCases::KeepCases(Cases cases) {
+  if (cases.empty()) return 0;
+  cases_.push_back(std::move(cases));
+  return static_cast<uint32_t>(cases_.size() - 1);
 }
 
 bool SchemaCases::Disjoint(UseId a, UseId b, JsonType type) {

@@ -150,6 +150,7 @@ class SchemaCases {
   template <class Algebra>
   typename Algebra::Value OfSet(Algebra& algebra, SetId set);
   UseId Child(UseId parent, const JsonValue& node);
+  uint32_t KeepCases(Cases cases);  // their place in cases_
   bool ListedValues(SetId set, std::vector<const JsonValue*>* out);
   bool Reads(Expr contents, std::string_view text);
   bool Disjoint(UseId a, UseId b, JsonType type);
@@ -177,7 +178,8 @@ class SchemaCases {
   std::deque<Cases> cases_ = decltype(cases_)(1);  // they stay where they are; none first
   FlatMap<uint64_t, uint32_t> cases_of_;  // by set and type: into cases_
   FlatMap<uint64_t, Expr> scalars_;
-  FlatMap<uint64_t, Expr> strings_of_;  // by schema, style and sign
+  FlatMap<uint64_t, uint32_t> evaluated_;  // values of strings, and of schemas that lead to many others
+  uint32_t evaluations_ = 0;
   std::vector<uint64_t> active_;
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
   FlatMap<uint64_t, bool> matches_, contained_;

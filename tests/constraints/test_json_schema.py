@@ -6,6 +6,7 @@ import dataclasses
 import json
 import random
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pydantic
@@ -290,3 +291,31 @@ def test_what_is_no_integer_has_a_fraction_that_is_not_zero() -> None:
     assert tokamata.json_schema(
         {"$schema": "http://json-schema.org/draft-04/schema#", "not": {"type": "integer"}}
     ).accepts("1.0")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda below: {"allOf": [below, below]},
+        lambda below: {"anyOf": [below, {"allOf": [below]}]},
+        lambda below: {"oneOf": [below, {"not": below}]},
+        lambda below: {"not": {"anyOf": [{"not": below}, {"not": below}]}},
+        lambda below: {"if": below, "then": below, "else": below},
+        lambda below: {**below, "allOf": [below], "unevaluatedProperties": True},
+        lambda below: {"type": "object", "dependentSchemas": {"a": below, "b": below}},
+    ],
+)
+def test_schemas_that_are_shared_are_evaluated_once(step: Callable[[Any], Any]) -> None:
+    """Each level leads to the next one twice or more: 40 of them end at once."""
+    levels = {str(i): step({"$ref": f"#/$defs/{i + 1}"}) for i in range(40)}
+    schema = {"$ref": "#/$defs/0", "$defs": {**levels, "40": {"properties": {"q": {"type": "integer"}}}}}
+    constraint = tokamata.json_schema(schema, limits=tokamata.Limits(search_seconds=2))
+    assert constraint.accepts('{"q": 1}')
+    assert not any(entry.status == "empty" for entry in constraint.report if entry.place == "")
+    inline: Any = {"required": ["q"]}
+    for _ in range(40):
+        inline = {"if": inline, "then": {"maxProperties": 3}}
+    assert tokamata.json_schema(inline).accepts('{"q": 1}')
+    wide = {str(i): {"allOf": [{"$ref": f"#/$defs/{i + 1}"}] * 9} for i in range(20)}
+    listed = {"$ref": "#/$defs/0", "$defs": {**wide, "20": {"uniqueItems": True, "type": "array"}}}
+    assert tokamata.json_schema(listed).accepts("[1, 2]")
