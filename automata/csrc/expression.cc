@@ -137,7 +137,7 @@ uint32_t Expressions::LeastLength(const Node& n) const {
 
 bool Expressions::HasPushDown(const Node& n) const {
   switch (n.kind) {
-    case ExprKind::kCall:
+    case ExprKind::kCall: return !rules_[n.a].source->IsRegular();
     case ExprKind::kLeaf: return true;
     case ExprKind::kConcat: return nodes_[n.a].push_down || nodes_[n.b].push_down;
     case ExprKind::kRepeat:

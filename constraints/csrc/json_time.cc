@@ -43,6 +43,8 @@ class MinuteRules final : public RuleSource {
     return pool.Union(std::move(parts));
   }
 
+  bool IsRegular() const override { return true; }
+
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override {
     return std::make_shared<MinuteRules>(pool, strings_.style());
   }

@@ -319,3 +319,17 @@ def test_schemas_that_are_shared_are_evaluated_once(step: Callable[[Any], Any]) 
     wide = {str(i): {"allOf": [{"$ref": f"#/$defs/{i + 1}"}] * 9} for i in range(20)}
     listed = {"$ref": "#/$defs/0", "$defs": {**wide, "20": {"uniqueItems": True, "type": "array"}}}
     assert tokamata.json_schema(listed).accepts("[1, 2]")
+
+
+@pytest.mark.parametrize("beside", [{"maxLength": 20}, {"pattern": "^2024"}, {"pattern": "Z$"}, {"not": {"const": ""}}])
+@pytest.mark.parametrize("strings", ["any", "canonical"])
+def test_moments_meet_other_conditions_without_looking_at_all_of_them(beside: dict[str, Any], strings: Any) -> None:
+    schema = {"type": "string", "format": "date-time", **beside}
+    constraint = tokamata.json_schema(schema, strings=strings, limits=tokamata.Limits(seconds=0.15))
+    vocabulary = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
+    state = tokamata.compile(constraint, vocabulary).start()
+    for byte in b'"2024-02-29T23:59:60Z"':
+        assert state.allows(byte)
+        assert state.mask()[byte >> 5] >> (byte & 31) & 1
+        state.advance(byte)
+    assert state.is_final
