@@ -10,12 +10,13 @@ from __future__ import annotations
 import datetime
 import enum
 import math
+from decimal import Decimal
 from typing import Any, cast
 
 from pydantic.json_schema import GenerateJsonSchema
 
 from ..automata.errors import UnsupportedError
-from .digits import between
+from .digits import between, decimals_between
 
 _YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
 _LEAP = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
@@ -50,11 +51,13 @@ _MOST_FLAGS = 8
 _KEYS = {
     "int": {"pattern": "^(?:0|-?[1-9][0-9]{0,4299})$"},
     "float": {"pattern": r"^-?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,17})?(?:e[+-](?:[0-9]{1,2}|[12][0-9]{2}|30[0-7]))?$"},
+    "decimal": {"pattern": f"^(?:{_DECIMAL})$"},
     "bool": {"enum": ["true", "false"]},
 }
 _UNHASHABLE = ("list", "set", "dict", "typed-dict")
 _NO_KEYS = ("frozenset", "tuple", "model", "dataclass", "none")
 _LARGEST = 1.7976931348623157e308
+_STRIPPED = r"^(?:\P{White_Space}(?:[^]*\P{White_Space})?)?$"
 
 
 def _text(pattern: str) -> dict[str, Any]:
@@ -69,14 +72,58 @@ def _counted(digits: int | None, places: int | None) -> str | None:
         )
     rows = []
     for whole in range(digits + 1 if places is None else max(digits - places, 0) + 1):
-        fraction = digits - whole if places is None else places
+        fraction = digits - whole if places is None else min(places, digits)
         number = f"[1-9][0-9]{{{whole - 1}}}" if whole else "0"
-        rows.append(number + (f"(?:\\.[0-9]{{1,{fraction}}})?" if fraction else ""))
+        may_end = (
+            "" if places is not None and digits <= places else "?"
+        )  # pydantic counts the 0 of "0", not that of "0.1"
+        rows.append(number + (f"(?:\\.[0-9]{{1,{fraction}}}){may_end}" if fraction else ""))
     return "|".join(rows)
+
+
+def _counted_numbers(digits: int | None, places: int | None) -> dict[str, Any]:
+    """As numbers."""
+    rows = []
+    for fraction in [places] if places is not None else range(cast("int", digits) + 1):
+        row: dict[str, Any] = {"multipleOf": float(f"1e-{fraction}")}
+        if digits is not None:
+            row["exclusiveMaximum"] = 10 ** max(digits - fraction, 0)
+            row["exclusiveMinimum"] = -row["exclusiveMaximum"]
+        rows.append(row)
+    return {"anyOf": rows}
+
+
+def _bounded(schema: Any) -> str | None:
+    """Decimal numbers between the bounds of a schema, without exponents; None where there are none."""
+    bounds = {name: Decimal(str(schema[name])) for name in ("ge", "gt", "le", "lt") if name in schema}
+    if not bounds:
+        return None
+    low = max((b, b == bounds.get("gt")) for b in (bounds.get(n, Decimal("-inf")) for n in ("ge", "gt")))
+    high = min((b, b != bounds.get("lt")) for b in (bounds.get(n, Decimal("inf")) for n in ("le", "lt")))
+    if low[0] == Decimal("inf") or high[0] == Decimal("-inf"):
+        return "[]"
+    return decimals_between(
+        low[0] if low[0].is_finite() else None, low[1], high[0] if high[0].is_finite() else None, not high[1]
+    )
 
 
 class ExactJsonSchema(GenerateJsonSchema):
     """What pydantic validates, as it writes it."""
+
+    def str_schema(self, schema: Any) -> dict[str, Any]:
+        """Texts; without white space at their ends where pydantic takes it off before it looks at the rest."""
+        made = dict(super().str_schema(schema))
+        if not schema.get("strip_whitespace", self._config.config_dict.get("str_strip_whitespace", False)):
+            return made
+        return {"allOf": [made, {"pattern": _STRIPPED}]} if "pattern" in made else {**made, "pattern": _STRIPPED}
+
+    def uuid_schema(self, schema: Any) -> dict[str, Any]:
+        """With the digit that is the version, where one is asked for."""
+        version = schema.get("version")
+        if not version:
+            return {"type": "string", "format": "uuid"}
+        hexes = "[0-9A-Fa-f]"  # in full, since UUID4 and its kin replace the format
+        return _text(f"{hexes}{{8}}-{hexes}{{4}}-{version}{hexes}{{3}}-[89ABab]{hexes}{{3}}-{hexes}{{12}}")
 
     def _iso(self) -> bool:
         config = self._config.config_dict
@@ -135,13 +182,19 @@ class ExactJsonSchema(GenerateJsonSchema):
         return made
 
     def decimal_schema(self, schema: Any) -> dict[str, Any]:
-        """Numbers, or texts of numbers; only numbers where there are bounds, only texts where digits are counted."""
-        counted = _counted(schema.get("max_digits"), schema.get("decimal_places"))
+        """Numbers, or texts of numbers, without exponents where there are bounds; only texts where digits are counted.
+
+        Multiples are numbers only.
+        """
+        digits, places = schema.get("max_digits"), schema.get("decimal_places")
+        counted = _counted(digits, places)
         bounds = {name: float(schema[name]) for name in ("ge", "gt", "le", "lt", "multiple_of") if name in schema}
         number = self.float_schema({**bounds, "allow_inf_nan": False})
-        if counted is not None:
-            return super().decimal_schema(schema) if bounds else {"type": "string", "pattern": f"^-?(?:{counted})$"}
-        return number if bounds else {"anyOf": [number, _text(_DECIMAL)]}
+        if "multiple_of" in schema:
+            return number if counted is None else {"allOf": [number, _counted_numbers(digits, places)]}
+        patterns = [p for p in (counted and f"-?(?:{counted})", _bounded(schema)) if p] or [_DECIMAL]
+        text = _text(patterns[0]) if len(patterns) == 1 else {"allOf": [_text(p) for p in patterns]}
+        return {"anyOf": [number, text]} if counted is None else text
 
     def model_field_schema(self, schema: Any) -> dict[str, Any]:
         """A field; refused where it is read from inside of another one."""
@@ -170,8 +223,7 @@ class ExactJsonSchema(GenerateJsonSchema):
     def literal_schema(self, schema: Any) -> dict[str, Any]:
         """The values, where JSON has them."""
         for value in schema["expected"]:
-            inside = value.value if isinstance(value, enum.Enum) else value
-            if not isinstance(inside, (str, int, float, bool, type(None))):
+            if not isinstance(value, (str, int, float, bool, type(None))):  # which members of some enums are
                 raise UnsupportedError(
                     f"json_schema: Literal[{value!r}] cannot be read back from JSON; use a str, a number, a bool or "
                     "None"
@@ -210,13 +262,18 @@ class ExactJsonSchema(GenerateJsonSchema):
         by_pattern = made.pop("patternProperties", {})
         for pattern, values in by_pattern.items():  # one: that of all keys
             made.update(propertyNames={"pattern": pattern}, additionalProperties=values)
-        keys = schema.get("keys_schema", {}).get("type")
+        names = schema.get("keys_schema", {})
+        keys = names.get("type")
         if keys in _NO_KEYS or keys in _UNHASHABLE:
             raise UnsupportedError(
                 f"json_schema: keys of JSON are texts, which a {keys} cannot be read from; use a list of pairs"
             )
         if keys in _KEYS:
             made["propertyNames"] = _KEYS[keys]
+            counted = _counted(names.get("max_digits"), names.get("decimal_places")) if keys == "decimal" else None
+            patterns = [p for p in (counted and f"-?(?:{counted})", _bounded(names)) if p]
+            if patterns:
+                made["propertyNames"] = {"allOf": [_KEYS[keys], *({"pattern": f"^(?:{p})$"} for p in patterns)]}
         return made
 
     def dataclass_schema(self, schema: Any) -> dict[str, Any]:

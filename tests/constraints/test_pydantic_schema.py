@@ -16,12 +16,14 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, TypeVa
 import annotated_types
 import pytest
 from pydantic import (
+    UUID4,
     AliasPath,
     AwareDatetime,
     BaseModel,
     ConfigDict,
     Field,
     NaiveDatetime,
+    StringConstraints,
     TypeAdapter,
     ValidationError,
     field_validator,
@@ -156,7 +158,20 @@ CASES: list[tuple[Any, list[Any]]] = [
     (Annotated[decimal.Decimal, Field(max_digits=5, decimal_places=2)], [decimal.Decimal("123.45")]),
     (Annotated[decimal.Decimal, Field(max_digits=3)], [decimal.Decimal(t) for t in ("0", "0.123", "-123", "1.2")]),
     (Annotated[decimal.Decimal, Field(decimal_places=1)], [decimal.Decimal("1234567.5")]),
-    (Annotated[decimal.Decimal, Field(ge=0, lt=10)], []),
+    (Annotated[decimal.Decimal, Field(ge=0, lt=10)], [decimal.Decimal(t) for t in ("0", "0.00", "9.999", "-0")]),
+    (
+        Annotated[decimal.Decimal, Field(gt=0, max_digits=6, decimal_places=2)],
+        [decimal.Decimal(t) for t in ("0.01", "9999.99", "12.5")],
+    ),
+    (Annotated[decimal.Decimal, Field(max_digits=2, decimal_places=4)], [decimal.Decimal("0.12")]),
+    (Annotated[decimal.Decimal, Field(multiple_of=decimal.Decimal("0.25"), max_digits=3)], []),
+    (Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=3)], ["a", "a b"]),
+    (Annotated[uuid.UUID, annotated_types.Predicate(bool)], [uuid.UUID(int=1)]),
+    (UUID4, [uuid.UUID("12345678-1234-4234-9234-123456789abc")]),
+    (dict[decimal.Decimal, int], [{decimal.Decimal("-1.50"): 1, decimal.Decimal("1E+5"): 2}]),
+    (dict[Annotated[int, Field(ge=-3, lt=20)], int], [{-3: 1, 19: 2}]),
+    (dict[Annotated[decimal.Decimal, Field(gt=0, max_digits=3)], int], [{decimal.Decimal("1.25"): 1}]),
+    (Literal[Size.SMALL, "x"], [Size.SMALL, "x"]),
     (Annotated[str, Field(pattern="^a+$")], ["aaa"]),
     (Annotated[list[int], Field(max_length=2)], [[1, 2]]),
     (Annotated[set[int], Field(min_length=1)], [{1}]),
@@ -246,6 +261,7 @@ class Callback(BaseModel):
     ("type_", "message"),
     [
         (Literal["a", b"b"], r"Literal\[b'b'\] cannot be read back from JSON; use a str"),
+        (Literal[Color.RED], r"Literal\[<Color.RED: 'red'>\] cannot be read back from JSON; use a str"),
         (Callback, r"pydantic has no JSON Schema for Callback: .*; use a type that it describes"),
         (list[Callable[[], None]], r"pydantic has no JSON Schema for list.*; use a type that it describes"),
         (Annotated[int, annotated_types.Ge("a")], r"pydantic has no JSON Schema for .*; use a type"),
@@ -270,6 +286,46 @@ def test_bounds_on_days() -> None:
     nothing = Annotated[datetime.date, annotated_types.Gt(datetime.date.max)]
     with pytest.raises(tokamata.ConstraintError, match="contradicts itself"):
         tokamata.json_schema(nothing)
+
+
+def test_bounds_on_decimals() -> None:
+    """Texts of numbers near random bounds, digits counted or not, are judged as pydantic judges them."""
+    generator = random.Random(14)
+    decided = {True: 0, False: 0}
+    for _ in range(60):
+        bounds = {
+            name: decimal.Decimal(generator.randrange(-(10**4), 10**4)) / 10 ** generator.randrange(4)
+            for name in (generator.choice(["ge", "gt"]), generator.choice(["le", "lt"]))
+            if generator.random() < 0.7
+        }
+        counts = generator.choice(
+            [{}, {}, {"max_digits": 4}, {"max_digits": 4, "decimal_places": 2}, {"max_digits": 2, "decimal_places": 3}]
+        )
+        type_ = Annotated[decimal.Decimal, Field(**bounds, **counts)]
+        adapter: TypeAdapter[Any] = TypeAdapter(type_)
+        numbers = [
+            b + decimal.Decimal(d) for b in (*bounds.values(), 0) for d in ("0", "0.0", "1", "-1", "-.01", ".01")
+        ]
+        numbers += [decimal.Decimal(generator.randrange(-9999, 9999)) / 100 for _ in range(10)]
+        valid = []
+        for number in numbers:
+            try:
+                adapter.validate_json(f'"{number:f}"')
+            except ValidationError:
+                valid.append(False)
+            else:
+                valid.append(True)
+        try:
+            constraint = tokamata.json_schema(type_)
+        except tokamata.ConstraintError:
+            assert not any(valid), (bounds, counts)
+            continue
+        for number, good in zip(numbers, valid, strict=True):
+            accepted = constraint.accepts(f'"{number:f}"')
+            # zeros at the end are digits, too
+            assert accepted == good or (counts and not accepted and "0" in f"{number:f}"[-1:]), (bounds, counts, number)
+            decided[good] += 1
+    assert min(decided.values()) > 100
 
 
 def test_random_moments_and_durations() -> None:
