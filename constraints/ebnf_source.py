@@ -24,9 +24,9 @@ def read_ebnf(
     r"""Read a grammar in the notation of XML 1.0, section 6; ``start`` is its first rule where not given.
 
     ``#xN``, ``[a-z#x20-#x7F]``, ``[^...]``, strings in either quotes, ``( )``, ``A?``, ``A*``, ``A+``, ``A B``,
-    ``A | B``, ``A - B`` (binds tighter than ``A B``), comments, ``[wfc: ...]`` and ``[vc: ...]`` (ignored), numbered
-    productions. The sides of ``-`` may call rules that do not call themselves. ``lexer`` is ``"none"`` where it is not
-    given. Names of ``constraints`` stand where rules stand. Parts that call no rule are one terminal each.
+    ``A | B``, ``A - B`` (tighter than ``A B``, from the left), comments, ``[wfc: ...]`` and ``[vc: ...]`` (ignored),
+    numbered productions. The sides of ``-`` may call rules that do not call themselves. ``lexer`` is ``"none"`` where
+    it is not given. Names of ``constraints`` stand where rules stand. Parts that call no rule are one terminal each.
 
     Raises ConstraintError, with line and column, for malformed grammars and names without a rule, UnsupportedError for
     exceptions between rules that call themselves, LimitError for groups nested too deeply.

@@ -14,7 +14,7 @@ from .literal import literal
 from .special_token import special_token
 from .token_class import TokenClass
 
-_ESCAPES = {"t": 9, "r": 13, "n": 10, "\\": 92, '"': 34, "[": 91, "]": 93}
+_ESCAPES = {"t": 9, "r": 13, "n": 10, "\\": 92, '"': 34, "[": 91, "]": 93, "-": 45}
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))|(.)", re.DOTALL)
 
 
@@ -26,10 +26,11 @@ def read_gbnf(
 ) -> GrammarSource:
     r"""Read a grammar in llama.cpp's GBNF; ``start`` is ``"root"`` and ``lexer`` ``"none"`` where they are not given.
 
-    Strings and classes with the escapes ``\n \r \t \\ \" \[ \] \xNN \uNNNN \UNNNNNNNN`` (code points), ``.`` (any
-    character, line ends too), ``( )``, ``|``, ``* + ? {n} {n,} {,m} {n,m}``, comments with ``#``, special tokens by
-    name (``<think>``), tokens by id (``<[1000]>``), all other tokens (``!<think>``, ``!<[1000]>``), which are found by
-    `compile`. Names of ``constraints`` stand where rules stand. Parts that call no rule are one terminal each.
+    Strings and classes with the escapes ``\n \r \t \\ \" \[ \] \- \xNN \uNNNN \UNNNNNNNN`` (code points), ``.`` (any
+    character, line ends too), ``( )``, ``|``, ``* + ? {n} {n,} {,m} {n,m}`` (also of what has one), comments with
+    ``#``, special tokens by name (``<think>``), tokens by id (``<[1000]>``), all other tokens (``!<think>``,
+    ``!<[1000]>``), which are found by `compile`. Names of ``constraints`` stand where rules stand. Parts that call no
+    rule are one terminal each.
 
     Raises ConstraintError, with line and column, for malformed grammars and names without a rule, LimitError for groups
     nested too deeply.
@@ -104,8 +105,8 @@ class _Reader(Reader):
             at = Place(place.line, place.column + 1 + match.start())
             if match[4] is not None and match[4] not in _ESCAPES:
                 raise ConstraintError(
-                    f'grammar: {at}: unknown escape \\{match[4]}; use \\n \\r \\t \\\\ \\" \\[ \\] \\xNN \\uNNNN or '
-                    "\\UNNNNNNNN"
+                    f'grammar: {at}: unknown escape \\{match[4]}; use \\n \\r \\t \\\\ \\" \\[ \\] \\- \\xNN '
+                    "\\uNNNN or \\UNNNNNNNN"
                 )
             code = int(digits, 16) if digits else _ESCAPES[match[4]] if match[4] else ord(match[5])
             if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:

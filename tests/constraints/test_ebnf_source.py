@@ -67,6 +67,11 @@ def test_exceptions_are_terminals() -> None:
     assert source.terminals[0].constraint.equivalent(tokamata.regex("[wyz]y"))
 
 
+def test_exceptions_are_taken_from_left_to_right() -> None:
+    constraint = tokamata.grammar("a ::= [a-z]+ - b - 'x' 'z'\nb ::= 'w'+\n", "ebnf")
+    assert constraint.equivalent(tokamata.regex("(?!(w+|x)z$)[a-z]+z"))
+
+
 def test_classes_strings_and_start() -> None:
     source = read_ebnf("a ::= [#x61-c#x7A.] #xE4 \"'\" '\"' [^#x20-#x10FFFF] e\ne ::= a |\n")
     assert source.rules[source.start].name == "a"

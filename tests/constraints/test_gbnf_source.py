@@ -90,6 +90,12 @@ def test_parts_without_calls_are_one_terminal() -> None:
     assert source.lexer == "none"
 
 
+def test_a_hyphen_may_be_escaped_and_operators_follow_each_other() -> None:
+    """As llama.cpp reads them: ``\\-`` is never a range, and an operator repeats what was repeated before."""
+    constraint = tokamata.grammar(r'root ::= [a\-c] [+\--/]? "\-"{2}? "x"{2}{3} "y"+?', "gbnf")
+    assert constraint.equivalent(tokamata.regex(r"[ac-][+./-]?(--)?x{6}y*"))
+
+
 @pytest.mark.parametrize("high", [3, 100, 101, 257, 5000])
 def test_many_repetitions_stay_small(high: int) -> None:
     """x{2,high} has at most about a hundred rules, and one way to make each number of x."""
