@@ -33,7 +33,7 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* st
   if (rules_.has_separator || rules_.has_line_separator) {
     const Lexer::State begin = lexer_->Begin(rules_.all, rules_.all);
     after_separator_ = lexer_->Pending(lexer_->Next(begin, rules_.separator));
-    if (rules_.has_line_separator) {
+    if (rules_.has_line_separator && rules_.indentation) {
       const Lexer::State newline = lexer_->Next(begin, '\n');
       after_newline_[0] = lexer_->Pending(newline);
       after_newline_[1] = lexer_->Pending(lexer_->Next(newline, ' '));
@@ -180,9 +180,12 @@ const std::vector<Completable::Pending>& Completable::Ends(Lexer::State lexer, P
   return ends_[PairKey(lexer, pending)] = std::move(all);
 }
 
-// What may be pending after one more lexeme of the wanted terminals; most often nothing is left after its first byte.
-const std::vector<Completable::Pending>& Completable::NextEnds(const Lexer::Terminals& wanted, Pending pending) {
-  const Lexer::State begin = lexer_->Begin(fewest_ ? Union(wanted, rules_.ignored) : rules_.all, wanted);
+Lexer::State Completable::Begin(const Lexer::Terminals& wanted) {
+  return lexer_->Begin(fewest_ ? Union(wanted, rules_.ignored) : rules_.all, wanted);
+}
+
+// What may be pending after one more lexeme from where it begins; most often nothing is left after its first byte.
+const std::vector<Completable::Pending>& Completable::NextEnds(Lexer::State begin, Pending pending) {
   const auto known = next_ends_.find(PairKey(begin, pending));
   if (known != next_ends_.end()) return known->second;
   std::vector<Pending> all;
@@ -207,7 +210,8 @@ const std::vector<Completable::Pending>& Completable::AfterIgnored(Pending pendi
   Lexer::Terminals wanted = rules_.ignored;
   if (newlines) wanted[rules_.indentation->newline >> 6] |= uint64_t{1} << (rules_.indentation->newline & 63);
   std::vector<Pending> all{pending};
-  for (size_t i = 0; i < all.size(); ++i) Include(NextEnds(wanted, all[i]), &all);
+  const Lexer::State begin = Begin(wanted);
+  for (size_t i = 0; i < all.size(); ++i) Include(NextEnds(begin, all[i]), &all);
   return after_ignored_[PairKey(pending, newlines)] = std::move(all);
 }
 
@@ -227,13 +231,23 @@ void Completable::AddClasses(Pending root) {
   std::vector<Pending> fresh{root};
   std::unordered_map<Pending, size_t> place{{root, 0}};
   std::vector<std::vector<std::vector<Pending>>> after;  // by fresh state and terminal
-  std::vector<Lexer::Terminals> only(num_terminals, Lexer::Terminals(rules_.all.size(), 0));
-  for (uint32_t t = 0; t < num_terminals; ++t) only[t][t >> 6] |= uint64_t{1} << (t & 63);
+  std::vector<Lexer::State> begin(num_terminals);
+  for (uint32_t t = 0; t < num_terminals; ++t) {
+    Lexer::Terminals only(rules_.all.size(), 0);
+    only[t >> 6] |= uint64_t{1} << (t & 63);
+    begin[t] = Begin(only);
+  }
   for (size_t i = 0; i < fresh.size(); ++i) {
     after.emplace_back(num_terminals);
     const std::vector<Pending> before = AfterIgnored(fresh[i], false);
     for (uint32_t t = 0; t < num_terminals; ++t) {
-      for (const Pending n : before) Include(NextEnds(only[t], n), &after[i][t]);
+      bool none_goes_on = false;  // whether for some of these the lexeme's first byte leaves nothing pending
+      for (const Pending n : before)
+        if (n && begin[t] && lexer_->Live(n).Intersects(lexer_->Live(begin[t])))
+          Include(NextEnds(begin[t], n), &after[i][t]);
+        else
+          none_goes_on = true;
+      if (none_goes_on) Include(NextEnds(begin[t], Lexer::kDead), &after[i][t]);
       for (const Pending n : after[i][t])
         if (!class_of_.count(n) && place.emplace(n, fresh.size()).second) fresh.push_back(n);
     }
@@ -443,10 +457,11 @@ bool Completable::IsStuck(const Position& p) {
 
 // Each lexeme is followed by a separator, but for newlines, which are followed by what can come at once.
 const std::vector<uint32_t>& Completable::OutByLines(uint32_t state, uint32_t before_it) {
-  const Indentation& indentation = *rules_.indentation;
+  const Indentation* indentation = rules_.indentation.get();
   const auto after = [&](uint32_t terminal, uint32_t before) -> std::vector<uint32_t> {
-    const bool newline = terminal == indentation.newline;
-    const bool no_text = terminal == indentation.indent || terminal == indentation.dedent;
+    if (HasTerminal(rules_.shadowed, terminal)) return {};
+    const bool newline = indentation && terminal == indentation->newline;
+    const bool no_text = indentation && (terminal == indentation->indent || terminal == indentation->dedent);
     if (before == kNewline) {
       if (no_text) return {kNewline};  // its column can be chosen
       return HasTerminal(rules_.after_newline, terminal) ? std::vector<uint32_t>{kSeparated} : std::vector<uint32_t>();

@@ -55,7 +55,9 @@ class Completable {
   template <class F>
   bool FindEnd(Lexer::State lexer, F found);
   const std::vector<Pending>& Ends(Lexer::State lexer, Pending pending);
-  const std::vector<Pending>& NextEnds(const Lexer::Terminals& wanted, Pending pending);
+  // The state before a lexeme of the wanted terminals.
+  Lexer::State Begin(const Lexer::Terminals& wanted);
+  const std::vector<Pending>& NextEnds(Lexer::State begin, Pending pending);
   const std::vector<Pending>& AfterIgnored(Pending pending, bool newlines);
 
   // ---- classes of pending states

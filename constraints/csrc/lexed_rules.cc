@@ -135,6 +135,15 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
   std::vector<ByteSet> bytes(count);
   for (uint32_t t = 0; t < count; ++t) bytes[t] = lexer->BytesOf(t);
   const Lexer::State* row = lexer->Row(begin);
+  const Indentation* indentation = rules->indentation.get();
+  rules->shadowed.assign(rules->all.size(), 0);
+  bool has_shadowed = false;
+  for (const uint32_t t : used) {
+    const bool no_text = indentation && (t == indentation->indent || t == indentation->dedent);
+    if (no_text || HasTerminal(lexer->Possible(begin), t)) continue;
+    rules->shadowed[t >> 6] |= uint64_t{1} << (t & 63);
+    has_shadowed = true;
+  }
   size_t fewest = count + 1;
   for (const int candidate : {'\n', ' ', '\t', ','}) {
     const uint8_t byte = static_cast<uint8_t>(candidate);
@@ -180,8 +189,8 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
       }
       return false;
     };
-    const Indentation* indentation = rules->indentation.get();
     const bool all_follow = std::all_of(used.begin(), used.end(), [&](uint32_t t) {
+      if (HasTerminal(rules->shadowed, t)) return true;
       if (!indentation) return follows(t, blocked);
       if (t == indentation->newline) return !blocked.Has('\n');
       return t == indentation->indent || t == indentation->dedent || follows(t, blocked);
@@ -196,7 +205,7 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
           rules->after_newline[t >> 6] |= uint64_t{1} << (t & 63);
     }
     fewest = number;
-    (indentation ? rules->has_line_separator : rules->has_separator) = true;
+    (indentation || has_shadowed ? rules->has_line_separator : rules->has_separator) = true;
     rules->separator = byte;
     inside[accepted >> 6] |= uint64_t{1} << (accepted & 63);  // what it began is itself continued by it
     rules->unseparated = inside;

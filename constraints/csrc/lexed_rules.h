@@ -35,8 +35,10 @@ struct LexedRules {
   uint8_t separator = 0;
   Lexer::Terminals unseparated;  // the terminals that may have the separator inside
   // With indentation there is no such separator, since newlines swallow it; but where this holds, one for all other
-  // terminals, and after a newline of any column, with "\n" and blanks, these can come at once.
+  // terminals, and after a newline of any column, with "\n" and blanks, these can come at once. Nor is there one where
+  // some terminals are shadowed; but this may hold of all others.
   bool has_line_separator = false;
+  Lexer::Terminals shadowed;  // never occur where all compete, since earlier ones take all of their lexemes
   Lexer::Terminals after_newline;
 };
 

@@ -42,14 +42,22 @@ def _build(
     )
 
 
+SHADOWING = [("[ab]", "a"), ("a+", "aa"), ("b*a", "ba"), ("[ab]+", "ab"), ("a*c", "c"), ("a?b", "b"), ("cc?", "c")]
+
+
 def _check(seed: int, kind: str, longest: int = 5) -> int:
     """One random grammar against the oracle on all short texts; returns how many texts were compared."""
     rng = random.Random(f"{seed} {kind}")
+    lexer = {"scannerless": "none", "contextual": "contextual", "shadowed": "contextual"}.get(kind, "basic")
     count = rng.randint(1, 3)
     patterns = ["a", "b", "c"][:count] if kind == "characters" else [rng.choice(PATTERNS) for _ in range(count)]
     rules, productions = random_productions(rng, count)
+    if kind == "shadowed":  # an earlier terminal takes all lexemes of a later one where both compete
+        patterns = [*rng.choice(SHADOWING), *patterns[: rng.randint(0, 1)]]
+        count = len(patterns)
+        rules, productions = random_productions(rng, count)
     ignored: list[int] = []
-    if kind == "ignored" or (kind == "contextual" and rng.random() < 0.4):
+    if kind in ("ignored", "shadowed") or (kind == "contextual" and rng.random() < 0.4):
         patterns.append(rng.choice([" ", " +", "c", "c ?"]))
         ignored = [count]
     compiled = [re.compile(p) for p in patterns]
@@ -58,7 +66,7 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
     kept = productive(productions, set(range(count)))
 
     def is_member(text: str) -> bool:
-        if kind == "contextual":
+        if lexer == "contextual":
             return contextual_match(kept, compiled, ignored, text)
         if kind == "scannerless":
             return derives_text(productions, compiled, text)
@@ -67,7 +75,6 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
 
     members = {t for t in texts if is_member(t)}
     where = f"seed={seed} kind={kind} patterns={patterns} productions={productions}"
-    lexer = {"scannerless": "none", "contextual": "contextual"}.get(kind, "basic")
     try:
         constraint = _build(patterns, rules, productions, ignored, lexer)
     except tokamata.ConstraintError:
@@ -90,15 +97,21 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
 LONG = (16, 22, 34)  # seeds of grammars that take the oracle seconds without a lexer
 
 
-@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual"])
+@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual", "shadowed"])
 def test_random_grammars_agree_with_the_oracle(kind: str) -> None:
+    undecided = 0
     for seed in range(40):
-        if seed not in LONG:
+        if seed in LONG:
+            continue
+        try:
             _check(seed, kind)
+        except tokamata.LimitError:
+            undecided += 1
+    assert undecided <= (1 if kind == "shadowed" else 0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual"])
+@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual", "shadowed"])
 def test_many_random_grammars_agree_with_the_oracle(kind: str) -> None:
     compared = refused = 0
     for seed in (*LONG, *range(1000, 1300)):
@@ -107,7 +120,7 @@ def test_many_random_grammars_agree_with_the_oracle(kind: str) -> None:
         except tokamata.LimitError:  # with contextual lexing not everything can be decided where rules are ambiguous
             refused += 1
     assert compared >= 20_000
-    assert refused <= (9 if kind == "contextual" else 0)
+    assert refused <= (9 if kind in ("contextual", "shadowed") else 0)
 
 
 # ---------------------------------------------------------------------------------------------- lexing
@@ -172,6 +185,30 @@ def test_contextual_lexing_lets_only_what_fits_compete() -> None:
     basic = tokamata.grammar(source)
     assert basic.accepts("a x12")
     assert not basic.accepts("b12")  # one WORD
+
+
+EXPRESSIONS = r"""
+start: sum ("," sum)*
+sum: [sum ("+" | "-" | "*" | "/" | "<" | "<=" | "&&")] item
+item: NAME | WORD | INT | UINT | FLOAT | TEXT | LONG | BYTES | item "." NAME | item "[" sum "]" | item "(" [sum] ")"
+WORD: "true" | "false" | "null"
+NAME: /[a-z_][a-z_0-9]*/
+INT: /-?/ /0x/ /[0-9a-f]+/ | /-?/ /[0-9]+/
+UINT: INT /[uU]/
+FLOAT: /-?[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?/ | /-?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?/ | /-?[0-9]+[eE][+-]?[0-9]+/
+TEXT: /[rR]?"(\\[a-z]|.)*?"/ | /[rR]?'(\\[a-z]|.)*?'/
+LONG: /[rR]?"{3}(\\[a-z]|\n|.)*?"{3}/ | /[rR]?'{3}(\\[a-z]|\n|.)*?'{3}/
+BYTES: /[bB]/ LONG | /[bB]/ TEXT
+%ignore /[ \n]+/
+%ignore /\/\/[^\n]*/
+"""
+
+
+def test_where_names_take_all_words_a_separator_is_found_for_the_others() -> None:
+    constraint = tokamata.grammar(EXPRESSIONS, lexer="contextual", limits=tokamata.Limits(emptiness=1500))
+    assert constraint.accepts('true.null + ""')
+    assert constraint.accepts_prefix('f(""')
+    assert not constraint.accepts_prefix('f("" """ ")')
 
 
 def test_dead_ends_of_contextual_lexing_are_decided_for_all_depths() -> None:
