@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..automata.errors import ConstraintError
+from ..automata.errors import ConstraintError, LimitError
 from .grammar_source import Place
 
 _ADDED = {
@@ -25,6 +25,7 @@ _ADDED = {
     "MINUS": r"-(?![>\d])",
 }
 _OPERATORS = {"AND": "&", "MINUS": "-"}
+MOST_REFERENCES = 30_000  # from terminals to terminals, written out
 _FIRST_HOLE = 0x100000  # Supplementary Private Use Area-B
 _OPENING = {"_LPAR": "_RPAR", "_LBRA": "_RBRA", "_LBRACE": "_RBRACE"}
 _BLANK = ("WS", "COMMENT", "BACKSLASH")
@@ -110,7 +111,8 @@ class LarkText:
     """The rewritten ``text``, its holes by character, and where names are defined and used.
 
     ``named``: names of constraints that are passed from outside; each is defined as a hole of its own, and may be
-    declared. Raises ConstraintError with line and column for what cannot be read. Linear in the text.
+    declared. Raises ConstraintError with line and column for what cannot be read, LimitError for terminals that use
+    others in more than MOST_REFERENCES ways. Linear in the text.
     """
 
     def __init__(self, text: str, named: Iterable[str] = ()) -> None:
@@ -125,12 +127,14 @@ class LarkText:
         self._used_characters = {c for c in text if ord(c) >= _FIRST_HOLE}
         self._names = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
         self._appended = _Pieces()
+        self._inside: dict[str, list[str]] = {}  # the terminals that a terminal's definition uses
         tokens = self._tokens()
         self._plain = not any(
             t.type in _ADDED or (t.type == "TILDE" and (i + 1 == len(tokens) or tokens[i + 1].type != "NUMBER"))
             for i, t in enumerate(tokens)
         )
         pieces = self._rewrite(tokens, list(named))
+        self._check_references()
         pieces.add("\n")
         pieces.extend(self._appended)
         self.text = pieces.text()
@@ -242,12 +246,34 @@ class LarkText:
                     raise self.error(place, f"{name} is defined here and in constraints=; drop one of the two")
                 self.definitions.setdefault(name, []).append(place)
                 self.written.setdefault(name, place)
+            if head is not None and head.type == "TERMINAL":
+                inside = [self._token_text(t) for t in tokens[colon + 1 :] if t.type == "TERMINAL"]
+                self._inside.setdefault(self._token_text(head), []).extend(inside)
         if self._plain:
             self._uses(tokens[colon + 1 :])
             out.copy(self.original, tokens[0].start, tokens[-1].end)
             return
         out.copy(self.original, tokens[0].start, tokens[colon].end)
         self._body(tokens[colon + 1 :], out)
+
+    def _check_references(self) -> None:
+        """Raise LimitError for terminals that Lark's loader could not write out: it follows every path between them."""
+        paths: dict[str, int] = {}
+        for name in self._inside:
+            work = [name]
+            while work:
+                inside = self._inside.get(work[-1], ())
+                if work[-1] not in paths:
+                    paths[work[-1]] = 0  # meanwhile; and of terminals inside themselves, which Lark refuses
+                    work += dict.fromkeys(n for n in inside if n not in paths)
+                else:
+                    paths[work.pop()] = min(sum(1 + paths[n] for n in inside), MOST_REFERENCES + 1)
+        if sum(paths.values()) > MOST_REFERENCES:
+            name = max(paths, key=paths.__getitem__)
+            raise LimitError(
+                f"grammar: {self.defined_at(name)}: the limit references={MOST_REFERENCES} was reached (from terminals "
+                f"to terminals, written out), at {name}: make rules of terminals that use others many times"
+            )
 
     def _uses(self, tokens: list[_Token]) -> None:
         before = ""

@@ -286,6 +286,11 @@ def test_indentation() -> None:
         ('start: a{"x"}\na{x}: x | a{p{x}}\np{x}: x\n', LimitError, r"line \d, column 1: .* templates=1000"),
         ("start: A\nA: B\nB: A\n", ConstraintError, "ecursion in terminal"),
         ("start: " + "(" * 5000 + "/a/" + ")" * 5000 + "\n", LimitError, r"limit nesting=\d+ .*setrecursionlimit"),
+        (
+            "start: T0\n" + "".join(f"T{i}: T{i + 1} T{i + 1}\n" for i in range(40)) + 'T40: "a"\n',
+            LimitError,
+            "line 2, column 1: the limit references=30000 was reached .* at T0",
+        ),
         (r'start: "\ud800"', ConstraintError, "lone surrogate"),
         ("start: _INDENT A _DEDENT\nA: /x/\n%declare _INDENT _DEDENT\n", ConstraintError, "need a terminal _NEWLINE"),
     ],
