@@ -6,12 +6,6 @@
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
-namespace {
-
-bool Contains(const std::vector<uint32_t>& all, uint32_t x) { return std::find(all.begin(), all.end(), x) != all.end(); }
-
-}  // namespace
-
 ParserStates::ParserStates(std::shared_ptr<const RuleAutomata> rules, uint32_t num_terminals, size_t most_nodes,
                            const Indentation* indentation)
     : num_terminals_(num_terminals),
@@ -19,6 +13,9 @@ ParserStates::ParserStates(std::shared_ptr<const RuleAutomata> rules, uint32_t n
       stacks_(std::move(rules), num_terminals, most_nodes),
       start_(stacks_.Start()) {
   if (!indentation_) return;
+  effects_.assign(num_terminals_, kNoEffect);
+  for (const uint32_t t : indentation_->opening) effects_[t] = kOpens;
+  for (const uint32_t t : indentation_->closing) effects_[t] = effects_[t] == kOpens ? kNoEffect : kCloses;
   pairs_.push_back({kNone, 0});
   start_ = Pair(stacks_.Start(), InternLayout({}));
 }
@@ -29,11 +26,26 @@ uint32_t ParserStates::InternLayout(const Layout& layout) {
   return it->second;
 }
 
+// The layout after a terminal other than a newline: most leave it as it is.
+uint32_t ParserStates::LayoutAfter(uint32_t layout, uint32_t terminal) {
+  const Effect effect = effects_[terminal];
+  if (effect == kNoEffect) return layout;
+  const uint64_t key = PairKey(layout, effect);
+  if (const uint32_t* const known = layout_after_.Find(key)) return *known;
+  Layout after = layouts_[layout];
+  if (effect == kOpens) ++after.brackets;
+  if (effect == kCloses && after.brackets) --after.brackets;
+  return layout_after_[key] = InternLayout(after);
+}
+
 ParserStates::Set ParserStates::Pair(Set stacks, uint32_t layout) {
   if (stacks == kNone || stacks == kUnknown) return stacks;
-  const auto [it, added] = pair_ids_.emplace(PairKey(stacks, layout), static_cast<Set>(pairs_.size()));
-  if (added) pairs_.push_back({stacks, layout});
-  return it->second;
+  Set& known = pair_ids_[PairKey(stacks, layout)];
+  if (known == kNone) {
+    known = static_cast<Set>(pairs_.size());
+    pairs_.push_back({stacks, layout});
+  }
+  return known;
 }
 
 ParserStates::Set ParserStates::Union(Set a, Set b) {
@@ -53,18 +65,15 @@ ParserStates::Set ParserStates::TruncateWithLayout(Set p, uint32_t depth) {
 
 ParserStates::Set ParserStates::AdvanceWithLayout(Set p, uint32_t terminal) {
   if (p == kNone) return kNone;
-  const auto known = advanced_.find(PairKey(p, terminal));
-  if (known != advanced_.end()) return known->second;
+  if (const Set* const known = advanced_.Find(PairKey(p, terminal))) return *known;
   Set result;
   if (terminal >= num_terminals_) {
     result = Newline(p, terminal - num_terminals_);
   } else {
     const Set stacks = stacks_.Advance(pairs_[p].stacks, terminal);
-    Layout layout = layouts_[pairs_[p].layout];
-    if (Contains(indentation_->opening, terminal)) ++layout.brackets;
-    if (Contains(indentation_->closing, terminal) && layout.brackets) --layout.brackets;
-    const bool unknown = layout.more_brackets && layout.brackets == 0;
-    result = stacks != kNone && unknown ? kUnknown : Pair(stacks, InternLayout(layout));
+    const uint32_t after = LayoutAfter(pairs_[p].layout, terminal);
+    const bool unknown = layouts_[after].more_brackets && layouts_[after].brackets == 0;
+    result = stacks != kNone && unknown ? kUnknown : Pair(stacks, after);
   }
   return advanced_[PairKey(p, terminal)] = result;
 }
@@ -106,8 +115,7 @@ bool ParserStates::GoesOn(Set p) {
 }
 
 uint32_t ParserStates::AllowedWithLayout(Set p) {
-  const auto known = allowed_.find(p);
-  if (known != allowed_.end()) return known->second;
+  if (const uint32_t* const known = allowed_.Find(p)) return *known;
   const uint32_t allowed = stacks_.Allowed(pairs_[p].stacks);
   if (allowed == kUnknown) return allowed_[p] = kUnknown;
   std::vector<uint64_t> set = stacks_.Terminals(allowed);
@@ -139,8 +147,8 @@ ParserStates::Set ParserStates::Adopt(const ParserStates& other, Set p) {
 
 size_t ParserStates::MemoryBytes() const {
   constexpr size_t kMapEntry = 48;
-  return stacks_.MemoryBytes() + pairs_.size() * (sizeof(PairNode) + kMapEntry) +
-         (advanced_.size() + allowed_.size()) * kMapEntry + layouts_.size() * 2 * (sizeof(Layout) + kMapEntry);
+  return stacks_.MemoryBytes() + pairs_.size() * sizeof(PairNode) + pair_ids_.MemoryBytes() + advanced_.MemoryBytes() +
+         allowed_.MemoryBytes() + layout_after_.MemoryBytes() + layouts_.size() * 2 * (sizeof(Layout) + kMapEntry);
 }
 
 }  // namespace tokamata

@@ -4,10 +4,10 @@
 #include <map>
 #include <memory>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/flat_map.h"
 #include "constraints/csrc/stack_sets.h"
 
 namespace tokamata {
@@ -78,6 +78,7 @@ class ParserStates {
     uint32_t layout;
   };
   uint32_t InternLayout(const Layout& layout);
+  uint32_t LayoutAfter(uint32_t layout, uint32_t terminal);
   Set Pair(Set stacks, uint32_t layout);
   Set TruncateWithLayout(Set p, uint32_t depth);
   Set AdvanceWithLayout(Set p, uint32_t terminal);
@@ -91,11 +92,15 @@ class ParserStates {
   const Indentation* indentation_;
   StackSets stacks_;
   Set start_;
+  // What terminals do to the layout; see LayoutAfter.
+  enum Effect : uint8_t { kNoEffect, kOpens, kCloses };
+  std::vector<Effect> effects_;  // by terminal
   std::vector<Layout> layouts_;
+  FlatMap<uint64_t, uint32_t> layout_after_;  // by layout and effect
   std::map<Layout, uint32_t> layout_ids_;
   std::vector<PairNode> pairs_;
-  std::unordered_map<uint64_t, Set> pair_ids_, advanced_;
-  std::unordered_map<Set, uint32_t> allowed_;
+  FlatMap<uint64_t, Set> pair_ids_, advanced_;
+  FlatMap<uint64_t, uint32_t> allowed_;  // by set
 };
 
 }  // namespace tokamata
