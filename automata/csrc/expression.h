@@ -255,6 +255,10 @@ class Expressions {
   bool IsEmpty(Expr e);
   // What is known of intersections with counters.
   BoundedParts& Parts();
+  // Whether all strings of e are surely ones of a star.
+  bool Covers(Expr star, Expr e);
+  // Every byte that strings of e may have, and maybe more.
+  ByteSet BytesOf(Expr e) const;
 
  private:
   struct alignas(64) Node {  // a line of the cache
@@ -288,6 +292,7 @@ class Expressions {
   void MergeRepeats(std::vector<Expr>* parts);
   void MergeHeads(std::vector<Expr>* parts);
   void DropTails(std::vector<Expr>* parts);
+  void DropCovered(std::vector<Expr>* parts);
   Expr ChoiceOf(const TextList& texts, const TextList::Node& node);
   uint32_t AddList(std::shared_ptr<const TextList> texts);
   Expr Utf8Continuation(const CodePointRanges& ranges, int bytes);
@@ -343,6 +348,8 @@ class Expressions {
   bool FindEnd(Expr e, EndSearch* search, int depth);
   FlatMap<Expr, bool> ends_[2];  // known answers of SurelyEnds, of all bytes and of those asked for last
   ByteSet ends_of_;
+  FlatMap<uint64_t, bool> covered_;  // known answers of Covers, by star and expression
+  bool covering_ = false;            // inside of Covers
   FlatMap<Expr, Expr> bare_;  // known answers of Bare
   FlatMap<Expr, Expr> approximations_[3];  // known ones, by Side
   int64_t spent_ = 0;  // steps

@@ -1,6 +1,7 @@
 #include "automata/csrc/expression.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace tokamata {
 namespace {
@@ -218,6 +219,99 @@ void Expressions::DropTails(std::vector<Expr>* parts) {
   parts->resize(kept);
 }
 
+// X·S | T*·S = T*·S where T* covers X: what was searched for has been found. So has it in X·T*·S with a nullable X.
+// Looked for where T is most of a text's characters. Time is bounded, as in DropTails.
+void Expressions::DropCovered(std::vector<Expr>* parts) {
+  constexpr size_t kMostStars = 4, kMostHeads = 24;
+  constexpr int kManyBytes = 64;
+  struct Star {
+    Expr star, rest, whole;
+  };
+  Star stars[kMostStars];
+  size_t count = 0;
+  if (covering_) return;
+  const auto star_of = [this](Expr e) {
+    const Expr head = nodes_[e].kind == ExprKind::kConcat ? nodes_[e].a : e;
+    const Node& n = nodes_[head];
+    const bool is_star = n.kind == ExprKind::kRepeat && n.b == 0 && n.c == kUnbounded;
+    return is_star && n.first.Count() >= kManyBytes ? head : Expr{kEmpty};
+  };
+  bool changed = false;
+  for (Expr& e : *parts) {
+    if (nodes_[e].kind == ExprKind::kConcat && nodes_[nodes_[e].a].nullable) {
+      const Expr head = nodes_[e].a, tail = nodes_[e].b, star = star_of(tail);
+      if (star != kEmpty && Covers(star, head)) {
+        e = tail;
+        changed = true;
+      }
+    }
+    if (const Expr star = star_of(e); star != kEmpty && count < kMostStars)
+      stars[count++] = {star, star == e ? Expr{kEpsilonExpr} : nodes_[e].b, e};
+  }
+  if (!count) return;
+  if (changed) Tidy(parts);
+  const auto head_of = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].a : e; };
+  const auto tail_of = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].b : Expr{kEpsilonExpr}; };
+  const auto covered_by = [&](Expr e, const Star& s) {
+    size_t heads = 0;
+    Expr tail = e;
+    if (!nodes_[head_of(e)].first.SubsetOf(nodes_[s.star].first)) return false;
+    for (; tail > s.rest && heads < kMostHeads; ++heads) tail = tail_of(tail);
+    if (tail != s.rest || e == s.whole) return false;
+    for (; heads; --heads, e = tail_of(e))
+      if (!Covers(s.star, head_of(e))) return false;
+    return true;
+  };
+  size_t kept = 0;
+  for (size_t i = 0; i < parts->size(); ++i) {
+    const Expr e = (*parts)[i];
+    bool covered = false;
+    for (size_t k = 0; k < count && !covered; ++k) covered = covered_by(e, stars[k]);
+    if (!covered) (*parts)[kept++] = e;
+    if (!covered) continue;
+    // Two that cover each other are one language, of which one has to stay.
+    const auto gone = [e](const Star& s) { return s.whole == e; };
+    count = static_cast<size_t>(std::remove_if(stars, stars + count, gone) - stars);
+  }
+  parts->resize(kept);
+}
+
+// Whether all members of e are members of a star; found by stepping both, memoized. False where that takes long.
+bool Expressions::Covers(Expr star, Expr e) {
+  constexpr size_t kMostPairs = 1024;
+  if (e == star || e == kEpsilonExpr) return true;
+  if (nodes_[e].push_down || nodes_[e].extended || nodes_[star].push_down || nodes_[star].extended) return false;
+  if (!nodes_[e].first.SubsetOf(nodes_[star].first)) return false;
+  if (const bool* const known = covered_.Find(PairKey(star, e))) return *known;
+  covering_ = true;
+  bool covers = true;
+  std::vector<std::pair<Expr, Expr>> pairs{{e, star}};
+  std::unordered_set<uint64_t> seen{PairKey(e, star)};
+  std::vector<Term> mine, other;
+  try {
+    for (size_t i = 0; covers && i < pairs.size(); ++i) {
+      const auto [x, s] = pairs[i];
+      covers = pairs.size() <= kMostPairs && (!nodes_[x].nullable || nodes_[s].nullable) &&
+               nodes_[x].first.SubsetOf(nodes_[s].first);
+      if (!covers) break;
+      Partition(x, &mine);
+      Partition(s, &other);
+      for (const Term& m : mine)
+        for (const Term& o : other)
+          if (m.bytes.Intersects(o.bytes) && seen.insert(PairKey(m.target, o.target)).second)
+            pairs.emplace_back(m.target, o.target);
+    }
+  } catch (...) {
+    covering_ = false;
+    throw;
+  }
+  covering_ = false;
+  if (covers)
+    for (const auto& [x, s] : pairs)
+      if (s == star) covered_[PairKey(star, x)] = true;
+  return covered_[PairKey(star, e)] = covers;
+}
+
 Expr Expressions::Union(std::vector<Expr> given) {
   size_t size = 0;
   bool flat = true;
@@ -257,6 +351,7 @@ Expr Expressions::Union(std::vector<Expr> given) {
 
 Expr Expressions::Normalize(std::vector<Expr> parts) {
   if (parts.size() > 1) DropTails(&parts);
+  if (parts.size() > 1) DropCovered(&parts);
   if (parts.size() > 1 && merge_depth_ < kMaxMergeDepth) {
     const size_t before = parts.size();
     ++merge_depth_;
