@@ -101,6 +101,9 @@ class DelayedAcceptor {
   // ---- hints for whoever computes masks; the defaults are always right
   // Whether q loops over characters; fills *shape.
   virtual bool Loop(State, LoopShape*) { return false; }
+  // Whether all texts of at most shape->high whole characters of shape->ascii (and, as in loops, those beyond) can
+  // surely be extended in q, however differently; fills these, and rest_first with the bytes that may come after them.
+  virtual bool StaysAlive(State, LoopShape*) { return false; }
   // The state after `count` characters of q's loop.
   virtual State AfterLoop(State q, uint32_t) { return q; }
   // A state that allows the same strings of at most `length` bytes as q (counters beyond the length are clamped), and

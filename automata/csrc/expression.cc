@@ -135,6 +135,38 @@ uint32_t Expressions::LeastLength(const Node& n) const {
   }
 }
 
+ByteSet Expressions::BytesOf(Expr root) const {
+  ByteSet bytes;
+  std::vector<Expr> work{root};
+  std::unordered_set<Expr> seen;
+  while (!work.empty()) {
+    const Expr e = work.back();
+    work.pop_back();
+    if (!seen.insert(e).second) continue;
+    switch (Kind(e)) {
+      case ExprKind::kEmpty:
+      case ExprKind::kEpsilon: break;
+      case ExprKind::kBytes: bytes = bytes | Set(e); break;
+      case ExprKind::kConcat:
+        work.push_back(Head(e));
+        work.push_back(Tail(e));
+        break;
+      case ExprKind::kRepeat: work.push_back(Body(e)); break;
+      case ExprKind::kUnion: work.insert(work.end(), Members(e), Members(e) + NumMembers(e)); break;
+      case ExprKind::kIntersect: work.push_back(Members(e)[0]); break;
+      case ExprKind::kTexts: {
+        const TextList& texts = List(ListOf(e));
+        const TextList::Node node = TextNodeOf(e);
+        for (uint32_t i = node.low; i < node.high; ++i)
+          for (char c : texts.Rest(i, node.depth)) bytes.Add(static_cast<uint8_t>(c));
+        break;
+      }
+      default: return ByteSet::All();
+    }
+  }
+  return bytes;
+}
+
 bool Expressions::HasPushDown(const Node& n) const {
   switch (n.kind) {
     case ExprKind::kCall: return !rules_[n.a].source->IsRegular();

@@ -70,6 +70,7 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   void Adopt(const DelayedAcceptor& old, std::vector<State>* states) override;
 
   bool Loop(State q, LoopShape* shape) override;
+  bool StaysAlive(State q, LoopShape* shape) override;
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;
   State Clamped(State q, CounterClamp* clamp) override;
@@ -125,6 +126,18 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   void FillProvisional(State q, State* row, ByteSet* live);
   bool SplitRepetition(Expr e, Repetition* r);
   const LoopCharacters& CharactersOf(Expr body);
+  // All texts of at most `high` of some characters can be extended; those of so many may be whole ones.
+  struct Alive {
+    LoopCharacters characters;
+    uint32_t high = 0;
+    bool whole = false;
+  };
+  Alive FindAlive(Expr e, int nested);
+  LoopCharacters FixedCharacters(Expr e, int nested, uint32_t* length);
+  Expr StarAround(Expr e);
+  ByteSet BytesAfter(Expr e, const ByteSet& first, int nested);
+  static int Width(const LoopCharacters& c);
+  static LoopCharacters Common(const LoopCharacters& a, const LoopCharacters& b);
 
   std::unique_ptr<Expressions> pool_;
   Expr root_;

@@ -210,9 +210,11 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
                          "tokamata.Limits(schema_cases=...)");
       others.swap(next);
     };
-    for (KeyId pattern : p.patterns)
+    for (KeyId pattern : p.patterns) {
+      if (p.owed.empty() && value_of({}) == kAnyValue && value_of({pattern}) == kAnyValue) continue;  // says nothing
       split([&](StringStyle style) { return cases_.StringsOf(style).Pattern(sets_.KeyText(pattern)); },
             [&](OtherKeys* in, OtherKeys*) { in->patterns.push_back(pattern); });
+    }
     for (size_t i = 0; i < p.owed.size(); ++i)
       if (p.owed[i].kind == DemandKind::kSomeName)
         split([&](StringStyle style) { return cases_.StringOf(cases_.SetOf(p.owed[i].a), style); },

@@ -198,35 +198,7 @@ uint32_t Lexer::LeastLength(State q) const {
 
 ByteSet Lexer::BytesOf(uint32_t terminal) const {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  ByteSet bytes;
-  std::vector<Expr> work{terminals_[terminal]};
-  std::unordered_set<Expr> seen;
-  while (!work.empty()) {
-    const Expr e = work.back();
-    work.pop_back();
-    if (!seen.insert(e).second) continue;
-    switch (pool_->Kind(e)) {
-      case ExprKind::kEmpty:
-      case ExprKind::kEpsilon: break;
-      case ExprKind::kBytes: bytes = bytes | pool_->Set(e); break;
-      case ExprKind::kConcat:
-        work.push_back(pool_->Head(e));
-        work.push_back(pool_->Tail(e));
-        break;
-      case ExprKind::kRepeat: work.push_back(pool_->Body(e)); break;
-      case ExprKind::kUnion: work.insert(work.end(), pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e)); break;
-      case ExprKind::kIntersect: work.push_back(pool_->Members(e)[0]); break;
-      case ExprKind::kTexts: {
-        const TextList& texts = pool_->List(pool_->ListOf(e));
-        const TextList::Node node = pool_->TextNodeOf(e);
-        for (uint32_t i = node.low; i < node.high; ++i)
-          for (char c : texts.Rest(i, node.depth)) bytes.Add(static_cast<uint8_t>(c));
-        break;
-      }
-      default: return ByteSet::All();
-    }
-  }
-  return bytes;
+  return pool_->BytesOf(terminals_[terminal]);
 }
 
 bool Lexer::Occurs(uint32_t terminal, const Terminals& competing) {

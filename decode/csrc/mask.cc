@@ -370,7 +370,7 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
     alike_ = reinterpret_cast<uintptr_t>(base.row);
     for (uint64_t word : loop.excluded.words) alike_ = (alike_ ^ word) * 0x9E3779B97F4A7C15u;
   }
-  const SuffixTrie* suffixes = loop.outer < 0 ? factoring_.Suffixes(class_id) : nullptr;
+  const SuffixTrie* suffixes = loop.outer < 0 && loop.kind != Loop::kAlive ? factoring_.Suffixes(class_id) : nullptr;
   const ByteSet& first = CharacterClasses()[static_cast<size_t>(class_id)].first;
   const uint32_t* ended = nullptr;
   if (suffixes && CountIsFree(loop.shape)) ended = EndedBy(*suffixes, acceptor_->Live(q) - first, base.row);
@@ -400,7 +400,7 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
   if (loop.outer >= 0) {
     RunExitsFromOuter(q, loop, row);
   } else if (!suffixes) {
-    RunExits(*factoring_.At(0, class_id), q, loop, row);
+    RunExits(0, *factoring_.At(0, class_id), q, loop, row);
   } else {
     const Trie& trie = suffixes->trie;
     const auto asked = [&](uint8_t b) {
@@ -430,7 +430,7 @@ bool MaskBuilder::BuildBegun(const Plan& plan, uint32_t* row) {
   const Factor& factor = factoring_.Begun(loop.inner, plan.phase);
   std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
   SetInside(factor, loop.shape.high, row);
-  RunExits(factor, loops, loop, row);
+  RunExits(0, factor, loops, loop, row);
   return true;
 }
 
@@ -520,9 +520,13 @@ void MaskBuilder::SetInside(const Factor& f, uint32_t high, uint32_t* row) {
 }
 
 // The tokens below the factor's node that leave a loop over its class.
-void MaskBuilder::RunExits(const Factor& f, State q, const Loop& loop, uint32_t* row) {
+void MaskBuilder::RunExits(uint32_t node, const Factor& f, State q, const Loop& loop, uint32_t* row) {
   to_run_ |= ToRunOf(loop, loop.inner);
   const size_t base = stack_.size();
+  if (loop.kind == Loop::kAlive) {
+    RunExitsAlive(node, f, q, loop, row);
+    return Drain(base, row);
+  }
   const auto asked = [&](uint8_t b) {
     if (!f.exit_bytes.Has(b)) return Asked{0, 0, true};
     Asked a{0, 0};
@@ -540,6 +544,20 @@ void MaskBuilder::RunExits(const Factor& f, State q, const Loop& loop, uint32_t*
     }
   });
   Drain(base, row);
+}
+
+// Those that leave it by bytes that its states need not agree on, and those with more characters than are sure.
+void MaskBuilder::RunExitsAlive(uint32_t node, const Factor& f, State q, const Loop& loop, uint32_t* row) {
+  const uint32_t depth = node ? trie_.nodes[node].depth : 0;
+  (f.exit_bytes & loop.ways_out).ForEach([&](uint8_t b) {
+    for (const Factor::Exit& exit : f.ExitsBy(b)) {
+      const Trie::Node& at = trie_.nodes[exit.node];
+      const std::string_view token = vocabulary_->Token(trie_.order[trie_.TokensBegin(exit.node)]);  // at it or below
+      if (const State next = acceptor_->Run(q, token.substr(depth, at.depth - depth))) Enter(exit.node, next, row);
+    }
+  });
+  for (size_t i = f.offsets[std::min(loop.shape.high, f.max_chars) + 1]; i < f.inside.size(); ++i)
+    if (acceptor_->Run(q, vocabulary_->Token(f.inside[i]).substr(depth))) SetToken(f.inside[i], row);
 }
 
 // ---------------------------------------------------------------------------------------------- walking
@@ -689,7 +707,7 @@ MaskBuilder::State MaskBuilder::LoopWithFactor(uint32_t node, State q) {
   const Plan plan = PlanOf(q, 0);
   const State loops = plan.how == Plan::kShared ? Canonical(plan.model) : q;
   const Loop& loop = LoopOf(loops);
-  return HasFactor(node, loop) && (loop.outer >= 0 || !loop.checked.Any()) ? loops : State{DelayedAcceptor::kDead};
+  return HasFactor(node, loop) && loop.IsAlike() ? loops : State{DelayedAcceptor::kDead};
 }
 
 // Whether two states that lead into a node with many tokens go on differently after most bytes, so that the first one's
@@ -727,7 +745,7 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
         const Loop& loop = LoopOf(loops);
         const Factor& factor = *factoring_.At(at.node, loop.inner);
         SetInside(factor, loop.shape.high, row);
-        RunExits(factor, loops, loop, row);
+        RunExits(at.node, factor, loops, loop, row);
         if (plan.how == Plan::kShared) Correct(at.node, q, plan.model, row);
         continue;
       }

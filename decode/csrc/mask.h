@@ -68,7 +68,7 @@ class MaskBuilder {
  private:
   // How a state loops over characters.
   struct Loop {
-    enum Kind : uint8_t { kNone, kCounted, kSemantic } kind = kNone;
+    enum Kind : uint8_t { kNone, kCounted, kSemantic, kAlive } kind = kNone;
     // A class inside the loop's characters, for factors; -1 when there is none.
     int8_t inner = -1;
     // At the root, if not -1: a class whose characters are the loop's, but for the ASCII bytes `excluded`. Other
@@ -77,9 +77,13 @@ class MaskBuilder {
     ByteSet excluded;
     // Bytes outside of the loop that its states do not agree on: tokens with one of them are run one by one.
     ByteSet checked;
+    // With kAlive, the bytes that may come after its characters. What was read before them makes a difference then.
+    ByteSet ways_out;
     LoopShape shape;
+    // Whether its ways out are the same wherever in the loop they are taken, so that factors tell them.
+    bool IsAlike() const { return outer >= 0 || !checked.Any(); }
     // Whether masks of states inside one of its characters can be made of its own.
-    bool HasBegun() const { return inner >= 0 && (outer >= 0 || !checked.Any()); }
+    bool HasBegun() const { return inner >= 0 && IsAlike() && kind != kAlive; }
   };
   // How the mask of a state is made.
   struct Plan {
@@ -147,6 +151,7 @@ class MaskBuilder {
   double FindInner(ClassChoice* choice) const;
   void FindOuter(double inner_cost, ClassChoice* choice) const;
   bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, bool* many);
+  bool FindAlive(State q, bool wide, Loop* loop);
   State SharedState(State q, bool counted);
   bool FewDiffer(State a, State b);
   bool AgreeBeyondAscii(State a, State b);
@@ -177,7 +182,8 @@ class MaskBuilder {
   State LoopWithFactor(uint32_t node, State q);
   bool Apart(uint32_t node, State a, State b);
   void SetInside(const Factor& factor, uint32_t high, uint32_t* row);
-  void RunExits(const Factor& factor, State q, const Loop& loop, uint32_t* row);
+  void RunExits(uint32_t node, const Factor& factor, State q, const Loop& loop, uint32_t* row);
+  void RunExitsAlive(uint32_t node, const Factor& factor, State q, const Loop& loop, uint32_t* row);
   void BuildTexts(uint32_t node, State q, uint32_t* row);
   void WalkTexts(uint32_t root, const TextNode& place, bool clears, uint32_t* row);
   // Adds what a state allows below a node to a row in which others have set tokens there.

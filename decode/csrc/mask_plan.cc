@@ -253,11 +253,37 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
         if (!many && semantic(c, exclude)) return true;
       if (counted && loop->outer >= 0) return true;
+      if (!exclude && FindAlive(q, true, loop)) return true;
     }
   if (counted) return true;
   for (int c : {kWord, kAlnum, kAlpha, kLower, kUpper})
     if (CharacterClasses()[static_cast<size_t>(c)].first.SubsetOf(live) && semantic(c, false)) return true;
-  return false;
+  return FindAlive(q, false, loop);
+}
+
+// Where whatever is read of a class can be extended, although the states on the way go on differently: tokens of the
+// class are allowed, but for those of too many characters, which are run from q as what leaves the class is.
+bool MaskBuilder::FindAlive(State q, bool wide, Loop* loop) {
+  constexpr uint32_t kMostLong = 500, kSomeTokens = 2000;
+  LoopShape shape;
+  if (!acceptor_->StaysAlive(q, &shape)) return false;
+  ClassChoice choice;
+  choice.ascii = shape.ascii;
+  choice.wide = shape.non_ascii || shape.all_but_spaces;
+  FindInner(&choice);
+  if (choice.inner < 0) return false;
+  const CharacterClass& c = CharacterClasses()[static_cast<size_t>(choice.inner)];
+  const Factor& f = *factoring_.At(0, choice.inner);
+  if ((wide && !c.non_ascii) || f.inside.size() < kSomeTokens) return false;
+  if (f.inside.size() - f.offsets[std::min(shape.high, f.max_chars) + 1] > kMostLong) return false;
+  *loop = Loop();
+  loop->kind = Loop::kAlive;
+  loop->inner = choice.inner;
+  loop->ways_out = (shape.rest_first | shape.ascii) - c.first;
+  if (choice.wide && !c.non_ascii) loop->ways_out = loop->ways_out | ByteSet::Range(0xC2, 0xF4);
+  loop->shape.high = shape.high;
+  loop->shape.all_but_spaces = shape.all_but_spaces && c.non_ascii;
+  return true;
 }
 
 bool MaskBuilder::FindCounted(State q, Loop* loop) {

@@ -1,0 +1,155 @@
+// Which characters may be read in any number, or up to some: told from what a language is written as, not its states.
+#include <algorithm>
+#include <tuple>
+
+#include "automata/csrc/expression_acceptor.h"
+
+namespace tokamata {
+namespace {
+
+constexpr int kMostNested = 16;        // operators inside each other that are looked into
+constexpr int kFewCharacters = 10;     // in classes of so many nothing is gained
+constexpr uint32_t kManyTurns = 1024;  // more make no difference
+
+// Numbers of characters, of which kUnboundedLoop is the largest.
+uint32_t Capped(uint64_t n) { return static_cast<uint32_t>(std::min<uint64_t>(n, kUnboundedLoop)); }
+
+}  // namespace
+
+bool ExpressionAcceptor::StaysAlive(State q, LoopShape* shape) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  const Alive alive = FindAlive(Source(q), kMostNested);
+  if (!alive.high || Width(alive.characters) < kFewCharacters) return false;
+  *shape = LoopShape();
+  shape->ascii = alive.characters.ascii;
+  shape->non_ascii = alive.characters.non_ascii;
+  shape->all_but_spaces = alive.characters.all_but_spaces;
+  shape->high = alive.high;
+  ByteSet first = shape->ascii;
+  if (shape->non_ascii || shape->all_but_spaces) first = first | ByteSet::Range(0xC2, 0xF4);
+  shape->rest_first = BytesAfter(Source(q), first, kMostNested) - first;
+  return true;
+}
+
+int ExpressionAcceptor::Width(const LoopCharacters& c) {
+  return (c.non_ascii ? 512 : c.all_but_spaces ? 256 : 0) + c.ascii.Count();
+}
+
+ExpressionAcceptor::LoopCharacters ExpressionAcceptor::Common(const LoopCharacters& a, const LoopCharacters& b) {
+  LoopCharacters c;
+  c.ascii = a.ascii & b.ascii;
+  c.non_ascii = a.non_ascii && b.non_ascii;
+  c.all_but_spaces = !c.non_ascii && (a.non_ascii || a.all_but_spaces) && (b.non_ascii || b.all_but_spaces);
+  return c;
+}
+
+// What every character of a text of some length, to which all texts of e have it, may be: *length is multiplied by that.
+ExpressionAcceptor::LoopCharacters ExpressionAcceptor::FixedCharacters(Expr e, int nested, uint32_t* length) {
+  if (!nested) return {};
+  if (pool_->Kind(e) == ExprKind::kRepeat && pool_->Low(e) == pool_->High(e)) {
+    const uint32_t times = pool_->Low(e);
+    const LoopCharacters c = FixedCharacters(pool_->Body(e), nested - 1, length);
+    *length = Capped(uint64_t{*length} * times);
+    return c;
+  }
+  if (pool_->Kind(e) != ExprKind::kConcat) return CharactersOf(e);
+  const Expr head = pool_->Head(e), tail = pool_->Tail(e);
+  uint32_t first = 1, second = 1;
+  const LoopCharacters c = FixedCharacters(head, nested - 1, &first);
+  if (Width(c) < kFewCharacters) return {};
+  const LoopCharacters both = Common(c, FixedCharacters(tail, nested - 1, &second));
+  *length = Capped(uint64_t{*length} * Capped(uint64_t{first} + second));
+  return both;
+}
+
+// Of a union, the characters of one member that goes on longest. An intersection of stars of one kind, and of
+// complements of languages without some character of theirs, goes on after any text with that character.
+ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
+  constexpr uint32_t kMostMembers = 64;
+  if (!nested) return {};
+  switch (pool_->Kind(e)) {
+    case ExprKind::kBytes: return {CharactersOf(e), 1, true};
+    case ExprKind::kConcat: {
+      const Expr tail = pool_->Tail(e);
+      Alive head = FindAlive(pool_->Head(e), nested - 1);
+      if (!head.high || Width(head.characters) < kFewCharacters) return {};
+      if (pool_->MayBeEmpty(tail) && pool_->IsEmpty(tail)) return {};
+      if (head.high == kUnboundedLoop || !head.whole) return head;
+      const Alive more = FindAlive(tail, nested - 1);
+      const LoopCharacters both = Common(head.characters, more.characters);
+      if (!more.high || Width(both) != Width(head.characters)) return {head.characters, head.high, false};
+      return {both, Capped(uint64_t{head.high} + more.high), more.whole};
+    }
+    case ExprKind::kRepeat: {
+      uint32_t length = 1;
+      const LoopCharacters c = FixedCharacters(pool_->Body(e), nested - 1, &length);
+      return {c, pool_->High(e) == kUnbounded ? kUnboundedLoop : Capped(uint64_t{pool_->High(e)} * length), true};
+    }
+    case ExprKind::kUnion: {
+      if (pool_->NumMembers(e) > kMostMembers) return {};
+      const auto worth = [](const Alive& a) { return std::tuple(std::min(a.high, kManyTurns), Width(a.characters)); };
+      Alive best{CharactersOf(e), 1, true};
+      const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+      for (const Expr m : members)
+        if (const Alive a = FindAlive(m, nested - 1); Width(a.characters) >= kFewCharacters && worth(a) > worth(best))
+          best = a;
+      return best;
+    }
+    case ExprKind::kIntersect: {
+      Expr star = kEmpty;
+      ByteSet other;
+      const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+      for (const Expr m : members) {
+        if (pool_->Kind(m) == ExprKind::kComplement) {
+          other = other | pool_->BytesOf(pool_->Body(m));
+          continue;
+        }
+        const Expr around = StarAround(m);
+        if (around == kEmpty || (star != kEmpty && around != star)) return {};
+        star = around;
+      }
+      if (star == kEmpty) return {};
+      const LoopCharacters& c = CharactersOf(pool_->Body(star));
+      return other.Any() && !(c.ascii - other).Any() ? Alive() : Alive{c, kUnboundedLoop, false};
+    }
+    default: return {};
+  }
+}
+
+// The star that e, or a member of e as a union, is or begins and ends with, with nothing between that is not of it:
+// whatever is read of it can be extended by texts of it, and so however these are extended. kEmpty where there is none.
+Expr ExpressionAcceptor::StarAround(Expr e) {
+  const auto is_star = [this](Expr x) {
+    return pool_->Kind(x) == ExprKind::kRepeat && pool_->Low(x) == 0 && pool_->High(x) == kUnbounded;
+  };
+  if (is_star(e)) return e;
+  if (pool_->Kind(e) == ExprKind::kUnion) {
+    const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+    for (const Expr m : members)
+      if (const Expr star = StarAround(m); star != kEmpty) return star;  // unions have no unions as members
+    return kEmpty;
+  }
+  if (pool_->Kind(e) != ExprKind::kConcat || !is_star(pool_->Head(e))) return kEmpty;
+  const Expr star = pool_->Head(e);
+  Expr tail = pool_->Tail(e);
+  for (; pool_->Kind(tail) == ExprKind::kConcat; tail = pool_->Tail(tail))
+    if (!pool_->Covers(star, pool_->Head(tail))) return kEmpty;
+  return tail == star ? star : Expr{kEmpty};
+}
+
+// Bytes that may come after characters that begin with `first`, and maybe more.
+ByteSet ExpressionAcceptor::BytesAfter(Expr e, const ByteSet& first, int nested) {
+  if (!nested) return ByteSet::All();
+  if (pool_->Kind(e) == ExprKind::kUnion) {
+    ByteSet bytes;
+    const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+    for (const Expr m : members) bytes = bytes | BytesAfter(m, first, nested - 1);
+    return bytes;
+  }
+  if (pool_->Kind(e) != ExprKind::kConcat) return pool_->BytesOf(e);
+  const Expr tail = pool_->Tail(e);
+  const ByteSet bytes = pool_->BytesOf(pool_->Head(e)) | pool_->First(tail);
+  return pool_->First(tail).Intersects(first) ? bytes | BytesAfter(tail, first, nested - 1) : bytes;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,117 @@
+"""Masks of states in which whatever is read of a class can be extended, however differently.
+
+Such are those after which something is searched for, keys that match a pattern or do not, counted names.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from oracle import mask_walk
+
+import tokamata
+
+NAME = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+
+CONSTRAINTS: list[tuple[tokamata.Constraint, bytes]] = [
+    (tokamata.json_schema({"type": "string", "pattern": "[a-f0-9]{24}"}), b'"'),
+    (tokamata.json_schema({"type": "string", "pattern": "integer|continuous|E|L"}), b'"'),
+    (tokamata.json_schema({"type": "string", "pattern": "[a-z]{1,2}|é日"}), b'"'),
+    (
+        tokamata.json_schema(
+            {"type": "string", "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$"}
+        ),
+        b'"',
+    ),
+    (tokamata.json_schema({"type": "string", "format": "hostname"}), b'"'),
+    (tokamata.json_schema({"patternProperties": {"[0-9a-f]{9}": {"type": "null"}}, "type": "object"}), b'{"'),
+    (
+        tokamata.json_schema(
+            {
+                "type": "object",
+                "properties": {"id": {"type": "integer"}},
+                "patternProperties": {"^[0-9a-zA-Z_-]{1,255}$": {"type": ["string", "null"]}},
+            }
+        ),
+        b'{"',
+    ),
+    (tokamata.json_schema({"type": "object", "patternProperties": {"^.{1,255}$": {}}}), b'{"'),
+    (tokamata.regex(r"(.|\n)*(ab|ba){3}(.|\n)*x" + '"' + r"|\S{0,40}y"), b""),
+    (tokamata.regex(rf"{NAME}(\.{NAME})*" + '"'), b""),
+    (tokamata.regex(r"[ab0-9]{5}[a-z0-9]{3,9}[0-9a-f-]{0,7}" + '"'), b""),
+    (tokamata.regex(r"(.|\n)*") - tokamata.regex(r"[a-z]{0,200}|[a-c ]{9}"), b""),
+    (tokamata.regex(r"(\S| )*") - tokamata.regex(r"[\x20-\x7e]{0,7}") - tokamata.regex(r"(.|\n)*é(.|\n)*"), b""),
+]
+
+
+@pytest.mark.parametrize("case", range(len(CONSTRAINTS)))
+def test_masks_agree_with_walking(case: int) -> None:
+    constraint, opening = CONSTRAINTS[case]
+    rng = random.Random(case)
+    pieces = [
+        *(bytes([b]) for b in b'abcdef0123xyzEL-_.+/="\\ '),
+        b'":',
+        b'",',
+        "é".encode(),
+        "日".encode(),
+        b"\n",
+        b"null",
+    ]
+    words = {b"".join(rng.choices(pieces[:10], k=rng.randint(1, 14))) for _ in range(3500)}  # of one class, as most are
+    words |= {b"".join(rng.choices(pieces, k=rng.randint(1, 9))) for _ in range(1500)}
+    words |= {b"a" * n for n in (40, 63, 70)} | {
+        b"integer",
+        b"contin",
+        b"uous",
+        "日".encode()[:2],
+        b"ab" + "é".encode()[:1],
+    }
+    singles = [bytes([b]) for b in range(256)]
+    tokens: list[bytes | None] = [*singles, *sorted(words.difference(singles)), None]
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
+    automaton = tokamata.compile(constraint, vocabulary)
+    for _ in range(6):
+        state = automaton.start()
+        for byte in opening:
+            state.advance(byte)
+        for _ in range(20):
+            got = state.mask()
+            want = automaton._native.mask_by_walking(state.state_id)
+            different = [(i, tokens[i]) for i in mask_walk.allowed(got ^ want)][:5]
+            assert not different, (f"case {case}", state.text, different)
+            texts = [i for i in mask_walk.allowed(got) if i != len(tokens) - 1]
+            if not texts:
+                break
+            letters = [i for i in texts if i in set(b"abcdef0123")]
+            state.advance(rng.choice(letters if letters and rng.random() < 0.6 else texts))
+
+
+def test_what_was_found_is_forgotten() -> None:
+    """After what is searched for, all texts lead to one state, as in the minimal automaton."""
+    singles = [bytes([b]) for b in range(256)]
+    vocabulary = tokamata.Vocabulary([*singles, None], eos_token_ids=[256])
+    searched = {
+        "rocket": b"rocket",
+        "integer|continuous": b"integer",
+        "(ab|ba){3}|é": b"ababba",
+        "[a-f0-9]{12}": b"0" * 12,
+        "x(y|z.)*q": b"xyq",
+    }
+    for pattern, found in searched.items():
+        for constraint, opening in (
+            (tokamata.regex(rf"(.|\n)*({pattern})(.|\n)*"), b""),
+            (tokamata.regex(rf"[\x00-\x7f]*(?:{pattern})(.|\n)*!"), b""),
+            (tokamata.json_schema({"type": "string", "pattern": pattern}), b'"'),
+        ):
+            automaton = tokamata.compile(constraint, vocabulary)
+            state = automaton.start()
+            for byte in opening + found:
+                state.advance(byte)
+            reached = set()
+            for text in (b"", b"a", b"ab", b"inte", b"0", b"xy", b"rock", "é".encode(), b"cont"):
+                after = state.copy()
+                for byte in text:
+                    after.advance(byte)
+                reached.add(after.state_id)
+            assert len(reached) == 1, (pattern, len(reached))
