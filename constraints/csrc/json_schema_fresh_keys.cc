@@ -399,10 +399,14 @@ bool JsonSchemaRules::Since(uint32_t rule, Expr* before, RuleText* place) {
   ObjectState s = readers_[n.reader].state;
   std::string key;
   bool is_value = false;
-  if (n.path || n.spelled || !objects_[s.plan].plain || !seen_.Before(s.seen, &s.seen, &key, &is_value)) return false;
+  const ObjectPlan& p = objects_[s.plan];
+  const auto endless = [](const OtherKeys& o) { return o.count == kUnbounded; };
+  if (n.path || n.spelled) return false;
+  if (!p.plain && (IsYaml() || p.ordered || s.owed || !std::all_of(p.others.begin(), p.others.end(), endless))) return false;
+  if (!seen_.Before(s.seen, &s.seen, &key, &is_value)) return false;
   const uint32_t reader = ReaderOf(s);
   *before = FreshKeysOf(reader);
-  *place = {{n.reader, 0, 0, kSincePlace, 0, 0}};
+  *place = {{n.reader, n.seen, 0, kSincePlace, 0, 0}};
   return true;
 }
 
@@ -717,17 +721,24 @@ void JsonSchemaRules::ForEachUsedText(const FreshKey& n, const ByteSet& first, c
   if (begun.empty() && first.Has('"') && seen_.HasEmpty(n.seen)) visit("\"", nullptr, kEmpty);
   for (uint32_t c : seen_.First(n.seen)) {
     const FreshKey below{n.reader, 0, 0, 0, seen_.After(n.seen, c), seen_.Longer(n.path, c), 0};
-    const bool alive = IsAlive(below);
-    const TextVisitor all = [&](std::string_view text, const RuleText* child, Expr) {
-      if (options_.canonical_strings && begun + std::string(text) != cases_.strings().Spell(c)) return;
-      if (alive) return visit(text, child, kEmpty);
-      const std::vector<Expr> left = LeftAfter(&PreparedReader(n.reader), n.path, 0);
-      size_t length = 1;
-      while (length < text.size() && AnyAfter(left, begun + std::string(text.substr(0, length)))) ++length;
-      visit(text.substr(0, length), nullptr, kEmpty);
-    };
-    VisitSpellings(c, begun, first, all, {{n.reader, below.path, 0, kFreshPlace, below.seen, 0}});
+    VisitUsed(n, c, below, first, visit, {{n.reader, below.path, 0, kFreshPlace, below.seen, 0}});
   }
+}
+
+// The spellings of a character with which keys go on that occurred; `place` is the one after it.
+void JsonSchemaRules::VisitUsed(const FreshKey& n, uint32_t c, const FreshKey& below, const ByteSet& first,
+                                const TextVisitor& visit, const RuleText& place) {
+  const std::string begun = n.spelled ? sets_.KeyText(n.spelled - 1) : std::string();
+  const bool alive = IsAlive(below);
+  const TextVisitor all = [&](std::string_view text, const RuleText* child, Expr) {
+    if (options_.canonical_strings && begun + std::string(text) != cases_.strings().Spell(c)) return;
+    if (alive) return visit(text, child, kEmpty);
+    const std::vector<Expr> left = LeftAfter(&PreparedReader(n.reader), n.path, 0);
+    size_t length = 1;
+    while (length < text.size() && AnyAfter(left, begun + std::string(text.substr(0, length)))) ++length;
+    visit(text.substr(0, length), nullptr, kEmpty);
+  };
+  VisitSpellings(c, begun, first, all, place);
 }
 
 // The spellings of the one key that the place before did not know.
@@ -744,7 +755,11 @@ void JsonSchemaRules::ForEachSinceText(const RuleText& place, const ByteSet& fir
     if (first.Has('"')) visit("\"", nullptr, kEmpty);
     return;
   }
-  VisitSpellings(text[at], "", first, visit, {{place.words[0], 0, 0, (at + 1) | kSincePlace, 0, 0}});
+  const FreshKey n{place.words[0], 0, 0, 0, place.words[1], place.words[2], 0};
+  if (objects_[readers_[n.reader].state.plan].plain)
+    return VisitSpellings(text[at], "", first, visit, {{n.reader, 0, 0, (at + 1) | kSincePlace, 0, 0}});
+  const FreshKey below{n.reader, 0, 0, 0, seen_.After(n.seen, text[at]), seen_.Longer(n.path, text[at]), 0};
+  VisitUsed(n, text[at], below, first, visit, {{n.reader, below.seen, below.path, (at + 1) | kSincePlace, 0, 0}});
 }
 
 }  // namespace tokamata

@@ -385,6 +385,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void ForEachFreshText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
   void ForEachUsedText(const FreshKey& n, const ByteSet& first, const TextVisitor& visit);
   void ForEachSinceText(const RuleText& place, const ByteSet& first, const TextVisitor& visit);
+  void VisitUsed(const FreshKey& n, uint32_t c, const FreshKey& below, const ByteSet& first, const TextVisitor& visit,
+                 const RuleText& place);
   Expr OthersBut(const ObjectPlan& plan, uint32_t index, SeenKeys::Set seen, uint32_t style);
   static constexpr uint32_t kFewTexts = 256;
   std::vector<std::string> TextsBut(const OtherKeys& others, SeenKeys::Set seen) const;

@@ -43,6 +43,14 @@ SCHEMAS: list[tuple[Any, dict[str, Any]]] = [
     ({"type": "object", "patternProperties": {"^a.*$|^b": {"enum": [0, 1]}}, "additionalProperties": False}, {}),
     ({"type": "object", "propertyNames": {"pattern": "^[a-q]{2}$|^a$"}, "minProperties": 2}, {}),
     ({"oneOf": [{"type": "object", "required": [k], "properties": {k: {"const": 0}}} for k in ("a", "b", "aa")]}, {}),
+    # no end of keys, of which some are beginnings of nothing else
+    ({"type": "object", "patternProperties": {"^a$|^b|^é": {"enum": [0, 1]}}, "additionalProperties": False}, {}),
+    (
+        {"type": "object", "properties": {"a": {"enum": [1]}}, "patternProperties": {"^a|日": {"enum": [0, 1]}}},
+        {"key_order": "any", "strings": "canonical"},
+    ),
+    ({"type": "object", "propertyNames": {"pattern": "^(x*|aa|ab)$"}, "maxProperties": 3, "minProperties": 2}, {}),
+    ({"patternProperties": {"a": {"patternProperties": {"b": {"enum": [1]}}}, "x": {}}, "type": "object"}, {}),
 ]
 KEYS = ["a", "b", "aa", "ab", "", "id", "é", "è", "é", "è", "日", "日本", "😀", "\n", "x", "bb", "ba"]
 
