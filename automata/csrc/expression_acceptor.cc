@@ -10,6 +10,8 @@
 namespace tokamata {
 namespace {
 
+constexpr int kBroad = 40;  // first bytes from which characters are of a class that loops, texts are of any kind
+
 // Where calls have their source, leaves have their number.
 uint32_t LeafNumber(const Expressions& pool, Expr leaf) { return pool.SourceOfRule(leaf); }
 
@@ -190,7 +192,6 @@ size_t ExpressionAcceptor::MemoryBytes() const {
 }
 
 bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
-  constexpr int kBroad = 40;  // first bytes from which a single character class counts as one turn of a loop
   Expr head = e;
   r->rest = kEpsilonExpr;
   if (pool_->Kind(e) == ExprKind::kConcat) {
@@ -528,10 +529,10 @@ bool ExpressionAcceptor::Plain(State q) {
   const ExprKind kind = pool_->Kind(first);
   if (kind == ExprKind::kCall || kind == ExprKind::kTexts) return false;
   if (kind == ExprKind::kRepeat) return pool_->Low(first) == 0 && pool_->High(first) == kUnbounded;
-  if (kind != ExprKind::kUnion || first != e) return true;
-  const Expr* members = pool_->Members(e);
-  return std::none_of(members, members + pool_->NumMembers(e), [&](Expr m) {
-    return pool_->Kind(head(m)) == ExprKind::kCall || pool_->Kind(head(m)) == ExprKind::kTexts;
+  if (kind != ExprKind::kUnion || (first != e && pool_->First(first).Count() < kBroad)) return true;
+  const Expr* members = pool_->Members(first);
+  return std::none_of(members, members + pool_->NumMembers(first), [&](Expr m) {
+    return pool_->Kind(head(m)) == ExprKind::kCall || (first == e && pool_->Kind(head(m)) == ExprKind::kTexts);
   });
 }
 
@@ -591,18 +592,31 @@ void ExpressionAcceptor::ForEachListed(const TextNode& node, const ByteSet& firs
   });
 }
 
+// Where there are too many members, those that read little next are one.
 std::vector<DelayedAcceptor::State> ExpressionAcceptor::Alternatives(State q, size_t most) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q);
   std::vector<State> out;
   const bool more = pool_->Kind(e) == ExprKind::kConcat;
   const Expr head = more ? pool_->Head(e) : e, rest = more ? pool_->Tail(e) : Expr{kEpsilonExpr};
-  if (pool_->Kind(head) != ExprKind::kUnion || pool_->NumMembers(head) > most || pool_->MayBeEmpty(e)) return out;
-  const std::vector<Expr> members(pool_->Members(head), pool_->Members(head) + pool_->NumMembers(head));
-  const auto repeats = [this](Expr m) {
-    return pool_->Kind(pool_->Kind(m) == ExprKind::kConcat ? pool_->Head(m) : m) == ExprKind::kRepeat;
+  if (pool_->Kind(head) != ExprKind::kUnion || pool_->MayBeEmpty(e)) return out;
+  std::vector<Expr> members(pool_->Members(head), pool_->Members(head) + pool_->NumMembers(head));
+  const auto kind_of = [this](Expr m) { return pool_->Kind(pool_->Kind(m) == ExprKind::kConcat ? pool_->Head(m) : m); };
+  const auto matters = [&](Expr m) {
+    const ExprKind kind = kind_of(m);
+    return kind == ExprKind::kRepeat || (kind == ExprKind::kCall && pool_->First(m).Count() >= kBroad);
   };
-  if (more && std::none_of(members.begin(), members.end(), repeats)) return out;  // of no use then
+  if (more && std::none_of(members.begin(), members.end(), matters)) return out;  // of no use then
+  if (members.size() > most) {
+    const auto few = std::stable_partition(members.begin(), members.end(), [&](Expr m) {
+      const ExprKind kind = kind_of(m);
+      return kind == ExprKind::kCall || kind == ExprKind::kTexts || pool_->First(m).Count() >= kBroad;
+    });
+    if (few == members.begin() || static_cast<size_t>(few - members.begin()) >= most) return out;
+    const Expr others = pool_->Union(std::vector<Expr>(few, members.end()));
+    members.erase(few, members.end());
+    if (others != kEmpty) members.push_back(others);
+  }
   for (Expr m : members)
     if (m != kEpsilonExpr || more) out.push_back(StateOf(pool_->Concat(m, rest)));
   return out;

@@ -93,7 +93,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
   if (plan.how == Plan::kBegun && BuildBegun(plan, row)) return;
-  if (plan.how == Plan::kTexts && row == building_ && finished_ && BuildSince(q, row)) return;
+  if (plan.how == Plan::kTexts && BuildSince(q, row)) return;
   if (plan.how == Plan::kWalk && row == building_ && finished_)
     if (const State before = OpenedBefore(q); before && finished_(before, row, &base_)) return Correct(0, q, before, row);
   if (plan.how == Plan::kTexts && plan.model) {
@@ -105,7 +105,8 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
     State model;
     TextNode place;
     acceptor_->Texts(q, &model, &place);
-    return WalkTexts(0, place, model, row);
+    WalkTexts(0, place, model, row);
+    return KeepPart(q, row);
   }
   if (plan.how == Plan::kUnion) {
     std::vector<uint32_t> part(words);
@@ -119,18 +120,39 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   Drain(stack_.size() - 1, row);
 }
 
-// From the last finished row of a state that reads the same texts but for some that may not be repeated.
+// From the last row of a state that reads the same texts but for some that may not be repeated.
 bool MaskBuilder::BuildSince(State q, uint32_t* row) {
   constexpr size_t kMostSince = 8;
   std::vector<TextNode> places;
   TextNode place;
   for (State before; places.size() < kMostSince && acceptor_->TextsSince(q, &before, &place); q = before) {
     places.push_back(place);
-    if (!finished_(before, row, &base_)) continue;
+    if (!CopyBefore(before, row)) continue;
     for (; !places.empty(); places.pop_back()) WalkTexts(0, places.back(), true, row);
+    KeepPart(q, row);
     return true;
   }
   return false;
+}
+
+bool MaskBuilder::CopyBefore(State before, uint32_t* row) {
+  if (row == building_) return finished_ && finished_(before, row, &base_);
+  for (const Part& part : parts_) {
+    if (part.state != before) continue;
+    CopyRow(part.row.data(), factoring_.Words(), row);
+    to_run_ |= part.to_run;
+    return true;
+  }
+  return false;
+}
+
+// Finished masks are kept by the owner; those of members of unions are not finished.
+void MaskBuilder::KeepPart(State q, const uint32_t* row) {
+  if (row == building_ || !may_remember_) return;
+  Part& part = parts_[next_part_++ % parts_.size()];
+  part.state = q;
+  part.row.assign(row, row + factoring_.Words());
+  part.to_run = to_run_;
 }
 
 // ---------------------------------------------------------------------------------------------- building rows

@@ -157,6 +157,8 @@ class MaskBuilder {
   bool AgreeBeyondAscii(State a, State b);
   void BuildAny(State q, uint32_t* row, int depth);
   bool BuildSince(State q, uint32_t* row);
+  bool CopyBefore(State before, uint32_t* row);
+  void KeepPart(State q, const uint32_t* row);
   bool BuildLexed(State q, uint32_t* row);
   bool BuildPieces(State q, uint32_t* row, int depth);
   bool BuildBounded(State q, uint32_t* row, int depth);
@@ -301,6 +303,13 @@ class MaskBuilder {
   std::vector<uint32_t> begins_of_whole_, begins_of_ends_, begins_of_next_, begins_of_lines_;
   std::array<Model, 4> models_;  // whose rows were built last: states that follow one another mostly share theirs
   size_t next_model_ = 0;
+  struct Part {
+    State state = DelayedAcceptor::kDead;
+    std::vector<uint32_t> row;
+    uint8_t to_run = 0;
+  };
+  std::array<Part, 4> parts_;  // rows of members of unions that read texts, the last ones
+  size_t next_part_ = 0;
   std::array<Having, 2> having_;
   size_t next_having_ = 0;
   struct Ended {  // see EndedBy
