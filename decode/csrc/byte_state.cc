@@ -65,8 +65,7 @@ auto ByteState::WithRoom(F f) const {
   Shared automaton = automaton_;
   State state = state_;
   const TimeLimit time("decode", "seconds", automaton->Acceptor().seconds);
-  constexpr int kRenewals = 4;  // the next generation may be nearly full already, or others fill it meanwhile
-  for (int i = 0; i < kRenewals; ++i) {
+  for (int i = 0; i < Generations::kRenewals; ++i) {
     try {
       return f(automaton, state);
     } catch (const CapacityError&) {

@@ -32,14 +32,13 @@ bool DecodeState::Renew() const {
 
 template <class F>
 auto DecodeState::WithRoom(F f) const {
-  constexpr int kRenewals = 4;  // the next generation may be nearly full already, or others fill it meanwhile
   try {
     return f();
   } catch (const CapacityError&) {
     if (!Renew()) throw;
   }
   const TimeLimit time("decode", "seconds", automaton_->Acceptor().seconds);
-  for (int i = 1; i < kRenewals; ++i) {
+  for (int i = 1; i < Generations::kRenewals; ++i) {
     try {
       return f();
     } catch (const CapacityError&) {

@@ -16,6 +16,8 @@ namespace tokamata {
 // So at most two generations and those that idle states hold are in memory. Safe to share between threads.
 class Generations {
  public:
+  // Of one step: the next generation may be nearly full already, or other threads fill it meanwhile.
+  static constexpr int kRenewals = 16;
   explicit Generations(std::shared_ptr<TokenAutomaton> first) : newest_(std::move(first)) {}
 
   std::shared_ptr<TokenAutomaton> Newest() const {
