@@ -57,6 +57,7 @@ class DynamicAutomaton:
         "_lock",
         "_most",
         "_names",
+        "_part_bytes",
         "_plan",
         "_static",
         "_tokens",
@@ -65,11 +66,17 @@ class DynamicAutomaton:
     )
 
     def __init__(
-        self, constraint: DynamicConstraint, vocabulary: Vocabulary, tokens: Vocabulary, limits: Limits | None = None
+        self,
+        constraint: DynamicConstraint,
+        vocabulary: Vocabulary,
+        tokens: Vocabulary,
+        limits: Limits | None = None,
+        cache_bytes: int | None = None,
     ) -> None:
         """Compile the parts that need no callback; use :func:`tokamata.compile`.
 
-        ``tokens``: the vocabulary as the constraint reads it, with markers.
+        ``tokens``: the vocabulary as the constraint reads it, with markers. ``cache_bytes``: memory for the finished
+        masks of each part, at most what parts have by default.
         """
         if any(isinstance(token, TokenClass) for token in constraint.special_tokens):
             raise UnsupportedError(
@@ -80,6 +87,7 @@ class DynamicAutomaton:
         self.vocabulary = vocabulary
         self._tokens = tokens
         self._limits = limits
+        self._part_bytes = _PART_BYTES if cache_bytes is None else min(cache_bytes, _PART_BYTES)
         self._plan = make_plan(constraint.part)
         self._lock = threading.Lock()
         self._answers: list[OrderedDict[Hashable, _Start | None]] = [OrderedDict() for _ in self._plan.parts]
@@ -298,7 +306,7 @@ class DynamicAutomaton:
         language = constraint._native
         if self._limits is not None:
             language = language.with_limits(self._limits._native())
-        automaton = NativeTokenAutomaton(language, self._tokens._native, _PART_BYTES)
+        automaton = NativeTokenAutomaton(language, self._tokens._native, self._part_bytes)
         state = ByteState(automaton)
         return _Start(automaton, state, state.goes_on, state.is_final, constraint)
 

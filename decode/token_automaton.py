@@ -230,7 +230,8 @@ def compile(
     Args:
         constraint: what may be written.
         vocabulary: the model's tokens.
-        cache_bytes: memory for finished masks; past it masks are built anew each time. None: the limit of that name.
+        cache_bytes: memory for finished masks, with callbacks of each part; past it masks are built anew each time.
+            None: the limit of that name.
         limits: other limits than the constraint's own.
 
     Where the constraint has places that callbacks fill in (:func:`tokamata.dynamic`), the result is a
@@ -252,7 +253,7 @@ def compile(
     if cache_bytes is not None and (cache_bytes := checked_count("compile", "cache_bytes", cache_bytes)) < 0:
         raise ValueError(f"compile: expected cache_bytes >= 0, got {cache_bytes}; 0 keeps no mask")
     if type(constraint) is not Constraint and isinstance(constraint, DynamicConstraint):
-        return DynamicAutomaton(constraint, vocabulary, tokens_for(constraint, vocabulary), limits)
+        return DynamicAutomaton(constraint, vocabulary, tokens_for(constraint, vocabulary), limits, cache_bytes)
     most = None if cache_bytes is None else min(cache_bytes, 2**63)
     return TokenAutomaton(constraint, vocabulary, cache_bytes=most, limits=limits)
 
@@ -265,6 +266,8 @@ def load(
     limits: Limits | None = None,
 ) -> TokenAutomaton:
     """Combine a file that :meth:`TokenAutomaton.save` wrote with a vocabulary (any vocabulary: A is over bytes).
+
+    ``cache_bytes`` is that of :func:`tokamata.compile`; ``limits`` are those of reading and of the automaton.
 
     Raises MissingFileError when there is no such file, ConstraintError when it is damaged or something else: FST files
     of other origin are read by :func:`tokamata.from_fst`, vocabularies by ``tokamata.Vocabulary.load``.

@@ -316,6 +316,20 @@ def going_on(state: DynamicState, tokens: tokamata.Vocabulary, random_: random.R
     return random_.choice(longer if longer and random_.random() < 0.95 else found)
 
 
+def test_parts_without_room_keep_no_masks() -> None:
+    tokens = vocabulary(random.Random(0))
+    made = "a" + tokamata.dynamic(lambda text: tokamata.regex("b*c"), name="end")
+    kept, none = (tokamata.compile(made, tokens, cache_bytes=n) for n in (None, 0))
+    for automaton in (kept, none):
+        state = automaton.start()
+        for byte in b"abb":
+            state.mask()
+            state.advance(1 + byte)
+        parts = [start.automaton for start in (*automaton._static.values(), *automaton._answers[1].values()) if start]
+        assert parts
+        assert [part.mask_bytes > 0 for part in parts] == [automaton is kept] * len(parts)
+
+
 def test_small_automata_begin_anew() -> None:
     tokens = vocabulary(random.Random(0))
     free = tokamata.compile(many_states(), tokens)
