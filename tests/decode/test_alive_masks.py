@@ -5,7 +5,9 @@ Such are those after which something is searched for, keys that match a pattern 
 
 from __future__ import annotations
 
+import itertools
 import random
+import re
 
 import pytest
 from oracle import mask_walk
@@ -41,6 +43,12 @@ CONSTRAINTS: list[tuple[tokamata.Constraint, bytes]] = [
     (tokamata.regex(rf"{NAME}(\.{NAME})*" + '"'), b""),
     (tokamata.regex(r"[ab0-9]{5}[a-z0-9]{3,9}[0-9a-f-]{0,7}" + '"'), b""),
     (tokamata.regex(r"(.|\n)*") - tokamata.regex(r"[a-z]{0,200}|[a-c ]{9}"), b""),
+    (
+        tokamata.regex(r"[A-Za-z0-9]*")
+        - tokamata.regex(r"[A-Za-z0-9]*[Ex][yz][A-Za-z0-9]*|[A-Za-z0-9]*a0[A-Za-z0-9]*"),
+        b"",
+    ),
+    (tokamata.regex(r'([A-Za-z0-9]{13}-|!)[A-Za-z0-9]{30}"'), b""),
     (tokamata.regex(r"(\S| )*") - tokamata.regex(r"[\x20-\x7e]{0,7}") - tokamata.regex(r"(.|\n)*é(.|\n)*"), b""),
 ]
 
@@ -115,3 +123,20 @@ def test_what_was_found_is_forgotten() -> None:
                     after.advance(byte)
                 reached.add(after.state_id)
             assert len(reached) == 1, (pattern, len(reached))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"[^\n]*(?:a\n|b)[^\n]*x",  # what is searched for may have what stands beside it has not
+        r"[^\n]*(?:ab|b\na?)[^\n]*",
+        r"(?:a?[^\n])*(?:b|\nx)(?:a?[^\n])*a",
+        r"[^x]*(?:a[^x]*b)[^x]*|[^x]*x?b",
+    ],
+)
+def test_only_what_is_covered_is_dropped(pattern: str) -> None:
+    constraint, expected = tokamata.regex(pattern), re.compile(pattern)
+    for n in range(7):
+        for letters in itertools.product("abx\n", repeat=n):
+            text = "".join(letters)
+            assert constraint.accepts(text) == (expected.fullmatch(text) is not None), repr(text)
