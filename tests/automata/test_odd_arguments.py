@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
 import pytest
+from oracle.odd_arguments import refusals
 from tokamata.automata import Fst, Pdt, SymbolTable
 
 import tokamata
@@ -37,28 +37,12 @@ GOOD: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize("name", GOOD)
 def test_odd_arguments(name: str) -> None:
     """One argument at a time is odd. What native code is given as it is, it refuses by its signature."""
-    called, good = getattr(automata, name), list(GOOD[name])
-    for i, parameter in enumerate(inspect.signature(called).parameters.values()):
-        for odd in ODD:
-            given, named = list(good), {}
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                given.append(odd)
-            elif i < len(good):
-                given[i] = odd
-            else:
-                named[parameter.name] = odd
-            try:
-                called(*given, **named)
-            except (TypeError, ValueError, tokamata.LimitError) as error:
-                text = str(error)
-                signature = text.partition("\n")[0].endswith(
-                    "(): incompatible function arguments. The following argument types are supported:"
-                )
-                assert signature or text.startswith((f"{name}: ", f"{name} ", "determinize: ")), (
-                    parameter.name,
-                    odd,
-                    text,
-                )
+    told = refusals(getattr(automata, name), GOOD[name], ODD, TypeError, ValueError, tokamata.LimitError)
+    for parameter, odd, text in told:
+        signature = text.partition("\n")[0].endswith(
+            "(): incompatible function arguments. The following argument types are supported:"
+        )
+        assert signature or text.startswith((f"{name}: ", f"{name} ", "determinize: ")), (parameter, odd, text)
 
 
 def test_whole_numbers_of_other_types() -> None:

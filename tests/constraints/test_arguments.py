@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from oracle.odd_arguments import refusals
 
 import tokamata
 
@@ -121,22 +121,10 @@ VALID: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize("function", VALID)
 def test_odd_arguments(function: str) -> None:
     """One argument at a time is odd: either it is taken, or the error says where, and what to do."""
-    called, good = getattr(tokamata, function), VALID[function]
-    for i, parameter in enumerate(inspect.signature(called).parameters.values()):
-        for odd in ODD:
-            given, named = list(good), {}
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                given.append(odd)
-            elif i < len(given):
-                given[i] = odd
-            else:
-                named[parameter.name] = odd
-            try:
-                called(*given, **named)
-            except (TypeError, ValueError, tokamata.LimitError) as error:
-                text = str(error)
-                assert text.startswith(f"{function}: "), (parameter.name, odd, text)
-                assert "; " in text, (parameter.name, odd, text)
+    told = refusals(getattr(tokamata, function), VALID[function], ODD, TypeError, ValueError, tokamata.LimitError)
+    for parameter, odd, text in told:
+        assert text.startswith(f"{function}: "), (parameter, odd, text)
+        assert "; " in text, (parameter, odd, text)
 
 
 def test_whole_numbers_of_other_types_are_counts() -> None:

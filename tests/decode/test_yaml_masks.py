@@ -54,11 +54,8 @@ def test_masks_equal_walking(name: str) -> None:
     rng = random.Random(name)
     state, at, data, compared = automaton.start(), 0, text.encode(), 0
     while True:
-        mask = state.mask()
         if compared < 40:
-            walked = automaton._native.mask_by_walking(automaton._native.state_of(state))
-            different = mask_walk.allowed(mask ^ walked)
-            assert not different, (data[:at], [vocabulary.token_bytes(i) for i in different[:5]])
+            mask_walk.agreed(automaton, state)
             compared += 1
         pieces = {data[at : at + n] for n in range(1, 9)} & ids.keys()
         piece = rng.choice(sorted(pieces)) if pieces else b""

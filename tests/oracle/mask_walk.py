@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,25 @@ import tokamata
 def allowed(mask: np.ndarray) -> list[int]:
     """The tokens of a mask, in order."""
     return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist()
+
+
+def with_bytes(words: Iterable[bytes]) -> tokamata.Vocabulary:
+    """A vocabulary of all bytes (each one's token is its value), of the words behind them, and of end-of-sequence."""
+    singles = [bytes([b]) for b in range(256)]
+    tokens = [*singles, *sorted(set(words).difference(singles)), None]
+    return tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
+
+
+def agreed(automaton: tokamata.TokenAutomaton, state: tokamata.DecodeState, *where: object) -> list[int]:
+    """The tokens that the mask of a state allows, in order, but end-of-sequence.
+
+    Asserts that they are the ones which walking the whole vocabulary byte by byte finds.
+    """
+    mask = state.mask()
+    vocabulary = automaton.vocabulary
+    different = allowed(mask ^ automaton._native.mask_by_walking(automaton._native.state_of(state)))
+    assert not different, (*where, state.num_tokens, [(i, vocabulary.token_bytes(i)) for i in different[:5]])
+    return [i for i in allowed(mask) if i not in vocabulary.eos_token_ids]
 
 
 def compiled(
