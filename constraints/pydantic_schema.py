@@ -67,16 +67,15 @@ def _text(pattern: str) -> dict[str, Any]:
 def _counted(digits: int | None, places: int | None) -> str | None:
     """Decimal numbers of so many digits at most, and so many of them after the point; None where nothing is asked."""
     if digits is None:
-        return (
-            None if places is None else f"(?:0|[1-9][0-9]*)(?:\\.[0-9]{{1,{places}}})?" if places else "0|[1-9][0-9]*"
-        )
+        if places is None:
+            return None
+        return f"(?:0|[1-9][0-9]*)(?:\\.[0-9]{{1,{places}}})?" if places else "0|[1-9][0-9]*"
+    # pydantic counts the 0 of "0", not that of "0.1"
+    may_end = "" if places is not None and digits <= places else "?"
     rows = []
     for whole in range(digits + 1 if places is None else max(digits - places, 0) + 1):
         fraction = digits - whole if places is None else min(places, digits)
         number = f"[1-9][0-9]{{{whole - 1}}}" if whole else "0"
-        may_end = (
-            "" if places is not None and digits <= places else "?"
-        )  # pydantic counts the 0 of "0", not that of "0.1"
         rows.append(number + (f"(?:\\.[0-9]{{1,{fraction}}}){may_end}" if fraction else ""))
     return "|".join(rows)
 

@@ -230,8 +230,10 @@ void Expressions::DropCovered(std::vector<Expr>* parts) {
   Star stars[kMostStars];
   size_t count = 0;
   if (covering_) return;
-  const auto star_of = [this](Expr e) {
-    const Expr head = nodes_[e].kind == ExprKind::kConcat ? nodes_[e].a : e;
+  const auto head_of = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].a : e; };
+  const auto tail_of = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].b : Expr{kEpsilonExpr}; };
+  const auto star_of = [&](Expr e) {
+    const Expr head = head_of(e);
     const Node& n = nodes_[head];
     const bool is_star = n.kind == ExprKind::kRepeat && n.b == 0 && n.c == kUnbounded;
     return is_star && n.first.Count() >= kManyBytes ? head : Expr{kEmpty};
@@ -245,13 +247,10 @@ void Expressions::DropCovered(std::vector<Expr>* parts) {
         changed = true;
       }
     }
-    if (const Expr star = star_of(e); star != kEmpty && count < kMostStars)
-      stars[count++] = {star, star == e ? Expr{kEpsilonExpr} : nodes_[e].b, e};
+    if (const Expr star = star_of(e); star != kEmpty && count < kMostStars) stars[count++] = {star, tail_of(e), e};
   }
   if (!count) return;
   if (changed) Tidy(parts);
-  const auto head_of = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].a : e; };
-  const auto tail_of = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].b : Expr{kEpsilonExpr}; };
   const auto covered_by = [&](Expr e, const Star& s) {
     size_t heads = 0;
     Expr tail = e;
@@ -267,8 +266,10 @@ void Expressions::DropCovered(std::vector<Expr>* parts) {
     const Expr e = (*parts)[i];
     bool covered = false;
     for (size_t k = 0; k < count && !covered; ++k) covered = covered_by(e, stars[k]);
-    if (!covered) (*parts)[kept++] = e;
-    if (!covered) continue;
+    if (!covered) {
+      (*parts)[kept++] = e;
+      continue;
+    }
     // Two that cover each other are one language, of which one has to stay.
     const auto gone = [e](const Star& s) { return s.whole == e; };
     count = static_cast<size_t>(std::remove_if(stars, stars + count, gone) - stars);

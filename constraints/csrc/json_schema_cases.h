@@ -178,7 +178,8 @@ class SchemaCases {
   std::deque<Cases> cases_ = decltype(cases_)(1);  // they stay where they are; none first
   FlatMap<uint64_t, uint32_t> cases_of_;  // by set and type: into cases_
   FlatMap<uint64_t, Expr> scalars_;
-  FlatMap<uint64_t, uint32_t> evaluated_;  // values of strings, and of schemas that lead to many others
+  // By use, kind of value, style and sign: values of strings, and of schemas that lead to many others.
+  FlatMap<uint64_t, uint32_t> evaluated_;
   uint32_t evaluations_ = 0;
   std::vector<uint64_t> active_;
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes

@@ -210,8 +210,9 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
                          "tokamata.Limits(schema_cases=...)");
       others.swap(next);
     };
+    const bool any_others = p.owed.empty() && !p.patterns.empty() && value_of({}) == kAnyValue;
     for (KeyId pattern : p.patterns) {
-      if (p.owed.empty() && value_of({}) == kAnyValue && value_of({pattern}) == kAnyValue) continue;  // says nothing
+      if (any_others && value_of({pattern}) == kAnyValue) continue;  // says nothing
       split([&](StringStyle style) { return cases_.StringsOf(style).Pattern(sets_.KeyText(pattern)); },
             [&](OtherKeys* in, OtherKeys*) { in->patterns.push_back(pattern); });
     }

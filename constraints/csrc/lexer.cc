@@ -1,7 +1,6 @@
 #include "constraints/csrc/lexer.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
