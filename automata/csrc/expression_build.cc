@@ -52,6 +52,11 @@ Expr Expressions::Concat(Expr a, Expr b) {
     return b;
   }
   if (const Expr known = FindConcat(a, b)) return known;
+  if (nodes_[a].kind == ExprKind::kUnion && nodes_[a].push_down && Remembers(a)) {  // of what remembers: stays a union
+    std::vector<Expr> parts(Members(a), Members(a) + NumMembers(a));
+    for (Expr& part : parts) part = Concat(part, b);
+    return Union(std::move(parts));
+  }
   Node n;
   n.kind = ExprKind::kConcat;
   n.a = a;

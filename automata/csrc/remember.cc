@@ -1,5 +1,4 @@
-#include "automata/csrc/remember.h"
-
+// Expressions that begin with rules which remember what they have read (see RuleSource).
 #include <algorithm>
 
 #include "automata/csrc/along_spine.h"
@@ -58,13 +57,6 @@ bool Expressions::BeginsRemembering(Expr e) const {
   return !open.empty();
 }
 
-Expr Spread(Expressions* all, Expr head, Expr rest) {
-  if (rest == kEpsilonExpr || all->Kind(head) != ExprKind::kUnion || !all->Remembers(head)) return all->Concat(head, rest);
-  std::vector<Expr> parts(all->Members(head), all->Members(head) + all->NumMembers(head));
-  for (Expr& part : parts) part = all->Concat(part, rest);
-  return all->Union(std::move(parts));
-}
-
 Expr Expressions::Forget(Expr e) {
   bool any = false;
   for (const RuleTable& rules : rules_) any = any || rules.source->HasMemory();
@@ -82,7 +74,7 @@ Expr Expressions::Forget(Expr e) {
   }
   if (!SplitCall(e, &call, &rest) || !Rules(SourceOfRule(call))->Remembers(Rule(call))) return Bare(e);
   const Expr like = Rules(SourceOfRule(call))->Forget(Rule(call));
-  return Spread(this, like == kEmpty ? call : like, Bare(rest));
+  return Concat(like == kEmpty ? call : like, Bare(rest));
 }
 
 // Recursion follows the nesting of unions.
@@ -183,7 +175,7 @@ bool Expressions::StepByte(Expr e, uint8_t b, Expr* left) {
   if (nodes_[e].kind != ExprKind::kUnion) {
     if (!SplitCall(e, &call, &rest)) return false;
     if (!Rules(SourceOfRule(call))->Step(Rule(call), b, &after)) return false;
-    *left = Spread(this, after, rest);
+    *left = Concat(after, rest);
     if (Nullable(call) && rest != kEpsilonExpr) *left = Union(*left, AfterByte(rest, b));
     return true;
   }

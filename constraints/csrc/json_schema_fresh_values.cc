@@ -5,7 +5,6 @@
 #include <deque>
 #include <set>
 
-#include "automata/csrc/remember.h"
 #include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_rules.h"
 #include "constraints/csrc/yaml_value.h"
@@ -450,7 +449,7 @@ Expr JsonSchemaRules::ForgetValue(uint32_t reader, SeenKeys::Path path) {
   next.seen = 0;
   const uint32_t count = MostElements(next.plan);
   if (count != kUnbounded && seen_.Keys(s.seen).size() + ValuesOf(s.seen).size() + 1 >= count) next.high = 0;
-  return Spread(pool_, left, CallObject(next));
+  return pool_->Concat(left, CallObject(next));
 }
 
 // The same place without the element that occurred last, where that makes no difference to how many may follow; only
