@@ -1,34 +1,79 @@
 #include "automata/csrc/counter_clamp.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "automata/csrc/along_spine.h"
+#include "automata/csrc/blank_scan.h"
+#include "automata/csrc/id_table.h"
 
 namespace tokamata {
 namespace {
 
 constexpr size_t kMostParts = 64;  // of a concatenation that are looked at
 constexpr int kFewBytes = 8;       // that a turn begins with, of which texts have few
+constexpr uint32_t kFewMembers = 8;  // of a union that are looked into
+constexpr size_t kMostPlaces = 100;  // in a turn that are looked at
+
+// Whether a repetition does.
+bool Counts(const Expressions& pool, Expr e) {
+  return pool.Low(e) > 1 || (pool.High(e) > 1 && pool.High(e) != kUnbounded);
+}
 
 }  // namespace
 
 // A turn begins with one of the first bytes of the body and reads no fewer bytes than its shortest member has: a text
-// has no more turns than either gives room for.
+// has no more turns than either gives room for, nor where each turn has a word and what ends it, more than words.
+uint64_t CounterClamp::MostTurns(Expressions* pool, Expr body) {
+  if (const uint64_t* const known = turns_.Find(body)) return *known;
+  uint64_t turns = bytes_ / std::max(pool->LeastLength(body), 1u), begun = 0;
+  const ByteSet first = pool->First(body);
+  if (first.Count() <= kFewBytes) {
+    first.ForEach([&](uint8_t b) { begun += most_(b); });
+    turns = std::min(turns, begun);
+  }
+  if (turns > blanks_() && EndsWords(pool, body)) turns = blanks_();
+  return turns_[body] = turns;
+}
+
+// Whether white space comes after something else in every member, none of which begins inside of a character.
+bool CounterClamp::EndsWords(Expressions* pool, Expr body) {
+  if (const bool* const found = words_.Find(body)) return *found;
+  return words_[body] = FindWords(pool, body);
+}
+
+bool CounterClamp::FindWords(Expressions* pool, Expr body) {
+  if (pool->IsPushDown(body) || pool->Nullable(body) || pool->First(body).Intersects(ByteSet::Range(0x80, 0xBF))) return false;
+  if (pool->LeastLength(body) < 2) return false;
+  struct Place {
+    Expr left;
+    BlankScan scan;
+  };
+  std::vector<Place> places{{body, BlankScan()}};
+  std::unordered_set<uint64_t> known;
+  std::vector<Expressions::Term> steps;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Place at = places[i];
+    if (pool->Nullable(at.left) || places.size() > kMostPlaces) return false;
+    pool->Step(at.left, &steps);
+    for (const Expressions::Term& t : steps)
+      t.bytes.ForEach([&](uint8_t b) {
+        Place next{t.target, at.scan};
+        if (!next.scan.Step(b) && known.insert(PairKey(t.target, next.scan.Key())).second) places.push_back(next);
+      });
+  }
+  return true;
+}
+
 Expr CounterClamp::Part(Expressions* pool, Expr e) {
   const uint32_t low = pool->Low(e), high = pool->High(e);
-  if (low <= 1 && (high == kUnbounded || high <= 1)) return e;
+  if (!Counts(*pool, e)) return e;
   if (const Expr* const known = parts_.Find(e)) return *known;
   const Expr body = pool->Body(e);
   Expr clamped = e;
   if (!pool->Nullable(body)) {
-    uint64_t turns = bytes_ / std::max(pool->LeastLength(body), 1u), begun = 0;
-    const ByteSet first = pool->First(body);
-    if (first.Count() <= kFewBytes) {
-      first.ForEach([&](uint8_t b) { begun += most_(b); });
-      turns = std::min(turns, begun);
-    }
-    const uint32_t enough = static_cast<uint32_t>(turns) + 1;
+    const uint32_t enough = static_cast<uint32_t>(MostTurns(pool, body)) + 1;
     const uint32_t least = std::min(low, enough);
     clamped = pool->Repeat(body, least, high == kUnbounded ? high : std::min(high, std::max(least, enough)));
   }
@@ -48,13 +93,22 @@ Expr CounterClamp::Of(Expressions* pool, Expr e) {
     return changed ? pool->Union(std::move(members)) : e;
   }
   if (pool->Kind(e) != ExprKind::kConcat) return e;
-  const Expr tail = pool->Tail(e), clamped = Tail(pool, tail);
-  return clamped == tail ? e : pool->Concat(pool->Head(e), clamped);
+  const Expr head = pool->Head(e), tail = pool->Tail(e), clamped = Tail(pool, tail);
+  const bool words = pool->Kind(head) == ExprKind::kRepeat && Counts(*pool, head) && EndsWords(pool, pool->Body(head));
+  const Expr begin = words ? Part(pool, head) : head;
+  return clamped == tail && begin == head ? e : pool->Concat(begin, clamped);
 }
 
+// Recursion follows the nesting of unions.
 Expr CounterClamp::Tail(Expressions* pool, Expr e) {
   const auto stops = [](Expr, size_t passed) { return passed == kMostParts; };
-  const auto of_part = [&](Expr part) { return pool->Kind(part) == ExprKind::kRepeat ? Part(pool, part) : part; };
+  const auto of_part = [&](Expr part) {
+    if (pool->Kind(part) == ExprKind::kRepeat) return Part(pool, part);
+    if (pool->Kind(part) != ExprKind::kUnion || pool->NumMembers(part) > kFewMembers) return part;
+    std::vector<Expr> members(pool->Members(part), pool->Members(part) + pool->NumMembers(part));
+    for (Expr& m : members) m = Tail(pool, m);
+    return pool->Union(std::move(members));
+  };
   return AlongSpine(pool, e, &tails_, stops, of_part, of_part);
 }
 

@@ -12,8 +12,10 @@ namespace tokamata {
 // while they are far from their bounds: expressions with other numbers there allow the same ones.
 class CounterClamp {
  public:
-  // Of texts with at most `bytes` bytes, and most(b) bytes b.
-  CounterClamp(uint32_t bytes, std::function<uint32_t(uint8_t)> most) : bytes_(bytes), most_(std::move(most)) {}
+  // Of texts with at most `bytes` bytes, and most(b) bytes b, in which white space comes no more than blanks() times
+  // after something else (see BlankScan).
+  CounterClamp(uint32_t bytes, std::function<uint32_t(uint8_t)> most, std::function<uint32_t()> blanks)
+      : bytes_(bytes), most_(std::move(most)), blanks_(std::move(blanks)) {}
 
   // An expression with the same texts of that kind among beginnings of its members, and among its members. Counters at
   // the very front stay.
@@ -22,9 +24,15 @@ class CounterClamp {
  private:
   Expr Tail(Expressions* pool, Expr e);
   Expr Part(Expressions* pool, Expr e);
+  uint64_t MostTurns(Expressions* pool, Expr body);
+  bool EndsWords(Expressions* pool, Expr body);
+  bool FindWords(Expressions* pool, Expr body);
 
   uint32_t bytes_;
   std::function<uint32_t(uint8_t)> most_;
+  std::function<uint32_t()> blanks_;
+  FlatMap<Expr, uint64_t> turns_;  // by body
+  FlatMap<Expr, bool> words_;      // the same
   FlatMap<Expr, Expr> parts_;  // by repetition
   FlatMap<Expr, Expr> tails_;  // by what follows a first part
 };

@@ -45,7 +45,8 @@ MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary
       complete_(vocabulary->SpellsAnyText()),
       may_remember_(acceptor->MayRemember()),
       key_lines_(may_remember_ ? WithLineKeys(acceptor) : nullptr),
-      clamp_(vocabulary->MaxTokenBytes(), [vocabulary](uint8_t b) { return vocabulary->MostOf(b); }),
+      clamp_(vocabulary->MaxTokenBytes(), [vocabulary](uint8_t b) { return vocabulary->MostOf(b); },
+             [vocabulary] { return vocabulary->MostBlanks(); }),
       path_(trie_.max_depth + 2) {}
 
 void MaskBuilder::SetEos(State q, uint32_t* row) const {

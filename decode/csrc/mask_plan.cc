@@ -16,6 +16,7 @@ constexpr uint32_t kManyTurns = 8;      // of a loop, from which it is worth fin
 // The first bytes of the characters in kWideSpaces, and those characters, as big-endian numbers; sorted.
 struct SpaceBytes {
   std::vector<uint32_t> begun, whole;
+  ByteSet first;
 };
 const SpaceBytes& WideSpaceBytes() {
   static const SpaceBytes bytes = [] {
@@ -26,6 +27,7 @@ const SpaceBytes& WideSpaceBytes() {
         const uint32_t lead = two ? 0xC0 | c >> 6 : 0xE0 | c >> 12;
         const uint32_t next = lead << 8 | 0x80 | (two ? c & 63 : c >> 6 & 63);
         s.begun.push_back(lead);
+        s.first.Add(static_cast<uint8_t>(lead));
         if (!two) s.begun.push_back(next);
         s.whole.push_back(two ? next : next << 8 | 0x80 | (c & 63));
       }
@@ -362,7 +364,7 @@ void MaskBuilder::FindOuter(double inner_cost, ClassChoice* choice) const {
 // Whether all states reached from q by whole characters of the class stay alive on every such character, and agree on
 // every byte that begins no character of the class: then they all allow the same tokens. Lists those states. With
 // `exclude`, a few rare ASCII bytes of the class may end the loop; rare bytes that the states do not agree on are
-// noted. White space beyond ASCII may end it, too: the loop is then one of all_but_spaces. `many` is set where
+// noted. White space beyond ASCII may end it, or lead elsewhere: the loop is then one of all_but_spaces. `many` is set where
 // there are too many states: a class much like this one has no fewer.
 bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, bool* many) {
   constexpr int kMostExcluded = 8;
@@ -401,6 +403,9 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
     for (; at.via >= 0; at = work[at.from])
       if (drop(static_cast<uint8_t>(at.via))) return true;
     return false;
+  };
+  const auto known = [&work](State s) {
+    return std::any_of(work.begin(), work.end(), [s](const At& a) { return a.state == s && !a.phase; });
   };
   const auto push = [&work, most](State s, uint8_t phase, int b, uint32_t begun, size_t from) {
     for (const At& a : work)
@@ -446,8 +451,8 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
         const uint32_t read = at.phase && !at.begun ? 0 : at.begun << 8 | byte;
         const uint32_t begun = phase && read && std::binary_search(spaces.begun.begin(), spaces.begun.end(), read) ? read : 0;
         if (row[b] && row[b] == last && phase == last_phase && begun == last_begun) continue;
-        if (!row[b] && at.begun && !phase && std::binary_search(spaces.whole.begin(), spaces.whole.end(), read)) {
-          spaced = true;
+        if (at.begun && !phase && std::binary_search(spaces.whole.begin(), spaces.whole.end(), read)) {
+          spaced = spaced || !row[b] || !known(row[b]);
           continue;
         }
         if (!row[b]) {
@@ -515,10 +520,13 @@ bool MaskBuilder::FewDiffer(State a, State b) {
   return different <= kFewBytes;
 }
 
-// Otherwise comparing the two along the trie takes as long as walking it.
+// But for white space. Otherwise comparing the two along the trie takes as long as walking it.
 bool MaskBuilder::AgreeBeyondAscii(State a, State b) {
   const State *x = acceptor_->Row(a), *y = acceptor_->Row(b);
-  return std::equal(x + 0x80, x + 0x100, y + 0x80);
+  const ByteSet& spaces = WideSpaceBytes().first;
+  for (int i = 0x80; i < 0x100; ++i)
+    if (x[i] != y[i] && !spaces.Has(static_cast<uint8_t>(i))) return false;
+  return true;
 }
 
 }  // namespace tokamata

@@ -49,6 +49,9 @@ CONSTRAINTS: list[tuple[tokamata.Constraint, bytes]] = [
         b"",
     ),
     (tokamata.regex(r'([A-Za-z0-9]{13}-|!)[A-Za-z0-9]{30}"'), b""),
+    (tokamata.regex(r"(?:\S+\s+){0,9}\S+" + '"'), b""),
+    (tokamata.json_schema({"type": "string", "pattern": r"^(?:\S+\s+){0,9}\S+$"}), b'"'),
+    (tokamata.regex(r"(?:[^a\s]+(?:\s|a))*[^b]{9}-"), b""),
     (tokamata.regex(r"(\S| )*") - tokamata.regex(r"[\x20-\x7e]{0,7}") - tokamata.regex(r"(.|\n)*é(.|\n)*"), b""),
 ]
 
@@ -65,6 +68,8 @@ def test_masks_agree_with_walking(case: int) -> None:
         "日".encode(),
         b"\n",
         b"null",
+        "\u00a0".encode(),
+        "\u3000".encode(),
     ]
     words = {b"".join(rng.choices(pieces[:10], k=rng.randint(1, 14))) for _ in range(3500)}  # of one class, as most are
     words |= {b"".join(rng.choices(pieces, k=rng.randint(1, 9))) for _ in range(1500)}

@@ -7,7 +7,7 @@ import random
 
 import pytest
 import regex as regex_module
-from oracle.mask_walk import compiled, walk
+from oracle.mask_walk import agreed, compiled, walk, with_bytes
 
 import tokamata
 
@@ -76,3 +76,51 @@ def test_masks_of_elements_far_from_the_bounds_are_one() -> None:
     assert made[500] == made[100]  # no token has more than four commas
     assert made[-1] < 100
     assert state.is_final
+
+
+PIECES = ["a", "b", "é", "日", "-", " ", " ", "  ", "\t", "\u00a0", "\u3000", "\u2028", "\u0085", "\ufeff", "\x1c"]
+SPELLED = ["\\n", "\\u0020", "\\u0061", "\\", "n", "t", "u", '\\"', '"', "\\\\", "0", "61", "20", "A0", "f"]
+WORDS = [
+    r"(?:\S+\s+){%d,%d}\S+", r"(?:\S+ ){%d,%d}\S*", r"(?:\w+\s){%d,%d}-", r"(?:[^ab]{1,2}\s?[ab]){%d,%d}",
+    r"(?:\s+\S+){%d,%d}", r"(?:\S\s|-\s*-){%d,%d}a", r"(?:a*\s+){%d,%d}b", r"(?:[^-]*-\s){%d,%d}a?",
+    r"(?:(?:\S+\s+){1,2}\S+-){%d,%d}b", r"(?:[\x85\ufeff\x1c]+[ \u00a0]+){%d,%d}a", r"^$|^(?:\S+\s+){%d,%d}\S+$",
+    r"a|b(?:\S+\s+){%d,%d}\S+|- (?:é \S+\s+){0,9}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", WORDS)
+@pytest.mark.parametrize("how", ["python", "ecma", "json"])
+def test_masks_between_words(pattern: str, how: str) -> None:
+    """Far from its bounds, the number of words makes no difference to tokens of few words, and to others it does."""
+    rng = random.Random(f"{pattern} {how}")
+    for _ in range(8):
+        low = rng.randrange(5)
+        bounded = pattern % (low, low + rng.randrange(1, 9))
+        quoted = {"type": "string", "pattern": "^(?:" + bounded + ")$"}
+        constraint = tokamata.json_schema(quoted) if how == "json" else tokamata.regex(bounded, syntax=how)  # type: ignore[arg-type]
+        pieces = [p.encode() for p in (PIECES + SPELLED if how == "json" else PIECES)]
+        longest = rng.choice([1, 2, 3, 5])  # in pieces: the fewer, the fewer words have to be counted
+        words = {b"".join(rng.choices(pieces, k=rng.randint(1, longest))) for _ in range(400)}
+        words |= {rng.choice(pieces)[1:] + b"".join(rng.choices(pieces, k=longest - 1)) for _ in range(30)} - {b""}
+        vocabulary = with_bytes(words)
+        automaton = tokamata.compile(constraint, vocabulary)
+        for _ in range(4):
+            state = automaton.start()
+            for _ in range(14):
+                tokens = agreed(automaton, state, bounded)
+                if not tokens:
+                    break
+                state.advance(rng.choice([t for t in tokens if t > 255 or rng.random() < 0.2] or tokens))
+
+
+def test_masks_between_words_far_from_the_bound_are_one() -> None:
+    schema = {"type": "string", "pattern": r"^(?:\S+\s+){0,99}\S+$"}
+    words = [b"word", b" word", b" a b", b"\\n", b"w\\n"]
+    automaton = compiled(tokamata.json_schema(schema), [*(bytes([b]) for b in range(256)), *words])
+    state = automaton.start()
+    made = []
+    for token in [ord('"'), 256, *[257] * 80]:
+        state.advance(token)
+        state.mask()
+        made.append(automaton._native.num_masks)
+    assert made[:80] == [1] + [2] * 79

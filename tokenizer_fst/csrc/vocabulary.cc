@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "automata/csrc/blank_scan.h"
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/errors.h"
 #include "tokenizer_fst/csrc/factoring.h"
@@ -259,6 +260,10 @@ void Vocabulary::IndexTokens() const {
       ending_.push_back(id);
     if (WritesKeyInLine(token)) lined_.push_back(id);
     if (GoesOnInNextLine(token)) broken_.push_back(id);
+    BlankScan scan;
+    uint32_t blanks = 0;
+    for (const char c : token) blanks += scan.Step(static_cast<uint8_t>(c));
+    most_blanks_ = std::max(most_blanks_, blanks);
     bool spaced = false, rare = false;
     for (size_t i = 0; i < token.size(); ++i) {
       const auto byte = [&](size_t k) { return i + k < token.size() ? static_cast<uint8_t>(token[i + k]) : 0u; };
@@ -331,6 +336,11 @@ std::pair<const uint32_t*, const uint32_t*> Vocabulary::LongerThan(uint32_t byte
 uint32_t Vocabulary::MostOf(uint8_t byte) const {
   indexed_once_.Do([this] { IndexTokens(); });
   return most_of_[byte];
+}
+
+uint32_t Vocabulary::MostBlanks() const {
+  indexed_once_.Do([this] { IndexTokens(); });
+  return most_blanks_;
 }
 
 const SuffixSpelling& Vocabulary::Spelling() const {

@@ -110,6 +110,8 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   std::pair<const uint32_t*, const uint32_t*> LongerThan(uint32_t bytes) const;
   // How often a byte occurs in one token at most.
   uint32_t MostOf(uint8_t byte) const;
+  // How often white space comes after something else in one token at most (see BlankScan).
+  uint32_t MostBlanks() const;
   // What the rests of tokens take; made when it is first asked for.
   const SuffixSpelling& Spelling() const;
   static constexpr uint32_t kMaxTokenBytes = 0xffff;
@@ -127,6 +129,7 @@ class Vocabulary : public std::enable_shared_from_this<Vocabulary> {
   mutable std::vector<uint32_t> spaced_, rare_han_, keyed_, ending_, lined_, broken_;
   mutable std::vector<uint32_t> by_length_, lengths_from_;  // by_length_: the longest first
   mutable std::array<uint32_t, 256> most_of_{};             // times in one token, by byte
+  mutable uint32_t most_blanks_ = 0;
   mutable Once continued_once_;
   mutable std::vector<Continued> continued_;
   mutable Once spelling_once_;
