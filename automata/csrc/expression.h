@@ -290,6 +290,7 @@ class Expressions {
   void Grow(size_t slots);
   void FlattenInto(ExprKind kind, Expr e, std::vector<Expr>* out) const;
   void MergeRepeats(std::vector<Expr>* parts);
+  Expr MergeTurn(Expr x, Expr rest);
   void MergeHeads(std::vector<Expr>* parts);
   void DropTails(std::vector<Expr>* parts);
   void DropCovered(std::vector<Expr>* parts);

@@ -52,6 +52,7 @@ Expr Expressions::Concat(Expr a, Expr b) {
     return b;
   }
   if (const Expr known = FindConcat(a, b)) return known;
+  if (const Expr repeated = MergeTurn(a, b); repeated != kEmpty) return repeated;
   if (nodes_[a].kind == ExprKind::kUnion && nodes_[a].push_down && Remembers(a)) {  // of what remembers: stays a union
     std::vector<Expr> parts(Members(a), Members(a) + NumMembers(a));
     for (Expr& part : parts) part = Concat(part, b);
@@ -67,6 +68,23 @@ Expr Expressions::Concat(Expr a, Expr b) {
   n.depth = std::max(x.depth + 1, y.depth);
   n.first = x.nullable ? x.first | y.first : x.first;
   return Intern(n);
+}
+
+// x·x·R = x{2,2}·R and x·x{l,h}·R = x{l+1,h+1}·R, where x is one character of many: which loops are looked for in. Else
+// kEmpty.
+Expr Expressions::MergeTurn(Expr x, Expr rest) {
+  constexpr int kManyBytes = 60;
+  const ExprKind kind = nodes_[x].kind;
+  if ((kind != ExprKind::kUnion && kind != ExprKind::kBytes) || nodes_[x].push_down || nodes_[x].nullable) return kEmpty;
+  const bool more = nodes_[rest].kind == ExprKind::kConcat;
+  const Expr head = more ? nodes_[rest].a : rest;
+  const Node h = nodes_[head];
+  const bool turns = h.kind == ExprKind::kRepeat && h.a == x;
+  if ((head != x && !turns) || (nodes_[x].first & ByteSet::Range(0, 0x7F)).Count() < kManyBytes) return kEmpty;
+  const uint32_t low = turns ? h.b : 1, high = turns ? h.c : 1;
+  if (low >= kUnbounded - 1 || (high != kUnbounded && high >= kUnbounded - 1)) return kEmpty;
+  const Expr repeat = Repeat(x, low + 1, high == kUnbounded ? high : high + 1);
+  return more ? Concat(repeat, nodes_[rest].b) : repeat;
 }
 
 Expr Expressions::Concat(const std::vector<Expr>& parts) {

@@ -370,8 +370,10 @@ void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_fir
       return;
     }
     for (uint32_t l = 0; l <= high; ++l) {
+      const bool settled = shape.high == kUnboundedLoop && l >= shape.low;  // more turns make no difference
       const State next = acceptor_->Next(Canonical(acceptor_->AfterLoop(q, l)), b);
-      if (next) visit(b, next, l, l);
+      if (next) visit(b, next, l, settled ? high : l);
+      if (settled) break;
     }
   });
 }
@@ -400,7 +402,7 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
   if (loop.outer < 0) {
     const uint32_t* from = ended ? ended : base.row;
     CopyRow(from, factoring_.Words(), row);
-    if (row == building_ && base.more_end - base.more < kFewMore) base_ = from;
+    if (row == building_ && !loop.wide_too && base.more_end - base.more < kFewMore) base_ = from;
     for (const uint32_t* id = base.more; id != base.more_end; ++id) SetToken(*id, row);
   } else {
     Having& having = HavingOf(loop.excluded);
@@ -422,8 +424,10 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
   }
   if (loop.outer >= 0) {
     RunExitsFromOuter(q, loop, row);
+  } else if (loop.wide_too) {
+    BuildInner(0, q, loop, row);
   } else if (!suffixes) {
-    RunExits(0, *factoring_.At(0, class_id), q, loop, row);
+    RunExits(0, class_id, *factoring_.At(0, class_id), q, loop, {}, row);
   } else {
     const Trie& trie = suffixes->trie;
     const auto asked = [&](uint8_t b) {
@@ -453,7 +457,7 @@ bool MaskBuilder::BuildBegun(const Plan& plan, uint32_t* row) {
   const Factor& factor = factoring_.Begun(loop.inner, plan.phase);
   std::memset(row, 0, size_t{factoring_.Words()} * sizeof(uint32_t));
   SetInside(factor, loop.shape.high, row);
-  RunExits(0, factor, loops, loop, row);
+  RunExits(0, loop.inner, factor, loops, loop, {}, row);
   return true;
 }
 
@@ -542,9 +546,27 @@ void MaskBuilder::SetInside(const Factor& f, uint32_t high, uint32_t* row) {
   }
 }
 
+void MaskBuilder::BuildInner(uint32_t node, State q, const Loop& loop, uint32_t* row) {
+  const auto build = [&](int class_id, const ByteSet& seen_to) {
+    const Factor& factor = *factoring_.At(node, class_id);
+    if (node) {
+      SetInside(factor, loop.shape.high, row);
+    } else {
+      const Factoring::Base base = factoring_.InsideAtMost(class_id, loop.shape.high);
+      OrRow(base.row, factoring_.Words(), row);
+      SetAll(base.more, base.more_end, row);
+    }
+    RunExits(node, class_id, factor, q, loop, seen_to, row);
+  };
+  if (!loop.wide_too) return build(loop.inner, {});
+  build(loop.inner, CharacterClasses()[kNonAscii].first);
+  build(kNonAscii, CharacterClasses()[static_cast<size_t>(loop.inner)].first);
+}
+
 // The tokens below the factor's node that leave a loop over its class.
-void MaskBuilder::RunExits(uint32_t node, const Factor& f, State q, const Loop& loop, uint32_t* row) {
-  to_run_ |= ToRunOf(loop, loop.inner);
+void MaskBuilder::RunExits(uint32_t node, int class_id, const Factor& f, State q, const Loop& loop, const ByteSet& seen_to,
+                           uint32_t* row) {
+  to_run_ |= ToRunOf(loop, class_id);
   const size_t base = stack_.size();
   if (loop.kind == Loop::kAlive) {
     RunExitsAlive(node, f, q, loop, row);
@@ -559,11 +581,12 @@ void MaskBuilder::RunExits(uint32_t node, const Factor& f, State q, const Loop& 
     }
     return a;
   };
-  const ByteSet& first = CharacterClasses()[static_cast<size_t>(loop.inner)].first;
+  const ByteSet& first = CharacterClasses()[static_cast<size_t>(class_id)].first;
   ForEachExit(q, loop, first, false, asked, [&](uint8_t b, State next, uint32_t low, uint32_t most) {
     if (!f.exit_bytes.Has(b)) return;
+    const uint32_t least = seen_to.Has(b) ? std::max(low, 1u) : low;
     for (const Factor::Exit& exit : f.ExitsBy(b)) {
-      if (exit.chars >= low && exit.chars <= most) Enter(exit.node, next, row);
+      if (exit.chars >= least && exit.chars <= most) Enter(exit.node, next, row);
     }
   });
   Drain(base, row);
@@ -766,9 +789,7 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
       const Plan plan = PlanOf(q, 0);
       if (const State loops = LoopWithFactor(at.node, q)) {
         const Loop& loop = LoopOf(loops);
-        const Factor& factor = *factoring_.At(at.node, loop.inner);
-        SetInside(factor, loop.shape.high, row);
-        RunExits(at.node, factor, loops, loop, row);
+        BuildInner(at.node, loops, loop, row);
         if (plan.how == Plan::kShared) Correct(at.node, q, plan.model, row);
         continue;
       }

@@ -75,6 +75,8 @@ class MaskBuilder {
     // characters of the loop are ways out of the class that lead back into the loop.
     int8_t outer = -1;
     ByteSet excluded;
+    // Without outer: besides those of the inner class, which are of ASCII, all characters from U+0080 are the loop's.
+    bool wide_too = false;
     // Bytes outside of the loop that its states do not agree on: tokens with one of them are run one by one.
     ByteSet checked;
     // With kAlive, the bytes that may come after its characters. What was read before them makes a difference then.
@@ -106,6 +108,7 @@ class MaskBuilder {
   State OpenedBefore(State q);
   Plan FindPlan(State q);
   Plan FindBegun(State q);
+  bool GoesOnInside(State q);
   bool HasFewWaysOn(State q);
   const Loop& LoopOf(State q);  // the reference stays valid
   // What walking asks of a state; most are plain, and that is asked of every node.
@@ -143,6 +146,7 @@ class MaskBuilder {
     ByteSet ascii, first;  // `first`: only with `wide`, where the loop reads characters beyond ASCII
     bool wide = false, han = false;
     int8_t inner = -1, outer = -1;
+    bool wide_too = false;
     ByteSet excluded;
   };
   bool FindCounted(State q, Loop* loop);
@@ -184,7 +188,11 @@ class MaskBuilder {
   State LoopWithFactor(uint32_t node, State q);
   bool Apart(uint32_t node, State a, State b);
   void SetInside(const Factor& factor, uint32_t high, uint32_t* row);
-  void RunExits(uint32_t node, const Factor& factor, State q, const Loop& loop, uint32_t* row);
+  // The tokens of a loop's inner class below a node that has factors, and those that leave it.
+  void BuildInner(uint32_t node, State q, const Loop& loop, uint32_t* row);
+  // But for those that leave the class with their first byte below the node where that is one of `seen_to`.
+  void RunExits(uint32_t node, int class_id, const Factor& factor, State q, const Loop& loop, const ByteSet& seen_to,
+                uint32_t* row);
   void RunExitsAlive(uint32_t node, const Factor& factor, State q, const Loop& loop, uint32_t* row);
   void BuildTexts(uint32_t node, State q, uint32_t* row);
   void WalkTexts(uint32_t root, const TextNode& place, bool clears, uint32_t* row);

@@ -138,6 +138,9 @@ bool MaskBuilder::FindTraits(State q) {
   return false;
 }
 
+// Whether bytes may come next that go on with a character.
+bool MaskBuilder::GoesOnInside(State q) { return acceptor_->Live(q).Has(0x80) || acceptor_->Live(q).Has(0xBF); }
+
 // kBegun where q is inside a character, in some phase of UTF-8, after which it loops over characters: to that state;
 // else kUnknown.
 MaskBuilder::Plan MaskBuilder::FindBegun(State q) {
@@ -146,15 +149,14 @@ MaskBuilder::Plan MaskBuilder::FindBegun(State q) {
     const auto alike = [row, &p](State s) { return s == row[p.low]; };
     return acceptor_->Live(from) == ByteSet::Range(p.low, p.high) && std::all_of(row + p.low, row + p.high + 1, alike);
   };
-  const bool inside = acceptor_->Live(q).Has(0x80) || acceptor_->Live(q).Has(0xBF);
-  for (uint8_t phase = Utf8Phase::kNumPhases - 1; inside && phase; --phase) {  // those that lack the most bytes first
+  for (uint8_t phase = Utf8Phase::kNumPhases - 1; GoesOnInside(q) && phase; --phase) {  // those that lack the most bytes first
     State after = q;
     uint8_t p = phase;
     for (; p && reads(after, kUtf8Phases[p]); p = kUtf8Phases[p].next) after = acceptor_->Row(after)[kUtf8Phases[p].low];
     if (p) continue;
-    if (ReadsTexts(after) || PlanOf(Canonical(after), 0).how != Plan::kLoop) break;
-    const Loop& loop = LoopOf(Canonical(after));
-    if (loop.HasBegun()) return {Plan::kBegun, after, phase};
+    const State loops = Canonical(after);
+    if (GoesOnInside(loops) || ReadsTexts(after) || PlanOf(loops, 0).how != Plan::kLoop) break;
+    if (LoopOf(loops).HasBegun()) return {Plan::kBegun, after, phase};
     break;
   }
   return {};
@@ -276,7 +278,7 @@ bool MaskBuilder::FindAlive(State q, bool wide, Loop* loop) {
   if (choice.inner < 0) return false;
   const CharacterClass& c = CharacterClasses()[static_cast<size_t>(choice.inner)];
   const Factor& f = *factoring_.At(0, choice.inner);
-  if ((wide && !c.non_ascii) || f.inside.size() < kSomeTokens) return false;
+  if ((wide && (!c.non_ascii || !c.ascii.Any())) || f.inside.size() < kSomeTokens) return false;
   if (f.inside.size() - f.offsets[std::min(shape.high, f.max_chars) + 1] > kMostLong) return false;
   *loop = Loop();
   loop->kind = Loop::kAlive;
@@ -296,6 +298,7 @@ bool MaskBuilder::FindCounted(State q, Loop* loop) {
       counted_.loop.inner = choice.inner;
       counted_.loop.outer = choice.outer;
       counted_.loop.excluded = choice.excluded;
+      counted_.loop.wide_too = choice.wide_too && choice.outer < 0;
       counted_.found = choice.inner >= 0 || choice.outer >= 0;
     }
     counted_.state = q;
@@ -325,15 +328,18 @@ const MaskBuilder::ClassChoice& MaskBuilder::ChoiceOf(const LoopShape& shape) {
 // The class inside the loop's characters that leaves the fewest tokens to walk: so many.
 double MaskBuilder::FindInner(ClassChoice* choice) const {
   double best = -1;
+  const size_t wide = factoring_.TokensWithNonAscii(), mixed = wide - factoring_.At(0, kNonAscii)->inside.size();
   for (int c = 0; c < kNumClasses; ++c) {
     const CharacterClass& k = CharacterClasses()[static_cast<size_t>(c)];
     if (!k.ascii.SubsetOf(choice->ascii) || (k.non_ascii && !choice->wide) || (c == kHan && !choice->han)) continue;
-    double left = (choice->wide && !k.non_ascii) || (choice->han && c != kHan) ? factoring_.TokensWithNonAscii() : 0;
+    const bool wide_too = choice->wide && !k.non_ascii;
+    double left = static_cast<double>(wide_too ? mixed : choice->han && c != kHan ? wide : 0);
     (choice->ascii - k.ascii).ForEach([&](uint8_t b) { left += factoring_.TokensWithByte(b); });
     left -= 1e-6 * static_cast<double>(factoring_.At(0, c)->inside.size());  // of equals, the larger class
     if (best < 0 || left < best) {
       best = std::max(left, 0.0);
       choice->inner = static_cast<int8_t>(c);
+      choice->wide_too = wide_too;
     }
   }
   return best;

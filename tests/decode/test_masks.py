@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracle import mask_walk
 from oracle.random_constraint import random_constraint, random_vocabulary
+from tokamata.automata import Fst
 
 import tokamata
 
@@ -196,6 +197,9 @@ def test_tokens_longer_than_what_is_left_of_a_loop(low: int) -> None:
         tokamata.regex(r'[a-z]+"x|[^"\n]*"y|\S{0,30}"z'),
         (tokamata.regex("[a-zA-Z0-9](-?[a-zA-Z0-9])*") & tokamata.regex(".{0,39}")) + "\n",  # which of the two counts
         (tokamata.regex("([a-z]|é|日)*") & tokamata.regex(".{0,20}")) + "\n",
+        tokamata.regex(r'[^abx]*"|[^a]{3,}b|[^\s0-]{1,7}x'),  # without letters that most tokens have
+        tokamata.regex(r"..a.b.{3}....|.é.|\S.-|[^0-9a-c]+[0-9]."),
+        tokamata.regex(r'(.+/.+|[^-]{2,}-.*)"'),
     ],
 )
 def test_loops_beside_one_another(constraint: tokamata.Constraint) -> None:
@@ -239,6 +243,26 @@ def test_tokens_that_begin_inside_a_character(seed: int) -> None:
                 state.advance(byte)
                 for _ in range(2):  # when it is met first, and again
                     mask_walk.agreed(automaton, state, seed, pattern)
+
+
+def test_bytes_that_go_on_with_no_character() -> None:
+    """Languages of bytes, of which UTF-8 has no texts."""
+    inside = range(0x80, 0xC0)
+    vocabulary = mask_walk.with_bytes([b"\x80\x80a", b"\xbf\xbf\xbf", "日".encode() + b"\x80"])
+    for text in (
+        [f"0 1 {b} {b}" for b in inside] + [f"1 1 {b} {b}" for b in inside] + ["1"],
+        [f"0 1 {b} {b}" for b in inside] + [f"1 0 {b} {b}" for b in inside] + ["0"],
+        [f"0 0 {b} {b}" for b in range(256)] + [f"0 1 {b} {b}" for b in inside] + ["1"],
+    ):
+        constraint = tokamata.from_fst(Fst.from_text("\n".join(text)))
+        for whole in (constraint, constraint.repeat(2, 5), constraint + "a", "a" + constraint):
+            automaton = tokamata.compile(whole, vocabulary)
+            state = automaton.start()
+            for byte in b"\x80a\x80\xbf\x81":
+                if state.allows(byte):
+                    mask_walk.agreed(automaton, state)
+                    state.advance(byte)
+            assert state.num_tokens >= 2
 
 
 @pytest.mark.parametrize("first", ["(?:[^Q]|Q!)", "(?:[^Q]|Q!|!Q)", "(?:[^Q]|Qa)(?s:.)"])

@@ -19,7 +19,8 @@ const std::array<CharacterClass, kNumClasses>& CharacterClasses() {
                                                   {"digit", digit, false, {}},
                                                   {"space", space, false, {}},
                                                   {"visible", json - ByteSet::Of(' '), true, {}},
-                                                  {"Han", {}, false, {}}}};
+                                                  {"Han", {}, false, {}},
+                                                  {"non-ASCII", {}, true, {}}}};
     for (CharacterClass& k : c) k.first = k.non_ascii ? k.ascii | ByteSet::Range(0xC2, 0xF4) : k.ascii;
     c[kHan].first = ByteSet::Range(0xE4, 0xE9);
     return c;

@@ -12,7 +12,7 @@ namespace tokamata {
 namespace {
 
 constexpr uint32_t kBig = 48;     // tokens below a node from which it has factors of its own
-constexpr uint32_t kRare = 6000;   // tokens up to which an ASCII byte is indexed
+constexpr uint32_t kRare = 8000;   // tokens up to which an ASCII byte is indexed
 constexpr uint32_t kByteRow = 300; // tokens from which that index gets a row
 
 // O(nodes): the children of each are looked at for each of the few bytes of a character.
