@@ -443,7 +443,9 @@ struct SchemaCases::Compound {
     }
     return Or(std::move(v), And(One({DemandKind::kRequired, id}), owner.NegateCases({together})));
   }
-  bool Disjoint(UseId a, UseId b, const Value&, const Value&) { return owner.Disjoint(a, b, kType); }
+  bool Disjoint(UseId a, UseId b, const Value& x, const Value& y) {
+    return (kType == JsonType::kObject && owner.TagsDiffer(owner.TagsOf(a, x), owner.TagsOf(b, y))) || owner.Disjoint(a, b, kType);
+  }
 };
 
 // ---------------------------------------------------------------------------------------------- Boolean keywords
@@ -714,6 +716,69 @@ uint32_t SchemaCases::KeepCases(Cases cases) {
   if (cases.empty()) return 0;
   cases_.push_back(std::move(cases));
   return static_cast<uint32_t>(cases_.size() - 1);
+}
+
+// Keys that objects of a use must have, and the strings that their values can be, where the schema says which these are.
+const std::vector<SchemaCases::Tag>& SchemaCases::TagsOf(UseId use, const Cases& cases) {
+  constexpr size_t kMostTags = 3;
+  const auto [known, added] = tags_.try_emplace(use);
+  std::vector<Tag>& tags = known->second;  // stays where it is
+  if (!added || cases.size() != 1) return tags;
+  for (const Demand& d : cases[0]) {
+    if (d.kind != DemandKind::kRequired || tags.size() == kMostTags) continue;
+    SetId values = kAnyValue;
+    for (const Demand& group : cases[0])
+      if (group.kind == DemandKind::kMembers)
+        for (UseId u : AppliedToKey(group, d.a)) values = sets_.And(values, SignedUse{u, true});
+    Tag tag{d.a, {}};
+    if (values != kAnyValue && values != kNoValue && ListedStrings(values, &tag.texts)) tags.push_back(std::move(tag));
+  }
+  return tags;
+}
+
+// Lists strings that have all values of a set among them, sorted; false where the schema does not say that there are no
+// others.
+bool SchemaCases::ListedStrings(SetId set, std::vector<std::string>* out) {
+  std::vector<const JsonValue*> listed;
+  if (ListedValues(set, &listed)) {
+    for (const JsonValue* v : listed) {
+      if (v->kind != JsonKind::kString) return false;
+      out->emplace_back(v->text);
+    }
+    std::sort(out->begin(), out->end());
+    return true;
+  }
+  const auto is_string = [&](const SignedUse& part) {
+    const SchemaUse& u = sets_.Use(part.use);
+    if (!part.positive || u.kind != UseKind::kSchema || !u.place.node->IsObject()) return false;
+    const JsonValue* const type = u.place.node->Find("type");  // which no reference hides: sets know what it refers to
+    return type && type->kind == JsonKind::kString && type->text == "string";
+  };
+  const auto& parts = sets_.Parts(set);
+  if (std::none_of(parts.begin(), parts.end(), is_string)) return false;
+  std::string text;  // a pattern may have one member: in one spelling it is a spine of bytes then
+  for (Expr e = StringOf(set, StringStyle::kJsonCanonical);; e = pool_.Tail(e)) {
+    const bool more = pool_.Kind(e) == ExprKind::kConcat;
+    const Expr head = more ? pool_.Head(e) : e;
+    if (pool_.Kind(head) != ExprKind::kBytes || pool_.First(head).Count() != 1) return false;
+    text += static_cast<char>(pool_.First(head).First());
+    if (!more) break;
+  }
+  if (text.find('\\') != text.npos) return false;
+  out->push_back(std::move(text));
+  return true;
+}
+
+// Whether some key must have different values.
+bool SchemaCases::TagsDiffer(const std::vector<Tag>& a, const std::vector<Tag>& b) {
+  for (const Tag& x : a)
+    for (const Tag& y : b) {
+      if (x.key != y.key) continue;
+      std::vector<std::string> both;
+      std::set_intersection(x.texts.begin(), x.texts.end(), y.texts.begin(), y.texts.end(), std::back_inserter(both));
+      if (both.empty()) return true;
+    }
+  return false;
 }
 
 bool SchemaCases::Disjoint(UseId a, UseId b, JsonType type) {

@@ -154,6 +154,13 @@ class SchemaCases {
   bool ListedValues(SetId set, std::vector<const JsonValue*>* out);
   bool Reads(Expr contents, std::string_view text);
   bool Disjoint(UseId a, UseId b, JsonType type);
+  struct Tag {
+    KeyId key;
+    std::vector<std::string> texts;
+  };
+  const std::vector<Tag>& TagsOf(UseId use, const Cases& cases);
+  bool ListedStrings(SetId set, std::vector<std::string>* out);
+  static bool TagsDiffer(const std::vector<Tag>& a, const std::vector<Tag>& b);
   [[noreturn]] void Inexact(const JsonValue& at, std::string_view format, const char* note) const;
   void CheckCases(size_t n) const;
   Cases AndCases(Cases a, Cases b);
@@ -182,6 +189,7 @@ class SchemaCases {
   FlatMap<uint64_t, uint32_t> evaluated_;
   uint32_t evaluations_ = 0;
   std::vector<uint64_t> active_;
+  std::unordered_map<UseId, std::vector<Tag>> tags_;
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
   FlatMap<uint64_t, bool> matches_, contained_;
   std::unordered_map<Expr, std::vector<const JsonValue*>> values_of_;  // of contents that list few
