@@ -143,9 +143,10 @@ class DelayedAcceptor {
   // Whether q is the intersection of a state without bound and a state that only counts: then a text of at most *slack
   // bytes is allowed in q exactly when it is in both.
   virtual bool Bounded(State, State* /*unbounded*/, State* /*counter*/, uint32_t* /*slack*/) { return false; }
-  // Whether a longer text that both of them allow is surely allowed in q; false where q is not the state that Bounded
-  // was asked about last.
-  virtual bool BoundedAllows(State, std::string_view) { return false; }
+  // Whether a longer text that both of them allow is allowed in q; kUnsure where q is not the state that Bounded was
+  // asked about last.
+  enum class Allows : uint8_t { kNo, kYes, kUnsure };
+  virtual Allows BoundedAllows(State, std::string_view) { return Allows::kUnsure; }
   // A state that allows the same strings of at most `length` bytes as q, without what bounds q's length further on; q
   // where there is none.
   virtual State Unbounded(State q, uint32_t) { return q; }

@@ -426,24 +426,26 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
 }
 
 // Counts the characters that the text begins. Where it goes on into the rest both operands have said all.
-bool ExpressionAcceptor::BoundedAllows(State q, std::string_view text) {
+DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_view text) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  if (bounded_.of != q) return false;
+  if (bounded_.of != q) return Allows::kUnsure;
   State part = bounded_.part, star = bounded_.star;
   uint32_t characters = 0;
   for (char c : text) {
     const uint8_t b = static_cast<uint8_t>(c);
     const State next = Next(star, b);
     if (star == bounded_.star) {
-      if (!next) return true;
+      if (!next) return Allows::kYes;
       ++characters;
     }
     star = next;
     part = Next(part, b);
-    if (!part || !star) return false;
+    if (!part || !star) return Allows::kUnsure;
   }
-  return characters <= bounded_.high &&
-         pool_->Parts().Least(*pool_, Source(part)) <= int64_t{bounded_.high} - int64_t{characters};
+  if (characters > bounded_.high) return Allows::kUnsure;
+  if (pool_->Parts().Least(*pool_, Source(part)) <= int64_t{bounded_.high} - int64_t{characters}) return Allows::kYes;
+  const bool full = characters == bounded_.high && star == bounded_.star;  // no other character may come
+  return full && !pool_->Nullable(Source(part)) ? Allows::kNo : Allows::kUnsure;
 }
 
 size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {

@@ -90,7 +90,7 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   bool Approximates() const override { return AnyRules(&RuleSource::Approximates); }
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;
-  bool BoundedAllows(State q, std::string_view text) override;
+  Allows BoundedAllows(State q, std::string_view text) override;
   State Unbounded(State q, uint32_t length) override;
   bool Plain(State q) override;
   ByteSet First(State q) override;

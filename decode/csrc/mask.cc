@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "automata/csrc/line_keys.h"
 #include "decode/csrc/rows.h"
@@ -107,7 +108,8 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
     TextNode place;
     acceptor_->Texts(q, &model, &place);
     WalkTexts(0, place, model, row);
-    return KeepPart(q, row);
+    if (row != building_ && may_remember_) KeepPart(q, row);
+    return;
   }
   if (plan.how == Plan::kUnion) {
     std::vector<uint32_t> part(words);
@@ -130,16 +132,19 @@ bool MaskBuilder::BuildSince(State q, uint32_t* row) {
     places.push_back(place);
     if (!CopyBefore(before, row)) continue;
     for (; !places.empty(); places.pop_back()) WalkTexts(0, places.back(), true, row);
-    KeepPart(q, row);
+    if (row != building_) KeepPart(q, row);
     return true;
   }
   return false;
 }
 
 bool MaskBuilder::CopyBefore(State before, uint32_t* row) {
-  if (row == building_) return finished_ && finished_(before, row, &base_);
+  return row == building_ ? finished_ && finished_(before, row, &base_) : CopyPart(before, row);
+}
+
+bool MaskBuilder::CopyPart(State q, uint32_t* row) {
   for (const Part& part : parts_) {
-    if (part.state != before) continue;
+    if (part.state != q) continue;
     CopyRow(part.row.data(), factoring_.Words(), row);
     to_run_ |= part.to_run;
     return true;
@@ -147,9 +152,8 @@ bool MaskBuilder::CopyBefore(State before, uint32_t* row) {
   return false;
 }
 
-// Finished masks are kept by the owner; those of members of unions are not finished.
+// Finished masks are kept by the owner; those of members of unions and of operands are not finished.
 void MaskBuilder::KeepPart(State q, const uint32_t* row) {
-  if (row == building_ || !may_remember_) return;
   Part& part = parts_[next_part_++ % parts_.size()];
   part.state = q;
   part.row.assign(row, row + factoring_.Words());
@@ -167,15 +171,27 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
   const auto [longer, end] = vocabulary_->LongerThan(slack);
   if (static_cast<size_t>(end - longer) > kMostLong) return false;
   const uint32_t words = factoring_.Words();
-  BuildAny(Canonical(unbounded), row, depth + 1);
+  const uint8_t to_run = std::exchange(to_run_, 0);  // what has to be run is, in each operand: fewer states do
+  const auto build = [&](State operand, uint32_t* to) {
+    const bool known = CopyPart(operand, to);
+    if (!known) BuildAny(operand, to, depth + 1);
+    RunExceptions(operand, to);
+    to_run_ = 0;
+    return known;
+  };
   std::vector<uint32_t> counted(words);
-  BuildAny(Canonical(counter), counted.data(), depth + 1);
+  const State without = Canonical(unbounded);
+  if (!build(without, row)) KeepPart(without, row);  // what comes next may have the same one
+  build(Canonical(counter), counted.data());
+  to_run_ = to_run;
   for (uint32_t i = 0; i < words; ++i) row[i] &= counted[i];
   if (longer != end) acceptor_->Bounded(q, &unbounded, &counter, &slack);  // the operands may have asked for others
   for (const uint32_t* id = longer; id != end; ++id) {
     if (!HasToken(row, *id)) continue;
     const std::string_view token = vocabulary_->Token(*id);
-    if (!acceptor_->BoundedAllows(q, token) && !acceptor_->Run(q, token)) ClearToken(*id, row);
+    const DelayedAcceptor::Allows allows = acceptor_->BoundedAllows(q, token);
+    if (allows == DelayedAcceptor::Allows::kNo || (allows == DelayedAcceptor::Allows::kUnsure && !acceptor_->Run(q, token)))
+      ClearToken(*id, row);
   }
   return true;
 }

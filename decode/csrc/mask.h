@@ -162,6 +162,7 @@ class MaskBuilder {
   void BuildAny(State q, uint32_t* row, int depth);
   bool BuildSince(State q, uint32_t* row);
   bool CopyBefore(State before, uint32_t* row);
+  bool CopyPart(State q, uint32_t* row);
   void KeepPart(State q, const uint32_t* row);
   bool BuildLexed(State q, uint32_t* row);
   bool BuildPieces(State q, uint32_t* row, int depth);
@@ -316,7 +317,7 @@ class MaskBuilder {
     std::vector<uint32_t> row;
     uint8_t to_run = 0;
   };
-  std::array<Part, 4> parts_;  // rows of members of unions that read texts, the last ones
+  std::array<Part, 4> parts_;  // rows of members of unions that read texts, and of operands; the last ones
   size_t next_part_ = 0;
   std::array<Having, 2> having_;
   size_t next_having_ = 0;

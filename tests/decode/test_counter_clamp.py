@@ -96,7 +96,9 @@ def test_masks_between_words(pattern: str, how: str) -> None:
     for _ in range(8):
         low = rng.randrange(5)
         bounded = pattern % (low, low + rng.randrange(1, 9))
-        quoted = {"type": "string", "pattern": "^(?:" + bounded + ")$"}
+        quoted: dict[str, object] = {"type": "string", "pattern": "^(?:" + bounded + ")$"}
+        if rng.random() < 0.5:
+            quoted["maxLength"] = rng.randrange(12, 40)
         constraint = tokamata.json_schema(quoted) if how == "json" else tokamata.regex(bounded, syntax=how)  # type: ignore[arg-type]
         pieces = [p.encode() for p in (PIECES + SPELLED if how == "json" else PIECES)]
         longest = rng.choice([1, 2, 3, 5])  # in pieces: the fewer, the fewer words have to be counted
@@ -124,3 +126,23 @@ def test_masks_between_words_far_from_the_bound_are_one() -> None:
         state.mask()
         made.append(automaton._native.num_masks)
     assert made[:80] == [1] + [2] * 79
+
+
+@pytest.mark.parametrize("inner", ["([a-z]|é|日)*c", r"[^b\n]*", r"(\S+ )*\S*-", "([a-c]|日日)*", "(é日?)*"])
+def test_masks_near_the_most_characters(inner: str) -> None:
+    """Tokens that reach the bound, end inside of the last character, or would need another one."""
+    rng = random.Random(inner)
+    pieces = [b"a", b"c", b"b", b" ", b"-", "é".encode(), "日".encode(), "　".encode(), "é".encode()[:1]]
+    words = {b"".join(rng.choices(pieces, k=rng.randint(1, 7))) for _ in range(1500)}
+    words |= {word + "日".encode()[: rng.randint(1, 2)] for word in rng.sample(sorted(words), 500)}
+    vocabulary = with_bytes(words)
+    for high in range(2, 10):
+        constraint = (tokamata.regex(inner) & tokamata.regex(f".{{0,{high}}}")) + "\n"
+        automaton = tokamata.compile(constraint, vocabulary)
+        for _ in range(3):
+            state = automaton.start()
+            for _ in range(8):
+                tokens = agreed(automaton, state, inner, high)
+                if not tokens:
+                    break
+                state.advance(rng.choice(tokens))
