@@ -1,6 +1,6 @@
 #include "automata/csrc/blank_scan.h"
 
-#include "automata/csrc/delayed_acceptor.h"
+#include "automata/csrc/wide_spaces.h"
 
 namespace tokamata {
 namespace {
@@ -13,19 +13,11 @@ Blank AsciiBlank(uint8_t byte) {
   return byte == ' ' || (byte >= 0x09 && byte <= 0x0D) ? kYes : kNo;
 }
 
-// The bytes that characters of kWideSpaces begin with.
-bool BeginsWide(uint8_t byte) { return byte == 0xC2 || (byte >= 0xE1 && byte <= 0xE3) || byte == 0xEF; }
-
 // Of two or three bytes.
 Blank WideBlank(uint32_t bytes) {
-  for (const auto& [low, high] : kWideSpaces)
-    for (uint32_t c = low; c <= high; ++c) {
-      const uint32_t two = (0xC0 | c >> 6) << 8 | (0x80 | (c & 63));
-      const uint32_t three = (0xE0 | c >> 12) << 16 | (0x80 | (c >> 6 & 63)) << 8 | (0x80 | (c & 63));
-      if (bytes == (c < 0x800 ? two : three)) return c < 0xA0 || c >= 0xFEFF ? kMaybe : kYes;
-      if (c >= 0x800 && bytes == three >> 8) return kPart;
-    }
-  return kNo;
+  constexpr uint32_t kNoBreak = 0xC2A0, kMark = 0xEFBBBF;  // U+00A0, U+FEFF: between them there is no doubt
+  if (WideSpaces().Is(bytes)) return bytes < kNoBreak || bytes >= kMark ? kMaybe : kYes;
+  return WideSpaces().Begins(bytes) ? kPart : kNo;
 }
 
 }  // namespace
@@ -47,7 +39,7 @@ bool BlankScan::Step(uint8_t byte) {
     return false;
   }
   if (blank == kNo) {
-    last_ = BeginsWide(byte) ? byte : 0;
+    last_ = WideSpaces().first.Has(byte) ? byte : 0;
     before_ = last_ && begun;
     return false;
   }

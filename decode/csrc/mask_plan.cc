@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "automata/csrc/utf8.h"
+#include "automata/csrc/wide_spaces.h"
 #include "decode/csrc/mask.h"
 
 namespace tokamata {
@@ -12,31 +13,6 @@ constexpr size_t kMaxAsciiRegion = 24;  // of one over ASCII characters
 constexpr int kFewBytes = 24;           // that a loop over few characters begins with
 constexpr int kFewWays = 8;           // bytes that a state reads next, so few that no class is among them
 constexpr uint32_t kManyTurns = 8;      // of a loop, from which it is worth finding out how many a token can take
-
-// The first bytes of the characters in kWideSpaces, and those characters, as big-endian numbers; sorted.
-struct SpaceBytes {
-  std::vector<uint32_t> begun, whole;
-  ByteSet first;
-};
-const SpaceBytes& WideSpaceBytes() {
-  static const SpaceBytes bytes = [] {
-    SpaceBytes s;
-    for (const auto& [low, high] : kWideSpaces)
-      for (uint32_t c = low; c <= high; ++c) {
-        const bool two = c < 0x800;
-        const uint32_t lead = two ? 0xC0 | c >> 6 : 0xE0 | c >> 12;
-        const uint32_t next = lead << 8 | 0x80 | (two ? c & 63 : c >> 6 & 63);
-        s.begun.push_back(lead);
-        s.first.Add(static_cast<uint8_t>(lead));
-        if (!two) s.begun.push_back(next);
-        s.whole.push_back(two ? next : next << 8 | 0x80 | (c & 63));
-      }
-    std::sort(s.begun.begin(), s.begun.end());
-    std::sort(s.whole.begin(), s.whole.end());
-    return s;
-  }();
-  return bytes;
-}
 
 bool FewWays(const ByteSet& bytes) {
   if (bytes.words[2] | bytes.words[3]) return false;
@@ -149,7 +125,8 @@ MaskBuilder::Plan MaskBuilder::FindBegun(State q) {
     const auto alike = [row, &p](State s) { return s == row[p.low]; };
     return acceptor_->Live(from) == ByteSet::Range(p.low, p.high) && std::all_of(row + p.low, row + p.high + 1, alike);
   };
-  for (uint8_t phase = Utf8Phase::kNumPhases - 1; GoesOnInside(q) && phase; --phase) {  // those that lack the most bytes first
+  if (!GoesOnInside(q)) return {};
+  for (uint8_t phase = Utf8Phase::kNumPhases - 1; phase; --phase) {  // those that lack the most bytes first
     State after = q;
     uint8_t p = phase;
     for (; p && reads(after, kUtf8Phases[p]); p = kUtf8Phases[p].next) after = acceptor_->Row(after)[kUtf8Phases[p].low];
@@ -370,8 +347,8 @@ void MaskBuilder::FindOuter(double inner_cost, ClassChoice* choice) const {
 // Whether all states reached from q by whole characters of the class stay alive on every such character, and agree on
 // every byte that begins no character of the class: then they all allow the same tokens. Lists those states. With
 // `exclude`, a few rare ASCII bytes of the class may end the loop; rare bytes that the states do not agree on are
-// noted. White space beyond ASCII may end it, or lead elsewhere: the loop is then one of all_but_spaces. `many` is set where
-// there are too many states: a class much like this one has no fewer.
+// noted. White space beyond ASCII may end it, or lead elsewhere: the loop is then one of all_but_spaces. `many` is set
+// where there are too many states: a class much like this one has no fewer.
 bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, bool* many) {
   constexpr int kMostExcluded = 8;
   const CharacterClass& c = CharacterClasses()[static_cast<size_t>(class_id)];
@@ -400,7 +377,7 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
     uint32_t from;   // in the list of work: where it was read
     uint32_t begun;  // what was read of a character, where it may become white space
   };
-  const SpaceBytes& spaces = WideSpaceBytes();
+  const WideSpaceBytes& spaces = WideSpaces();
   bool spaced = false;
   const State* reference = acceptor_->Row(q);
   std::vector<At> work;
@@ -455,9 +432,9 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
         if (plain && row[b] && row[b] == last && !last_begun) continue;
         const uint8_t phase = at.phase ? p.next : Utf8LeadPhase(byte);
         const uint32_t read = at.phase && !at.begun ? 0 : at.begun << 8 | byte;
-        const uint32_t begun = phase && read && std::binary_search(spaces.begun.begin(), spaces.begun.end(), read) ? read : 0;
+        const uint32_t begun = phase && read && spaces.Begins(read) ? read : 0;
         if (row[b] && row[b] == last && phase == last_phase && begun == last_begun) continue;
-        if (at.begun && !phase && std::binary_search(spaces.whole.begin(), spaces.whole.end(), read)) {
+        if (at.begun && !phase && spaces.Is(read)) {
           spaced = spaced || !row[b] || !known(row[b]);
           continue;
         }
@@ -529,7 +506,7 @@ bool MaskBuilder::FewDiffer(State a, State b) {
 // But for white space. Otherwise comparing the two along the trie takes as long as walking it.
 bool MaskBuilder::AgreeBeyondAscii(State a, State b) {
   const State *x = acceptor_->Row(a), *y = acceptor_->Row(b);
-  const ByteSet& spaces = WideSpaceBytes().first;
+  const ByteSet& spaces = WideSpaces().first;
   for (int i = 0x80; i < 0x100; ++i)
     if (x[i] != y[i] && !spaces.Has(static_cast<uint8_t>(i))) return false;
   return true;

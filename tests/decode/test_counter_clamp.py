@@ -8,6 +8,7 @@ import random
 import pytest
 import regex as regex_module
 from oracle.mask_walk import agreed, compiled, walk, with_bytes
+from tokamata.automata import Fst
 
 import tokamata
 
@@ -132,7 +133,7 @@ def test_masks_between_words_far_from_the_bound_are_one() -> None:
 def test_masks_near_the_most_characters(inner: str) -> None:
     """Tokens that reach the bound, end inside of the last character, or would need another one."""
     rng = random.Random(inner)
-    pieces = [b"a", b"c", b"b", b" ", b"-", "é".encode(), "日".encode(), "　".encode(), "é".encode()[:1]]
+    pieces = [b"a", b"c", b"b", b" ", b"-", "é".encode(), "日".encode(), "\u3000".encode(), "é".encode()[:1]]
     words = {b"".join(rng.choices(pieces, k=rng.randint(1, 7))) for _ in range(1500)}
     words |= {word + "日".encode()[: rng.randint(1, 2)] for word in rng.sample(sorted(words), 500)}
     vocabulary = with_bytes(words)
@@ -146,3 +147,20 @@ def test_masks_near_the_most_characters(inner: str) -> None:
                 if not tokens:
                     break
                 state.advance(rng.choice(tokens))
+
+
+def test_turns_that_begin_inside_a_character() -> None:
+    """What they begin with may be the end of white space that began before."""
+
+    def text(data: bytes) -> tokamata.Constraint:
+        arcs = [f"{i} {i + 1} {b} {b}" for i, b in enumerate(data)]
+        return tokamata.from_fst(Fst.from_text("\n".join([*arcs, str(len(data))])))
+
+    constraint = text(b"\xe2\x80") + (text(b"\x80") + " ").repeat(0, 9) + "-"
+    vocabulary = with_bytes([b"\xe2\x80\x80 \x80 \x80 \x80", b"\xe2\x80\x80 \x80 \x80"])
+    automaton = tokamata.compile(constraint, vocabulary)
+    state = automaton.start()
+    for byte in b"\xe2\x80\x80 \x80 -":
+        assert agreed(automaton, state)
+        state.advance(byte)
+    assert state.is_final

@@ -16,7 +16,10 @@ struct CharacterClass {
 };
 
 // kHan: U+4000 to U+9FFF, of which Chinese is written; UTF-8 that begins with E4 to E9.
-enum ClassId { kJsonText, kAny, kNotNewline, kAlnum, kAlpha, kWord, kLower, kUpper, kDigit, kSpace, kVisible, kHan, kNonAscii, kNumClasses };
+enum ClassId {
+  kJsonText, kAny, kNotNewline, kAlnum, kAlpha, kWord, kLower, kUpper, kDigit, kSpace, kVisible, kHan, kNonAscii,
+  kNumClasses
+};
 const std::array<CharacterClass, kNumClasses>& CharacterClasses();
 
 }  // namespace tokamata
