@@ -82,7 +82,7 @@ bool Completable::EndsFreely(Lexer::State lexer) {
   if (lexer >= free_.size()) free_.resize(lexer + lexer / 2 + 64, 0);
   if (free_[lexer]) return free_[lexer] == 2;
   const size_t spent = std::exchange(spent_, 0);
-  bool free = rules_.has_separator && !Intersects(lexer_->Possible(lexer), rules_.unseparated);
+  bool free = rules_.has_separator && !lexer_->MayRead(lexer, rules_.separator);
   if (rules_.has_line_separator)
     free = FindEnd(lexer, [&](uint32_t t, Pending longer) { return IsGoodByLines(t, longer); });
   else if (!free)

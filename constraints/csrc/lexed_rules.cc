@@ -150,12 +150,10 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
     const Lexer::State after = row[byte];
     const uint32_t accepted = after ? lexer->Accepted(after) : Lexer::kNoTerminal;
     if (accepted == Lexer::kNoTerminal || !HasTerminal(rules->ignored, accepted)) continue;
-    Lexer::Terminals inside(rules->all.size(), 0);
     ByteSet inside_first;
     size_t number = 0;
     for (uint32_t t = 0; t < count; ++t) {
       if (!bytes[t].Has(byte) || t == accepted) continue;
-      inside[t >> 6] |= uint64_t{1} << (t & 63);
       inside_first = inside_first | lexer->FirstOf(t);
       ++number;
     }
@@ -207,8 +205,6 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
     fewest = number;
     (indentation || has_shadowed ? rules->has_line_separator : rules->has_separator) = true;
     rules->separator = byte;
-    inside[accepted >> 6] |= uint64_t{1} << (accepted & 63);  // what it began is itself continued by it
-    rules->unseparated = inside;
   }
 }
 

@@ -33,7 +33,6 @@ struct LexedRules {
   // any terminal it leads nowhere. So wherever it ends a lexeme, everything that the rules allow can be written next.
   bool has_separator = false;
   uint8_t separator = 0;
-  Lexer::Terminals unseparated;  // the terminals that may have the separator inside
   // With indentation there is no such separator, since newlines swallow it; but where this holds, one for all other
   // terminals, and after a newline of any column, with "\n" and blanks, these can come at once. Nor is there one where
   // some terminals are shadowed; but this may hold of all others.

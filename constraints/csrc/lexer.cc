@@ -195,6 +195,11 @@ uint32_t Lexer::LeastLength(State q) const {
   return least;
 }
 
+bool Lexer::MayRead(State q, uint8_t byte) const {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  return pool_->BytesOf(parts_[q].any).Has(byte);
+}
+
 ByteSet Lexer::BytesOf(uint32_t terminal) const {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   return pool_->BytesOf(terminals_[terminal]);

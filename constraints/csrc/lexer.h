@@ -72,6 +72,8 @@ class Lexer final : public DelayedAcceptor {
     const std::lock_guard<ReentrantMutex> lock(mutex_);
     return f(*pool_, terminals_[terminal]);
   }
+  // Whether some lexeme that competes may have a byte after what q has read; true where that is not known.
+  bool MayRead(State q, uint8_t byte) const;
   // No lexeme ends within fewer bytes from q.
   uint32_t LeastLength(State q) const;
   // Every byte that lexemes of a terminal may have, and maybe more; that they may begin with.

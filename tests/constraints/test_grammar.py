@@ -211,6 +211,21 @@ def test_where_names_take_all_words_a_separator_is_found_for_the_others() -> Non
     assert not constraint.accepts_prefix('f("" """ ")')
 
 
+def test_a_separator_may_go_on_with_terminals_that_are_not_wanted() -> None:
+    # Blanks end most names, but after "abc" they begin the rest of an H, whose digit is wanted as a NUM.
+    text = """start: T NUM | "!" H
+        T: /[a-z][a-z0-9]*|[A-Z]+/
+        H: /[a-z][a-z0-9]* +[0-9]/
+        NUM: /[0-9]/
+        %ignore / /"""
+    for lexer in ("basic", "contextual"):
+        constraint = tokamata.grammar(text, lexer=lexer)
+        assert constraint.accepts("ABC  1")
+        assert constraint.accepts("!abc 1")
+        assert all(constraint.accepts(member) for member in constraint.examples(20, seed=1))
+        assert constraint.accepts_prefix("abc") == constraint.accepts("abc 1") == (lexer == "contextual")
+
+
 def test_dead_ends_of_contextual_lexing_are_decided_for_all_depths() -> None:
     # B only competes behind "(", where it takes every "a" that follows; so there A never occurs.
     source = 'start: "(" B start ")" | "[" start A "]" | "(" A | "x"\nA: /a/\nB: /a+b?/'
