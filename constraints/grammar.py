@@ -78,6 +78,7 @@ def grammar(
         source.lexer,
         _indentation(source.indent),
         own,
+        [guard.native(i) for i, terminal in enumerate(source.terminals) for guard in terminal.guards],
     )
     made = Constraint(
         native,

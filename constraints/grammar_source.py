@@ -10,6 +10,7 @@ from typing import Literal
 
 from ..automata.errors import LimitError
 from .constraint import SPECIAL, Constraint, ReportEntry, forgotten
+from .preferred_match import Guard
 
 GrammarSyntax = Literal["lark", "gbnf", "ebnf"]
 Lexing = Literal["basic", "contextual", "none"]
@@ -42,6 +43,7 @@ class Terminal:
     language over bytes, without the empty text where the grammar has a lexer; no text at all for INDENT and DEDENT.
     ``literal``: its only text where it was written as a case-sensitive string, or the marker of a special token
     (``b"\xff<|name|>\xff"``). ``ignored``: may stand before, between and after all others, any number of times.
+    ``guards``: for some of its texts, what must follow them so that they are lexemes.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Terminal:
     priority: int = 0
     ignored: bool = False
     place: Place | None = None
+    guards: tuple[Guard, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,13 @@ from .lark_rules import LarkRules, bounds, literal_pattern
 from .lark_text import AlgebraHole, JsonHole, LarkText, NamedHole, SpecialHole
 from .literal import literal
 from .special_token import special_token
-from .terminal_pattern import terminal_pattern
+from .terminal_pattern import TerminalPattern, terminal_pattern
 
 if TYPE_CHECKING:
     from lark.lexer import Pattern
     from lark.load_grammar import Grammar
+
+    from .preferred_match import Guard
 
 _NEWLINE, _INDENT, _DEDENT = "_NEWLINE", "_INDENT", "_DEDENT"
 _OPENING, _CLOSING = ("LPAR", "LSQB", "LBRACE"), ("RPAR", "RSQB", "RBRACE")
@@ -53,13 +55,14 @@ def read_lark(
     ``%declare _INDENT _DEDENT`` with a terminal ``_NEWLINE`` is indentation as ``lark.indenter.PythonIndenter`` has it.
 
     Terminals come in order of precedence: by priority, strings before patterns, then as Lark's basic lexer sorts them.
-    A pattern stands for the texts that ``re.match`` picks where they are followed by anything (see
+    A pattern stands for the texts that ``re.match`` picks, which may depend on what follows (see
     :func:`.terminal_pattern.terminal_pattern`).
 
     Raises ConstraintError, with line and column, for what Lark refuses and for terminals that match the empty text
-    (unless ``lexer`` is ``"none"``), UnsupportedError for patterns whose match depends on the text around it,
-    LimitError for rules that are nested too deeply or have too many alternatives and for patterns that need more than
-    ``seconds`` of processor time (with lazy quantifiers, nested), ImportError without ``lark``.
+    (unless ``lexer`` is ``"none"``), UnsupportedError for patterns whose match depends on the text before it, or,
+    without a lexer, after it, LimitError for rules that are nested too deeply or have too many alternatives and for
+    patterns that need more than ``seconds`` of processor time (with lazy quantifiers, nested), ImportError without
+    ``lark``.
     """
     try:
         import lark  # noqa: F401
@@ -303,6 +306,7 @@ class _Reader:
 
         place = self._place(name)
         text: bytes | None = None
+        guards: tuple[Guard, ...] = ()
         hole = self.text.holes.get(pattern.value)
         if place is None:
             place = hole.place if hole is not None else self._anonymous_place(pattern)
@@ -321,7 +325,7 @@ class _Reader:
                     text = _encoded(pattern.value)
                 if name.startswith(("__ANON", "__IGNORE")):
                     name = pattern.raw or name
-                constraint = self._pattern(pattern, place, name)
+                constraint, guards, _ = self._pattern(pattern, place, name)
             if self.lexer != "none" and constraint.accepts(b""):
                 raise ConstraintError(
                     f"terminal {name} matches the empty text; make it match something, and put ? where it is used"
@@ -332,23 +336,23 @@ class _Reader:
             where = f"{place}: " if place else ""
             about = "" if str(error).startswith("terminal ") else f"terminal {name}: "
             raise type(error)(f"grammar: {where}{about}{error}") from None
-        return Terminal(name, constraint, text, priority, ignored, place)
+        return Terminal(name, constraint, text, priority, ignored, place, guards)
 
     def _anonymous_place(self, pattern: Pattern) -> Place | None:
         """The first place where a string or pattern stands."""
         position = self.text.text.find(pattern.raw) if pattern.raw else -1
         return self.text.trace(position) if position >= 0 else None
 
-    def _pattern(self, pattern: Pattern, place: Place | None, name: str) -> Constraint:
+    def _pattern(self, pattern: Pattern, place: Place | None, name: str, lexed: bool = True) -> TerminalPattern:
         from lark.lexer import PatternStr
 
         if isinstance(pattern, PatternStr) and not pattern.flags:
-            return literal(_encoded(pattern.value))
-        constraint, remark = terminal_pattern(pattern.to_regexp(), self.seconds)
-        if remark:
+            return TerminalPattern(literal(_encoded(pattern.value)))
+        made = terminal_pattern(pattern.to_regexp(), self.seconds, lexed and self.lexer != "none")
+        if made.remark:
             where = str(place or self._anonymous_place(pattern) or "")
-            self.report.append(ReportEntry(where, name, "enforced", remark))
-        return constraint
+            self.report.append(ReportEntry(where, name, "enforced", made.remark))
+        return made
 
     def _fill(self, hole: object) -> Constraint:
         if isinstance(hole, NamedHole):
@@ -392,7 +396,7 @@ class _Reader:
             if any(not e.children for e in copied.find_data("expansion")) and not tokens:
                 return literal(b"")
             pattern = (PrepareLiterals() * TerminalTreeToPattern()).transform(copied)
-            return self._pattern(pattern, None, "")
+            return self._pattern(pattern, None, "", lexed=False).constraint
         children = list(tree.children)
         if tree.data == "literal":
             pattern = literal_pattern(children[0])

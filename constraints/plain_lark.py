@@ -31,11 +31,12 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
         plain = PlainLark.read(text, start or "start", _common() if "%import" in text else "")
         if plain is None or (lexing == "none" and plain.ignores):
             return None
-        subtle = [(number, terminal_pattern(pattern, seconds)[0]) for number, pattern in plain.subtle]
+        subtle = [(n, terminal_pattern(pattern, seconds, lexing != "none")) for n, pattern in plain.subtle]
         native = plain.compile(
             lexing,
-            [(number, constraint._native) for number, constraint in subtle],
+            [(number, made.constraint._native) for number, made in subtle],
             native_limits(limits, "grammar"),
+            [guard.native(number) for number, made in subtle for guard in made.guards],
         )
     except (ConstraintError, LimitError, UnicodeEncodeError):  # read_lark says what, and where
         return None

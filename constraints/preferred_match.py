@@ -5,22 +5,31 @@ match. The subset construction over ordered lists of threads, in which a thread 
 accepts a prefix of the text exactly when a path preferred to all shorter matches ends there. The last accepted prefix,
 so the longest match of the automaton's language, is the matcher's choice.
 Source: Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009), for leftmost-first matching.
+
+Where a path ends with lookahead that goes on past the match, it is a match only if what follows allows it, and the
+paths after it go on in case it does not: they demand the contrary. What such lexemes demand together is their guard.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._core import END_BYTE, Language
 from ..automata.errors import LimitError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, Constraint
 from .from_fst import from_fst
+from .literal import literal
+from .match_demands import Demand, conjunction, contraries, implies
 from .regex import regex
+
+if TYPE_CHECKING:
+    from ..automata import Fst
 
 MOST_INSTRUCTIONS = 20_000
 MOST_STATES = 5_000
-_I, _M, _S, _A = 2, 8, 16, 256  # flags of re
+_I, _MULTILINE, _S, _A = 2, 8, 16, 256  # flags of re
 _CATEGORIES = {
     "CATEGORY_DIGIT": r"\d", "CATEGORY_NOT_DIGIT": r"\D", "CATEGORY_SPACE": r"\s", "CATEGORY_NOT_SPACE": r"\S",
     "CATEGORY_WORD": r"\w", "CATEGORY_NOT_WORD": r"\W",
@@ -31,10 +40,26 @@ class OutsideError(UnsupportedError):
     """A match depends on the text ``"before"`` or ``"after"`` it: the only argument."""
 
 
-# A demand on the text ahead of a thread: whether it must not match, and where in the program its threads are.
-Demand = tuple[bool, frozenset[int]]
+class Guard(NamedTuple):
+    r"""Lexemes that are matches only if what follows allows it.
+
+    ``forbidden`` and ``allowed``: languages of prefixes of the rest of the text, with the byte END_BYTE after its end;
+    each rest has a prefix in one of them, and none in both.
+    """
+
+    lexemes: Constraint
+    forbidden: Constraint
+    allowed: Constraint
+
+    def native(self, terminal: int) -> tuple[int, Language, Language, Language]:
+        """As the native compiler of grammars takes it."""
+        return terminal, self.lexemes._native, self.forbidden._native, self.allowed._native
+
+
 Thread = tuple[int, tuple[Demand, ...]]
 State = tuple[tuple[Thread, ...], tuple[int, ...]]  # threads in order of preference; the last classes read
+# Ways in which what follows a lexeme may allow it: the demands of each.
+Condition = frozenset[tuple[Demand, ...]]
 
 
 def preferred_match(tree: Any, properties: dict[int, str], seconds: float = DEFAULT_LIMITS.seconds) -> Constraint:
@@ -46,9 +71,23 @@ def preferred_match(tree: Any, properties: dict[int, str], seconds: float = DEFA
     MOST_INSTRUCTIONS or MOST_STATES, LimitError past ``seconds`` of processor time. Exponential in the worst case, as
     determinization is.
     """
+    return _determinizer(tree, properties, seconds, False).language()
+
+
+def guarded_match(
+    tree: Any, properties: dict[int, str], seconds: float = DEFAULT_LIMITS.seconds
+) -> tuple[Constraint, tuple[Guard, ...]]:
+    r"""The same with lookahead past the match: all lexemes, and those of them that have guards.
+
+    The longest lexeme whose guard, if it has one, allows what follows is what ``re.match`` finds.
+    """
+    return _determinizer(tree, properties, seconds, True).guarded_language()
+
+
+def _determinizer(tree: Any, properties: dict[int, str], seconds: float, guarded: bool) -> _Determinizer:
     program = _Program(properties)
-    start = program.sequence(tree, int(tree.state.flags), program.add("match"), False)
-    return _Determinizer(program, _Clock(seconds)).language(start)
+    start = program.sequence(tree, int(tree.state.flags), program.add("match"), "")
+    return _Determinizer(program, start, _Clock(seconds), guarded)
 
 
 class _Clock:
@@ -73,6 +112,9 @@ class _Clock:
 class _Program:
     """Instructions: ("char", leaf, next), ("split", nexts), ("ahead" or "behind", negated, width, inner, next).
 
+    In lookahead ("end", -1, next) is the end of the text, and ("edge", -1, next, negated, leaf, inside) a word boundary
+    where the last character was one of the leaf, or, as the instruction before it, was not.
+
     ("loop", number, nexts, end) is a split that goes to the loop's end where an iteration was empty, as re does;
     ("enter", number, next) comes to a loop from outside.
     """
@@ -92,13 +134,13 @@ class _Program:
         self.code.append(instruction)
         return len(self.code) - 1
 
-    def sequence(self, items: Any, flags: int, follow: int, inside: bool) -> int:
+    def sequence(self, items: Any, flags: int, follow: int, inside: str) -> int:
         """Instructions of items that go on at ``follow``; returns where they begin."""
         for item in reversed(list(items)):
             follow = self._item(str(item[0]), item[1], flags, follow, inside)
         return follow
 
-    def _item(self, name: str, value: Any, flags: int, follow: int, inside: bool) -> int:
+    def _item(self, name: str, value: Any, flags: int, follow: int, inside: str) -> int:
         if name in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
             return self.add("char", self._leaf(name, value, flags), follow)
         if name == "BRANCH":
@@ -109,20 +151,40 @@ class _Program:
             return self._repeat(name == "MAX_REPEAT", value, flags, follow, inside)
         if name in ("ASSERT", "ASSERT_NOT") and not inside:
             return self._look(value[0] > 0, name == "ASSERT_NOT", value[1], flags, follow)
-        if name == "AT" and not inside and str(value) in ("AT_BOUNDARY", "AT_NON_BOUNDARY"):
+        if name == "AT" and inside != "behind" and str(value) in ("AT_BOUNDARY", "AT_NON_BOUNDARY"):
             word = _Items([("IN", [("CATEGORY", "CATEGORY_WORD")])])
             same = str(value) == "AT_NON_BOUNDARY"
+            if inside:
+                self.history = max(self.history, 1)
+                leaf = self._leaf("IN", word[0][1], flags)
+                self.add("edge", -1, follow, same, leaf, False)
+                return self.add("edge", -1, follow, same, leaf, True) - 1
             ways = []
             for before in (True, False):
                 after = self._look(True, before != same, word, flags, follow)
                 ways.append(self._look(False, not before, word, flags, after))
             return self.add("split", tuple(ways))
+        if name == "AT" and inside != "behind" and str(value) in ("AT_END", "AT_END_STRING"):
+            return self._end(str(value) == "AT_END", flags, follow, inside)
         raise UnsupportedError(
             f"a lazy quantifier beside {name.lower().replace('_', ' ')}{' inside a lookaround' if inside else ''}; "
             "write the pattern without one of the two"
         )
 
-    def _repeat(self, greedy: bool, value: Any, flags: int, follow: int, inside: bool) -> int:
+    def _end(self, dollar: bool, flags: int, follow: int, inside: str) -> int:
+        r"""``\Z``, or ``$``: there, before a newline there, or with MULTILINE before any newline."""
+        if inside and not dollar:
+            return self.add("end", -1, follow)
+        if inside and self.code[follow][0] != "match":
+            raise UnsupportedError("a lazy quantifier beside $ that is not the last in a lookahead; put it last")
+        match = follow if inside else self.add("match")
+        inner = self.add("end", -1, match)
+        if dollar:
+            newline = self.add("char", self._leaf("LITERAL", ord("\n"), flags), match if flags & _MULTILINE else inner)
+            inner = self.add("split", (inner, newline))
+        return inner if inside else self.add("ahead", False, 0, inner, follow)
+
+    def _repeat(self, greedy: bool, value: Any, flags: int, follow: int, inside: str) -> int:
         low, high, body = int(value[0]), value[1], value[2]
 
         def either(more: int) -> tuple[int, int]:
@@ -147,7 +209,7 @@ class _Program:
 
     def _look(self, ahead: bool, negated: bool, body: Any, flags: int, follow: int) -> int:
         width = int(body.getwidth()[1])
-        inner = self.sequence(body, flags, self.add("match"), True)
+        inner = self.sequence(body, flags, self.add("match"), "ahead" if ahead else "behind")
         if not ahead:
             self.history = max(self.history, width)
         return self.add("ahead" if ahead else "behind", negated, width, inner, follow)
@@ -182,8 +244,10 @@ class _Items(list[Any]):
 
 
 class _Determinizer:
-    def __init__(self, program: _Program, clock: _Clock) -> None:
+    def __init__(self, program: _Program, start: int, clock: _Clock, guarded: bool) -> None:
         self.program = program
+        self.start = start
+        self.guarded = guarded  # whether matches may have demands on what follows
         self.clock = clock
         self.code = program.code
         # Classes of characters that no leaf tells apart: their languages and the leaves that each belongs to.
@@ -196,17 +260,88 @@ class _Determinizer:
                     if not part.is_empty():
                         split.append((part, those))
             self.classes = split
+        self.machines: dict[frozenset[int], Fst] = {}  # by classes, of their characters
 
-    def language(self, start: int) -> Constraint:
-        """All states from the start, as an automaton over bytes."""
-        from ..automata import Fst
+    def language(self) -> Constraint:
+        """The texts of the states that match whatever follows."""
+        order, edges = self._states()
+        return _ending(self._machine(edges), {i for i, state in enumerate(order) if self._check_end(state)})
 
-        first = self._closed([(start, ())], ())
+    def guarded_language(self) -> tuple[Constraint, tuple[Guard, ...]]:
+        """All texts that may match, and by what must follow them, those that do not match in any case."""
+        order, edges = self._states()
+        machine = self._machine(edges)
+        ends: dict[Condition, set[int]] = {}
+        for i, (threads, _) in enumerate(order):
+            if demands := frozenset(demands for place, demands in threads if place < 0):
+                ends.setdefault(frozenset({()}) if () in demands else demands, set()).add(i)
+        matches: set[int] = set()
+        guards = []
+        for condition, states in ends.items():
+            if () not in condition:
+                forbidden, allowed = self._rests(condition)
+                if allowed.is_empty():
+                    continue
+                if not forbidden.is_empty():
+                    guards.append(Guard(_ending(machine, states), forbidden, allowed))
+            matches |= states
+        return _ending(machine, matches), tuple(guards)
+
+    def _rests(self, condition: Condition) -> tuple[Constraint, Constraint]:
+        """The shortest beginnings of what follows that a condition cannot hold after, and those that it holds after."""
+        numbers = {condition: 0}
+        order = [condition]
+        edges: list[dict[int, set[int]]] = []
+        for ways in order:
+            out: dict[int, set[int]] = {}
+            for c in range(len(self.classes) + 1):  # the last: the end of the text
+                if not ways or () in ways:
+                    break
+                left: set[tuple[Demand, ...]]
+                if c == len(self.classes):
+                    left = {()} if any(all(self._holds_at_end(d) for d in demands) for demands in ways) else set()
+                else:
+                    after = (self._demands(demands, self.classes[c][1]) for demands in ways)
+                    left = {demands for demands in after if demands is not None}
+                target = frozenset({()}) if () in left else frozenset(left)
+                if target not in numbers:
+                    self._check_count(len(order))
+                    numbers[target] = len(order)
+                    order.append(target)
+                out.setdefault(numbers[target], set()).add(c)
+            edges.append(out)
+        machine = self._machine(edges)
+        forbidden = _ending(machine, {i for i, ways in enumerate(order) if not ways})
+        return forbidden, _ending(machine, {i for i, ways in enumerate(order) if () in ways})
+
+    def _holds_at_end(self, demand: Demand) -> bool:
+        negated, places = demand
+        last: frozenset[int] = frozenset()
+        work = set(places)
+        seen: set[int] = set()
+        while work:
+            pc = work.pop()
+            if pc in seen:
+                continue
+            seen.add(pc)
+            if pc >= 0 and self.code[pc][0] == "end":
+                work |= self._inner([self.code[pc][2]], last)
+            elif pc >= 0 and self.code[pc][0] == "edge":
+                work |= self._moved([pc], last)
+        return (-1 in seen) != negated
+
+    def _check_count(self, states: int) -> None:
+        if states >= MOST_STATES:
+            raise UnsupportedError(
+                f"a lazy quantifier in a pattern of more than {MOST_STATES} states; use smaller bounds"
+            )
+
+    def _states(self) -> tuple[list[State], list[dict[int, set[int]]]]:
+        """All states from the start, and the classes that lead from each to others."""
+        first = self._closed([(self.start, ())], ())
         numbers: dict[State, int] = {first: 0}
         order = [first]
         edges: list[dict[int, set[int]]] = []
-        if not first[0]:
-            return regex("(?!)")
         for state in order:
             out: dict[int, set[int]] = {}
             for c in range(len(self.classes)):
@@ -214,35 +349,41 @@ class _Determinizer:
                 if not target[0]:
                     continue
                 if target not in numbers:
-                    if len(order) >= MOST_STATES:
-                        raise UnsupportedError(
-                            f"a lazy quantifier in a pattern of more than {MOST_STATES} states; use smaller bounds"
-                        )
+                    self._check_count(len(order))
                     numbers[target] = len(order)
                     order.append(target)
                 out.setdefault(numbers[target], set()).add(c)
             edges.append(out)
+        return order, edges
+
+    def _machine(self, edges: list[dict[int, set[int]]]) -> Fst:
+        """States and classes that lead on as an automaton over bytes, without final states."""
+        from ..automata import Fst
+
         fst = Fst()
-        fst.add_states(len(order))
+        fst.add_states(len(edges))
         fst.set_start(0)
-        machines: dict[frozenset[int], Fst] = {}
-        for i, (state, out) in enumerate(zip(order, edges, strict=True)):
-            if self._check_end(state):
-                fst.set_final(i)
+        entries: dict[tuple[frozenset[int], int], int] = {}  # of the characters of some classes to a state
+        for i, out in enumerate(edges):
             for j, those in out.items():
                 self.clock.spend()
                 key = frozenset(those)
-                if key not in machines:
-                    machines[key] = self._machine(key)
-                _insert(fst, i, machines[key], j)
-        return from_fst(fst)
+                if key not in self.machines:
+                    self.machines[key] = self._characters(key)
+                if (key, j) not in entries:
+                    entries[key, j] = _insert(fst, self.machines[key], j)
+                fst.add_arc(i, 0, 0, None, entries[key, j])
+        return fst
 
-    def _machine(self, classes: frozenset[int]) -> Any:
-        languages = [self.classes[c][0] for c in sorted(classes)]
+    def _characters(self, classes: frozenset[int]) -> Fst:
+        languages = [self._language_of(c) for c in sorted(classes)]
         union = languages[0]
         for language in languages[1:]:
             union = union | language
         return union.to_fst()
+
+    def _language_of(self, c: int) -> Constraint:
+        return literal(bytes([END_BYTE])) if c == len(self.classes) else self.classes[c][0]
 
     def _step(self, state: State, c: int) -> State:
         threads, history = state
@@ -258,7 +399,7 @@ class _Determinizer:
         """What is still demanded after a character; None where a demand was broken."""
         left: list[Demand] = []
         for negated, places in demands:
-            places = self._inner({self.code[pc][2] for pc in places if self.code[pc][1] in leaves})
+            places = self._inner(self._moved(places, leaves), leaves)
             if -1 in places:
                 if negated:
                     return None
@@ -266,17 +407,38 @@ class _Determinizer:
                 left.append((negated, places))
             elif not negated:
                 return None
-        return tuple(sorted(set(left), key=lambda d: (d[0], sorted(d[1]))))
+        return conjunction(left)
 
-    def _inner(self, places: Iterable[int]) -> frozenset[int]:
-        """The characters that a lookaround waits for at some places; -1 where it has matched."""
+    def _moved(self, places: Iterable[int], leaves: frozenset[int]) -> set[int]:
+        """Where a lookaround goes on after a character, or, of no leaf, at the end of the text."""
+        found: set[int] = set()
+        work = list(places)
+        while work:
+            pc = work.pop()
+            if pc < 0:
+                found.add(pc)
+            elif self.code[pc][0] == "edge":
+                _, _, follow, negated, leaf, inside = self.code[pc]
+                if (inside != (leaf in leaves)) != negated:
+                    work += self._inner([follow], frozenset([leaf] if inside else []))
+            elif self.code[pc][1] in leaves:
+                found.add(self.code[pc][2])
+        return found
+
+    def _inner(self, places: Iterable[int], last: frozenset[int] | None) -> frozenset[int]:
+        """What a lookaround waits for at some places; -1 where it has matched.
+
+        ``last``: the leaves of the last character, None where that is not known.
+        """
         found: set[int] = set()
         seen: set[int] = set()
         work = list(places)
         while work:
             pc = work.pop()
             self.clock.spend()
-            if pc in seen:
+            if pc < 0:
+                found.add(pc)
+            if pc < 0 or pc in seen:
                 continue
             seen.add(pc)
             instruction = self.code[pc]
@@ -286,6 +448,10 @@ class _Determinizer:
                 work += instruction[2]
             elif instruction[0] == "enter":
                 work.append(instruction[2])
+            elif instruction[0] == "edge":
+                if last is None:
+                    raise OutsideError("before")
+                found.add(pc + (instruction[4] in last))
             else:
                 found.add(-1 if instruction[0] == "match" else pc)
         return frozenset(found)
@@ -293,6 +459,15 @@ class _Determinizer:
     def _closed(self, threads: list[Thread], history: tuple[int, ...]) -> State:
         """Threads that wait for a character, in order, up to the first that has matched (place -1)."""
         found: dict[Thread, None] = {}
+        weakest: dict[int, list[tuple[Demand, ...]]] = {}  # by place
+
+        def add(place: int, demands: tuple[Demand, ...]) -> None:
+            """Unless a thread before it is there with demands that these imply."""
+            before = weakest.setdefault(place, [])
+            if not any(implies(demands, weaker) for weaker in before):
+                before.append(demands)
+                found[place, demands] = None
+
         nowhere: frozenset[int] = frozenset()
         seen: set[tuple[int, tuple[Demand, ...], frozenset[int]]] = set()
         work = [(pc, demands, nowhere) for pc, demands in reversed(threads)]
@@ -306,7 +481,7 @@ class _Determinizer:
             instruction = self.code[pc]
             kind = instruction[0]
             if kind == "char":
-                found[pc, demands] = None
+                add(pc, demands)
             elif kind == "split":
                 work += [(n, demands, loops) for n in reversed(instruction[1])]
             elif kind == "enter":
@@ -319,17 +494,19 @@ class _Determinizer:
                 if self._behind(instruction, history) != instruction[1]:
                     work.append((instruction[4], demands, loops))
             elif kind == "ahead":
-                places = self._inner([instruction[3]])
+                places = self._inner([instruction[3]], self.classes[history[-1]][1] if history else None)
                 if -1 in places:
                     if not instruction[1]:
                         work.append((instruction[4], demands, loops))
                 else:
-                    more = {*demands, (bool(instruction[1]), places)}
-                    ordered = tuple(sorted(more, key=lambda d: (d[0], sorted(d[1]))))
-                    work.append((instruction[4], ordered, loops))
+                    more = conjunction([*demands, (bool(instruction[1]), places)])
+                    if more is not None:
+                        work.append((instruction[4], more, loops))
             else:
-                found[-1, demands] = None
-                break
+                add(-1, demands)
+                if not demands or not self.guarded:
+                    break
+                work = [(pc, more, loops) for pc, others, loops in work for more in contraries(others, demands)]
         return tuple(found), history
 
     def _check_end(self, state: State) -> bool:
@@ -344,7 +521,7 @@ class _Determinizer:
         for c in range(len(self.classes)):
             leaves = self.classes[c][1]
             for negated, places in demands:
-                goes_on = any(self.code[pc][1] in leaves for pc in places)
+                goes_on = bool(self._moved(places, leaves))
                 after = self._step(state, c)[0] if goes_on and negated else ()
                 if not negated or (goes_on and (not after or after[-1][0] != -1)):
                     raise OutsideError("after")
@@ -355,20 +532,26 @@ class _Determinizer:
         width = int(instruction[2])
         if len(history) < width:
             raise OutsideError("before")
-        places = self._inner([instruction[3]])
+        places = self._inner([instruction[3]], None)
         for c in history[len(history) - width :] if width else ():
             leaves = self.classes[c][1]
-            places = self._inner({self.code[pc][2] for pc in places if pc >= 0 and self.code[pc][1] in leaves})
+            places = self._inner({self.code[pc][2] for pc in places if pc >= 0 and self.code[pc][1] in leaves}, None)
         return -1 in places
 
 
-def _insert(fst: Any, source: int, machine: Any, target: int) -> None:
-    """A copy of an automaton of single characters between two states."""
+def _ending(machine: Fst, states: set[int]) -> Constraint:
+    """The texts that lead to some states."""
+    fst = machine.copy()
+    for state in states:
+        fst.set_final(state)
+    return from_fst(fst)
+
+
+def _insert(fst: Fst, machine: Fst, target: int) -> int:
+    """Puts a copy of an automaton of single characters before a state; returns where it begins."""
     finals = {s for s in machine.states() if machine.is_final(s)}
-    place = {s: target if s in finals else source if s == machine.start() else -1 for s in machine.states()}
-    for s in machine.states():
-        if place[s] < 0:
-            place[s] = fst.add_state()
+    place = {s: target if s in finals else fst.add_state() for s in machine.states()}
     for s in machine.states():
         for arc in machine.arcs(s):
             fst.add_arc(place[s], arc.ilabel, arc.ilabel, None, place[arc.nextstate])
+    return place[machine.start()]

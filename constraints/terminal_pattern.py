@@ -9,11 +9,11 @@ longest match is taken). Patterns with lazy quantifiers, and those that look aro
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..automata.errors import UnsupportedError
 from .constraint import DEFAULT_LIMITS, Constraint
-from .preferred_match import OutsideError, preferred_match
+from .preferred_match import Guard, OutsideError, guarded_match, preferred_match
 from .regex import regex
 
 _PROPERTY = re.compile(r"\\[pP]\{[^}]*\}")
@@ -21,33 +21,47 @@ _DELICATE = re.compile(r"[*+?}]\?|\(\?[=!<]|\\[bBAZ]|(?<!\[)\^|\$")  # may be la
 _FIRST_STAND_IN = 0xF0000  # Supplementary Private Use Area-A
 
 
-def terminal_pattern(pattern: str, seconds: float = DEFAULT_LIMITS.seconds) -> tuple[Constraint, str]:
-    r"""The lexemes of a pattern in Python's syntax, and a remark where they are not simply what it matches.
+class TerminalPattern(NamedTuple):
+    """The lexemes of a pattern; which of them have guards; a remark where they are not simply what it matches."""
 
-    Lazy quantifiers are exact: ``".*?"`` ends at the first quote, whatever follows. Raises ConstraintError for a
-    malformed pattern, UnsupportedError for one that is not regular or whose match depends on what stands before or
-    after the lexeme (lookbehind and ``\b`` at its beginning, lookahead at its end, ``^``, ``$``), but for ends where
-    the longest match decides alike, as in ``\w+\b`` or ``[a-z]+(?![a-z])``; LimitError where that takes more than
-    ``seconds`` of processor time.
+    constraint: Constraint
+    guards: tuple[Guard, ...] = ()
+    remark: str = ""
+
+
+def terminal_pattern(pattern: str, seconds: float = DEFAULT_LIMITS.seconds, lexed: bool = True) -> TerminalPattern:
+    r"""The lexemes of a pattern in Python's syntax.
+
+    Lazy quantifiers are exact: ``".*?"`` ends at the first quote, whatever follows. So is lookahead past the lexeme's
+    end, ``$`` and ``\b`` there: where what follows has a say in whether a lexeme is one, the lexeme has a guard, unless
+    the longest match decides alike, as in ``\w+\b`` or ``[a-z]+(?![a-z])``. Raises ConstraintError for a malformed
+    pattern, UnsupportedError for one that is not regular or whose match depends on what stands before the lexeme
+    (lookbehind and ``\b`` at its beginning, ``^``), and without a lexer, ``lexed=False``, or after it; LimitError where
+    that takes more than ``seconds`` of processor time.
     """
     language = regex(pattern)
     if not _DELICATE.search(pattern):
-        return language, ""
+        return TerminalPattern(language)
     tree, properties = _parse(pattern)
     if tree is None:
-        return language, ""
+        return TerminalPattern(language)
     lazy, outside = _is_lazy(tree), _looks_outside(tree, 0, 0)
     if not lazy and not outside:
-        return language, ""
+        return TerminalPattern(language)
+    remark = "lazy quantifiers: the match that re prefers" if lazy else ""
     try:
-        found = preferred_match(tree, properties, seconds)
+        try:
+            return TerminalPattern(preferred_match(tree, properties, seconds), remark=remark)
+        except OutsideError as error:
+            if str(error) == "before" or not lexed:
+                raise
+        found, guards = guarded_match(tree, properties, seconds)
+        return TerminalPattern(found, guards, "lookahead past the lexeme: the match that re prefers")
     except OutsideError as error:
         outside = str(error)
     except UnsupportedError:
         if lazy:
             raise
-    else:
-        return found, "lazy quantifiers: the match that re prefers" if lazy else ""
     raise UnsupportedError(
         f"what {pattern!r} matches depends on the text {outside} the lexeme; "
         "end the pattern with what must follow, or leave that to the rules"

@@ -23,6 +23,7 @@ namespace tokamata {
 namespace {
 
 using Production = std::pair<uint32_t, std::vector<int64_t>>;
+using Guards = std::vector<std::tuple<uint32_t, const Language*, const Language*, const Language*>>;
 using MaybePlace = std::optional<std::pair<uint32_t, uint32_t>>;
 
 MaybePlace PlaceOf(const std::optional<PlainLark::Place>& place) {
@@ -49,18 +50,42 @@ Grammar GrammarOf(std::vector<std::string> terminal_names, std::vector<std::stri
   return grammar;
 }
 
+Expr Import(const Language& language, Expressions* pool) {
+  return language.Acceptor()->WithPool(
+      [&](const Expressions& other) { return pool->Import(other, language.Acceptor()->Root()); });
+}
+
+// One more terminal, the end of the text, and a rule of the start and it.
+void AddEnd(Grammar* grammar) {
+  const uint32_t end = grammar->num_terminals++;
+  for (Grammar::Production& p : grammar->productions)
+    for (uint32_t& letter : p.letters)
+      if (letter >= end) ++letter;
+  grammar->terminal_names.push_back("the end of the text");
+  grammar->rule_names.push_back(grammar->rule_names[grammar->start]);
+  const uint32_t start = grammar->num_rules++;
+  grammar->productions.push_back({start, {grammar->num_terminals + grammar->start, end}});
+  grammar->start = start;
+}
+
 // add(pool): the terminals in a pool.
 template <class F>
 Language Compile(Grammar grammar, const std::vector<uint32_t>& ignored, Lexing lexing, const Indentation* indentation,
-                 const Limits& limits, F add) {
+                 const Guards& guarded, const Limits& limits, F add) {
+  if (!guarded.empty()) AddEnd(&grammar);
   return Language::Build(
       [&](Expressions* pool) {
         auto lexemes = std::make_unique<Expressions>();
         lexemes->limits = limits.expressions;
         lexemes->forgets = true;  // terminals are told apart by intersections
         std::vector<Expr> roots = add(lexemes.get());
-        const auto rules =
-            CompileLexed(std::move(grammar), std::move(lexemes), std::move(roots), ignored, lexing, indentation);
+        std::vector<Lexer::Guard> guards;
+        for (const auto& [terminal, texts, forbidden, allowed] : guarded)
+          guards.push_back({terminal, Import(*texts, lexemes.get()), Import(*forbidden, lexemes.get()),
+                            Import(*allowed, lexemes.get())});
+        if (!guards.empty()) roots.push_back(lexemes->Bytes(ByteSet::Of(Lexer::kEndByte)));
+        const auto rules = CompileLexed(std::move(grammar), std::move(lexemes), std::move(roots), ignored, lexing,
+                                        indentation, std::move(guards));
         rules->lexer->max_states = limits.states;
         rules->lexer->seconds = limits.seconds;
         auto leaf = std::make_shared<LexedGrammar>(rules);
@@ -70,17 +95,12 @@ Language Compile(Grammar grammar, const std::vector<uint32_t>& ignored, Lexing l
       limits);
 }
 
-Expr Import(const Language& language, Expressions* pool) {
-  return language.Acceptor()->WithPool(
-      [&](const Expressions& other) { return pool->Import(other, language.Acceptor()->Root()); });
-}
-
 Language CompileGrammar(const std::vector<const Language*>& terminals, std::vector<std::string> terminal_names,
                         std::vector<std::string> rule_names, const std::vector<Production>& productions, uint32_t start,
                         const std::vector<uint32_t>& ignored, const std::string& lexer, const Indentation* indentation,
-                        const Limits* limits) {
+                        const Limits* limits, const Guards& guards) {
   return Compile(GrammarOf(std::move(terminal_names), std::move(rule_names), productions, start), ignored,
-                 LexingOf(lexer), indentation, limits ? *limits : Limits(), [&](Expressions* pool) {
+                 LexingOf(lexer), indentation, guards, limits ? *limits : Limits(), [&](Expressions* pool) {
                    std::vector<Expr> roots;
                    for (const Language* t : terminals) roots.push_back(Import(*t, pool));
                    return roots;
@@ -97,7 +117,8 @@ std::vector<std::pair<size_t, std::string>> SubtleTerminals(const PlainLark& pla
 }
 
 Language CompilePlain(const PlainLark& plain, const std::string& lexer,
-                      const std::vector<std::pair<size_t, const Language*>>& subtle, const Limits* limits) {
+                      const std::vector<std::pair<size_t, const Language*>>& subtle, const Limits* limits,
+                      const Guards& guards) {
   std::vector<std::string> terminal_names, rule_names;
   std::vector<uint32_t> ignored;
   for (const PlainLark::Terminal& t : plain.terminals) {
@@ -106,7 +127,8 @@ Language CompilePlain(const PlainLark& plain, const std::string& lexer,
   }
   for (const PlainLark::Rule& r : plain.rules) rule_names.push_back(r.name);
   return Compile(GrammarOf(std::move(terminal_names), std::move(rule_names), plain.productions, plain.start), ignored,
-                 LexingOf(lexer), plain.indentation ? &*plain.indentation : nullptr, limits ? *limits : Limits(),
+                 LexingOf(lexer), plain.indentation ? &*plain.indentation : nullptr, guards,
+                 limits ? *limits : Limits(),
                  [&](Expressions* pool) {
                    std::vector<Expr> roots;
                    size_t next = 0;
@@ -146,7 +168,7 @@ void BindGrammar(nb::module_& m) {
           "text"_a, "start"_a, "common"_a, nb::call_guard<nb::gil_scoped_release>(),
           nb::sig("def read(text: str, start: str, common: str) -> PlainLark | None"),
           "None where the grammar has to be read by Lark's loader; `common`: the text of Lark's common.lark.")
-      .def("compile", &CompilePlain, "lexer"_a, "subtle"_a, "limits"_a = nb::none(),
+      .def("compile", &CompilePlain, "lexer"_a, "subtle"_a, "limits"_a = nb::none(), "guards"_a = Guards(),
            nb::call_guard<nb::gil_scoped_release>(), "The language, given those of the subtle terminals.")
       .def_prop_ro("subtle", &SubtleTerminals,
                    "Numbers and patterns of the terminals that are lazy or look around: more than what they match.")
@@ -186,8 +208,11 @@ void BindGrammar(nb::module_& m) {
         return std::any_of(plain.terminals.begin(), plain.terminals.end(), [](const auto& t) { return t.ignored; });
       }, "Whether there are ignored terminals.");
   m.def("grammar", &CompileGrammar, "terminals"_a, "terminal_names"_a, "rule_names"_a, "productions"_a, "start"_a,
-        "ignored"_a, "lexer"_a, "indentation"_a = nb::none(), "limits"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
-        "The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s.");
+        "ignored"_a, "lexer"_a, "indentation"_a = nb::none(), "limits"_a = nb::none(), "guards"_a = Guards(),
+        nb::call_guard<nb::gil_scoped_release>(),
+        "The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s. Guards: terminal, "
+        "lexemes, and what must not, or must, follow them: prefixes of the rest of the text with END_BYTE after it.");
+  m.attr("END_BYTE") = static_cast<int>(Lexer::kEndByte);
 }
 
 }  // namespace tokamata

@@ -102,8 +102,9 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
   std::unordered_set<uint64_t> seen{PairKey(lexer, pending)};
   for (size_t i = 0; i < queue.size(); ++i) {
     const auto [q, n] = queue[i];
-    const uint32_t accepted = lexer_->Accepted(q);
-    if (accepted != Lexer::kNoTerminal && found(accepted, lexer_->UnionOfPending(n, lexer_->Pending(q))))
+    if (lexer_->AnyEnd(q, [&, n = n](uint32_t accepted, Pending longer) {
+          return found(accepted, lexer_->UnionOfPending(n, longer));
+        }))
       return true;
     Spend(16);
     Expr call;
@@ -141,8 +142,7 @@ bool Completable::FindEnd(Lexer::State lexer, F found) {
     const size_t at = queue.top().second;
     queue.pop();
     const Lexer::State q = all[at].state;
-    const uint32_t accepted = lexer_->Accepted(q);
-    if (is_free(q) || (accepted != Lexer::kNoTerminal && found(accepted, lexer_->Pending(q)))) {
+    if (is_free(q) || lexer_->AnyEnd(q, found)) {
       for (size_t i = at; i; i = all[i].before) {
         if (all[i].state >= free_.size()) free_.resize(all[i].state + all[i].state / 2 + 64, 0);
         free_[all[i].state] = 2;
@@ -430,7 +430,21 @@ void Completable::FindAlwaysGood() {
   FindGood(&always_good_, [this](uint32_t q, Class pending) -> const std::vector<Class>& { return Out(q, pending); });
 }
 
+bool Completable::IsAfterKnown(const Position& p) {
+  const Lexer::Terminals& possible = lexer_->Possible(p.lexer);
+  const uint32_t newline = rules_.indentation ? rules_.indentation->newline : Lexer::kNoTerminal;
+  for (uint32_t t = 0; t < lexer_->NumTerminals(); ++t) {
+    if (!HasTerminal(possible, t)) continue;
+    if (HasTerminal(rules_.ignored, t) || (t == newline && stacks_->InBrackets(p.stacks))) return true;
+    const StackSets::Set after =
+        t == newline ? stacks_->Stacks().Advance(stacks_->StacksOf(p.stacks), t) : stacks_->Advance(p.stacks, t);
+    if (after != ParserStates::kNone && after != ParserStates::kUnknown) return true;
+  }
+  return false;
+}
+
 bool Completable::EndsByLines(const Position& p, bool whole) {
+  if (p.lexer != Position::kBoundary && !IsAfterKnown(p)) return false;
   return ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
     const bool newline = terminal >= lexer_->NumTerminals(), in_brackets = stacks_->InBrackets(p.stacks);
     const bool stays = HasTerminal(rules_.ignored, terminal) || (newline && in_brackets);

@@ -91,6 +91,8 @@ class Completable {
   // The same where all stacks are looked at down to the bottom, with `whole`.
   bool CanEndByLines(ParserStates::Set stacks, Before before, bool whole);
   bool EndsByLines(const Position& p, bool whole);
+  // Whether the stacks after some lexeme that may be read are known: below variables they need not be.
+  bool IsAfterKnown(const Position& p);
   // Whether no lexeme can follow the one that is being read, however it ends, nor the text be over then.
   bool IsStuck(const Position& p);
   void Spend(size_t steps);

@@ -114,7 +114,8 @@ std::vector<IndentedMeet::Context> IndentedMeet::After(uint32_t terminal, Contex
       default: return {beside * kLines + kEnd};
     }
   }
-  if (line != kAnything && line != kDeep) return {};
+  const bool ends = terminal == indentation.end && line == kEnd;
+  if (line != kAnything && line != kDeep && !ends) return {};
   if (terminal == indentation.newline) return now.brackets ? std::vector<Context>() : AfterNewline(beside, now.blocks);
   Lexer::Terminals wanted(rules_.all.size(), 0);
   wanted[terminal >> 6] |= uint64_t{1} << (terminal & 63);
@@ -168,8 +169,11 @@ void IndentedMeet::Finish(ParserStates::Set stacks, Beside beside, std::vector<E
     work.pop_back();
     Spend(1);
     const Line line = LineOf(at.context);
-    if (stacks_->Stacks().HasBottom(at.stacks) && line != kIndent && line != kDedent)
-      for (const Beside last : AfterIgnored(BesideOf(at.context), false)) InsertNew(out, ends_.RegularOf(last));
+    if (stacks_->Stacks().HasBottom(at.stacks) && line != kIndent && line != kDedent) {
+      const Beside n = BesideOf(at.context);
+      const std::vector<Beside> last = lexer_->HasEnd() ? std::vector<Beside>{n} : AfterIgnored(n, false);
+      for (const Beside m : last) InsertNew(out, ends_.RegularOf(m));
+    }
     stacks_->Stacks().ForEachTop(at.stacks, [&](uint32_t state, StackSets::Set below) {
       const int outer = at.open - open_[state], around = at.blocks - blocks_[state];
       if (outer < 0 || around < 0) return;

@@ -71,11 +71,20 @@ bool LexedGrammar::IsLikeBoundary(const Position& p) {
   return like_begin_[key] = alike;
 }
 
+// Whether the text may end here.
+bool LexedGrammar::CanStop(const Position& p) {
+  if (!lexer_->HasEnd()) return steps_.IsFinal(p);
+  std::vector<Position> ends;
+  steps_.Move(steps_.Prepare(p), Lexer::kEndByte, &ends);
+  return std::any_of(ends.begin(), ends.end(), [this](const Position& end) { return steps_.IsFinal(end); });
+}
+
 uint32_t LexedGrammar::Intern(std::vector<Position>* all) {
   std::vector<Position>& positions = *all;
   if (positions.empty()) return kDead;
   for (Position& p : positions)
-    if (p.lexer != Position::kBoundary && !p.pending && lexer_->IsFinal(p.lexer) && IsLikeBoundary(p))
+    if (p.lexer != Position::kBoundary && !p.pending && lexer_->IsFinal(p.lexer) && !lexer_->IsGuarded(p.lexer) &&
+        IsLikeBoundary(p))
       p = {Position::kBoundary, Lexer::kDead, steps_.AfterLexeme(p)};
   Unite(&positions);
   uint64_t hash = positions.size();
@@ -88,7 +97,7 @@ uint32_t LexedGrammar::Intern(std::vector<Position>* all) {
   });
   if (known != kNoState) return static_cast<uint32_t>(known);
   State state;
-  state.final = std::any_of(positions.begin(), positions.end(), [&](const Position& p) { return steps_.IsFinal(p); });
+  state.final = std::any_of(positions.begin(), positions.end(), [this](const Position& p) { return CanStop(p); });
   state.first = static_cast<uint32_t>(positions_.size());
   state.count = static_cast<uint32_t>(positions.size());
   positions_.insert(positions_.end(), positions.begin(), positions.end());
@@ -105,7 +114,7 @@ void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
     if (positions.size() == 1 && !positions[0].pending)
       AddArcs(positions[0], out);
     else
-      Determinize(positions, ByteSet::All(), out);
+      Determinize(positions, steps_.TextBytes(), out);
   } catch (const CapacityError&) {
     throw;
   } catch (const LimitError& error) {
@@ -124,6 +133,7 @@ LexedGrammar::Ways LexedGrammar::StepOne(Position* p, uint8_t byte) {
   if (p->lexer != Position::kBoundary) {
     const Lexer::State next = lexer_->Next(p->lexer, byte);
     bool goes_on = !lexer_->IsFinal(p->lexer);
+    if (lexer_->IsGuarded(p->lexer)) return Ways::kMore;
     if (!goes_on) {
       const Lexer::State pending = lexer_->Pending(p->lexer);
       const Lexer::State longer = pending ? lexer_->Next(pending, byte) : Lexer::State{Lexer::kDead};
@@ -154,6 +164,7 @@ bool LexedGrammar::Step(uint32_t state, std::string_view bytes, uint32_t* next) 
   try {
     for (const char c : bytes) {
       const uint8_t byte = static_cast<uint8_t>(c);
+      if (!steps_.IsText(byte)) return true;
       if (now_.size() == 1 && !now_[0].pending) {
         const Ways ways = StepOne(&now_[0], byte);
         cost += kLoopCost;
@@ -190,7 +201,8 @@ void LexedGrammar::AddArc(const ByteSet& bytes, uint32_t target, std::vector<Arc
 // begins after some stacks is the same wherever the lexeme before it ended.
 void LexedGrammar::AddArcs(const Position& p, std::vector<Arc>* out) {
   const Positions::Ready ready = steps_.Prepare(p);
-  const Lexer::State *lexeme = ready.rows[0], *longer = ready.rows[3];
+  if (!ready.others.empty()) return Determinize({p}, steps_.TextBytes(), out);
+  const Lexer::State *lexeme = ready.lexeme, *longer = ready.ended.longer;
   ByteSet both;     // the lexeme may go on, or have ended before
   ByteSet goes_on;  // it goes on, if at all
   Lexer::State last = Lexer::kDead;
@@ -199,7 +211,7 @@ void LexedGrammar::AddArcs(const Position& p, std::vector<Arc>* out) {
     const uint8_t byte = static_cast<uint8_t>(b);
     const Lexer::State next = lexeme ? lexeme[b] : Lexer::State{Lexer::kDead};
     const Lexer::State on = longer ? longer[b] : Lexer::State{Lexer::kDead};
-    if (ready.after != ParserStates::kNone && ((on && !lexer_->IsFinal(on)) || (next && !on))) {
+    if (ready.ended.after != ParserStates::kNone && ((on && !lexer_->IsFinal(on)) || (next && !on))) {
       both.Add(byte);
       continue;
     }
@@ -220,8 +232,8 @@ void LexedGrammar::AddArcs(const Position& p, std::vector<Arc>* out) {
     if (completable_.Ask(on[0])) AddArc(bytes, Intern(&on), out);
   }
   if (both.Any()) Determinize({p}, both, out);
-  if (ready.after == ParserStates::kNone) return;
-  const std::vector<Arc>& begins = BeginsOf(ready.after);
+  if (ready.ended.after == ParserStates::kNone) return;
+  const std::vector<Arc>& begins = BeginsOf(ready.ended.after);
   for (const Arc& arc : begins) AddArc(arc.bytes - both - goes_on, arc.state, out);
 }
 
@@ -230,7 +242,7 @@ const std::vector<LexedGrammar::Arc>& LexedGrammar::BeginsOf(ParserStates::Set s
   const auto known = begins_.find(stacks);
   if (known != begins_.end()) return known->second;
   std::vector<Arc> arcs;
-  Determinize({Position{Position::kBoundary, Lexer::kDead, stacks}}, ByteSet::All(), &arcs);
+  Determinize({Position{Position::kBoundary, Lexer::kDead, stacks}}, steps_.TextBytes(), &arcs);
   return begins_[stacks] = std::move(arcs);
 }
 

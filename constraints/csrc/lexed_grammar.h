@@ -61,6 +61,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   Ways StepOne(Position* p, uint8_t byte);
   void Unite(std::vector<Position>* positions);
   bool IsLikeBoundary(const Position& p);
+  bool CanStop(const Position& p);
   uint32_t Intern(std::vector<Position>* positions);
   void AddArcs(const Position& p, std::vector<Arc>* out);
   static void AddArc(const ByteSet& bytes, uint32_t target, std::vector<Arc>* out);

@@ -18,6 +18,7 @@ void LexedLengths::MakeRules() {
   const uint32_t num_terminals = lexer_->NumTerminals();
   std::vector<uint32_t> of_terminal(num_terminals);
   for (uint32_t t = 0; t < num_terminals; ++t) of_terminal[t] = lexer_->LeastLengthOf(t);
+  if (lexer_->HasEnd()) of_terminal.back() = 0;
   if (rules_.indentation) of_terminal[rules_.indentation->indent] = of_terminal[rules_.indentation->dedent] = 0;
   of_state_.assign(states.size(), kFar);
   for (bool again = true; again;) {

@@ -1,7 +1,6 @@
 #include "constraints/csrc/lexed_rules.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "automata/csrc/errors.h"
@@ -59,34 +58,60 @@ Lexer::Terminals Positions::Wanted(uint32_t allowed) const {
   return wanted;
 }
 
+bool Positions::IsFinal(const Position& p) {
+  if (p.lexer == Position::kBoundary) return stacks_->Accepts(p.stacks) == 1;
+  return lexer_->AnyEnd(p.lexer, [&](uint32_t accepted, Lexer::State) {
+    const ParserStates::Set after = After(p.stacks, accepted);
+    return after != ParserStates::kNone && stacks_->Accepts(after) == 1;
+  });
+}
+
+Positions::Ready::Ended Positions::EndedAt(ParserStates::Set after, Lexer::State longer) {
+  Ready::Ended e;
+  e.after = after;
+  if (after == ParserStates::kNone) return e;
+  e.unknown = after == ParserStates::kUnknown || stacks_->Allowed(after) == ParserStates::kUnknown;
+  if (longer) e.longer = lexer_->Row(longer);
+  const Lexer::State begin = e.unknown ? Lexer::State{Lexer::kDead} : Begin(after);
+  if (begin) e.begin = lexer_->Row(begin);
+  return e;
+}
+
 Positions::Ready Positions::Prepare(const Position& p) {
   Ready r;
   r.at = p;
-  r.after = AfterLexeme(p);
-  r.unknown = r.after == ParserStates::kUnknown ||
-              (r.after != ParserStates::kNone && stacks_->Allowed(r.after) == ParserStates::kUnknown);
-  if (p.pending) r.rows[2] = lexer_->Row(p.pending);
-  if (p.lexer != Position::kBoundary) {
-    r.rows[0] = lexer_->Row(p.lexer);
-    const Lexer::State longer = r.after != ParserStates::kNone ? lexer_->Pending(p.lexer) : Lexer::State{Lexer::kDead};
-    if (longer) r.rows[3] = lexer_->Row(longer);
+  if (p.pending) r.pending = lexer_->Row(p.pending);
+  if (p.lexer == Position::kBoundary) {
+    r.ended = EndedAt(p.stacks, Lexer::kDead);
+    return r;
   }
-  if (r.after != ParserStates::kNone && !r.unknown) {
-    const Lexer::State begin = Begin(r.after);
-    if (begin) r.rows[1] = lexer_->Row(begin);
+  r.lexeme = lexer_->Row(p.lexer);
+  if (!lexer_->IsGuarded(p.lexer)) {
+    const ParserStates::Set after = AfterLexeme(p);
+    r.ended = EndedAt(after, after != ParserStates::kNone ? lexer_->Pending(p.lexer) : Lexer::State{Lexer::kDead});
+    return r;
   }
+  lexer_->AnyEnd(p.lexer, [&](uint32_t accepted, Lexer::State longer) {
+    r.others.push_back(EndedAt(After(p.stacks, accepted), longer));
+    return false;
+  });
   return r;
 }
 
 void Positions::Classes(const Ready& r, std::vector<ByteSet>* out) {
   out->clear();
-  std::map<std::array<Lexer::State, 4>, size_t> index;
-  std::array<Lexer::State, 4> last{};
+  std::vector<const Lexer::State*> rows{r.lexeme, r.ended.begin};
+  for (const Ready::Ended& e : r.others) rows.push_back(e.begin);
+  const size_t leading = rows.size();  // what leads on
+  rows.insert(rows.end(), {r.pending, r.ended.longer});
+  for (const Ready::Ended& e : r.others) rows.push_back(e.longer);
+  std::map<std::vector<Lexer::State>, size_t> index;
+  std::vector<Lexer::State> key(rows.size(), Lexer::kDead), last = key;
   size_t last_class = 0;
   for (int b = 0; b < 256; ++b) {
-    std::array<Lexer::State, 4> key{};
-    for (size_t i = 0; i < 4; ++i) key[i] = r.rows[i] ? r.rows[i][b] : Lexer::State{Lexer::kDead};
-    if (!key[0] && !key[1]) continue;
+    for (size_t i = 0; i < rows.size(); ++i) key[i] = rows[i] ? rows[i][b] : Lexer::State{Lexer::kDead};
+    if (std::all_of(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(leading), [](Lexer::State q) { return !q; }))
+      continue;
     if (key != last) {
       last_class = index.emplace(key, index.size()).first->second;
       last = key;
@@ -149,7 +174,7 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
     const uint8_t byte = static_cast<uint8_t>(candidate);
     const Lexer::State after = row[byte];
     const uint32_t accepted = after ? lexer->Accepted(after) : Lexer::kNoTerminal;
-    if (accepted == Lexer::kNoTerminal || !HasTerminal(rules->ignored, accepted)) continue;
+    if (accepted == Lexer::kNoTerminal || !HasTerminal(rules->ignored, accepted) || lexer->HasGuard(accepted)) continue;
     ByteSet inside_first;
     size_t number = 0;
     for (uint32_t t = 0; t < count; ++t) {
@@ -177,7 +202,10 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
       constexpr size_t kMost = 200;
       for (size_t i = 0; i < queue.size() && i < kMost; ++i) {
         const Lexer::State* next = lexer->Row(queue[i]);
-        if (lexer->Accepted(queue[i]) == t && !next[byte]) return true;
+        const bool ends = lexer->AnyEnd(queue[i], [&](uint32_t ended, Lexer::State pending) {
+          return ended == t && !(lexer->IsGuarded(queue[i]) ? lexer->Next(pending, byte) : next[byte]);
+        });
+        if (ends) return true;
         Lexer::State last = Lexer::kDead;
         for (int b = 0; b < 256; ++b) {
           if (next[b] == last || !next[b] || !HasTerminal(lexer->Possible(next[b]), t)) continue;
@@ -212,7 +240,8 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
 
 std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<Expressions> pool,
                                                std::vector<Expr> terminals, const std::vector<uint32_t>& ignored,
-                                               Lexing lexing, const Indentation* indentation) {
+                                               Lexing lexing, const Indentation* indentation,
+                                               std::vector<Lexer::Guard> guards) {
   const bool contextual = lexing == Lexing::kContextual;
   auto rules = std::make_shared<LexedRules>();
   rules->contextual = contextual;
@@ -241,9 +270,24 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
     if (rules->longest && pool->IsPushDown(terminals[t]))
       rules->nested += (rules->nested.empty() ? "" : ", ") + grammar.terminal_names[t];
   }
-  if (indentation) rules->indentation = std::make_unique<const Indentation>(*indentation);
+  const auto has_end_byte = [&pool](Expr e) {
+    if (!pool->BytesOf(e).Has(Lexer::kEndByte)) return false;
+    const Expr any = pool->Star(pool->Bytes(ByteSet::All())), end = pool->Bytes(ByteSet::Of(Lexer::kEndByte));
+    return !pool->IsEmpty(pool->Intersect(e, pool->Concat({any, end, any})));
+  };
+  for (uint32_t t = 0; !guards.empty() && t + 1 < count; ++t)
+    if (has_end_byte(terminals[t]))
+      throw UnsupportedError("grammar: the terminal " + grammar.terminal_names[t] +
+                             " has the byte 0xf8, which no UTF-8 has, and the match of " +
+                             grammar.terminal_names[guards[0].terminal] +
+                             " depends on the text after the lexeme; use terminals of characters");
+  if (indentation) {
+    Indentation own = *indentation;
+    if (!guards.empty()) own.end = count - 1;
+    rules->indentation = std::make_unique<const Indentation>(own);
+  }
   rules->lexer = std::make_shared<Lexer>(std::move(pool), std::move(terminals), rules->longest,
-                                         rules->indentation.get());
+                                         rules->indentation.get(), std::move(guards));
   // Terminals that earlier ones take all lexemes from never occur.
   for (uint32_t t = 0; t < count; ++t) {
     Lexer::Terminals competing = rules->all;

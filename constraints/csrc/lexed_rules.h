@@ -65,43 +65,56 @@ class Positions {
   Lexer::State Begin(ParserStates::Set stacks);
   // The stacks after a lexeme of what the lexer accepted.
   ParserStates::Set After(ParserStates::Set stacks, uint32_t accepted);
-  // The stacks after the lexeme that the position has read, kNone where it has read none that the stacks take.
+  // The stacks after the lexeme that the position has read, kNone where it has read none that the stacks take. Not for
+  // lexemes with a guard.
   ParserStates::Set AfterLexeme(const Position& p);
   // Whether the text may end here.
-  bool IsFinal(const Position& p) {
-    const ParserStates::Set after = AfterLexeme(p);
-    return after != ParserStates::kNone && stacks_->Accepts(after) == 1;
-  }
+  bool IsFinal(const Position& p);
+  // Whether a byte is one of the text, not its end.
+  bool IsText(uint8_t byte) const { return byte != Lexer::kEndByte || !lexer_->HasEnd(); }
+  ByteSet TextBytes() const { return lexer_->HasEnd() ? ByteSet::All() - ByteSet::Of(Lexer::kEndByte) : ByteSet::All(); }
 
   // A position with what Move looks up, for many bytes.
   struct Ready {
+    struct Ended {  // the lexeme, and what comes then
+      ParserStates::Set after = ParserStates::kNone;
+      bool unknown = false;  // whether another lexeme may begin depends on what lies below a variable
+      const Lexer::State *begin = nullptr, *longer = nullptr;  // rows
+    };
     Position at;
-    const Lexer::State* rows[4] = {nullptr, nullptr, nullptr, nullptr};  // lexeme, next lexeme, pending, longer lexemes
-    ParserStates::Set after = ParserStates::kNone;
-    bool unknown = false;  // whether another lexeme may begin depends on what lies below a variable
+    const Lexer::State *lexeme = nullptr, *pending = nullptr;  // rows
+    Ended ended;
+    std::vector<Ended> others;  // where several terminals end here, each with a guard
   };
   Ready Prepare(const Position& p);
   // Appends the positions after a byte; they need not be completable. False where that depends on what lies below a
   // variable of the stacks.
   bool Move(const Ready& r, uint8_t byte, std::vector<Position>* out) {
-    Lexer::State pending = r.rows[2] ? r.rows[2][byte] : Lexer::kDead;
+    const Lexer::State pending = r.pending ? r.pending[byte] : Lexer::kDead;
     if (pending && lexer_->IsFinal(pending)) return true;  // an earlier lexeme was longer than thought
-    if (r.rows[0] && r.rows[0][byte]) out->push_back({r.rows[0][byte], pending, r.at.stacks});
-    if (r.after == ParserStates::kNone) return true;
-    const Lexer::State begun = r.rows[1] ? r.rows[1][byte] : Lexer::kDead;
-    if (!begun && !r.unknown) return true;
-    if (const Lexer::State longer = r.rows[3] ? r.rows[3][byte] : Lexer::kDead) {
-      if (lexer_->IsFinal(longer)) return true;
-      pending = lexer_->UnionOfPending(pending, longer);
-    }
-    if (r.unknown) return false;
-    out->push_back({begun, pending, r.after});
-    return true;
+    if (r.lexeme && r.lexeme[byte]) out->push_back({r.lexeme[byte], pending, r.at.stacks});
+    bool known = BeginNext(r.ended, byte, pending, out);
+    for (const Ready::Ended& e : r.others) known = BeginNext(e, byte, pending, out) && known;
+    return known;
   }
   // The bytes that lead on, parted into classes that Move does not distinguish.
   void Classes(const Ready& r, std::vector<ByteSet>* out);
 
  private:
+  bool BeginNext(const Ready::Ended& e, uint8_t byte, Lexer::State pending, std::vector<Position>* out) {
+    if (e.after == ParserStates::kNone) return true;
+    const Lexer::State begun = e.begin ? e.begin[byte] : Lexer::kDead;
+    if (!begun && !e.unknown) return true;
+    if (const Lexer::State longer = e.longer ? e.longer[byte] : Lexer::kDead) {
+      if (lexer_->IsFinal(longer)) return true;
+      pending = lexer_->UnionOfPending(pending, longer);
+    }
+    if (e.unknown) return false;
+    out->push_back({begun, pending, e.after});
+    return true;
+  }
+  Ready::Ended EndedAt(ParserStates::Set after, Lexer::State longer);
+
   const LexedRules& rules_;
   Lexer* lexer_;
   ParserStates* stacks_;
@@ -109,10 +122,12 @@ class Positions {
 };
 
 // Terminals in order of precedence. Throws ConstraintError where one has the empty text although there is a lexer, or
-// where the grammar has no text.
+// where the grammar has no text. With guards the last terminal is the end of the text, see Lexer, and the grammar reads
+// it; UnsupportedError for terminals that have its byte.
 enum class Lexing { kBasic, kContextual, kNone };
 std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<Expressions> pool,
                                                std::vector<Expr> terminals, const std::vector<uint32_t>& ignored,
-                                               Lexing lexing, const Indentation* indentation);
+                                               Lexing lexing, const Indentation* indentation,
+                                               std::vector<Lexer::Guard> guards = {});
 
 }  // namespace tokamata

@@ -33,10 +33,11 @@ class LexemeEnds {
     for (size_t i = 0; i < queue.size(); ++i) {
       const auto [q, n] = queue[i];
       const auto [pending, r] = besides_[n];
-      if (lexer_->IsFinal(q)) {
-        const Beside after = Number(lexer_->UnionOfPending(pending, lexer_->Pending(q)), r);
-        lexer_->ForEachAccepted(lexer_->Accepted(q), [&](uint32_t t) { found(t, after); });
-      }
+      lexer_->AnyEnd(q, [&, pending = pending, r = r](uint32_t accepted, Lexer::State longer) {
+        const Beside after = Number(lexer_->UnionOfPending(pending, longer), r);
+        lexer_->ForEachAccepted(accepted, [&](uint32_t t) { found(t, after); });
+        return false;
+      });
       const auto add = [&](Lexer::State to, Beside beside_it) {
         if (seen.insert(PairKey(to, beside_it)).second) queue.emplace_back(to, beside_it);
       };
@@ -55,7 +56,8 @@ class LexemeEnds {
       Expr last_r = kEmpty;
       for (size_t b = 0; b < 256; ++b) {
         const Lexer::State m = pending_row ? pending_row[b] : Lexer::State{Lexer::kDead};
-        const Expr s = regular ? (*regular)[b] : r;
+        const bool reads = regular && !(lexer_->HasEnd() && b == Lexer::kEndByte);
+        const Expr s = reads ? (*regular)[b] : r;
         if (!row[b] || (regular && s == kEmpty) || (m && lexer_->IsFinal(m))) continue;
         if (row[b] == last_q && m == last_pending && s == last_r) continue;
         last_q = row[b];

@@ -25,14 +25,19 @@ bool IsText(const Expressions& pool, Expr e) {
 
 }  // namespace
 
-Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, bool longest, const Indentation* indentation)
+Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, bool longest, const Indentation* indentation,
+             std::vector<Guard> guards)
     : pool_(std::move(pool)),
       terminals_(std::move(terminals)),
+      guards_(std::move(guards)),
+      plain_(terminals_),
       longest_(longest),
       indentation_(indentation),
       overlap_(terminals_.size() * terminals_.size(), 0),
       text_ends_(pool_.get()) {
-  for (const Expr t : terminals_) is_text_.push_back(IsText(*pool_, t));
+  for (const Guard& g : guards_) plain_[g.terminal] = pool_->Difference(plain_[g.terminal], g.lexemes);
+  for (uint32_t t = 0; t < terminals_.size(); ++t)
+    is_text_.push_back(plain_[t] == terminals_[t] && IsText(*pool_, terminals_[t]));
   parts_.Ensure(AddState(0, false));  // the dead state
   parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);
 }
@@ -41,9 +46,16 @@ std::shared_ptr<Lexer> Lexer::Fresh() const {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   auto pool = std::make_unique<Expressions>();
   pool->limits = pool_->limits;
-  std::vector<Expr> terminals = terminals_;
-  pool->Import(*pool_, &terminals);
-  auto fresh = std::make_shared<Lexer>(std::move(pool), std::move(terminals), longest_, indentation_);
+  std::vector<Expr> all = terminals_;
+  for (const Guard& g : guards_) all.insert(all.end(), {g.lexemes, g.forbidden, g.allowed});
+  pool->Import(*pool_, &all);
+  std::vector<Guard> guards = guards_;
+  for (size_t i = 0; i < guards.size(); ++i) {
+    const Expr* own = &all[terminals_.size() + 3 * i];
+    guards[i] = {guards[i].terminal, own[0], own[1], own[2]};
+  }
+  all.resize(terminals_.size());
+  auto fresh = std::make_shared<Lexer>(std::move(pool), std::move(all), longest_, indentation_, std::move(guards));
   fresh->max_states = max_states;
   fresh->seconds = seconds;
   return fresh;
@@ -105,19 +117,41 @@ Lexer::Competition& Lexer::CompetitionOf(const Terminals& competing) {
   auto fresh = std::make_unique<Competition>();
   fresh->competing = competing;
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
-    fresh->own.push_back(kEmpty);
     if (!HasTerminal(competing, t)) continue;
-    std::vector<Expr> earlier;
-    for (uint32_t h = 0; h < t && longest_; ++h)
-      if (HasTerminal(competing, h) && Overlap(h, t)) earlier.push_back(terminals_[h]);
-    Expr own = terminals_[t];
-    if (!earlier.empty()) own = pool_->Difference(own, pool_->Union(std::move(earlier)));
-    if (!pool_->IsEmpty(own)) fresh->own.back() = own;
+    const std::vector<Part> own = OwnOf(t, competing);
+    fresh->own.insert(fresh->own.end(), own.begin(), own.end());
   }
+  for (const Guard& g : guards_)
+    if (HasTerminal(competing, g.terminal)) fresh->guarded.push_back({kNoTerminal, g.lexemes, 0, g.allowed});
   walked_.clear();
   fresh->any = longest_ ? Simple(competing) : kEmpty;
   known.push_back(std::move(fresh));
   return *known.back();
+}
+
+// Where an earlier terminal has a lexeme only if its guard allows it, this one has it if not.
+std::vector<Lexer::Part> Lexer::OwnOf(uint32_t terminal, const Terminals& competing) {
+  std::vector<Part> own{{terminal, plain_[terminal]}};
+  for (const Guard& g : guards_)
+    if (g.terminal == terminal) own.push_back({terminal, g.lexemes, 0, g.forbidden});
+  std::vector<Expr> earlier;
+  for (uint32_t h = 0; h < terminal && longest_; ++h)
+    if (HasTerminal(competing, h) && Overlap(h, terminal)) earlier.push_back(plain_[h]);
+  if (!earlier.empty()) {
+    const Expr all = pool_->Union(std::move(earlier));
+    for (Part& p : own) p.rest = pool_->Difference(p.rest, all);
+  }
+  for (const Guard& g : guards_) {
+    if (g.terminal >= terminal || !HasTerminal(competing, g.terminal) || !Overlap(g.terminal, terminal)) continue;
+    for (size_t i = 0, n = own.size(); i < n; ++i) {
+      const Expr common = pool_->Intersect(own[i].rest, g.lexemes);
+      if (pool_->IsEmpty(common)) continue;
+      own.push_back({terminal, common, 0, pool_->Union(own[i].guard, g.allowed)});
+      own[i].rest = pool_->Difference(own[i].rest, g.lexemes);
+    }
+  }
+  own.erase(std::remove_if(own.begin(), own.end(), [this](const Part& p) { return pool_->IsEmpty(p.rest); }), own.end());
+  return own;
 }
 
 Lexer::State Lexer::Begin(const Terminals& competing, const Terminals& wanted) {
@@ -128,8 +162,9 @@ Lexer::State Lexer::Begin(const Terminals& competing, const Terminals& wanted) {
   for (const auto& [set, state] : known)
     if (set == wanted) return state;
   std::vector<Part> parts;
-  for (uint32_t t = 0; t < terminals_.size(); ++t)
-    if (HasTerminal(wanted, t) && competition.own[t] != kEmpty) parts.push_back({t, competition.own[t]});
+  for (const Part& p : competition.own)
+    if (HasTerminal(wanted, p.terminal)) parts.push_back(p);
+  if (!parts.empty()) parts.insert(parts.end(), competition.guarded.begin(), competition.guarded.end());
   const State q = Intern(std::move(parts), competition.any);
   known.emplace_back(wanted, q);
   return q;
@@ -139,7 +174,7 @@ Lexer::State Lexer::Begin(const Terminals& competing, const Terminals& wanted) {
 Expr Lexer::Simple(const Terminals& competing) {
   std::vector<Expr> others, parts;
   for (uint32_t t = 0; t < terminals_.size(); ++t)
-    if (HasTerminal(competing, t) && !is_text_[t]) others.push_back(terminals_[t]);
+    if (HasTerminal(competing, t) && !is_text_[t]) others.push_back(plain_[t]);
   const auto has = [this](Expr e, Expr text) {
     std::vector<Expressions::Term> steps;
     for (;; text = pool_->Kind(text) == ExprKind::kConcat ? pool_->Tail(text) : kEpsilonExpr) {
@@ -152,7 +187,7 @@ Expr Lexer::Simple(const Terminals& competing) {
     }
   };
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
-    const Expr own = terminals_[t];
+    const Expr own = plain_[t];
     if (!HasTerminal(competing, t)) continue;
     const bool subsumed = is_text_[t] && std::any_of(others.begin(), others.end(), [&](Expr o) {
       return pool_->First(o).Intersects(pool_->First(own)) && has(o, own);
@@ -165,11 +200,32 @@ Expr Lexer::Simple(const Terminals& competing) {
 Lexer::State Lexer::FindPending(State q) {
   const TimeLimit time("grammar", "seconds", seconds);
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  const Expr any = parts_[q].any;
+  Expr any = parts_[q].any;
+  for (const Part& p : parts_[q].parts) {
+    if (!p.Competes()) continue;
+    const Expr longer = pool_->Nullable(p.rest) ? pool_->Difference(p.rest, kEpsilonExpr) : p.rest;
+    any = pool_->Union(any, pool_->Concat(longer, p.guard));
+  }
   const bool none = any == kEmpty || any == kEpsilonExpr || pool_->IsEmpty(any);
   const State pending = none ? State{kDead} : Intern({{kNoTerminal, any}}, kEmpty);
   parts_[q].pending.store(pending, std::memory_order_release);
   return pending;
+}
+
+void Lexer::FindEnds(State q) {
+  const TimeLimit time("grammar", "seconds", seconds);
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  Parts& at = parts_[q];
+  if (at.ends_known.load(std::memory_order_relaxed)) return;
+  std::vector<End> ends;
+  for (size_t i = 0; i < at.parts.size(); ++i) {
+    const Part p = at.parts[i];
+    if (p.terminal == kNoTerminal || !pool_->Nullable(p.rest)) continue;
+    const State guard = p.guard == kEmpty ? State{kDead} : Intern({{kNoTerminal, p.guard}}, kEmpty);
+    ends.push_back({AcceptedOf(p), UnionOfPending(Pending(q), guard)});
+  }
+  at.ends = std::move(ends);
+  at.ends_known.store(true, std::memory_order_release);
 }
 
 Lexer::State Lexer::UnionOfPending(State a, State b) {
@@ -197,12 +253,18 @@ uint32_t Lexer::LeastLength(State q) const {
 
 bool Lexer::MayRead(State q, uint8_t byte) const {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  return pool_->BytesOf(parts_[q].any).Has(byte);
+  const Parts& at = parts_[q];
+  return pool_->BytesOf(at.any).Has(byte) || std::any_of(at.parts.begin(), at.parts.end(), [&](const Part& p) {
+    return p.guard != kEmpty && (pool_->BytesOf(p.rest).Has(byte) || pool_->BytesOf(p.guard).Has(byte));
+  });
 }
 
 ByteSet Lexer::BytesOf(uint32_t terminal) const {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  return pool_->BytesOf(terminals_[terminal]);
+  ByteSet bytes = pool_->BytesOf(terminals_[terminal]);
+  for (const Guard& g : guards_)
+    if (g.terminal == terminal) bytes = bytes | pool_->BytesOf(g.forbidden) | pool_->BytesOf(g.allowed);
+  return bytes;
 }
 
 bool Lexer::Occurs(uint32_t terminal, const Terminals& competing) {
@@ -212,25 +274,26 @@ bool Lexer::Occurs(uint32_t terminal, const Terminals& competing) {
 Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
   if (parts.empty()) return kDead;
   uint64_t hash = MixHash(any) + parts.size();
-  for (const Part& p : parts) hash = MixHash(hash ^ (uint64_t{p.terminal} << 32 | p.rest) ^ uint64_t{p.column} << 20) + 0x9e3779b97f4a7c15ull;
+  for (const Part& p : parts) {
+    hash ^= (uint64_t{p.terminal} << 32 | p.rest) ^ uint64_t{p.column} << 20 ^ uint64_t{p.guard} << 40;
+    hash = MixHash(hash) + 0x9e3779b97f4a7c15ull;
+  }
   std::vector<State>& known = index_[hash];
   for (const State q : known)
     if (parts_[q].any == any && parts_[q].parts == parts) return q;
   Terminals possible;
   uint32_t accepted = kNoTerminal;
   std::vector<uint32_t> ended;
-  bool final = false;
+  bool final = false, guarded = false;
   possible.assign((terminals_.size() + 63) / 64, 0);
   for (const Part& p : parts) {
+    if (p.Competes()) continue;
     const bool nullable = pool_->Nullable(p.rest);
     final = final || nullable;
     if (p.terminal == kNoTerminal) continue;
     possible[p.terminal >> 6] |= uint64_t{1} << (p.terminal & 63);
-    if (!longest_) {
-      if (nullable) ended.push_back(p.terminal);
-      continue;
-    }
-    if (nullable) accepted = indentation_ && p.terminal == indentation_->newline ? NumTerminals() + p.column : p.terminal;
+    if (nullable) ended.push_back(AcceptedOf(p));
+    guarded = guarded || (nullable && p.guard != kEmpty);
   }
   if (ended.size() == 1) accepted = ended[0];
   if (ended.size() > 1) {
@@ -248,25 +311,24 @@ Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
   all.any = any;
   all.possible = std::move(possible);
   all.accepted = accepted;
+  all.guarded = guarded;
   known.push_back(q);
   return q;
 }
 
-// Splits classes where the union of all parts distinguishes their bytes.
-void Lexer::SplitByAny(Expr any, std::vector<Class>* classes) {
-  pool_->Step(any, &steps_);
-  for (const Expressions::Term& t : steps_)
-    for (size_t c = 0, n = classes->size(); c < n; ++c) {
-      const ByteSet common = (*classes)[c].bytes & t.bytes;
-      if (!common.Any()) continue;
-      if (common != (*classes)[c].bytes) {
-        Class rest = (*classes)[c];
-        rest.bytes = rest.bytes - common;
-        classes->push_back(std::move(rest));
-        (*classes)[c].bytes = common;
-      }
-      (*classes)[c].any = t.target;
+template <class F>
+void Lexer::Refine(const ByteSet& bytes, std::vector<Class>* classes, F f) {
+  for (size_t c = 0, n = classes->size(); c < n; ++c) {
+    const ByteSet common = (*classes)[c].bytes & bytes;
+    if (!common.Any()) continue;
+    if (common != (*classes)[c].bytes) {
+      Class rest = (*classes)[c];
+      rest.bytes = rest.bytes - common;
+      classes->push_back(std::move(rest));
+      (*classes)[c].bytes = common;
     }
+    f(&(*classes)[c]);
+  }
 }
 
 // Whether a line end has to come before the lexeme can end: then the column up to here does not matter.
@@ -281,7 +343,8 @@ bool Lexer::NeedsLineEnd(Expr rest) {
 // Puts what a part becomes on some bytes into the classes.
 void Lexer::SplitBySteps(const Part& part, const Expressions::Term& step, std::vector<Class>* classes, ByteSet* seen) {
   ByteSet left = step.bytes;
-  const Part target{part.terminal, step.target, part.column && NeedsLineEnd(step.target) ? 0 : part.column};
+  const Part target{part.terminal, step.target, part.column && NeedsLineEnd(step.target) ? 0 : part.column,
+                    part.guard};
   if (left.Intersects(*seen))
     for (size_t c = 0, n = classes->size(); c < n && left.Any(); ++c) {
       const ByteSet common = (*classes)[c].bytes & left;
@@ -302,6 +365,7 @@ void Lexer::FillRow(State q, State* row, ByteSet* live) {
   ByteSet seen;
   for (size_t i = 0; i < parts_[q].parts.size(); ++i) {
     const Part part = parts_[q].parts[i];
+    if (part.Competes()) continue;
     pool_->Step(part.rest, &steps_);
     TimeLimit::Spend(static_cast<int64_t>(steps_.size() + classes.size() / 8));
     for (const Expressions::Term& t : steps_) {
@@ -323,7 +387,19 @@ void Lexer::FillRow(State q, State* row, ByteSet* live) {
       if (others.Any()) SplitBySteps(part, {others, t.target}, &classes, &seen);
     }
   }
-  if (const Expr any = parts_[q].any; any != kEmpty) SplitByAny(any, &classes);
+  // What competes tells bytes apart that are live; it makes none live.
+  for (size_t i = 0; i < parts_[q].parts.size(); ++i) {
+    const Part part = parts_[q].parts[i];
+    if (!part.Competes()) continue;
+    pool_->Step(part.rest, &steps_);
+    for (const Expressions::Term& t : steps_)
+      if (!pool_->IsEmpty(t.target))
+        Refine(t.bytes, &classes, [&](Class* c) { c->parts.push_back({kNoTerminal, t.target, 0, part.guard}); });
+  }
+  if (const Expr any = parts_[q].any; any != kEmpty) {
+    pool_->Step(any, &steps_);
+    for (const Expressions::Term& t : steps_) Refine(t.bytes, &classes, [&](Class* c) { c->any = t.target; });
+  }
   for (Class& c : classes) {
     const State target = Intern(std::move(c.parts), c.any);
     c.bytes.ForEach([row, target](uint8_t b) { row[b] = target; });
@@ -335,14 +411,17 @@ Lexer::State Lexer::Adopt(const Lexer& other, State q) {
   if (&other == this || q == kDead) return q;
   std::vector<Part> parts = other.parts_[q].parts;
   std::vector<Expr> rests;
-  for (const Part& p : parts) rests.push_back(p.rest);
+  for (const Part& p : parts) rests.insert(rests.end(), {p.rest, p.guard});
   rests.push_back(other.parts_[q].any);
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   {
     const std::lock_guard<ReentrantMutex> other_lock(other.mutex_);
     pool_->Import(*other.pool_, &rests);
   }
-  for (size_t i = 0; i < parts.size(); ++i) parts[i].rest = rests[i];
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts[i].rest = rests[2 * i];
+    parts[i].guard = rests[2 * i + 1];
+  }
   return Intern(std::move(parts), rests.back());
 }
 

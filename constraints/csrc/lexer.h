@@ -19,6 +19,10 @@ namespace tokamata {
 // what its expression has minus what any earlier terminal has, so a lexeme is of one terminal at most. A state is final
 // where the bytes so far are a lexeme. Shared by all copies of a grammar.
 //
+// Where a terminal takes a lexeme only if what follows allows it, the lexeme has a guard: two languages of the rest of the
+// text, with a byte for its end, such that each rest has a prefix in one of them and none in both. Two terminals may
+// end at one place then, each with a guard.
+//
 // Pending states only know how an ended lexeme would become a longer one, of whatever terminal; those that are subsets
 // of others as literals are (keywords of names) are left out, so there are few.
 class Lexer final : public DelayedAcceptor {
@@ -26,13 +30,23 @@ class Lexer final : public DelayedAcceptor {
   static constexpr uint32_t kNoTerminal = 0xffffffff;
   using Terminals = std::vector<uint64_t>;  // a bit set
 
+  // What must not, or must, follow some lexemes of a terminal: prefixes of the rest of the text, kEndByte after it.
+  struct Guard {
+    uint32_t terminal;
+    Expr lexemes, forbidden, allowed;
+  };
+  static constexpr uint8_t kEndByte = 0xf8;  // in no UTF-8
+
   // Takes the pool; terminals in order of precedence, none with the empty text.
   // Without `longest` terminals do not compete: each is what its expression has, several may end at one place, and
   // nothing is ever pending.
+  // With guards the last terminal is the end of the text, of kEndByte alone, which no other has.
   Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, bool longest,
-        const Indentation* indentation = nullptr);
+        const Indentation* indentation = nullptr, std::vector<Guard> guards = {});
 
   uint32_t NumTerminals() const { return static_cast<uint32_t>(terminals_.size()); }
+  // Whether the end of a text is a terminal.
+  bool HasEnd() const { return !guards_.empty(); }
   // The state before a lexeme when these terminals compete and some of them are wanted: it dies where no wanted
   // terminal can be completed, but what is pending after it knows of all.
   State Begin(const Terminals& competing, const Terminals& wanted);
@@ -57,6 +71,24 @@ class Lexer final : public DelayedAcceptor {
     return known != kNotAsked ? known : FindPending(q);
   }
   State UnionOfPending(State a, State b);
+  // Calls f(accepted, what is pending then) for each terminal whose lexeme may end at q, until it returns true. Terminals
+  // that end there with the same pending may be one set.
+  template <class F>
+  bool AnyEnd(State q, F f) {
+    const Parts& at = parts_[q];
+    if (!at.guarded) return at.accepted != kNoTerminal && f(at.accepted, Pending(q));
+    for (const auto& [accepted, pending] : EndsOf(q))
+      if (f(accepted, pending)) return true;
+    return false;
+  }
+  // Whether some lexemes of a terminal have one.
+  bool HasGuard(uint32_t terminal) const {
+    for (const Guard& g : guards_)
+      if (g.terminal == terminal) return true;
+    return false;
+  }
+  // Whether a lexeme with a guard ends at q.
+  bool IsGuarded(State q) const { return parts_[q].guarded; }
   // A state from which lexemes end as they do from q, or q: past a value in brackets, say, that comes first, however
   // deep it may be (see TextEnds). That is the expression of *call.
   State PastCall(State q, Expr* call);
@@ -76,7 +108,7 @@ class Lexer final : public DelayedAcceptor {
   bool MayRead(State q, uint8_t byte) const;
   // No lexeme ends within fewer bytes from q.
   uint32_t LeastLength(State q) const;
-  // Every byte that lexemes of a terminal may have, and maybe more; that they may begin with.
+  // Every byte that lexemes of a terminal may have, or what their guards look at, and maybe more; that they may begin with.
   ByteSet BytesOf(uint32_t terminal) const;
   uint32_t LeastLengthOf(uint32_t terminal) const { return pool_->LeastLength(terminals_[terminal]); }
   const ByteSet& FirstOf(uint32_t terminal) const { return pool_->First(terminals_[terminal]); }
@@ -91,19 +123,37 @@ class Lexer final : public DelayedAcceptor {
     uint32_t terminal;
     Expr rest;
     uint32_t column = 0;  // of newlines
+    // What must not follow; of kNoTerminal, in a state that is not pending, what must follow lexemes that compete.
+    Expr guard = kEmpty;
+    bool Competes() const { return terminal == kNoTerminal && guard != kEmpty; }
     friend bool operator==(const Part& a, const Part& b) {
-      return a.terminal == b.terminal && a.rest == b.rest && a.column == b.column;
+      return a.terminal == b.terminal && a.rest == b.rest && a.column == b.column && a.guard == b.guard;
     }
+  };
+  struct End {
+    uint32_t accepted;
+    State pending;
   };
   struct Parts {
     std::vector<Part> parts;  // sorted by terminal; of a pending state one, of kNoTerminal
-    Expr any = kEmpty;        // the union of them all, written with fewer; of a pending state none
+    Expr any = kEmpty;        // the union of all without guards, written with fewer; of a pending state none
     Terminals possible;
     uint32_t accepted = kNoTerminal;
+    bool guarded = false;
     std::atomic<State> pending{kNotAsked};
+    std::atomic<bool> ends_known{false};
+    std::vector<End> ends;  // of a guarded one
   };
   static constexpr State kNotAsked = 0xffffffff;
   State FindPending(State q);
+  const std::vector<End>& EndsOf(State q) {
+    if (!parts_[q].ends_known.load(std::memory_order_acquire)) FindEnds(q);
+    return parts_[q].ends;
+  }
+  void FindEnds(State q);
+  uint32_t AcceptedOf(const Part& p) const {
+    return indentation_ && p.terminal == indentation_->newline ? NumTerminals() + p.column : p.terminal;
+  }
   State Intern(std::vector<Part> parts, Expr any);
   Expr Simple(const Terminals& competing);
   struct Class {
@@ -113,7 +163,9 @@ class Lexer final : public DelayedAcceptor {
   };
   bool NeedsLineEnd(Expr rest);
   void SplitBySteps(const Part& part, const Expressions::Term& step, std::vector<Class>* classes, ByteSet* seen);
-  void SplitByAny(Expr any, std::vector<Class>* classes);
+  // Splits classes by one of some bytes and calls f(class) for what has them.
+  template <class F>
+  void Refine(const ByteSet& bytes, std::vector<Class>* classes, F f);
   void FillRow(State q, State* row, ByteSet* live) override;
   bool Overlap(uint32_t a, uint32_t b);
   uint8_t OverlapByWalking(Expr a, Expr b);
@@ -121,6 +173,8 @@ class Lexer final : public DelayedAcceptor {
 
   std::unique_ptr<Expressions> pool_;
   std::vector<Expr> terminals_;
+  std::vector<Guard> guards_;
+  std::vector<Expr> plain_;  // by terminal, its lexemes without guard
   const bool longest_;
   const Indentation* indentation_;  // outlives the lexer, or null
   StableArray<std::vector<uint32_t>> accepted_sets_;
@@ -132,11 +186,13 @@ class Lexer final : public DelayedAcceptor {
   std::unordered_map<uint64_t, std::vector<State>> index_;
   struct Competition {
     Terminals competing;
-    std::vector<Expr> own;    // by terminal, what no earlier one has; kEmpty for those that do not compete
+    std::vector<Part> own;    // what no earlier terminal has, by terminal
+    std::vector<Part> guarded;  // of no terminal, with what must follow
     Expr any = kEmpty;
     std::unordered_map<uint64_t, std::vector<std::pair<Terminals, State>>> begins;  // by wanted terminals
   };
   Competition& CompetitionOf(const Terminals& competing);
+  std::vector<Part> OwnOf(uint32_t terminal, const Terminals& competing);
   std::unordered_map<uint64_t, std::vector<std::unique_ptr<Competition>>> competitions_;
   std::vector<Expressions::Term> steps_;
   TextEnds text_ends_;

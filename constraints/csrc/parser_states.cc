@@ -67,7 +67,11 @@ ParserStates::Set ParserStates::AdvanceWithLayout(Set p, uint32_t terminal) {
   if (p == kNone) return kNone;
   if (const Set* const known = advanced_.Find(PairKey(p, terminal))) return *known;
   Set result;
-  if (terminal >= num_terminals_) {
+  if (terminal == indentation_->end) {
+    const Set stacks = AfterBlocks(p);
+    const bool ended = stacks != kNone && stacks != kUnknown;
+    result = ended ? Pair(stacks_.Advance(stacks, terminal), InternLayout({})) : stacks;
+  } else if (terminal >= num_terminals_) {
     result = Newline(p, terminal - num_terminals_);
   } else {
     const Set stacks = stacks_.Advance(pairs_[p].stacks, terminal);
@@ -97,16 +101,28 @@ ParserStates::Set ParserStates::Newline(Set p, uint32_t column) {
   return result == kNone || result == kUnknown || GoesOn(result) ? result : kNone;
 }
 
-uint32_t ParserStates::AcceptsWithLayout(Set p) {
+ParserStates::Set ParserStates::AfterBlocks(Set p) {
   const Layout& layout = layouts_[pairs_[p].layout];
   Set stacks = pairs_[p].stacks;
   for (size_t i = 0; i < layout.columns.size() && stacks != kNone && stacks != kUnknown; ++i)
     stacks = stacks_.Advance(stacks, indentation_->dedent);
+  return stacks;
+}
+
+uint32_t ParserStates::AcceptsWithLayout(Set p) {
+  const Set stacks = AfterBlocks(p);
   return stacks == kUnknown ? kUnknown : stacks_.Accepts(stacks);
 }
 
+uint32_t ParserStates::MayEnd(Set p) {
+  if (indentation_->end == Indentation::kNoTerminal) return AcceptsWithLayout(p);
+  const Set stacks = AfterBlocks(p);
+  const uint32_t allowed = stacks == kUnknown ? kUnknown : stacks_.Allowed(stacks);
+  return allowed == kUnknown ? kUnknown : HasTerminal(stacks_.Terminals(allowed), indentation_->end);
+}
+
 bool ParserStates::GoesOn(Set p) {
-  if (AcceptsWithLayout(p) != 0) return true;
+  if (MayEnd(p) != 0) return true;
   const uint32_t allowed = stacks_.Allowed(pairs_[p].stacks);
   if (allowed == kUnknown) return true;
   std::vector<uint64_t> set = stacks_.Terminals(allowed);
@@ -125,6 +141,7 @@ uint32_t ParserStates::AllowedWithLayout(Set p) {
   };
   put(indentation_->indent, false);
   put(indentation_->dedent, false);
+  if (indentation_->end != Indentation::kNoTerminal) put(indentation_->end, MayEnd(p) != 0);
   const Layout layout = layouts_[pairs_[p].layout];
   bool newline = layout.brackets > 0;
   if (!newline && HasTerminal(set, indentation_->newline)) {

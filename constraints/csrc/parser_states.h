@@ -17,10 +17,12 @@ namespace tokamata {
 // ones by dedents as often as blocks end, others are no text; inside brackets newlines count for nothing. At the end of
 // the text open blocks are dedented. Neither indents nor dedents have text.
 struct Indentation {
+  static constexpr uint32_t kNoTerminal = 0xffffffff;
   uint32_t newline = 0, indent = 0, dedent = 0;
   std::vector<uint32_t> opening, closing;
   uint32_t tab_length = 8;
   uint32_t most_columns = 120;  // deeper lines are refused
+  uint32_t end = kNoTerminal;   // of the text, where that is a terminal
 };
 
 // Without indentation this is StackSets, number by number. With it a set is a pair of stacks and layout: how many
@@ -85,6 +87,10 @@ class ParserStates {
   Set Newline(Set p, uint32_t column);
   uint32_t AcceptsWithLayout(Set p);
   uint32_t AllowedWithLayout(Set p);
+  // The stacks when all blocks are ended.
+  Set AfterBlocks(Set p);
+  // 1 or 0: whether the text may end next, or kUnknown.
+  uint32_t MayEnd(Set p);
   // Whether something with text may come next, or the end; unknown counts as yes.
   bool GoesOn(Set p);
 

@@ -164,6 +164,7 @@ bool LexedMask::Loops(Lexer::State state, const CharacterClass& c) {
   bool loops = true;
   c.ascii.ForEach([&](uint8_t b) { loops = loops && stays(b); });
   if (!loops) return false;
+  if (lexemes.IsGuarded(state)) return false;
   if (lexemes.IsFinal(state)) {
     const Lexer::State longer = lexemes.Pending(state);
     if (c.non_ascii || !longer) return false;
@@ -228,7 +229,7 @@ struct LexedMask::RowParts {
     const Lexer::State* row;
     const Lexer::State* pending;  // the row of what is pending, or null
     const Lexer::State* longer;   // where the state is final: the row of what is pending then, or null
-    bool ends;
+    bool ends, guarded;
   };
   struct Stretch {  // of siblings with all below them
     uint32_t begin, end;
@@ -276,9 +277,10 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
   using At = RowParts::At;
   Lexer& lexemes = grammar_->lexer();
   Completable& completable = grammar_->completable();
+  const Positions& steps = grammar_->steps();
   const auto enter = [&](Lexer::State q, Lexer::State pending) {
-    At at{q, lexemes.Row(q), pending ? lexemes.Row(pending) : nullptr, nullptr, lexemes.IsFinal(q)};
-    const Lexer::State longer = at.ends ? lexemes.Pending(q) : Lexer::State{Lexer::kDead};
+    At at{q, lexemes.Row(q), pending ? lexemes.Row(pending) : nullptr, nullptr, lexemes.IsFinal(q), lexemes.IsGuarded(q)};
+    const Lexer::State longer = at.ends && !at.guarded ? lexemes.Pending(q) : Lexer::State{Lexer::kDead};
     if (longer) at.longer = lexemes.Row(longer);
     return at;
   };
@@ -298,6 +300,7 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
     std::vector<uint32_t>* tokens = ends_at(at.state, Lexer::kDead);
     tokens->insert(tokens->end(), factor.inside.begin() + factor.offsets[1], factor.inside.end());
     (at.ends ? factor.exit_bytes : factor.exit_bytes & lexemes.Live(at.state)).ForEach([&](uint8_t b) {
+      if (!steps.IsText(b)) return;
       const Span<const FactorExit> ways = factor.ExitsBy(b);
       if (at.row[b]) {
         for (const FactorExit& way : ways)
@@ -330,7 +333,18 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
         n = child.end;
         continue;
       }
-      if (at.ends) {
+      if (!steps.IsText(child.byte)) {
+        n = child.end;
+        continue;
+      }
+      if (at.guarded) {
+        lexemes.AnyEnd(at.state, [&](uint32_t accepted, Lexer::State more) {
+          const Lexer::State longer = more ? lexemes.Next(more, child.byte) : Lexer::State{Lexer::kDead};
+          if (!longer || !lexemes.IsFinal(longer))
+            parts->Place(parts->GroupOf(accepted, lexemes.UnionOfPending(pending, longer), child.byte), n);
+          return false;
+        });
+      } else if (at.ends) {
         const Lexer::State longer = at.longer ? at.longer[child.byte] : Lexer::State{Lexer::kDead};
         if (!longer || !lexemes.IsFinal(longer))
           parts->Place(
@@ -563,6 +577,10 @@ void LexedMask::Walk(uint32_t root, const Position& p, Level* level) {
     const uint32_t depth = child.depth - base;
     bool unknown = false;
     next.clear();
+    if (!steps.IsText(child.byte)) {
+      n = child.end;
+      continue;
+    }
     for (const Positions::Ready& r : path[depth - 1]) unknown = !steps.Move(r, child.byte, &next) || unknown;
     TimeLimit::Spend(static_cast<int64_t>(1 + 4 * (path[depth - 1].size() + next.size())));
     size_t alive = 0;

@@ -417,7 +417,13 @@ class PlainLark:
         None where the grammar has to be read by Lark's loader; `common`: the text of Lark's common.lark.
         """
 
-    def compile(self, lexer: str, subtle: Sequence[tuple[int, Language]], limits: Limits | None = None) -> Language:
+    def compile(
+        self,
+        lexer: str,
+        subtle: Sequence[tuple[int, Language]],
+        limits: Limits | None = None,
+        guards: Sequence[tuple[int, Language, Language, Language]] = [],
+    ) -> Language:
         """The language, given those of the subtle terminals."""
 
     @property
@@ -464,10 +470,13 @@ def grammar(
     lexer: str,
     indentation: Indentation | None = None,
     limits: Limits | None = None,
+    guards: Sequence[tuple[int, Language, Language, Language]] = [],
 ) -> Language:
     """
-    The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s.
+    The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s. Guards: terminal, lexemes, and what must not, or must, follow them: prefixes of the rest of the text with END_BYTE after it.
     """
+
+END_BYTE: int = 248
 
 def substrings(text: bytes, by: str, limits: Limits | None = None) -> Language:
     """The pieces of a text, by "characters", "words" or "lines"."""

@@ -7,7 +7,9 @@ import random
 import re
 
 import pytest
+from oracle.native_grammar import build
 from oracle.productions import (
+    GUARDED,
     PATTERNS,
     contextual_match,
     derives_terminals,
@@ -16,30 +18,12 @@ from oracle.productions import (
     productive,
     random_productions,
 )
-from tokamata.constraints import Constraint
 
 import tokamata
-from tokamata._core import grammar as native_grammar
 
 
 def _texts(alphabet: str, longest: int) -> list[str]:
     return ["".join(t) for n in range(longest + 1) for t in itertools.product(alphabet, repeat=n)]
-
-
-def _build(
-    patterns: list[str], rules: int, productions: list[tuple[int, tuple[int, ...]]], ignored: list[int], lexer: str
-) -> Constraint:
-    return Constraint(
-        native_grammar(
-            [tokamata.regex(p)._native for p in patterns],
-            patterns,
-            [f"r{i}" for i in range(rules)],
-            productions,
-            0,
-            ignored,
-            lexer,
-        )
-    )
 
 
 SHADOWING = [("[ab]", "a"), ("a+", "aa"), ("b*a", "ba"), ("[ab]+", "ab"), ("a*c", "c"), ("a?b", "b"), ("cc?", "c")]
@@ -49,6 +33,8 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
     """One random grammar against the oracle on all short texts; returns how many texts were compared."""
     rng = random.Random(f"{seed} {kind}")
     lexer = {"scannerless": "none", "contextual": "contextual", "shadowed": "contextual"}.get(kind, "basic")
+    if kind == "guarded":
+        lexer = rng.choice(["basic", "contextual"])
     count = rng.randint(1, 3)
     patterns = ["a", "b", "c"][:count] if kind == "characters" else [rng.choice(PATTERNS) for _ in range(count)]
     rules, productions = random_productions(rng, count)
@@ -56,7 +42,15 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
         patterns = [*rng.choice(SHADOWING), *patterns[: rng.randint(0, 1)]]
         count = len(patterns)
         rules, productions = random_productions(rng, count)
+    if kind == "guarded":
+        for i in range(count):
+            if i == 0 or rng.random() < 0.5:
+                patterns[i] = rng.choice(GUARDED)
+        rng.shuffle(patterns)
     ignored: list[int] = []
+    if kind == "guarded" and rng.random() < 0.5:
+        patterns.append(rng.choice([" ", " +", " (?!b)", "c(?= )", "c"]))
+        ignored = [count]
     if kind in ("ignored", "shadowed") or (kind == "contextual" and rng.random() < 0.4):
         patterns.append(rng.choice([" ", " +", "c", "c ?"]))
         ignored = [count]
@@ -76,7 +70,7 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
     members = {t for t in texts if is_member(t)}
     where = f"seed={seed} kind={kind} patterns={patterns} productions={productions}"
     try:
-        constraint = _build(patterns, rules, productions, ignored, lexer)
+        constraint = build(patterns, rules, productions, ignored, lexer)
     except tokamata.ConstraintError:
         assert not members, where
         return len(texts)
@@ -94,10 +88,13 @@ def _check(seed: int, kind: str, longest: int = 5) -> int:
     return len(texts)
 
 
+KINDS = ["characters", "overlapping", "ignored", "scannerless", "contextual", "shadowed", "guarded"]
 LONG = (16, 22, 34)  # seeds of grammars that take the oracle seconds without a lexer
 
 
-@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual", "shadowed"])
+@pytest.mark.parametrize(
+    "kind", ["characters", "overlapping", "ignored", "scannerless", "contextual", "shadowed", "guarded"]
+)
 def test_random_grammars_agree_with_the_oracle(kind: str) -> None:
     undecided = 0
     for seed in range(40):
@@ -111,7 +108,9 @@ def test_random_grammars_agree_with_the_oracle(kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["characters", "overlapping", "ignored", "scannerless", "contextual", "shadowed"])
+@pytest.mark.parametrize(
+    "kind", ["characters", "overlapping", "ignored", "scannerless", "contextual", "shadowed", "guarded"]
+)
 def test_many_random_grammars_agree_with_the_oracle(kind: str) -> None:
     compared = refused = 0
     for seed in (*LONG, *range(1000, 1300)):
@@ -312,7 +311,7 @@ def test_intersections_with_regular_languages_are_exact(kind: str) -> None:
         ignored = [count] if kind == "ignored" else []
         patterns += [rng.choice([" ", "c ?"])] if ignored else []
         try:
-            constraint = _build(patterns, rules, productions, ignored, "none" if kind == "scannerless" else "basic")
+            constraint = build(patterns, rules, productions, ignored, "none" if kind == "scannerless" else "basic")
         except tokamata.ConstraintError:
             continue
         regular = tokamata.regex(rng.choice(["a*", "[ab]*c", "(..)*", "a.*b", "[^a]*", "b*a?b*", "(ab|c)*", ".*aa.*"]))

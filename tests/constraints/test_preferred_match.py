@@ -6,10 +6,11 @@ import random
 import re
 
 import pytest
-from tokamata.constraints.terminal_pattern import terminal_pattern
+from tokamata.constraints.terminal_pattern import TerminalPattern, terminal_pattern
 
 import tokamata
 from tokamata import LimitError, UnsupportedError
+from tokamata._core import END_BYTE
 
 
 def longest(constraint: tokamata.Constraint, text: str) -> int | None:
@@ -45,8 +46,10 @@ def test_longest_match_equals_res(block: int) -> None:
         rng = random.Random(seed)
         pattern = "".join(random_pattern(rng, 3) for _ in range(rng.choice([1, 2, 3])))
         try:
-            constraint, remark = terminal_pattern(pattern)
+            constraint, guards, remark = terminal_pattern(pattern)
         except UnsupportedError:
+            continue
+        if guards:
             continue
         if "lazy" not in remark and ("|" in pattern or "?" in pattern or "*" in pattern or "{" in pattern):
             continue  # greedy: the longest match, which may be longer than re's
@@ -76,7 +79,7 @@ def test_longest_match_equals_res(block: int) -> None:
     ],
 )
 def test_patterns_of_common_grammars(pattern: str) -> None:
-    constraint, remark = terminal_pattern(pattern)
+    constraint, _, remark = terminal_pattern(pattern)
     assert "lazy" in remark
     rng = random.Random(pattern)
     pieces = ['"', "\\", "a", "b", "c", "/", "*", "/*", "*/", "i", "<", ">", '"""', "\n", "A", " "]
@@ -94,36 +97,94 @@ def test_nested_laziness_ends_at_a_named_limit() -> None:
 
 
 def test_unicode_properties() -> None:
-    constraint, _ = terminal_pattern(r"\p{Lu}[^\p{Nd}]*?\p{Nd}+")
+    constraint, *_ = terminal_pattern(r"\p{Lu}[^\p{Nd}]*?\p{Nd}+")
     assert longest(constraint, "Éa-12x3") == len("Éa-12")
     assert longest(constraint, "éa1") is None
 
 
 @pytest.mark.parametrize("pattern", [r"\w+\b", "[a-z]+(?![a-z])", r"a(?:b|c)*(?![bc])"])
 def test_ends_that_the_longest_match_decides(pattern: str) -> None:
-    constraint, _ = terminal_pattern(pattern)
+    constraint, guards, _ = terminal_pattern(pattern)
+    assert not guards
     for text in ["abc d", "a", "abcbx", "xy z", "x", "ab1", "abcd", " ab"]:
         assert longest(constraint, text) == found(pattern, text), text
 
 
-@pytest.mark.parametrize(
-    ("pattern", "where"),
-    [
-        ("0(?![1-9])", "after"),
-        ('"(?!"").*?"', "after"),
-        ("(?!if)[a-z]+", "after"),
-        ("(?=ab)a", "after"),
-        (r"-\b", "after"),
-        ("a$", "after"),
-        (r"\bif", "before"),
-        (r'(?<!\\)"', "before"),
-        (r"^a", "before"),
-        (r'(?<!\\)".*?"', "before"),
-    ],
-)
-def test_matches_that_depend_on_the_text_around(pattern: str, where: str) -> None:
-    with pytest.raises(UnsupportedError, match=f"depends on the text {where} the lexeme"):
+def longest_allowed(made: TerminalPattern, text: str) -> int | None:
+    """The end of the longest lexeme that no guard forbids; each guard decides, in one way."""
+    best = None
+    for n in range(len(text) + 1):
+        if not made.constraint.accepts(text[:n]):
+            continue
+        allowed = True
+        rest = text[n:].encode() + bytes([END_BYTE])
+        for guard in made.guards:
+            if guard.lexemes.accepts(text[:n]):
+                verdicts = [any(g.accepts(rest[:k]) for k in range(len(rest) + 1)) for g in guard[1:]]
+                assert sum(verdicts) == 1
+                allowed = guard.allowed is guard[1:][verdicts.index(True)]
+        if allowed:
+            best = n
+    return best
+
+
+GUARDED = [
+    "0(?![1-9])", '"(?!"").*?"', "(?!if)[a-z]+", "(?=ab)a", r"-\b", "a$", r"a\Z", "(?m:a$)", r"[+*]|[?](?![a-z])",
+    r"(?!(?:if|else)\b)[a-z_]\w*", "a(?=.*b)", "(?:a|ab)(?=b|$)", r"a+?(?=[^a]|\Z)", "a(?!ba)",
+    r"(?:(?!\$\{)[^\"]|\$(?!\{))+", r"\w+?(?=\b)", r"a*?(?=b\b|$)", r"(?!a\Bb)[ab]", "(?:a(?=b)|a(?=c))b?", r"a(?=b\Z)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", GUARDED)
+def test_guards_of_lexemes_allow_what_re_does(pattern: str) -> None:
+    made = terminal_pattern(pattern)
+    assert made.guards
+    assert "lookahead past the lexeme" in made.remark
+    rng = random.Random(pattern)
+    pieces = ["a", "b", "c", "ab", "if", "else", "0", "1", '"', "?", "-", "$", "{", "${", " ", "\n", "é"]
+    matched = 0
+    first = [p for p in pieces if p in pattern or p in "a0"]
+    for _ in range(500):
+        text = rng.choice(first) + "".join(rng.choice(pieces) for _ in range(rng.randrange(5)))
+        matched += (want := found(pattern, text)) is not None
+        assert longest_allowed(made, text) == want, text
+    assert matched
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_guards_of_random_patterns(block: int) -> None:
+    taken = 0
+    for i in range(150):
+        seed = 5000 + 1000 * block + i
+        rng = random.Random(seed)
+        ahead = rng.choice(["(?=b)", "(?!b)", "(?!ab)", "(?=[ac])", "$", r"\b", r"(?=a*c)", "(?!a*c)", r"(?!b\b)"])
+        pattern = "".join(random_pattern(rng, 2) for _ in range(rng.choice([1, 2]))) + ahead
+        if rng.random() < 0.3:
+            pattern = "(?!a[bc])" + pattern
+        try:
+            made = terminal_pattern(pattern)
+        except UnsupportedError:
+            continue
+        if not made.guards:
+            continue
+        taken += 1
+        for _ in range(25):
+            text = "".join(rng.choice("aabcB1 \n") for _ in range(rng.randrange(9)))
+            assert longest_allowed(made, text) == found(pattern, text), f"seed {seed}: {pattern!r} on {text!r}"
+    assert taken > 40
+
+
+@pytest.mark.parametrize("pattern", [r"\bif", r'(?<!\\)"', r"^a", r'(?<!\\)".*?"', r"(?!\bif)[a-z]"])
+def test_matches_that_depend_on_the_text_before(pattern: str) -> None:
+    with pytest.raises(UnsupportedError, match="depends on the text before the lexeme"):
         terminal_pattern(pattern)
+
+
+def test_what_follows_a_lexeme_tells_nothing_without_a_lexer() -> None:
+    with pytest.raises(UnsupportedError, match="depends on the text after the lexeme; end the pattern with what must"):
+        tokamata.grammar("start: /a(?!b)/ /./", lexer="none")
+    with pytest.raises(UnsupportedError, match="depends on the text after the lexeme"):
+        tokamata.grammar("start: A\nA: B & /../\nB: /a(?!b)/ /./ | /c(?!d)/")
 
 
 @pytest.mark.parametrize("pattern", ["(?:ab){0,9000}?(?:cd){0,9000}x", "(?:a|ab){1,200}?.{300}b", "a*?(?=b(?=c)).."])

@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 import pytest
 from oracle import mask_walk
-from oracle.productions import PATTERNS, random_productions
+from oracle.native_grammar import build
+from oracle.productions import GUARDED, PATTERNS, random_productions
 from tokamata.constraints import Constraint, grammars
 
 import tokamata
-from tokamata._core import grammar as native_grammar
 
 STATEMENTS = r"""
 start: (stmt NL)*
@@ -33,6 +33,7 @@ def _vocabulary(alphabet: str, tokens: int, longest: int, seed: int) -> tokamata
     rng = random.Random(seed)
     words = sorted({"".join(rng.choice(alphabet) for _ in range(rng.randint(2, longest))) for _ in range(tokens)})
     texts = [bytes([b]) for b in range(256)] + [w.encode() for w in words]
+    texts += [w.encode() + bytes([0xF8]) + w.encode()[:1] for w in words[::20]]
     return tokamata.Vocabulary([*texts, None], eos_token_ids=[len(texts)])
 
 
@@ -47,18 +48,20 @@ def _ids(mask: np.ndarray) -> set[int]:
     return set(mask_walk.allowed(mask))
 
 
+@pytest.mark.parametrize("guarded", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_masks_of_random_grammars(seed: int) -> None:
+def test_masks_of_random_grammars(seed: int, guarded: bool) -> None:
     rng = random.Random(seed)
     count = rng.randint(2, 4)
     patterns = [rng.choice(PATTERNS) for _ in range(count)] + [rng.choice([" +", "c", " c?"])]
+    if guarded:
+        patterns[rng.randrange(count)] = rng.choice(GUARDED)
+        patterns[rng.randrange(count + 1)] = rng.choice(GUARDED)
     rules, productions = random_productions(rng, count)
     vocabulary = _vocabulary("aabbc ", 1500, 7, seed)
     for lexer, ignored in (("basic", [count]), ("basic", []), ("contextual", [count])):
         try:
-            languages = [tokamata.regex(p)._native for p in patterns]
-            names = [f"r{i}" for i in range(rules)]
-            constraint = Constraint(native_grammar(languages, patterns, names, productions, 0, ignored, lexer))
+            constraint = build(patterns, rules, productions, ignored, lexer)
         except tokamata.ConstraintError:
             continue
         if constraint.is_empty():
@@ -93,6 +96,12 @@ LOOPING = [
 ]  # fmt: skip
 
 
+LOOPING_GUARDED = [
+    "[a-z]+(?= )", r"(?!(?:aa|ab)\b)[a-z]+", "[a-z0-9]{2,}?(?=[^a])", r'"(?!"")[^"]*"', "#[^\n]*$", "[0-9]+(?![a-z_])",
+    r"[^\n'\"]+(?=')", "(?:a|b)+(?=b5)", "[\u00e4-\u017f]+(?!a)", r"\w+?(?=[a5]\b)",
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("lexer", ["basic", "contextual", "none"])
 def test_masks_where_terminals_loop_over_characters(lexer: Literal["basic", "contextual", "none"]) -> None:
     vocabulary = _vocabulary("aaabb" + "aZ05_ .\"'\\\n#ä漢", 20_000, 6, 11)
@@ -101,11 +110,11 @@ def test_masks_where_terminals_loop_over_characters(lexer: Literal["basic", "con
         rng = random.Random(seed)
         patterns = rng.sample(LOOPING, rng.randint(2, 5))
         rules, productions = random_productions(rng, len(patterns))
-        languages = [tokamata.regex(p)._native for p in patterns]
-        names = [f"r{i}" for i in range(rules)]
+        if lexer != "none" and seed % 2:
+            patterns[rng.randrange(len(patterns))] = rng.choice(LOOPING_GUARDED)
         ignored = [rng.randrange(len(patterns))] if lexer != "none" and rng.random() < 0.5 else []
         try:
-            constraint = Constraint(native_grammar(languages, patterns, names, productions, 0, ignored, lexer))
+            constraint = build(patterns, rules, productions, ignored, lexer)
         except tokamata.ConstraintError:
             continue
         if constraint.is_empty():

@@ -11,7 +11,7 @@ LITERALS = [
     "/x{2,3}/", "/(ab)*c/", "/\\w/", "/ä+/", "/\\x41+/", "/\\u00e4?b/", "/a.c/s", "/\\./", "/[ \\t]+/", "/\\\"/", "/'/",
     "/a{3}/", "/(?:a|b)+/", "/[]a]/", "/\\n/", "/#[^\\n]*/", "/\\/\\/[^\\n]*/", '"a".."z"', '"0".."9"',
 ]  # fmt: skip
-SUBTLE = ["/a+?b/", "/(a|ab)(?=b)b/", "/x(?!y)z/", '/"(a|b)*?"/']
+SUBTLE = ["/a+?b/", "/b(?=a)|c/", "/(?!if\\b)[a-z]+/", "/(a|ab)(?=b)b/", "/x(?!y)z/", '/"(a|b)*?"/']
 COMMON = ["WS", "INT", "NUMBER", "CNAME", "ESCAPED_STRING", "WS_INLINE", "DIGIT", "SIGNED_INT", "NEWLINE", "SH_COMMENT"]
 
 

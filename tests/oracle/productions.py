@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 # Patterns whose lexemes overlap and run into each other.
 PATTERNS = ["a", "b", "ab", "a+", "ba", "[ab]", "c", "abc", "bc", "a*c", "(ab)+", "aab", "cc?", "b*a", "abca?"]
+
+# What these match depends on what follows.
+GUARDED = [
+    "a(?!b)", "a(?=b)", "a(?!bc)", "ab?(?=c)", "[ab](?!a)", "(?!ab)[ab]+", "c(?=c|$)", "a$", "b+(?!c)",
+    "(?!ba)[abc]{1,2}", "c(?=.*a)", r"a\b", r"(?!ab\b)[ab]+", "a+?(?=[^a])", "a(?=b)|ab(?=b)",
+    "(?:a|ab)(?=b|c)", "c(?!c$)", "b(?= )",
+]  # fmt: skip
+LOOKS = re.compile(r"\(\?[=!<]|[$]|\\b|[*+?]\?")
 
 Production = tuple[int, tuple[int, ...]]  # rule, symbols: s >= 0 a rule, s < 0 the terminal ~s
 
@@ -46,18 +54,36 @@ def derives_text(productions: Sequence[Production], patterns: Sequence[re.Patter
     return 0 in _spans(productions, len(text), lambda t, i, j: patterns[t].fullmatch(text, i, j) is not None)
 
 
+def next_lexeme(
+    patterns: Sequence[re.Pattern[str]], competing: Iterable[int], text: str, at: int
+) -> tuple[int, int] | None:
+    """Where the longest match of competing patterns ends, and the first that has it; None where none matches.
+
+    A pattern that looks around matches what ``re`` finds; of others any text that it has counts.
+    """
+    found: list[tuple[int, int]] = []
+    for t in competing:
+        if LOOKS.search(patterns[t].pattern):
+            match = patterns[t].match(text, at)
+            ends = [match.end()] if match else []
+        else:
+            ends = [end for end in range(at + 1, len(text) + 1) if patterns[t].fullmatch(text, at, end)]
+        found += [(end, -t) for end in ends if end > at]
+    if not found:
+        return None
+    end, terminal = max(found)
+    return end, -terminal
+
+
 def longest_match(patterns: Sequence[re.Pattern[str]], text: str) -> list[int] | None:
     """The terminals of a text's lexemes, each the longest possible, of equally long ones the first; None: no way."""
     terminals, at = [], 0
     while at < len(text):
-        ends = (
-            (end, t) for end in range(len(text), at, -1) for t, p in enumerate(patterns) if p.fullmatch(text, at, end)
-        )
-        end, terminal = next(ends, (0, 0))
-        if not end:
+        found = next_lexeme(patterns, range(len(patterns)), text, at)
+        if found is None:
             return None
-        terminals.append(terminal)
-        at = end
+        at = found[0]
+        terminals.append(found[1])
     return terminals
 
 
@@ -126,11 +152,10 @@ def contextual_match(
     at = 0
     while at < len(text):
         competing = sorted(expected(productions, terminals)[0] | set(ignored))
-        ends = ((end, t) for end in range(len(text), at, -1) for t in competing if patterns[t].fullmatch(text, at, end))
-        end, terminal = next(ends, (0, 0))
-        if not end:
+        found = next_lexeme(patterns, competing, text, at)
+        if found is None:
             return False
+        at, terminal = found
         if terminal not in ignored:
             terminals.append(terminal)
-        at = end
     return expected(productions, terminals)[1]

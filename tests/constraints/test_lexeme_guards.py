@@ -1,0 +1,86 @@
+"""Terminals that look at what follows their lexemes: dead ends, separators, ends of texts, indentation, other constraints."""
+
+from __future__ import annotations
+
+import pytest
+
+import tokamata
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual"])
+@pytest.mark.parametrize(
+    ("text", "members", "no_prefixes"),
+    [
+        # Blanks end most lexemes, but an "a" has to be followed by a "b".
+        ('start: T C "!"\nT: /a(?=b)|x/\nC: /c/\nB: /b/\nother: B\n%ignore " "', ["xc!", "x c!"], ["a", "a c"]),
+        ('start: "x" T C | "y"\nT: /a(?=b)/\nC: /c/\n%ignore " "', ["y", " y "], ["x", "x a"]),
+        # The separator may not stand before a "c", which would belong to the T without one.
+        ('start: "x" T C | "y"\nT: /ac*/\nC: /c/\n%ignore / (?!c)/', ["y", " y"], ["x", "xac"]),
+        # What comes last decides, and the end of the text.
+        ('start: A "b"?\nA: /a$|a(?=b)/\nC: /c/\nother: C', ["a", "ab"], ["ac", "aa"]),
+        ("start: A\nA: /a(?!c)/\n%ignore /c/", ["a", "ca", "cca"], ["ac"]),
+        ('start: (A | B) "!"?\nA: /a+(?!.)/s\nB: /a+/', ["a", "aa", "aa!"], ["a!!"]),
+        # One text, two terminals, each where it may be.
+        ('start: IF "(" | NAME "."\nIF.1: /if(?=[(])/\nNAME: /[a-z]+/', ["if(", "if.", "iff."], ["iff(", "a("]),
+    ],
+)
+def test_what_follows_decides(lexer: str, text: str, members: list[str], no_prefixes: list[str]) -> None:
+    constraint = tokamata.grammar(text, lexer="basic" if lexer == "basic" else "contextual")
+    for member in members:
+        assert constraint.accepts(member), member
+        assert (constraint & tokamata.literal(member)).accepts(member), member
+        assert all(constraint.accepts_prefix(member[:n]) for n in range(len(member) + 1))
+    for prefix in no_prefixes:
+        assert not constraint.accepts_prefix(prefix), prefix
+        assert (constraint & tokamata.literal(prefix)).is_empty(), prefix
+    assert all(constraint.accepts(member) for member in constraint.examples(10, seed=1))
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual"])
+def test_nothing_is_ignored_past_the_end(lexer: str) -> None:
+    # Texts without end may begin so: only the rules tell that none of them is a member.
+    text = 'start: "(" start ")" | A\nA: /a(?!c)/\n%ignore /c/'
+    constraint = tokamata.grammar(text, lexer="basic" if lexer == "basic" else "contextual")
+    assert (constraint & tokamata.regex(r"\(*ac")).is_empty()
+    assert not (constraint & tokamata.regex(r"\(*a\)*c")).is_empty()
+
+
+INDENTED = r"""
+start: A _NEWLINE _INDENT B _NEWLINE _DEDENT C?
+A: /a(?!b)/
+B: /b(?!c)/
+C: /c(?=c|$)/
+_NEWLINE: /(\n *)+/
+%declare _INDENT _DEDENT
+"""
+
+
+def test_blocks_end_with_the_text() -> None:
+    constraint = tokamata.grammar(INDENTED)
+    for member in ("a\n  b\n", "a\n  b\n  ", "a\n  b\nc", "a\n\n b\n ", "a\n b\n\nc"):
+        assert constraint.accepts(member), member
+        assert (constraint & tokamata.literal(member)).accepts(member), member
+    deep = tokamata.grammar(INDENTED.replace("start: A", "start: p A") + 'p: "(" p ")" |\n')
+    member = "(" * 200 + ")" * 200 + "a\n b\n "
+    assert (deep & tokamata.regex(r"\({200}\){200}a\n +b\n +")).accepts(member)
+    for text in ("a\n  b", "a\nb\n", "a\n  b\n   ", "a\n  b\n c", "a\n  b\ncc"):
+        assert not constraint.accepts(text), text
+        assert (constraint & tokamata.literal(text)).is_empty(), text
+    assert constraint.accepts_prefix("a\n  b")
+    assert not constraint.accepts_prefix("a\n  b\ncc")
+
+
+def test_a_budget_counts_what_guards_need() -> None:
+    vocabulary = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
+    automaton = tokamata.compile(tokamata.grammar('start: A B?\nA: /a(?=b)|aaa/\nB: "b"'), vocabulary)
+    assert automaton.start(max_tokens=3).mask()[3] == 1 << (ord("a") - 96)
+    with pytest.raises(tokamata.BudgetError, match="max_tokens=3 or more"):
+        automaton.start(max_tokens=2)
+
+
+def test_the_byte_of_the_end_is_no_terminals() -> None:
+    raw = tokamata.from_fst(tokamata.literal(b"\xf8").to_fst())
+    with pytest.raises(tokamata.UnsupportedError, match="terminal RAW has the byte 0xf8, .* the match of A depends"):
+        tokamata.grammar("start: A RAW\nA: /a(?!b)/\n%declare RAW", constraints={"RAW": raw})
+    other = tokamata.from_fst(tokamata.literal(b"\xf9").to_fst())
+    assert tokamata.grammar("start: A RAW\nA: /a(?!b)/\n%declare RAW", constraints={"RAW": other}).accepts(b"a\xf9")
