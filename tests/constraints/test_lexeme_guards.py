@@ -1,4 +1,4 @@
-"""Terminals that look at what follows their lexemes: dead ends, separators, ends of texts, indentation, other constraints."""
+"""Terminals that look at what follows their lexemes: dead ends, separators, ends of texts, indentation, budgets."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_budget_counts_what_guards_need() -> None:
 
 def test_the_byte_of_the_end_is_no_terminals() -> None:
     raw = tokamata.from_fst(tokamata.literal(b"\xf8").to_fst())
-    with pytest.raises(tokamata.UnsupportedError, match="terminal RAW has the byte 0xf8, .* the match of A depends"):
+    with pytest.raises(tokamata.UnsupportedError, match=r"terminal RAW has the byte 0xf8, .* the match of A depends"):
         tokamata.grammar("start: A RAW\nA: /a(?!b)/\n%declare RAW", constraints={"RAW": raw})
     other = tokamata.from_fst(tokamata.literal(b"\xf9").to_fst())
     assert tokamata.grammar("start: A RAW\nA: /a(?!b)/\n%declare RAW", constraints={"RAW": other}).accepts(b"a\xf9")
