@@ -565,7 +565,8 @@ bool Completable::SearchPositions(const Position& p) {
     const Position q = queue[i];
     Spend(64);
     if (positions_.IsFinal(q)) return true;
-    if (i && !q.pending && q.lexer != Position::kBoundary && EndsFreely(q.lexer)) return true;
+    if (i && all_compete_->Ask(q)) return true;
+    if (i && !fewest_compete_->Ask(q)) continue;
     const Positions::Ready ready = positions_.Prepare(q);
     positions_.Classes(ready, &classes);
     for (const ByteSet& c : classes) {
