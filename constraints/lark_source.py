@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from .preferred_match import Guard
 
-_NEWLINE, _INDENT, _DEDENT = "_NEWLINE", "_INDENT", "_DEDENT"
+_NEWLINES, _INDENT, _DEDENT = ("_NEWLINE", "_NL"), "_INDENT", "_DEDENT"
 _OPENING, _CLOSING = ("LPAR", "LSQB", "LBRACE"), ("RPAR", "RSQB", "RBRACE")
 
 
@@ -52,7 +52,8 @@ def read_lark(
     ``%override``, ``%extend``, ``%declare``, ``[x]``, ``x~2..5`` and the flags of regular expressions are what they are
     there. Added: ``%json {...}`` (a JSON Schema), ``<|name|>`` (a special token), ``A & B``, ``A - B``, ``~A`` between
     terminals (looser than concatenation, tighter than ``|``), and names in ``constraints``, which may be declared.
-    ``%declare _INDENT _DEDENT`` with a terminal ``_NEWLINE`` is indentation as ``lark.indenter.PythonIndenter`` has it.
+    ``%declare _INDENT _DEDENT`` with a terminal ``_NEWLINE``, or else ``_NL``, is indentation as
+    ``lark.indenter.PythonIndenter`` has it.
 
     Terminals come in order of precedence: by priority, strings before patterns, then as Lark's basic lexer sorts them.
     A pattern stands for the texts that ``re.match`` picks, which may depend on what follows (see
@@ -103,14 +104,15 @@ class _Reader:
         self._trees = {str(name): tree for name, (tree, _) in grammar.term_defs}
         priorities = {str(name): int(priority) for name, (_, priority) in grammar.term_defs}
         indented = {_INDENT, _DEDENT} <= made.declared and _INDENT in made.used
-        wanted = {*made.used, *ignored, *((_NEWLINE,) if indented else ())}
+        newline = next((n for n in _NEWLINES if indented and n in made.patterns), None)
+        wanted = {*made.used, *ignored, *((newline,) if newline else ())}
         names = [name for name in made.patterns if name in wanted]
         orders = {name: self._precedence(name, made, priorities.get(name, 0)) for name in names}
         names.sort(key=orders.__getitem__)
         terminals = [self._terminal(n, made.patterns[n], priorities.get(n, 0), n in ignored) for n in names]
         indent = None
         if indented:
-            indent, more = self._indent([t.name for t in terminals], names)
+            indent, more = self._indent(names, newline)
             names, terminals = names + [t.name for t in more], terminals + more
         for name in sorted(made.used - set(names)):
             place = self.text.used_at(name) or self.text.defined_at(name)
@@ -118,7 +120,7 @@ class _Reader:
                 f"grammar: {place}: terminal {name} is declared but not defined; "
                 f"define it, or pass constraints={{{name!r}: tokamata.regex(...)}}"
             )
-        self._report_unused(ignored)
+        self._report_unused([*ignored, newline or ""])
         by_name = {name: ~i for i, name in enumerate(names)}
         new = {rule: i for i, rule in enumerate(made.kept)}
         new.update({~i: by_name[name] for i, name in enumerate(made.terminals) if name in by_name})
@@ -282,9 +284,9 @@ class _Reader:
         kept = {name.split("{", 1)[0] for name in made}
         return [Rule(n, place) for n, place in self.text.written.items() if n == n.lower() and n not in kept]
 
-    def _report_unused(self, ignored: list[str]) -> None:
+    def _report_unused(self, others: list[str]) -> None:
         for name, place in self.text.written.items():
-            if name != name.lower() and name not in self.text.uses and name not in ignored and name != _NEWLINE:
+            if name != name.lower() and name not in self.text.uses and name not in others:
                 self.report.append(ReportEntry(str(place), name, "ignored", "no rule uses this terminal"))
 
     def _place(self, name: str) -> Place | None:
@@ -440,18 +442,18 @@ class _Reader:
             yield Tree("expansion", run)
 
     # ---- indentation
-    def _indent(self, shown: list[str], names: list[str]) -> tuple[Indent, list[Terminal]]:
+    def _indent(self, names: list[str], newline: str | None) -> tuple[Indent, list[Terminal]]:
         from .literal import choice
 
-        if _NEWLINE not in names:
+        if newline is None:
             raise ConstraintError(
-                f"grammar: {self.text.defined_at(_INDENT)}: {_INDENT} and {_DEDENT} need a terminal {_NEWLINE} that "
-                r"matches a line's end and the blanks after it, such as _NEWLINE: /(\r?\n[\t ]*)+/"
+                f"grammar: {self.text.defined_at(_INDENT)}: {_INDENT} and {_DEDENT} need a terminal _NEWLINE, or _NL, "
+                r"that matches a line's end and the blanks after it, such as _NEWLINE: /(\r?\n[\t ]*)+/"
             )
         never = choice(["x"]) - "x"
         more = [Terminal(n, never, place=self.text.defined_at(n)) for n in (_INDENT, _DEDENT)]
         indent = Indent(
-            newline=names.index(_NEWLINE),
+            newline=names.index(newline),
             indent=len(names),
             dedent=len(names) + 1,
             opening=tuple(names.index(n) for n in _OPENING if n in names),

@@ -14,7 +14,7 @@ constexpr size_t kMostAlternatives = 100;
 constexpr size_t kMostTemplates = 1000;
 constexpr uint32_t kMostCopies = 50;
 
-constexpr std::string_view kNewline = "_NEWLINE", kIndent = "_INDENT", kDedent = "_DEDENT";
+constexpr std::string_view kNewlines[] = {"_NEWLINE", "_NL"}, kIndent = "_INDENT", kDedent = "_DEDENT";
 
 using Form = std::vector<int64_t>;  // s >= 0: rule s; s < 0: terminal ~s
 using Forms = std::vector<Form>;
@@ -419,9 +419,12 @@ class Reader {
   // ---- the result
   void Write() {
     const bool indented = declared_.count(kIndent) && declared_.count(kDedent) && used_.count(std::string(kIndent));
+    std::string newline;
+    for (const std::string_view name : kNewlines)
+      if (indented && newline.empty() && patterns_.count(std::string(name))) newline = name;
     std::vector<std::string> names;
     for (const auto& [name, known] : patterns_)
-      if (used_.count(name) || IsIgnored(name) || (indented && name == kNewline)) names.push_back(name);
+      if (used_.count(name) || IsIgnored(name) || name == newline) names.push_back(name);
     std::map<std::string, size_t> lengths;
     for (const std::string& name : names) lengths[name] = CountCharacters(patterns_.at(name).pattern.value);
     std::sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
@@ -441,24 +444,24 @@ class Reader {
       const std::string shown(unnamed && !known.pattern.raw.empty() ? known.pattern.raw : std::string_view(name));
       out_.terminals.push_back({shown, known.pattern, known.priority, IsIgnored(name), place});
     }
-    if (indented) Indent(&number);
+    if (indented) Indent(newline, &number);
     for (const std::string& name : used_)
       if (!number.count(name)) throw NotPlainLark();
     std::set<std::string_view> uses(file_.uses.begin(), file_.uses.end());
     for (const LarkDefinition& d : file_.definitions)
-      if (d.is_terminal && !uses.count(d.name) && !IsIgnored(std::string(d.name)) && d.name != kNewline)
+      if (d.is_terminal && !uses.count(d.name) && !IsIgnored(std::string(d.name)) && d.name != newline)
         out_.unused.emplace_back(std::string(d.name), PlaceOf(d.at));
     WriteRules(number);
   }
 
-  void Indent(std::map<std::string, int64_t>* number) {
+  void Indent(const std::string& newline_name, std::map<std::string, int64_t>* number) {
     const auto find = [&](std::string_view name, std::vector<uint32_t>* to) {
       const auto known = number->find(std::string(name));
       if (known != number->end()) to->push_back(static_cast<uint32_t>(known->second));
     };
     Indentation indentation;
     std::vector<uint32_t> newline;
-    find(kNewline, &newline);
+    find(newline_name, &newline);
     if (newline.empty()) throw NotPlainLark();
     indentation.newline = newline[0];
     for (const std::string_view name : {"LPAR", "LSQB", "LBRACE"}) find(name, &indentation.opening);

@@ -56,6 +56,23 @@ def test_random_texts_agree_with_lark(constraint: tokamata.Constraint, lark: Lar
     assert accepted > 100
 
 
+class _NlIndenter(PythonIndenter):
+    NL_type = "_NL"
+
+
+def test_newlines_may_have_larks_other_name() -> None:
+    text = BLOCKS.replace("_NEWLINE", "_NL")
+    constraint, lark = tokamata.grammar(text), Lark(text, parser="lalr", lexer="basic", postlex=_NlIndenter())
+    rng = random.Random(8)
+    accepted = 0
+    for _ in range(2000):
+        member = "".join(rng.choice(PIECES) for _ in range(rng.randint(1, 9)))
+        expected = _parses(lark, member)
+        accepted += expected
+        assert constraint.accepts(member) == expected, repr(member)
+    assert accepted > 30
+
+
 def test_what_is_viable_can_be_completed(constraint: tokamata.Constraint, lark: Lark) -> None:
     """Random walks through viable prefixes end in members by closing brackets, lines and blocks."""
     rng = random.Random(6)

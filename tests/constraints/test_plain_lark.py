@@ -110,6 +110,8 @@ def test_many_random_grammars() -> None:
         ('start: "a" "&" & "b"', False),
         ('start: <|end|> "a"', False),
         ('start: "ä"', False),
+        ('start: A _NL _INDENT A _NL _DEDENT\nA: "a"\n_NL: /(\\n *)+/\n%declare _INDENT _DEDENT', True),
+        ('start: A _NL\nA: "a"\n_NL: /(\\n *)+/\n_NEWLINE: "x"', True),
         ('start: "a\\"', False),
         ("start: /a/ix", False),
         ("start: /\\p{L}/", False),
