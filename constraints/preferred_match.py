@@ -412,9 +412,13 @@ class _Determinizer:
     def _moved(self, places: Iterable[int], leaves: frozenset[int]) -> set[int]:
         """Where a lookaround goes on after a character, or, of no leaf, at the end of the text."""
         found: set[int] = set()
+        seen: set[int] = set()
         work = list(places)
         while work:
             pc = work.pop()
+            if pc in seen:
+                continue
+            seen.add(pc)
             if pc < 0:
                 found.add(pc)
             elif self.code[pc][0] == "edge":
