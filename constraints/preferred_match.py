@@ -98,10 +98,13 @@ class _Clock:
         self.until = time.thread_time() + seconds
         self.steps = 0
 
-    def spend(self) -> None:
-        """Count one small step."""
-        self.steps += 1
-        if self.steps % 256 == 0 and time.thread_time() > self.until:
+    def spend(self, steps: int = 1) -> None:
+        """Count small steps."""
+        self.steps += steps
+        if self.steps < 256:
+            return
+        self.steps = 0
+        if time.thread_time() > self.until:
             raise LimitError(
                 f"terminal: the limit seconds={self.seconds:g} was reached (the match that a pattern with lazy "
                 "quantifiers or lookaround prefers); nest fewer of them, use smaller bounds, or raise it: "
@@ -278,6 +281,7 @@ class _Determinizer:
         matches: set[int] = set()
         guards = []
         for condition, states in ends.items():
+            self.clock.spend(256)
             if () not in condition:
                 forbidden, allowed = self._rests(condition)
                 if allowed.is_empty():
@@ -468,6 +472,7 @@ class _Determinizer:
         def add(place: int, demands: tuple[Demand, ...]) -> None:
             """Unless a thread before it is there with demands that these imply."""
             before = weakest.setdefault(place, [])
+            self.clock.spend(len(before))
             if not any(implies(demands, weaker) for weaker in before):
                 before.append(demands)
                 found[place, demands] = None
@@ -510,7 +515,12 @@ class _Determinizer:
                 add(-1, demands)
                 if not demands or not self.guarded:
                     break
-                work = [(pc, more, loops) for pc, others, loops in work for more in contraries(others, demands)]
+                less: dict[tuple[int, tuple[Demand, ...], frozenset[int]], None] = {}  # each once, the first ones first
+                for pc, others, loops in reversed(work):
+                    for more in contraries(others, demands):
+                        self.clock.spend(4)
+                        less[pc, more, loops] = None
+                work = list(reversed(less))
         return tuple(found), history
 
     def _check_end(self, state: State) -> bool:
@@ -519,9 +529,9 @@ class _Determinizer:
         A demand that is still open is harmless where each character that may break it leads preferred threads, those
         before, to a longer match.
         """
-        place, demands = state[0][-1]
-        if place >= 0:
+        if not state[0] or state[0][-1][0] >= 0:
             return False
+        demands = state[0][-1][1]
         for c in range(len(self.classes)):
             leaves = self.classes[c][1]
             for negated, places in demands:

@@ -181,6 +181,19 @@ def test_matches_that_depend_on_the_text_before(pattern: str) -> None:
         terminal_pattern(pattern)
 
 
+@pytest.mark.parametrize("pattern", [r"(?!(?:\s)*?)\b", r"(?!(?:.\Zb|[ab]){0,3})(?!a)", r"(?!a*)a(?=b)"])
+def test_what_never_matches_is_empty(pattern: str) -> None:
+    constraint, guards, _ = terminal_pattern(pattern)
+    assert constraint.is_empty()
+    assert not guards
+
+
+def test_demands_that_are_alike_are_followed_once() -> None:
+    # Every end of the text in an alternative doubled what was still to be tried: seconds of it, past the limit.
+    pattern = r"(?:(?:(?:(?!\s)|(?:$){2})(?=$)|\Z)|[ab])$"
+    assert longest_allowed(terminal_pattern(pattern, 0.5), "a\n") == found(pattern, "a\n") == 1
+
+
 def test_what_follows_a_lexeme_tells_nothing_without_a_lexer() -> None:
     with pytest.raises(UnsupportedError, match="depends on the text after the lexeme; end the pattern with what must"):
         tokamata.grammar("start: /a(?!b)/ /./", lexer="none")
