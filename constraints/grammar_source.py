@@ -6,11 +6,13 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..automata.errors import LimitError
 from .constraint import SPECIAL, Constraint, ReportEntry, forgotten
-from .preferred_match import Guard
+
+if TYPE_CHECKING:
+    from .preferred_match import Guard
 
 GrammarSyntax = Literal["lark", "gbnf", "ebnf"]
 Lexing = Literal["basic", "contextual", "none"]

@@ -13,8 +13,8 @@ paths after it go on in case it does not: they demand the contrary. What such le
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._core import END_BYTE, Language
 from ..automata.errors import LimitError, UnsupportedError
@@ -60,6 +60,7 @@ Thread = tuple[int, tuple[Demand, ...]]
 State = tuple[tuple[Thread, ...], tuple[int, ...]]  # threads in order of preference; the last classes read
 # Ways in which what follows a lexeme may allow it: the demands of each.
 Condition = frozenset[tuple[Demand, ...]]
+S = TypeVar("S", bound=Hashable)
 
 
 def preferred_match(tree: Any, properties: dict[int, str], seconds: float = DEFAULT_LIMITS.seconds) -> Constraint:
@@ -293,27 +294,17 @@ class _Determinizer:
 
     def _rests(self, condition: Condition) -> tuple[Constraint, Constraint]:
         """The shortest beginnings of what follows that a condition cannot hold after, and those that it holds after."""
-        numbers = {condition: 0}
-        order = [condition]
-        edges: list[dict[int, set[int]]] = []
-        for ways in order:
-            out: dict[int, set[int]] = {}
-            for c in range(len(self.classes) + 1):  # the last: the end of the text
-                if not ways or () in ways:
-                    break
-                left: set[tuple[Demand, ...]]
-                if c == len(self.classes):
-                    left = {()} if any(all(self._holds_at_end(d) for d in demands) for demands in ways) else set()
-                else:
-                    after = (self._demands(demands, self.classes[c][1]) for demands in ways)
-                    left = {demands for demands in after if demands is not None}
-                target = frozenset({()}) if () in left else frozenset(left)
-                if target not in numbers:
-                    self._check_count(len(order))
-                    numbers[target] = len(order)
-                    order.append(target)
-                out.setdefault(numbers[target], set()).add(c)
-            edges.append(out)
+
+        def after(ways: Condition) -> Iterator[tuple[int, Condition]]:
+            if not ways or () in ways:
+                return
+            for c, (_, leaves) in enumerate(self.classes):
+                left = {rest for demands in ways if (rest := self._demands(demands, leaves)) is not None}
+                yield c, frozenset({()}) if () in left else frozenset(left)
+            holds = any(all(self._holds_at_end(d) for d in demands) for demands in ways)
+            yield len(self.classes), frozenset({()}) if holds else frozenset()  # the end of the text
+
+        order, edges = self._reached(condition, after)
         machine = self._machine(edges)
         forbidden = _ending(machine, {i for i, ways in enumerate(order) if not ways})
         return forbidden, _ending(machine, {i for i, ways in enumerate(order) if () in ways})
@@ -334,26 +325,31 @@ class _Determinizer:
                 work |= self._moved([pc], last)
         return (-1 in seen) != negated
 
-    def _check_count(self, states: int) -> None:
-        if states >= MOST_STATES:
-            raise UnsupportedError(
-                f"a lazy quantifier in a pattern of more than {MOST_STATES} states; use smaller bounds"
-            )
-
     def _states(self) -> tuple[list[State], list[dict[int, set[int]]]]:
         """All states from the start, and the classes that lead from each to others."""
-        first = self._closed([(self.start, ())], ())
-        numbers: dict[State, int] = {first: 0}
+
+        def after(state: State) -> Iterator[tuple[int, State]]:
+            for c in range(len(self.classes)):
+                if (target := self._step(state, c))[0]:
+                    yield c, target
+
+        return self._reached(self._closed([(self.start, ())], ()), after)
+
+    def _reached(
+        self, first: S, after: Callable[[S], Iterator[tuple[int, S]]]
+    ) -> tuple[list[S], list[dict[int, set[int]]]]:
+        """All that is reached from a first state, in order, and by number the classes that lead from each to others."""
+        numbers = {first: 0}
         order = [first]
         edges: list[dict[int, set[int]]] = []
         for state in order:
             out: dict[int, set[int]] = {}
-            for c in range(len(self.classes)):
-                target = self._step(state, c)
-                if not target[0]:
-                    continue
+            for c, target in after(state):
                 if target not in numbers:
-                    self._check_count(len(order))
+                    if len(order) >= MOST_STATES:
+                        raise UnsupportedError(
+                            f"a lazy quantifier in a pattern of more than {MOST_STATES} states; use smaller bounds"
+                        )
                     numbers[target] = len(order)
                     order.append(target)
                 out.setdefault(numbers[target], set()).add(c)

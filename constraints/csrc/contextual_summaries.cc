@@ -165,7 +165,7 @@ bool ContextualSummaries::Ends(const Position& p, Expr from, std::vector<Expr>* 
     const std::vector<Context> left = graph_.Out(NodeOf(root));
     for (const Context context : left) {
       const auto [beside, others] = contexts_[context];
-      const std::vector<Beside> last = lexer_->HasEnd() ? std::vector<Beside>{beside} : AfterIgnored(others, beside);
+      const std::vector<Beside> last = AfterIgnored(others, beside);
       for (const Beside n : last) InsertNew(out, ends_.RegularOf(n));
     }
   }

@@ -169,11 +169,8 @@ void IndentedMeet::Finish(ParserStates::Set stacks, Beside beside, std::vector<E
     work.pop_back();
     Spend(1);
     const Line line = LineOf(at.context);
-    if (stacks_->Stacks().HasBottom(at.stacks) && line != kIndent && line != kDedent) {
-      const Beside n = BesideOf(at.context);
-      const std::vector<Beside> last = lexer_->HasEnd() ? std::vector<Beside>{n} : AfterIgnored(n, false);
-      for (const Beside m : last) InsertNew(out, ends_.RegularOf(m));
-    }
+    if (stacks_->Stacks().HasBottom(at.stacks) && line != kIndent && line != kDedent)
+      for (const Beside last : AfterIgnored(BesideOf(at.context), false)) InsertNew(out, ends_.RegularOf(last));
     stacks_->Stacks().ForEachTop(at.stacks, [&](uint32_t state, StackSets::Set below) {
       const int outer = at.open - open_[state], around = at.blocks - blocks_[state];
       if (outer < 0 || around < 0) return;

@@ -61,10 +61,8 @@ void LexedMeet::Finish(StackSets::Set stacks, Beside beside, std::vector<Expr>* 
     const auto [p, n] = work.back();
     work.pop_back();
     Spend(1);
-    if (stacks_->Stacks().HasBottom(p)) {
-      const std::vector<Beside> last = lexer_->HasEnd() ? std::vector<Beside>{n} : AfterIgnored(n);
-      for (const Beside m : last) InsertNew(out, ends_.RegularOf(m));
-    }
+    if (stacks_->Stacks().HasBottom(p))
+      for (const Beside last : AfterIgnored(n)) InsertNew(out, ends_.RegularOf(last));
     stacks_->Stacks().ForEachTop(p, [&](uint32_t state, StackSets::Set below) {
       const std::vector<Beside> after = Out(state, n);
       for (const Beside m : after)

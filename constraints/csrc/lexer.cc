@@ -132,6 +132,7 @@ Lexer::Competition& Lexer::CompetitionOf(const Terminals& competing) {
 // Where an earlier terminal has a lexeme only if its guard allows it, this one has it if not.
 std::vector<Lexer::Part> Lexer::OwnOf(uint32_t terminal, const Terminals& competing) {
   std::vector<Part> own{{terminal, plain_[terminal]}};
+  if (HasEnd() && terminal + 1 == NumTerminals()) own[0].guard = pool_->Bytes(ByteSet::All());  // nothing comes after it
   for (const Guard& g : guards_)
     if (g.terminal == terminal) own.push_back({terminal, g.lexemes, 0, g.forbidden});
   std::vector<Expr> earlier;

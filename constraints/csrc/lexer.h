@@ -108,7 +108,8 @@ class Lexer final : public DelayedAcceptor {
   bool MayRead(State q, uint8_t byte) const;
   // No lexeme ends within fewer bytes from q.
   uint32_t LeastLength(State q) const;
-  // Every byte that lexemes of a terminal may have, or what their guards look at, and maybe more; that they may begin with.
+  // Every byte that lexemes of a terminal may have, or that their guards look at, and maybe more; that they may begin
+  // with.
   ByteSet BytesOf(uint32_t terminal) const;
   uint32_t LeastLengthOf(uint32_t terminal) const { return pool_->LeastLength(terminals_[terminal]); }
   const ByteSet& FirstOf(uint32_t terminal) const { return pool_->First(terminals_[terminal]); }
