@@ -13,12 +13,14 @@ namespace tokamata {
 // image of what is no concatenation, of_head that of the first part of one. O(parts not known).
 template <class Stops, class OfEnd, class OfHead>
 Expr AlongSpine(Expressions* all, Expr e, FlatMap<Expr, Expr>* known, Stops stops, OfEnd of_end, OfHead of_head) {
-  std::vector<Expr> spine;
-  spine.reserve(32);  // longer than most
+  constexpr size_t kShort = 32;  // longer than most, and most are known
+  Expr spine[kShort];
+  std::vector<Expr> more;
+  size_t passed = 0;
   Expr image = e;
-  for (;; e = all->Tail(e)) {
+  for (;; e = all->Tail(e), ++passed) {
     image = e;
-    if (stops(e, spine.size())) break;
+    if (stops(e, passed)) break;
     if (const Expr* const found = known->Find(e)) {
       image = *found;
       break;
@@ -28,11 +30,13 @@ Expr AlongSpine(Expressions* all, Expr e, FlatMap<Expr, Expr>* known, Stops stop
       (*known)[e] = image;
       break;
     }
-    spine.push_back(e);
+    if (passed < kShort)
+      spine[passed] = e;
+    else
+      more.push_back(e);
   }
-  while (!spine.empty()) {
-    const Expr at = spine.back(), head = of_head(all->Head(at));
-    spine.pop_back();
+  while (passed--) {
+    const Expr at = passed < kShort ? spine[passed] : more[passed - kShort], head = of_head(all->Head(at));
     image = image == all->Tail(at) && head == all->Head(at) ? at : all->Concat(head, image);
     (*known)[at] = image;
   }

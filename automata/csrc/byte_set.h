@@ -23,9 +23,12 @@ struct ByteSet {
     for (uint64_t& w : s.words) w = ~uint64_t{0};
     return s;
   }
-  static ByteSet Range(int low, int high) {
+  static ByteSet Range(int low, int high) {  // both are in it
     ByteSet s;
-    for (int b = low; b <= high; ++b) s.Add(static_cast<uint8_t>(b));
+    for (int i = 0; i < 4; ++i) {
+      const int from = low > 64 * i ? low - 64 * i : 0, to = high < 64 * i + 63 ? high - 64 * i : 63;
+      if (from <= to) s.words[i] = ~uint64_t{0} >> (63 - (to - from)) << from;
+    }
     return s;
   }
   static ByteSet Of(uint8_t b) {

@@ -6,6 +6,7 @@ namespace tokamata {
 namespace {
 
 constexpr size_t kMostOfHead = 48;  // steps that are kept for whatever follows
+constexpr size_t kFewTargets = 8;   // of terms that share bytes
 
 // Terms to write to while others may be written to: those that were put back, emptied, or new ones.
 template <class Terms>
@@ -175,7 +176,10 @@ bool Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
         }
         Class& c = classes[i];
         if (c.last == t.target) continue;
-        if (c.targets.empty()) c.targets.push_back(c.first);
+        if (c.targets.empty()) {
+          c.targets.reserve(kFewTargets);
+          c.targets.push_back(c.first);
+        }
         c.targets.push_back(c.last = t.target);
       }
     }

@@ -137,8 +137,15 @@ uint32_t Expressions::LeastLength(const Node& n) const {
 
 ByteSet Expressions::BytesOf(Expr root) const {
   ByteSet bytes;
-  std::vector<Expr> work{root};
+  std::vector<Expr> work;
   std::unordered_set<Expr> seen;
+  const auto add = [&](Expr e) {
+    if (Kind(e) == ExprKind::kBytes)
+      bytes = bytes | Set(e);
+    else
+      work.push_back(e);
+  };
+  add(root);
   while (!work.empty()) {
     const Expr e = work.back();
     work.pop_back();
@@ -146,14 +153,13 @@ ByteSet Expressions::BytesOf(Expr root) const {
     switch (Kind(e)) {
       case ExprKind::kEmpty:
       case ExprKind::kEpsilon: break;
-      case ExprKind::kBytes: bytes = bytes | Set(e); break;
       case ExprKind::kConcat:
-        work.push_back(Head(e));
-        work.push_back(Tail(e));
+        add(Head(e));
+        add(Tail(e));
         break;
-      case ExprKind::kRepeat: work.push_back(Body(e)); break;
-      case ExprKind::kUnion: work.insert(work.end(), Members(e), Members(e) + NumMembers(e)); break;
-      case ExprKind::kIntersect: work.push_back(Members(e)[0]); break;
+      case ExprKind::kRepeat: add(Body(e)); break;
+      case ExprKind::kUnion: std::for_each(Members(e), Members(e) + NumMembers(e), add); break;
+      case ExprKind::kIntersect: add(Members(e)[0]); break;
       case ExprKind::kTexts: {
         const TextList& texts = List(ListOf(e));
         const TextList::Node node = TextNodeOf(e);

@@ -74,14 +74,13 @@ Expr Expressions::Concat(Expr a, Expr b) {
 // kEmpty.
 Expr Expressions::MergeTurn(Expr x, Expr rest) {
   constexpr int kManyBytes = 60;
-  const ExprKind kind = nodes_[x].kind;
-  if ((kind != ExprKind::kUnion && kind != ExprKind::kBytes) || nodes_[x].push_down || nodes_[x].nullable) return kEmpty;
+  const Node& first = nodes_[x];
+  if ((first.kind != ExprKind::kUnion && first.kind != ExprKind::kBytes) || first.push_down || first.nullable) return kEmpty;
   const bool more = nodes_[rest].kind == ExprKind::kConcat;
   const Expr head = more ? nodes_[rest].a : rest;
-  const Node h = nodes_[head];
-  const bool turns = h.kind == ExprKind::kRepeat && h.a == x;
-  if ((head != x && !turns) || (nodes_[x].first & ByteSet::Range(0, 0x7F)).Count() < kManyBytes) return kEmpty;
-  const uint32_t low = turns ? h.b : 1, high = turns ? h.c : 1;
+  const bool turns = nodes_[head].kind == ExprKind::kRepeat && nodes_[head].a == x;
+  if ((head != x && !turns) || (first.first & ByteSet::Range(0, 0x7F)).Count() < kManyBytes) return kEmpty;
+  const uint32_t low = turns ? nodes_[head].b : 1, high = turns ? nodes_[head].c : 1;
   if (low >= kUnbounded - 1 || (high != kUnbounded && high >= kUnbounded - 1)) return kEmpty;
   const Expr repeat = Repeat(x, low + 1, high == kUnbounded ? high : high + 1);
   return more ? Concat(repeat, nodes_[rest].b) : repeat;

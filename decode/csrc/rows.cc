@@ -48,15 +48,24 @@ TOKAMATA_WIDE void OrWide(const uint32_t* __restrict from, uint32_t words, uint3
   for (; i < words; ++i) to[i] |= from[i];
 }
 
-// Whole blocks that are alike, from word i on. b null: like zeros.
-TOKAMATA_WIDE uint32_t AlikeWide(const uint32_t* a, const uint32_t* b, uint32_t i, uint32_t words) {
-  for (; i + kBlocks * kBlock <= words; i += kBlocks * kBlock) {
+// From word *i on, as far as there are whole blocks.
+TOKAMATA_WIDE uint32_t ListWide(const uint32_t* a, const uint32_t* b, uint32_t words, uint32_t most, uint32_t* i,
+                                uint32_t* places) {
+  uint32_t n = 0;
+  for (; n <= most && *i + kBlocks * kBlock <= words; *i += kBlocks * kBlock) {
     Block differs[kBlocks];
-    for (uint32_t k = 0; k < kBlocks; ++k) differs[k] = b ? Blocks(a + i)[k] ^ Blocks(b + i)[k] : Blocks(a + i)[k];
-    const Block any = (differs[0] | differs[1]) | (differs[2] | differs[3]);
-    if (!_mm256_testz_si256(reinterpret_cast<__m256i>(any), reinterpret_cast<__m256i>(any))) break;
+    for (uint32_t k = 0; k < kBlocks; ++k)
+      differs[k] = b ? Blocks(a + *i)[k] ^ Blocks(b + *i)[k] : Blocks(a + *i)[k];
+    const __m256i any = reinterpret_cast<__m256i>((differs[0] | differs[1]) | (differs[2] | differs[3]));
+    if (_mm256_testz_si256(any, any)) continue;
+    uint32_t alike = 0;
+    for (uint32_t k = 0; k < kBlocks; ++k) {
+      const __m256i zero = _mm256_cmpeq_epi32(reinterpret_cast<__m256i>(differs[k]), _mm256_setzero_si256());
+      alike |= static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(zero))) << (k * kBlock);
+    }
+    for (uint32_t bits = ~alike; bits; bits &= bits - 1) places[n++] = *i + static_cast<uint32_t>(__builtin_ctz(bits));
   }
-  return i;
+  return n;
 }
 
 const bool kHasWide = (__builtin_cpu_init(), __builtin_cpu_supports("avx2"));
@@ -66,7 +75,7 @@ const bool kHasWide = (__builtin_cpu_init(), __builtin_cpu_supports("avx2"));
 constexpr bool kHasWide = false;
 void CopyWide(const uint32_t*, uint32_t, uint32_t*) {}
 void OrWide(const uint32_t*, uint32_t, uint32_t*) {}
-uint32_t AlikeWide(const uint32_t*, const uint32_t*, uint32_t i, uint32_t) { return i; }
+uint32_t ListWide(const uint32_t*, const uint32_t*, uint32_t, uint32_t, uint32_t*, uint32_t*) { return 0; }
 
 #endif
 
@@ -77,8 +86,17 @@ void CopyRow(const uint32_t* from, uint32_t words, uint32_t* to) {
   std::memcpy(to, from, size_t{words} * sizeof(uint32_t));
 }
 
-uint32_t SkipAlike(const uint32_t* a, const uint32_t* b, uint32_t i, uint32_t words) {
-  return kHasWide ? AlikeWide(a, b, i, words) : i;
+uint32_t ListDifferent(const uint32_t* a, const uint32_t* b, uint32_t words, uint32_t most, uint32_t* places) {
+  uint32_t i = 0, n = kHasWide ? ListWide(a, b, words, most, &i, places) : 0;
+  while (n <= most && i < words) {
+    const uint32_t end = std::min(words, i + kMorePlaces);
+    uint32_t any = 0;
+    for (uint32_t k = i; k < end; ++k) any |= a[k] ^ (b ? b[k] : 0);
+    for (; any && i < end; ++i)
+      if (a[i] != (b ? b[i] : 0)) places[n++] = i;
+    i = end;
+  }
+  return n;
 }
 
 void OrRow(const uint32_t* from, uint32_t words, uint32_t* to) {

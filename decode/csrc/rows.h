@@ -13,8 +13,10 @@ inline void FlipToken(uint32_t id, uint32_t* row) { row[id >> 5] ^= 1u << (id & 
 // as long where `to` begins a few bytes further into a page than `from`.
 void CopyRow(const uint32_t* from, uint32_t words, uint32_t* to);
 void OrRow(const uint32_t* from, uint32_t words, uint32_t* to);
-// A word from i on before which two rows are alike, not always the last such; b null: a row of zeros.
-uint32_t SkipAlike(const uint32_t* a, const uint32_t* b, uint32_t i, uint32_t words);
+// The places of words that differ, and their number; b null: from zeros. Where there are more than `most`, some of them
+// and a number above it: there has to be room for kMorePlaces more.
+constexpr uint32_t kMorePlaces = 32;
+uint32_t ListDifferent(const uint32_t* a, const uint32_t* b, uint32_t words, uint32_t most, uint32_t* places);
 
 inline void AndRow(const uint32_t* __restrict with, uint32_t words, uint32_t* __restrict to) {
   for (uint32_t i = 0; i < words; ++i) to[i] &= with[i];

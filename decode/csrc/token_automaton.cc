@@ -4,9 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
@@ -18,43 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds kQuick(10);  // of masks: handing over an interpreter's lock takes as long
-constexpr uint32_t kBlock = 64;   // words whose ids tell whether a row has too many to list
 constexpr size_t kManyBytes = 3;  // of a token, from which its steps are kept also from states with rows
-
-// Which of the 16 words from a and from b on differ, as bits.
-uint32_t Differences(const uint32_t* a, const uint32_t* b) {
-#if defined(__SSE2__)
-  const auto equal = [a, b](int i) {
-    return _mm_cmpeq_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i)),
-                           _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + i)));
-  };
-  const __m128i low = _mm_packs_epi32(equal(0), equal(4)), high = _mm_packs_epi32(equal(8), equal(12));
-  return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high))) ^ 0xffff;
-#else
-  uint32_t any = 0, differences = 0;
-  for (int i = 0; i < 16; ++i) any |= a[i] ^ b[i];  // no way out and a fixed length: a few vector instructions
-  for (int i = 0; any && i < 16; ++i) differences |= static_cast<uint32_t>(a[i] != b[i]) << i;
-  return differences;
-#endif
-}
-
-// Calls visit(i, a[i] ^ b[i]) for the words that differ, as long as it returns true; b null: like a row of zeros.
-// Whether all were visited.
-template <class F>
-bool ForEachDifference(const uint32_t* a, const uint32_t* b, uint32_t words, F visit) {
-  static constexpr uint32_t kZeros[16] = {};
-  uint32_t first = 0;
-  for (first = SkipAlike(a, b, 0, words); first + 16 <= words; first = SkipAlike(a, b, first + 16, words)) {
-    const uint32_t* const other = b ? b + first : kZeros;
-    for (uint32_t bits = Differences(a + first, other); bits; bits &= bits - 1) {
-      const uint32_t k = static_cast<uint32_t>(__builtin_ctz(bits));
-      if (!visit(first + k, a[first + k] ^ other[k])) return false;
-    }
-  }
-  for (uint32_t k = first; k < words; ++k)
-    if (const uint32_t x = a[k] ^ (b ? b[k] : 0); x && !visit(k, x)) return false;
-  return true;
-}
 
 }  // namespace
 
@@ -182,33 +143,24 @@ void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
 }
 
 const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uint32_t* base) {
-  const uint32_t words = Words();
-  const ptrdiff_t few = words / 8, some = words / 12;
+  const uint32_t words = Words(), most_ids = words / 8, most_words = words / 12;
   if (full_) return nullptr;
   uint32_t kind = kDenseMask;
-  if (list_.empty()) list_.resize(words / 4 + 64);
-  uint32_t *const list = list_.data(), *end = list + 1;
-  if (base && ForEachDifference(row, base, words, [&](uint32_t i, uint32_t) {
-        *end++ = i;
-        return end - list <= some;
-      })) {
+  if (list_.empty()) list_.resize(size_t{2} * (most_ids + kMorePlaces));
+  uint32_t *list = list_.data(), *end = list;
+  const uint32_t differ = base ? ListDifferent(row, base, words, most_words, list + 1) : 0;
+  if (base && differ <= most_words) {
     kind = kPatchedMask;
-    list[0] = static_cast<uint32_t>(end - list) - 1;
-    for (uint32_t k = 1; k <= list[0]; ++k) *end++ = row[list[k]];
-  } else {
-    end = list;
-    uint32_t block = 0;
-    // Ids in earlier blocks; a full block tells early that most rows with many ids have them.
-    const uint32_t* before = list;
-    if (ForEachDifference(row, nullptr, words, [&](uint32_t i, uint32_t ids) {
-          if (i / kBlock != block) {
-            block = i / kBlock;
-            before = end;
-          }
-          for (; ids; ids &= ids - 1) *end++ = i * 32 + static_cast<uint32_t>(__builtin_ctz(ids));
-          return end - list <= few && end - before <= few / 4;
-        }))
-      kind = static_cast<uint32_t>(end - list);
+    list[0] = differ;
+    end = list + 1 + differ;
+    for (uint32_t k = 1; k <= differ; ++k) *end++ = row[list[k]];
+  } else if (const uint32_t used = ListDifferent(row, nullptr, words, most_ids, list); used <= most_ids) {
+    const uint32_t* const places = list;
+    end = list += most_ids + kMorePlaces;
+    for (uint32_t k = 0; k < used && end - list <= most_ids; ++k)
+      for (uint32_t ids = row[places[k]]; ids; ids &= ids - 1)
+        *end++ = places[k] * 32 + static_cast<uint32_t>(__builtin_ctz(ids));
+    if (end - list <= most_ids) kind = static_cast<uint32_t>(end - list);
   }
   const size_t size = kind == kDenseMask ? size_t{words} : static_cast<size_t>(end - list);
   const size_t bytes = offsetof(Mask, data) + size * sizeof(uint32_t);
