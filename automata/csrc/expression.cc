@@ -243,6 +243,20 @@ void Expressions::Import(const Expressions& other, std::vector<Expr>* roots) {
   for (Expr x = e + 1; x-- > 0;)
     if (needed[x]) operands(x, [&](Expr y) { needed[y] = 1; });
   std::vector<Expr> copy(e + 1, kEmpty);
+  std::vector<std::vector<Expr>> of_leaf(other.leaves_.size());
+  for (Expr x = 0; x <= e; ++x)
+    if (needed[x] && other.nodes_[x].kind == ExprKind::kLeaf) of_leaf[other.nodes_[x].a].push_back(x);
+  for (uint32_t i = 0; i < of_leaf.size(); ++i) {
+    if (of_leaf[i].empty()) continue;
+    const LeafAutomaton& from = *other.leaves_[i];
+    uint32_t leaf = 0;
+    while (leaf < leaves_.size() && leaves_[leaf]->Origin() != from.Origin()) ++leaf;
+    if (leaf == leaves_.size()) AddLeaf(from.Clone());
+    std::vector<uint32_t> states;
+    for (const Expr x : of_leaf[i]) states.push_back(other.nodes_[x].b);
+    leaves_[leaf]->Adopt(from, &states);
+    for (size_t k = 0; k < states.size(); ++k) copy[of_leaf[i][k]] = Leaf(leaf, states[k]);
+  }
   std::unordered_map<uint32_t, uint32_t> sources;  // of rules: number there, number here
   for (Expr x = 0; x <= e; ++x) {
     if (!needed[x]) continue;
@@ -266,14 +280,7 @@ void Expressions::Import(const Expressions& other, std::vector<Expr>* roots) {
         break;
       }
       case ExprKind::kTexts: copy[x] = Texts(AddList(other.lists_[n.a]), other.TextNodeOf(x)); break;
-      case ExprKind::kLeaf: {
-        const LeafAutomaton& from = *other.leaves_[n.a];
-        uint32_t leaf = 0;
-        while (leaf < leaves_.size() && leaves_[leaf]->Origin() != from.Origin()) ++leaf;
-        if (leaf == leaves_.size()) AddLeaf(from.Clone());
-        copy[x] = Leaf(leaf, leaves_[leaf]->Adopt(from, n.b));
-        break;
-      }
+      case ExprKind::kLeaf: break;  // above
     }
   }
   for (Expr& root : *roots) root = copy[root];

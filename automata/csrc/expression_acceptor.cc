@@ -634,6 +634,18 @@ bool ExpressionAcceptor::SurelyEnds(State q, const ByteSet& bytes) {
   return pool_->SurelyEnds(Source(q), bytes);
 }
 
+bool ExpressionAcceptor::SurelyEndsNot(State q, const ByteSet& bytes) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  if (MayRemember()) return false;
+  try {
+    return pool_->IsEmpty(pool_->Intersect(Source(q), pool_->Star(pool_->Bytes(bytes))));
+  } catch (const CapacityError&) {
+    throw;
+  } catch (const LimitError&) {
+    return false;
+  }
+}
+
 uint32_t ExpressionAcceptor::MostLength(State q) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   return lengths_.Most(Source(q));

@@ -87,6 +87,8 @@ class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
   // Whether a string of some bytes is found that leads from q, which may be one that is reached from Under or Within,
   // to a final state; no where it is not sure.
   bool SurelyEnds(State q, const ByteSet& bytes);
+  // Whether none does; no where that is not found out, nor where states remember.
+  bool SurelyEndsNot(State q, const ByteSet& bytes);
   bool Approximates() const override { return AnyRules(&RuleSource::Approximates); }
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;

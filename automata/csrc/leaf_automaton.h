@@ -35,10 +35,10 @@ class LeafAutomaton {
   }
 
   // The same automaton for another pool, without states; Adopt turns states of an automaton of the same origin into its
-  // own.
+  // own: all that are wanted at once, as what they share is made once then.
   virtual std::shared_ptr<LeafAutomaton> Clone() const = 0;
   virtual const void* Origin() const = 0;
-  virtual uint32_t Adopt(const LeafAutomaton& other, uint32_t state) = 0;
+  virtual void Adopt(const LeafAutomaton& other, std::vector<uint32_t>* states) = 0;
   virtual size_t MemoryBytes() const = 0;
 };
 

@@ -12,7 +12,7 @@ namespace tokamata {
 
 LexedGrammar::LexedGrammar(std::shared_ptr<const LexedRules> rules)
     : rules_(std::move(rules)),
-      lexer_(rules_->lexer->NumRows() < rules_->lexer->max_states / 2 ? rules_->lexer : rules_->lexer->Fresh()),
+      lexer_(rules_->lexer->IsHalfFull() ? rules_->lexer->Fresh() : rules_->lexer),
       stacks_(rules_->automata, lexer_->NumTerminals(), rules_->most_nodes, rules_->indentation.get()),
       steps_(*rules_, lexer_.get(), &stacks_),
       completable_(*rules_, lexer_.get(), &stacks_),
@@ -325,16 +325,24 @@ bool LexedGrammar::EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t 
 
 std::shared_ptr<LeafAutomaton> LexedGrammar::Clone() const { return std::make_shared<LexedGrammar>(rules_); }
 
-uint32_t LexedGrammar::Adopt(const LeafAutomaton& other, uint32_t state) {
+void LexedGrammar::Adopt(const LeafAutomaton& other, std::vector<uint32_t>* states) {
   const auto& from = static_cast<const LexedGrammar&>(other);
-  std::vector<Position> positions;
-  from.PositionsOf(state, &positions);
-  for (Position& p : positions) {
-    p.lexer = lexer_->Adopt(*from.lexer_, p.lexer);
-    p.pending = lexer_->Adopt(*from.lexer_, p.pending);
-    p.stacks = stacks_.Adopt(from.stacks_, p.stacks);
+  std::vector<std::vector<Position>> all(states->size());
+  std::vector<Lexer::State> lexing;
+  for (size_t i = 0; i < all.size(); ++i) {
+    from.PositionsOf((*states)[i], &all[i]);
+    for (const Position& p : all[i]) lexing.insert(lexing.end(), {p.lexer, p.pending});
   }
-  return Intern(&positions);
+  lexer_->Adopt(*from.lexer_, &lexing);
+  auto next = lexing.begin();
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (Position& p : all[i]) {
+      p.lexer = *next++;
+      p.pending = *next++;
+      p.stacks = stacks_.Adopt(from.stacks_, p.stacks);
+    }
+    (*states)[i] = Intern(&all[i]);
+  }
 }
 
 size_t LexedGrammar::MemoryBytes() const {

@@ -37,7 +37,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   bool EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
   std::shared_ptr<LeafAutomaton> Clone() const override;
   const void* Origin() const override { return rules_->automata.get(); }
-  uint32_t Adopt(const LeafAutomaton& other, uint32_t state) override;
+  void Adopt(const LeafAutomaton& other, std::vector<uint32_t>* states) override;
   size_t MemoryBytes() const override;
 
   // ---- for whoever computes masks

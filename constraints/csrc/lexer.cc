@@ -61,6 +61,11 @@ std::shared_ptr<Lexer> Lexer::Fresh() const {
   return fresh;
 }
 
+bool Lexer::IsHalfFull() const {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  return NumRows() >= max_states / 2 || pool_->Size() >= pool_->limits.nodes / 2;
+}
+
 // 1 where two expressions surely have no text in common, 2 where they surely have one, 0 where a few steps do not tell:
 // words differ soon.
 uint8_t Lexer::OverlapByWalking(Expr a, Expr b) {
@@ -408,22 +413,28 @@ void Lexer::FillRow(State q, State* row, ByteSet* live) {
   *live = seen;
 }
 
-Lexer::State Lexer::Adopt(const Lexer& other, State q) {
-  if (&other == this || q == kDead) return q;
-  std::vector<Part> parts = other.parts_[q].parts;
+void Lexer::Adopt(const Lexer& other, std::vector<State>* states) {
+  if (&other == this) return;
   std::vector<Expr> rests;
-  for (const Part& p : parts) rests.insert(rests.end(), {p.rest, p.guard});
-  rests.push_back(other.parts_[q].any);
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   {
     const std::lock_guard<ReentrantMutex> other_lock(other.mutex_);
+    for (const State q : *states) {
+      for (const Part& p : other.parts_[q].parts) rests.insert(rests.end(), {p.rest, p.guard});
+      rests.push_back(other.parts_[q].any);
+    }
     pool_->Import(*other.pool_, &rests);
   }
-  for (size_t i = 0; i < parts.size(); ++i) {
-    parts[i].rest = rests[2 * i];
-    parts[i].guard = rests[2 * i + 1];
+  auto next = rests.begin();
+  for (State& q : *states) {
+    std::vector<Part> parts = other.parts_[q].parts;
+    for (Part& p : parts) {
+      p.rest = *next++;
+      p.guard = *next++;
+    }
+    const Expr any = *next++;
+    if (q != kDead) q = Intern(std::move(parts), any);
   }
-  return Intern(std::move(parts), rests.back());
 }
 
 size_t Lexer::MemoryBytes() const {

@@ -113,10 +113,12 @@ class Lexer final : public DelayedAcceptor {
   ByteSet BytesOf(uint32_t terminal) const;
   uint32_t LeastLengthOf(uint32_t terminal) const { return pool_->LeastLength(terminals_[terminal]); }
   const ByteSet& FirstOf(uint32_t terminal) const { return pool_->First(terminals_[terminal]); }
-  // A state of another lexer of the same terminals.
-  State Adopt(const Lexer& other, State q);
+  // Replaces states of another lexer of the same terminals.
+  void Adopt(const Lexer& other, std::vector<State>* states);
   // The same lexer without states.
   std::shared_ptr<Lexer> Fresh() const;
+  // Whether half of the states or expressions there may be were made.
+  bool IsHalfFull() const;
   size_t MemoryBytes() const override;
 
  private:

@@ -271,8 +271,8 @@ void Substrings::Arcs(uint32_t state, std::vector<Arc>* out) {
   });
 }
 
-uint32_t Substrings::Adopt(const LeafAutomaton& other, uint32_t state) {
-  return Intern(static_cast<const Substrings&>(other).states_[state]);
+void Substrings::Adopt(const LeafAutomaton& other, std::vector<uint32_t>* states) {
+  for (uint32_t& state : *states) state = Intern(static_cast<const Substrings&>(other).states_[state]);
 }
 
 size_t Substrings::MemoryBytes() const {

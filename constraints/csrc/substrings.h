@@ -84,7 +84,7 @@ class Substrings final : public LeafAutomaton {
   uint32_t Most(uint32_t) override { return automaton_->Most(); }
   std::shared_ptr<LeafAutomaton> Clone() const override { return std::make_shared<Substrings>(automaton_); }
   const void* Origin() const override { return automaton_.get(); }
-  uint32_t Adopt(const LeafAutomaton& other, uint32_t state) override;
+  void Adopt(const LeafAutomaton& other, std::vector<uint32_t>* states) override;
   size_t MemoryBytes() const override;
 
   const SuffixAutomaton& Automaton() const { return *automaton_; }

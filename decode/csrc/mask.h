@@ -240,6 +240,7 @@ class MaskBuilder {
   // Whether no token reads enough characters to make a difference.
   bool CountIsFree(const LoopShape& s) const { return s.low == 0 && s.high >= vocabulary_->MaxTokenBytes(); }
   bool FindFinish(State root, bool exact);
+  bool LacksBytes(State q);
   // The bytes of the tokens that end at a node of the main trie, which has some.
   std::string_view TokenAt(uint32_t node) const { return vocabulary_->Token(trie_.order[trie_.TokensBegin(node)]); }
   static void SetTokens(const Trie& trie, uint32_t node, uint32_t* row) {
@@ -299,6 +300,7 @@ class MaskBuilder {
   std::vector<Traits> traits_{1};    // those of plain states first
   // By state, where the vocabulary is not complete, without and with what states remember: 0 unknown, 1 cannot, 2 can.
   std::vector<uint8_t> finish_[2];
+  ByteSet spelled_;  // the bytes of tokens, once asked for
   const uint32_t *building_ = nullptr, *base_ = nullptr;
   uint64_t alike_ = 0;
   struct Model {

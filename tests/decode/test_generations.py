@@ -6,6 +6,7 @@ import contextlib
 import gc
 import random
 import threading
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -99,6 +100,22 @@ def test_deep_nesting_needs_bounded_memory() -> None:
         assert state.is_final
         assert automaton.num_states <= 8 * 1000
     assert automaton.generations > 5
+
+
+@pytest.mark.parametrize("lexer", ["basic", "none"])
+def test_grammars_with_terminals_that_nest_go_over(lexer: Literal["basic", "none"]) -> None:
+    limits = tokamata.Limits(expression_nodes=20_000)
+    grammar = tokamata.grammar("start: J\nJ: %json {}\n", lexer=lexer, limits=limits)
+    automaton = tokamata.compile(grammar, VOCABULARY)
+    state = automaton.start()
+    for byte in b"[" * 800:
+        state.mask()
+        state.advance(byte)
+    assert automaton.generations > 3
+    for byte in b"]" * 800:
+        assert state.allows(byte)
+        state.advance(byte)
+    assert state.is_final
 
 
 def test_many_states_need_bounded_memory() -> None:
