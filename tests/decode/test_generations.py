@@ -111,7 +111,7 @@ def test_grammars_with_terminals_that_nest_go_over(lexer: Literal["basic", "none
     for byte in b"[" * 800:
         state.mask()
         state.advance(byte)
-    assert automaton.generations > 3
+    assert automaton.generations > 1
     for byte in b"]" * 800:
         assert state.allows(byte)
         state.advance(byte)
