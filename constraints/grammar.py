@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .._core import CaptureParts, Indentation
@@ -26,6 +27,7 @@ def grammar(
     constraints: Mapping[str, Constraint] | None = None,
     strict: bool = False,
     *,
+    import_paths: Sequence[str | os.PathLike[str]] = (),
     limits: Limits | None = None,
 ) -> Constraint:
     """The texts of a context-free grammar; a push-down constraint.
@@ -33,6 +35,8 @@ def grammar(
     ``syntax``: ``"lark"`` (see :func:`.lark_source.read_lark`), ``"gbnf"`` (as llama.cpp
     documents it) or ``"ebnf"`` (the notation of the W3C's XML specification). ``start``: the rule to begin with, by
     default ``start`` in Lark, ``root`` in GBNF and the first rule in EBNF. ``constraints``: by name, further terminals.
+    ``import_paths``: directories in which Lark's ``%import`` looks for grammars, before the program's own (which Lark
+    takes for what is imported relative to a text) and those of lark.
 
     ``lexer="basic"`` (Lark's default, if the first line asks for no other, as ``// lexer: none`` does): the text is
     cut into lexemes by longest match, with backtracking to the last place that matched; the first of equally long
@@ -56,14 +60,14 @@ def grammar(
 
     checked_flag("grammar", "strict", strict)
     own = native_limits(limits, "grammar")
-    _check(text, syntax, start, lexer, constraints)
+    _check(text, syntax, start, lexer, constraints, import_paths)
     if syntax == "lark" and not constraints and not strict:
         from .plain_lark import plain_lark
 
         made = plain_lark(text, start, lexer, limits)
         if made is not None:
             return made
-    source = read_grammar(text, syntax, start, lexer, constraints, limits)
+    source = read_grammar(text, syntax, start, lexer, constraints, limits, import_paths)
     _require_lexer_for_ignored(source)
     diagnosis = DiagnosisReport(source)
     if strict:
@@ -129,13 +133,14 @@ def read_grammar(
     lexer: Lexing | None = None,
     constraints: Mapping[str, Constraint] | None = None,
     limits: Limits | None = None,
+    import_paths: Sequence[str | os.PathLike[str]] = (),
 ) -> GrammarSource:
     """What :func:`grammar` makes of a text before it is compiled."""
-    _check(text, syntax, start, lexer, constraints)
+    _check(text, syntax, start, lexer, constraints, import_paths)
     if syntax == "lark":
         from .lark_source import read_lark
 
-        return read_lark(text, start, lexer, constraints, (limits or DEFAULT_LIMITS).seconds)
+        return read_lark(text, start, lexer, constraints, (limits or DEFAULT_LIMITS).seconds, import_paths)
     if syntax == "gbnf":
         from .gbnf_source import read_gbnf
 
@@ -145,7 +150,9 @@ def read_grammar(
     return read_ebnf(text, start, lexer, constraints)
 
 
-def _check(text: object, syntax: object, start: object, lexer: object, constraints: object) -> None:
+def _check(
+    text: object, syntax: object, start: object, lexer: object, constraints: object, import_paths: object
+) -> None:
     """Raise TypeError or ValueError for arguments that make no sense."""
     if not isinstance(text, str):
         raise TypeError(f"grammar: expected the grammar as str, got {type(text).__name__}; read the file first")
@@ -155,6 +162,12 @@ def _check(text: object, syntax: object, start: object, lexer: object, constrain
     if start is not None and not isinstance(start, str):
         raise TypeError(f"grammar: expected start as the name of a rule, got {type(start).__name__}; pass a str")
     to_bytes(start or "", "grammar")
+    if not isinstance(import_paths, (list, tuple)) or not all(isinstance(p, (str, os.PathLike)) for p in import_paths):
+        raise TypeError(
+            f"grammar: expected import_paths as a list of directories, got {import_paths!r}; pass [directory]"
+        )
+    if import_paths and syntax != "lark":
+        raise ValueError(f"grammar: import_paths: grammars in {syntax} import nothing; leave it out")
     if constraints is not None and not isinstance(constraints, Mapping):
         raise TypeError(
             "grammar: expected constraints as a mapping from terminals to Constraints, got "

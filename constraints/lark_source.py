@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
@@ -42,6 +43,7 @@ def read_lark(
     lexer: Lexing | None = None,
     constraints: Mapping[str, Constraint] | None = None,
     seconds: float = DEFAULT_LIMITS.seconds,
+    import_paths: Sequence[str | os.PathLike[str]] = (),
 ) -> GrammarSource:
     r"""Read a grammar in Lark's notation.
 
@@ -71,19 +73,27 @@ def read_lark(
         raise ImportError("grammar: Lark grammars need the lark package; pip install 'tokamata[grammar]'") from None
     try:
         lexing = lexer or stated_lexer(text)
-        return _Reader(text, start or "start", lexing, dict(constraints or {}), seconds).read()
+        paths = [os.fspath(path) for path in import_paths]
+        return _Reader(text, start or "start", lexing, dict(constraints or {}), seconds, paths).read()
     except RecursionError:
         raise nesting_limit() from None
 
 
 class _Reader:
     def __init__(
-        self, text: str, start: str, lexer: Lexing, constraints: dict[str, Constraint], seconds: float
+        self,
+        text: str,
+        start: str,
+        lexer: Lexing,
+        constraints: dict[str, Constraint],
+        seconds: float,
+        import_paths: list[str],
     ) -> None:
         self.start = start
         self.lexer: Lexing = lexer
         self.constraints = constraints
         self.seconds = seconds  # for what each pattern prefers to match
+        self.import_paths = import_paths
         for name, constraint in constraints.items():
             if not re.fullmatch(r"_?([A-Z][A-Z0-9_]*|[a-z][a-z0-9_]*)", name):
                 raise ConstraintError(
@@ -150,7 +160,7 @@ class _Reader:
         from lark.load_grammar import load_grammar
 
         try:
-            loaded = load_grammar(self.text.text, "<string>", [], False)  # type: ignore[no-untyped-call]
+            loaded = load_grammar(self.text.text, "<string>", self.import_paths, False)  # type: ignore[no-untyped-call]
         except ValueError as error:  # a priority of thousands of digits
             raise ConstraintError(f"grammar: {error}; mend the grammar") from None
         except UnexpectedInput as error:
@@ -162,13 +172,10 @@ class _Reader:
         except LarkError as error:
             raise self._error(str(error)) from None
         except FileNotFoundError as error:
-            name = str(error.filename)
-            where = f"{self.text.imports[name]}: " if name in self.text.imports else ""
-            raise ConstraintError(
-                f"grammar: {where}%import: no grammar {name!r} was found beside the program or among those of lark "
-                "(common, python, lark, unicode); define what it has here"
-            ) from None
-        except AssertionError:
+            raise self._not_found(str(error.filename)) from None
+        except AssertionError as error:
+            if str(error).startswith("Couldn't import grammar"):  # there is such a file in the working directory
+                raise self._not_found("/".join(re.findall(r"'(\w+)'\)", str(error))) + ".lark") from None
             raise self._declared_inside() from None
         grammar: Grammar = loaded[0]
         for name, _, tree, _ in grammar.rule_defs:
@@ -236,6 +243,13 @@ class _Reader:
             if place is not None:
                 return place
         return None
+
+    def _not_found(self, name: str) -> ConstraintError:
+        where = f"{self.text.imports[name]}: " if name in self.text.imports else ""
+        return ConstraintError(
+            f"grammar: {where}%import: no grammar {name!r} was found in import_paths, beside the program or among those "
+            "of lark (common, python, lark, unicode); pass import_paths=[directory], or define what it has here"
+        )
 
     def _declared_inside(self) -> ConstraintError:
         return ConstraintError(

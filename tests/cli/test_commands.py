@@ -107,6 +107,14 @@ def test_version_and_bare_command(cli) -> None:
     assert "Commands" in cli("--help").out
 
 
+def test_grammars_import_from_beside_their_file(cli, tmp_path: Path) -> None:
+    (tmp_path / "pairs.lark").write_text('pair: "(" pair ")" | "x"\n')
+    path = tmp_path / "main.lark"
+    path.write_text("%import .pairs.pair\nstart: pair\n")
+    assert cli("check", path).out.startswith("deterministic")
+    assert cli("check", "-g", path, "((x))").out.startswith("match")
+
+
 def test_check_match(cli) -> None:
     result = cli("check", "-r", "[0-9]{4}-[0-9]{2}", "2026-11")
     assert (result.code, result.out) == (0, "match: 7 bytes\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from pathlib import Path
 
 import lark
 import pytest
@@ -348,3 +349,31 @@ def test_many_repetitions_stay_small() -> None:
         for n in (low - 1, low, (low + high) // 2, high, high + 1):
             if n >= 0 and n < 75:
                 assert derivations(source, [0] * n) == (low <= n <= high)
+
+
+def test_imports_from_paths(tmp_path: Path) -> None:
+    (tmp_path / "pairs.lark").write_text('pair: "(" pair ")" | WORD\nWORD: /[a-z]+/\n')
+    for text in ("%import .pairs.pair\nstart: pair\n", "%import pairs (pair, WORD)\nstart: pair WORD*\n"):
+        constraint = tokamata.grammar(text, import_paths=[tmp_path])
+        assert constraint.accepts("((ab))")
+        assert not constraint.accepts("((ab)")
+        with pytest.raises(
+            ConstraintError, match=r"line 1, column 1: %import: no grammar 'pairs.lark' was found in import_"
+        ):
+            tokamata.grammar(text, import_paths=[str(tmp_path / "elsewhere")])
+
+
+def test_missing_imports_are_told_from_files_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pairs.lark").write_text('pair: "x"\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConstraintError, match=r"line 1, column 1: %import: no grammar 'pairs.lark' was found"):
+        read_lark("%import pairs.pair\nstart: pair\n")
+
+
+def test_import_paths_are_checked() -> None:
+    with pytest.raises(TypeError, match=r"expected import_paths as a list of directories, got '.'; pass \[directory\]"):
+        tokamata.grammar("start: x", import_paths=".")
+    with pytest.raises(ValueError, match=r"import_paths: grammars in gbnf import nothing; leave it out"):
+        tokamata.grammar('root ::= "x"', syntax="gbnf", import_paths=["."])

@@ -23,6 +23,7 @@ from .common import (
     byte_names,
     constraint_of,
     examples,
+    import_paths,
     out,
     read_text,
     shown,
@@ -40,7 +41,8 @@ EXAMPLES = examples(
 
 def diagnose(path: Path, start: str | None, strict: bool) -> None:
     """Print what :func:`check_grammar` finds in a grammar file."""
-    source = read_grammar(read_text(path), cast(GrammarSyntax, path.suffix[1:]), start)
+    syntax = cast(GrammarSyntax, path.suffix[1:])
+    source = read_grammar(read_text(path), syntax, start, import_paths=import_paths(path))
     diagnosis = check_grammar(source)
     if diagnosis.ambiguity is not None:
         verdict, color = "ambiguous", "red"

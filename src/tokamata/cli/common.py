@@ -106,13 +106,19 @@ def grammar_of(name: str, start: str | None) -> Constraint:
     """Return the constraint of a grammar file, its notation by its suffix, or of a ready-made grammar by name."""
     suffix = Path(name).suffix[1:]
     if suffix in NOTATIONS:
-        return read_any(read_text(Path(name)), cast(GrammarSyntax, suffix), start)
+        path = Path(name)
+        return read_any(read_text(path), cast(GrammarSyntax, suffix), start, import_paths=import_paths(path))
     if name in grammars.names():
         return read_any(grammars.text(name), start=start, lexer=grammars.describe(name).lexer)
     raise ConstraintError(
         f"--grammar {name}: expected a file that ends in .lark, .gbnf or .ebnf, or a ready-made grammar; "
         "tokamata grammars lists those"
     )
+
+
+def import_paths(grammar: Path) -> list[Path]:
+    """Return where a grammar file may import others from: its own folder, where its notation imports any."""
+    return [grammar.parent] if grammar.suffix == ".lark" else []
 
 
 def schema_of(path: Path, **options: Any) -> JsonSchemaConstraint:
