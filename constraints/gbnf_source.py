@@ -39,6 +39,8 @@ def read_gbnf(
 
 
 class _Reader(Reader):
+    _groups = 0  # around what is being read
+
     def definitions(self, tree: Any) -> list[Definition]:
         """The rules of a parsed grammar."""
         return [
@@ -58,12 +60,15 @@ class _Reader(Reader):
             parts = tuple(self.part(c, place) for c in children)
             return self.join("sequence", text, place, parts)
         if kind == "group":
-            return self.part(children[0], place).written_as(text)
+            self._groups += 1
+            made = self.part(children[0], place).written_as(text)
+            self._groups -= 1
+            return made
         if kind == "operator":
-            low, high = {"*": (0, None), "+": (1, None), "?": (0, 1)}[str(children[1])]
+            low, high = {"*": (0, None), "+": (1, None), "?": (0, 1)}[self._operator(children[1])]
             return self.repeat(self.part(children[0], place), low, high, text)
         if kind == "bounds":
-            first, comma, last = "".join(str(children[1])[1:-1].split()).partition(",")
+            first, comma, last = "".join(self._operator(children[1])[1:-1].split()).partition(",")
             if not first and not last:
                 raise ConstraintError(
                     f"grammar: {_place(children[1])}: expected {{n}}, {{n,}}, {{,m}} or {{n,m}}; write one of these"
@@ -81,6 +86,19 @@ class _Reader(Reader):
             return Part("terminal", token, place, constraint=literal(data), literal=data)
         ranges, negated = ([], True) if kind == "any" else self._class(token, place)
         return Part("terminal", token, place, constraint=characters(ranges, negated, token))
+
+    def _operator(self, written: Any) -> str:
+        """An operator without what stands before it, which may be the end of a line only inside parentheses."""
+        operator = re.search(r"[*+?]$|\{[^{]*$", written)
+        assert operator is not None
+        before = written[: operator.start()]
+        if "\n" in before and not self._groups:
+            place = Place(written.line + before.count("\n"), operator.start() - before.rindex("\n"))
+            raise ConstraintError(
+                f"grammar: {place}: expected a rule (name ::= ...), got {operator[0]!r}: the line's end ends the one "
+                "before; write it on that line, or put parentheses around"
+            )
+        return operator[0]
 
     def _token(self, token: str, place: Place) -> Part:
         written = token.lstrip("!")

@@ -10,6 +10,9 @@ from .constraint import SPECIAL, Constraint, Limits, native_limits, to_bytes
 def special_token(name: str, *, limits: Limits | None = None) -> Constraint:
     """The special token of a name, such as ``"<|tool_call|>"``: as the vocabulary has it, brackets included.
 
+    Where it has no special token of that name but one of text that is written so, as some have ``"<think>"``, that
+    token: no other tokens that spell the name.
+
     In texts (``accepts``, ``examples``, ...) it is its marker: the name between two bytes 0xff, which no UTF-8 text
     contains. Masks allow its id exactly where the marker may stand, and no token of text spells it or a part of it.
     Text constraints, complements among them, never allow a special token; nor does a machine over raw bytes

@@ -29,12 +29,17 @@ def tokens_for(constraint: Constraint, vocabulary: Vocabulary) -> Vocabulary:
             "marks their places; intersect the machine with text first: "
             'machine & tokamata.regex(r"(?s:.*)")'
         )
-    named = [name for name in constraint.special_tokens if not isinstance(name, TokenClass)]
     classes = {name for name in constraint.special_tokens if isinstance(name, TokenClass)}
+    named = set(constraint.special_tokens - classes)
+    of_text = {}  # tokens that the vocabulary has as text: classes of one
+    for name in sorted(named - vocabulary.special_tokens.keys()):
+        if (token := _token_of_text(name, vocabulary)) is not None:
+            of_text[name] = partial(list, [token])
     if any(name.language is not None for name in classes):
         for usual in (text_token(), paragraph_token()):  # so that one vocabulary serves other constraints, too
             classes |= {name for name in usual.special_tokens if isinstance(name, TokenClass)}
-    return vocabulary.with_markers(named, {str(c): partial(_tokens_of, c, vocabulary) for c in sorted(classes)})
+    found = {str(c): partial(_tokens_of, c, vocabulary) for c in sorted(classes)}
+    return vocabulary.with_markers(named - of_text.keys(), of_text | found)
 
 
 def _tokens_of(named: TokenClass, vocabulary: Vocabulary) -> list[int]:
@@ -75,13 +80,17 @@ def _token(token: int | str, vocabulary: Vocabulary) -> int:
     special = vocabulary.special_tokens.get(token)
     if special is not None:
         return special
-    text = token.encode()
-    for i in range(len(vocabulary)):
-        if vocabulary.token_bytes(i) == text:
-            return i
-    raise VocabularyError(
-        f"compile: expected a vocabulary with the token {token!r}, special or of text, got one without; write <[id]>"
-    )
+    of_text = _token_of_text(token, vocabulary)
+    if of_text is None:
+        raise VocabularyError(
+            f"compile: expected a vocabulary with the token {token!r}, special or of text, got one without; write <[id]>"
+        )
+    return of_text
+
+
+def _token_of_text(name: str, vocabulary: Vocabulary) -> int | None:
+    text, eos = name.encode(errors="surrogatepass"), set(vocabulary.eos_token_ids)
+    return next((i for i in range(len(vocabulary)) if vocabulary.token_bytes(i) == text and i not in eos), None)
 
 
 def expand_classes(fst: Fst, tokens: Vocabulary) -> Fst:

@@ -189,3 +189,25 @@ def test_errors_about_named_constraints() -> None:
         read_gbnf('root ::= "x"', constraints={"y": tokamata.literal("y")})
     with pytest.raises(ConstraintError, match="line 1, column 1: root is defined here and in constraints="):
         read_gbnf('root ::= root "x" |', constraints={"root": tokamata.literal("y")})
+
+
+@pytest.mark.parametrize("between", ["\n", " # x\n", "\n # x\n  ", "\r\n\t"])
+@pytest.mark.parametrize("operator", ["*", "+", "?", "{2,}", "{ 1 , 2 }"])
+def test_lines_end_before_operators_inside_parentheses(between: str, operator: str) -> None:
+    plain = tokamata.grammar(f'root ::= ("c"{operator} "d" [a{{]{operator})', "gbnf")
+    broken = tokamata.grammar(f'root ::= ("c"{between}{operator} "d" [a{{]{between}{operator})', "gbnf")
+    assert plain.equivalent(broken)
+    with pytest.raises(
+        ConstraintError, match=r"line [23], column \d: expected a rule .* got '[*+?{].*: the line's end"
+    ):
+        tokamata.grammar(f'root ::= ("d") "c"{between}{operator} "d"', "gbnf")
+
+
+def test_names_of_tokens_may_have_blanks() -> None:
+    assert tokamata.grammar("root ::= <tool call>", "gbnf").special_tokens == {"<tool call>"}
+
+
+def test_strings_and_classes_may_have_line_ends() -> None:
+    constraint = tokamata.grammar('root ::= "a\nb" [ \t\n]\n', "gbnf")
+    assert constraint.accepts("a\nb\n")
+    assert not constraint.accepts("a\nbn")

@@ -74,14 +74,32 @@ def test_text_never_allows_them() -> None:
     assert allowed(state) & {0, CALL, END, PAD, 4 + 0xFF} == {END}
 
 
+def test_names_of_tokens_that_are_text(tmp_path: Path) -> None:
+    """As llama.cpp has it: the token whose text is exactly this."""
+    tokens = [b"a", b"<think>", b"</think>", b"<", b"think", b">", None]
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[6])
+    automaton = tokamata.compile(tokamata.grammar("root ::= <think> !</think>* </think> .*", "gbnf"), vocabulary)
+    automaton.save(tmp_path / "think.fst")
+    for made in (automaton, tokamata.load(tmp_path / "think.fst", vocabulary)):
+        state = made.start()
+        allowed_ = []
+        for token in (1, 0, 2, 1):
+            allowed_.append([i for i in range(7) if state.allows(i)])
+            state.advance(token)
+        assert allowed_ == [[1], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5, 6]]
+    state = tokamata.compile(tokamata.special_token("<think>") + "<think>", vocabulary).start()
+    assert state.forced_tokens() == [1]  # then the text, which is spelled in two ways
+    state.advance(1)
+    assert [i for i in range(7) if state.allows(i)] == [1, 3]
+
+
 def test_unknown_names() -> None:
     with pytest.raises(tokamata.VocabularyError, match=r"got '<nope>'; it has <eos>, <\|call\|>, <end>: pass"):
         tokamata.compile(tokamata.grammar("start: <nope>"), VOCABULARY)
     with pytest.raises(tokamata.VocabularyError, match="<eos> ends a text here"):
         tokamata.compile(tokamata.grammar("start: <eos>"), VOCABULARY)
-    named = tokamata.special_token("ab")
     with pytest.raises(tokamata.VocabularyError, match="token 260 is text of these characters: write it as text"):
-        tokamata.compile(named, VOCABULARY)
+        VOCABULARY.with_markers(["ab"])
     twice = tokamata.Vocabulary([None, None, b"a"], eos_token_ids=[0], special_tokens={"<x>": 1, "<y>": 1})
     with pytest.raises(tokamata.VocabularyError, match="'<x>' and '<y>' are names of one token, 1"):
         tokamata.compile(tokamata.special_token("<x>") | tokamata.special_token("<y>"), twice)
