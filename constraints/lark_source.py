@@ -247,8 +247,8 @@ class _Reader:
     def _not_found(self, name: str) -> ConstraintError:
         where = f"{self.text.imports[name]}: " if name in self.text.imports else ""
         return ConstraintError(
-            f"grammar: {where}%import: no grammar {name!r} was found in import_paths, beside the program or among those "
-            "of lark (common, python, lark, unicode); pass import_paths=[directory], or define what it has here"
+            f"grammar: {where}%import: no grammar {name!r} was found in import_paths, beside the program or among "
+            "those of lark (common, python, lark, unicode); pass import_paths=[directory], or define what it has here"
         )
 
     def _declared_inside(self) -> ConstraintError:

@@ -83,7 +83,8 @@ def _token(token: int | str, vocabulary: Vocabulary) -> int:
     of_text = _token_of_text(token, vocabulary)
     if of_text is None:
         raise VocabularyError(
-            f"compile: expected a vocabulary with the token {token!r}, special or of text, got one without; write <[id]>"
+            f"compile: expected a vocabulary with the token {token!r}, special or of text, got one without; "
+            "write <[id]>"
         )
     return of_text
 
