@@ -31,7 +31,7 @@ def tokens_for(constraint: Constraint, vocabulary: Vocabulary) -> Vocabulary:
         )
     classes = {name for name in constraint.special_tokens if isinstance(name, TokenClass)}
     named = set(constraint.special_tokens - classes)
-    of_text = {}  # tokens that the vocabulary has as text: classes of one
+    of_text: dict[str, partial[list[int]]] = {}  # tokens that the vocabulary has as text: classes of one
     for name in sorted(named - vocabulary.special_tokens.keys()):
         if (token := _token_of_text(name, vocabulary)) is not None:
             of_text[name] = partial(list, [token])
