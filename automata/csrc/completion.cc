@@ -1,6 +1,7 @@
 #include "automata/csrc/completion.h"
 
 #include <algorithm>
+#include <limits>
 #include <queue>
 #include <unordered_map>
 
@@ -12,7 +13,7 @@ namespace {
 using State = DelayedAcceptor::State;
 
 // A shortest string from a state to a final one: A* (Hart, Nilsson, Raphael 1968) by the acceptor's lower bounds.
-std::string ShortestCompletion(DelayedAcceptor* acceptor, State q) {
+std::optional<std::string> ShortestCompletion(DelayedAcceptor* acceptor, State q, size_t most) {
   struct Open {
     uint64_t bound;  // on the length of the whole string
     uint32_t length;
@@ -34,6 +35,7 @@ std::string ShortestCompletion(DelayedAcceptor* acceptor, State q) {
     if (at.length > shortest.at(state)) continue;
     TimeLimit::Spend(2);
     if (acceptor->IsFinal(state)) return PathTo(how, at.place);
+    if (found.size() > most) return std::nullopt;
     const State* row = acceptor->Row(state);
     State last = DelayedAcceptor::kDead;
     acceptor->Live(state).ForEach([&](uint8_t b) {
@@ -48,7 +50,7 @@ std::string ShortestCompletion(DelayedAcceptor* acceptor, State q) {
       open.push({uint64_t{length} + acceptor->LeastLength(last), length, found.size() - 1});
     });
   }
-  return {};  // the dead state
+  return "";  // the dead state
 }
 
 }  // namespace
@@ -60,12 +62,13 @@ std::string PathTo(const std::vector<Reached>& how, size_t i) {
   return text;
 }
 
-std::string Completion(DelayedAcceptor* acceptor, State q) {
+std::optional<std::string> Completion(DelayedAcceptor* acceptor, State q, size_t most) {
   std::string text;
   for (;;) {
-    const std::string rest = ShortestCompletion(acceptor, q);
+    const std::optional<std::string> rest = ShortestCompletion(acceptor, q, most);
+    if (!rest) return rest;
     const size_t before = text.size();
-    for (char c : rest) {
+    for (char c : *rest) {
       const State next = acceptor->Next(q, static_cast<uint8_t>(c));
       if (!next) break;
       text.push_back(c);
@@ -73,6 +76,10 @@ std::string Completion(DelayedAcceptor* acceptor, State q) {
     }
     if (text.size() == before || acceptor->IsFinal(q)) return text;
   }
+}
+
+std::string Completion(DelayedAcceptor* acceptor, State q) {
+  return *Completion(acceptor, q, std::numeric_limits<size_t>::max());
 }
 
 }  // namespace tokamata

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace tokamata {
 // A text that leads from a state to a final one; a shortest one, unless states remember what they have read: then as
 // far as the way that is found can be gone, and on from there, which may come to no end. Best first by LeastLength.
 std::string Completion(DelayedAcceptor* acceptor, DelayedAcceptor::State q);
+// The same; nothing where more than `most` states are reached before.
+std::optional<std::string> Completion(DelayedAcceptor* acceptor, DelayedAcceptor::State q, size_t most);
 
 // How a search first reached a place: from which one, by which byte.
 struct Reached {

@@ -1,6 +1,7 @@
 #include "automata/csrc/language.h"
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <unordered_map>
 #include <unordered_set>
@@ -131,7 +132,8 @@ std::optional<std::string> Language::Counterexample(const Language& a, const Lan
 
 std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
   const TimeLimit time("examples", "search_seconds", limits_.search_seconds);
-  constexpr size_t kLongWalk = 48;  // chosen bytes after which a walk heads for the nearest end
+  constexpr size_t kMostReached = 10'000;  // states on the way to the end of a walk, beyond which it goes half as far
+  size_t long_walk = 48;  // chosen bytes after which a walk heads for the nearest end
   std::vector<std::string> out;
   if (IsEmpty()) return out;
   const std::shared_ptr<ExpressionAcceptor> acceptor = Scratch(false);
@@ -141,14 +143,21 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
   for (size_t tries = 0; out.size() < n && tries < 20 * n + 100; ++tries) {
     State q = acceptor->Start();
     std::string text;
-    size_t chosen = 0;
+    std::vector<std::pair<State, size_t>> chosen;  // where there was a choice, after so many bytes
     for (;;) {
       TimeLimit::Spend(4);
       const ByteSet live = acceptor->Live(q);
-      chosen += acceptor->IsFinal(q) || live.Count() > 1;
       if (acceptor->IsFinal(q) && (!live.Any() || below(4) == 0)) break;
-      if (chosen > kLongWalk) {
-        text += Completion(acceptor.get(), q);
+      if (acceptor->IsFinal(q) || live.Count() > 1) chosen.push_back({q, text.size()});
+      if (chosen.size() > long_walk) {
+        auto rest = Completion(acceptor.get(), q, kMostReached);
+        while (!rest) {
+          long_walk /= 2;
+          text.resize(chosen[long_walk].second);
+          q = chosen[long_walk].first;
+          rest = Completion(acceptor.get(), q, long_walk ? kMostReached : std::numeric_limits<size_t>::max());
+        }
+        text += *rest;
         break;
       }
       // A target first, then one of its bytes, printable ASCII before others: members look like text.

@@ -386,3 +386,21 @@ def test_unknown_options_are_named() -> None:
         tokamata.grammar("start: x", syntax="yacc")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match='expected lexer "basic", "contextual" or "none"'):
         tokamata.grammar('start: "x"', lexer="fast")  # type: ignore[arg-type]
+
+
+def test_examples_where_walks_end_far_from_any_member() -> None:
+    text = """
+        start: TA r3 TA | TC
+        r0: start | TD r2 r2
+        r1: TA TA
+        r2: r0 | TC r0 TB | TA TA r1
+        r3: r2 r1 r0 | r2 r1
+        TA: /a(ba)*/
+        TB: /(aa)+/
+        TC.1: /a?b/
+        TD.1: /b|ab/
+    """
+    constraint = tokamata.grammar(text, lexer="contextual")
+    found = constraint.examples(6)
+    assert len(set(found)) == 6
+    assert all(constraint.accepts(member) for member in found)
