@@ -61,6 +61,7 @@ class LarkRules:
             self._current = rule
             self.productions[rule] = self._alternatives(tree, bound)
         self._drop_unused(self._rule(start))
+        self._check_templates(start)
 
     # ---- terminals
     def _read_terminals(self, grammar: Grammar) -> None:
@@ -86,6 +87,11 @@ class LarkRules:
             return range_pattern(tree), (1, 1)
         if kind == "alias":
             raise ConstraintError("grammar: aliases (->) stand in rules, not in terminals; leave it out")
+        if kind == "template_usage":
+            raise ConstraintError(
+                f"grammar: {self.place(str(children[0].name))}: the template {children[0].name} stands inside of a "
+                "terminal; terminals are made of terminals: write what it stands for"
+            )
         parts = [self._pattern(child) for child in children if hasattr(child, "data")]
         if kind in ("expr", "maybe"):
             (inner, (least, most)), operator = parts[0], [str(c) for c in children[1:]] or ["?"]
@@ -195,7 +201,7 @@ class LarkRules:
     def _template(self, item: Any, bound: dict[str, int]) -> int:
         head = str(item.children[0].name)
         if head in bound:
-            head = self.rules[bound[head]]
+            head = self._passed_template(head, bound[head], len(item.children) - 1)
         arguments = [self._value(child, bound) for child in item.children[1:]]
         name = f"{head}{{{','.join(self.rules[a] if a >= 0 else self.terminals[~a] for a in arguments)}}}"
         if name not in self._rule_numbers:
@@ -209,6 +215,20 @@ class LarkRules:
                 )
             self._work.append((self._rule(name, head), tree, dict(zip(map(str, parameters), arguments, strict=True))))
         return self._rule_numbers[name]
+
+    def _passed_template(self, parameter: str, passed: int, arguments: int) -> str:
+        """The template that was passed for a parameter which is used as one."""
+        name = self.rules[passed] if passed >= 0 else self.terminals[~passed]
+        parameters = self._trees[name][0] if name in self._trees else ()
+        if passed < 0 or len(parameters) != arguments:
+            what = f"takes {len(parameters)}" if parameters else "is no template"
+            current = self.rules[self._current]
+            raise ConstraintError(
+                f"grammar: {self.place(self.origins[self._current])}: {current} passes {arguments} argument"
+                f"{'s' * (arguments != 1)} to its parameter {parameter}, here {name}, which {what}; pass a template "
+                "that takes as many"
+            )
+        return name
 
     def _make(self, kind: str, key: tuple[object, ...], forms: Callable[[int], list[Form]]) -> int:
         """A rule that was not written, made once for equal keys."""
@@ -283,6 +303,22 @@ class LarkRules:
             kept &= called
         self.kept = [r for r in range(len(self.rules)) if r in kept]
         self.used = {self.terminals[~s] for r in kept for form in self.productions[r] for s in form if s < 0}
+
+    def _check_templates(self, start: str) -> None:
+        """Raise ConstraintError for templates that stand where rules do, without arguments."""
+        if self._trees[start][0]:
+            raise ConstraintError(
+                f"grammar: {self.place(start)}: the start rule {start} is a template; begin with a rule that uses it, "
+                f"{start}{{...}}"
+            )
+        for rule in self.kept:
+            for s in (s for form in self.productions[rule] for s in form if s >= 0):
+                name = self.rules[s]
+                if name in self._trees and self._trees[name][0]:
+                    raise ConstraintError(
+                        f"grammar: {self.place(self.origins[rule])}: {self.origins[rule]} uses the template {name} "
+                        f"({self.place(name)}) without arguments; write {name}{{...}}"
+                    )
 
 
 def _optional(form: Form) -> Callable[[int], list[Form]]:

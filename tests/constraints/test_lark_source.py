@@ -289,6 +289,18 @@ def test_indentation() -> None:
         ("%import nothing.X\nstart: X\n", ConstraintError, "line 1, column 1: %import: no grammar 'nothing.lark'"),
         ("a: B\nB: /x/\n", ConstraintError, "no rule 'start' to start from; the rules are a"),
         ('start: a{"x"}\na{x}: x | a{p{x}}\np{x}: x\n', LimitError, r"line \d, column 1: .* templates=1000"),
+        (
+            "start: x\nx{a}: a\n",
+            ConstraintError,
+            r"line 1, column 1: start uses the template x \(line 2, column 1\) without arguments; write x\{",
+        ),
+        ("start: b{c}\nb{x}: x\nc{y}: y\n", ConstraintError, "line 2, column 1: b uses the template c .line 3, column 1"),
+        ("start: b{c}\nb{x}: x*\nc{y}: y\n", ConstraintError, "line 2, column 1: b uses the template c .line 3, column 1"),
+        ("start{x}: x\n", ConstraintError, "line 1, column 1: the start rule start is a template"),
+        ('start: b{"q"}\nb{x}: x{"a"}\n', ConstraintError, "line 2, column 1: b{Q} passes 1 argument .* is no template"),
+        ('start: b{c}\nb{x}: x{"a"}\nc: "q"\n', ConstraintError, "line 2, column 1: b{c} passes .* c, which is no templ"),
+        ('start: b{c}\nb{x}: x{"a"}\nc{y,z}: y z\n', ConstraintError, "line 2, column 1: b{c} passes .* which takes 2;"),
+        ('start: A\nA: x{"q"}\nx{a}: a\n', ConstraintError, "line 3, column 1: the template x stands inside of a term"),
         ("start: A\nA: B\nB: A\n", ConstraintError, "ecursion in terminal"),
         ("start: " + "(" * 5000 + "/a/" + ")" * 5000 + "\n", LimitError, r"limit nesting=\d+ .*setrecursionlimit"),
         (
