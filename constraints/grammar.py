@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .._core import CaptureParts, Indentation
 from .._core import grammar as _native_grammar
 from ..automata.checks import checked_choice, checked_flag
-from ..automata.errors import UnsupportedError
+from ..automata.errors import ConstraintError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def grammar(
     Source: Koo et al., "Automata-based constraints for language model decoding" (2024), section 3; for the sets of
     stacks Tomita, "Efficient Parsing for Natural Language" (1985).
     """
-    from .grammar_check import DiagnosisReport
+    from .grammar_check import DiagnosisReport, no_text
 
     checked_flag("grammar", "strict", strict)
     own = native_limits(limits, "grammar")
@@ -72,18 +72,23 @@ def grammar(
     diagnosis = DiagnosisReport(source)
     if strict:
         diagnosis.require_determinism()
-    native = _native_grammar(
-        [t.constraint._native for t in source.terminals],
-        [t.name for t in source.terminals],
-        [r.name for r in source.rules],
-        [(p.rule, p.symbols) for p in source.productions],
-        source.start,
-        [i for i, t in enumerate(source.terminals) if t.ignored],
-        source.lexer,
-        _indentation(source.indent),
-        own,
-        [guard.native(i) for i, terminal in enumerate(source.terminals) for guard in terminal.guards],
-    )
+    try:
+        native = _native_grammar(
+            [t.constraint._native for t in source.terminals],
+            [t.name for t in source.terminals],
+            [r.name for r in source.rules],
+            [(p.rule, p.symbols) for p in source.productions],
+            source.start,
+            [i for i, t in enumerate(source.terminals) if t.ignored],
+            source.lexer,
+            _indentation(source.indent),
+            own,
+            [guard.native(i) for i, terminal in enumerate(source.terminals) for guard in terminal.guards],
+        )
+    except ConstraintError:
+        if (error := no_text(source)) is not None:
+            raise error from None
+        raise
     made = Constraint(
         native,
         source=f"grammar({source.rules[source.start].name})",

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .grammar_conflicts import useful
 from .grammar_source import GrammarSource, Production
+from .grammar_use import useful
 
 LONGEST = 12  # symbols of a sentential form
 MOST_FORMS = 100_000  # sentential forms that are tried; about a second
@@ -29,7 +29,7 @@ class Ambiguity:
     derivations: tuple[str, str]
 
 
-def ambiguity(source: GrammarSource, suspects: Iterable[int]) -> Ambiguity | None:
+def ambiguity(source: GrammarSource, suspects: Iterable[int], never: Iterable[int]) -> Ambiguity | None:
     """Search for an ambiguous sentence, from the rules ``suspects`` (those in conflict) outward.
 
     The derivations of sentential forms are enumerated by length, first with all other rules as symbols that stay, so
@@ -37,7 +37,7 @@ def ambiguity(source: GrammarSource, suspects: Iterable[int]) -> Ambiguity | Non
     finds the shortest sentence is taken. None where MOST_FORMS are tried or LONGEST is reached before: that proves
     nothing. Counting derivations: Chomsky and Schützenberger (1963); forms instead of sentences: Schmitz (2007).
     """
-    productions = useful(source)
+    productions = useful(source, never)
     if not productions:
         return None
     search = _Search(source, productions)

@@ -8,8 +8,9 @@ from typing import Literal
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import ReportEntry
 from .grammar_ambiguity import Ambiguity, ambiguity
-from .grammar_conflicts import MOST_EXPANSIONS, Conflict, conflicts, productive, reachable
+from .grammar_conflicts import MOST_EXPANSIONS, Conflict, conflicts, never_read
 from .grammar_source import GrammarSource, Place, Production
+from .grammar_use import is_empty, productive, reachable, without_text
 
 MOST_SHOWN = 20  # conflicts in a report
 Recursion = Literal["direct", "indirect", "hidden"]
@@ -24,11 +25,20 @@ class RuleFinding:
 
 
 @dataclass(frozen=True)
+class TerminalFinding:
+    """A terminal that rules use and never get, and why."""
+
+    terminal: str
+    place: Place | None
+    why: str
+
+
+@dataclass(frozen=True)
 class LeftRecursion:
     """A rule that can begin with itself, by ``path`` (rule names from it back to it).
 
-    ``"direct"``: a right-hand side begins with the rule; ``"indirect"``: through other rules; ``"hidden"``: after rules
-    that derived nothing.
+    ``"direct"``: a right-hand side begins with the rule, maybe inside of a group or repetition; ``"indirect"``: through
+    other rules; ``"hidden"``: after rules that derived nothing.
     """
 
     rule: str
@@ -44,6 +54,8 @@ class GrammarDiagnosis:
     ``deterministic``: whether an LALR(1) parser decides everything (without a lexer, also one that sees one byte at a
     time); None where that stayed open. ``ambiguity``: a sentence with two derivations, where one was found; a
     deterministic grammar has none. ``cyclic``: rules that derive themselves, and so everything in infinitely many ways.
+    ``never_read``: terminals in rules that match nothing, or that the lexer never yields where the rules take them;
+    alternatives with them count for nothing.
     """
 
     deterministic: bool | None
@@ -54,6 +66,7 @@ class GrammarDiagnosis:
     left_recursive: tuple[LeftRecursion, ...]
     nullable: tuple[RuleFinding, ...]
     cyclic: tuple[RuleFinding, ...]
+    never_read: tuple[TerminalFinding, ...]
     source: GrammarSource
 
     def report_entries(self) -> tuple[ReportEntry, ...]:
@@ -67,6 +80,8 @@ class GrammarDiagnosis:
             add(found.place, found.rule, "unreachable: the start rule never comes to it", "ignored")
         for found in self.unproductive:
             add(found.place, found.rule, "unproductive: it derives no text", "ignored")
+        for lost in self.never_read:
+            add(lost.place, lost.terminal, f"never read: {lost.why}", "ignored")
         for recursion in self.left_recursive:
             add(recursion.place, recursion.rule, f"{recursion.kind} left recursion: {' -> '.join(recursion.path)}")
         for found in self.cyclic:
@@ -152,15 +167,16 @@ def check(source: GrammarSource) -> GrammarDiagnosis:
     Linear or nearly so for the findings about single rules; conflicts and ambiguity are searched within bounds
     (:mod:`.grammar_conflicts`, :mod:`.grammar_ambiguity`), about a second each at most on common grammars.
     """
-    productions = source.productions
-    good = productive(source)
-    called = reachable(source, productions)
+    never = never_read(source)
+    good = productive(source, never)
+    called = reachable(source, source.productions)
+    taken = {~s for p in source.productions if p.rule in called for s in p.symbols if s < 0}
     empty = _nullable(source)
     written = [i for i, rule in enumerate(source.rules) if rule.written]
-    found = conflicts(source)
+    found = conflicts(source, never)
     suspects = {p.rule for c in found or () for p in c.productions if p.rule >= 0}
     symbolic = found is None or any(c.kind != "terminals" for c in found)
-    shown = ambiguity(source, suspects or called) if symbolic else None
+    shown = ambiguity(source, suspects or called, never) if symbolic else None
 
     def named(rules: set[int]) -> tuple[RuleFinding, ...]:
         return tuple(RuleFinding(source.rules[i].name, source.rules[i].place) for i in written if i in rules)
@@ -174,8 +190,47 @@ def check(source: GrammarSource) -> GrammarDiagnosis:
         left_recursive=_left_recursive(source, empty),
         nullable=named(empty & called),
         cyclic=named(_cyclic(source, empty) & called),
+        never_read=_lost(source, never & taken),
         source=source,
     )
+
+
+def no_text(source: GrammarSource) -> ConstraintError | None:
+    """The error of a grammar whose start rule derives nothing, with the rules and terminals that are to blame."""
+    never = without_text(source)
+    good = productive(source, never)
+    if source.start in good:
+        return None
+    called = reachable(source, source.productions)
+    rules = [f"{r.name} ({r.place})" for i, r in enumerate(source.rules) if r.written and i in called - good]
+    taken = {~s for p in source.productions if p.rule in called for s in p.symbols if s < 0}
+    terminals = [f"{t.terminal} ({t.place}: {t.why})" for t in _lost(source, never & taken)]
+    parts = [f"the rules {_some(rules)}"] * (len(rules) > 1) + [f"the terminals {_some(terminals)}"] * bool(terminals)
+    blamed = f"; without text are {' and '.join(parts)}" if parts else ""
+    start = source.rules[source.start]
+    where = f"{start.place}: " if start.place else ""
+    return ConstraintError(
+        f"grammar: {where}the start rule {start.name} has no text: every alternative needs a rule that calls itself "
+        f"without end, or a terminal without text{blamed}; add an alternative that ends"
+    )
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:MOST_SHOWN]) + f" and {len(names) - MOST_SHOWN} more" * (len(names) > MOST_SHOWN)
+
+
+def _lost(source: GrammarSource, never: set[int] | frozenset[int]) -> tuple[TerminalFinding, ...]:
+    """Why rules never get these terminals."""
+    found = []
+    for t in sorted(never):
+        terminal = source.terminals[t]
+        why = "other terminals come first for all that it matches"
+        if terminal.ignored:
+            why = "it is ignored between all others"
+        elif is_empty(terminal.constraint._native):
+            why = "it matches nothing"
+        found.append(TerminalFinding(source.label(~t), terminal.place, why))
+    return tuple(found)
 
 
 def _nullable(source: GrammarSource) -> set[int]:
@@ -197,25 +252,30 @@ def _left_recursive(source: GrammarSource, empty: set[int]) -> tuple[LeftRecursi
     plain: dict[int, dict[int, None]] = {}
     hidden: dict[int, dict[int, None]] = {}
     for p in source.productions:
+        repeats = not source.rules[p.rule].written and p.rule in empty and p.symbols[:1] == (p.rule,)
         for i, s in enumerate(p.symbols):
             if s >= 0:
                 hidden.setdefault(p.rule, {})[s] = None
-                if i == 0:
+                if i == 0 or (i == 1 and repeats):  # a star begins with what it repeats
                     plain.setdefault(p.rule, {})[s] = None
             if s not in empty:
                 break
     found: list[LeftRecursion] = []
+    inner = {r: targets for r, targets in plain.items() if not source.rules[r].written}
     for i, rule in enumerate(source.rules):
         if not rule.written:
             continue
-        path, kind = _path(plain, i), "indirect"
-        if path is None:
-            path, kind = _path(hidden, i), "hidden"
-        elif len(path) == 2:
-            kind = "direct"
-        if path is not None:
-            names = tuple(source.rules[r].name for r in path)
-            found.append(LeftRecursion(rule.name, rule.place, kind, names))  # type: ignore[arg-type]
+        ways: tuple[tuple[Recursion, dict[int, dict[int, None]]], ...] = (
+            ("direct", {**inner, i: plain.get(i, {})}),
+            ("indirect", plain),
+            ("hidden", hidden),
+        )
+        for kind, edges in ways:
+            path = _path(edges, i)
+            if path is not None:
+                names = tuple(source.rules[r].name for r in path if source.rules[r].written)
+                found.append(LeftRecursion(rule.name, rule.place, kind, names))
+                break
     return tuple(found)
 
 

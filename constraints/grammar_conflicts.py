@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ..automata.errors import LimitError
 from .constraint import Constraint
 from .grammar_source import GrammarSource, Production
+from .grammar_use import beaten, useful, without_text
 
 MOST_EXPANSIONS = 100_000  # of LR(0) items; a few seconds
 MOST_STATES = 1000  # of a terminal's automaton
@@ -32,24 +33,90 @@ class Conflict:
     detail: str = ""
 
 
-def conflicts(source: GrammarSource) -> tuple[Conflict, ...] | None:
+def never_read(source: GrammarSource) -> frozenset[int]:
+    """The terminals that a parser of the grammar never gets.
+
+    Those of :func:`.grammar_use.without_text`; and with ``lexer="contextual"`` those that, wherever the rules take
+    them, lose to others that the rules take in the same LR(0) state. Sound, not complete.
+    """
+    found = without_text(source)
+    losing = beaten(source, source.terminals) - found if source.lexer == "contextual" else set()
+    if not losing:
+        return found
+    try:
+        states = _item_sets(source, [(p.rule, p.symbols) for p in useful(source, found)], set())
+    except (LimitError, RecursionError):
+        return found
+    ignored = {i for i, t in enumerate(source.terminals) if t.ignored}
+    for state in states:
+        taken = {int(s.name[1:]) for s in state.transitions if s.name[0] == "t"}
+        if here := taken & losing:
+            losing -= here - beaten(source, [source.terminals[i] for i in sorted(taken | ignored)], here)
+    return found | losing
+
+
+def conflicts(source: GrammarSource, never: Iterable[int]) -> tuple[Conflict, ...] | None:
     """All conflicts, by Lark's LALR(1) analysis (DeRemer and Pennello 1982) of the reachable and productive rules.
 
-    Without a lexer also those between terminals, for one byte of lookahead. None where MOST_EXPANSIONS or MOST_STATES
-    are reached first or a terminal is no regular language, so that the question stays open.
+    ``never``: terminals that are never read, see :func:`never_read`. Without a lexer also those between terminals, for
+    one byte of lookahead. None where MOST_EXPANSIONS or MOST_STATES are reached first or a terminal is no regular
+    language, so that the question stays open.
     """
     try:
-        return _Analysis(source).found()
+        return _Analysis(source, never).found()
     except (LimitError, RecursionError):
         return None
 
 
+def _item_sets(
+    source: GrammarSource, productions: Iterable[tuple[int, tuple[int, ...]]], nullable: set[int]
+) -> list[Any]:
+    """The LR(0) states with their lookaheads, by Lark.
+
+    Rule r is ``r{r}`` there, terminal t ``t{t}``, and one of ``nullable``, which may be empty, a rule ``n{t}``.
+    """
+    from lark.common import ParserConf
+    from lark.grammar import NonTerminal, Rule, Symbol
+    from lark.grammar import Terminal as LarkTerminal
+    from lark.parsers.lalr_analysis import LALR_Analyzer
+
+    class Bounded(LALR_Analyzer):
+        spent = 0
+
+        def expand_rule(self, source_rule: Any, rules_by_origin: Any = None) -> Any:
+            found = super().expand_rule(source_rule, rules_by_origin)
+            self.spent += len(found)
+            if self.spent > MOST_EXPANSIONS:
+                raise LimitError(
+                    f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items was reached; leave strict out"
+                )
+            return found
+
+    def symbol(s: int) -> Symbol:
+        if s >= 0:
+            return NonTerminal(f"r{s}")
+        return NonTerminal(f"n{~s}") if ~s in nullable else LarkTerminal(f"t{~s}")
+
+    productions = list(dict.fromkeys(productions))
+    if not productions:
+        return []
+    rules = [Rule(NonTerminal(f"r{r}"), [symbol(s) for s in symbols]) for r, symbols in productions]
+    for i in sorted(nullable & {~s for _, symbols in productions for s in symbols if s < 0}):
+        rules += [Rule(NonTerminal(f"n{i}"), []), Rule(NonTerminal(f"n{i}"), [LarkTerminal(f"t{i}")])]
+    analyzer = Bounded(ParserConf(rules, {}, [f"r{source.start}"]))
+    analyzer.compute_lr0_states()
+    analyzer.compute_reads_relations()  # type: ignore[no-untyped-call]
+    analyzer.compute_includes_lookback()  # type: ignore[no-untyped-call]
+    analyzer.compute_lookaheads()  # type: ignore[no-untyped-call]
+    return sorted(analyzer.lr0_itemsets, key=lambda s: sorted(str(item) for item in s.kernel))
+
+
 class _Analysis:
-    def __init__(self, source: GrammarSource) -> None:
+    def __init__(self, source: GrammarSource, never: Iterable[int]) -> None:
         self.source = source
         self.productions: dict[tuple[int, tuple[int, ...]], Production] = {}
         self.twice: list[Production] = []
-        for production in useful(source):
+        for production in useful(source, never):
             key = (production.rule, production.symbols)
             if key in self.productions:
                 self.twice.append(production)
@@ -64,7 +131,7 @@ class _Analysis:
         found = [Conflict("twice", "", (p,)) for p in self.twice]
         if not self.productions:
             return tuple(found)
-        states = self._states()
+        states = _item_sets(self.source, self.productions, self.nullable)
         seen: set[tuple[object, ...]] = set()
         for itemset in states:
             ends = any(item.is_satisfied and item.rule.origin.name[0] == "$" for item in itemset.closure)
@@ -87,40 +154,6 @@ class _Analysis:
         if self.source.lexer == "none":
             found += self._between_terminals(states)
         return tuple(found)
-
-    # ---- Lark's analysis
-    def _states(self) -> list[Any]:
-        from lark.common import ParserConf
-        from lark.grammar import NonTerminal, Rule, Symbol
-        from lark.grammar import Terminal as LarkTerminal
-        from lark.parsers.lalr_analysis import LALR_Analyzer
-
-        class Bounded(LALR_Analyzer):
-            spent = 0
-
-            def expand_rule(self, source_rule: Any, rules_by_origin: Any = None) -> Any:
-                found = super().expand_rule(source_rule, rules_by_origin)
-                self.spent += len(found)
-                if self.spent > MOST_EXPANSIONS:
-                    raise LimitError(
-                        f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items was reached; leave strict out"
-                    )
-                return found
-
-        def symbol(s: int) -> Symbol:
-            if s >= 0:
-                return NonTerminal(f"r{s}")
-            return NonTerminal(f"n{~s}") if ~s in self.nullable else LarkTerminal(f"t{~s}")
-
-        rules = [Rule(NonTerminal(f"r{r}"), [symbol(s) for s in symbols]) for r, symbols in self.productions]
-        for i in sorted(self.nullable & {~s for _, symbols in self.productions for s in symbols if s < 0}):
-            rules += [Rule(NonTerminal(f"n{i}"), []), Rule(NonTerminal(f"n{i}"), [LarkTerminal(f"t{i}")])]
-        analyzer = Bounded(ParserConf(rules, {}, [f"r{self.source.start}"]))
-        analyzer.compute_lr0_states()
-        analyzer.compute_reads_relations()  # type: ignore[no-untyped-call]
-        analyzer.compute_includes_lookback()  # type: ignore[no-untyped-call]
-        analyzer.compute_lookaheads()  # type: ignore[no-untyped-call]
-        return sorted(analyzer.lr0_itemsets, key=lambda s: sorted(str(item) for item in s.kernel))
 
     def _production(self, rule: Any) -> Production:
         """The production of one of Lark's rules; for a terminal that may be empty, one that says so."""
@@ -176,49 +209,3 @@ def _going_on(constraint: Constraint) -> set[int]:
         if fst.is_final(state):
             found |= {arc.ilabel % 256 for arc in fst.arcs(state)}
     return found
-
-
-def productive(source: GrammarSource) -> set[int]:
-    """The rules that derive some sequence of terminals; a terminal without a member derives nothing.
-
-    O(productions · rules). INDENT and DEDENT, which have no member, count as derivable.
-    """
-    marks = {~source.indent.indent, ~source.indent.dedent} if source.indent else set()
-    empty = {~i for i, t in enumerate(source.terminals) if _is_empty(t.constraint)} - marks
-    found: set[int] = set()
-    grown = True
-    while grown:
-        grown = False
-        for p in source.productions:
-            if p.rule not in found and all(s in found if s >= 0 else s not in empty for s in p.symbols):
-                found.add(p.rule)
-                grown = True
-    return found
-
-
-def reachable(source: GrammarSource, productions: Iterable[Production]) -> set[int]:
-    """The rules that the start rule calls through these productions, itself included. Linear."""
-    calls: dict[int, set[int]] = {}
-    for p in productions:
-        calls.setdefault(p.rule, set()).update(s for s in p.symbols if s >= 0)
-    found, work = {source.start}, [source.start]
-    while work:
-        for rule in calls.get(work.pop(), set()) - found:
-            found.add(rule)
-            work.append(rule)
-    return found
-
-
-def useful(source: GrammarSource) -> list[Production]:
-    """The productions that some derivation of a sentence uses."""
-    good = productive(source)
-    kept = [p for p in source.productions if p.rule in good and all(s in good for s in p.symbols if s >= 0)]
-    called = reachable(source, kept)
-    return [p for p in kept if p.rule in called]
-
-
-def _is_empty(constraint: Constraint) -> bool:
-    try:
-        return constraint.is_empty()
-    except LimitError:
-        return False

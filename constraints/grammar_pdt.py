@@ -40,7 +40,7 @@ def grammar_pdt(
 def source_pdt(source: GrammarSource) -> Pdt:
     """See `grammar_pdt`."""
     from ..automata import Fst, Pdt, UnsupportedError, determinize, minimize, replace, rmepsilon
-    from .grammar_conflicts import productive
+    from .grammar_use import productive
 
     for terminal in source.terminals:
         if terminal.ignored:

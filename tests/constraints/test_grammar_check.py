@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
-from oracle.grammar import derivations
+from oracle.grammar import derivations, recognize, shortest
 from tokamata.constraints.gbnf_source import read_gbnf
 from tokamata.constraints.grammar_check import check
-from tokamata.constraints.grammar_source import GrammarSource, Place, Production, Rule, Terminal
+from tokamata.constraints.grammar_source import (
+    GrammarSource,
+    GrammarSyntax,
+    Lexing,
+    Place,
+    Production,
+    Rule,
+    Terminal,
+)
 from tokamata.constraints.lark_source import read_lark
 
 import tokamata
@@ -65,6 +75,150 @@ def test_ambiguity_equals_counted_derivations(block: int) -> None:
             assert diagnosis.ambiguity is not None, f"seed {seed}: {shown(source)}"
     assert ambiguous > 10
     assert deterministic > 10
+
+
+# Terminals of one character, so that longest match plays no part: their order alone decides.
+OVERLAPPING = ["a", "b", "[ab]", "[bc]", "[abc]", "a&b", "c", "[ab]"]
+
+
+def random_overlapping(rng: random.Random, lexer: Lexing) -> GrammarSource:
+    """Rules as `random_source` has them, over terminals that share texts, match nothing or are ignored."""
+    plain = random_source(rng)
+    terminals = []
+    for t, written in enumerate(rng.sample(OVERLAPPING, 4)):
+        never = tokamata.literal("a") & "b"
+        constraint = never if "&" in written else tokamata.regex(written)
+        text = written.encode() if len(written) == 1 else None
+        terminals.append(Terminal(f"T{t}", constraint, text, ignored=rng.random() < 0.1))
+    mixed = tuple(
+        Production(p.rule, tuple(~rng.randrange(4) if s < 0 else s for s in p.symbols)) for p in plain.productions
+    )
+    return replace(plain, lexer=lexer, terminals=tuple(terminals), productions=mixed)
+
+
+def wins(source: GrammarSource, terminal: int, competing: Iterable[int]) -> bool:
+    """Whether some character is of the terminal and of none before it that competes."""
+    before = [source.terminals[c].constraint for c in competing if c < terminal]
+    own = source.terminals[terminal]
+    return not own.ignored and any(own.constraint.accepts(c) and not any(b.accepts(c) for b in before) for c in "abc")
+
+
+def prefixes(source: GrammarSource, seen: Iterable[int]) -> GrammarSource:
+    """A grammar of the prefixes of the sentences over the terminals ``seen``."""
+    kept = [p for p in source.productions if all(s >= 0 or ~s in seen for s in p.symbols)]
+    size, able = len(source.rules), shortest(replace(source, productions=tuple(kept)))
+    kept = [p for p in kept if all(s < 0 or s in able for s in p.symbols)]
+    cut = [Production(size + p.rule, ()) for p in kept]
+    for p in kept:
+        for i, s in enumerate(p.symbols):
+            cut.append(Production(size + p.rule, (*p.symbols[:i], s if s < 0 else size + s)))
+    return replace(source, rules=source.rules * 2, productions=(*kept, *cut), start=size + source.start)
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual"])
+@pytest.mark.parametrize("block", range(2))
+def test_terminals_that_are_never_read_take_no_part(lexer: Lexing, block: int) -> None:
+    """Derivations are counted over what the lexer yields; what loses everywhere to others makes nothing ambiguous."""
+    lost = spared = 0
+    for i in range(40):
+        seed = 500 * block + i
+        source = random_overlapping(random.Random(seed), lexer)
+        numbers = range(len(source.terminals))
+        ignored = [t for t in numbers if source.terminals[t].ignored]
+        seen = [t for t in numbers if wins(source, t, numbers if lexer == "basic" else ignored)]
+        begun = prefixes(source, seen)
+
+        def read(sentence: tuple[int, ...], seen: list[int] = seen, begun: GrammarSource = begun) -> bool:
+            numbers = range(len(begun.terminals))
+            if lexer == "basic":
+                return all(t in seen for t in sentence)
+            return all(
+                wins(
+                    begun, t, [c for c in numbers if begun.terminals[c].ignored or recognize(begun, (*sentence[:k], c))]
+                )
+                for k, t in enumerate(sentence)
+            )
+
+        where = f"seed {seed}: {shown(source)} {[(t.constraint.source, t.ignored) for t in source.terminals]}"
+        counts = {
+            sentence: count
+            for length in range(4)
+            for sentence in itertools.product(numbers, repeat=length)
+            if (count := derivations(source, sentence))
+        }
+        members = {sentence: count for sentence, count in counts.items() if read(sentence)}
+        most = max(members.values(), default=0)
+        diagnosis = check(source)
+        never = {f.terminal for f in diagnosis.never_read}
+        assert not never & {source.label(~t) for sentence in members for t in sentence}, where
+        if diagnosis.deterministic:
+            assert most <= 1, where
+        if most > 1:
+            assert diagnosis.ambiguity is not None, where
+        if lexer == "basic":
+            able = shortest(replace(source, productions=begun.productions))
+            called = [
+                r
+                for r in range(len(source.rules))
+                if source.rules[r].name not in {f.rule for f in diagnosis.unreachable}
+            ]
+            assert [f.rule for f in diagnosis.unproductive] == [source.rules[r].name for r in called if r not in able]
+            if diagnosis.ambiguity is not None:
+                names = {source.label(~t): t for t in numbers}
+                sentence = tuple(names[name] for name in diagnosis.ambiguity.sentence)
+                assert read(sentence), where
+                assert derivations(source, sentence) > 1, where
+        lost += bool(never)
+        spared += diagnosis.deterministic is True and max(counts.values(), default=0) > 1
+    assert lost > 10
+    assert spared > 0 or lexer == "contextual"
+
+
+def test_what_matches_nothing_or_always_loses() -> None:
+    both = 'start: a | b\na: "y" | EMPTY\nb: "z" | EMPTY\nEMPTY: "p" & "q"\n'
+    assert tokamata.grammar(both, strict=True).accepts("z")
+    losing = 'start: a | b | A\na: "y" | B\nb: "z" | B\nA: /q/\nB: /q/\n'
+    for text in (losing, "// lexer: contextual\n" + losing):
+        diagnosis = check(read_lark(text))
+        assert diagnosis.deterministic
+        (found,) = diagnosis.never_read
+        assert (found.terminal, found.why) == ("B", "other terminals come first for all that it matches")
+    apart = "// lexer: contextual\nstart: a A | b\na: B\nb: B\nA: /q/\nB: /q/\n"
+    assert check(read_lark(apart)).never_read == ()
+    assert check(read_lark(apart[len("// lexer: contextual\n") :])).never_read != ()
+    diagnosis = check(read_lark("start: c | A\nc: B\nA: /q/\nB: /q/\n"))
+    assert [(f.rule, f.place) for f in diagnosis.unproductive] == [("c", Place(2, 1))]
+    ahead = check(read_lark("start: A | B\nA.1: /q(?=r)/\nB: /q/\n"))  # A wins only before an r
+    assert ahead.never_read == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "syntax", "message"),
+    [
+        (
+            'start: a\na: _x{b}\n_x{p}: p | _x{p} p\nb: "b" bb\nbb: bb\n',
+            "lark",
+            r"line 1, column 1: the start rule start has no text: .*without text are the rules start \(line 1, column "
+            r"1\), a \(line 2, column 1\), b \(line 4, column 1\), bb \(line 5, column 1\); add",
+        ),
+        ("\nstart: start", "lark", "line 2, column 1: the start rule start has no text"),
+        ('start: A B\nA: "a"\nB: "x" & "y"\n', "lark", r"terminals B \(line 3, column 1: it matches nothing\); add"),
+        ('start: "a" B\nB: "b"\n%ignore B\n', "lark", r"\"b\" \(line 2, column 1: it is ignored"),
+        ('root ::= "a" x\nx ::= root "b"\n', "gbnf", r"line 1, column 1: .* root \(.*, x \(line 2, column 1\); add"),
+    ],
+)
+def test_a_start_without_text_names_what_is_to_blame(text: str, syntax: GrammarSyntax, message: str) -> None:
+    with pytest.raises(tokamata.ConstraintError, match=message):
+        tokamata.grammar(text, syntax=syntax)
+
+
+def test_recursion_inside_groups_is_direct() -> None:
+    found = check(read_gbnf('root ::= y | z\ny ::= (y "a")? "b"\nz ::= (w | "c")* "d"\nw ::= z "e"\n')).left_recursive
+    assert [(f.rule, f.kind, f.path) for f in found] == [
+        ("y", "direct", ("y", "y")),
+        ("z", "indirect", ("z", "w", "z")),
+        ("w", "indirect", ("w", "z", "w")),
+    ]
 
 
 def test_useless_and_recursive_rules() -> None:

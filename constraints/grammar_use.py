@@ -1,0 +1,103 @@
+"""What of a grammar some sentence uses: terminals that have a lexeme, rules that derive a text and that are called."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+
+from .._core import Language
+from ..automata.errors import LimitError
+from .grammar_source import GrammarSource, Production, Terminal
+
+
+def without_text(source: GrammarSource) -> frozenset[int]:
+    """The terminals that rules never see, wherever they stand.
+
+    Those that match nothing, and with a lexer those that are ignored or lose each of their texts to terminals which
+    always compete and come first. With ``lexer="basic"`` all compete, with ``"contextual"`` the ignored ones always do
+    (for the others see :func:`.grammar_conflicts.never_read`). INDENT and DEDENT, which have no member, are read.
+    """
+    found = {i for i, t in enumerate(source.terminals) if is_empty(t.constraint._native)}
+    if source.lexer != "none":
+        rivals = [t for t in source.terminals if source.lexer == "basic" or t.ignored]
+        found |= {i for i, t in enumerate(source.terminals) if t.ignored} | beaten(source, rivals)
+    return frozenset(found - ({source.indent.indent, source.indent.dedent} if source.indent else set()))
+
+
+def beaten(source: GrammarSource, rivals: Sequence[Terminal], among: Container[int] | None = None) -> set[int]:
+    """The terminals, of ``among`` or of all, all of whose texts belong to rivals that come before them.
+
+    A rival whose match depends on what follows beats nothing. Of each terminal that is no string one language is
+    searched for a member, within the limits of its constraint; one that stays open counts as having one.
+    """
+    wanted = {id(t) for t in rivals}
+    literals: set[bytes] = set()
+    patterns: list[Language] = []
+    found: set[int] = set()
+    for i, terminal in enumerate(source.terminals):
+        native, text = terminal.constraint._native, terminal.literal
+        if among is not None and i not in among:
+            lost = False
+        elif text is not None:
+            lost = text in literals or any(p.accepts(text) for p in patterns)
+        else:
+            before = [*patterns, *((Language.choice(sorted(literals)),) if literals else ())]
+            lost = bool(before) and is_empty(Language.difference(native, Language.union_(before)))
+        if lost:
+            found.add(i)
+        if id(terminal) in wanted and not terminal.guards:
+            if text is not None:
+                literals.add(text)
+            else:
+                patterns.append(native)
+    return found
+
+
+def productive(source: GrammarSource, never: Iterable[int] | None = None) -> set[int]:
+    """The rules that derive some sequence of terminals, none of them in ``never`` (:func:`without_text` if not given).
+
+    O(productions · rules).
+    """
+    empty = {~t for t in (without_text(source) if never is None else never)}
+    found: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for p in source.productions:
+            if p.rule not in found and all(s in found if s >= 0 else s not in empty for s in p.symbols):
+                found.add(p.rule)
+                grown = True
+    return found
+
+
+def reachable(source: GrammarSource, productions: Iterable[Production]) -> set[int]:
+    """The rules that the start rule calls through these productions, itself included. Linear."""
+    calls: dict[int, set[int]] = {}
+    for p in productions:
+        calls.setdefault(p.rule, set()).update(s for s in p.symbols if s >= 0)
+    found, work = {source.start}, [source.start]
+    while work:
+        for rule in calls.get(work.pop(), set()) - found:
+            found.add(rule)
+            work.append(rule)
+    return found
+
+
+def useful(source: GrammarSource, never: Iterable[int]) -> list[Production]:
+    """The productions that some derivation of a sentence uses; terminals in ``never`` stand in none."""
+    empty = set(never)
+    good = productive(source, empty)
+    kept = [
+        p
+        for p in source.productions
+        if p.rule in good and all(s in good if s >= 0 else ~s not in empty for s in p.symbols)
+    ]
+    called = reachable(source, kept)
+    return [p for p in kept if p.rule in called]
+
+
+def is_empty(language: Language) -> bool:
+    """Whether it has no member; one that stays open counts as having one."""
+    try:
+        return language.is_empty()
+    except LimitError:
+        return False
