@@ -51,7 +51,9 @@ def grammar(
     UnsupportedError for what cannot be enforced exactly, LimitError past ``limits``.
 
     The constraint's ``report`` says whether the grammar is deterministic as written, and if not, where (see
-    :func:`.grammar_check.check`); with ``strict=True`` a grammar that is not raises ConstraintError.
+    :func:`.grammar_check.check`); with ``strict=True`` a grammar that is not raises ConstraintError. That is asked of
+    rules: a part of a GBNF or EBNF rule that calls no rule, such as ``[ab] | [bc]``, is one regular expression, and how
+    its alternatives overlap is not.
 
     Source: Koo et al., "Automata-based constraints for language model decoding" (2024), section 3; for the sets of
     stacks Tomita, "Efficient Parsing for Natural Language" (1985).

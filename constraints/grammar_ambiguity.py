@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .grammar_source import GrammarSource, Production
+from ..automata.errors import LimitError
+from .grammar_source import GrammarSource, Production, quoted
 from .grammar_use import useful
+from .terminal_texts import TerminalTexts
 
 LONGEST = 12  # symbols of a sentential form
 MOST_FORMS = 100_000  # sentential forms that are tried; about a second
+MOST_TEXTS = 30_000  # of those with bytes in them, without a lexer
+BYTE = 1 << 24  # byte b in a sentential form; rules are below
 
 Form = tuple[int, ...]
-Tree = Any  # a symbol that stays, (None, rule) for one that derives nothing, or (production, trees)
+# A symbol that stays, (None, symbol) for one that derives nothing, (text, terminal) or (production, trees).
+Tree = Any
 
 
 @dataclass(frozen=True)
 class Ambiguity:
     """A sentence that two derivations make.
 
-    ``sentence``: its terminals, by name or as text in quotes. ``rule``: below it the derivations differ.
-    ``derivations``: both, of the part that ``rule`` derives, as ``rule(symbols ...)``, without what is derived alike.
+    ``sentence``: its terminals, by name or as text in quotes; without a lexer all of it as one text in quotes, which is
+    ``text``. ``rule``: below it the derivations differ. ``derivations``: both, of the part that ``rule`` derives, as
+    ``rule(symbols ...)``, without what is derived alike.
     """
 
     sentence: tuple[str, ...]
     rule: str
     derivations: tuple[str, str]
+    text: bytes | None = None
 
 
 def ambiguity(source: GrammarSource, suspects: Iterable[int], never: Iterable[int]) -> Ambiguity | None:
-    """Search for an ambiguous sentence, from the rules ``suspects`` (those in conflict) outward.
+    """Search for an ambiguous sentence, from the symbols ``suspects`` (those in conflict) outward.
 
     The derivations of sentential forms are enumerated by length, first with all other rules as symbols that stay, so
     that sentences much longer than LONGEST are found where what is alike in both derivations is long. Of what one round
     finds the shortest sentence is taken. None where MOST_FORMS are tried or LONGEST is reached before: that proves
     nothing. Counting derivations: Chomsky and Schützenberger (1963); forms instead of sentences: Schmitz (2007).
+
+    Without a lexer the texts of terminals are enumerated with the forms, over one byte of all that are alike in every
+    automaton; before that all texts by length, so that a shortest ambiguous one is found if MOST_TEXTS suffice. Where
+    terminals have no automaton, within bounds, they stay symbols.
     """
     productions = useful(source, never)
     if not productions:
         return None
-    search = _Search(source, productions)
+    texts = None
+    if source.lexer == "none":
+        with contextlib.suppress(LimitError):
+            texts = TerminalTexts(source, {~s for p in productions for s in p.symbols if s < 0})
+    search = _Search(source, productions, texts)
     if search.cyclic is not None:
         return search.of_cycle(search.cyclic)
     seen: set[tuple[int, Form]] = set()
@@ -48,22 +64,40 @@ def ambiguity(source: GrammarSource, suspects: Iterable[int], never: Iterable[in
         if (p.rule, p.symbols) in seen:
             return search.of_twice(p)
         seen.add((p.rule, p.symbols))
-    wanted = {r for r in suspects if r in search.by_rule}
-    while wanted:
-        found = search.shortest(wanted)
+    if texts is not None:
+        found = search.shortest({*search.by_rule, *search.leaves}, MOST_TEXTS, staying=False)
         if found is not None:
             return found
-        wider = wanted | {s for r in wanted for p in search.by_rule[r] for s in p.symbols if s >= 0}
-        wider |= {p.rule for p in productions if wanted & set(p.symbols)}
-        if wider == wanted or search.spent > MOST_FORMS:
+        search = _Search(source, productions, texts)
+    found = _outward(search, {*suspects}, MOST_FORMS if texts is None else MOST_TEXTS)
+    if found is None and texts is not None:
+        found = _outward(search, {s for s in suspects if s >= 0} or {source.start}, search.spent + MOST_TEXTS)
+    return found
+
+
+def _outward(search: _Search, suspects: set[int], most: int) -> Ambiguity | None:
+    """The search from a few symbols to their neighbours, all others staying, until ``most`` forms were tried."""
+    expandable = {*search.by_rule, *search.leaves} if search.expands else {*search.by_rule}
+    wanted = suspects & expandable
+    while wanted:
+        found = search.shortest(wanted, most)
+        if found is not None:
+            return found
+        called = {s for r in wanted & {*search.by_rule} for p in search.by_rule[r] for s in p.symbols}
+        calling = {r for r, forms in search.by_rule.items() for p in forms if wanted & set(p.symbols)}
+        wider = wanted | (called | calling) & expandable
+        if wider == wanted or search.spent > most:
             return None
         wanted = wider
     return None
 
 
 class _Search:
-    def __init__(self, source: GrammarSource, productions: list[Production]) -> None:
+    def __init__(self, source: GrammarSource, productions: list[Production], texts: TerminalTexts | None) -> None:
         self.source = source
+        self.members = texts
+        self.expands = texts is not None
+        self.leaves = {s for p in productions for s in p.symbols if s < 0}
         self.by_rule: dict[int, list[Production]] = {}
         for production in productions:
             self.by_rule.setdefault(production.rule, []).append(production)
@@ -80,32 +114,32 @@ class _Search:
         self.cyclic = self._cycle()
 
     def _shortest_yields(self, productions: list[Production]) -> dict[int, Form]:
-        """A shortest sequence of terminals of each rule."""
-        found: dict[int, Form] = {}
+        """A shortest sequence of terminals of each symbol."""
+        found: dict[int, Form] = {s: () if self._text_of(s, 0) == b"" else (s,) for s in self.leaves}
         grown = True
         while grown:
             grown = False
             for p in productions:
-                if all(s < 0 or s in found for s in p.symbols):
-                    form = tuple(t for s in p.symbols for t in (found[s] if s >= 0 else (s,)))
-                    if p.rule not in found or len(form) < len(found[p.rule]):
+                if all(s in found for s in p.symbols):
+                    form = tuple(t for s in p.symbols for t in found[s])
+                    if p.rule not in found or self._size(form) < self._size(found[p.rule]):
                         found[p.rule] = form
                         grown = True
         return found
 
     def _shortest_texts(self, productions: list[Production]) -> dict[int, Form]:
-        """A shortest sequence of at least one terminal of each rule that derives one."""
-        found: dict[int, Form] = {r: y for r, y in self.yields.items() if y}
+        """A shortest sequence of at least one terminal of each symbol that derives one."""
+        found: dict[int, Form] = {s: y for s, y in self.yields.items() if y}
+        found.update({s: (s,) for s in self.leaves if self._text_of(s, 1) != b""})
         grown = True
         while grown:
             grown = False
             for p in productions:
                 for i, s in enumerate(p.symbols):
-                    if s >= 0 and s not in found:
+                    if s not in found:
                         continue
-                    middle = found[s] if s >= 0 else (s,)
-                    form = self.terminals(p.symbols[:i]) + middle + self.terminals(p.symbols[i + 1 :])
-                    if p.rule not in found or len(form) < len(found[p.rule]):
+                    form = self.terminals(p.symbols[:i]) + found[s] + self.terminals(p.symbols[i + 1 :])
+                    if p.rule not in found or self._size(form) < self._size(found[p.rule]):
                         found[p.rule] = form
                         grown = True
         return found
@@ -124,18 +158,26 @@ class _Search:
                     if s < 0:
                         continue
                     new = (left + self.terminals(p.symbols[:i]), self.terminals(p.symbols[i + 1 :]) + right)
-                    if s not in found or sum(map(len, new)) < sum(map(len, found[s])):
+                    if s not in found or sum(map(self._size, new)) < sum(map(self._size, found[s])):
                         found[s] = new
                         grown = True
         return found
 
     def terminals(self, form: Form) -> Form:
         """A shortest sentence of a sentential form."""
-        return tuple(t for s in form for t in (self.yields[s] if s >= 0 else (s,)))
+        return tuple(t for s in form for t in self.yields[s])
+
+    def _text_of(self, terminal: int, least: int) -> bytes | None:
+        """A shortest text of a terminal without a lexer, of ``least`` bytes or more; empty where there is none."""
+        return None if self.members is None else self.members.shortest(~terminal, least) or b""
+
+    def _size(self, form: Form) -> int:
+        """The length of a sequence of terminals and bytes: in terminals, and in bytes without a lexer."""
+        return sum(len(self._text_of(s, 1) or b"x") if s < 0 else 1 for s in form)
 
     def _text(self, form: Form) -> Form:
         """A short sentence of a form in which every symbol stands for some text: two trees of the form stay two."""
-        return tuple(t for s in form for t in (self.texts[s] if s >= 0 else (s,)))
+        return tuple(t for s in form for t in (self.texts[s] if s < BYTE else (s,)))
 
     # ---- cycles: A derives itself
     def _cycle(self) -> list[tuple[Production, int]] | None:
@@ -162,35 +204,45 @@ class _Search:
         for p, i in reversed(cycle):
             parts = [around if j == i else f"{self.source.label(s)}()" for j, s in enumerate(p.symbols)]
             around = f"{self.source.rules[p.rule].name}({' '.join(parts)})"
-        return Ambiguity(self._sentence(rule, self.yields[rule]), name, (f"{name}({inner})", around))
+        return self._made(rule, self.yields[rule], name, (f"{name}({inner})", around))
 
     def of_twice(self, production: Production) -> Ambiguity:
         """A production that is written twice: its two derivations look alike."""
         name = self.source.rules[production.rule].name
         shown = f"{name}({' '.join(self.source.label(s) for s in production.symbols)})"
-        return Ambiguity(self._sentence(production.rule, self.terminals(production.symbols)), name, (shown, shown))
+        return self._made(production.rule, self.terminals(production.symbols), name, (shown, shown))
 
     # ---- forms by length
-    def shortest(self, wanted: set[int]) -> Ambiguity | None:
-        """The shortest sentence that is ambiguous below one of the rules, all other rules staying as they are."""
+    def shortest(self, wanted: set[int], most: int, staying: bool = True) -> Ambiguity | None:
+        """The shortest sentence that is ambiguous below one of the rules, all other symbols staying as they are.
+
+        ``most``: forms that may be tried; ``staying``: whether wanted symbols may stay, too. If not, and all are
+        wanted, there is no shorter ambiguous text than the one found.
+        """
         best: tuple[int, int, Form, list[Tree]] | None = None
         memo: dict[tuple[object, ...], dict[Form, list[Tree]]] = {}
+        self.most, self.staying = most, staying
+        if self.members is not None:
+            self.letters = self.members.letters([~s for s in wanted if s < 0])
         for length in range(LONGEST + 1):
-            for rule in sorted(wanted):
+            for rule in sorted(r for r in wanted if r >= 0):
                 for form, trees in self._of_rule(rule, length, wanted, memo).items():
                     if len(trees) > 1:
                         left, right = self.contexts[rule]
-                        size = len(left) + len(self._text(form)) + len(right)
+                        size = sum(map(self._size, (left, self._text(form), right)))
                         if best is None or size < best[0]:
                             best = (size, rule, form, trees)
-            if best is not None or self.spent > MOST_FORMS:
+            if self.spent > most or (best is not None and (staying or length >= best[0])):
                 break
         if best is None:
             return None
         _, rule, form, trees = best
         one, other = self._difference(trees[0], trees[1])
         name = self.source.name(one[0].rule)
-        return Ambiguity(self._sentence(rule, self._text(form)), name, (self._show(one), self._show(other)))
+        shown = self._show(one), self._show(other)
+        if shown[0] == shown[1]:  # terminals differ
+            shown = self._show(one, True), self._show(other, True)
+        return self._made(rule, self._text(form), name, shown)
 
     def _of_rule(
         self, rule: int, length: int, wanted: set[int], memo: dict[tuple[object, ...], dict[Form, list[Tree]]]
@@ -216,14 +268,17 @@ class _Search:
         found: dict[Form, list[Tree]] = {}
         memo[key] = found
         head, rest = symbols[0], symbols[1:]
-        least = sum(1 for s in rest if s < 0 or s not in self.nullable)
+        least = sum(1 for s in rest if s not in self.nullable)
         for size in range(length - least + 1):
-            if self.spent > MOST_FORMS:
+            if self.spent > self.most:
                 break
             heads: dict[Form, list[Tree]] = {}
-            if size == 1 and (head < 0 or head in self.texts):
+            if size == 1 and head in self.texts and (self.staying or head not in wanted):
                 heads[(head,)] = [head]
-            if head in wanted:
+            if head in wanted and head < 0:
+                for text in self._members(head, size, memo):
+                    self._add(heads, tuple(BYTE + byte for byte in text), [(text, head)])
+            elif head in wanted:
                 for form, trees in self._of_rule(head, size, wanted, memo).items():
                     self._add(heads, form, trees)
             elif size == 0 and head in self.nullable:
@@ -233,6 +288,14 @@ class _Search:
             for form, trees in self._of_symbols(rest, length - size, wanted, memo).items():
                 for first, firsts in heads.items():
                     self._add(found, first + form, [(a, *b) for a in firsts for b in trees][:3])
+        return found
+
+    def _members(self, terminal: int, size: int, memo: dict[tuple[object, ...], Any]) -> list[bytes]:
+        key = (terminal, size, "texts")
+        if key not in memo:
+            assert self.members is not None
+            memo[key] = self.members.members(~terminal, size, self.letters, self.most)
+        found: list[bytes] = memo[key]
         return found
 
     def _add(self, found: dict[Form, list[Tree]], form: Form, trees: list[Tree]) -> None:
@@ -247,7 +310,7 @@ class _Search:
         """The smallest subtrees that hold the whole difference."""
         while one[0] == other[0]:
             differing = [(a, b) for a, b in zip(one[1], other[1], strict=True) if a != b]
-            if len(differing) != 1 or any(isinstance(t, int) or t[0] is None for t in differing[0]):
+            if len(differing) != 1 or any(isinstance(t, int) or not isinstance(t[0], Production) for t in differing[0]):
                 break
             if self._frontier(differing[0][0]) != self._frontier(differing[0][1]):
                 break
@@ -259,16 +322,25 @@ class _Search:
             return (tree,)
         if tree[0] is None:
             return ()
+        if isinstance(tree[0], bytes):
+            return tuple(BYTE + byte for byte in tree[0])
         return tuple(s for child in tree[1] for s in self._frontier(child))
 
-    def _show(self, tree: Tree) -> str:
+    def _show(self, tree: Tree, named: bool = False) -> str:
         if isinstance(tree, int):
             return self.source.label(tree)
         production, children = tree
         if production is None:
             return f"{self.source.label(children)}()"
-        return f"{self.source.rules[production.rule].name}({' '.join(self._show(c) for c in children)})"
+        if isinstance(production, bytes):
+            return f"{self.source.name(children)}({quoted(production)})" if named else quoted(production)
+        return f"{self.source.rules[production.rule].name}({' '.join(self._show(c, named) for c in children)})"
 
-    def _sentence(self, rule: int, form: Form) -> tuple[str, ...]:
+    def _made(self, rule: int, form: Form, name: str, derivations: tuple[str, str]) -> Ambiguity:
+        """An ambiguity of what ``rule`` derives, inside of a short sentence."""
         left, right = self.contexts[rule]
-        return tuple(self.source.label(t) for t in (*left, *form, *right))
+        symbols = (*left, *form, *right)
+        if self.members is None:
+            return Ambiguity(tuple(self.source.label(t) for t in symbols), name, derivations)
+        text = b"".join(bytes([s - BYTE]) if s >= BYTE else self._text_of(s, 1) or b"" for s in symbols)
+        return Ambiguity((quoted(text),), name, derivations, text)

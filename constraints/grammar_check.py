@@ -52,8 +52,10 @@ class GrammarDiagnosis:
     """What :func:`check` found.
 
     ``deterministic``: whether an LALR(1) parser decides everything (without a lexer, also one that sees one byte at a
-    time); None where that stayed open. ``ambiguity``: a sentence with two derivations, where one was found; a
-    deterministic grammar has none. ``cyclic``: rules that derive themselves, and so everything in infinitely many ways.
+    time); None where that stayed open. Each terminal is one regular expression, whose alternatives are no part of this:
+    so, in GBNF and EBNF, is each part of a rule that calls no rule. ``ambiguity``: a sentence with two derivations,
+    without a lexer a text, where one was found; a deterministic grammar has none. ``cyclic``: rules that derive
+    themselves, and so everything in infinitely many ways.
     ``never_read``: terminals in rules that match nothing, or that the lexer never yields where the rules take them;
     alternatives with them count for nothing.
     """
@@ -104,23 +106,22 @@ class GrammarDiagnosis:
 
     def subject(self, conflict: Conflict) -> str:
         """The rule that a conflict is first about, or the terminal."""
-        if not conflict.productions or conflict.productions[0].rule < 0:
-            return conflict.terminal
-        return self.source.rules[conflict.productions[0].rule].name
+        return self.source.name(conflict.productions[0].rule) if conflict.productions else conflict.terminal
 
     def describe(self, conflict: Conflict) -> str:
         """A conflict in one line."""
-        if conflict.kind == "terminals":
-            return conflict.detail
         shown = [self._show(p) for p in conflict.productions[:4]] + ["..."] * (len(conflict.productions) > 4)
+        if conflict.kind == "terminals":
+            return f"{conflict.detail}: {', or '.join(shown)}"
         if conflict.kind == "twice":
             return f"{shown[0]} is written twice"
         return f"{conflict.kind} conflict before {conflict.terminal}: {', or '.join(shown)}"
 
     def _show(self, production: Production) -> str:
         if production.rule < 0:
-            return f"{self.source.label(production.rule)} left empty"
-        shown = self.source.show(production)
+            shown = f"{self.source.label(production.rule)} left empty"
+        else:
+            shown = self.source.show(production)
         return f"{shown} ({production.place})" if production.place else shown
 
     def _place(self, rule: str) -> Place | None:
@@ -175,8 +176,8 @@ def check(source: GrammarSource) -> GrammarDiagnosis:
     written = [i for i, rule in enumerate(source.rules) if rule.written]
     found = conflicts(source, never)
     suspects = {p.rule for c in found or () for p in c.productions if p.rule >= 0}
-    symbolic = found is None or any(c.kind != "terminals" for c in found)
-    shown = ambiguity(source, suspects or called, never) if symbolic else None
+    suspects |= {~t for c in found or () for t in c.between}
+    shown = None if found == () else ambiguity(source, suspects or called, never)
 
     def named(rules: set[int]) -> tuple[RuleFinding, ...]:
         return tuple(RuleFinding(source.rules[i].name, source.rules[i].place) for i in written if i in rules)

@@ -10,9 +10,10 @@ from ..automata.errors import LimitError
 from .constraint import Constraint
 from .grammar_source import GrammarSource, Production
 from .grammar_use import beaten, useful, without_text
+from .terminal_texts import MOST_STATES
 
 MOST_EXPANSIONS = 100_000  # of LR(0) items; a few seconds
-MOST_STATES = 1000  # of a terminal's automaton
+MOST_PLACES = 3  # LR(0) states of which a conflict between terminals shows the productions
 
 ConflictKind = Literal["shift/reduce", "reduce/reduce", "twice", "terminals"]
 
@@ -23,14 +24,15 @@ class Conflict:
 
     ``"shift/reduce"``, ``"reduce/reduce"``: before ``terminal``, between ``productions`` (of a single one: between it
     and the end of the sentence, or itself going on); ``"twice"``: a production that
-    is written twice; ``"terminals"``: without a lexer, the next byte may belong to either of two terminals, or go on
-    with the first or begin the second (``detail`` says which).
+    is written twice; ``"terminals"``: without a lexer, the next byte may belong to either of two terminals ``between``,
+    or go on with the first or begin the second (``detail`` says which); ``productions`` take them there.
     """
 
     kind: ConflictKind
     terminal: str
     productions: tuple[Production, ...]
     detail: str = ""
+    between: tuple[int, ...] = ()
 
 
 def never_read(source: GrammarSource) -> frozenset[int]:
@@ -159,7 +161,7 @@ class _Analysis:
         """The production of one of Lark's rules; for a terminal that may be empty, one that says so."""
         name = rule.origin.name
         if name[0] == "n":
-            return Production(-1 - int(name[1:]), ())
+            return Production(-1 - int(name[1:]), (), self.source.terminals[int(name[1:])].place)
         symbols = tuple(int(s.name[1:]) if s.name[0] == "r" else ~int(s.name[1:]) for s in rule.expansion)
         return self.productions[int(name[1:]), symbols]
 
@@ -168,37 +170,70 @@ class _Analysis:
 
     # ---- without a lexer
     def _between_terminals(self, states: Sequence[Any]) -> list[Conflict]:
-        found: dict[tuple[str, str, str], Conflict] = {}
         first = {}
         going_on = {}
         for i, terminal in enumerate(self.source.terminals):
             first[i] = set(terminal.constraint._native.live_bytes(b""))
             going_on[i] = _going_on(terminal.constraint)
-        following = {id(s): self._accepted(s) for s in states}
+        following = {id(s): sorted(self._accepted(s)) for s in states}
+        self._after: dict[str, list[Any]] = {}
         for state in states:
-            accepted = sorted(following[id(state)])
+            for symbol, after in state.transitions.items():
+                self._after.setdefault(symbol.name, []).append(after)
+        # Which bytes, and some states where the first and the second terminal are taken.
+        found: dict[tuple[int, int, str], tuple[set[int], list[tuple[Any, Any]]]] = {}
+
+        def add(i: int, j: int, what: str, common: set[int], one: Any, other: Any) -> None:
+            _, places = found.setdefault((i, j, what), (common, []))
+            if len(places) < MOST_PLACES:
+                places.append((one, other))
+
+        for state in states:
+            accepted = following[id(state)]
             for position, i in enumerate(accepted):
                 for j in accepted[position + 1 :]:
                     if common := first[i] & first[j]:
-                        self._add(found, i, j, "both may begin with", common)
+                        add(i, j, "both may begin with", common, state, state)
             for symbol, after in state.transitions.items():
                 if symbol.name[0] != "t":
                     continue
                 i = int(symbol.name[1:])
-                for j in sorted(following[id(after)]):
+                for j in following[id(after)]:
                     if common := going_on[i] & first[j]:
-                        self._add(found, i, j, "the first may go on, or the second begin, with", common)
-        return list(found.values())
+                        add(i, j, "the first may go on, or the second begin, with", common, state, after)
+        return [self._conflict(i, j, what, *rest) for (i, j, what), rest in found.items()]
 
     def _accepted(self, state: Any) -> set[int]:
         names = {s.name for s in state.transitions} | {s.name for s in state.lookaheads}
         return {int(name[1:]) for name in names if name[0] == "t"}
 
-    def _add(self, found: dict[tuple[str, str, str], Conflict], i: int, j: int, what: str, common: set[int]) -> None:
+    def _takers(self, state: Any, terminal: int) -> list[Production]:
+        """The productions that go on with a terminal in a state, or after what ends there."""
+        found: dict[Production, None] = {}
+        seen, work = {id(state)}, [state]
+        for current in work:
+            for item in current.closure:
+                going = item.rule.origin.name[0] == "r" and not item.is_satisfied
+                if going and item.next.name in (f"t{terminal}", f"n{terminal}"):
+                    found[self._production(item.rule)] = None
+            ended = {
+                r.origin.name for look, rs in current.lookaheads.items() if look.name == f"t{terminal}" for r in rs
+            }
+            for name in sorted(ended):
+                for after in self._after.get(name, ()):
+                    if id(after) not in seen:
+                        seen.add(id(after))
+                        work.append(after)
+        return sorted(found, key=lambda p: (p.rule, p.symbols))
+
+    def _conflict(self, i: int, j: int, what: str, common: set[int], places: list[tuple[Any, Any]]) -> Conflict:
+        one = list(dict.fromkeys(p for state, _ in places for p in self._takers(state, i)))
+        other = list(dict.fromkeys(p for _, state in places for p in self._takers(state, j)))
         a, b = self.source.label(~i), self.source.label(~j)
         shown = " ".join(repr(chr(c)) if c < 128 else f"\\x{c:02x}" for c in sorted(common)[:3])
         more = ", ..." if len(common) > 3 else ""
-        found.setdefault((a, b, what), Conflict("terminals", a, (), f"{a} and {b}: {what} {shown}{more}"))
+        both = dict.fromkeys((*one[:1], *other[:1], *one, *other))
+        return Conflict("terminals", a, tuple(both), f"{a} and {b}: {what} {shown}{more}", (i, j))
 
 
 def _going_on(constraint: Constraint) -> set[int]:

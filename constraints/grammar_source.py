@@ -133,7 +133,7 @@ class GrammarSource:
         text = self.terminals[~symbol].literal if symbol < 0 else None
         if text is None or text[:1] == SPECIAL:
             return self.name(symbol)
-        return json.dumps(text.decode(errors="backslashreplace"), ensure_ascii=False)
+        return quoted(text)
 
     def show(self, production: Production) -> str:
         """A production as text: ``name: symbols``."""
@@ -146,6 +146,11 @@ class GrammarSource:
         for production in self.productions:
             found[production.rule].append(production)
         return found
+
+
+def quoted(text: bytes) -> str:
+    """A text for people to read, in quotes; special tokens by name."""
+    return json.dumps(text.replace(SPECIAL, b"").decode(errors="backslashreplace"), ensure_ascii=False)
 
 
 def _entries_of(terminal: Terminal) -> Iterator[ReportEntry]:

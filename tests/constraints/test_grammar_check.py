@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from oracle.grammar import derivations, recognize, shortest
+from oracle.grammar import derivations, recognize, shortest, text_derivations
 from tokamata.constraints.gbnf_source import read_gbnf
-from tokamata.constraints.grammar_check import check
+from tokamata.constraints.grammar_check import GrammarDiagnosis, check
 from tokamata.constraints.grammar_source import (
     GrammarSource,
     GrammarSyntax,
@@ -172,6 +172,96 @@ def test_terminals_that_are_never_read_take_no_part(lexer: Lexing, block: int) -
         spared += diagnosis.deterministic is True and max(counts.values(), default=0) > 1
     assert lost > 10
     assert spared > 0 or lexer == "contextual"
+
+
+def random_gbnf(rng: random.Random) -> str:
+    """Up to three rules of strings, classes, groups and calls, over a, b and c."""
+    rules = ["root", "x", "y"][: rng.randrange(2, 4)]
+    atoms = ['"a"', '"b"', '"ab"', "[ab]", "[bc]", "[a-c]+", '"b"*', '"c"', '"a"?', *rules[1:] * 3]
+
+    def sequence(depth: int) -> str:
+        parts = [rng.choice(atoms) for _ in range(rng.choice([1, 1, 2, 2, 3]))]
+        if depth and rng.random() < 0.3:
+            parts.append(f"({sequence(0)} | {sequence(0)}){rng.choice(['', '', '?', '*', '+'])}")
+        return " ".join(parts)
+
+    return "".join(f"{r} ::= {' | '.join(sequence(1) for _ in range(rng.randrange(1, 4)))}\n" for r in rules)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_ambiguous_texts_equal_counted_derivations(block: int) -> None:
+    """Of random GBNF: a shortest text with two derivations is shown; a deterministic grammar has none."""
+    texts = [bytes(t) for n in range(5) for t in itertools.product(b"abc", repeat=n)]
+    ambiguous = deterministic = 0
+    for i in range(25):
+        seed = 1000 * block + i
+        written = random_gbnf(random.Random(seed))
+        source = read_gbnf(written)
+        diagnosis = check(source)
+        short = next((t for t in texts if text_derivations(source, t, 2) > 1), None)
+        if diagnosis.deterministic:
+            deterministic += 1
+            assert short is None, f"seed {seed}: {written} {short!r}"
+        if short is not None:
+            assert diagnosis.ambiguity is not None, f"seed {seed}: {written} {short!r}"
+        if diagnosis.ambiguity is not None:
+            ambiguous += 1
+            text = diagnosis.ambiguity.text
+            assert text is not None
+            assert text_derivations(source, text, 2) > 1, f"seed {seed}: {written} {diagnosis.ambiguity}"
+            assert diagnosis.ambiguity.derivations[0] != diagnosis.ambiguity.derivations[1] or any(
+                c.kind == "twice" for c in diagnosis.conflicts
+            ), f"seed {seed}: {written} {diagnosis.ambiguity}"
+            if short is not None and text_derivations(source, text) < 100:  # no cycle, whose text may be longer
+                assert len(text) == len(short), f"seed {seed}: {written} {short!r} {text!r}"
+    assert ambiguous > 10
+    assert deterministic > 3
+
+
+def test_parts_that_call_no_rule_are_one_expression() -> None:
+    for text in ("root ::= [ab] | [bc]", 'root ::= "ab" | [ab] [bc]', 'root ::= ("x" | "x") root | "y"'):
+        assert tokamata.grammar(text, syntax="gbnf", strict=True).report[-1].detail == "deterministic"
+    split = check(read_gbnf("root ::= x | [bc]\nx ::= [ab]\n"))
+    assert split.ambiguity is not None
+    assert split.ambiguity.text == b"b"
+
+
+def test_conflicts_without_a_lexer_name_rules_and_places() -> None:
+    text = "root ::= x | y\n\n\nx ::= [ab]+\ny ::= [bc]+\n"
+    report = tokamata.grammar(text, syntax="gbnf").report
+    assert [(e.place, e.subject, e.detail) for e in report] == [
+        (
+            "line 4, column 7",
+            "x",
+            "not deterministic: [ab]+ and [bc]+: both may begin with 'b': x: [ab]+ (line 4, column 7), "
+            "or y: [bc]+ (line 5, column 7)",
+        ),
+        ("line 1, column 1", "root", 'ambiguous: "b": root(x("b")) or root(y("b"))'),
+    ]
+    with pytest.raises(tokamata.ConstraintError, match=r'root: ambiguous: "b".*x: \[ab\]\+ \(line 4, column 7\)'):
+        tokamata.grammar(text, syntax="gbnf", strict=True)
+    after = check(read_gbnf('root ::= x rest\nx ::= "a" | "b"+ x\nrest ::= y "c"\ny ::= z\nz ::= "bd"\n'))
+    assert {(source_rule(after, p), str(p.place)) for c in after.conflicts for p in c.productions} >= {
+        ("x", "line 2, column 13"),
+    }
+    named = check(read_lark("// lexer: none\nstart: A | B\nA: /[ab]/\nB: /[bc]/\n")).ambiguity
+    assert named is not None
+    assert named.derivations == ('start(A("b"))', 'start(B("b"))')
+
+
+def source_rule(diagnosis: GrammarDiagnosis, production: Production) -> str:
+    return diagnosis.source.rules[production.rule].name
+
+
+def test_long_texts_around_what_is_ambiguous() -> None:
+    """Terminals that are alike in both derivations stay symbols, so that length costs nothing."""
+    source = read_gbnf(
+        'root ::= x "function of many letters" root | x\nx ::= y | z\n'
+        'y ::= "a" [0-9]+ v\nz ::= "a" v [b0-9]+\nv ::= "7" v | "8"\n'
+    )
+    found = check(source).ambiguity
+    assert found is not None
+    assert text_derivations(source, found.text or b"", 2) > 1
 
 
 def test_what_matches_nothing_or_always_loses() -> None:

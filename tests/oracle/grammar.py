@@ -88,11 +88,27 @@ def derives(source: GrammarSource, text: bytes) -> bool:
 
 
 def derivations(source: GrammarSource, terminals: Sequence[int], limit: int = 100) -> int:
-    """The number of derivation trees of a sequence of terminals, up to ``limit``: rounds of counting over spans.
+    """The number of derivation trees of a sequence of terminals, up to ``limit``."""
+    spans = [[(i, i + 1) for i, t in enumerate(terminals) if t == n] for n in range(len(source.terminals))]
+    return _counted(source, len(terminals), spans, limit)
 
-    Trees of height h are counted in round h. Where a rule derives itself the count grows without end, to ``limit``.
+
+def text_derivations(source: GrammarSource, text: bytes, limit: int = 100) -> int:
+    """The number of derivation trees of a text with terminals as plain languages (lexer "none"), up to ``limit``."""
+    ends = [(i, j) for i in range(len(text) + 1) for j in range(i, len(text) + 1)]
+    spans = [[(i, j) for i, j in ends if t.constraint.accepts(text[i:j])] for t in source.terminals]
+    return _counted(source, len(text), spans, limit)
+
+
+def _counted(source: GrammarSource, size: int, spans: list[list[tuple[int, int]]], limit: int) -> int:
+    """Rounds of counting over spans: trees of height h are counted in round h.
+
+    Where a rule derives itself the count grows without end, to ``limit``.
     """
-    size = len(terminals)
+    ends: list[dict[int, list[int]]] = [{} for _ in spans]
+    for found, pairs in zip(ends, spans, strict=True):
+        for i, j in pairs:
+            found.setdefault(i, []).append(j)
     count: dict[tuple[int, int, int], int] = {}
     while True:
         new: dict[tuple[int, int, int], int] = {}
@@ -102,12 +118,8 @@ def derivations(source: GrammarSource, terminals: Sequence[int], limit: int = 10
                 for symbol in production.symbols:
                     after: dict[int, int] = {}
                     for i, n in ways.items():
-                        if symbol < 0:
-                            if i < size and terminals[i] == ~symbol:
-                                after[i + 1] = after.get(i + 1, 0) + n
-                            continue
-                        for j in range(i, size + 1):
-                            if m := count.get((symbol, i, j)):
+                        for j in ends[~symbol].get(i, ()) if symbol < 0 else range(i, size + 1):
+                            if m := 1 if symbol < 0 else count.get((symbol, i, j)):
                                 after[j] = after.get(j, 0) + n * m
                     ways = after
                 for end, n in ways.items():
