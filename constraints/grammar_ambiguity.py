@@ -46,7 +46,8 @@ def ambiguity(source: GrammarSource, suspects: Iterable[int], never: Iterable[in
     nothing. Counting derivations: Chomsky and Schützenberger (1963); forms instead of sentences: Schmitz (2007).
 
     Without a lexer the texts of terminals are enumerated with the forms, over one byte of all that are alike in every
-    automaton; before that all texts by length, so that a shortest ambiguous one is found if MOST_TEXTS suffice. Where
+    automaton; before that, unless a rule derives itself, all texts by length, so that a shortest ambiguous one is found
+    if MOST_TEXTS suffice. Where
     terminals have no automaton, within bounds, they stay symbols.
     """
     productions = useful(source, never)
@@ -60,15 +61,18 @@ def ambiguity(source: GrammarSource, suspects: Iterable[int], never: Iterable[in
     if search.cyclic is not None:
         return search.of_cycle(search.cyclic)
     seen: set[tuple[int, Form]] = set()
+    found: Ambiguity | None = None
     for p in productions:
-        if (p.rule, p.symbols) in seen:
-            return search.of_twice(p)
+        if (p.rule, p.symbols) in seen and found is None:
+            found = search.of_twice(p)
         seen.add((p.rule, p.symbols))
     if texts is not None:
-        found = search.shortest({*search.by_rule, *search.leaves}, MOST_TEXTS, staying=False)
-        if found is not None:
-            return found
-        search = _Search(source, productions, texts)
+        other = search.shortest({*search.by_rule, *search.leaves}, MOST_TEXTS, staying=False)
+        if found is None or (other is not None and len(other.text or b"") < len(found.text or b"")):
+            found = other
+    if found is not None:
+        return found
+    search.spent = 0
     found = _outward(search, {*suspects}, MOST_FORMS if texts is None else MOST_TEXTS)
     if found is None and texts is not None:
         found = _outward(search, {s for s in suspects if s >= 0} or {source.start}, search.spent + MOST_TEXTS)

@@ -218,6 +218,13 @@ def test_ambiguous_texts_equal_counted_derivations(block: int) -> None:
     assert deterministic > 3
 
 
+def test_a_shorter_text_than_that_of_what_is_written_twice() -> None:
+    diagnosis = check(read_gbnf('root ::= x x | x x | "c" ([a]* | y)\nx ::= "ab"\ny ::= "a"\n'))
+    assert any(c.kind == "twice" for c in diagnosis.conflicts)
+    assert diagnosis.ambiguity is not None
+    assert diagnosis.ambiguity.text == b"ca"
+
+
 def test_parts_that_call_no_rule_are_one_expression() -> None:
     for text in ("root ::= [ab] | [bc]", 'root ::= "ab" | [ab] [bc]', 'root ::= ("x" | "x") root | "y"'):
         assert tokamata.grammar(text, syntax="gbnf", strict=True).report[-1].detail == "deterministic"
