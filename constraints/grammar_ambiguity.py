@@ -47,8 +47,7 @@ def ambiguity(source: GrammarSource, suspects: Iterable[int], never: Iterable[in
 
     Without a lexer the texts of terminals are enumerated with the forms, over one byte of all that are alike in every
     automaton; before that, unless a rule derives itself, all texts by length, so that a shortest ambiguous one is found
-    if MOST_TEXTS suffice. Where
-    terminals have no automaton, within bounds, they stay symbols.
+    if MOST_TEXTS suffice. Where terminals have no automaton, within bounds, they stay symbols.
     """
     productions = useful(source, never)
     if not productions:
