@@ -290,6 +290,48 @@ def test_times_are_those_of_datetime() -> None:
             assert accepts(text) == (is_time and (hour < 24 or "." not in text)), text
 
 
+def test_intervals_do_not_mix_formats() -> None:
+    accepts = by_tokamata("iso8601").accepts
+    basic = ("20260101", "2026W01", "2026001T00", "20260101T1230Z")
+    extended = ("2026-01", "2026-01-01", "2026-W01-1", "2026-001T00", "2026-01-01T12:30Z")
+    for first, second in itertools.product((*basic, *extended, "2026", "P1M"), repeat=2):
+        mixed = (first in basic and second in extended) or (first in extended and second in basic)
+        assert accepts(f"{first}/{second}") == (not mixed and (first, second) != ("P1M", "P1M")), (first, second)
+
+
+def test_characters_by_number_are_those_of_xml() -> None:
+    accepts = by_tokamata("xml").accepts
+    rng = random.Random(10)
+    edges = [
+        0,
+        8,
+        9,
+        10,
+        11,
+        12,
+        13,
+        14,
+        31,
+        32,
+        99,
+        100,
+        0xD7FF,
+        0xD800,
+        0xDFFF,
+        0xE000,
+        0xFFFD,
+        0xFFFE,
+        0xFFFF,
+        1 << 16,
+    ]
+    edges += [9999, 10000, 49999, 50000, 99999, 100000, 999999, 1000000, 1109999, 1113999, 0x10FFFF, 0x110000, 9999999]
+    near = [edge + step for edge in edges for step in (-100, -10, -1, 0, 1, 10, 100) if edge + step >= 0]
+    for number in near + [rng.randrange(0x111000) for _ in range(500)] + [rng.randrange(0x11000) for _ in range(500)]:
+        for written in (f"&#{number};", f"&#x{number:x};", f"&#x{number:06X};", f"&#0{number};"):
+            text = f"<p>{written}</p>"
+            assert accepts(text) == is_xml(text), text
+
+
 def test_addresses_of_version_6() -> None:
     accepts = by_tokamata("uri").accepts
     rng = random.Random(9)
