@@ -9,7 +9,7 @@ from typing import Any
 
 from ..automata.errors import LimitError
 from .grammar_source import GrammarSource, Production, quoted
-from .grammar_use import useful
+from .grammar_use import settle, useful, users
 from .terminal_texts import TerminalTexts
 
 LONGEST = 12  # symbols of a sentential form
@@ -42,14 +42,21 @@ def ambiguity(source: GrammarSource, suspects: Iterable[int], never: Iterable[in
 
     The derivations of sentential forms are enumerated by length, first with all other rules as symbols that stay, so
     that sentences much longer than LONGEST are found where what is alike in both derivations is long. Of what one round
-    finds the shortest sentence is taken. None where MOST_FORMS are tried or LONGEST is reached before: that proves
-    nothing. Counting derivations: Chomsky and Schützenberger (1963); forms instead of sentences: Schmitz (2007).
+    finds the shortest sentence is taken. None where MOST_FORMS are tried or LONGEST is reached before, or rules nest
+    too deeply: that proves nothing. Counting derivations: Chomsky and Schützenberger (1963); forms instead of
+    sentences: Schmitz (2007).
 
     Without a lexer the texts of terminals are enumerated with the forms, over one byte of all that are alike in every
     automaton; before that, unless a rule derives itself, all texts by length, so that a shortest ambiguous one is found
     if MOST_TEXTS suffice. Where terminals have no automaton, within bounds, they stay symbols.
     """
-    productions = useful(source, never)
+    try:
+        return _ambiguity(source, suspects, useful(source, never))
+    except RecursionError:  # rules that call others of their length, hundreds of them one below the other
+        return None
+
+
+def _ambiguity(source: GrammarSource, suspects: Iterable[int], productions: list[Production]) -> Ambiguity | None:
     if not productions:
         return None
     texts = None
@@ -119,51 +126,57 @@ class _Search:
     def _shortest_yields(self, productions: list[Production]) -> dict[int, Form]:
         """A shortest sequence of terminals of each symbol."""
         found: dict[int, Form] = {s: () if self._text_of(s, 0) == b"" else (s,) for s in self.leaves}
-        grown = True
-        while grown:
-            grown = False
-            for p in productions:
-                if all(s in found for s in p.symbols):
-                    form = tuple(t for s in p.symbols for t in found[s])
-                    if p.rule not in found or self._size(form) < self._size(found[p.rule]):
-                        found[p.rule] = form
-                        grown = True
+
+        def step(p: Production) -> list[int]:
+            if not all(s in found for s in p.symbols):
+                return []
+            form = tuple(t for s in p.symbols for t in found[s])
+            if p.rule in found and self._size(form) >= self._size(found[p.rule]):
+                return []
+            found[p.rule] = form
+            return [p.rule]
+
+        settle(productions, step, users(productions))
         return found
 
     def _shortest_texts(self, productions: list[Production]) -> dict[int, Form]:
         """A shortest sequence of at least one terminal of each symbol that derives one."""
         found: dict[int, Form] = {s: y for s, y in self.yields.items() if y}
         found.update({s: (s,) for s in self.leaves if self._text_of(s, 1) != b""})
-        grown = True
-        while grown:
-            grown = False
-            for p in productions:
-                for i, s in enumerate(p.symbols):
-                    if s not in found:
-                        continue
-                    form = self.terminals(p.symbols[:i]) + found[s] + self.terminals(p.symbols[i + 1 :])
-                    if p.rule not in found or self._size(form) < self._size(found[p.rule]):
-                        found[p.rule] = form
-                        grown = True
+
+        def step(p: Production) -> list[int]:
+            changed = []
+            for i, s in enumerate(p.symbols):
+                if s not in found:
+                    continue
+                form = self.terminals(p.symbols[:i]) + found[s] + self.terminals(p.symbols[i + 1 :])
+                if p.rule not in found or self._size(form) < self._size(found[p.rule]):
+                    found[p.rule] = form
+                    changed.append(p.rule)
+            return changed
+
+        settle(productions, step, users(productions))
         return found
 
     def _contexts(self, productions: list[Production]) -> dict[int, tuple[Form, Form]]:
         """What stands before and after each rule in a shortest sentence with it."""
         found: dict[int, tuple[Form, Form]] = {self.source.start: ((), ())}
-        grown = True
-        while grown:
-            grown = False
-            for p in productions:
-                if p.rule not in found:
+
+        def step(p: Production) -> list[int]:
+            if p.rule not in found:
+                return []
+            left, right = found[p.rule]
+            changed = []
+            for i, s in enumerate(p.symbols):
+                if s < 0:
                     continue
-                left, right = found[p.rule]
-                for i, s in enumerate(p.symbols):
-                    if s < 0:
-                        continue
-                    new = (left + self.terminals(p.symbols[:i]), self.terminals(p.symbols[i + 1 :]) + right)
-                    if s not in found or sum(map(self._size, new)) < sum(map(self._size, found[s])):
-                        found[s] = new
-                        grown = True
+                new = (left + self.terminals(p.symbols[:i]), self.terminals(p.symbols[i + 1 :]) + right)
+                if s not in found or sum(map(self._size, new)) < sum(map(self._size, found[s])):
+                    found[s] = new
+                    changed.append(s)
+            return changed
+
+        settle(productions, step, self.by_rule)
         return found
 
     def terminals(self, form: Form) -> Form:
@@ -185,7 +198,18 @@ class _Search:
     # ---- cycles: A derives itself
     def _cycle(self) -> list[tuple[Production, int]] | None:
         """Productions that lead from a rule back to it, all else derived to nothing; a shortest one of some rule."""
-        for rule in self.units:
+        left = {rule: {p.symbols[i] for p, i in ways} & self.units.keys() for rule, ways in self.units.items()}
+        callers: dict[int, list[int]] = {}
+        for rule, called in left.items():
+            for other in called:
+                callers.setdefault(other, []).append(rule)
+        ended = [rule for rule, called in left.items() if not called]
+        for rule in ended:  # what leads nowhere but to such a rule is one
+            for caller in callers.get(rule, ()):
+                left[caller].discard(rule)
+                if not left[caller]:
+                    ended.append(caller)
+        for rule in (rule for rule in self.units if left[rule]):
             paths: dict[int, list[tuple[Production, int]]] = {rule: []}
             work = [rule]
             for current in work:

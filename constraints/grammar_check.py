@@ -150,8 +150,8 @@ class DiagnosisReport:
         diagnosis = self.diagnosis()
         if diagnosis.deterministic is None:
             raise LimitError(
-                f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items was reached before it was decided "
-                "whether the grammar is deterministic: leave strict out"
+                f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items was reached, or rules nest too "
+                "deeply, before it was decided whether the grammar is deterministic: leave strict out"
             )
         wrong = [e for e in diagnosis.report_entries() if e.detail.startswith(("not deterministic", "ambiguous"))]
         if wrong:

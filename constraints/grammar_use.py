@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from .._core import Language
 from ..automata.errors import LimitError
@@ -55,17 +56,45 @@ def beaten(source: GrammarSource, rivals: Sequence[Terminal], among: Container[i
 def productive(source: GrammarSource, never: Iterable[int] | None = None) -> set[int]:
     """The rules that derive some sequence of terminals, none of them in ``never`` (:func:`without_text` if not given).
 
-    O(productions · rules).
+    O(symbols² of the longest production · productions).
     """
     empty = {~t for t in (without_text(source) if never is None else never)}
     found: set[int] = set()
-    grown = True
-    while grown:
-        grown = False
-        for p in source.productions:
-            if p.rule not in found and all(s in found if s >= 0 else s not in empty for s in p.symbols):
-                found.add(p.rule)
-                grown = True
+
+    def step(p: Production) -> list[int]:
+        if p.rule in found or not all(s in found if s >= 0 else s not in empty for s in p.symbols):
+            return []
+        found.add(p.rule)
+        return [p.rule]
+
+    settle(source.productions, step, users(source.productions))
+    return found
+
+
+def settle(
+    productions: Sequence[Production],
+    step: Callable[[Production], Iterable[int]],
+    concerned: Mapping[int, Sequence[Production]],
+) -> None:
+    """Call ``step`` for each production, and again for those that a rule concerns which it says has changed."""
+    work = deque(reversed(productions))  # rules mostly stand before those that they call
+    waiting = set(map(id, work))
+    while work:
+        production = work.popleft()
+        waiting.discard(id(production))
+        for rule in step(production):
+            for other in concerned.get(rule, ()):
+                if id(other) not in waiting:
+                    waiting.add(id(other))
+                    work.append(other)
+
+
+def users(productions: Iterable[Production]) -> dict[int, list[Production]]:
+    """The productions that each symbol stands in."""
+    found: dict[int, list[Production]] = {}
+    for p in productions:
+        for s in set(p.symbols):
+            found.setdefault(s, []).append(p)
     return found
 
 

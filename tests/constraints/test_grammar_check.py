@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from oracle.grammar import derivations, recognize, shortest, text_derivations
@@ -417,3 +418,12 @@ def test_report_and_strict() -> None:
         tokamata.grammar(text, strict=True)
     constraint = tokamata.grammar('start: e\ne: e "+" N | N\nN: /[0-9]+/\n', strict=True)
     assert "deterministic" in [e.detail for e in constraint.report]
+
+
+@pytest.mark.parametrize("lexer", ["none", "basic"])
+@pytest.mark.parametrize("letter", ['"b" ', ""])
+def test_long_chains_of_rules(letter: str, lexer: Literal["none", "basic"]) -> None:
+    """What each rule derives depends on the last; rules of one length call each other hundreds deep."""
+    rules = "".join(f"r{i}: {letter}r{i + 1}\n" for i in range(450))
+    constraint = tokamata.grammar("start: r0\n" + rules + 'r450: "z"', lexer=lexer, strict=True)
+    assert [entry.detail for entry in constraint.report] == ["deterministic"]
