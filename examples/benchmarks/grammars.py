@@ -305,4 +305,6 @@ def _member(item: Any, escape: Callable[[int], str]) -> str:
         return escape(argument)
     if operation is codes.RANGE:
         return f"{escape(argument[0])}-{escape(argument[1])}"
+    if operation is codes.CATEGORY and argument is codes.CATEGORY_SPACE:
+        return "".join(escape(c) for c in range(0x3001) if chr(c).isspace())
     raise ValueError(f"{operation} has no translation in a set")
