@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._core import CaptureParts, Indentation
 from .._core import grammar as _native_grammar
-from ..automata.checks import checked_choice, checked_flag
+from ..automata.checks import checked_choice, checked_flag, checked_several
 from ..automata.errors import ConstraintError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 
 if TYPE_CHECKING:
+    from .._core import Language
+    from .._core import Limits as NativeLimits
     from .grammar_source import GrammarSource, GrammarSyntax, Indent, Lexing
 
 MOST_COLUMNS = 120  # that a line of a grammar with indentation may be indented by
@@ -62,31 +65,21 @@ def grammar(
 
     checked_flag("grammar", "strict", strict)
     own = native_limits(limits, "grammar")
-    _check(text, syntax, start, lexer, constraints, import_paths)
-    if syntax == "lark" and not constraints and not strict:
+    paths = _check(text, syntax, start, lexer, constraints, import_paths)
+    shadowed = any((Path(path) / "common.lark").exists() for path in paths)
+    if syntax == "lark" and not constraints and not strict and not shadowed:
         from .plain_lark import plain_lark
 
         made = plain_lark(text, start, lexer, limits)
         if made is not None:
             return made
-    source = read_grammar(text, syntax, start, lexer, constraints, limits, import_paths)
+    source = read_grammar(text, syntax, start, lexer, constraints, limits, paths)
     _require_lexer_for_ignored(source)
     diagnosis = DiagnosisReport(source)
     if strict:
         diagnosis.require_determinism()
     try:
-        native = _native_grammar(
-            [t.constraint._native for t in source.terminals],
-            [t.name for t in source.terminals],
-            [r.name for r in source.rules],
-            [(p.rule, p.symbols) for p in source.productions],
-            source.start,
-            [i for i, t in enumerate(source.terminals) if t.ignored],
-            source.lexer,
-            _indentation(source.indent),
-            own,
-            [guard.native(i) for i, terminal in enumerate(source.terminals) for guard in terminal.guards],
-        )
+        native = language_of(source, own)
     except ConstraintError:
         if (error := no_text(source)) is not None:
             raise error from None
@@ -107,6 +100,22 @@ def grammar(
             "parse the text with the grammar, or join the named parts with +, | and repeat",
         )
     return made
+
+
+def language_of(source: GrammarSource, limits: NativeLimits | None = None) -> Language:
+    """The texts of a grammar that was read; ConstraintError for one without any, LimitError past ``limits``."""
+    return _native_grammar(
+        [t.constraint._native for t in source.terminals],
+        [t.name for t in source.terminals],
+        [r.name for r in source.rules],
+        [(p.rule, p.symbols) for p in source.productions],
+        source.start,
+        [i for i, t in enumerate(source.terminals) if t.ignored],
+        source.lexer,
+        _indentation(source.indent),
+        limits,
+        [guard.native(i) for i, terminal in enumerate(source.terminals) for guard in terminal.guards],
+    )
 
 
 def _require_lexer_for_ignored(source: GrammarSource) -> None:
@@ -143,11 +152,11 @@ def read_grammar(
     import_paths: Sequence[str | os.PathLike[str]] = (),
 ) -> GrammarSource:
     """What :func:`grammar` makes of a text before it is compiled."""
-    _check(text, syntax, start, lexer, constraints, import_paths)
+    paths = _check(text, syntax, start, lexer, constraints, import_paths)
     if syntax == "lark":
         from .lark_source import read_lark
 
-        return read_lark(text, start, lexer, constraints, (limits or DEFAULT_LIMITS).seconds, import_paths)
+        return read_lark(text, start, lexer, constraints, (limits or DEFAULT_LIMITS).seconds, paths)
     if syntax == "gbnf":
         from .gbnf_source import read_gbnf
 
@@ -159,8 +168,8 @@ def read_grammar(
 
 def _check(
     text: object, syntax: object, start: object, lexer: object, constraints: object, import_paths: object
-) -> None:
-    """Raise TypeError or ValueError for arguments that make no sense."""
+) -> list[str | os.PathLike[str]]:
+    """Raise TypeError or ValueError for arguments that make no sense; returns ``import_paths`` as a list."""
     if not isinstance(text, str):
         raise TypeError(f"grammar: expected the grammar as str, got {type(text).__name__}; read the file first")
     to_bytes(text, "grammar")
@@ -169,14 +178,15 @@ def _check(
     if start is not None and not isinstance(start, str):
         raise TypeError(f"grammar: expected start as the name of a rule, got {type(start).__name__}; pass a str")
     to_bytes(start or "", "grammar")
-    if not isinstance(import_paths, (list, tuple)) or not all(isinstance(p, (str, os.PathLike)) for p in import_paths):
-        raise TypeError(
-            f"grammar: expected import_paths as a list of directories, got {import_paths!r}; pass [directory]"
-        )
-    if import_paths and syntax != "lark":
+    paths = checked_several("grammar", "import_paths", import_paths, "pass a list with it")
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"grammar: expected import_paths as directories, got {path!r}; pass str or Path")
+    if paths and syntax != "lark":
         raise ValueError(f"grammar: import_paths: grammars in {syntax} import nothing; leave it out")
     if constraints is not None and not isinstance(constraints, Mapping):
         raise TypeError(
             "grammar: expected constraints as a mapping from terminals to Constraints, got "
             f"{type(constraints).__name__}; pass a dict"
         )
+    return paths

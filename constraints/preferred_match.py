@@ -63,32 +63,27 @@ Condition = frozenset[tuple[Demand, ...]]
 S = TypeVar("S", bound=Hashable)
 
 
-def preferred_match(tree: Any, properties: dict[int, str], seconds: float = DEFAULT_LIMITS.seconds) -> Constraint:
+def preferred_match(
+    tree: Any, properties: dict[int, str], seconds: float = DEFAULT_LIMITS.seconds, guarded: bool = False
+) -> tuple[Constraint, tuple[Guard, ...]]:
     r"""The language of a pattern's tree (of Python's own parser) whose longest match is what ``re.match`` finds.
 
     ``properties``: the text of each ``\p{...}`` by the code point that stands for it in the tree. Lookahead may go
-    beyond the match only where it forbids what a longer match takes anyway (``\w+\b``). Raises UnsupportedError
-    where the match depends on other text around it, for lookaround inside lookaround and atomic groups, and past
-    MOST_INSTRUCTIONS or MOST_STATES, LimitError past ``seconds`` of processor time. Exponential in the worst case, as
-    determinization is.
+    beyond the match only where it forbids what a longer match takes anyway (``\w+\b``), or with ``guarded``: then some
+    lexemes have guards, and the longest one whose guard allows what follows is what ``re.match`` finds. Raises
+    OutsideError where the match depends on other text around it, UnsupportedError for lookaround inside lookaround and
+    atomic groups, and past MOST_INSTRUCTIONS or MOST_STATES, LimitError past ``seconds`` of processor time. Exponential
+    in the worst case, as determinization is.
     """
-    return _determinizer(tree, properties, seconds, False).language()
-
-
-def guarded_match(
-    tree: Any, properties: dict[int, str], seconds: float = DEFAULT_LIMITS.seconds
-) -> tuple[Constraint, tuple[Guard, ...]]:
-    r"""The same with lookahead past the match: all lexemes, and those of them that have guards.
-
-    The longest lexeme whose guard, if it has one, allows what follows is what ``re.match`` finds.
-    """
-    return _determinizer(tree, properties, seconds, True).guarded_language()
-
-
-def _determinizer(tree: Any, properties: dict[int, str], seconds: float, guarded: bool) -> _Determinizer:
     program = _Program(properties)
     start = program.sequence(tree, int(tree.state.flags), program.add("match"), "")
-    return _Determinizer(program, start, _Clock(seconds), guarded)
+    made = _Determinizer(program, start, _Clock(seconds))
+    try:
+        return made.language(), ()
+    except OutsideError as error:
+        if str(error) == "before" or not guarded:
+            raise
+    return made.guarded_language()
 
 
 class _Clock:
@@ -248,10 +243,10 @@ class _Items(list[Any]):
 
 
 class _Determinizer:
-    def __init__(self, program: _Program, start: int, clock: _Clock, guarded: bool) -> None:
+    def __init__(self, program: _Program, start: int, clock: _Clock) -> None:
         self.program = program
         self.start = start
-        self.guarded = guarded  # whether matches may have demands on what follows
+        self.guarded = False  # whether matches may have demands on what follows
         self.clock = clock
         self.code = program.code
         # Classes of characters that no leaf tells apart: their languages and the leaves that each belongs to.
@@ -273,6 +268,7 @@ class _Determinizer:
 
     def guarded_language(self) -> tuple[Constraint, tuple[Guard, ...]]:
         """All texts that may match, and by what must follow them, those that do not match in any case."""
+        self.guarded = True
         order, edges = self._states()
         machine = self._machine(edges)
         ends: dict[Condition, set[int]] = {}

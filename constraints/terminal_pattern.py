@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..automata.errors import UnsupportedError
 from .constraint import DEFAULT_LIMITS, Constraint
-from .preferred_match import Guard, OutsideError, guarded_match, preferred_match
+from .preferred_match import Guard, OutsideError, preferred_match
 from .regex import regex
 
 _PROPERTY = re.compile(r"\\[pP]\{[^}]*\}")
@@ -50,13 +50,10 @@ def terminal_pattern(pattern: str, seconds: float = DEFAULT_LIMITS.seconds, lexe
         return TerminalPattern(language)
     remark = "lazy quantifiers: the match that re prefers" if lazy else ""
     try:
-        try:
-            return TerminalPattern(preferred_match(tree, properties, seconds), remark=remark)
-        except OutsideError as error:
-            if str(error) == "before" or not lexed:
-                raise
-        found, guards = guarded_match(tree, properties, seconds)
-        return TerminalPattern(found, guards, "lookahead past the lexeme: the match that re prefers")
+        found, guards = preferred_match(tree, properties, seconds, guarded=lexed)
+        if guards:
+            remark = "lookahead past the lexeme: the match that re prefers"
+        return TerminalPattern(found, guards, remark)
     except OutsideError as error:
         outside = str(error)
     except UnsupportedError:

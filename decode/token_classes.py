@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import expand_terminals, tokens_in
+from .._core import Language, expand_terminals, tokens_in
 from ..automata import Fst
 from ..automata.errors import UnsupportedError, VocabularyError
 from ..constraints import Constraint, from_fst, paragraph_token, text_token
@@ -90,8 +90,9 @@ def _token(token: int | str, vocabulary: Vocabulary) -> int:
 
 
 def _token_of_text(name: str, vocabulary: Vocabulary) -> int | None:
-    text, eos = name.encode(errors="surrogatepass"), set(vocabulary.eos_token_ids)
-    return next((i for i in range(len(vocabulary)) if vocabulary.token_bytes(i) == text and i not in eos), None)
+    eos = set(vocabulary.eos_token_ids)
+    ids = tokens_in(Language.literal(name.encode(errors="surrogatepass")), vocabulary._native)
+    return next((i for i in ids if i not in eos), None)
 
 
 def expand_classes(fst: Fst, tokens: Vocabulary) -> Fst:

@@ -244,7 +244,7 @@ void Expressions::Import(const Expressions& other, std::vector<Expr>* roots) {
     if (needed[x]) operands(x, [&](Expr y) { needed[y] = 1; });
   std::vector<Expr> copy(e + 1, kEmpty);
   std::vector<std::vector<Expr>> of_leaf(other.leaves_.size());
-  for (Expr x = 0; x <= e; ++x)
+  for (Expr x = 0; x <= e && !of_leaf.empty(); ++x)
     if (needed[x] && other.nodes_[x].kind == ExprKind::kLeaf) of_leaf[other.nodes_[x].a].push_back(x);
   for (uint32_t i = 0; i < of_leaf.size(); ++i) {
     if (of_leaf[i].empty()) continue;

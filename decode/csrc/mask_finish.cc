@@ -37,6 +37,7 @@ bool MaskBuilder::FindFinish(State root, bool exact) {
     size_t parent;
     uint64_t bytes;
   };
+  bool asked = false;  // whether the texts from the root lack bytes
   for (const bool single : {true, false}) {
     std::vector<Reached> reached;
     std::unordered_set<State> seen;
@@ -52,7 +53,7 @@ bool MaskBuilder::FindFinish(State root, bool exact) {
       open.push({bytes + acceptor_->LeastLength(next), reached.size() - 1});
     };
     reach(root, 0, 0);
-    for (bool asked = false; !open.empty();) {
+    while (!open.empty()) {
       if (!asked && reached.size() > kMany) {
         asked = true;
         if (LacksBytes(root)) {

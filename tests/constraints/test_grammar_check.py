@@ -11,6 +11,7 @@ from typing import Literal
 import pytest
 from oracle.grammar import derivations, recognize, shortest, text_derivations
 from tokamata.constraints.gbnf_source import read_gbnf
+from tokamata.constraints.grammar_ambiguity import ambiguity
 from tokamata.constraints.grammar_check import GrammarDiagnosis, check
 from tokamata.constraints.grammar_source import (
     GrammarSource,
@@ -422,8 +423,16 @@ def test_report_and_strict() -> None:
 
 @pytest.mark.parametrize("lexer", ["none", "basic"])
 @pytest.mark.parametrize("letter", ['"b" ', ""])
-def test_long_chains_of_rules(letter: str, lexer: Literal["none", "basic"]) -> None:
-    """What each rule derives depends on the last; rules of one length call each other hundreds deep."""
-    rules = "".join(f"r{i}: {letter}r{i + 1}\n" for i in range(450))
-    constraint = tokamata.grammar("start: r0\n" + rules + 'r450: "z"', lexer=lexer, strict=True)
+@pytest.mark.parametrize("order", [1, -1])
+def test_long_chains_of_rules(letter: str, order: int, lexer: Literal["none", "basic"]) -> None:
+    """What each rule derives depends on the last, be it written last or first; rules of one length call each other."""
+    rules = [f"r{i}: {letter}r{i + 1}" for i in range(450)] + ['r450: "z"']
+    constraint = tokamata.grammar("start: r0\n" + "\n".join(rules[::order]), lexer=lexer, strict=True)
     assert [entry.detail for entry in constraint.report] == ["deterministic"]
+
+
+def test_rules_that_nest_too_deeply_for_the_search() -> None:
+    """1,500 rules of one length, each of which calls the next one: whether they are ambiguous stays open."""
+    rules = [f"r{i}: r{i + 1}" for i in range(1500)] + ['r1500: "z" | "z"']
+    source = read_lark("start: r0\n" + "\n".join(rules))
+    assert ambiguity(source, range(len(source.rules)), frozenset()) is None

@@ -6,23 +6,13 @@ import itertools
 import random
 
 import pytest
-from oracle.context_free import Grammar, derives, random_grammar
+from oracle.context_free import derives, gbnf, random_grammar
 from oracle.openfst import from_openfst
 from oracle.relation import relation
 from tokamata.automata import ConstraintError, LimitError, UnsupportedError, properties
 from tokamata.constraints.grammar_pdt import grammar_pdt
 
 import tokamata
-
-
-def gbnf(grammar: Grammar) -> str:
-    """The grammar in GBNF; the rules S, T, U are root, t, u."""
-    names = {"S": "root", "T": "t", "U": "u"}
-    lines = []
-    for rule, alternatives in grammar.items():
-        right = [" ".join(names.get(s, f'"{s}"') for s in alternative) or '""' for alternative in alternatives]
-        lines.append(f"{names[rule]} ::= {' | '.join(right)}")
-    return "\n".join(lines)
 
 
 def words(letters: str, length: int) -> list[str]:

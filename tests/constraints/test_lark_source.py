@@ -375,6 +375,16 @@ def test_imports_from_paths(tmp_path: Path) -> None:
             tokamata.grammar(text, import_paths=[str(tmp_path / "elsewhere")])
 
 
+def test_imports_of_a_name_that_lark_has(tmp_path: Path) -> None:
+    """Directories come before the grammars of lark, whether a grammar is plain or not."""
+    (tmp_path / "common.lark").write_text('INT: "zero"\n')
+    for text in ("%import common.INT\nstart: INT", "%import common.INT\nstart: INT? INT"):
+        constraint = tokamata.grammar(text, import_paths=[tmp_path])
+        assert constraint.accepts("zero")
+        assert not constraint.accepts("0")
+        assert tokamata.grammar(text).accepts("0")
+
+
 def test_missing_imports_are_told_from_files_in_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,7 +395,9 @@ def test_missing_imports_are_told_from_files_in_the_working_directory(
 
 
 def test_import_paths_are_checked() -> None:
-    with pytest.raises(TypeError, match=r"expected import_paths as a list of directories, got '.'; pass \[directory\]"):
+    with pytest.raises(TypeError, match=r"expected several import_paths, got one str; pass a list with it"):
         tokamata.grammar("start: x", import_paths=".")
+    with pytest.raises(TypeError, match=r"expected import_paths as directories, got 1; pass str or Path"):
+        tokamata.grammar("start: x", import_paths=[1])  # type: ignore[list-item]
     with pytest.raises(ValueError, match=r"import_paths: grammars in gbnf import nothing; leave it out"):
         tokamata.grammar('root ::= "x"', syntax="gbnf", import_paths=["."])

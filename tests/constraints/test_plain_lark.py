@@ -10,6 +10,7 @@ from importlib.resources import files
 import pytest
 from oracle.lark_texts import damaged, random_text
 from tokamata.constraints import Constraint, grammars
+from tokamata.constraints.grammar import language_of
 from tokamata.constraints.grammar_check import DiagnosisReport
 from tokamata.constraints.grammar_source import Place
 from tokamata.constraints.lark_source import read_lark
@@ -18,7 +19,6 @@ from tokamata.constraints.plain_lark import plain_lark
 import tokamata
 from tokamata import ConstraintError, LimitError
 from tokamata._core import PlainLark
-from tokamata._core import grammar as native_grammar
 
 COMMON = (pkgutil.get_data("lark", "grammars/common.lark") or b"").decode()
 
@@ -135,19 +135,7 @@ def test_what_is_read_natively(text: str, plain: bool) -> None:
 
 
 def _by_way_of_lark(text: str) -> Constraint:
-    source = read_lark(text)
-    return Constraint(
-        native_grammar(
-            [t.constraint._native for t in source.terminals],
-            [t.name for t in source.terminals],
-            [r.name for r in source.rules],
-            [(p.rule, p.symbols) for p in source.productions],
-            source.start,
-            [i for i, t in enumerate(source.terminals) if t.ignored],
-            source.lexer,
-            guards=[guard.native(i) for i, t in enumerate(source.terminals) for guard in t.guards],
-        )
-    )
+    return Constraint(language_of(read_lark(text)))
 
 
 def test_members_are_the_same() -> None:

@@ -49,6 +49,16 @@ def random_grammar(rng: random.Random, letters: str = "ab", longest: int = 4) ->
     return grammar
 
 
+def gbnf(grammar: Grammar) -> str:
+    """The grammar in GBNF; the rules S, T, U are root, t, u."""
+    names = {"S": "root", "T": "t", "U": "u"}
+    lines = []
+    for rule, alternatives in grammar.items():
+        right = [" ".join(names.get(s, f'"{s}"') for s in alternative) or '""' for alternative in alternatives]
+        lines.append(f"{names[rule]} ::= {' | '.join(right)}")
+    return "\n".join(lines)
+
+
 def rules(grammar: Grammar) -> list[tuple[int, Fst]]:
     """A machine over bytes for each rule; rule i has label 1000 + i."""
     number = {rule: 1000 + i for i, rule in enumerate(grammar)}
