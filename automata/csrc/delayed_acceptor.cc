@@ -9,19 +9,6 @@
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
-namespace {
-
-// f(), whose errors about limits say what was being read.
-template <class F>
-auto PlacedAt(const DelayedAcceptor& acceptor, DelayedAcceptor::State q, F f) {
-  const auto place = [&] {
-    const auto* const places = dynamic_cast<const StatePlaces*>(&acceptor);
-    return places ? places->PlaceOf(q) : std::string();
-  };
-  return Placed(place, f);
-}
-
-}  // namespace
 
 DelayedAcceptor::~DelayedAcceptor() = default;
 
@@ -45,7 +32,7 @@ void DelayedAcceptor::ThrowFull() const {
 const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
   const TimeLimit time("acceptor", "seconds", seconds);
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  return PlacedAt(*this, q, [&]() -> const State* {
+  return Placed([&] { return PlaceOf(q); }, [&]() -> const State* {
     TimeLimit::Spend(4);
     Record& r = states_[q];
     if (const State* row = r.row.load(std::memory_order_relaxed)) return row;  // somebody else was faster
@@ -76,7 +63,7 @@ DelayedAcceptor::State DelayedAcceptor::RunSlowly(State q, std::string_view byte
   const TimeLimit time("acceptor", "seconds", seconds);
   while (!bytes.empty() && q) {
     State next = kDead;
-    size_t taken = HasRow(q) ? 0 : PlacedAt(*this, q, [&] { return Step(q, bytes, &next); });
+    size_t taken = HasRow(q) ? 0 : Placed([&] { return PlaceOf(q); }, [&] { return Step(q, bytes, &next); });
     if (!taken) {
       next = Row(q)[static_cast<uint8_t>(bytes[0])];
       taken = 1;

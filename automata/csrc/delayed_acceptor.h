@@ -96,6 +96,8 @@ class DelayedAcceptor {
   }
   uint32_t NumStates() const { return num_states_.load(std::memory_order_acquire); }
   size_t NumRows() const { return num_rows_.load(std::memory_order_relaxed); }
+  // What is read in a state, for errors about limits; empty where that is not known.
+  virtual std::string PlaceOf(State) const { return {}; }
   virtual size_t MemoryBytes() const;
 
   // ---- hints for whoever computes masks; the defaults are always right

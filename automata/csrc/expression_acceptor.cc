@@ -5,6 +5,7 @@
 
 #include "automata/csrc/bounded_parts.h"
 #include "automata/csrc/counter_clamp.h"
+#include "automata/csrc/expression_place.h"
 #include "automata/csrc/utf8.h"
 
 namespace tokamata {
@@ -84,41 +85,11 @@ void ExpressionAcceptor::FillProvisional(State q, State* row, ByteSet* live) {
     if (row[b]) live->Add(static_cast<uint8_t>(b));
 }
 
-// That of the call which stands first, or of what comes before it: between the two there is text only. Where there is
-// none, all calls were read but for the root's own.
+// Where nothing says, all calls were read but for the root's own.
 std::string ExpressionAcceptor::PlaceOf(State q) const {
-  constexpr uint32_t kMost = 500;
-  struct Part {
-    Expr e;
-    bool before;  // something else is read first
-  };
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  const auto place_of = [this](Expr call, bool before) {
-    auto* const places = dynamic_cast<RulePlaces*>(pool_->Rules(pool_->SourceOfRule(call)));
-    return places ? places->PlaceOf(pool_->Rule(call), before) : std::string();
-  };
-  std::vector<Part> open{{Source(q), false}};
-  for (uint32_t i = 0; i < kMost && !open.empty(); ++i) {
-    const Part at = open.back();
-    open.pop_back();
-    switch (pool_->Kind(at.e)) {
-      case ExprKind::kConcat:
-        open.push_back({pool_->Tail(at.e), true});
-        open.push_back({pool_->Head(at.e), at.before});
-        break;
-      case ExprKind::kUnion:
-      case ExprKind::kIntersect:
-        for (uint32_t k = std::min(pool_->NumMembers(at.e), kMost); k-- > 0;) open.push_back({pool_->Members(at.e)[k], at.before});
-        break;
-      case ExprKind::kRepeat:  // what was read last is one of them
-      case ExprKind::kComplement: open.push_back({pool_->Body(at.e), false}); break;
-      case ExprKind::kCall:
-        if (std::string place = place_of(at.e, at.before); !place.empty()) return place;
-        break;
-      default: break;
-    }
-  }
-  return pool_->Kind(root_) == ExprKind::kCall ? place_of(root_, false) : std::string();
+  const std::string place = PlaceIn(*pool_, Source(q));
+  return place.empty() && pool_->Kind(root_) == ExprKind::kCall ? PlaceIn(*pool_, root_) : place;
 }
 
 DelayedAcceptor::State ExpressionAcceptor::Forget(State q) {

@@ -12,7 +12,7 @@
 
 namespace tokamata {
 
-class ExpressionAcceptor final : public DelayedAcceptor, public StatePlaces {
+class ExpressionAcceptor final : public DelayedAcceptor {
  public:
   // Takes the pool over; nobody else may change it afterwards. An empty language has the dead start state.
   ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr root);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
@@ -23,6 +24,8 @@ class LeafAutomaton {
   // Replaces *out by the arcs of a state: disjoint bytes, and only states from which some final one can be reached.
   virtual void Arcs(uint32_t state, std::vector<Arc>* out) = 0;
   virtual bool IsFinal(uint32_t state) = 0;
+  // What is read in a state, for errors about limits; empty where that is not known.
+  virtual std::string PlaceOf(uint32_t /*state*/) const { return {}; }
   // No string of fewer bytes is accepted from a state; some string is accepted that is no longer than Most, from there
   // and from wherever it leads (0xffffffff: not known).
   virtual uint32_t Least(uint32_t state) { return IsFinal(state) ? 0 : 1; }

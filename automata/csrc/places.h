@@ -16,14 +16,6 @@ class RulePlaces {
   virtual std::string PlaceOf(uint32_t rule, bool before) = 0;
 };
 
-// What an acceptor (see DelayedAcceptor) may be besides.
-class StatePlaces {
- public:
-  virtual ~StatePlaces() = default;
-  // The place that is read in a state; empty where that is not known.
-  virtual std::string PlaceOf(uint32_t state) const = 0;
-};
-
 // The text of an error about a limit with the place where it was reached, if that is known and not said yet.
 std::string WithPlace(std::string text, const std::string& place);
 

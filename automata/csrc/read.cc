@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "automata/csrc/errors.h"
+#include "automata/csrc/expression_place.h"
+#include "automata/csrc/places.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
@@ -20,28 +22,30 @@ Reading ReadByDerivatives(const ExpressionAcceptor& acceptor, State q, std::stri
   });
   std::vector<Expressions::Term> steps;
   size_t renewed_at = from;
-  for (size_t i = from; i < text.size(); ++i) {
-    TimeLimit::Spend(2);
-    Expr next = kEmpty;
-    try {
-      if (!pool->StepByte(e, static_cast<uint8_t>(text[i]), &next)) {
-        pool->Step(e, &steps);
-        for (const Expressions::Term& t : steps)
-          if (t.bytes.Has(static_cast<uint8_t>(text[i]))) next = t.target;
+  return Placed([&] { return PlaceIn(*pool, e); }, [&]() -> Reading {
+    for (size_t i = from; i < text.size(); ++i) {
+      TimeLimit::Spend(2);
+      Expr next = kEmpty;
+      try {
+        if (!pool->StepByte(e, static_cast<uint8_t>(text[i]), &next)) {
+          pool->Step(e, &steps);
+          for (const Expressions::Term& t : steps)
+            if (t.bytes.Has(static_cast<uint8_t>(text[i]))) next = t.target;
+        }
+      } catch (const LimitError&) {
+        if (i == renewed_at) throw;
+        auto fresh = std::make_unique<Expressions>();
+        fresh->limits = pool->limits;
+        e = fresh->Import(*pool, e);
+        pool = std::move(fresh);
+        renewed_at = i--;
+        continue;
       }
-    } catch (const LimitError&) {
-      if (i == renewed_at) throw;
-      auto fresh = std::make_unique<Expressions>();
-      fresh->limits = pool->limits;
-      e = fresh->Import(*pool, e);
-      pool = std::move(fresh);
-      renewed_at = i--;
-      continue;
+      if (next == kEmpty) return {i, true, pool->Nullable(e)};
+      e = next;
     }
-    if (next == kEmpty) return {i, true, pool->Nullable(e)};
-    e = next;
-  }
-  return {text.size(), true, pool->Nullable(e)};
+    return {text.size(), true, pool->Nullable(e)};
+  });
 }
 
 }  // namespace

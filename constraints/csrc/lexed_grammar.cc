@@ -110,22 +110,33 @@ void LexedGrammar::Arcs(uint32_t state, std::vector<Arc>* out) {
   out->clear();
   std::vector<Position> positions;
   PositionsOf(state, &positions);
-  try {
-    if (positions.size() == 1 && !positions[0].pending)
-      AddArcs(positions[0], out);
-    else
-      Determinize(positions, steps_.TextBytes(), out);
-  } catch (const CapacityError&) {
-    throw;
-  } catch (const LimitError& error) {
-    std::string names;
-    for (const Position& p : positions)
-      for (const uint32_t rule : stacks_.Stacks().TopRules(stacks_.StacksOf(p.stacks))) {
-        const std::string& name = rules_->rule_names[rule];
-        if (names.size() < 200) names += (names.empty() ? "" : ", ") + name;
-      }
-    throw LimitError(std::string(error.what()) + "; the grammar was reading the rules " + names);
+  if (positions.size() == 1 && !positions[0].pending)
+    AddArcs(positions[0], out);
+  else
+    Determinize(positions, steps_.TextBytes(), out);
+}
+
+// The rules on top of its stacks.
+std::string LexedGrammar::PlaceOf(uint32_t state) const {
+  constexpr size_t kMostCharacters = 200;
+  std::vector<Position> positions;
+  PositionsOf(state, &positions);
+  std::vector<uint32_t> rules;
+  for (const Position& p : positions) {
+    const std::vector<uint32_t> top = stacks_.Stacks().TopRules(stacks_.StacksOf(p.stacks));
+    rules.insert(rules.end(), top.begin(), top.end());
   }
+  std::sort(rules.begin(), rules.end());
+  rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+  std::string names;
+  for (const uint32_t rule : rules) {
+    names += (names.empty() ? "" : ", ") + rules_->rule_names[rule];
+    if (names.size() > kMostCharacters) {
+      names += ", …";
+      break;
+    }
+  }
+  return names.empty() ? names : (rules.size() == 1 ? "the rule " : "the rules ") + names;
 }
 
 // One position with nothing pending, where only one way can be open after the byte.

@@ -32,6 +32,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   void Arcs(uint32_t state, std::vector<Arc>* out) override;
   bool Step(uint32_t state, std::string_view bytes, uint32_t* next) override;
   bool IsFinal(uint32_t state) override { return states_[state].final; }
+  std::string PlaceOf(uint32_t state) const override;
   uint32_t Least(uint32_t state) override;
   bool EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
   bool EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;

@@ -205,14 +205,19 @@ class Compiler {
     for (const uint32_t r : rules) InlineInto(r);
   }
 
-  // All calls at once; where that makes too large an automaton, one callee after the other, and those that do are kept.
+  // All calls at once; where that makes too large an automaton, one callee after the other, and those that do are kept;
+  // so are those that it takes too long to try.
   void InlineInto(uint32_t rule) {
+    constexpr size_t kMostArcs = 200'000;  // of the automata that callees are put into one by one
     std::set<uint32_t> callees;
     for (const uint32_t c : CalledBy(automata_[rule]))
       if (!kept_[c]) callees.insert(c);
     if (callees.empty() || Inline(rule, callees)) return;
-    for (const uint32_t c : callees)
-      if (callees.size() == 1 || !Inline(rule, {c})) kept_[c] = 1;
+    size_t arcs = 0;
+    for (const uint32_t c : callees) {
+      if (callees.size() == 1 || arcs > kMostArcs || !Inline(rule, {c})) kept_[c] = 1;
+      arcs += automata_[rule].arcs.size();
+    }
   }
 
   // What callees call stays, as they were inlined into before. False where the automaton would be too large.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "automata/csrc/errors.h"
+#include "automata/csrc/places.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
@@ -31,21 +32,28 @@ bool DecodeState::Renew() const {
 }
 
 template <class F>
+auto DecodeState::AtPlace(F f) const {
+  return Placed([this] { return IsFinished() ? std::string() : automaton_->Acceptor().PlaceOf(Current()); }, f);
+}
+
+template <class F>
 auto DecodeState::WithRoom(F f) const {
-  try {
-    return f();
-  } catch (const CapacityError&) {
-    if (!Renew()) throw;
-  }
-  const TimeLimit time("decode", "seconds", automaton_->Acceptor().seconds);
-  for (int i = 1; i < Generations::kRenewals; ++i) {
+  return AtPlace([&] {
     try {
       return f();
     } catch (const CapacityError&) {
       if (!Renew()) throw;
     }
-  }
-  return f();
+    const TimeLimit time("decode", "seconds", automaton_->Acceptor().seconds);
+    for (int i = 1; i < Generations::kRenewals; ++i) {
+      try {
+        return f();
+      } catch (const CapacityError&) {
+        if (!Renew()) throw;
+      }
+    }
+    return f();
+  });
 }
 
 DecodeState::DecodeState(std::shared_ptr<Generations> generations)
@@ -68,7 +76,7 @@ bool DecodeState::CopyMask(uint32_t* out) const {
 
 bool DecodeState::MakeMaskQuickly(uint32_t* out) const {
   try {
-    return automaton_->FillMaskQuickly(Current(), Left(), out);
+    return AtPlace([&] { return automaton_->FillMaskQuickly(Current(), Left(), out); });
   } catch (const CapacityError&) {
     return false;
   }

@@ -70,7 +70,10 @@ class DecodeState {
   State Next(State q, int64_t token, uint32_t left) const;
   uint32_t LeftAfter(size_t tokens) const { return HasBudget() ? budget_ - static_cast<uint32_t>(tokens) : budget_; }
 
-  // Calls f(); when the automaton has no room for more states, again after going over to the next generation.
+  // f(), whose errors about limits say what was being read.
+  template <class F>
+  auto AtPlace(F f) const;
+  // The same; when the automaton has no room for more states, again after going over to the next generation.
   template <class F>
   auto WithRoom(F f) const;
   // Whether there is a next generation; then this state belongs to it, at the same place.

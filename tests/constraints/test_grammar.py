@@ -375,8 +375,18 @@ def test_runaway_ambiguity_names_the_limit_and_the_rules() -> None:
     constraint = tokamata.grammar(
         'start: x y z | x\nx: "a" x "b"? | "a"\ny: "a" y "b" | "a"\nz: z y | x', limits=limits
     )
-    with pytest.raises(tokamata.LimitError, match="expression_nodes=500"):
+    with pytest.raises(tokamata.LimitError, match="expression_nodes=500 was reached at the rules x, y"):
         constraint.accepts("a" * 400)
+
+
+def test_many_rules_with_a_literal_each() -> None:
+    """One rule calls all of them; putting them into it one by one would take quadratic time, 5 s of them."""
+    n = 8000
+    rules = [f'r{i}: "k{i}x" A?' for i in range(n)]
+    text = "start: " + " | ".join(f"r{i}" for i in range(n)) + "\n" + "\n".join(rules) + "\nA: /[0-9]+/"
+    constraint = tokamata.grammar(text, limits=tokamata.Limits(seconds=3))
+    assert constraint.accepts("k7999x12")
+    assert not constraint.accepts("k8000x12")
 
 
 def test_unknown_options_are_named() -> None:

@@ -279,6 +279,21 @@ def test_budgets_of_grammars_are_exact(source: str) -> None:
                 stack.append((deeper, text + vocabulary.token_bytes(i)))
 
 
+@pytest.mark.parametrize("limits", [tokamata.Limits(seconds=0.005), tokamata.Limits(expression_nodes=600)])
+def test_limits_that_masks_and_steps_reach_name_the_rules(limits: tokamata.Limits) -> None:
+    """Counters of 40 rules that call each other count side by side."""
+    rules = [f'r{i} ::= [a-z]{{{i + 1},{i + 60}}} r{(i + 1) % 40}? "{i}"' for i in range(40)]
+    text = "root ::= " + " | ".join(f'r{i} "x"' for i in range(40)) + "\n" + "\n".join(rules)
+    vocabulary = _vocabulary("abcx12", 300, 6, 1)
+    state = tokamata.compile(tokamata.grammar(text, "gbnf", limits=limits), vocabulary).start()
+    with pytest.raises(
+        tokamata.LimitError, match=r"(mask|decode|grammar): .* was reached at the rules (root, )?r0, r\d+"
+    ):
+        for letter in "abc" * 400:
+            state.mask()
+            state.advance(ord(letter))
+
+
 def test_ambiguous_nesting_costs_the_same_at_any_depth() -> None:
     tokens = [*(bytes([b]) for b in range(256)), *(b")" * n for n in range(2, 33)), None]
     vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
