@@ -135,7 +135,9 @@ uint32_t Expressions::LeastLength(const Node& n) const {
   }
 }
 
-ByteSet Expressions::BytesOf(Expr root) const {
+ByteSet Expressions::BytesOf(Expr root) {
+  if (Kind(root) == ExprKind::kBytes) return Set(root);
+  if (const ByteSet* const known = bytes_of_.Find(root)) return *known;
   ByteSet bytes;
   std::vector<Expr> work;
   std::unordered_set<Expr> seen;
@@ -167,10 +169,10 @@ ByteSet Expressions::BytesOf(Expr root) const {
           for (char c : texts.Rest(i, node.depth)) bytes.Add(static_cast<uint8_t>(c));
         break;
       }
-      default: return ByteSet::All();
+      default: return bytes_of_[root] = ByteSet::All();
     }
   }
-  return bytes;
+  return bytes_of_[root] = bytes;
 }
 
 bool Expressions::HasPushDown(const Node& n) const {

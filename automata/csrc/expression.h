@@ -258,7 +258,7 @@ class Expressions {
   // Whether all strings of e are surely ones of a star.
   bool Covers(Expr star, Expr e);
   // Every byte that strings of e may have, and maybe more.
-  ByteSet BytesOf(Expr e) const;
+  ByteSet BytesOf(Expr e);
 
  private:
   struct alignas(64) Node {  // a line of the cache
@@ -294,6 +294,7 @@ class Expressions {
   void MergeHeads(std::vector<Expr>* parts);
   void DropTails(std::vector<Expr>* parts);
   void DropCovered(std::vector<Expr>* parts);
+  void DropAbsorbed(std::vector<Expr>* parts) const;
   Expr ChoiceOf(const TextList& texts, const TextList::Node& node);
   uint32_t AddList(std::shared_ptr<const TextList> texts);
   Expr Utf8Continuation(const CodePointRanges& ranges, int bytes);
@@ -352,6 +353,7 @@ class Expressions {
   FlatMap<uint64_t, bool> covered_;  // known answers of Covers, by star and expression
   bool covering_ = false;            // inside of Covers
   FlatMap<Expr, Expr> bare_;  // known answers of Bare
+  FlatMap<Expr, ByteSet> bytes_of_;  // of BytesOf
   FlatMap<Expr, Expr> approximations_[3];  // known ones, by Side
   int64_t spent_ = 0;  // steps
   uint32_t call_depth_ = 0;  // of rules entered by Collect

@@ -299,6 +299,41 @@ void Expressions::DropCovered(std::vector<Expr>* parts) {
   parts->resize(kept);
 }
 
+// X&Y | X = X, where X is a member, a union of some, or one behind what is nullable, and X&Y&Z | X&Y = X&Y: what lookahead
+// in loops makes, which would double with each turn. Time is bounded, as in DropTails.
+void Expressions::DropAbsorbed(std::vector<Expr>* parts) const {
+  constexpr size_t kMostMembers = 32;
+  const auto meets = [this](Expr e) { return nodes_[e].kind == ExprKind::kIntersect; };
+  if (std::none_of(parts->begin(), parts->end(), meets)) return;
+  size_t steps = 64 + 8 * parts->size();
+  const auto has = [&](Expr e) { return std::binary_search(parts->begin(), parts->end(), e); };
+  const auto ends_with = [&](Expr e, Expr x) {  // and begins with nothing that has to be
+    for (; e > x && steps && nodes_[e].kind == ExprKind::kConcat && nodes_[nodes_[e].a].nullable; --steps) e = nodes_[e].b;
+    return e == x;
+  };
+  const auto covers = [&](Expr x) {
+    if (has(x) || std::any_of(parts->begin(), parts->end(), [&](Expr e) { return ends_with(e, x); })) return true;
+    if (nodes_[x].kind != ExprKind::kUnion || NumMembers(x) >= parts->size() || steps < NumMembers(x)) return false;
+    steps -= NumMembers(x);
+    return std::all_of(Members(x), Members(x) + NumMembers(x), has);
+  };
+  const auto within = [&](Expr e, Expr other) {  // that e has all members of the other one
+    if (other == e || !meets(other) || NumMembers(other) >= NumMembers(e) || !steps) return false;
+    --steps;
+    return std::includes(Members(e), Members(e) + NumMembers(e), Members(other), Members(other) + NumMembers(other));
+  };
+  std::vector<Expr> kept;
+  kept.reserve(parts->size());
+  for (const Expr e : *parts) {
+    const bool looks = meets(e) && NumMembers(e) <= kMostMembers;
+    if (looks && (std::any_of(Members(e), Members(e) + NumMembers(e), covers) ||
+                  std::any_of(parts->begin(), parts->end(), [&](Expr other) { return within(e, other); })))
+      continue;
+    kept.push_back(e);
+  }
+  parts->swap(kept);
+}
+
 // Whether all members of e are members of a star; found by stepping both, memoized. False where that takes long.
 bool Expressions::Covers(Expr star, Expr e) {
   constexpr size_t kMostPairs = 1024;
@@ -393,6 +428,7 @@ Expr Expressions::Normalize(std::vector<Expr> parts) {
     }
     Tidy(&parts);
   }
+  if (parts.size() > 1) DropAbsorbed(&parts);
   if (parts.empty()) return kEmpty;
   if (parts.size() == 1) return parts[0];
   ByteSet set;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import sys
@@ -215,6 +216,23 @@ def test_every_short_pattern_is_refused_exactly_when_re_refuses_it() -> None:
             malformed = False
         assert malformed == (compiled is None), pattern
     assert refused > 1000
+
+
+@pytest.mark.parametrize("pattern", ["(?:(?=.*b)|b?){%d}", "(?:(?=.*a)(?=.*b)|(?=.*b)|b?){%d}"])
+def test_lookahead_beside_what_is_optional_in_loops(pattern: str) -> None:
+    """What a turn asks for beside the same without is nothing; kept, it would double with each turn."""
+    few, many = pattern % 3, pattern % 30
+    texts = ["".join(t) for n in range(6) for t in itertools.product("ab", repeat=n)]
+    assert [regex(few).accepts(t) for t in texts] == [re.fullmatch(few, t) is not None for t in texts]
+    limits = tokamata.Limits(seconds=0.5, search_seconds=0.5)
+    constraint = regex(many, limits=limits)
+    vocabulary = tokamata.Vocabulary([bytes([b]) for b in range(256)] + [None], eos_token_ids=[256])
+    state = tokamata.compile(constraint, vocabulary).start()
+    for byte in b"bbb":
+        assert state.allows(byte)
+        state.advance(byte)
+    assert state.mask().any()
+    assert constraint.accepts("bbb")
 
 
 def test_hostile_patterns_end_quickly() -> None:
