@@ -1,6 +1,9 @@
 // Arrays: a case of demands, read element by element.
 #include <algorithm>
+#include <optional>
 
+#include "automata/csrc/places.h"
+#include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_rules.h"
 
 namespace tokamata {
@@ -248,6 +251,7 @@ void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
     }
     options.swap(next);
   }
+  TimeLimit::Spend(static_cast<int64_t>(1 + options.size()));
   for (const Option& o : options) {
     if (!Inhabited(o.value)) continue;
     Element e{o.value, base};
@@ -257,7 +261,35 @@ void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
   }
 }
 
+// Where only numbers are left to be asked for, whether the elements to come suffice: one kind of them, of which there
+// are enough, or so many that the choices which were not used yet suffice. Nothing where more has to be looked at.
+std::optional<bool> JsonSchemaRules::EnoughAhead(const ArrayState& s) {
+  const ArrayPlan& p = arrays_[s.plan];
+  if (s.owed || p.repeated || s.index + 1 < p.values.size()) return std::nullopt;
+  const SetId value = p.values.back();
+  if (value == kNoValue) return std::nullopt;
+  const std::vector<uint32_t> counts = sets_.lists.Copy(s.counts);
+  uint32_t most_owed = 0, owing = 0, use = 0;
+  for (size_t i = 0; i < p.contains.size(); ++i) {
+    if (p.contains[i].c != kUnbounded) return std::nullopt;
+    if (counts[i] >= p.contains[i].b) continue;
+    most_owed = p.contains[i].b - counts[i];
+    use = p.contains[i].a;
+    ++owing;
+  }
+  if (owing > 1 || (owing && p.unique)) return std::nullopt;
+  if (owing) return most_owed <= s.high && Inhabited(sets_.And(value, SignedUse{use, true}));
+  if (!p.unique) return std::nullopt;
+  const auto used = counts.begin() + static_cast<std::ptrdiff_t>(p.contains.size());
+  const std::vector<UseId> choices = p.choices;
+  uint32_t available = 0;
+  for (uint32_t c = 0; c < choices.size() && available < s.low; ++c)
+    available += !std::binary_search(used, counts.end(), c) && Inhabited(sets_.And(value, SignedUse{choices[c], true}));
+  return available >= s.low;
+}
+
 bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
+  constexpr uint32_t kMostAhead = 3000;  // elements: each is a question inside of the one before
   const ArrayPlan& p = PreparedArray(s.plan);
   if (p.distinct) return ObjectInhabited(StartObject(p.members, s.depth));
   if (s.low > s.high) return false;
@@ -270,11 +302,29 @@ bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
     return true;
   }
   if (ArrayMayEnd(s)) return true;
+  if (const std::optional<bool> enough = EnoughAhead(s)) return *enough;
   const ListId id = sets_.lists.Intern({1, s.plan, s.index, s.low, s.high, s.owed, s.counts, s.first});
   const auto known = state_inhabited_.emplace(id, Known::kNo);
   if (!known.second) return known.first->second == Known::kYes;
   std::vector<Element> elements;
-  Elements(s, &elements);
+  ++ahead_;
+  const auto place = [&] {
+    const ArrayPlan& a = arrays_[s.plan];
+    return cases_.Describe(!a.contains.empty() ? a.contains[0].a : !a.owed.empty() ? a.owed[0].a : a.unique_use);
+  };
+  try {
+    Placed(place, [&] {
+      if (ahead_ > kMostAhead)
+        throw LimitError("json_schema: the limit ahead=" + std::to_string(kMostAhead) +
+                         " was reached: elements that keywords of one array ask for together; ask for fewer of them");
+      Elements(s, &elements);
+    });
+  } catch (...) {
+    --ahead_;
+    state_inhabited_.erase(id);
+    throw;
+  }
+  --ahead_;
   const bool yes = !elements.empty();
   if (yes)
     state_inhabited_[id] = Known::kYes;

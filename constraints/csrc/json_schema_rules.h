@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -480,6 +481,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool ArrayMayEnd(const ArrayState& s);
   void Elements(const ArrayState& s, std::vector<Element>* out);
   bool ArrayInhabited(const ArrayState& s);
+  std::optional<bool> EnoughAhead(const ArrayState& s);
   Expr ArrayBody(const ArrayState& s);
   bool IsPlain(const ArrayPlan& plan, const ArrayState& s) const;
 
@@ -514,6 +516,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   FlatMap<uint64_t, Known> inhabited_;  // by set and type
   std::vector<uint64_t> asking_;  // the stack of questions
   uint32_t lowest_ = 0xffffffff;                   // the lowest open question that the current one has met
+  uint32_t ahead_ = 0;  // elements of arrays that are looked at, each after the one before
   bool assumed_ = false;                           // an answer was assumed to be yes
   std::unordered_map<ListId, Known> state_inhabited_;
   Expr line_ = kEmpty, comma_ = kEmpty, colon_ = kEmpty;

@@ -333,3 +333,21 @@ def test_moments_meet_other_conditions_without_looking_at_all_of_them(beside: di
         assert state.mask()[byte >> 5] >> (byte & 31) & 1
         state.advance(byte)
     assert state.is_final
+
+
+def test_many_elements_that_contains_asks_for() -> None:
+    """They are counted, not looked at one inside of the other."""
+    for schema in ({"contains": {}, "minContains": 10**6}, {"contains": {"type": "integer"}, "minContains": 100_000}):
+        constraint = tokamata.json_schema(schema)
+        assert constraint.accepts("5")
+        assert not constraint.accepts("[1, 2]")
+        assert constraint.accepts_prefix("[1, 2")
+    constraint = tokamata.json_schema({"contains": {"type": "integer"}, "minContains": 300, "items": {"minimum": 1}})
+    assert constraint.accepts(json.dumps([1] * 300 + ["a"]))
+    assert not constraint.accepts(json.dumps([1] * 299 + ["a"]))
+    with pytest.raises(tokamata.ConstraintError, match="'/minContains'"):
+        tokamata.json_schema({"type": "array", "contains": {"type": "null"}, "minContains": 3, "maxItems": 2})
+    both = {"contains": {"type": "integer"}, "minContains": 5000, "maxContains": 6000}
+    with pytest.raises(tokamata.LimitError, match=r"the limit ahead=3000 was reached at '/contains'"):
+        tokamata.json_schema(both).accepts("[1]")
+    assert tokamata.json_schema({**both, "minContains": 1000}).accepts(json.dumps([1] * 1000))

@@ -109,3 +109,23 @@ def test_reports_say_where_elements_may_be_equal() -> None:
     assert (widened.place, widened.subject) == ("/uniqueItems", "uniqueItems")
     assert between.accepts('["a", "a"]')
     assert not between.accepts('["a", "c"]')
+
+
+@pytest.mark.parametrize(("least", "of"), [(25, 30), (30, 30), (31, 30)])
+def test_many_distinct_elements_of_a_list(least: int, of: int) -> None:
+    """Whether enough of them are left is counted; trying all subsets would never end."""
+    schema = {"type": "array", "uniqueItems": True, "minItems": least, "items": {"enum": list(range(of))}}
+    if least > of:
+        with pytest.raises(tokamata.ConstraintError, match="no JSON value is valid against the schema"):
+            tokamata.json_schema(schema)
+        return
+    constraint = tokamata.json_schema(schema)
+    assert constraint.accepts(json.dumps(list(range(least))))
+    assert not constraint.accepts(json.dumps(list(range(least - 1))))
+    assert not constraint.accepts(json.dumps([*range(least - 1), 3]))
+
+
+def test_subsets_that_are_too_many_to_be_tried() -> None:
+    schema = {"uniqueItems": True, "minItems": 25, "items": {"enum": list(range(30))}, "contains": {"enum": [3]}}
+    with pytest.raises(tokamata.LimitError, match=r"seconds=0.2 was reached at '/contains'"):
+        tokamata.json_schema({"type": "array", **schema}, limits=tokamata.Limits(seconds=0.2))
