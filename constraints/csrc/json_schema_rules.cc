@@ -238,7 +238,8 @@ Expr JsonSchemaRules::ValueBody(SetId set, uint32_t depth) {
 Expr JsonSchemaRules::Line(uint32_t depth) {
   if (options_.whitespace != JsonWhitespace::kPretty) return line_;
   const size_t level = depth & ~ReadingOf(depth);
-  return pool_->Literal("\n" + std::string(level * options_.indent, ' '));
+  const uint32_t blanks = static_cast<uint32_t>(level * options_.indent);  // counted: spelled out, deep lines are long
+  return pool_->Concat(pool_->Byte('\n'), pool_->Repeat(pool_->Byte(' '), blanks, blanks));
 }
 
 Expr JsonSchemaRules::Comma(uint32_t depth) {

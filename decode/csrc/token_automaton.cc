@@ -279,7 +279,11 @@ void TokenAutomaton::CheckBudget(int64_t max_tokens) {
   const std::string refused = "start: max_tokens=" + std::to_string(max_tokens) + " is too small: ";
   std::string least;
   try {
-    least = std::to_string(uint64_t{distances_.Distance(Start())} + 1);
+    const uint32_t distance = distances_.Distance(Start());
+    if (distance == DistanceTable::kFar)
+      throw BudgetError(refused + "whatever the constraint allows takes so many tokens that their number was not found; ask "
+                                  "for shorter texts (as by minLength), or leave max_tokens out");
+    least = std::to_string(uint64_t{distance} + 1);
   } catch (const CapacityError&) {
     throw;  // asked again with more room
   } catch (const LimitError& error) {

@@ -478,6 +478,36 @@ def test_a_search_that_takes_too_long() -> None:
     assert automaton.start().tokens_left is None
 
 
+def test_texts_that_take_more_tokens_than_can_be_counted() -> None:
+    vocabulary = tokamata.Vocabulary([*BYTES, None], eos_token_ids=[256])
+    automaton = tokamata.compile(tokamata.json_schema({"type": "string", "minLength": 10**9}), vocabulary)
+    for budget in (5, 2**32):
+        with pytest.raises(tokamata.BudgetError, match=r"too small: .* so many tokens .*, or leave max_tokens out"):
+            automaton.start(max_tokens=budget)
+    assert automaton.start().allows(ord('"'))
+
+
+@pytest.mark.parametrize("schema", [{}, {"type": "array"}, {"type": "object", "properties": {"a": {}}}])
+def test_pretty_layouts_that_nest_without_bound(schema: Any) -> None:
+    """Each level has rules of its own; spelled out, the blanks of deep lines took more than a second."""
+    vocabulary = tokamata.Vocabulary([*BYTES, None], eos_token_ids=[256])
+    automaton = tokamata.compile(tokamata.json_schema(schema, whitespace="pretty"), vocabulary)
+    usual = {*b'[]{},: \n"a1', 256}
+    for seed in range(4):
+        rng = random.Random(seed)
+        state = automaton.start(max_tokens=60)
+        written = b""
+        while True:
+            tokens = allowed(state.mask())
+            token = rng.choice(sorted(tokens & usual) or sorted(tokens))
+            state.advance(token)
+            if token == 256:
+                break
+            written += bytes([token])
+        assert len(written) < 60
+        assert json.dumps(json.loads(written), indent=2) == written.decode()
+
+
 @pytest.mark.parametrize("key_order", ["schema", "sorted"])
 def test_members_that_are_owed_do_not_make_masks_slow_as_long_as_there_is_room(key_order: Any) -> None:
     """A key is written of which nobody knows how it ends, and another one must follow."""
