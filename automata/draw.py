@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 LabelStyle = Literal["symbols", "bytes", "numbers"]
 _EPSILON = "ε"
 _NUL = 256  # the label of byte 0, as label 0 is epsilon
+_DOT_TEXT = 16381  # bytes that dot reads of a text between quotes and backslashes; longer ones are a syntax error
 
 
 def _byte_name(label: int) -> str:
@@ -130,6 +132,7 @@ def render(text: str, format: str) -> bytes:
         ) from error
     if format not in graphviz.FORMATS:
         raise FstError(f'Fst.draw: unknown format {format!r}; expected "dot", "svg", "png" or "pdf"')
+    _check_texts(text)
     try:
         data: bytes = graphviz.Source(text).pipe(format=format)
     except graphviz.ExecutableNotFound as error:
@@ -138,6 +141,17 @@ def render(text: str, format: str) -> bytes:
             "(Debian or Ubuntu: apt-get install graphviz; macOS: brew install graphviz), or draw to a .dot file"
         ) from error
     return data
+
+
+def _check_texts(text: str) -> None:
+    """Refuse a title or name that is too long for dot to read."""
+    found = re.search(rb'[^"\\]{%d,}' % (_DOT_TEXT + 1), text.encode())
+    if found is not None:
+        raise FstError(
+            f"Fst.draw: expected a title and names of at most {_DOT_TEXT:,} bytes, the most that Graphviz's dot reads, "
+            f"got {len(found[0]):,} bytes without a quote or backslash: '{found[0].decode()[:24]}...'; shorten the "
+            "text, or draw to a .dot file"
+        )
 
 
 def check_size(fst: Fst, max_states: int) -> None:

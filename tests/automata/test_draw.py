@@ -77,6 +77,29 @@ def test_pictures(tmp_path):
         fst.draw(tmp_path / "a.painting")
 
 
+def test_texts_longer_than_dot_reads(tmp_path):
+    pytest.importorskip("graphviz", reason="the draw extra is not installed")
+    program("dot")
+    fst = letters("a")
+    for title in ("a" * 16381, "é" * 8190, ("a" * 16000 + "\\") * 3):
+        assert fst.render(title=title).rstrip().endswith(b"</svg>")
+    expected = (
+        r"Fst\.draw: expected a title and names of at most 16,381 bytes, the most that Graphviz's dot reads, got {} "
+        r"bytes without a quote or backslash: '{}{{24}}\.\.\.'; shorten the text, or draw to a \.dot file"
+    )
+    with pytest.raises(FstError, match=expected.format("16,382", "a")):
+        fst.render(title="a" * 16382)
+    with pytest.raises(FstError, match=expected.format("16,382", "é")):
+        fst.draw(tmp_path / "a.svg", title="é" * 8191)
+    assert not (tmp_path / "a.svg").exists()
+    assert "é" * 8191 in fst.draw(tmp_path / "a.dot", title="é" * 8191)
+    table = SymbolTable()
+    table.add("b" * 20000, 97)
+    fst.input_symbols = fst.output_symbols = table
+    with pytest.raises(FstError, match=expected.format("20,000", "b")):
+        fst.render()
+
+
 def test_size_limit(tmp_path):
     fst = Fst()
     fst.add_states(11)

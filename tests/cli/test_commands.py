@@ -192,6 +192,10 @@ def test_draw_dot_and_svg(cli, tmp_path: Path) -> None:
     result = cli("draw", machine, "-c", "x")
     assert result.code == 2
     assert "got both" in result.err
+    pytest.importorskip("graphviz", reason="the draw extra is not installed")
+    result = cli("draw", "-c", "a", "--title", "a" * 20000, "-o", tmp_path / "machine.svg")
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert result.err.startswith("tokamata: Fst.draw: expected a title and names of at most 16,381 bytes, ")
 
 
 def test_info_of_a_machine_and_a_vocabulary(cli, saved: Path, tmp_path: Path) -> None:
