@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from pathlib import Path
 
 
@@ -13,7 +14,7 @@ def write_whole(path: str | os.PathLike[str], *pieces: bytes) -> None:
     What is no regular file (a pipe, a device) is written to as it is. Raises OSError, which names ``path``.
     """
     target = Path(path)
-    if target.exists() and not target.is_file():
+    if _is_special(target):
         with target.open("wb") as file:
             file.writelines(pieces)
         return
@@ -27,3 +28,11 @@ def write_whole(path: str | os.PathLike[str], *pieces: bytes) -> None:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether there is something that is no regular file; OSError where links lead round in a circle."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return False

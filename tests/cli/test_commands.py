@@ -307,6 +307,19 @@ def test_what_is_no_file_stays_what_it_is(cli, saved: Path, tmp_path: Path) -> N
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link.fst", "pipe", "real.fst", "small.vocab.fst"]
 
 
+def test_links_that_lead_to_themselves(cli, saved: Path, tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    for target in (loop, loop / "x"):
+        expected = f"tokamata: {target}: Too many levels of symbolic links\n"
+        assert cli("compile", "-c", "yes", "-v", saved, "-o", target).err == expected
+        assert cli("vocab", saved, "-t", 0, "--save", target).err == expected
+        assert cli("draw", "-c", "yes", "-o", target, "--title", "x").err == expected
+    assert cli("draw", "-c", "yes", "-o", loop).code == 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["loop", "small.vocab.fst"]
+    assert loop.is_symlink()
+
+
 @pytest.mark.parametrize("arguments", ["grammars sql", "sample --raw -r a -n 1", "check -r a -", "--version"])
 def test_streams_that_the_caller_closed(arguments: str) -> None:
     """No traceback where a stream is closed, or has another encoding."""
