@@ -1,7 +1,9 @@
-"""``tokamata generate --sampler`` on a tiny model with a byte-level tokenizer."""
+"""``tokamata generate --sampler`` on a tiny model with a byte-level tokenizer, and folders that hold no whole model."""
 
 from __future__ import annotations
 
+import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -44,3 +46,38 @@ def test_unknown_samplers(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     code, _, err = call(capsys, "generate", "-m", folder, "-p", "x", "-c", "yes", "--sampler", "magic")
     assert code == 1
     assert "expected a method of auto" in err
+
+
+DAMAGED = {  # files and their texts, and what the error says of them
+    "tokenizer": (
+        {"tokenizer.json": "{}", "config.json": "{}"},
+        r"tokenizer that transformers loads, got KeyError: 'added_tokens'; tokamata vocab \S+/damaged says more",
+    ),
+    "no JSON": (
+        {"tokenizer.json": "["},
+        r"tokenizer that transformers loads, got \w+: .+; tokamata vocab \S+ says more",
+    ),
+    "config": (
+        {"config.json": "{}"},
+        r"model that transformers loads, got ValueError: Unrecognized model in .+; check config\.json and .+ weights",
+    ),
+    "weights": (
+        {"model.safetensors": "x"},
+        r"model that transformers loads, got SafetensorError: .+; check config\.json and the files of weights",
+    ),
+}
+
+
+@pytest.mark.parametrize("command", [["generate", "-p", "x", "-c", "yes"], ["serve"]], ids=["generate", "serve"])
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_models(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], case: str
+) -> None:
+    damaged = tmp_path / "damaged"
+    shutil.copytree(folder, damaged)
+    files, expected = DAMAGED[case]
+    for name, text in files.items():
+        (damaged / name).write_text(text)
+    code, out, err = call(capsys, *command, "-m", damaged)
+    assert (code, out) == (1, "")
+    assert re.fullmatch(rf"tokamata: {command[0]}: {damaged}: expected a {expected}", err.splitlines()[-1])

@@ -11,6 +11,7 @@ import typer
 
 from ..automata.errors import ConstraintError
 from ..decode import compile as compile_automaton
+from ..decode.model_folder import load_model
 from ..tokenizer_fst import Vocabulary
 from .common import (
     ChoiceOption,
@@ -85,12 +86,11 @@ def command(
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
         import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer, LogitsProcessorList
+        from transformers import LogitsProcessorList
     except ImportError as error:
         raise ImportError(f"generate: {error}; install the extra: pip install 'tokamata[transformers]'") from error
     with working("loading the model"):
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        network: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
+        tokenizer, network = load_model("generate", folder)
         network.eval()
     with working("reading the vocabulary"):
         vocabulary = Vocabulary.from_transformers(tokenizer, size=network.config.vocab_size)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..automata.errors import ConstraintError
+from ..decode.model_folder import load_model
 from ..tokenizer_fst import Vocabulary
 from .request import BadRequest
 
@@ -58,7 +59,7 @@ class TransformersModel:
     model writes tool calls; None: told from the marks in its chat template.
 
     Raises:
-        ConstraintError: the folder holds no model.
+        ConstraintError: the folder holds no model, or one that transformers cannot load.
         ImportError: the extra ``transformers`` is not installed.
     """
 
@@ -79,12 +80,11 @@ class TransformersModel:
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
         try:
             import torch
-            from transformers import AutoModelForCausalLM, AutoTokenizer
+            import transformers  # noqa: F401
         except ImportError as error:
             raise ImportError(f"serve: {error}; install the extra: pip install 'tokamata[serve]'") from error
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(path, local_files_only=True)
-        dtype: Any = torch.float32 if device == "cpu" else "auto"
-        network: Any = AutoModelForCausalLM.from_pretrained(path, local_files_only=True, dtype=dtype)
+        self.tokenizer: Any
+        self.tokenizer, network = load_model("serve", path, dtype=torch.float32 if device == "cpu" else "auto")
         self.network: Any = network.to(device).eval()
         ends = getattr(self.network.generation_config, "eos_token_id", None)
         found = [] if ends is None else list(ends) if isinstance(ends, (list, tuple)) else [ends]
