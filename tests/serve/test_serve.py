@@ -440,6 +440,25 @@ def test_odd_bodies_get_the_reason(running: Running, model: Scripted, case: str)
     assert expected in answer.json()["error"]["message"], answer.text
 
 
+@pytest.mark.parametrize("named", ["sometimes", "", {}, {"type": "function", "function": {"name": "watch"}}], ids=str)
+@pytest.mark.parametrize("tools", [[CLOCK], []], ids=["tools", "no tools"])
+def test_a_wrong_choice_of_tools_is_named(running: Running, model: Scripted, named: Any, tools: Any) -> None:
+    body = {"messages": SAY, "tools": tools, "tool_choice": named}
+    answer = httpx.post(f"{running.url}/v1/chat/completions", json=body)
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "tool_choice"), answer.text
+    expected = "tool_choice: tools: expected tool_choice " if tools else "tool_choice: expected tools to choose from"
+    assert answer.json()["error"]["message"].startswith(expected)
+
+
+@pytest.mark.parametrize("left_out", [{}, {"tool_choice": None}], ids=str)
+def test_tools_may_be_called_where_no_choice_is_named(running: Running, model: Scripted, left_out: Any) -> None:
+    model.script = b"No need."
+    body = {"messages": SAY, "tools": [CLOCK], "temperature": 0, **left_out}
+    answer = httpx.post(f"{running.url}/v1/chat/completions", json=body)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["choices"][0]["message"]["content"] == "No need."
+
+
 def test_null_is_what_is_left_out(running: Running, model: Scripted) -> None:
     """As in OpenAI's API, where most fields are nullable."""
     model.script = b"fine"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ..automata.errors import ConstraintError, LimitError
 from ..constraints import Constraint, Limits, choice, grammar, json_schema, regex, tools
+from ..constraints.tool_definitions import read_choice, read_definitions
 from ..decode import TokenAutomaton
 from ..decode.automaton_cache import AutomatonCache
 from .limits import ServerLimits
@@ -27,8 +29,15 @@ def requested_automaton(
     if found is None:
         return None
     name, value, make = found
-    try:
+    with _refusing(name):
         return automata.get(json.dumps([name, value]), make)
+
+
+@contextmanager
+def _refusing(name: str) -> Iterator[None]:
+    """Raise BadRequest for a field that no constraint can be made of."""
+    try:
+        yield
     except (ConstraintError, LimitError, ImportError, TypeError, ValueError, RecursionError) as error:
         raise BadRequest(f"{name}: {error}", name) from error
 
@@ -63,10 +72,15 @@ def _source_of(
 
 
 def _tools_of(request: Chat, convention: str | None) -> tuple[str, object, Callable[[], Constraint]]:
-    definitions, asked, parallel = request.tools or [], request.tool_choice or "auto", request.parallel_tool_calls
+    definitions, parallel = request.tools or [], request.parallel_tool_calls
+    asked = "auto" if request.tool_choice is None else request.tool_choice
     if convention is None:
         raise BadRequest(
             "tools: how this model writes tool calls is not known; start the server with --tool-convention", "tools"
         )
+    with _refusing("tools"):
+        known = read_definitions(definitions, strict=None)
+    with _refusing("tool_choice"):
+        read_choice(asked, known)
     make = lambda: tools(definitions, convention, tool_choice=asked, parallel=parallel)  # noqa: E731
     return "tools", [definitions, asked, parallel], make
