@@ -488,10 +488,38 @@ def test_a_broken_model_fails_the_answer_and_not_the_server(running: Running, mo
 def test_too_many_waiting_requests_are_refused(model: Scripted) -> None:
     small = Running(Scripted(), ServerLimits(running=1, waiting=2, choices=8))
     try:
-        small.model.pause = 0.05
-        with pytest.raises(openai.RateLimitError, match="waiting=2"):
-            ask(small, n=3, extra_body={"regex": "a[bc]"})
         assert ask(small, n=2, extra_body={"regex": "a[bc]"}).choices[1].message.content in {"ab", "ac"}
+        small.model.pause, small.model.script = 0.05, b"x" * 1000
+        with ask(small, stream=True) as first:
+            assert any(part.choices[0].delta.content for part in first)  # it is running
+            with (
+                ask(small, stream=True),
+                pytest.raises(openai.RateLimitError, match=r"1 answers are waiting; .* waiting=2; try again later"),
+            ):
+                ask(small, n=2)
+    finally:
+        small.close()
+
+
+def test_more_answers_than_may_ever_wait_are_refused_for_good() -> None:
+    """Nobody waits, so a later try would be refused as well."""
+    small = Running(Scripted(), ServerLimits(waiting=4))
+    try:
+        rest = "answers asked for; this server's limit is waiting=4; ask for at most 4 in one request"
+        for endpoint, body, parameter, count in (
+            ("completions", {"prompt": list("abcde")}, "prompt", 5),
+            ("completions", {"prompt": ["a", "b", "c"], "n": 2}, "prompt", 6),
+            ("completions", {"prompt": "a", "n": 5}, "n", 5),
+            ("chat/completions", {"messages": SAY, "n": 5, "stream": True}, "n", 5),
+        ):
+            answer = httpx.post(f"{small.url}/v1/{endpoint}", json=body)
+            error = answer.json()["error"]
+            expected = (400, parameter, f"{parameter}: {count} {rest}")
+            assert (answer.status_code, error["param"], error["message"]) == expected
+        for prompt, n in ((list("abcd"), 1), (["a", "b"], 2), ([66, 67, 68, 69, 70], 4), ("abcde", 4)):
+            answer = httpx.post(f"{small.url}/v1/completions", json={"prompt": prompt, "n": n, "max_tokens": 1})
+            assert answer.status_code == 200, answer.text
+            assert len(answer.json()["choices"]) == 4
     finally:
         small.close()
 

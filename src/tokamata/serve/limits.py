@@ -12,8 +12,8 @@ class ServerLimits:
     ``body_bytes``: of a request. ``source_bytes``: of a schema, grammar or pattern, as JSON text. ``seconds``: of
     processor time to build a constraint, and for each single mask. ``new_tokens``: written for one choice; also what a
     request gets that names no number. ``choices``: ``n`` of a request. ``running``: sequences that are decoded in
-    turns. ``waiting``: sequences that wait for a place; past it requests get status 429. ``constraints``: compiled
-    constraints that are kept for later requests.
+    turns. ``waiting``: sequences that wait for a place; past it requests get status 429, and 400 where
+    they ask for more than that at once. ``constraints``: compiled constraints that are kept for later requests.
     """
 
     body_bytes: int = 8 << 20

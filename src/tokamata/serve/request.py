@@ -107,12 +107,24 @@ class _Common(_Strict):
         """The number of new tokens that the request names."""
         return self.max_tokens
 
+    @property
+    def prompts(self) -> int:
+        """The number of texts that are continued, each ``n`` times."""
+        return 1
+
 
 class Completion(_Common):
     """A body of ``/v1/completions``."""
 
     prompt: str | list[str] | list[int]
     echo: Literal[False] = False
+
+    @property
+    def prompts(self) -> int:
+        """The number of texts that are continued, each ``n`` times; a list of token ids is one."""
+        if isinstance(self.prompt, str) or not self.prompt or isinstance(self.prompt[0], int):
+            return 1
+        return len(self.prompt)
 
 
 class Chat(_Common):
@@ -153,6 +165,13 @@ def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLi
         raise BadRequest(f"the body is nested too deeply: {error}") from error
     if request.n > limits.choices:
         raise BadRequest(f"n: {request.n} choices; this server's limit is choices={limits.choices}", "n")
+    if (answers := request.prompts * request.n) > limits.waiting:
+        name = "prompt" if request.prompts > 1 else "n"
+        raise BadRequest(
+            f"{name}: {answers} answers asked for; this server's limit is waiting={limits.waiting}; ask for at most "
+            f"{limits.waiting} in one request",
+            name,
+        )
     for name in ("regex", "grammar", "choice", "response_format", "tools"):
         source_size(getattr(request, name, None), name, limits)
     return request
