@@ -88,7 +88,9 @@ def read_choice(choice: str | Mapping[str, Any], tools: list[ToolDefinition]) ->
         )
     if choice.get("type") == "allowed_tools":
         allowed = choice.get("allowed_tools", choice)
-        mode, chosen = allowed.get("mode", "auto"), allowed.get("tools")
+        mode, chosen = "auto", None
+        if isinstance(allowed, Mapping):
+            mode, chosen = allowed.get("mode", "auto"), allowed.get("tools")
         if mode not in ("auto", "required") or not isinstance(chosen, list):
             raise ValueError(
                 f'tools: expected allowed_tools with "mode" and a list of "tools", got {allowed!r:.100}; the mode is '

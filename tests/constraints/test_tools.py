@@ -165,6 +165,8 @@ def test_some_of_the_tools() -> None:
         assert made.equivalent(tools(three[1:], "llama3", tool_choice=mode))
     with pytest.raises(ValueError, match='expected allowed_tools with "mode" and a list of "tools"'):
         tools(DEFINITIONS, tool_choice={"type": "allowed_tools", "mode": "none", "tools": []})
+    with pytest.raises(ValueError, match='expected allowed_tools with "mode" and a list of "tools", got 5'):
+        tools(DEFINITIONS, tool_choice={"type": "allowed_tools", "allowed_tools": 5})
     with pytest.raises(ConstraintError, match=r"expected tool_choice to name one of the tools, .*, got 'x'; add"):
         tools(DEFINITIONS, tool_choice={"type": "allowed_tools", "tools": [{"type": "function", "name": "x"}]})
     with pytest.raises(ValueError, match="got 'now'"):
