@@ -9,11 +9,12 @@ from typing import Any
 
 from ..automata.errors import LimitError
 from .grammar_source import GrammarSource, Production, quoted
-from .grammar_use import settle, useful, users
+from .grammar_use import alone, settle, useful, users
 from .terminal_texts import TerminalTexts
 
 LONGEST = 12  # symbols of a sentential form
 MOST_FORMS = 100_000  # sentential forms that are tried; about a second
+LONGEST_SENTENCE = 1_000_000  # terminals, or bytes without a lexer, of a sentence that is shown
 MOST_TEXTS = 30_000  # of those with bytes in them, without a lexer
 BYTE = 1 << 24  # byte b in a sentential form; rules are below
 
@@ -42,9 +43,9 @@ def ambiguity(source: GrammarSource, suspects: Iterable[int], never: Iterable[in
 
     The derivations of sentential forms are enumerated by length, first with all other rules as symbols that stay, so
     that sentences much longer than LONGEST are found where what is alike in both derivations is long. Of what one round
-    finds the shortest sentence is taken. None where MOST_FORMS are tried or LONGEST is reached before, or rules nest
-    too deeply: that proves nothing. Counting derivations: Chomsky and Schützenberger (1963); forms instead of
-    sentences: Schmitz (2007).
+    finds the shortest sentence is taken. None where MOST_FORMS are tried or LONGEST is reached before, where sentences
+    are longer than LONGEST_SENTENCE, or where rules nest too deeply: that proves nothing. Counting derivations: Chomsky
+    and Schützenberger (1963); forms instead of sentences: Schmitz (2007).
 
     Without a lexer the texts of terminals are enumerated with the forms, over one byte of all that are alike in every
     automaton; before that, unless a rule derives itself, all texts by length, so that a shortest ambiguous one is found
@@ -111,89 +112,135 @@ class _Search:
         self.by_rule: dict[int, list[Production]] = {}
         for production in productions:
             self.by_rule.setdefault(production.rule, []).append(production)
-        self.yields = self._shortest_yields(productions)
-        self.contexts = self._contexts(productions)
-        self.nullable = {r for r, y in self.yields.items() if not y}
-        self.texts = self._shortest_texts(productions)
+        self.sizes = {s: self._length(s) if self._text_of(s, 0) != b"" else 0 for s in self.leaves}
+        self.yields: dict[int, Production] = {}
+        self._shortest_yields(productions)
+        self.nullable = {s for s, size in self.sizes.items() if not size}
+        self.text_sizes = {s: size for s, size in self.sizes.items() if size}
+        self.text_sizes.update({s: self._length(s) for s in self.leaves if self._text_of(s, 1) != b""})
+        self.texts: dict[int, tuple[Production, int]] = {}
+        self._shortest_texts(productions)
+        self.context_sizes = {self.source.start: 0}
+        self.contexts: dict[int, tuple[Production, int]] = {}
+        self._contexts(productions)
         self.spent = 0
         self.units: dict[int, list[tuple[Production, int]]] = {}
         for p in productions:
-            for i, s in enumerate(p.symbols):
-                if s >= 0 and all(t in self.nullable for t in (*p.symbols[:i], *p.symbols[i + 1 :])):
-                    self.units.setdefault(p.rule, []).append((p, i))
+            for i in alone(p.symbols, self.nullable):
+                self.units.setdefault(p.rule, []).append((p, i))
+        self.nodes: dict[tuple[int, int], int] = {}  # right-hand sides from some symbol on, by that symbol and the rest
+        self.heads: list[tuple[int, int, int]] = [(0, 0, 0)]  # symbol, rest, and the least length of the rest
+        self.forms = {id(p): self._node(p.symbols) for p in productions}
         self.cyclic = self._cycle()
 
-    def _shortest_yields(self, productions: list[Production]) -> dict[int, Form]:
-        """A shortest sequence of terminals of each symbol."""
-        found: dict[int, Form] = {s: () if self._text_of(s, 0) == b"" else (s,) for s in self.leaves}
+    def _shortest_yields(self, productions: list[Production]) -> None:
+        """The size of a shortest sequence of terminals of each symbol, and the production that it begins with."""
 
         def step(p: Production) -> list[int]:
-            if not all(s in found for s in p.symbols):
+            if not all(s in self.sizes for s in p.symbols):
                 return []
-            form = tuple(t for s in p.symbols for t in found[s])
-            if p.rule in found and self._size(form) >= self._size(found[p.rule]):
+            size = sum(self.sizes[s] for s in p.symbols)
+            if p.rule in self.sizes and size >= self.sizes[p.rule]:
                 return []
-            found[p.rule] = form
+            self.sizes[p.rule], self.yields[p.rule] = size, p
             return [p.rule]
 
         settle(productions, step, users(productions))
-        return found
 
-    def _shortest_texts(self, productions: list[Production]) -> dict[int, Form]:
-        """A shortest sequence of at least one terminal of each symbol that derives one."""
-        found: dict[int, Form] = {s: y for s, y in self.yields.items() if y}
-        found.update({s: (s,) for s in self.leaves if self._text_of(s, 1) != b""})
+    def _shortest_texts(self, productions: list[Production]) -> None:
+        """The size of a shortest sequence of at least one terminal of each symbol that derives one.
+
+        For symbols that may be empty also a production, and the symbol in it that has such a sequence.
+        """
 
         def step(p: Production) -> list[int]:
             changed = []
+            size = sum(self.sizes[s] for s in p.symbols)
             for i, s in enumerate(p.symbols):
-                if s not in found:
-                    continue
-                form = self.terminals(p.symbols[:i]) + found[s] + self.terminals(p.symbols[i + 1 :])
-                if p.rule not in found or self._size(form) < self._size(found[p.rule]):
-                    found[p.rule] = form
-                    changed.append(p.rule)
+                if s in self.text_sizes:
+                    new = size - self.sizes[s] + self.text_sizes[s]
+                    if p.rule not in self.text_sizes or new < self.text_sizes[p.rule]:
+                        self.text_sizes[p.rule], self.texts[p.rule] = new, (p, i)
+                        changed.append(p.rule)
             return changed
 
         settle(productions, step, users(productions))
-        return found
 
-    def _contexts(self, productions: list[Production]) -> dict[int, tuple[Form, Form]]:
-        """What stands before and after each rule in a shortest sentence with it."""
-        found: dict[int, tuple[Form, Form]] = {self.source.start: ((), ())}
+    def _contexts(self, productions: list[Production]) -> None:
+        """The size of what stands around each rule in a shortest sentence with it, and what calls it there."""
 
         def step(p: Production) -> list[int]:
-            if p.rule not in found:
+            if p.rule not in self.context_sizes:
                 return []
-            left, right = found[p.rule]
             changed = []
+            size = self.context_sizes[p.rule] + sum(self.sizes[s] for s in p.symbols)
             for i, s in enumerate(p.symbols):
-                if s < 0:
-                    continue
-                new = (left + self.terminals(p.symbols[:i]), self.terminals(p.symbols[i + 1 :]) + right)
-                if s not in found or sum(map(self._size, new)) < sum(map(self._size, found[s])):
-                    found[s] = new
+                if s >= 0 and (s not in self.context_sizes or size - self.sizes[s] < self.context_sizes[s]):
+                    self.context_sizes[s], self.contexts[s] = size - self.sizes[s], (p, i)
                     changed.append(s)
             return changed
 
         settle(productions, step, self.by_rule)
-        return found
+
+    def context(self, rule: int) -> tuple[Form, Form]:
+        """What stands before and after a rule in a shortest sentence with it."""
+        left: list[Form] = []
+        right: list[Form] = []
+        while rule in self.contexts:
+            p, i = self.contexts[rule]
+            left.append(self.terminals(p.symbols[:i]))
+            right.append(self.terminals(p.symbols[i + 1 :]))
+            rule = p.rule
+        return tuple(t for part in reversed(left) for t in part), tuple(t for part in right for t in part)
 
     def terminals(self, form: Form) -> Form:
         """A shortest sentence of a sentential form."""
-        return tuple(t for s in form for t in self.yields[s])
+        found = []
+        work = list(reversed(form))
+        while work:
+            s = work.pop()
+            if s >= 0 and self.sizes[s]:
+                work.extend(reversed(self.yields[s].symbols))
+            elif s < 0 and self.sizes[s]:
+                found.append(s)
+        return tuple(found)
 
     def _text_of(self, terminal: int, least: int) -> bytes | None:
         """A shortest text of a terminal without a lexer, of ``least`` bytes or more; empty where there is none."""
         return None if self.members is None else self.members.shortest(~terminal, least) or b""
 
-    def _size(self, form: Form) -> int:
-        """The length of a sequence of terminals and bytes: in terminals, and in bytes without a lexer."""
-        return sum(len(self._text_of(s, 1) or b"x") if s < 0 else 1 for s in form)
+    def _length(self, terminal: int) -> int:
+        """One; without a lexer the bytes of a shortest text, of one byte at least."""
+        return len(self._text_of(terminal, 1) or b"x")
 
     def _text(self, form: Form) -> Form:
         """A short sentence of a form in which every symbol stands for some text: two trees of the form stay two."""
-        return tuple(t for s in form for t in (self.texts[s] if s < BYTE else (s,)))
+        found = []
+        work = [(s, s < BYTE) for s in reversed(form)]
+        while work:
+            s, wanted = work.pop()
+            if s >= BYTE or (s < 0 and (wanted or self.sizes[s])):
+                found.append(s)
+            elif s >= 0 and self.sizes[s]:
+                work.extend((t, False) for t in reversed(self.yields[s].symbols))
+            elif s >= 0 and wanted:
+                p, i = self.texts[s]
+                work.extend((p.symbols[j], j == i) for j in reversed(range(len(p.symbols))))
+        return tuple(found)
+
+    def _text_size(self, form: Form) -> int:
+        return sum(self.text_sizes[s] if s < BYTE else 1 for s in form)
+
+    def _node(self, symbols: Form) -> int:
+        """A number for a sequence of symbols, the same for equal ones; 0 for none."""
+        node = least = 0
+        for s in reversed(symbols):
+            if (s, node) not in self.nodes:
+                self.nodes[s, node] = len(self.heads)
+                self.heads.append((s, node, least))
+            node = self.nodes[s, node]
+            least += s not in self.nullable
+        return node
 
     # ---- cycles: A derives itself
     def _cycle(self) -> list[tuple[Production, int]] | None:
@@ -222,19 +269,23 @@ class _Search:
                         work.append(target)
         return None
 
-    def of_cycle(self, cycle: list[tuple[Production, int]]) -> Ambiguity:
+    def of_cycle(self, cycle: list[tuple[Production, int]]) -> Ambiguity | None:
         """A rule that derives itself: its shortest sentence directly, and once around."""
         rule = cycle[0][0].rule
+        if self.context_sizes[rule] + self.sizes[rule] > LONGEST_SENTENCE:
+            return None
         name = self.source.rules[rule].name
-        inner = " ".join(self.source.label(t) for t in self.yields[rule]) or "()"
+        inner = " ".join(self.source.label(t) for t in self.terminals((rule,))) or "()"
         around = f"{name}({inner})"
         for p, i in reversed(cycle):
             parts = [around if j == i else f"{self.source.label(s)}()" for j, s in enumerate(p.symbols)]
             around = f"{self.source.rules[p.rule].name}({' '.join(parts)})"
-        return self._made(rule, self.yields[rule], name, (f"{name}({inner})", around))
+        return self._made(rule, self.terminals((rule,)), name, (f"{name}({inner})", around))
 
-    def of_twice(self, production: Production) -> Ambiguity:
+    def of_twice(self, production: Production) -> Ambiguity | None:
         """A production that is written twice: its two derivations look alike."""
+        if self.context_sizes[production.rule] + sum(self.sizes[s] for s in production.symbols) > LONGEST_SENTENCE:
+            return None
         name = self.source.rules[production.rule].name
         shown = f"{name}({' '.join(self.source.label(s) for s in production.symbols)})"
         return self._made(production.rule, self.terminals(production.symbols), name, (shown, shown))
@@ -255,9 +306,8 @@ class _Search:
             for rule in sorted(r for r in wanted if r >= 0):
                 for form, trees in self._of_rule(rule, length, wanted, memo).items():
                     if len(trees) > 1:
-                        left, right = self.contexts[rule]
-                        size = sum(map(self._size, (left, self._text(form), right)))
-                        if best is None or size < best[0]:
+                        size = self.context_sizes[rule] + self._text_size(form)
+                        if size <= LONGEST_SENTENCE and (best is None or size < best[0]):
                             best = (size, rule, form, trees)
             if self.spent > most or (best is not None and (staying or length >= best[0])):
                 break
@@ -280,27 +330,27 @@ class _Search:
             found: dict[Form, list[Tree]] = {}
             memo[key] = found
             for p in self.by_rule[rule]:
-                for form, children in self._of_symbols(p.symbols, length, wanted, memo).items():
+                for form, children in self._of_symbols(self.forms[id(p)], length, wanted, memo).items():
                     self._add(found, form, [(p, c) for c in children])
         return memo[key]
 
     def _of_symbols(
-        self, symbols: Form, length: int, wanted: set[int], memo: dict[tuple[object, ...], dict[Form, list[Tree]]]
+        self, node: int, length: int, wanted: set[int], memo: dict[tuple[object, ...], dict[Form, list[Tree]]]
     ) -> dict[Form, list[Tree]]:
-        if not symbols:
+        """The forms of a length that the symbols of a node derive."""
+        if not node:
             return {(): [()]} if length == 0 else {}
-        key = (symbols, length, "symbols")
+        key = (node, length, "symbols")
         if key in memo:
             return memo[key]
         found: dict[Form, list[Tree]] = {}
         memo[key] = found
-        head, rest = symbols[0], symbols[1:]
-        least = sum(1 for s in rest if s not in self.nullable)
+        head, rest, least = self.heads[node]
         for size in range(length - least + 1):
             if self.spent > self.most:
                 break
             heads: dict[Form, list[Tree]] = {}
-            if size == 1 and head in self.texts and (self.staying or head not in wanted):
+            if size == 1 and head in self.text_sizes and (self.staying or head not in wanted):
                 heads[(head,)] = [head]
             if head in wanted and head < 0:
                 for text in self._members(head, size, memo):
@@ -365,7 +415,7 @@ class _Search:
 
     def _made(self, rule: int, form: Form, name: str, derivations: tuple[str, str]) -> Ambiguity:
         """An ambiguity of what ``rule`` derives, inside of a short sentence."""
-        left, right = self.contexts[rule]
+        left, right = self.context(rule)
         symbols = (*left, *form, *right)
         if self.members is None:
             return Ambiguity(tuple(self.source.label(t) for t in symbols), name, derivations)

@@ -8,9 +8,10 @@ from typing import Literal
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import ReportEntry
 from .grammar_ambiguity import Ambiguity, ambiguity
-from .grammar_conflicts import MOST_EXPANSIONS, Conflict, conflicts, never_read
+from .grammar_conflicts import Conflict, conflicts, never_read
+from .grammar_lalr import MOST_EXPANSIONS, MOST_STEPS
 from .grammar_source import GrammarSource, Place, Production
-from .grammar_use import is_empty, productive, reachable, without_text
+from .grammar_use import alone, deriving, is_empty, productive, reachable, without_text
 
 MOST_SHOWN = 20  # conflicts in a report
 Recursion = Literal["direct", "indirect", "hidden"]
@@ -150,8 +151,8 @@ class DiagnosisReport:
         diagnosis = self.diagnosis()
         if diagnosis.deterministic is None:
             raise LimitError(
-                f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items was reached, or rules nest too "
-                "deeply, before it was decided whether the grammar is deterministic: leave strict out"
+                f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items, or steps={MOST_STEPS} of their "
+                "analysis, was reached before it was decided whether the grammar is deterministic: leave strict out"
             )
         wrong = [e for e in diagnosis.report_entries() if e.detail.startswith(("not deterministic", "ambiguous"))]
         if wrong:
@@ -237,15 +238,7 @@ def _lost(source: GrammarSource, never: set[int] | frozenset[int]) -> tuple[Term
 def _nullable(source: GrammarSource) -> set[int]:
     """The rules that derive the empty text."""
     blank = {~i for i, t in enumerate(source.terminals) if source.lexer == "none" and t.constraint.accepts(b"")}
-    found: set[int] = set()
-    grown = True
-    while grown:
-        grown = False
-        for p in source.productions:
-            if p.rule not in found and all(s in found or s in blank for s in p.symbols):
-                found.add(p.rule)
-                grown = True
-    return found
+    return deriving([(p.rule, p.symbols) for p in source.productions], blank)
 
 
 def _left_recursive(source: GrammarSource, empty: set[int]) -> tuple[LeftRecursion, ...]:
@@ -284,9 +277,8 @@ def _cyclic(source: GrammarSource, empty: set[int]) -> set[int]:
     """The rules that derive themselves with nothing else."""
     edges: dict[int, dict[int, None]] = {}
     for p in source.productions:
-        for i, s in enumerate(p.symbols):
-            if s >= 0 and all(t in empty for t in (*p.symbols[:i], *p.symbols[i + 1 :])):
-                edges.setdefault(p.rule, {})[s] = None
+        for i in alone(p.symbols, empty):
+            edges.setdefault(p.rule, {})[p.symbols[i]] = None
     return {i for i in range(len(source.rules)) if _path(edges, i) is not None}
 
 

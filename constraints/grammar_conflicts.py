@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from ..automata.errors import LimitError
 from .constraint import Constraint
+from .grammar_lalr import OPTIONAL, Lalr, State, members
 from .grammar_source import GrammarSource, Production
 from .grammar_use import beaten, useful, without_text
 from .terminal_texts import MOST_STATES
 
-MOST_EXPANSIONS = 100_000  # of LR(0) items; a few seconds
+MOST_PAIRS = 10_000  # of terminals in conflict; a second or two
 MOST_PLACES = 3  # LR(0) states of which a conflict between terminals shows the productions
 
+Rank = tuple[int, int]  # of a production by rule and symbols, terminals that may be empty first
 ConflictKind = Literal["shift/reduce", "reduce/reduce", "twice", "terminals"]
 
 
@@ -46,71 +48,29 @@ def never_read(source: GrammarSource) -> frozenset[int]:
     if not losing:
         return found
     try:
-        states = _item_sets(source, [(p.rule, p.symbols) for p in useful(source, found)], set())
-    except (LimitError, RecursionError):
+        productions = [(p.rule, p.symbols) for p in useful(source, found)]
+        states = Lalr(productions, source.start).states if productions else []
+    except LimitError:
         return found
     ignored = {i for i, t in enumerate(source.terminals) if t.ignored}
     for state in states:
-        taken = {int(s.name[1:]) for s in state.transitions if s.name[0] == "t"}
+        taken = set(members(state.shifts))
         if here := taken & losing:
             losing -= here - beaten(source, [source.terminals[i] for i in sorted(taken | ignored)], here)
     return found | losing
 
 
 def conflicts(source: GrammarSource, never: Iterable[int]) -> tuple[Conflict, ...] | None:
-    """All conflicts, by Lark's LALR(1) analysis (DeRemer and Pennello 1982) of the reachable and productive rules.
+    """All conflicts, by the LALR(1) analysis (:mod:`.grammar_lalr`) of the reachable and productive rules.
 
     ``never``: terminals that are never read, see :func:`never_read`. Without a lexer also those between terminals, for
-    one byte of lookahead. None where MOST_EXPANSIONS or MOST_STATES are reached first or a terminal is no regular
-    language, so that the question stays open.
+    one byte of lookahead, MOST_PAIRS of them at most. None where MOST_EXPANSIONS, MOST_STEPS or MOST_STATES
+    are reached first or a terminal is no regular language, so that the question stays open.
     """
     try:
         return _Analysis(source, never).found()
-    except (LimitError, RecursionError):
+    except LimitError:
         return None
-
-
-def _item_sets(
-    source: GrammarSource, productions: Iterable[tuple[int, tuple[int, ...]]], nullable: set[int]
-) -> list[Any]:
-    """The LR(0) states with their lookaheads, by Lark.
-
-    Rule r is ``r{r}`` there, terminal t ``t{t}``, and one of ``nullable``, which may be empty, a rule ``n{t}``.
-    """
-    from lark.common import ParserConf
-    from lark.grammar import NonTerminal, Rule, Symbol
-    from lark.grammar import Terminal as LarkTerminal
-    from lark.parsers.lalr_analysis import LALR_Analyzer
-
-    class Bounded(LALR_Analyzer):
-        spent = 0
-
-        def expand_rule(self, source_rule: Any, rules_by_origin: Any = None) -> Any:
-            found = super().expand_rule(source_rule, rules_by_origin)
-            self.spent += len(found)
-            if self.spent > MOST_EXPANSIONS:
-                raise LimitError(
-                    f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items was reached; leave strict out"
-                )
-            return found
-
-    def symbol(s: int) -> Symbol:
-        if s >= 0:
-            return NonTerminal(f"r{s}")
-        return NonTerminal(f"n{~s}") if ~s in nullable else LarkTerminal(f"t{~s}")
-
-    productions = list(dict.fromkeys(productions))
-    if not productions:
-        return []
-    rules = [Rule(NonTerminal(f"r{r}"), [symbol(s) for s in symbols]) for r, symbols in productions]
-    for i in sorted(nullable & {~s for _, symbols in productions for s in symbols if s < 0}):
-        rules += [Rule(NonTerminal(f"n{i}"), []), Rule(NonTerminal(f"n{i}"), [LarkTerminal(f"t{i}")])]
-    analyzer = Bounded(ParserConf(rules, {}, [f"r{source.start}"]))
-    analyzer.compute_lr0_states()
-    analyzer.compute_reads_relations()  # type: ignore[no-untyped-call]
-    analyzer.compute_includes_lookback()  # type: ignore[no-untyped-call]
-    analyzer.compute_lookaheads()  # type: ignore[no-untyped-call]
-    return sorted(analyzer.lr0_itemsets, key=lambda s: sorted(str(item) for item in s.kernel))
 
 
 class _Analysis:
@@ -133,107 +93,130 @@ class _Analysis:
         found = [Conflict("twice", "", (p,)) for p in self.twice]
         if not self.productions:
             return tuple(found)
-        states = _item_sets(self.source, self.productions, self.nullable)
+        self.lalr = Lalr(self.productions, self.source.start, self.nullable)
+        ranks = {key: (0, i) for i, key in enumerate(sorted(self.productions))}
+        self.ranks = [ranks[key] for key in self.productions]
+        for p, _ in self.lalr.productions[len(ranks) : -1]:
+            self.ranks.append((-1, ~(p - OPTIONAL)))
+        self.ranked = dict(zip(self.ranks, self.productions.values(), strict=False))
+        for rank in self.ranks[len(ranks) :]:  # a terminal that may be empty
+            self.ranked[rank] = Production(rank[1], (), self.source.terminals[~rank[1]].place)
         seen: set[tuple[object, ...]] = set()
-        for itemset in states:
-            ends = any(item.is_satisfied and item.rule.origin.name[0] == "$" for item in itemset.closure)
-            for look, rules in sorted(itemset.lookaheads.items(), key=lambda item: str(item[0].name)):
-                reduced = sorted((self._production(r) for r in rules), key=lambda p: (p.rule, p.symbols))
-                shifted = [
-                    self._production(item.rule)
-                    for item in itemset.closure
-                    if not item.is_satisfied and item.next == look and item.rule.origin.name[0] != "$"
-                ]
-                shifted.sort(key=lambda p: (p.rule, p.symbols))
+        for state in self.lalr.states:
+            for look in self._undecided(state):
+                reduced = self._sorted(p for p, bits in state.reductions.items() if bits >> look & 1)
+                shifted = self._sorted(
+                    self.lalr.owner[item] for item in state.closure if self.lalr.following[item] == ~look
+                )
                 kind: ConflictKind = "shift/reduce" if shifted and len(reduced) < 2 else "reduce/reduce"
                 both = dict.fromkeys((*reduced, *shifted))
-                if len(reduced) < 2 and not shifted and not (ends and look.name[0] == "$"):
-                    continue
-                name = self._terminal(look)
+                name = "the end" if look == self.lalr.end else self.source.label(~look)
                 if (kind, name, *both) not in seen:
                     seen.add((kind, name, *both))
-                    found.append(Conflict(kind, name, tuple(both)))
+                    found.append(Conflict(kind, name, tuple(self.ranked[rank] for rank in both)))
         if self.source.lexer == "none":
-            found += self._between_terminals(states)
+            found += self._between_terminals(self.lalr.states)
         return tuple(found)
 
-    def _production(self, rule: Any) -> Production:
-        """The production of one of Lark's rules; for a terminal that may be empty, one that says so."""
-        name = rule.origin.name
-        if name[0] == "n":
-            return Production(-1 - int(name[1:]), (), self.source.terminals[int(name[1:])].place)
-        symbols = tuple(int(s.name[1:]) if s.name[0] == "r" else ~int(s.name[1:]) for s in rule.expansion)
-        return self.productions[int(name[1:]), symbols]
+    def _sorted(self, productions: Iterable[int]) -> list[Rank]:
+        return sorted(self.ranks[p] for p in productions)
 
-    def _terminal(self, symbol: Any) -> str:
-        return "the end" if symbol.name[0] == "$" else self.source.label(~int(symbol.name[1:]))
+    def _undecided(self, state: State) -> list[int]:
+        """The terminals before which a state has two ways, ordered by number as text, the end first."""
+        met, found = state.shifts, 0
+        if self.lalr.last in state.kernel:
+            met |= 1 << self.lalr.end
+        for bits in state.reductions.values():
+            found |= met & bits
+            met |= bits
+        return sorted(members(found), key=lambda t: "" if t == self.lalr.end else str(t))
 
     # ---- without a lexer
-    def _between_terminals(self, states: Sequence[Any]) -> list[Conflict]:
-        first = {}
-        going_on = {}
-        for i, terminal in enumerate(self.source.terminals):
-            first[i] = set(terminal.constraint._native.live_bytes(b""))
-            going_on[i] = _going_on(terminal.constraint)
-        following = {id(s): sorted(self._accepted(s)) for s in states}
-        self._after: dict[str, list[Any]] = {}
+    def _between_terminals(self, states: Sequence[State]) -> list[Conflict]:
+        size = len(self.source.terminals)
+        first = [set(t.constraint._native.live_bytes(b"")) for t in self.source.terminals]
+        going_on = [_going_on(t.constraint) for t in self.source.terminals]
+        begin = [0] * 256  # the terminals that begin with a byte
+        for i in range(size):
+            for byte in first[i]:
+                begin[byte % 256] |= 1 << i
+        both_begin = [_union(begin, bytes_) for bytes_ in first]
+        one_begins = [_union(begin, bytes_) for bytes_ in going_on]
+        following = {state: self._accepted(state) for state in states}
+        self._after: dict[int, list[State]] = {}
         for state in states:
             for symbol, after in state.transitions.items():
-                self._after.setdefault(symbol.name, []).append(after)
+                self._after.setdefault(symbol, []).append(after)
+        self._taken: dict[tuple[State, int], list[Rank]] = {}
         # Which bytes, and some states where the first and the second terminal are taken.
-        found: dict[tuple[int, int, str], tuple[set[int], list[tuple[Any, Any]]]] = {}
+        found: dict[tuple[int, int, str], tuple[set[int], list[tuple[State, State]]]] = {}
 
-        def add(i: int, j: int, what: str, common: set[int], one: Any, other: Any) -> None:
-            _, places = found.setdefault((i, j, what), (common, []))
+        def add(i: int, j: int, what: str, bytes_: set[int], one: State, other: State) -> None:
+            if (i, j, what) not in found:
+                if len(found) == MOST_PAIRS:
+                    return
+                found[i, j, what] = (bytes_ & first[j], [])
+            places = found[i, j, what][1]
             if len(places) < MOST_PLACES:
                 places.append((one, other))
 
         for state in states:
-            accepted = following[id(state)]
-            for position, i in enumerate(accepted):
-                for j in accepted[position + 1 :]:
-                    if common := first[i] & first[j]:
-                        add(i, j, "both may begin with", common, state, state)
+            accepted = following[state]
+            for i in members(accepted):
+                for j in members(accepted & both_begin[i] & -(2 << i)):
+                    add(i, j, "both may begin with", first[i], state, state)
             for symbol, after in state.transitions.items():
-                if symbol.name[0] != "t":
-                    continue
-                i = int(symbol.name[1:])
-                for j in following[id(after)]:
-                    if common := going_on[i] & first[j]:
-                        add(i, j, "the first may go on, or the second begin, with", common, state, after)
+                if symbol < 0:
+                    i = ~symbol
+                    for j in members(following[after] & one_begins[i]):
+                        what = "the first may go on, or the second begin, with"
+                        add(i, j, what, going_on[i], state, after)
         return [self._conflict(i, j, what, *rest) for (i, j, what), rest in found.items()]
 
-    def _accepted(self, state: Any) -> set[int]:
-        names = {s.name for s in state.transitions} | {s.name for s in state.lookaheads}
-        return {int(name[1:]) for name in names if name[0] == "t"}
+    def _accepted(self, state: State) -> int:
+        """The terminals that a state takes, or that may follow what ends there."""
+        found = state.shifts
+        for bits in state.reductions.values():
+            found |= bits
+        return found & ~(1 << self.lalr.end)
 
-    def _takers(self, state: Any, terminal: int) -> list[Production]:
+    def _takers(self, state: State, terminal: int) -> list[Rank]:
         """The productions that go on with a terminal in a state, or after what ends there."""
-        found: dict[Production, None] = {}
-        seen, work = {id(state)}, [state]
+        if (state, terminal) in self._taken:
+            return self._taken[state, terminal]
+        found: set[Rank] = set()
+        seen, work = {state}, [state]
         for current in work:
             for item in current.closure:
-                going = item.rule.origin.name[0] == "r" and not item.is_satisfied
-                if going and item.next.name in (f"t{terminal}", f"n{terminal}"):
-                    found[self._production(item.rule)] = None
-            ended = {
-                r.origin.name for look, rs in current.lookaheads.items() if look.name == f"t{terminal}" for r in rs
-            }
-            for name in sorted(ended):
-                for after in self._after.get(name, ()):
-                    if id(after) not in seen:
-                        seen.add(id(after))
+                p = self.lalr.owner[item]
+                following = self.lalr.following[item]
+                if following in (~terminal, OPTIONAL + terminal) and self.lalr.productions[p][0] < OPTIONAL:
+                    found.add(self.ranks[p])
+            ended = {self.lalr.productions[p][0] for p, bits in current.reductions.items() if bits >> terminal & 1}
+            for rule in ended:
+                for after in self._after.get(rule, ()):
+                    if after not in seen:
+                        seen.add(after)
                         work.append(after)
-        return sorted(found, key=lambda p: (p.rule, p.symbols))
+        self._taken[state, terminal] = sorted(found)
+        return self._taken[state, terminal]
 
-    def _conflict(self, i: int, j: int, what: str, common: set[int], places: list[tuple[Any, Any]]) -> Conflict:
+    def _conflict(self, i: int, j: int, what: str, common: set[int], places: list[tuple[State, State]]) -> Conflict:
         one = list(dict.fromkeys(p for state, _ in places for p in self._takers(state, i)))
         other = list(dict.fromkeys(p for _, state in places for p in self._takers(state, j)))
         a, b = self.source.label(~i), self.source.label(~j)
         shown = " ".join(repr(chr(c)) if c < 128 else f"\\x{c:02x}" for c in sorted(common)[:3])
         more = ", ..." if len(common) > 3 else ""
         both = dict.fromkeys((*one[:1], *other[:1], *one, *other))
-        return Conflict("terminals", a, tuple(both), f"{a} and {b}: {what} {shown}{more}", (i, j))
+        productions = tuple(self.ranked[rank] for rank in both)
+        return Conflict("terminals", a, productions, f"{a} and {b}: {what} {shown}{more}", (i, j))
+
+
+def _union(sets: Sequence[int], members: Iterable[int]) -> int:
+    found = 0
+    for member in members:
+        found |= sets[member % 256]
+    return found
 
 
 def _going_on(constraint: Constraint) -> set[int]:
