@@ -1,6 +1,7 @@
 #include "automata/csrc/expression.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 namespace tokamata {
@@ -303,34 +304,43 @@ void Expressions::DropCovered(std::vector<Expr>* parts) {
 // in loops makes, which would double with each turn. Time is bounded, as in DropTails.
 void Expressions::DropAbsorbed(std::vector<Expr>* parts) const {
   constexpr size_t kMostMembers = 32;
-  const auto meets = [this](Expr e) { return nodes_[e].kind == ExprKind::kIntersect; };
-  if (std::none_of(parts->begin(), parts->end(), meets)) return;
+  std::vector<Expr> meets, behind;  // intersections; concatenations that begin with what is nullable
+  for (const Expr e : *parts) {
+    const Node& n = nodes_[e];
+    if (n.kind == ExprKind::kIntersect) meets.push_back(e);
+    if (n.kind == ExprKind::kConcat && nodes_[n.a].nullable) behind.push_back(e);
+  }
+  if (meets.empty()) return;
   size_t steps = 64 + 8 * parts->size();
+  const auto spend = [&steps](size_t n) { return steps > n ? steps -= n : steps = 0; };
   const auto has = [&](Expr e) { return std::binary_search(parts->begin(), parts->end(), e); };
-  const auto ends_with = [&](Expr e, Expr x) {  // and begins with nothing that has to be
-    for (; e > x && steps && nodes_[e].kind == ExprKind::kConcat && nodes_[nodes_[e].a].nullable; --steps) e = nodes_[e].b;
+  const auto ends_with = [&](Expr e, Expr x) {
+    for (; e > x && spend(1) && nodes_[e].kind == ExprKind::kConcat && nodes_[nodes_[e].a].nullable;) e = nodes_[e].b;
     return e == x;
   };
   const auto covers = [&](Expr x) {
-    if (has(x) || std::any_of(parts->begin(), parts->end(), [&](Expr e) { return ends_with(e, x); })) return true;
-    if (nodes_[x].kind != ExprKind::kUnion || NumMembers(x) >= parts->size() || steps < NumMembers(x)) return false;
-    steps -= NumMembers(x);
+    if (has(x)) return true;
+    for (size_t i = 0; i < behind.size() && spend(1); ++i)
+      if (ends_with(behind[i], x)) return true;
+    if (nodes_[x].kind != ExprKind::kUnion || NumMembers(x) >= parts->size() || !spend(NumMembers(x))) return false;
     return std::all_of(Members(x), Members(x) + NumMembers(x), has);
   };
-  const auto within = [&](Expr e, Expr other) {  // that e has all members of the other one
-    if (other == e || !meets(other) || NumMembers(other) >= NumMembers(e) || !steps) return false;
-    --steps;
-    return std::includes(Members(e), Members(e) + NumMembers(e), Members(other), Members(other) + NumMembers(other));
+  const auto absorbed = [&](Expr e) {
+    if (NumMembers(e) > kMostMembers) return false;
+    const Expr *const first = Members(e), *const last = first + NumMembers(e);
+    if (std::any_of(first, last, covers)) return true;
+    for (size_t i = 0; i < meets.size() && spend(1); ++i) {
+      const Expr *const other = Members(meets[i]), *const end = other + NumMembers(meets[i]);
+      if (end - other < last - first && spend(kMostMembers) && std::includes(first, last, other, end)) return true;
+    }
+    return false;
   };
+  std::vector<Expr> dropped;
+  for (size_t i = 0; i < meets.size() && spend(1); ++i)
+    if (absorbed(meets[i])) dropped.push_back(meets[i]);
+  if (dropped.empty()) return;
   std::vector<Expr> kept;
-  kept.reserve(parts->size());
-  for (const Expr e : *parts) {
-    const bool looks = meets(e) && NumMembers(e) <= kMostMembers;
-    if (looks && (std::any_of(Members(e), Members(e) + NumMembers(e), covers) ||
-                  std::any_of(parts->begin(), parts->end(), [&](Expr other) { return within(e, other); })))
-      continue;
-    kept.push_back(e);
-  }
+  std::set_difference(parts->begin(), parts->end(), dropped.begin(), dropped.end(), std::back_inserter(kept));
   parts->swap(kept);
 }
 
