@@ -172,16 +172,17 @@ class LarkRules:
         return list(dict.fromkeys(found))
 
     def _sequence(self, children: list[Any], bound: dict[str, int]) -> list[Form]:
-        found: list[Form] = [()]
+        found: list[list[int]] = [[]]
         for child in children:
             more = self._alternatives(child, bound)
-            if len(more) == 1:
-                found = [form + more[0] for form in found]
-                continue
             if len(found) * len(more) > MOST_ALTERNATIVES:
                 more = [(self._part(more),)]
-            found = [form + other for form in found for other in more]
-        return found if len(found) == 1 else list(dict.fromkeys(found))
+            if len(more) == 1:
+                for form in found:
+                    form += more[0]
+            else:
+                found = [[*form, *other] for form in found for other in more]
+        return list(dict.fromkeys(map(tuple, found)))
 
     def _value(self, item: Any, bound: dict[str, int]) -> int:
         kind = getattr(item, "data", None)
