@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
@@ -61,8 +62,13 @@ Lexer::Terminals Positions::Wanted(uint32_t allowed) const {
 bool Positions::IsFinal(const Position& p) {
   if (p.lexer == Position::kBoundary) return stacks_->Accepts(p.stacks) == 1;
   return lexer_->AnyEnd(p.lexer, [&](uint32_t accepted, Lexer::State) {
-    const ParserStates::Set after = After(p.stacks, accepted);
-    return after != ParserStates::kNone && stacks_->Accepts(after) == 1;
+    if (HasTerminal(rules_.ignored, accepted)) return stacks_->Accepts(p.stacks) == 1;
+    bool may_end = false;
+    lexer_->ForEachAccepted(accepted, [&](uint32_t t) {
+      const bool newline = t >= lexer_->NumTerminals();
+      may_end = may_end || ((newline || HasTerminal(rules_.last, t)) && stacks_->AcceptsAfter(p.stacks, t));
+    });
+    return may_end;
   });
 }
 
@@ -133,6 +139,47 @@ std::vector<uint32_t> TerminalsOf(const RuleAutomata& automata, uint32_t count) 
   for (uint32_t t = 0; t < count; ++t)
     if (read[t]) terminals.push_back(t);
   return terminals;
+}
+
+// The terminals that texts of the automata may end with, whatever dedents come after them.
+Lexer::Terminals LastTerminals(const RuleAutomata& automata, uint32_t count, uint32_t dedent) {
+  std::vector<uint8_t> dedents(automata.start_of.size(), 0);  // by rule: whether it may read dedents alone
+  std::vector<uint8_t> ends(automata.states.size());          // by state: the same of what is left of its rule
+  for (size_t q = 0; q < ends.size(); ++q) ends[q] = automata.states[q].final;
+  const auto is_dedent = [&](uint32_t letter) { return letter < count ? letter == dedent : dedents[letter - count] != 0; };
+  const auto reads_dedents = [&](uint32_t q) {
+    const std::vector<RuleAutomata::Arc>& arcs = automata.states[q].arcs;
+    return std::any_of(arcs.begin(), arcs.end(), [&](const auto& arc) { return is_dedent(arc.letter) && ends[arc.state]; });
+  };
+  for (bool again = dedent != Indentation::kNoTerminal; again;) {
+    again = false;
+    TimeLimit::Spend(static_cast<int64_t>(ends.size()));
+    const auto set = [&again](uint8_t* flag) { again |= !std::exchange(*flag, 1); };
+    for (uint32_t q = 0; q < ends.size(); ++q)
+      if (!ends[q] && reads_dedents(q)) set(&ends[q]);
+    for (size_t r = 0; r < dedents.size(); ++r)
+      if (const uint32_t q = automata.start_of[r]; q != RuleAutomata::kNone && reads_dedents(q)) set(&dedents[r]);
+  }
+  Lexer::Terminals last((count + 63) / 64, 0);
+  std::vector<uint8_t> seen(ends.size(), 0);
+  std::vector<uint32_t> work;
+  const auto visit = [&](uint32_t q) {
+    if (q != RuleAutomata::kNone && !std::exchange(seen[q], 1)) work.push_back(q);
+  };
+  visit(automata.start);
+  while (!work.empty()) {
+    const uint32_t q = work.back();
+    work.pop_back();
+    for (const RuleAutomata::Arc& arc : automata.states[q].arcs) {
+      visit(arc.state);
+      if (!ends[arc.state]) continue;
+      if (arc.letter < count)
+        last[arc.letter >> 6] |= uint64_t{1} << (arc.letter & 63);
+      else
+        visit(automata.start_of[arc.letter - count]);
+    }
+  }
+  return last;
 }
 
 // The bytes that may go on with newlines of a line end and blanks, whatever their column, or with longer lexemes. False
@@ -307,6 +354,7 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
     throw ConstraintError("grammar: the start rule " + grammar.rule_names[grammar.start] +
                           " has no text: every alternative needs a rule that calls itself without end, or a terminal "
                           "without text; add an alternative that ends");
+  rules->last = LastTerminals(*rules->automata, count, indentation ? indentation->dedent : Indentation::kNoTerminal);
   if (rules->longest) FindSeparator(rules.get(), TerminalsOf(*rules->automata, count));
   return rules;
 }

@@ -19,6 +19,7 @@ struct LexedRules {
   std::shared_ptr<Lexer> lexer;
   Lexer::Terminals all, ignored;
   std::unique_ptr<const Indentation> indentation;
+  Lexer::Terminals last;    // that texts may end with, ignored ones and dedents after them left out
   bool longest = true;      // else terminals are languages, concatenated in every way
   bool contextual = false;  // only terminals that the stacks allow compete, and the ignored ones
   size_t most_nodes = 0;

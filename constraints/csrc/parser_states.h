@@ -42,6 +42,11 @@ class ParserStates {
     return indentation_ ? AdvanceWithLayout(p, terminal) : stacks_.Advance(p, terminal);
   }
   uint32_t Accepts(Set p) { return indentation_ ? AcceptsWithLayout(p) : stacks_.Accepts(p); }
+  bool AcceptsAfter(Set p, uint32_t terminal) {
+    if (!indentation_) return stacks_.AcceptsAfter(p, terminal);
+    const Set after = AdvanceWithLayout(p, terminal);
+    return after != kNone && AcceptsWithLayout(after) == 1;
+  }
   // The terminals with text that may come next; newlines as one.
   uint32_t Allowed(Set p) { return indentation_ ? AllowedWithLayout(p) : stacks_.Allowed(p); }
   const std::vector<uint64_t>& Terminals(uint32_t allowed) const { return stacks_.Terminals(allowed); }

@@ -309,6 +309,16 @@ StackSets::Set StackSets::Unite(Gathered* all) {
   return Intern(entries.data(), count, variables.data(), variables.size());
 }
 
+std::pair<const StackSets::Way*, const StackSets::Way*> StackSets::WaysOf(uint32_t state, uint32_t terminal) {
+  const std::vector<Way>& ways = WaysOf(state);
+  const Way* const end = ways.data() + ways.size();
+  const Way* const first =
+      std::lower_bound(ways.data(), end, terminal, [](const Way& w, uint32_t t) { return w.terminal < t; });
+  const Way* last = first;
+  while (last != end && last->terminal == terminal) ++last;
+  return {first, last};
+}
+
 // With what lies below final states known.
 StackSets::Set StackSets::AdvanceTop(Set p, uint32_t terminal) {
   const Node n = nodes_[p];
@@ -317,15 +327,12 @@ StackSets::Set StackSets::AdvanceTop(Set p, uint32_t terminal) {
   gathered_.variables.clear();
   for (uint32_t i = 0; i < n.entries; ++i) {
     const Entry e = EntryOf(n, i);
-    const std::vector<Way>& ways = WaysOf(e.state);
-    const auto way = std::lower_bound(ways.begin(), ways.end(), terminal,
-                                      [](const Way& w, uint32_t t) { return w.terminal < t; });
-    size_t count = 0;
-    while (way + static_cast<std::ptrdiff_t>(count) != ways.end() && way[static_cast<std::ptrdiff_t>(count)].terminal == terminal) ++count;
+    const auto [way, last] = WaysOf(e.state, terminal);
+    const size_t count = static_cast<size_t>(last - way);
     if (count == 1)
       Gather(Follow(*way, e.below), &gathered_);
     else if (count)
-      PutOn(ShapeOf(e.state, &*way, count), e.below, &gathered_);
+      PutOn(ShapeOf(e.state, way, count), e.below, &gathered_);
     if (!rules_->states[e.state].final) continue;
     const Set popped = *advanced_.Find(PairKey(e.below, terminal));
     if (popped == kUnknown) return kUnknown;
@@ -351,6 +358,30 @@ uint32_t StackSets::Accepts(Set p) {
         accepts_[x] = result;
       });
   return accepts_[p] == kOpen ? kUnknown : accepts_[p];
+}
+
+bool StackSets::MayEndAfter(uint32_t state, uint32_t terminal) {
+  const auto [first, last] = WaysOf(state, terminal);
+  return std::any_of(first, last, [this](const Way& way) {
+    const auto chain = chains_.begin() + way.chain;
+    return rules_->states[way.target].final &&
+           std::all_of(chain, chain + way.chain_length, [this](uint32_t q) { return rules_->states[q].final; });
+  });
+}
+
+bool StackSets::AcceptsAfter(Set p, uint32_t terminal) {
+  const Node n = nodes_[p];
+  bool at_once = !TopUnknown(n);
+  for (uint32_t i = 0; i < n.entries && at_once; ++i) at_once = !rules_->states[EntryOf(n, i).state].final;
+  if (!at_once) {
+    const Set after = Advance(p, terminal);
+    return after != kNone && Accepts(after) == 1;
+  }
+  for (uint32_t i = 0; i < n.entries; ++i) {
+    const Entry e = EntryOf(n, i);
+    if (Accepts(e.below) == 1 && MayEndAfter(e.state, terminal)) return true;
+  }
+  return false;
 }
 
 uint32_t StackSets::InternAllowed(std::vector<uint64_t> set) {

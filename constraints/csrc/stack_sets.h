@@ -41,6 +41,8 @@ class StackSets {
   Set Advance(Set p, uint32_t terminal);
   // Whether the text may end here: 0, 1 or kUnknown.
   uint32_t Accepts(Set p);
+  // Whether it may end after a terminal: what Accepts says of Advance, mostly without making those stacks.
+  bool AcceptsAfter(Set p, uint32_t terminal);
   // The terminals that some stack takes, as the number of a bit set; kUnknown where a variable may take more.
   uint32_t Allowed(Set p);
   const std::vector<uint64_t>& Terminals(uint32_t allowed) const { return allowed_sets_[allowed]; }
@@ -107,6 +109,10 @@ class StackSets {
   Set Unite(Gathered* all);
   Set AdvanceTop(Set p, uint32_t terminal);
   Set Follow(const Way& way, Set below);
+  // Whether nothing need be left to read above what is below a state, after a terminal.
+  bool MayEndAfter(uint32_t state, uint32_t terminal);
+  // The ways that read a terminal: first and past the last.
+  std::pair<const Way*, const Way*> WaysOf(uint32_t state, uint32_t terminal);
   const Shape& ShapeOf(uint32_t state, const Way* ways, size_t count);
   void PutOn(const Shape& shape, Set below, Gathered* out);
   Set Push(uint32_t state, Set below);
