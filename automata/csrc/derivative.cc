@@ -105,7 +105,8 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
       }
       case ExprKind::kLeaf:
         leaves_[n.a]->Arcs(n.b, &leaf_arcs_);
-        for (const LeafAutomaton::Arc& arc : leaf_arcs_) out->push_back({arc.bytes, Concat(Leaf(n.a, arc.state), rest)});
+        for (const LeafAutomaton::Arc& arc : std::vector<LeafAutomaton::Arc>(leaf_arcs_))  // nested ones have leaves, too
+          out->push_back({arc.bytes, Concat(AfterArc(n.a, arc), rest)});
         return;
       case ExprKind::kTexts: {
         const std::shared_ptr<const TextList> texts = lists_[n.a];

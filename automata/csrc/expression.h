@@ -187,6 +187,14 @@ class Expressions {
   // The strings accepted from a state of a delayed automaton, by its number in this pool; there is one.
   uint32_t AddLeaf(std::shared_ptr<LeafAutomaton> leaf);
   Expr Leaf(uint32_t leaf, uint32_t state);
+  // What is left of a nested language of the automaton after its first bytes, and then the strings accepted from a state.
+  Expr NestedInLeaf(uint32_t leaf, uint32_t nested, std::string_view begun, uint32_t state);
+  // What is left after an arc of the automaton.
+  Expr AfterArc(uint32_t leaf, const LeafAutomaton::Arc& arc) {
+    if (arc.nested == LeafAutomaton::kNotNested) return Leaf(leaf, arc.state);
+    const char first = static_cast<char>(arc.bytes.First());
+    return NestedInLeaf(leaf, arc.nested, {&first, 1}, arc.state);
+  }
   // What a call stands for.
   Expr Expand(Expr call);
   // Copies an expression of another pool (whose owner must not change it meanwhile).

@@ -38,7 +38,7 @@ void ExpressionAcceptor::FillRow(State q, State* row, ByteSet* live) {
     std::vector<LeafAutomaton::Arc> arcs;
     pool_->LeafOf(e)->Arcs(pool_->LeafState(e), &arcs);
     for (const LeafAutomaton::Arc& arc : arcs) {
-      const State target = StateOf(pool_->Leaf(LeafNumber(*pool_, e), arc.state));
+      const State target = StateOf(pool_->AfterArc(LeafNumber(*pool_, e), arc));
       *live = *live | arc.bytes;
       arc.bytes.ForEach([row, target](uint8_t b) { row[b] = target; });
     }
@@ -432,15 +432,19 @@ size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
       stepping.leaf = dynamic_cast<SteppingLeaf*>(pool_->LeafOf(e));
     }
     const std::string_view first = bytes.substr(0, kMostBytes);
-    uint32_t state;
-    if (!stepping.leaf || !stepping.leaf->Step(pool_->LeafState(e), first, &state)) return 0;
-    if (state == SteppingLeaf::kNowhere) {
+    SteppingLeaf::After after;
+    if (!stepping.leaf || !stepping.leaf->Step(pool_->LeafState(e), first, &after)) return 0;
+    if (after.state == SteppingLeaf::kNowhere) {
       *next = kDead;
       return first.size();
     }
-    if (state >= stepping.states.size()) stepping.states.resize(state + state / 2 + 64, kDead);
-    State& known = stepping.states[state];
-    if (!known) known = StateOf(pool_->Leaf(number, state));
+    if (after.nested != LeafAutomaton::kNotNested) {
+      *next = StateOf(pool_->NestedInLeaf(number, after.nested, first.substr(after.begin), after.state));
+      return first.size();
+    }
+    if (after.state >= stepping.states.size()) stepping.states.resize(after.state + after.state / 2 + 64, kDead);
+    State& known = stepping.states[after.state];
+    if (!known) known = StateOf(pool_->Leaf(number, after.state));
     *next = known;
     return first.size();
   }

@@ -605,6 +605,12 @@ Expr Expressions::Leaf(uint32_t leaf, uint32_t state) {
   return Intern(n);
 }
 
+Expr Expressions::NestedInLeaf(uint32_t leaf, uint32_t nested, std::string_view begun, uint32_t state) {
+  Expr left = leaves_[leaf]->Nested(nested, this);
+  for (const char c : begun) left = AfterByte(left, static_cast<uint8_t>(c));
+  return Concat(left, Leaf(leaf, state));
+}
+
 Expr Expressions::Automaton(std::shared_ptr<const ByteTable> table, uint32_t state) {
   if (state == 0) return kEmpty;
   const auto [it, added] = automaton_index_.emplace(table.get(), static_cast<uint32_t>(automata_.size()));

@@ -10,20 +10,27 @@
 
 namespace tokamata {
 
+class Expressions;
 class RegularOperand;
 
 // What has states of its own and is no expression, but wants the algebra of expressions around it. Used under the lock
 // of the acceptor that owns the pool.
 class LeafAutomaton {
  public:
+  static constexpr uint32_t kNotNested = 0xffffffff;
   struct Arc {
     ByteSet bytes;
     uint32_t state;
+    // A language that begins with each of the bytes, in one way; what it has left then comes before what is accepted
+    // from the state.
+    uint32_t nested = kNotNested;
   };
   virtual ~LeafAutomaton() = default;
   // Replaces *out by the arcs of a state: disjoint bytes, and only states from which some final one can be reached.
   virtual void Arcs(uint32_t state, std::vector<Arc>* out) = 0;
   virtual bool IsFinal(uint32_t state) = 0;
+  // A nested language by its number, in the pool that the automaton is a leaf of.
+  virtual uint32_t Nested(uint32_t /*number*/, Expressions*) { return 0; }
   // What is read in a state, for errors about limits; empty where that is not known.
   virtual std::string PlaceOf(uint32_t /*state*/) const { return {}; }
   // No string of fewer bytes is accepted from a state; some string is accepted that is no longer than Most, from there

@@ -1,16 +1,25 @@
 // SteppingLeaf: a leaf automaton that finds one successor without making all arcs of a state.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "automata/csrc/leaf_automaton.h"
 
 namespace tokamata {
 
 class SteppingLeaf {
  public:
   static constexpr uint32_t kNowhere = 0xffffffff;
+  struct After {
+    uint32_t state;  // or kNowhere
+    // As with LeafAutomaton::Arc: what the nested language has left after the bytes from `begin` on comes before.
+    uint32_t nested = LeafAutomaton::kNotNested;
+    size_t begin = 0;
+  };
   virtual ~SteppingLeaf() = default;
-  // The state after some bytes, at least one, or kNowhere. False where Arcs has to be asked.
-  virtual bool Step(uint32_t state, std::string_view bytes, uint32_t* next) = 0;
+  // What comes after some bytes, at least one. False where Arcs has to be asked.
+  virtual bool Step(uint32_t state, std::string_view bytes, After* next) = 0;
 };
 
 }  // namespace tokamata

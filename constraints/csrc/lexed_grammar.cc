@@ -161,51 +161,88 @@ LexedGrammar::Ways LexedGrammar::StepOne(Position* p, uint8_t byte) {
   }
   const Lexer::State begin = steps_.Begin(p->stacks);
   p->lexer = begin ? lexer_->Next(begin, byte) : Lexer::State{Lexer::kDead};
-  return p->lexer ? Ways::kOne : Ways::kNone;
+  return p->lexer ? Ways::kBegins : Ways::kNone;
+}
+
+// In a state of its own what a long lexeme has left would have to be made, and its mask be found, without what is known
+// of such languages elsewhere.
+bool LexedGrammar::IsNested(const std::vector<Position>& positions, uint32_t* terminal, uint32_t* after) {
+  if (positions.size() != 1) return false;
+  const Position& p = positions[0];
+  if (p.lexer == Position::kBoundary || p.pending || !lexer_->EndsByItself(p.lexer, terminal)) return false;
+  std::vector<Position> ended{{Position::kBoundary, Lexer::kDead, steps_.After(p.stacks, *terminal)}};
+  if (ended[0].stacks == ParserStates::kNone || !completable_.Ask(ended[0])) return false;
+  *after = Intern(&ended);
+  return true;
+}
+
+uint32_t LexedGrammar::Nested(uint32_t terminal, Expressions* pool) {
+  nested_.resize(lexer_->NumTerminals(), kEmpty);
+  if (nested_[terminal] == kEmpty)
+    nested_[terminal] =
+        lexer_->WithTerminal(terminal, [pool](const Expressions& other, Expr e) { return pool->Import(other, e); });
+  return nested_[terminal];
+}
+
+bool LexedGrammar::AllBegin(const std::vector<Position>& positions, uint8_t byte) {
+  return std::none_of(positions.begin(), positions.end(), [&](const Position& p) {
+    return p.lexer != Position::kBoundary && lexer_->Next(p.lexer, byte) != Lexer::kDead;
+  });
 }
 
 // States on the way are not kept, and what cannot be completed is found out at the end.
-bool LexedGrammar::Step(uint32_t state, std::string_view bytes, uint32_t* next) {
+bool LexedGrammar::Step(uint32_t state, std::string_view bytes, After* next) {
+  constexpr size_t kNotKnown = ~size_t{0};
   constexpr uint32_t kMostSteps = 4096, kLoopCost = 1, kCost = 8;  // beyond which the state is worth a row
   uint32_t& spent = states_[state].spent;
   if (spent >= kMostSteps) return false;
-  *next = kNowhere;
+  *next = {kNowhere};
   PositionsOf(state, &now_);
   uint32_t cost = kCost;
+  size_t begin = kNotKnown;  // of the lexeme
   try {
-    for (const char c : bytes) {
-      const uint8_t byte = static_cast<uint8_t>(c);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const uint8_t byte = static_cast<uint8_t>(bytes[i]);
       if (!steps_.IsText(byte)) return true;
       if (now_.size() == 1 && !now_[0].pending) {
         const Ways ways = StepOne(&now_[0], byte);
         cost += kLoopCost;
         if (ways == Ways::kNone) return true;
-        if (ways == Ways::kOne) continue;
+        if (ways == Ways::kBegins) begin = i;
+        if (ways != Ways::kMore) continue;
       }
       cost += kCost;
       after_.clear();
       for (const Position& p : now_) steps_.Move(steps_.Prepare(p), byte, &after_);
       if (after_.empty()) return true;
+      begin = AllBegin(now_, byte) ? i : kNotKnown;
       Unite(&after_);
       now_.swap(after_);
     }
     spent += cost;
     now_.erase(std::remove_if(now_.begin(), now_.end(), [this](const Position& p) { return !completable_.Ask(p); }),
                now_.end());
+    uint32_t terminal, after;
+    if (begin != kNotKnown && IsNested(now_, &terminal, &after)) {
+      *next = {after, terminal, begin};
+      return true;
+    }
   } catch (const LimitError&) {
     return false;  // Arcs says where
   }
-  if (!now_.empty()) *next = Intern(&now_);
+  if (!now_.empty()) next->state = Intern(&now_);
   return true;
 }
 
-void LexedGrammar::AddArc(const ByteSet& bytes, uint32_t target, std::vector<Arc>* out) {
-  if (target == kDead || !bytes.Any()) return;
-  const auto same = std::find_if(out->begin(), out->end(), [target](const Arc& arc) { return arc.state == target; });
+void LexedGrammar::AddArc(const Arc& added, std::vector<Arc>* out) {
+  if (added.state == kDead || !added.bytes.Any()) return;
+  const auto same = std::find_if(out->begin(), out->end(), [&added](const Arc& arc) {
+    return arc.state == added.state && arc.nested == kNotNested && added.nested == kNotNested;
+  });
   if (same != out->end())
-    same->bytes = same->bytes | bytes;
+    same->bytes = same->bytes | added.bytes;
   else
-    out->push_back({bytes, target});
+    out->push_back(added);
 }
 
 // One position with nothing pending: most often a byte either goes on with the lexeme or begins another one, and what
@@ -240,12 +277,12 @@ void LexedGrammar::AddArcs(const Position& p, std::vector<Arc>* out) {
   }
   for (const auto& [next, bytes] : targets) {
     std::vector<Position> on{{next, Lexer::kDead, p.stacks}};
-    if (completable_.Ask(on[0])) AddArc(bytes, Intern(&on), out);
+    if (completable_.Ask(on[0])) AddArc({bytes, Intern(&on)}, out);
   }
   if (both.Any()) Determinize({p}, both, out);
   if (ready.ended.after == ParserStates::kNone) return;
   const std::vector<Arc>& begins = BeginsOf(ready.ended.after);
-  for (const Arc& arc : begins) AddArc(arc.bytes - both - goes_on, arc.state, out);
+  for (const Arc& arc : begins) AddArc({arc.bytes - both - goes_on, arc.state, arc.nested}, out);
 }
 
 // The arcs of lexemes that begin after some stacks, with nothing pending.
@@ -292,7 +329,13 @@ void LexedGrammar::Determinize(const std::vector<Position>& positions, const Byt
       if (bytes.Any()) classes.push_back({bytes, next});
     }
   }
-  for (Class& c : classes) AddArc(c.bytes, Intern(&c.positions), out);
+  for (Class& c : classes) {
+    uint32_t terminal, after;
+    if (AllBegin(positions, c.bytes.First()) && IsNested(c.positions, &terminal, &after))
+      AddArc({c.bytes, after, terminal}, out);
+    else
+      AddArc({c.bytes, Intern(&c.positions)}, out);
+  }
 }
 
 uint32_t LexedGrammar::Least(uint32_t state) {

@@ -30,7 +30,8 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   uint32_t Start();
   static constexpr uint32_t kDead = 0;
   void Arcs(uint32_t state, std::vector<Arc>* out) override;
-  bool Step(uint32_t state, std::string_view bytes, uint32_t* next) override;
+  bool Step(uint32_t state, std::string_view bytes, After* next) override;
+  uint32_t Nested(uint32_t terminal, Expressions* pool) override;
   bool IsFinal(uint32_t state) override { return states_[state].final; }
   std::string PlaceOf(uint32_t state) const override;
   uint32_t Least(uint32_t state) override;
@@ -58,14 +59,18 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
     bool final = false;
     uint32_t spent = 0;  // on single steps from it
   };
-  enum class Ways { kNone, kOne, kMore };
+  enum class Ways { kNone, kOne, kBegins, kMore };
   Ways StepOne(Position* p, uint8_t byte);
+  // Whether a lexeme of *terminal is being read that is best read as a nested language, and the state after it then.
+  bool IsNested(const std::vector<Position>& positions, uint32_t* terminal, uint32_t* after);
+  // Whether none of the positions goes on with its lexeme.
+  bool AllBegin(const std::vector<Position>& positions, uint8_t byte);
   void Unite(std::vector<Position>* positions);
   bool IsLikeBoundary(const Position& p);
   bool CanStop(const Position& p);
   uint32_t Intern(std::vector<Position>* positions);
   void AddArcs(const Position& p, std::vector<Arc>* out);
-  static void AddArc(const ByteSet& bytes, uint32_t target, std::vector<Arc>* out);
+  static void AddArc(const Arc& arc, std::vector<Arc>* out);
   void Determinize(const std::vector<Position>& positions, const ByteSet& within, std::vector<Arc>* out);
   const std::vector<Arc>& BeginsOf(ParserStates::Set stacks);
 
@@ -78,6 +83,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   std::vector<State> states_;
   std::vector<Position> positions_;
   std::vector<Position> now_, after_;  // for Step
+  std::vector<uint32_t> nested_;       // by terminal: its expression where it was asked for
   IdTable index_;  // of states
   // By lexer state in an ignored lexeme and before one: whether it makes a difference.
   FlatMap<uint64_t, bool> like_begin_;

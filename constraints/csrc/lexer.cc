@@ -36,8 +36,10 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
       overlap_(terminals_.size() * terminals_.size(), 0),
       text_ends_(pool_.get()) {
   for (const Guard& g : guards_) plain_[g.terminal] = pool_->Difference(plain_[g.terminal], g.lexemes);
-  for (uint32_t t = 0; t < terminals_.size(); ++t)
+  for (uint32_t t = 0; t < terminals_.size(); ++t) {
     is_text_.push_back(plain_[t] == terminals_[t] && IsText(*pool_, terminals_[t]));
+    nests_.push_back(guards_.empty() && pool_->IsPushDown(terminals_[t]));
+  }
   parts_.Ensure(AddState(0, false));  // the dead state
   parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);
 }
@@ -248,6 +250,19 @@ Lexer::State Lexer::PastCall(State q, Expr* call) {
   const bool alone = !longest_ || parts_[q].any == part.rest;
   if (!alone || part.column || !pool_->SplitCall(part.rest, call, &part.rest)) return q;
   return text_ends_.AreSure(*call, part.rest) ? Intern({part}, longest_ ? part.rest : kEmpty) : q;
+}
+
+bool Lexer::EndsByItself(State q, uint32_t* terminal) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  if (parts_[q].parts.size() != 1 || IsFinal(q)) return false;
+  const Part part = parts_[q].parts[0];
+  const bool alone = !longest_ || parts_[q].any == part.rest;
+  if (!alone || part.terminal == kNoTerminal || !nests_[part.terminal]) return false;
+  *terminal = part.terminal;
+  if (const bool* const known = ends_by_itself_.Find(q)) return *known;
+  const TextEnds::Answer unique = text_ends_.AreUnique(part.rest);
+  if (unique == TextEnds::Answer::kUnknown) nests_[part.terminal] = 0;  // which would take as long again
+  return ends_by_itself_[q] = unique == TextEnds::Answer::kYes;
 }
 
 uint32_t Lexer::LeastLength(State q) const {

@@ -10,6 +10,7 @@
 
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression.h"
+#include "automata/csrc/flat_map.h"
 #include "constraints/csrc/parser_states.h"
 #include "constraints/csrc/text_ends.h"
 
@@ -92,6 +93,9 @@ class Lexer final : public DelayedAcceptor {
   // A state from which lexemes end as they do from q, or q: past a value in brackets, say, that comes first, however
   // deep it may be (see TextEnds). That is the expression of *call.
   State PastCall(State q, Expr* call);
+  // Whether a lexeme that is being read at q is one of *terminal, which calls rules, whatever comes next, and ends where
+  // it does by itself: none of the lexemes that may come begins another one.
+  bool EndsByItself(State q, uint32_t* terminal);
   // Calls f(Expressions*) while no other thread uses the terminals' pool.
   template <class F>
   auto WithPool(F f) {
@@ -184,6 +188,8 @@ class Lexer final : public DelayedAcceptor {
   std::map<std::vector<uint32_t>, uint32_t> accepted_ids_;
   std::unordered_map<Expr, bool> needs_line_end_;
   std::vector<uint8_t> is_text_;  // by terminal: whether it has one member only
+  std::vector<uint8_t> nests_;    // by terminal: whether it calls rules, as long as EndsByItself can tell
+  FlatMap<State, bool> ends_by_itself_;
   std::vector<uint8_t> overlap_;  // of pairs: 0 unknown, 1 no, 2 yes
   StableArray<Parts> parts_;      // by state
   std::unordered_map<uint64_t, std::vector<State>> index_;

@@ -8,6 +8,14 @@ namespace tokamata {
 
 bool TextEnds::AreSure(Expr call, Expr rest) { return AreSure(FactsOf(call), rest); }
 
+TextEnds::Answer TextEnds::AreUnique(Expr e) {
+  Expr call, rest;
+  while (e != kEpsilonExpr && pool_->SplitCall(e, &call, &rest) && AreSure(call, rest)) e = rest;
+  if (e == kEpsilonExpr) return Answer::kYes;
+  const Facts& facts = FactsOf(e);
+  return facts.failed ? Answer::kUnknown : facts.longer.Any() ? Answer::kNo : Answer::kYes;
+}
+
 bool TextEnds::AreSure(const Facts& facts, Expr rest) const {
   if (facts.failed) return false;
   return !facts.longer.Any() || (!pool_->Nullable(rest) && !facts.longer.Intersects(pool_->First(rest)));

@@ -18,6 +18,9 @@ class TextEnds {
 
   // Whether that is known to hold for a call with a rest behind it; false where it takes too long to find out.
   bool AreSure(Expr call, Expr rest);
+  enum class Answer { kNo, kYes, kUnknown };
+  // Whether no text of e begins another one.
+  Answer AreUnique(Expr e);
 
  private:
   struct Facts {
