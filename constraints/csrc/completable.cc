@@ -523,7 +523,7 @@ bool Completable::CanEndByLines(ParserStates::Set stacks, Before before, bool wh
 }
 
 bool Completable::IsAlwaysGoodOn(ParserStates::Set stacks, Class pending) {
-  if (always_good_.empty()) FindAlwaysGood();
+  if (pending >= always_good_.size()) FindAlwaysGood();
   return pending < always_good_.size() && IsGoodOn(stacks, always_good_[pending]);
 }
 
@@ -536,7 +536,7 @@ bool Completable::IsGoodOn(ParserStates::Set stacks, const std::vector<uint8_t>&
 }
 
 bool Completable::IsAlwaysGood(uint32_t terminal, Class pending) {
-  if (always_good_.empty()) FindAlwaysGood();
+  if (pending >= always_good_.size()) FindAlwaysGood();
   if (pending >= always_good_.size()) return false;
   const auto [known, added] = terminal_good_.emplace(std::make_pair(terminal, pending), true);
   if (added) known->second = IsGoodAfter(terminal, always_good_[pending]);

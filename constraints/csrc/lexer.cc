@@ -265,6 +265,33 @@ bool Lexer::EndsByItself(State q, uint32_t* terminal) {
   return ends_by_itself_[q] = unique == TextEnds::Answer::kYes;
 }
 
+bool Lexer::Counts(State q, State* star, uint32_t* high) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  if (parts_[q].parts.size() != 1) return false;
+  Part part = parts_[q].parts[0];
+  const bool alone = !longest_ || parts_[q].any == part.rest;
+  if (!alone || part.terminal == kNoTerminal || part.column || part.guard != kEmpty || pool_->MayBeEmpty(part.rest))
+    return false;
+  const auto split = [this](Expr e, Expr* tail) {
+    const bool more = pool_->Kind(e) == ExprKind::kConcat;
+    *tail = more ? pool_->Tail(e) : kEpsilonExpr;
+    return more ? pool_->Head(e) : e;
+  };
+  std::vector<Expr> begun;  // what is left of a character
+  Expr tail, head = split(part.rest, &tail);
+  for (; begun.size() < 3 && pool_->Kind(head) == ExprKind::kBytes; head = split(tail, &tail)) begun.push_back(head);
+  if (pool_->Kind(head) != ExprKind::kRepeat || pool_->High(head) == kUnbounded) return false;
+  const Expr body = pool_->Body(head);
+  const bool bytes = pool_->Kind(body) == ExprKind::kBytes;
+  if (pool_->Nullable(body) || (pool_->Nullable(tail) && !bytes) || pool_->First(body).Intersects(pool_->First(tail)))
+    return false;
+  *high = pool_->High(head);
+  part.rest = pool_->Concat(pool_->Repeat(body, pool_->Low(head), kUnbounded), tail);
+  for (; !begun.empty(); begun.pop_back()) part.rest = pool_->Concat(begun.back(), part.rest);
+  *star = Intern({part}, longest_ ? part.rest : kEmpty);
+  return true;
+}
+
 uint32_t Lexer::LeastLength(State q) const {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   uint32_t least = 0xffffffff;

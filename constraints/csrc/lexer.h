@@ -96,6 +96,10 @@ class Lexer final : public DelayedAcceptor {
   // Whether a lexeme that is being read at q is one of *terminal, which calls rules, whatever comes next, and ends where
   // it does by itself: none of the lexemes that may come begins another one.
   bool EndsByItself(State q, uint32_t* terminal);
+  // Whether what is left of the one lexeme that may be read at q, x{low,high} y behind some bytes, is told apart byte by byte, so that for
+  // fewer bytes than `high` lexemes go on and end as from *star, x{low,} y. Then what is pending where they end either
+  // has no counter or leads nowhere but on in x.
+  bool Counts(State q, State* star, uint32_t* high);
   // Calls f(Expressions*) while no other thread uses the terminals' pool.
   template <class F>
   auto WithPool(F f) {

@@ -258,10 +258,13 @@ struct LexedMask::RowParts {
     places.clear();
     std::fill_n(heads, 256, kNoGroup);
   }
-  uint32_t GroupOf(uint32_t terminal, Lexer::State pending, uint8_t byte) {
-    for (uint32_t g = heads[byte]; g != kNoGroup; g = groups[g].next)
-      if (groups[g].exit.terminal == terminal && groups[g].exit.pending == pending) return g;
-    groups.push_back({{terminal, pending, byte, 0, 0}, heads[byte]});
+  uint32_t GroupOf(uint32_t terminal, Lexer::State pending, Lexer::State next, uint8_t byte) {
+    const Lexer::State on = pending ? Lexer::State{Lexer::kDead} : next;
+    for (uint32_t g = heads[byte]; g != kNoGroup; g = groups[g].next) {
+      const Exit& e = groups[g].exit;
+      if (e.terminal == terminal && e.pending == pending && e.on == on) return g;
+    }
+    groups.push_back({{terminal, pending, on, byte, 0, 0}, heads[byte]});
     return heads[byte] = static_cast<uint32_t>(groups.size() - 1);
   }
   void Place(uint32_t group, uint32_t node) {
@@ -271,6 +274,21 @@ struct LexedMask::RowParts {
 };
 
 LexedMask::~LexedMask() = default;
+
+Lexer::State LexedMask::Near(uint32_t node, Lexer::State state, Lexer::State pending) {
+  if (pending) return state;
+  if (state >= counted_.size()) counted_.resize(std::max<size_t>({state + 1, counted_.size() * 2, 64}));
+  if (!counted_[state].asked) {
+    Counted counted{true};
+    Completable& completable = grammar_->completable();
+    if (!grammar_->lexer().Counts(state, &counted.star, &counted.high) || !completable.EndsFreely(state) ||
+        !completable.EndsFreely(counted.star))
+      counted.star = Lexer::kDead;
+    counted_[state] = counted;
+  }
+  const Counted& counted = counted_[state];
+  return counted.star && counted.high > trie_.Height(node) ? counted.star : state;
+}
 
 // The tokens and exits below a node that was entered so, but for those of nodes with many tokens.
 void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts) {
@@ -309,7 +327,7 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
       }
       const Lexer::State longer = at.longer ? at.longer[b] : Lexer::State{Lexer::kDead};
       if (longer && lexemes.IsFinal(longer)) return;
-      const uint32_t group = parts->GroupOf(lexemes.Accepted(at.state), longer, b);
+      const uint32_t group = parts->GroupOf(lexemes.Accepted(at.state), longer, Lexer::kDead, b);
       for (const FactorExit& way : ways) parts->Place(group, way.node);
     });
     TimeLimit::Spend(1 + trie_.CountBelow(below) / 16);
@@ -337,26 +355,27 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
         n = child.end;
         continue;
       }
+      const Lexer::State next = at.row[child.byte];
       if (at.guarded) {
         lexemes.AnyEnd(at.state, [&](uint32_t accepted, Lexer::State more) {
           const Lexer::State longer = more ? lexemes.Next(more, child.byte) : Lexer::State{Lexer::kDead};
           if (!longer || !lexemes.IsFinal(longer))
-            parts->Place(parts->GroupOf(accepted, lexemes.UnionOfPending(pending, longer), child.byte), n);
+            parts->Place(parts->GroupOf(accepted, lexemes.UnionOfPending(pending, longer), next, child.byte), n);
           return false;
         });
       } else if (at.ends) {
         const Lexer::State longer = at.longer ? at.longer[child.byte] : Lexer::State{Lexer::kDead};
         if (!longer || !lexemes.IsFinal(longer))
           parts->Place(
-              parts->GroupOf(lexemes.Accepted(at.state), lexemes.UnionOfPending(pending, longer), child.byte), n);
+              parts->GroupOf(lexemes.Accepted(at.state), lexemes.UnionOfPending(pending, longer), next, child.byte), n);
       }
-      const Lexer::State next = at.row[child.byte];
       if (!next) {
         n = child.end;
         continue;
       }
       const bool leaf = child.end == n + 1;
-      const bool all = !leaf && StaysInside(n, next, pending);
+      const Lexer::State near = leaf ? next : Near(n, next, pending);
+      const bool all = !leaf && StaysInside(n, near, pending);
       if (const uint32_t end = nodes[all ? child.end : n + 1].tokens; child.tokens != end) {
         std::vector<uint32_t>* tokens = ends_at(next, pending);
         tokens->insert(tokens->end(), order + child.tokens, order + end);
@@ -366,12 +385,12 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
         continue;
       }
       if (trie_.CountBelow(n) >= kManyTokens) {
-        parts->below.emplace_back(n, Number(next, pending));
+        parts->below.emplace_back(n, Number(near, pending));
         n = child.end;
         continue;
       }
-      const At inner = enter(next, pending);
-      if (const Factor* factor = FactorAt(n, next, pending)) {
+      const At inner = enter(near, pending);
+      if (const Factor* factor = FactorAt(n, near, pending)) {
         loop(n, *factor, inner);
         n = child.end;
         continue;
@@ -386,6 +405,8 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
 const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
   const auto known = rows_.find(PairKey(node, lexing));
   if (known != rows_.end()) return *known->second;
+  const auto [lexer, pending] = lexings_[lexing];
+  if (const Lexer::State near = Near(node, lexer, pending); near != lexer) return RowAt(node, Number(near, pending));
   std::unique_ptr<RowParts> parts = TakeSpare(&spare_parts_);
   parts->Clear();
   WalkLexeme(node, Lexing(lexings_[lexing]), parts.get());
@@ -399,7 +420,7 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
       all.insert(all.end(), some.begin(), some.end());
     }
     for (const Exit& e : part.exits) {
-      const uint32_t group = parts->GroupOf(e.terminal, e.pending, e.byte);
+      const uint32_t group = parts->GroupOf(e.terminal, e.pending, e.on, e.byte);
       for (uint32_t i = e.first; i < e.first + e.count; ++i) parts->Place(group, part.nodes[i]);
     }
   }
@@ -413,7 +434,7 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
     row->exits.push_back(g.exit);
   }
   std::sort(row->exits.begin(), row->exits.end(), [](const Exit& a, const Exit& b) {
-    return std::tie(a.terminal, a.pending, a.byte) < std::tie(b.terminal, b.pending, b.byte);
+    return std::tie(a.terminal, a.pending, a.byte, a.on) < std::tie(b.terminal, b.pending, b.byte, b.on);
   });
   uint32_t first = 0;
   for (Exit& e : row->exits) {
@@ -476,7 +497,7 @@ void LexedMask::ApplyExits(const Row& r, uint32_t exit, uint32_t end, uint32_t n
     for (uint32_t x = first; x < i; ++x) {
       const Exit& e = r.exits[x];
       const Position next{row[e.byte], e.pending, after};
-      if (!next.lexer) continue;
+      if (!next.lexer || (e.on && next == Position{e.on, e.pending, stacks})) continue;  // as if the lexeme went on
       const Answer answer = Ask(next);
       if (answer == Answer::kUnknown) block(x, x + 1);
       if (answer != Answer::kYes) continue;
@@ -526,6 +547,10 @@ const LexedMask::Found& LexedMask::FoundAt(const Place& place) {
     ApplyEnds(place.node, lexing, at.stacks, level.get());
   } else {
     Walk(place.node, at, level.get());
+  }
+  if (std::vector<uint32_t>& ids = level->tokens.ids; ids.size() > trie_.CountBelow(place.node)) {  // found many times
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   }
   const std::vector<uint32_t>& tokens = level->tokens.row.empty() ? level->tokens.ids : level->tokens.row;
   found.ids = level->tokens.row.empty() ? static_cast<uint32_t>(tokens.size()) : Found::kRow;

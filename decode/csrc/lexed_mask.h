@@ -40,10 +40,10 @@ class LexedMask {
     std::vector<uint32_t> ids, row;
   };
   // A lexeme ends, of `terminal` (or of what Lexer::Accepted says), longer ones are pending, and `byte` comes next at
-  // these nodes.
+  // these nodes. Where nothing is pending but the lexeme may go on, it is at `on` then.
   struct Exit {
     uint32_t terminal;
-    Lexer::State pending;
+    Lexer::State pending, on;
     uint8_t byte;
     uint32_t first, count;  // in Row::nodes
   };
@@ -90,6 +90,9 @@ class LexedMask {
   bool Loops(Lexer::State state, const CharacterClass& c);
   int8_t LoopOf(Lexer::State state);
   const Factor* FactorAt(uint32_t node, Lexer::State state, Lexer::State pending);
+  // A state from which the tokens below a node stay inside and leave as from `state`, without a counter: they have fewer
+  // bytes than there are turns left.
+  Lexer::State Near(uint32_t node, Lexer::State state, Lexer::State pending);
   // Whether all tokens below a node stay inside the lexeme, and in its state, which loops over a class.
   bool StaysInside(uint32_t node, Lexer::State state, Lexer::State pending) {
     const uint16_t classes = pending ? uint16_t{0} : factoring_.InsideBelow(node);
@@ -146,6 +149,12 @@ class LexedMask {
   std::vector<Position> positions_;  // of the state that is asked about
   std::vector<Lexing> lexings_;
   std::vector<int8_t> loop_of_;  // by lexer state: the class over which it loops
+  struct Counted {
+    bool asked = false;
+    Lexer::State star = Lexer::kDead;
+    uint32_t high = 0;
+  };
+  std::vector<Counted> counted_;  // by lexer state: see Lexer::Counts
   std::unordered_map<uint64_t, uint32_t> lexing_ids_;
   std::unordered_map<uint64_t, std::unique_ptr<Row>> rows_;      // by node and lexing
   std::unordered_map<uint64_t, std::unique_ptr<Level>> levels_;  // by stacks and lexing
