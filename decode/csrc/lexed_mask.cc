@@ -29,6 +29,15 @@ std::unique_ptr<T> TakeSpare(std::vector<std::unique_ptr<T>>* spare) {
   return taken;
 }
 
+// Where one lexeme may end and the next one begin at any byte, the same positions are reached over and over.
+void DropRepeated(std::vector<Position>* positions) {
+  if (positions->size() < 2) return;
+  std::sort(positions->begin(), positions->end(), [](const Position& a, const Position& b) {
+    return std::tie(a.lexer, a.pending, a.stacks) < std::tie(b.lexer, b.pending, b.stacks);
+  });
+  positions->erase(std::unique(positions->begin(), positions->end()), positions->end());
+}
+
 }  // namespace
 
 LexedMask::LexedMask(LexedGrammar* grammar, const Vocabulary* vocabulary)
@@ -607,6 +616,7 @@ void LexedMask::Walk(uint32_t root, const Position& p, Level* level) {
       continue;
     }
     for (const Positions::Ready& r : path[depth - 1]) unknown = !steps.Move(r, child.byte, &next) || unknown;
+    DropRepeated(&next);
     TimeLimit::Spend(static_cast<int64_t>(1 + 4 * (path[depth - 1].size() + next.size())));
     size_t alive = 0;
     for (const Position& q : next) {
@@ -639,6 +649,7 @@ const Position* LexedMask::Path::To(uint32_t node, LexedMask* masks, size_t* cou
     moved_.clear();
     for (uint32_t i = from.first; i < from.end && next.known; ++i)
       next.known = steps.Move(steps.Prepare(positions_[i]), trie.nodes[child].byte, &moved_);
+    DropRepeated(&moved_);
     positions_.resize(from.end);
     for (const Position& q : moved_) {
       if (!next.known) break;
