@@ -522,8 +522,13 @@ bool Completable::CanEndByLines(ParserStates::Set stacks, Before before, bool wh
   return false;
 }
 
+void Completable::KnowClass(Class pending) {
+  // That of a counter and that of the same without it are asked for one after another.
+  if (always_good_.empty() || (pending >= always_good_.size() && lexer_->HasCounters())) FindAlwaysGood();
+}
+
 bool Completable::IsAlwaysGoodOn(ParserStates::Set stacks, Class pending) {
-  if (pending >= always_good_.size()) FindAlwaysGood();
+  KnowClass(pending);
   return pending < always_good_.size() && IsGoodOn(stacks, always_good_[pending]);
 }
 
@@ -536,7 +541,7 @@ bool Completable::IsGoodOn(ParserStates::Set stacks, const std::vector<uint8_t>&
 }
 
 bool Completable::IsAlwaysGood(uint32_t terminal, Class pending) {
-  if (pending >= always_good_.size()) FindAlwaysGood();
+  KnowClass(pending);
   if (pending >= always_good_.size()) return false;
   const auto [known, added] = terminal_good_.emplace(std::make_pair(terminal, pending), true);
   if (added) known->second = IsGoodAfter(terminal, always_good_[pending]);

@@ -80,6 +80,8 @@ class Completable {
   // Whether every stack can be completed with this pending: whose top an arc of the terminal enters (any top after an
   // ignored one), or, On, one of these tops.
   void FindAlwaysGood();
+  // Where a class was found later it may stay unknown, and then it counts as one that is not good.
+  void KnowClass(Class pending);
   bool IsAlwaysGood(uint32_t terminal, Class pending);
   bool IsAlwaysGoodOn(ParserStates::Set stacks, Class pending);
   // The same with the line separator, where there is one, and without asking for classes: with what is pending of no

@@ -1,6 +1,7 @@
 #include "constraints/csrc/lexer.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
@@ -23,6 +24,32 @@ bool IsText(const Expressions& pool, Expr e) {
   }
 }
 
+// Whether something may be repeated many times, but not any number of times.
+bool HasCounter(const Expressions& pool, Expr root) {
+  constexpr uint32_t kMany = 8;
+  std::vector<Expr> work{root};
+  std::unordered_set<Expr> seen{root};
+  while (!work.empty()) {
+    const Expr e = work.back();
+    work.pop_back();
+    const auto add = [&](Expr part) {
+      if (seen.insert(part).second) work.push_back(part);
+    };
+    switch (pool.Kind(e)) {
+      case ExprKind::kConcat: add(pool.Head(e)), add(pool.Tail(e)); break;
+      case ExprKind::kRepeat:
+        if (pool.High(e) >= kMany && pool.High(e) != kUnbounded) return true;
+        add(pool.Body(e));
+        break;
+      case ExprKind::kComplement: add(pool.Body(e)); break;
+      case ExprKind::kUnion:
+      case ExprKind::kIntersect: std::for_each(pool.Members(e), pool.Members(e) + pool.NumMembers(e), add); break;
+      default: break;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, bool longest, const Indentation* indentation,
@@ -38,7 +65,9 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
   for (const Guard& g : guards_) plain_[g.terminal] = pool_->Difference(plain_[g.terminal], g.lexemes);
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
     is_text_.push_back(plain_[t] == terminals_[t] && IsText(*pool_, terminals_[t]));
-    nests_.push_back(guards_.empty() && pool_->IsPushDown(terminals_[t]));
+    const bool counts = HasCounter(*pool_, terminals_[t]);
+    has_counters_ = has_counters_ || counts;
+    nests_.push_back(guards_.empty() && (pool_->IsPushDown(terminals_[t]) || counts));
   }
   parts_.Ensure(AddState(0, false));  // the dead state
   parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);

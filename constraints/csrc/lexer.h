@@ -93,13 +93,14 @@ class Lexer final : public DelayedAcceptor {
   // A state from which lexemes end as they do from q, or q: past a value in brackets, say, that comes first, however
   // deep it may be (see TextEnds). That is the expression of *call.
   State PastCall(State q, Expr* call);
-  // Whether a lexeme that is being read at q is one of *terminal, which calls rules, whatever comes next, and ends where
-  // it does by itself: none of the lexemes that may come begins another one.
+  // Whether a lexeme that is being read at q is one of *terminal, which calls rules or counts, whatever comes next, and
+  // ends where it does by itself: none of the lexemes that may come begins another one.
   bool EndsByItself(State q, uint32_t* terminal);
   // Whether what is left of the one lexeme that may be read at q, x{low,high} y behind some bytes, is told apart byte by byte, so that for
   // fewer bytes than `high` lexemes go on and end as from *star, x{low,} y. Then what is pending where they end either
   // has no counter or leads nowhere but on in x.
   bool Counts(State q, State* star, uint32_t* high);
+  bool HasCounters() const { return has_counters_; }
   // Calls f(Expressions*) while no other thread uses the terminals' pool.
   template <class F>
   auto WithPool(F f) {
@@ -192,7 +193,8 @@ class Lexer final : public DelayedAcceptor {
   std::map<std::vector<uint32_t>, uint32_t> accepted_ids_;
   std::unordered_map<Expr, bool> needs_line_end_;
   std::vector<uint8_t> is_text_;  // by terminal: whether it has one member only
-  std::vector<uint8_t> nests_;    // by terminal: whether it calls rules, as long as EndsByItself can tell
+  std::vector<uint8_t> nests_;    // by terminal: whether it calls rules or counts, as long as EndsByItself can tell
+  bool has_counters_ = false;     // some terminal
   FlatMap<State, bool> ends_by_itself_;
   std::vector<uint8_t> overlap_;  // of pairs: 0 unknown, 1 no, 2 yes
   StableArray<Parts> parts_;      // by state

@@ -285,7 +285,7 @@ struct LexedMask::RowParts {
 LexedMask::~LexedMask() = default;
 
 Lexer::State LexedMask::Near(uint32_t node, Lexer::State state, Lexer::State pending) {
-  if (pending) return state;
+  if (pending || !grammar_->lexer().HasCounters()) return state;
   if (state >= counted_.size()) counted_.resize(std::max<size_t>({state + 1, counted_.size() * 2, 64}));
   if (!counted_[state].asked) {
     Counted counted{true};
