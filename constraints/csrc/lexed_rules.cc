@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <queue>
+#include <unordered_set>
 #include <utility>
 
 #include "automata/csrc/errors.h"
@@ -241,24 +243,34 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
         at_once = at_once || (row[b] && HasTerminal(lexer->Possible(row[b]), t));
       });
       if (at_once) return true;
-      // Some lexeme at whose end the separator leads nowhere: breadth-first.
-      std::vector<Lexer::State> queue;
+      // Some lexeme at whose end the separator leads nowhere: the nearest ends first.
+      std::unordered_set<Lexer::State> seen;
+      std::priority_queue<std::pair<uint64_t, Lexer::State>, std::vector<std::pair<uint64_t, Lexer::State>>,
+                          std::greater<>> queue;
+      const auto add = [&](Lexer::State q) {
+        if (!HasTerminal(lexer->Possible(q), t) || !seen.insert(q).second) return;
+        queue.emplace(uint64_t{lexer->LeastLength(q)} << 32 | seen.size(), q);
+      };
       first.ForEach([&](uint8_t b) {
-        if (row[b] && HasTerminal(lexer->Possible(row[b]), t)) queue.push_back(row[b]);
+        if (row[b]) add(row[b]);
       });
       constexpr size_t kMost = 200;
-      for (size_t i = 0; i < queue.size() && i < kMost; ++i) {
-        const Lexer::State* next = lexer->Row(queue[i]);
-        const bool ends = lexer->AnyEnd(queue[i], [&](uint32_t ended, Lexer::State pending) {
-          return ended == t && !(lexer->IsGuarded(queue[i]) ? lexer->Next(pending, byte) : next[byte]);
+      for (size_t i = 0; !queue.empty() && i < kMost; ++i) {
+        const Lexer::State q = queue.top().second;
+        queue.pop();
+        const bool ends = lexer->AnyEnd(q, [&](uint32_t ended, Lexer::State pending) {
+          return ended == t && !(lexer->IsGuarded(q) ? lexer->Next(pending, byte) : lexer->Next(q, byte));
         });
         if (ends) return true;
-        Lexer::State last = Lexer::kDead;
-        for (int b = 0; b < 256; ++b) {
-          if (next[b] == last || !next[b] || !HasTerminal(lexer->Possible(next[b]), t)) continue;
-          last = next[b];
-          if (std::find(queue.begin(), queue.end(), last) == queue.end()) queue.push_back(last);
+        Expr call;
+        if (const Lexer::State past = lexer->PastCall(q, &call); past != q) {
+          add(past);
+          continue;
         }
+        const Lexer::State* next = lexer->Row(q);
+        Lexer::State last = Lexer::kDead;
+        for (int b = 0; b < 256; ++b)
+          if (next[b] && next[b] != last) add(last = next[b]);
       }
       return false;
     };
