@@ -2,39 +2,55 @@
 
 from __future__ import annotations
 
+import json
 import pkgutil
+import re
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from .._core import PlainLark
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, ReportEntry, native_limits
 from .grammar_source import stated_lexer
+from .json_schema import json_schema
 from .terminal_pattern import terminal_pattern
 
 if TYPE_CHECKING:
     from .grammar_source import Lexing
 
+_FIRST_HOLE = 0x100000
+# What Lark's loader takes for comments, strings and patterns, and what stands outside of them.
+_LITERAL = re.compile(r'//[^\n]*|#[^\n]*|"(?:\\"|\\\\|[^"\n])*?"|/(?!/)(?:\\/|\\\\|[^/])*?/|%json\b[ \t]*')
+_JSON = json.JSONDecoder()
+
 
 def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limits | None) -> Constraint | None:
     """The texts of a grammar in Lark's notation, or None where :func:`.lark_source.read_lark` has to read it.
 
-    That is so for whatever is wrong with a grammar, for what this project adds to the notation, for rules that are
-    imported, overridden, extended or declared, for named groups, and for rare forms of literals. All else is read
-    natively, into the same terminals, rules and productions. The report is made of what ``read_lark`` finds, when it is
-    read.
+    That is so for whatever is wrong with a grammar, for what this project adds to the notation but ``%json``, for rules
+    that are imported, overridden, extended or declared, for named groups, and for rare forms of literals. All else is
+    read natively, into the same terminals, rules and productions. The report is made of what ``read_lark`` finds, when
+    it is read.
     """
     if "(?P<" in text:  # captures have to be refused, with the place
         return None
     lexing = lexer or stated_lexer(text)
     seconds = (limits or DEFAULT_LIMITS).seconds
     try:
-        plain = PlainLark.read(text, start or "start", _common() if "%import" in text else "")
+        holed = _without_schemas(text) if "%json" in text else (text, [])
+        if holed is None:
+            return None
+        plain = PlainLark.read(holed[0], start or "start", _common() if "%import" in text else "", len(holed[1]))
         if plain is None or (lexing == "none" and plain.ignores):
             return None
         subtle = [(n, terminal_pattern(pattern, seconds, lexing != "none")) for n, pattern in plain.subtle]
+        schemas = [(n, json_schema(holed[1][hole])) for n, hole in plain.holes]
         native = plain.compile(
             lexing,
-            [(number, made.constraint._native) for number, made in subtle],
+            sorted(
+                [(n, made.constraint._native) for n, made in subtle] + [(n, made._native) for n, made in schemas],
+                key=itemgetter(0),
+            ),
             native_limits(limits, "grammar"),
             [guard.native(number) for number, made in subtle for guard in made.guards],
         )
@@ -42,6 +58,27 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
         return None
     name = plain.rules[plain.start][0]
     return Constraint(native, source=f"grammar({name})", report=[_Report(text, start, lexer, seconds)])
+
+
+def _without_schemas(text: str) -> tuple[str, list[str]] | None:
+    """The text with a string of one character, from U+100000 on, for each ``%json``, and the schemas; None: wrong."""
+    if max(text) >= chr(_FIRST_HOLE):
+        return None
+    pieces, schemas, position, begin = [], [], 0, 0
+    while found := _LITERAL.search(text, position):
+        position = found.end()
+        if not found[0].startswith("%"):
+            continue
+        try:
+            _, end = _JSON.raw_decode(text, position)
+        except (json.JSONDecodeError, RecursionError):
+            return None
+        if text[end : end + 1].isalnum():  # flags of the string that it becomes
+            return None
+        pieces.append(f'{text[begin : found.start()]}"{chr(_FIRST_HOLE + len(schemas))}"')
+        schemas.append(text[position:end])
+        position = begin = end
+    return "".join([*pieces, text[begin:]]), schemas
 
 
 def _common() -> str:
@@ -67,5 +104,5 @@ class _Report:
             from .lark_source import read_lark
 
             source = read_lark(*self._arguments)
-            self._entries = (*source.report, *DiagnosisReport(source).entries())
+            self._entries = (*source.entries(), *DiagnosisReport(source).entries())
         return self._entries

@@ -162,14 +162,17 @@ void BindGrammar(nb::module_& m) {
   nb::class_<PlainLark>(m, "PlainLark", "A grammar in Lark's notation that needs nothing of Lark's own loader.")
       .def_static(
           "read",
-          [](std::string text, const std::string& start, std::string common) -> std::shared_ptr<const PlainLark> {
-            return ReadPlainLark(std::move(text), start, std::move(common));
+          [](std::string text, const std::string& start, std::string common,
+             uint32_t holes) -> std::shared_ptr<const PlainLark> {
+            return ReadPlainLark(std::move(text), start, std::move(common), holes);
           },
-          "text"_a, "start"_a, "common"_a, nb::call_guard<nb::gil_scoped_release>(),
-          nb::sig("def read(text: str, start: str, common: str) -> PlainLark | None"),
-          "None where the grammar has to be read by Lark's loader; `common`: the text of Lark's common.lark.")
+          "text"_a, "start"_a, "common"_a, "holes"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
+          nb::sig("def read(text: str, start: str, common: str, holes: int = 0) -> PlainLark | None"),
+          "None where the grammar has to be read by Lark's loader; `common`: the text of Lark's common.lark; `holes`: "
+          "characters from U+100000 on, in strings, for terminals that are given to compile.")
+      .def_ro("holes", &PlainLark::holes, "(number of the terminal, number of the hole) of each.")
       .def("compile", &CompilePlain, "lexer"_a, "subtle"_a, "limits"_a = nb::none(), "guards"_a = Guards(),
-           nb::call_guard<nb::gil_scoped_release>(), "The language, given those of the subtle terminals.")
+           nb::call_guard<nb::gil_scoped_release>(), "The language, given those of the subtle terminals and of holes, in order.")
       .def_prop_ro("subtle", &SubtleTerminals,
                    "Numbers and patterns of the terminals that are lazy or look around: more than what they match.")
       .def_prop_ro("terminals",

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "automata/csrc/errors.h"
+#include "automata/csrc/utf8.h"
 
 namespace tokamata {
 namespace {
@@ -55,6 +56,7 @@ std::string NameOfWord(const std::string& text) {
   std::string name;
   for (const char c : text) {
     const bool letter = ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_', digit = c >= '0' && c <= '9';
+    if (name.empty() && static_cast<unsigned char>(c) == 0xf4) return {};  // from U+100000 on there are no letters
     if (static_cast<unsigned char>(c) >= 0x80) throw NotPlainLark();
     if (!letter && !(digit && !name.empty())) return {};
     name.push_back(c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c);
@@ -64,8 +66,10 @@ std::string NameOfWord(const std::string& text) {
 
 class Reader {
  public:
-  Reader(PlainLark* out, const std::string& start)
-      : out_(*out), file_(ReadLarkFile(out_.text)), terminals_(file_), start_(start) {}
+  Reader(PlainLark* out, const std::string& start, uint32_t holes)
+      : out_(*out), holes_(holes), file_(ReadLarkFile(out_.text)), terminals_(file_), start_(start) {
+    for (uint32_t i = 0; i < holes; ++i) AppendUtf8(kFirstHole + i, &holes_[i]);
+  }
 
   void Read() {
     DefineNames();
@@ -426,18 +430,32 @@ class Reader {
     for (const auto& [name, known] : patterns_)
       if (used_.count(name) || IsIgnored(name) || name == newline) names.push_back(name);
     std::map<std::string, size_t> lengths;
-    for (const std::string& name : names) lengths[name] = CountCharacters(patterns_.at(name).pattern.value);
+    std::map<std::string, uint32_t> holes;
+    for (const std::string& name : names) {
+      const LarkPattern& pattern = patterns_.at(name).pattern;
+      lengths[name] = CountCharacters(pattern.value);
+      for (uint32_t i = 0; i < holes_.size(); ++i) {
+        if (pattern.value.find(holes_[i]) == std::string::npos) continue;
+        if (pattern.value != holes_[i] || !pattern.is_string || pattern.flag) throw NotPlainLark();
+        holes.emplace(name, i);
+        lengths[name] = 0;
+      }
+    }
     std::sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
       const Known &x = patterns_.at(a), &y = patterns_.at(b);
       if (x.priority != y.priority) return x.priority > y.priority;
-      if (x.pattern.is_string != y.pattern.is_string) return x.pattern.is_string;
-      if (x.width != y.width) return x.width > y.width;
+      const bool hole = holes.count(a), other = holes.count(b);
+      const bool is_string = x.pattern.is_string && !hole, is_other = y.pattern.is_string && !other;
+      if (is_string != is_other) return is_string;
+      const uint64_t width = hole ? 0 : x.width, width_of_other = other ? 0 : y.width;
+      if (width != width_of_other) return width > width_of_other;
       return lengths[a] != lengths[b] ? lengths[a] > lengths[b] : a < b;
     });
     std::map<std::string, int64_t> number;
     for (const std::string& name : names) {
       const Known& known = patterns_.at(name);
       number.emplace(name, static_cast<int64_t>(out_.terminals.size()));
+      if (holes.count(name)) out_.holes.emplace_back(static_cast<uint32_t>(out_.terminals.size()), holes.at(name));
       std::optional<PlainLark::Place> place = PlaceOf(std::string_view(name));
       if (!place) place = FirstPlace(known.pattern.raw);
       const bool unnamed = name.compare(0, 6, "__ANON") == 0 || name.compare(0, 8, "__IGNORE") == 0;
@@ -517,6 +535,7 @@ class Reader {
     Bound bound;
   };
   PlainLark& out_;
+  std::vector<std::string> holes_;
   LarkFile file_;
   LarkTerminals terminals_;
   const std::string start_;
@@ -544,12 +563,13 @@ class Reader {
 
 }  // namespace
 
-std::unique_ptr<const PlainLark> ReadPlainLark(std::string text, const std::string& start, std::string common) {
+std::unique_ptr<const PlainLark> ReadPlainLark(std::string text, const std::string& start, std::string common,
+                                               uint32_t holes) {
   auto out = std::make_unique<PlainLark>();
   out->text = std::move(text);
   out->common = std::move(common);
   try {
-    Reader(out.get(), start).Read();
+    Reader(out.get(), start, holes).Read();
   } catch (const NotPlainLark&) {
     return nullptr;
   } catch (const ConstraintError&) {  // a pattern that is wrong, or not regular

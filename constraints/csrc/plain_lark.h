@@ -38,11 +38,15 @@ struct PlainLark {
   uint32_t start = 0;
   std::optional<Indentation> indentation;
   std::vector<std::pair<std::string, Place>> unused;  // terminals that no rule uses
+  std::vector<std::pair<uint32_t, uint32_t>> holes;   // terminals that are holes, with the hole's number
 };
 
 // Reads rules, terminals, templates, %ignore, %declare of terminals and %import of terminals from `common` (the text of
 // Lark's grammar of that name). Null where a grammar has anything else, and where it is wrong: then Lark's loader says
-// what. Linear in what the grammar is multiplied out to, but for the bounds of lark_rules.py.
-std::unique_ptr<const PlainLark> ReadPlainLark(std::string text, const std::string& start, std::string common);
+// what. Linear in what the grammar is multiplied out to, but for the bounds of lark_rules.py. So many characters from
+// kFirstHole on, each in a string of its own, stand for terminals that the text does not define.
+constexpr uint32_t kFirstHole = 0x100000;
+std::unique_ptr<const PlainLark> ReadPlainLark(std::string text, const std::string& start, std::string common,
+                                               uint32_t holes = 0);
 
 }  // namespace tokamata

@@ -412,10 +412,14 @@ class PlainLark:
     """A grammar in Lark's notation that needs nothing of Lark's own loader."""
 
     @staticmethod
-    def read(text: str, start: str, common: str) -> PlainLark | None:
+    def read(text: str, start: str, common: str, holes: int = 0) -> PlainLark | None:
         """
-        None where the grammar has to be read by Lark's loader; `common`: the text of Lark's common.lark.
+        None where the grammar has to be read by Lark's loader; `common`: the text of Lark's common.lark; `holes`: characters from U+100000 on, in strings, for terminals that are given to compile.
         """
+
+    @property
+    def holes(self) -> list[tuple[int, int]]:
+        """(number of the terminal, number of the hole) of each."""
 
     def compile(
         self,
@@ -424,7 +428,9 @@ class PlainLark:
         limits: Limits | None = None,
         guards: Sequence[tuple[int, Language, Language, Language]] = [],
     ) -> Language:
-        """The language, given those of the subtle terminals."""
+        """
+        The language, given those of the subtle terminals and of holes, in order.
+        """
 
     @property
     def subtle(self) -> list[tuple[int, str]]:

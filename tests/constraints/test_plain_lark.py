@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pkgutil
 import random
 import re
@@ -14,7 +15,7 @@ from tokamata.constraints.grammar import language_of
 from tokamata.constraints.grammar_check import DiagnosisReport
 from tokamata.constraints.grammar_source import Place
 from tokamata.constraints.lark_source import read_lark
-from tokamata.constraints.plain_lark import plain_lark
+from tokamata.constraints.plain_lark import _without_schemas, plain_lark
 
 import tokamata
 from tokamata import ConstraintError, LimitError
@@ -149,6 +150,74 @@ def test_members_are_the_same() -> None:
         assert all(mine.accepts(t) and other.accepts(t) for t in examples), text
         compared += bool(examples)
     assert compared > 20
+
+
+SCHEMAS = ['{"const": "//#"}', "true", '{"enum": [1, "a", "%json {}"]}', '{"type": "array", "items": {"const": "/"}}']
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_schemas_stand_where_they_do_by_way_of_lark(seed: int) -> None:
+    rng = random.Random(seed)
+    words, patterns = ['"a"', '"b+"', '"a"i', "B", "X"], ["/[ab]+/", "/./", "/x/", '"(\\"/"', "/a|\\/%json {}/"]
+    used, rules = [], []
+    for name in ("start", "x", "y"):
+        ways = []
+        for _ in range(rng.randrange(1, 3)):
+            parts = [rng.choice(words) for _ in range(rng.randrange(1, 3))] + ["x", "y"][: rng.randrange(2)]
+            if rng.random() < 0.6 or not used:
+                used.append(rng.choice(SCHEMAS))
+                parts.insert(rng.randrange(len(parts) + 1), f"%json {used[-1]}" + rng.choice(["", "?", " *"]))
+            ways.append(" ".join(parts))
+        rules.append(f"{name}: {' | '.join(ways)}  // %json {{")
+    priority = rng.choice(["", ".2", ".-1"])
+    more = [f"B{priority}: {rng.choice(patterns)}", f"X: {rng.choice(patterns[:3])}", "V.1: %json false | %json true"]
+    text = "\n".join([*rules, *more[:2], "%ignore /[ \\n]+/"])
+    if seed % 5 == 0:  # a terminal with more in it than a schema
+        read = _without_schemas(f"{text}\n{more[2]}".replace("start: ", "start: V "))
+        assert read is not None
+        assert PlainLark.read(read[0], "start", "", len(read[1])) is None
+    read = _without_schemas(text)
+    assert read is not None
+    assert read[1] == used
+    plain = PlainLark.read(read[0], "start", "", len(read[1]))
+    assert plain is not None, text
+    source = read_lark(text)
+    assert [r[0] for r in plain.rules] == [r.name for r in source.rules]
+    assert plain.productions == [(p.rule, list(p.symbols)) for p in source.productions], (seed, text)
+    holes = dict(plain.holes)
+    assert len(plain.terminals) == len(source.terminals)
+    for i, (mine, terminal) in enumerate(zip(plain.terminals, source.terminals, strict=True)):
+        assert (terminal.name == "%json") == (i in holes), (seed, text)
+        if i in holes:
+            schema = tokamata.json_schema(used[holes[i]])
+            assert all(terminal.constraint.accepts(member) for member in schema.examples(3)), (seed, text)
+        else:
+            assert (mine[0], mine[3], mine[4]) == (terminal.name, terminal.priority, terminal.ignored)
+    made = plain_lark(text, None, None, None)
+    try:
+        other = _by_way_of_lark(text)
+    except (ConstraintError, LimitError):  # no text, or lexemes that cannot be told apart within the limits
+        assert made is None
+        return
+    assert made is not None
+    with contextlib.suppress(LimitError):
+        assert all(other.accepts(t) for t in made.examples(8)), (seed, text)
+        assert all(made.accepts(t) for t in other.examples(8)), (seed, text)
+    assert made.report == (*source.entries(), *DiagnosisReport(source).entries())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("start: %json {", "expected a JSON Schema after %json"),
+        ('start: %json {"type": "nothing"}', "%json: "),
+        ('start: %json {"enum": []} "a"', "%json: "),
+    ],
+)
+def test_what_is_wrong_with_schemas_is_said_by_read_lark(text: str, message: str) -> None:
+    assert plain_lark(text, None, None, None) is None
+    with pytest.raises(ConstraintError, match=message):
+        tokamata.grammar(text)
 
 
 def test_the_report_is_made_when_it_is_read() -> None:
