@@ -64,7 +64,9 @@ def _without_schemas(text: str) -> tuple[str, list[str]] | None:
     """The text with a string of one character, from U+100000 on, for each ``%json``, and the schemas; None: wrong."""
     if max(text) >= chr(_FIRST_HOLE):
         return None
-    pieces, schemas, position, begin = [], [], 0, 0
+    pieces: list[str] = []
+    schemas: list[str] = []
+    position = begin = 0
     while found := _LITERAL.search(text, position):
         position = found.end()
         if not found[0].startswith("%"):
