@@ -283,11 +283,12 @@ Lexer::State Lexer::PastCall(State q, Expr* call) {
 
 bool Lexer::EndsByItself(State q, uint32_t* terminal) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  if (parts_[q].parts.size() != 1 || IsFinal(q)) return false;
+  if (parts_[q].parts.size() != 1) return false;
   const Part part = parts_[q].parts[0];
-  const bool alone = !longest_ || parts_[q].any == part.rest;
-  if (!alone || part.terminal == kNoTerminal || !nests_[part.terminal]) return false;
+  if (part.terminal == kNoTerminal || !nests_[part.terminal]) return false;
   *terminal = part.terminal;
+  if (!longest_) return true;
+  if (IsFinal(q) || parts_[q].any != part.rest) return false;
   if (const bool* const known = ends_by_itself_.Find(q)) return *known;
   const TextEnds::Answer unique = text_ends_.AreUnique(part.rest);
   if (unique == TextEnds::Answer::kUnknown) nests_[part.terminal] = 0;  // which would take as long again

@@ -94,7 +94,7 @@ class Lexer final : public DelayedAcceptor {
   // deep it may be (see TextEnds). That is the expression of *call.
   State PastCall(State q, Expr* call);
   // Whether a lexeme that is being read at q is one of *terminal, which calls rules or counts, whatever comes next, and
-  // ends where it does by itself: none of the lexemes that may come begins another one.
+  // ends where it does by itself: terminals do not compete, or none of the lexemes that may come begins another one.
   bool EndsByItself(State q, uint32_t* terminal);
   // Whether what is left of the one lexeme that may be read at q, x{low,high} y behind some bytes, is told apart byte by byte, so that for
   // fewer bytes than `high` lexemes go on and end as from *star, x{low,} y. Then what is pending where they end either
