@@ -193,7 +193,7 @@ class Expressions {
   Expr AfterArc(uint32_t leaf, const LeafAutomaton::Arc& arc) {
     if (arc.nested == LeafAutomaton::kNotNested) return Leaf(leaf, arc.state);
     const char first = static_cast<char>(arc.bytes.First());
-    return NestedInLeaf(leaf, arc.nested, {&first, 1}, arc.state);
+    return NestedInLeaf(leaf, arc.nested, {&first, arc.left ? size_t{0} : size_t{1}}, arc.state);
   }
   // What a call stands for.
   Expr Expand(Expr call);

@@ -21,9 +21,10 @@ class LeafAutomaton {
   struct Arc {
     ByteSet bytes;
     uint32_t state;
-    // A language that begins with each of the bytes, in one way; what it has left then comes before what is accepted
-    // from the state.
+    // A language that begins with each of the bytes, in one way, or, with `left`, what such a one has left then: what is
+    // left comes before what is accepted from the state.
     uint32_t nested = kNotNested;
+    bool left = false;
   };
   virtual ~LeafAutomaton() = default;
   // Replaces *out by the arcs of a state: disjoint bytes, and only states from which some final one can be reached.

@@ -13,7 +13,8 @@ class SteppingLeaf {
   static constexpr uint32_t kNowhere = 0xffffffff;
   struct After {
     uint32_t state;  // or kNowhere
-    // As with LeafAutomaton::Arc: what the nested language has left after the bytes from `begin` on comes before.
+    // As with LeafAutomaton::Arc: what the nested language has left after the bytes from `begin` on, if any, comes
+    // before.
     uint32_t nested = LeafAutomaton::kNotNested;
     size_t begin = 0;
   };

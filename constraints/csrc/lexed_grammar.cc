@@ -166,22 +166,28 @@ LexedGrammar::Ways LexedGrammar::StepOne(Position* p, uint8_t byte) {
 
 // In a state of its own what a long lexeme has left would have to be made, and its mask be found, without what is known
 // of such languages elsewhere.
-bool LexedGrammar::IsNested(const std::vector<Position>& positions, uint32_t* terminal, uint32_t* after) {
+bool LexedGrammar::IsNested(const std::vector<Position>& positions, bool begun, Inside* inside) {
   if (positions.size() != 1) return false;
   const Position& p = positions[0];
-  if (p.lexer == Position::kBoundary || p.pending || !lexer_->EndsByItself(p.lexer, terminal)) return false;
-  std::vector<Position> ended{{Position::kBoundary, Lexer::kDead, steps_.After(p.stacks, *terminal)}};
+  uint32_t terminal;
+  if (p.lexer == Position::kBoundary || p.pending || !lexer_->EndsByItself(p.lexer, &terminal)) return false;
+  // Rules that are called were copied with the terminal, and again they would be others.
+  inside->left = !lexer_->Calls(terminal);
+  if (!inside->left && !begun) return false;
+  std::vector<Position> ended{{Position::kBoundary, Lexer::kDead, steps_.After(p.stacks, terminal)}};
   if (ended[0].stacks == ParserStates::kNone || !completable_.Ask(ended[0])) return false;
-  *after = Intern(&ended);
+  inside->nested = inside->left ? lexer_->NumTerminals() + p.lexer : terminal;
+  inside->after = Intern(&ended);
   return true;
 }
 
-uint32_t LexedGrammar::Nested(uint32_t terminal, Expressions* pool) {
-  nested_.resize(lexer_->NumTerminals(), kEmpty);
-  if (nested_[terminal] == kEmpty)
-    nested_[terminal] =
-        lexer_->WithTerminal(terminal, [pool](const Expressions& other, Expr e) { return pool->Import(other, e); });
-  return nested_[terminal];
+uint32_t LexedGrammar::Nested(uint32_t number, Expressions* pool) {
+  const auto [known, added] = nested_.try_emplace(number, kEmpty);
+  const auto import = [pool](const Expressions& other, Expr e) { return pool->Import(other, e); };
+  const uint32_t terminals = lexer_->NumTerminals();
+  if (added)
+    known->second = number < terminals ? lexer_->WithTerminal(number, import) : lexer_->WithRest(number - terminals, import);
+  return known->second;
 }
 
 bool LexedGrammar::AllBegin(const std::vector<Position>& positions, uint8_t byte) {
@@ -222,9 +228,9 @@ bool LexedGrammar::Step(uint32_t state, std::string_view bytes, After* next) {
     spent += cost;
     now_.erase(std::remove_if(now_.begin(), now_.end(), [this](const Position& p) { return !completable_.Ask(p); }),
                now_.end());
-    uint32_t terminal, after;
-    if (begin != kNotKnown && IsNested(now_, &terminal, &after)) {
-      *next = {after, terminal, begin};
+    Inside inside;
+    if (IsNested(now_, begin != kNotKnown, &inside)) {
+      *next = {inside.after, inside.nested, inside.left ? bytes.size() : begin};
       return true;
     }
   } catch (const LimitError&) {
@@ -277,12 +283,17 @@ void LexedGrammar::AddArcs(const Position& p, std::vector<Arc>* out) {
   }
   for (const auto& [next, bytes] : targets) {
     std::vector<Position> on{{next, Lexer::kDead, p.stacks}};
-    if (completable_.Ask(on[0])) AddArc({bytes, Intern(&on)}, out);
+    if (!completable_.Ask(on[0])) continue;
+    Inside inside;
+    if (IsNested(on, false, &inside))
+      AddArc({bytes, inside.after, inside.nested, inside.left}, out);
+    else
+      AddArc({bytes, Intern(&on)}, out);
   }
   if (both.Any()) Determinize({p}, both, out);
   if (ready.ended.after == ParserStates::kNone) return;
   const std::vector<Arc>& begins = BeginsOf(ready.ended.after);
-  for (const Arc& arc : begins) AddArc({arc.bytes - both - goes_on, arc.state, arc.nested}, out);
+  for (const Arc& arc : begins) AddArc({arc.bytes - both - goes_on, arc.state, arc.nested, arc.left}, out);
 }
 
 // The arcs of lexemes that begin after some stacks, with nothing pending.
@@ -330,9 +341,9 @@ void LexedGrammar::Determinize(const std::vector<Position>& positions, const Byt
     }
   }
   for (Class& c : classes) {
-    uint32_t terminal, after;
-    if (AllBegin(positions, c.bytes.First()) && IsNested(c.positions, &terminal, &after))
-      AddArc({c.bytes, after, terminal}, out);
+    Inside inside;
+    if (IsNested(c.positions, AllBegin(positions, c.bytes.First()), &inside))
+      AddArc({c.bytes, inside.after, inside.nested, inside.left}, out);
     else
       AddArc({c.bytes, Intern(&c.positions)}, out);
   }

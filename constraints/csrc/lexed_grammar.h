@@ -31,7 +31,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   static constexpr uint32_t kDead = 0;
   void Arcs(uint32_t state, std::vector<Arc>* out) override;
   bool Step(uint32_t state, std::string_view bytes, After* next) override;
-  uint32_t Nested(uint32_t terminal, Expressions* pool) override;
+  uint32_t Nested(uint32_t number, Expressions* pool) override;
   bool IsFinal(uint32_t state) override { return states_[state].final; }
   std::string PlaceOf(uint32_t state) const override;
   uint32_t Least(uint32_t state) override;
@@ -61,8 +61,13 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   };
   enum class Ways { kNone, kOne, kBegins, kMore };
   Ways StepOne(Position* p, uint8_t byte);
-  // Whether a lexeme of *terminal is being read that is best read as a nested language, and the state after it then.
-  bool IsNested(const std::vector<Position>& positions, uint32_t* terminal, uint32_t* after);
+  // What a lexeme that is being read is best read as, before some state. With `left` the language is what is left of it,
+  // by its lexer state, else a terminal, of which the lexeme has to have begun with known bytes.
+  struct Inside {
+    uint32_t nested, after;
+    bool left;
+  };
+  bool IsNested(const std::vector<Position>& positions, bool begun, Inside* inside);
   // Whether none of the positions goes on with its lexeme.
   bool AllBegin(const std::vector<Position>& positions, uint8_t byte);
   void Unite(std::vector<Position>* positions);
@@ -83,7 +88,8 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   std::vector<State> states_;
   std::vector<Position> positions_;
   std::vector<Position> now_, after_;  // for Step
-  std::vector<uint32_t> nested_;       // by terminal: its expression where it was asked for
+  // Expressions in the pool of which this is a leaf: of terminals, then of lexer states.
+  std::unordered_map<uint32_t, uint32_t> nested_;
   IdTable index_;  // of states
   // By lexer state in an ignored lexeme and before one: whether it makes a difference.
   FlatMap<uint64_t, bool> like_begin_;

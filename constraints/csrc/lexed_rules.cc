@@ -184,6 +184,58 @@ Lexer::Terminals LastTerminals(const RuleAutomata& automata, uint32_t count, uin
   return last;
 }
 
+// By terminal, the bytes that what may follow it in the automata begins with.
+std::vector<ByteSet> FollowOf(const RuleAutomata& automata, uint32_t count, const std::vector<ByteSet>& first_of) {
+  const std::vector<RuleAutomata::State>& states = automata.states;
+  // What is left of a rule begins with; no rule begins by calling itself.
+  std::vector<ByteSet> first(states.size());
+  std::vector<uint8_t> known(states.size(), 0);
+  std::vector<uint32_t> work;
+  for (uint32_t root = 0; root < states.size(); ++root) {
+    work.assign(1, root);
+    while (!work.empty()) {
+      const uint32_t q = work.back();
+      const size_t open = work.size();
+      for (const RuleAutomata::Arc& arc : states[q].arcs) {
+        const uint32_t begin = arc.letter < count ? q : automata.start_of[arc.letter - count];
+        if (arc.letter >= count && !known[begin]) work.push_back(begin);
+      }
+      if (work.size() > open) continue;
+      work.pop_back();
+      if (std::exchange(known[q], 1)) continue;
+      TimeLimit::Spend(static_cast<int64_t>(states[q].arcs.size()));
+      for (const RuleAutomata::Arc& arc : states[q].arcs)
+        first[q] = first[q] | (arc.letter < count ? first_of[arc.letter] : first[automata.start_of[arc.letter - count]]);
+    }
+  }
+  // What follows a letter; where a rule may be over then, what follows that as well.
+  std::vector<ByteSet> follow(count + automata.start_of.size());
+  std::vector<std::vector<uint32_t>> passes_on(automata.start_of.size());
+  for (const RuleAutomata::State& state : states)
+    for (const RuleAutomata::Arc& arc : state.arcs) {
+      follow[arc.letter] = follow[arc.letter] | first[arc.state];
+      if (states[arc.state].final) passes_on[states[arc.state].rule].push_back(arc.letter);
+    }
+  for (std::vector<uint32_t>& letters : passes_on) {
+    std::sort(letters.begin(), letters.end());
+    letters.erase(std::unique(letters.begin(), letters.end()), letters.end());
+  }
+  for (uint32_t r = 0; r < passes_on.size(); ++r) work.push_back(r);
+  while (!work.empty()) {
+    const uint32_t r = work.back();
+    work.pop_back();
+    TimeLimit::Spend(static_cast<int64_t>(passes_on[r].size()));
+    for (const uint32_t letter : passes_on[r]) {
+      const ByteSet more = follow[letter] | follow[count + r];
+      if (more == follow[letter]) continue;
+      follow[letter] = more;
+      if (letter >= count) work.push_back(letter - count);
+    }
+  }
+  follow.resize(count);
+  return follow;
+}
+
 // The bytes that may go on with newlines of a line end and blanks, whatever their column, or with longer lexemes. False
 // where they are no such newlines, or what is pending after them depends on more than whether there are blanks.
 bool FindNewline(Lexer* lexer, const Lexer::State* begin, const Indentation& indentation, ByteSet* live) {
@@ -367,6 +419,17 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
                           " has no text: every alternative needs a rule that calls itself without end, or a terminal "
                           "without text; add an alternative that ends");
   rules->last = LastTerminals(*rules->automata, count, indentation ? indentation->dedent : Indentation::kNoTerminal);
+  if (indentation) {
+    rules->follow.assign(count, ByteSet::All());
+  } else {
+    std::vector<ByteSet> first;
+    ByteSet ignored_first;
+    for (uint32_t t = 0; t < count; ++t) first.push_back(rules->lexer->FirstOf(t));
+    for (const uint32_t t : ignored) ignored_first = ignored_first | first[t];
+    rules->follow = FollowOf(*rules->automata, count, first);
+    for (ByteSet& bytes : rules->follow) bytes = bytes | ignored_first;
+    for (const uint32_t t : ignored) rules->follow[t] = ByteSet::All();
+  }
   if (rules->longest) FindSeparator(rules.get(), TerminalsOf(*rules->automata, count));
   return rules;
 }

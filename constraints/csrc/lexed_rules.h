@@ -20,6 +20,7 @@ struct LexedRules {
   Lexer::Terminals all, ignored;
   std::unique_ptr<const Indentation> indentation;
   Lexer::Terminals last;    // that texts may end with, ignored ones and dedents after them left out
+  std::vector<ByteSet> follow;  // by terminal: the bytes that texts may go on with after a lexeme of it, and maybe more
   bool longest = true;      // else terminals are languages, concatenated in every way
   bool contextual = false;  // only terminals that the stacks allow compete, and the ignored ones
   size_t most_nodes = 0;

@@ -322,6 +322,10 @@ bool Lexer::Counts(State q, State* star, uint32_t* high) {
   return true;
 }
 
+bool Lexer::Calls(uint32_t terminal) const {
+  return WithTerminal(terminal, [](const Expressions& pool, Expr e) { return pool.IsPushDown(e); });
+}
+
 uint32_t Lexer::LeastLength(State q) const {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   uint32_t least = 0xffffffff;

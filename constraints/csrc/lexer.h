@@ -101,6 +101,14 @@ class Lexer final : public DelayedAcceptor {
   // has no counter or leads nowhere but on in x.
   bool Counts(State q, State* star, uint32_t* high);
   bool HasCounters() const { return has_counters_; }
+  // Whether some terminal calls rules.
+  bool Calls(uint32_t terminal) const;
+  // f(pool, what is left of the one lexeme that may be read at q), likewise.
+  template <class F>
+  auto WithRest(State q, F f) const {
+    const std::lock_guard<ReentrantMutex> lock(mutex_);
+    return f(*pool_, parts_[q].parts[0].rest);
+  }
   // Calls f(Expressions*) while no other thread uses the terminals' pool.
   template <class F>
   auto WithPool(F f) {

@@ -164,6 +164,17 @@ LexedMask::Answer LexedMask::Ask(const Position& p) {
 
 // ---------------------------------------------------------------------------------------------- inside one lexeme
 
+const ByteSet& LexedMask::FollowOf(uint32_t accepted) {
+  static const ByteSet all = ByteSet::All();
+  const std::vector<ByteSet>& follow = grammar_->Rules().follow;
+  if (accepted < follow.size()) return follow[accepted];
+  if (accepted < Lexer::kFirstSet) return all;  // a newline
+  const auto [known, added] = follow_.try_emplace(accepted);
+  if (added)
+    grammar_->lexer().ForEachAccepted(accepted, [&](uint32_t t) { known->second = known->second | follow[t]; });
+  return known->second;
+}
+
 // Whether every character of a class leads back to a state, so that what is inside or leaves the class below a node is
 // known; a lexeme that may end there must surely go on inside the class.
 bool LexedMask::Loops(Lexer::State state, const CharacterClass& c) {
@@ -176,10 +187,12 @@ bool LexedMask::Loops(Lexer::State state, const CharacterClass& c) {
   if (lexemes.IsGuarded(state)) return false;
   if (lexemes.IsFinal(state)) {
     const Lexer::State longer = lexemes.Pending(state);
-    if (c.non_ascii || !longer) return false;
-    const Lexer::State* more = lexemes.Row(longer);
-    c.ascii.ForEach([&](uint8_t b) { loops = loops && more[b] && lexemes.IsFinal(more[b]); });
-    return loops;
+    const Lexer::State* more = longer ? lexemes.Row(longer) : nullptr;
+    const ByteSet& follow = FollowOf(lexemes.Accepted(state));
+    const auto stays_inside = [&](uint8_t b) { return !follow.Has(b) || (more && more[b] && lexemes.IsFinal(more[b])); };
+    c.ascii.ForEach([&](uint8_t b) { loops = loops && stays_inside(b); });
+    for (int b = 0x80; c.non_ascii && b < 0x100; ++b) loops = loops && !follow.Has(static_cast<uint8_t>(b));
+    if (!loops) return false;
   }
   if (!c.non_ascii) return true;
   struct Inside {  // of a character
@@ -239,6 +252,7 @@ struct LexedMask::RowParts {
     const Lexer::State* pending;  // the row of what is pending, or null
     const Lexer::State* longer;   // where the state is final: the row of what is pending then, or null
     bool ends, guarded;
+    const ByteSet* follow;  // where it is final: the bytes that may come after the lexeme
   };
   struct Stretch {  // of siblings with all below them
     uint32_t begin, end;
@@ -306,7 +320,8 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
   Completable& completable = grammar_->completable();
   const Positions& steps = grammar_->steps();
   const auto enter = [&](Lexer::State q, Lexer::State pending) {
-    At at{q, lexemes.Row(q), pending ? lexemes.Row(pending) : nullptr, nullptr, lexemes.IsFinal(q), lexemes.IsGuarded(q)};
+    At at{q, lexemes.Row(q), pending ? lexemes.Row(pending) : nullptr, nullptr, lexemes.IsFinal(q), lexemes.IsGuarded(q), nullptr};
+    if (at.ends && !at.guarded) at.follow = &FollowOf(lexemes.Accepted(q));
     const Lexer::State longer = at.ends && !at.guarded ? lexemes.Pending(q) : Lexer::State{Lexer::kDead};
     if (longer) at.longer = lexemes.Row(longer);
     return at;
@@ -335,7 +350,7 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
         return;
       }
       const Lexer::State longer = at.longer ? at.longer[b] : Lexer::State{Lexer::kDead};
-      if (longer && lexemes.IsFinal(longer)) return;
+      if ((longer && lexemes.IsFinal(longer)) || (at.follow && !at.follow->Has(b))) return;
       const uint32_t group = parts->GroupOf(lexemes.Accepted(at.state), longer, Lexer::kDead, b);
       for (const FactorExit& way : ways) parts->Place(group, way.node);
     });
@@ -372,7 +387,7 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
             parts->Place(parts->GroupOf(accepted, lexemes.UnionOfPending(pending, longer), next, child.byte), n);
           return false;
         });
-      } else if (at.ends) {
+      } else if (at.ends && at.follow->Has(child.byte)) {
         const Lexer::State longer = at.longer ? at.longer[child.byte] : Lexer::State{Lexer::kDead};
         if (!longer || !lexemes.IsFinal(longer))
           parts->Place(

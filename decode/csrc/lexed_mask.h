@@ -88,6 +88,8 @@ class LexedMask {
   // Everything below is about tokens strictly below a node.
   uint32_t Number(Lexer::State lexer, Lexer::State pending);
   bool Loops(Lexer::State state, const CharacterClass& c);
+  // The bytes that may come after a lexeme of what Lexer::Accepted says, and maybe more.
+  const ByteSet& FollowOf(uint32_t accepted);
   int8_t LoopOf(Lexer::State state);
   const Factor* FactorAt(uint32_t node, Lexer::State state, Lexer::State pending);
   // A state from which the tokens below a node stay inside and leave as from `state`, without a counter: they have fewer
@@ -149,6 +151,7 @@ class LexedMask {
   std::vector<Position> positions_;  // of the state that is asked about
   std::vector<Lexing> lexings_;
   std::vector<int8_t> loop_of_;  // by lexer state: the class over which it loops
+  std::unordered_map<uint32_t, ByteSet> follow_;  // of sets of terminals
   struct Counted {
     bool asked = false;
     Lexer::State star = Lexer::kDead;
