@@ -80,6 +80,8 @@ class RuleSource {
   virtual size_t MemoryBytes() const { return 0; }
   // Whether no rule calls another: then calls are regular languages that are made when they are reached.
   virtual bool IsRegular() const { return false; }
+  // Whether it is known without its language that no text of a rule begins another one.
+  virtual bool EndsByItself(uint32_t /*rule*/) { return false; }
   // What a rule has left after a byte, where that is known without its language; kEmpty: nothing begins with the byte.
   virtual bool Step(uint32_t /*rule*/, uint8_t /*byte*/, Expr* /*rest*/) { return false; }
   // ---- rules that remember what was read, such as the keys of an object, so that there is no end of them

@@ -173,6 +173,13 @@ Expr JsonSchemaRules::CallArray(const ArrayState& s) {
   return CallRule(Rule::kArray, words, 8, YamlNextFirst(s.depth, s.first), ends);
 }
 
+bool JsonSchemaRules::EndsByItself(uint32_t rule) {
+  if (IsYaml() || options_.whitespace == JsonWhitespace::kPattern) return false;  // blanks may be whatever one likes
+  const Rule& r = rules_[rule];
+  if (r.kind == Rule::kValue) return cases_.NumberOf(r.words[0]) == kEmpty;
+  return r.kind == Rule::kObject || r.kind == Rule::kArray || r.kind == Rule::kKeys || r.kind == Rule::kListed;
+}
+
 Expr JsonSchemaRules::Expand(uint32_t rule) {
   const Rule r = rules_[rule];
   const uint32_t* w = r.words;

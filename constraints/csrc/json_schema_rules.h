@@ -47,6 +47,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr Expand(uint32_t rule) override;
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override;
   size_t MemoryBytes() const override;
+  // JSON has no text that begins another one, but for numbers; nor have what is left of objects, arrays and strings.
+  bool EndsByItself(uint32_t rule) override;
   bool Step(uint32_t rule, uint8_t byte, Expr* rest) override;
   bool HasMemory() const override { return has_memory_; }
   bool RemembersValues() const override { return has_values_; }

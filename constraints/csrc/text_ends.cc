@@ -8,6 +8,10 @@ namespace tokamata {
 
 bool TextEnds::AreSure(Expr call, Expr rest) { return AreSure(FactsOf(call), rest); }
 
+bool TextEnds::RuleEnds(Expr call) const {
+  return pool_->Rules(pool_->SourceOfRule(call))->EndsByItself(pool_->Rule(call));
+}
+
 TextEnds::Answer TextEnds::AreUnique(Expr e) {
   Expr call, rest;
   while (e != kEpsilonExpr && pool_->SplitCall(e, &call, &rest) && AreSure(call, rest)) e = rest;
@@ -31,6 +35,10 @@ const TextEnds::Facts& TextEnds::FactsOf(Expr call) {
   size_t left = kMostExpressions;
   std::vector<Expr> assumed{call};
   facts_[call] = Facts();
+  if (pool_->Kind(call) == ExprKind::kCall && RuleEnds(call)) {
+    facts_[call].known = true;
+    return facts_[call];
+  }
   bool found = true;
   for (bool changed = true; changed && found;) {
     changed = false;
@@ -67,7 +75,10 @@ bool TextEnds::Explore(Expr call, std::vector<Expr>* assumed, size_t* left, Byte
     Expr head, rest;
     if (i && pool_->SplitCall(e, &head, &rest)) {
       const auto [facts, added] = facts_.try_emplace(head);
-      if (added) assumed->push_back(head);
+      if (added && RuleEnds(head))
+        facts->second.known = true;
+      else if (added)
+        assumed->push_back(head);
       if (AreSure(facts->second, rest)) {
         add(rest);
         continue;

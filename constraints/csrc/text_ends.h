@@ -29,6 +29,7 @@ class TextEnds {
     ByteSet longer;       // bytes that follow a text of the call in a longer one, or more
   };
   bool AreSure(const Facts& facts, Expr rest) const;
+  bool RuleEnds(Expr call) const;
   const Facts& FactsOf(Expr call);
   // The bytes of one call, as far as the facts about others are right; calls without facts are appended to `assumed`.
   // False where `left`, which counts down, is used up.

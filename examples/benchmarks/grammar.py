@@ -58,8 +58,8 @@ def starter(engine: Engine, case: str) -> Callable[[], Session] | None:
     if case == "indented":
         return None
     if isinstance(engine, LLGuidance):
-        return partial(_llguidance, engine, for_llguidance(text))
-    if isinstance(engine, XGrammar):
+        return partial(_llguidance, engine, text if "%json" in text else for_llguidance(text))
+    if isinstance(engine, XGrammar) and "%json" not in text:
         return partial(_xgrammar, engine, None if case == "JSON" else for_xgrammar(text))
     return None
 

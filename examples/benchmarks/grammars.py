@@ -2,7 +2,8 @@
 
 The grammars are the ready-made ones. Python is there twice: as it is ("indented"), for tokamata alone, and for all
 without line ends and indentation, which no peer can count (a block's colon ends a statement, statements follow each
-other freely). Arithmetic is there also as E -> E + E.
+other freely). Arithmetic is there also as E -> E + E. "calls" has JSON Schemas and counters inside of a grammar, in the
+notation that llguidance shares; xgrammar has no such.
 The peers get the same productions and terminals: rules in plain BNF, terminals as regular expressions for llguidance,
 whose lexer takes the longest match; spelled out, with what is ignored after each of them, for xgrammar, which has no
 lexer, so that there a keyword is a name too and two words may touch. Rules that derive no text are left out for them.
@@ -41,6 +42,34 @@ expression: expression "+" expression | expression "-" expression | expression "
 NUMBER: /[0-9]+(\.[0-9]+)?/
 NAME: /[a-zA-Z_][a-zA-Z0-9_]*/
 WS: /[ \t\r\n]+/
+%ignore WS
+"""
+
+CALLS = r"""
+start: (note | call)+
+note: "note" TITLE ";"
+call: "call" ID ":" (weather | search) ";"
+weather: %json {
+  "type": "object",
+  "properties": {
+    "city": {"type": "string", "maxLength": 40},
+    "days": {"type": "integer", "minimum": 1, "maximum": 14},
+    "units": {"enum": ["metric", "imperial"]}
+  },
+  "required": ["city", "days"],
+  "additionalProperties": false
+}
+search: %json {
+  "type": "array",
+  "items": {
+    "type": "object",
+    "properties": {"query": {"type": "string"}, "top": {"type": "number"}},
+    "required": ["query"]
+  }
+}
+ID: /[a-z][a-z0-9_]{2,30}/
+TITLE: /"[^"\\]{1,60}"/
+WS: /[ \n]+/
 %ignore WS
 """
 
@@ -166,6 +195,24 @@ def _arithmetic_document(count: Callable[[str], int], least: int) -> str:
     return _grown([whole(3) for _ in range(least)], lambda taken: " + ".join(taken), count, least)
 
 
+def _calls_document(count: Callable[[str], int], least: int) -> str:
+    """Calls with arguments of both kinds, and notes between them."""
+    rng = random.Random(least)
+    words = "alpha beta gamma délta épsilon zeta Tokyo lisbon 日本語 rain_or_shine".split()
+
+    def line() -> str:
+        title = " ".join(rng.choices(words, k=rng.randrange(1, 4)))
+        if rng.random() < 0.3:
+            return f'note "{title}";'
+        weather = {"city": title[:40], "days": rng.randrange(1, 15)}
+        if rng.random() < 0.5:
+            weather["units"] = rng.choice(["metric", "imperial"])
+        found = [{"query": rng.choice(words), "top": rng.randrange(100) / 10} for _ in range(rng.randrange(3))]
+        return f"call {rng.choice(words[:3])}_{rng.randrange(1000)}: {json.dumps(rng.choice((weather, found)))};"
+
+    return _grown([line() for _ in range(least)], "\n".join, count, least)
+
+
 CASES: dict[str, Case] = {
     "JSON": Case(grammars.text("json"), _json_document),
     "SQL": Case(grammars.text("sql"), _sql_document),
@@ -173,6 +220,7 @@ CASES: dict[str, Case] = {
     "indented": Case(grammars.text("python"), _python_document),
     "arithmetic": Case(grammars.text("arithmetic"), _arithmetic_document),
     "E -> E + E": Case(AMBIGUOUS, _arithmetic_document),
+    "calls": Case(CALLS, _calls_document),
 }
 
 

@@ -90,6 +90,34 @@ def test_meets_are_decided(lexer: str) -> None:
     assert not (ours - tokamata.regex(r"a=[^;]*;")).is_empty()
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"enum": [1, 12, 2, "a", [1], {"b": 2}, None]},
+        {"type": ["integer", "string"], "minimum": -3, "maximum": 120, "maxLength": 1, "pattern": "^[ab]*$"},
+        {"enum": ["", "a", "ab", True, [], [[]], {}, {"a": {}}]},
+        {"type": "array", "items": {"enum": [0, 10, "x"]}, "maxItems": 2},
+        {"anyOf": [{"type": "boolean"}, {"type": "object", "maxProperties": 0}, {"enum": [0.5, 10.25]}]},
+    ],
+)
+def test_values_side_by_side_are_cut_by_longest_match(schema: dict[str, object]) -> None:
+    seed = 2
+    rng = random.Random(seed)
+    members = sorted({m.decode() for m in tokamata.json_schema(schema, whitespace="compact").examples(12, seed=seed)})
+    assert len(members) > 4
+    for rules in ("V+", 'V ("," V)* "."', "(V D)+\nD: /[0-9]+/", "(V N)+\nN: /[a-z,]{1,9}/"):
+        text = f"start: {rules}\nV: %json {json.dumps(schema)}\n"
+        source = read_lark(text)
+        ours = tokamata.grammar(text)
+        between = ["", ",", ".", "1", "7", "a,", " "]
+        texts = [
+            "".join(rng.choice(members) + rng.choice(between) for _ in range(rng.randrange(1, 4))) for _ in range(150)
+        ]
+        found = [t for t in texts if accepts(source, t.encode())]
+        assert [t for t in texts if ours.accepts(t)] == found, (seed, text)
+        assert all(ours.accepts_prefix(t[:i]) for t in found for i in range(len(t))), (seed, text)
+
+
 def nest(ours: tokamata.Constraint, before: bytes, opens: bytes, closes: bytes) -> None:
     """Walks through many brackets around a number, and a semicolon behind them."""
     depth = 10_000
