@@ -208,7 +208,8 @@ def _calls_document(count: Callable[[str], int], least: int) -> str:
         if rng.random() < 0.5:
             weather["units"] = rng.choice(["metric", "imperial"])
         found = [{"query": rng.choice(words), "top": rng.randrange(100) / 10} for _ in range(rng.randrange(3))]
-        return f"call {rng.choice(words[:3])}_{rng.randrange(1000)}: {json.dumps(rng.choice((weather, found)))};"
+        arguments = json.dumps(rng.choice((weather, found)), ensure_ascii=False)
+        return f"call {rng.choice(words[:3])}_{rng.randrange(1000)}: {arguments};"
 
     return _grown([line() for _ in range(least)], "\n".join, count, least)
 
