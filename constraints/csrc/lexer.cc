@@ -50,6 +50,31 @@ bool HasCounter(const Expressions& pool, Expr root) {
   return false;
 }
 
+// A language with all texts of e, in which what is repeated many times is repeated any number of times.
+Expr WithoutCounters(Expressions* pool, Expr e) {
+  constexpr uint32_t kMany = 8;
+  std::vector<Expr> parts;
+  switch (pool->Kind(e)) {
+    case ExprKind::kConcat:
+      for (; pool->Kind(e) == ExprKind::kConcat; e = pool->Tail(e)) parts.push_back(WithoutCounters(pool, pool->Head(e)));
+      parts.push_back(WithoutCounters(pool, e));
+      return pool->Concat(parts);
+    case ExprKind::kRepeat: {
+      const uint32_t low = pool->Low(e), high = pool->High(e);
+      const Expr body = WithoutCounters(pool, pool->Body(e));
+      return high < kMany ? pool->Repeat(body, low, high) : pool->Repeat(body, std::min<uint32_t>(low, 1), kUnbounded);
+    }
+    case ExprKind::kUnion:
+    case ExprKind::kIntersect: {
+      const bool any = pool->Kind(e) == ExprKind::kUnion;
+      const std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
+      for (const Expr m : members) parts.push_back(WithoutCounters(pool, m));
+      return any ? pool->Union(std::move(parts)) : pool->Intersect(std::move(parts));
+    }
+    default: return e;  // with the counters of a complement it would have fewer texts
+  }
+}
+
 }  // namespace
 
 Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, bool longest, const Indentation* indentation,
@@ -290,9 +315,18 @@ bool Lexer::EndsByItself(State q, uint32_t* terminal) {
   if (!longest_) return true;
   if (IsFinal(q) || parts_[q].any != part.rest) return false;
   if (const bool* const known = ends_by_itself_.Find(q)) return *known;
-  const TextEnds::Answer unique = text_ends_.AreUnique(part.rest);
-  if (unique == TextEnds::Answer::kUnknown) nests_[part.terminal] = 0;  // which would take as long again
-  return ends_by_itself_[q] = unique == TextEnds::Answer::kYes;
+  using Answer = TextEnds::Answer;
+  Answer unique = Answer::kUnknown;
+  if (Calls(part.terminal)) {
+    unique = text_ends_.AreUnique(part.rest);
+    if (unique == Answer::kUnknown) nests_[part.terminal] = 0;  // which would take as long again
+  } else {  // once and for all: what begins no other lexeme has left what begins no other
+    const Expr whole = terminals_[part.terminal];
+    unique = text_ends_.AreUnique(WithoutCounters(pool_.get(), whole));  // which has more texts
+    if (unique != Answer::kYes) unique = text_ends_.AreUnique(whole);
+    if (unique != Answer::kYes) nests_[part.terminal] = 0;
+  }
+  return ends_by_itself_[q] = unique == Answer::kYes;
 }
 
 bool Lexer::Counts(State q, State* star, uint32_t* high) {

@@ -13,11 +13,29 @@ bool TextEnds::RuleEnds(Expr call) const {
 }
 
 TextEnds::Answer TextEnds::AreUnique(Expr e) {
+  if (!pool_->IsPushDown(e)) return SearchLonger(e);
   Expr call, rest;
   while (e != kEpsilonExpr && pool_->SplitCall(e, &call, &rest) && AreSure(call, rest)) e = rest;
   if (e == kEpsilonExpr) return Answer::kYes;
   const Facts& facts = FactsOf(e);
   return facts.failed ? Answer::kUnknown : facts.longer.Any() ? Answer::kNo : Answer::kYes;
+}
+
+TextEnds::Answer TextEnds::SearchLonger(Expr e) {
+  constexpr size_t kMostExpressions = 2000;
+  std::vector<Expr> work{e};
+  std::unordered_set<Expr> seen{e};
+  std::vector<Expressions::Term> steps;
+  for (size_t i = 0; i < work.size(); ++i) {
+    const Expr at = work[i];
+    if (pool_->Nullable(at) && pool_->First(at).Any()) return Answer::kNo;
+    if (i == kMostExpressions) return Answer::kUnknown;
+    TimeLimit::Spend();
+    pool_->Step(at, &steps);
+    for (const Expressions::Term& step : steps)
+      if (seen.insert(step.target).second) work.push_back(step.target);
+  }
+  return Answer::kYes;
 }
 
 bool TextEnds::AreSure(const Facts& facts, Expr rest) const {

@@ -30,6 +30,7 @@ class TextEnds {
   };
   bool AreSure(const Facts& facts, Expr rest) const;
   bool RuleEnds(Expr call) const;
+  Answer SearchLonger(Expr e);  // of one that calls nothing
   const Facts& FactsOf(Expr call);
   // The bytes of one call, as far as the facts about others are right; calls without facts are appended to `assumed`.
   // False where `left`, which counts down, is used up.
