@@ -92,7 +92,8 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
     is_text_.push_back(plain_[t] == terminals_[t] && IsText(*pool_, terminals_[t]));
     const bool counts = HasCounter(*pool_, terminals_[t]);
     has_counters_ = has_counters_ || counts;
-    nests_.push_back(guards_.empty() && (pool_->IsPushDown(terminals_[t]) || counts));
+    const bool newline = indentation_ && t == indentation_->newline;  // whose columns are terminals
+    nests_.push_back(guards_.empty() && !newline && (pool_->IsPushDown(terminals_[t]) || counts));
   }
   parts_.Ensure(AddState(0, false));  // the dead state
   parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);

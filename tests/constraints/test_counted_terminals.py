@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 
 import pytest
@@ -166,3 +167,34 @@ def test_free_text_in_any_number_of_pieces_has_a_mask() -> None:
         assert (b"<>" in ids, b"<<" in ids) == (False, False)
         state.advance(ids[text])
     assert state.is_final
+
+
+def test_nested_lexemes_go_over_to_the_next_generation() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 90}, "b": {"enum": [1, 22, None]}}}
+    rules = f'start: ("x" N ":" V ";")+\nN: /[a-c]{{1,20}}/\nV: %json {json.dumps(schema)}'
+    seed = 4
+    rng = random.Random(seed)
+    names = ["".join(rng.choices("abc", k=rng.randrange(1, 21))) for _ in range(40)]
+    values = [{"a": "".join(rng.choices("de ", k=rng.randrange(91))), "b": rng.choice([1, 22, None])} for _ in names]
+    text = "".join(f"x{n}:{json.dumps(v)};" for n, v in zip(names, values, strict=True)).encode()
+    vocabulary = mask_walk.with_bytes({b'{"a', b'": "', b"ab", b"cab", b'"};x', b"dd", b'", "b": 2', b"22}"})
+    wide = tokamata.compile(tokamata.grammar(rules), vocabulary)
+    narrow = tokamata.compile(tokamata.grammar(rules, limits=tokamata.Limits(expression_nodes=800)), vocabulary)
+    longest = [i for i in range(len(vocabulary) - 1) if vocabulary.token_bytes(i)]
+    longest.sort(key=lambda i: -len(vocabulary.token_bytes(i)))
+    a, b, at = wide.start(), narrow.start(), 0
+    while at < len(text):
+        mask = a.mask()
+        assert (b.mask() == mask).all(), (seed, at)
+        token = next(
+            i for i in longest if text.startswith(vocabulary.token_bytes(i), at) and i in mask_walk.allowed(mask)
+        )
+        a.advance(token)
+        b.advance(token)
+        at += len(vocabulary.token_bytes(token))
+    assert a.is_final
+    assert b.is_final
+    assert (wide.generations, narrow.generations > 1) == (1, True)
+    b.rollback(30)
+    a.rollback(30)
+    assert (b.mask() == a.mask()).all()
