@@ -106,6 +106,7 @@ _EXPONENTS = ReportEntry(
 )
 
 
+_NEGATED = "; where the format is negated (not, oneOf, if), they are taken for valid ones, too"
 _EMPTY = "it contradicts itself, or what stands beside it: no value comes from here"
 _NOT_LOOKED_AT = ReportEntry("", "schema", "annotation", "whether every branch has values took too long to find out")
 
@@ -236,7 +237,7 @@ def _judged(
         known_format = json_format(value, False)
         assert known_format is not None
         _, exact, note = known_format
-        return ("enforced", value) if exact else ("widened", f"{value}: {note}")
+        return ("enforced", value) if exact else ("widened", f"{value}: {note}{_NEGATED if value != 'regex' else ''}")
     known = keyword in _APPLICATORS or keyword in _ASSERTIONS or keyword in _REFERENCES
     if known:
         if age < _ORDER.index(_SINCE.get(keyword, "4")) or age > _ORDER.index(_UNTIL.get(keyword, "2020-12")):

@@ -69,9 +69,10 @@ std::string SchemaCases::Describe(UseId use) const {
   return pointer.empty() ? "the root" : "'" + pointer + "'";
 }
 
-void SchemaCases::Inexact(const JsonValue& at, std::string_view format, const char* note) const {
+void SchemaCases::Unchecked(const JsonValue& at, std::string_view format, const char* note) const {
   throw UnsupportedError("json_schema: format \"" + std::string(format) + "\" at \"" + documents_.Describe(at) +
-                         "\" is enforced a little wider than its specification (" + note + ") and so cannot be negated; pass formats=False to treat formats as annotations");
+                         "\" lets any string through (" + note +
+                         ") and so cannot be negated; pass formats=False to treat formats as annotations");
 }
 
 // Lists values among which those of a set are, where enum or const say so; false where they don't.
@@ -291,7 +292,7 @@ struct SchemaCases::Strings {
         if (!owner.options_.formats || !value.IsString()) break;
         const std::optional<JsonFormat> format = style.formats.Format(value.text);
         if (!format) break;
-        if (!format->exact && !positive) owner.Inexact(value, value.text, format->note);
+        if (!positive && format->language == style.strings.Any()) owner.Unchecked(value, value.text, format->note);
         return Sign(format->language, positive);
       }
       default: break;

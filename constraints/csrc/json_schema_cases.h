@@ -161,7 +161,7 @@ class SchemaCases {
   const std::vector<Tag>& TagsOf(UseId use, const Cases& cases);
   bool ListedStrings(SetId set, std::vector<std::string>* out);
   static bool TagsDiffer(const std::vector<Tag>& a, const std::vector<Tag>& b);
-  [[noreturn]] void Inexact(const JsonValue& at, std::string_view format, const char* note) const;
+  [[noreturn]] void Unchecked(const JsonValue& at, std::string_view format, const char* note) const;
   void CheckCases(size_t n) const;
   Cases AndCases(Cases a, Cases b);
   Cases NegateCases(const Cases& cases);

@@ -164,8 +164,26 @@ def test_unique_items_where_elements_are_listed() -> None:
     assert [e.place for e in free.report if e.status == "widened"] == [""]
     hosts = tokamata.json_schema({"type": "string", "format": "hostname"})
     assert [e.place for e in hosts.report if e.status == "widened"] == ["/format"]
-    with pytest.raises(tokamata.UnsupportedError, match="cannot be negated"):
-        tokamata.json_schema({"not": {"format": "hostname"}}).accepts('"a"')
+    with pytest.raises(tokamata.UnsupportedError, match='format "regex" at "/not/format" lets any string .* negated'):
+        tokamata.json_schema({"not": {"format": "regex"}}).accepts('"a"')
+
+
+def test_formats_that_are_a_little_wider_are_negated_as_they_are() -> None:
+    hosts = {"oneOf": [{"type": "string", "format": f} for f in ("hostname", "ipv6", "uuid")]}
+    constraint = tokamata.json_schema(hosts)
+    for text in ("example.com", "::1", "xn--bcher-kva.example", "a" * 63, "12"):
+        assert constraint.accepts(f'"{text}"'), text
+    for text in ("a b", "", "a" * 64, "00000000-0000-0000-0000-000000000000", ":::"):  # an UUID is a host name, too
+        assert not constraint.accepts(f'"{text}"'), text
+    details = {e.place: e.detail for e in constraint.report if e.status == "widened"}
+    assert list(details) == ["/oneOf/0/format"]
+    assert "where the format is negated (not, oneOf, if)" in details["/oneOf/0/format"]
+    for name in ("hostname", "idn-hostname", "idn-email"):
+        wide = tokamata.json_schema({"type": "string", "format": name})
+        rest = tokamata.json_schema({"type": "string", "not": {"format": name}})
+        for text in ("example.com", "a@b.de", "a b", "", "\u00e4.example", "x@\u00e4", "-a", "xn--"):
+            assert wide.accepts(f'"{text}"') != rest.accepts(f'"{text}"'), text
+        assert not any(wide.accepts(text) for text in rest.examples(20))
 
 
 def test_nesting_is_deep_and_linear() -> None:
