@@ -5,6 +5,7 @@
 #include "automata/csrc/bounded_parts.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/summaries.h"
+#include "automata/csrc/without_counters.h"
 
 namespace tokamata {
 
@@ -74,15 +75,35 @@ int Expressions::SummarizeEmpty(Expr root) {
   }
 }
 
-// Whether they surely have not.
+// Whether more than all texts of a regular expression have none: its counters may multiply, what is without them is
+// searched in no time.
+static bool SurelyEmptyWide(Expressions* pool, Expr root) {
+  constexpr size_t kMost = 5000;
+  const Expr wide = WithoutCounters(pool, root);
+  if (wide == root) return false;
+  struct Restored {
+    size_t& limit;
+    const size_t before = limit;
+    ~Restored() { limit = before; }
+  } const restored{pool->limits.emptiness};
+  pool->limits.emptiness = std::min(pool->limits.emptiness, kMost);
+  try {
+    return pool->IsEmpty(wide);
+  } catch (const LimitError&) {  // the search may still find a member
+    return false;
+  }
+}
+
+// Whether an intersection surely has no member.
 static bool SurelyEmpty(Expressions* pool, Expr root) {
+  if (!pool->IsPushDown(root)) return SurelyEmptyWide(pool, root);
   Expr push_down;
   std::vector<Expr> regular;
   if (!SplitMeet(*pool, root, &push_down, &regular)) return false;
   try {
     return Summaries(pool, pool->limits.emptiness).Meet(push_down, pool->Intersect(std::move(regular)), true) ==
            Summaries::Answer::kNo;
-  } catch (const LimitError&) {  // the search may still find a member
+  } catch (const LimitError&) {
     return false;
   }
 }
@@ -116,7 +137,7 @@ bool Expressions::SearchEmpty(Expr root) {
   size_t first = 0;
   constexpr size_t kQuick = 10;  // expressions, after which an answer by summaries may be had for less
   constexpr size_t kMany = 1000;  // after which it is worth it to see whether more than all texts have none
-  bool summarized = !nodes_[root].push_down, bounded = summarized;
+  bool summarized = !nodes_[root].push_down, bounded = false;
   for (bool turn = false; first < found.size(); turn = !turn) {
     Spend(4);
     if (!summarized && seen.size() > kQuick) {

@@ -5,6 +5,7 @@
 
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
+#include "automata/csrc/without_counters.h"
 
 namespace tokamata {
 namespace {
@@ -48,31 +49,6 @@ bool HasCounter(const Expressions& pool, Expr root) {
     }
   }
   return false;
-}
-
-// A language with all texts of e, in which what is repeated many times is repeated any number of times.
-Expr WithoutCounters(Expressions* pool, Expr e) {
-  constexpr uint32_t kMany = 8;
-  std::vector<Expr> parts;
-  switch (pool->Kind(e)) {
-    case ExprKind::kConcat:
-      for (; pool->Kind(e) == ExprKind::kConcat; e = pool->Tail(e)) parts.push_back(WithoutCounters(pool, pool->Head(e)));
-      parts.push_back(WithoutCounters(pool, e));
-      return pool->Concat(parts);
-    case ExprKind::kRepeat: {
-      const uint32_t low = pool->Low(e), high = pool->High(e);
-      const Expr body = WithoutCounters(pool, pool->Body(e));
-      return high < kMany ? pool->Repeat(body, low, high) : pool->Repeat(body, std::min<uint32_t>(low, 1), kUnbounded);
-    }
-    case ExprKind::kUnion:
-    case ExprKind::kIntersect: {
-      const bool any = pool->Kind(e) == ExprKind::kUnion;
-      const std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
-      for (const Expr m : members) parts.push_back(WithoutCounters(pool, m));
-      return any ? pool->Union(std::move(parts)) : pool->Intersect(std::move(parts));
-    }
-    default: return e;  // with the counters of a complement it would have fewer texts
-  }
 }
 
 }  // namespace
