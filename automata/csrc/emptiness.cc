@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "automata/csrc/bounded_parts.h"
+#include "automata/csrc/counted_meets.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/summaries.h"
 #include "automata/csrc/without_counters.h"
@@ -31,6 +32,10 @@ bool Expressions::IsEmpty(Expr e) {
       nodes_[e].emptiness = 1;
       return true;
     }
+    if (counted_ && counted_->Find(this, e) == CountedMeets::Answer::kNo) {
+      nodes_[e].emptiness = 1;
+      return true;
+    }
     return SearchEmpty(e);
   }
 }
@@ -43,7 +48,8 @@ BoundedParts& Expressions::Parts() {
 bool Expressions::SurelyNotEmpty(Expr e) {
   const Node& n = nodes_[e];
   return !n.extended || n.nullable || n.emptiness == 2 ||
-         (n.kind == ExprKind::kIntersect && Parts().HasMember(this, e));
+         (n.kind == ExprKind::kIntersect &&
+          (Parts().HasMember(this, e) || (counted_ && counted_->Find(this, e) == CountedMeets::Answer::kYes)));
 }
 
 // Splits an intersection of one push-down member and regular others.
@@ -150,9 +156,12 @@ bool Expressions::SearchEmpty(Expr root) {
     }
     if (!bounded && seen.size() > kMany) {
       bounded = true;
-      if (SurelyEmpty(this, root)) {
-        nodes_[root].emptiness = 1;
-        return true;
+      if (!counted_) counted_ = std::make_shared<CountedMeets>();
+      counted_->Explore(this, root);
+      const CountedMeets::Answer has = counted_->Find(this, root);
+      if (has != CountedMeets::Answer::kUnknown || SurelyEmpty(this, root)) {
+        nodes_[root].emptiness = has == CountedMeets::Answer::kYes ? 2 : 1;
+        return has != CountedMeets::Answer::kYes;
       }
     }
     size_t i = first;
@@ -176,6 +185,10 @@ bool Expressions::SearchEmpty(Expr root) {
         }
       }
       if (!seen.insert(t.target).second) continue;
+      if (counted_ && counted_->Find(this, t.target) == CountedMeets::Answer::kNo) {
+        nodes_[t.target].emptiness = 1;
+        continue;
+      }
       if (seen.size() > limits.emptiness)
         ThrowLimit("emptiness", limits.emptiness, "search for a member of an intersection or complement");
       best.emplace_back(promise(t.target), found.size());

@@ -55,6 +55,7 @@ enum class ExprKind : uint8_t {
 };
 
 class BoundedParts;  // bounded_parts.h
+class CountedMeets;  // counted_meets.h
 class Expressions;
 
 // Where an approximation of a language lies: kOver has all of its texts and maybe more, kUnder none but its texts. So
@@ -338,6 +339,7 @@ class Expressions {
   std::unordered_map<const ByteTable*, uint32_t> automaton_index_;
   Expr bytes_[256] = {};  // of single bytes; 0 unknown
   std::shared_ptr<BoundedParts> parts_;
+  std::shared_ptr<CountedMeets> counted_;
   Expr any_bytes_ = 0, any_text_ = 0;
   Expr utf8_full_[4] = {0, 0, 0, 0};
   struct RuleTable {

@@ -21,11 +21,30 @@ uint64_t Minus(uint64_t a, uint64_t b) { return a >= kNoBound ? kNoBound : a > b
 
 bool JsonStrings::IsLength(Expr e, Lengths* lengths) const {
   if (any_character_ == kEmpty) return false;
+  *lengths = {0, 0};
+  if (e == kEpsilonExpr) return true;
   *lengths = {1, 1};
   if (e == any_character_) return true;
   if (pool_.Kind(e) != ExprKind::kRepeat || pool_.Body(e) != any_character_) return false;
   *lengths = {pool_.Low(e), pool_.High(e)};
   return true;
+}
+
+// The lengths of which all texts are members and no others, in ascending order; empty: it is something else.
+std::vector<JsonStrings::Lengths> JsonStrings::AllOfLengths(Expr e) const {
+  Lengths one;
+  if (IsLength(e, &one)) return {one};
+  const auto known = unions_of_lengths_.find(e);
+  return known == unions_of_lengths_.end() ? std::vector<Lengths>() : known->second;
+}
+
+Expr JsonStrings::OfLengths(const std::vector<Lengths>& lengths) {
+  std::vector<Expr> parts;
+  for (const Lengths& l : lengths)
+    parts.push_back(Length(static_cast<uint32_t>(l.low), static_cast<uint32_t>(l.high)));
+  const Expr e = pool_.Union(std::move(parts));
+  if (lengths.size() > 1) unions_of_lengths_.emplace(e, lengths);  // whose form does not show it
+  return e;
 }
 
 // The least and the most characters of members, or more widely; nothing where the expression does not tell. Recursion
@@ -185,15 +204,48 @@ std::optional<Expr> JsonStrings::WithLengths(Expr e, const Lengths& bounds, int 
   }
 }
 
+Expr JsonStrings::Complement(Expr x) {
+  const std::vector<Lengths> lengths = AllOfLengths(x);
+  if (lengths.empty()) return pool_.Difference(Any(), x);
+  std::vector<Lengths> others;
+  uint64_t low = 0;
+  for (const Lengths& l : lengths) {
+    if (l.low > low) others.push_back({low, l.low - 1});
+    low = Plus(l.high, 1);
+  }
+  if (low < kNoBound) others.push_back({low, kNoBound});
+  return OfLengths(others);
+}
+
 Expr JsonStrings::Intersect(Expr a, Expr b) {
   if (a == Any()) return b;
   if (b == Any()) return a;
+  const std::vector<Lengths> of_a = AllOfLengths(a), of_b = AllOfLengths(b);
+  if (!of_a.empty() && !of_b.empty()) {
+    std::vector<Lengths> both;
+    for (const Lengths& x : of_a)
+      for (const Lengths& y : of_b)
+        if (std::max(x.low, y.low) <= std::min(x.high, y.high))
+          both.push_back({std::max(x.low, y.low), std::min(x.high, y.high)});
+    return OfLengths(both);
+  }
+  if (of_a.size() > 1) return Intersect(b, a);
+  if (of_b.size() > 1) {
+    std::vector<Expr> parts;
+    for (const Lengths& l : of_b) parts.push_back(Intersect(a, OfLengths({l})));
+    return pool_.Union(std::move(parts));
+  }
   Lengths bounds, others;
   if (IsLength(a, &bounds)) std::swap(a, b);
   if (!IsLength(b, &bounds)) return pool_.Intersect(a, b);
-  if (IsLength(a, &others)) {
-    const uint64_t low = std::max(bounds.low, others.low), high = std::min(bounds.high, others.high);
-    return low > high ? kEmpty : Length(static_cast<uint32_t>(low), static_cast<uint32_t>(high));
+  if (pool_.Kind(a) == ExprKind::kIntersect) {  // with a length among its members
+    std::vector<Expr> members(pool_.Members(a), pool_.Members(a) + pool_.NumMembers(a));
+    const auto length = std::find_if(members.begin(), members.end(), [&](Expr m) { return IsLength(m, &others); });
+    if (length != members.end()) {
+      b = Intersect(*length, b);
+      members.erase(length);
+      return Intersect(pool_.Intersect(std::move(members)), b);
+    }
   }
   if (const std::optional<Expr> e = WithLengths(a, bounds, kMostBranchings)) return *e;
   const std::optional<Lengths> own = LengthsOf(a);  // a bound that holds anyway would only slow the masks down

@@ -58,7 +58,7 @@ class JsonStrings final : public CharacterSpelling {
   // rules of Annex B. Throws what CompileRegex throws. Cached by its source.
   Expr Pattern(std::string_view ecma);
   // Both, where a and b are contents. Lengths go into the counters of the other operand where that is exact:
-  // [a-z]+ of at most 9 characters is [a-z]{1,9}.
+  // [a-z]+ of at most 9 characters is [a-z]{1,9}. One of several lengths is each of them in turn.
   Expr Intersect(Expr a, Expr b);
   // ---- the parts of spelled characters; kJson
   // Raw: of a set of ASCII characters, or from U+0080.
@@ -67,8 +67,8 @@ class JsonStrings final : public CharacterSpelling {
   Expr Numbers(const CodePointRanges& ranges);
   Expr NonAsciiNumbers();
 
-  // The contents that x does not contain.
-  Expr Complement(Expr x) { return pool_.Difference(Any(), x); }
+  // The contents that x does not contain; shorter and longer ones where x is a length.
+  Expr Complement(Expr x);
 
   Expr Characters(const CodePointRanges& ranges) override;
   Expr Character(uint32_t code_point) override;
@@ -83,6 +83,8 @@ class JsonStrings final : public CharacterSpelling {
     uint64_t low = 0, high = 0;  // characters; high may be kUnbounded
   };
   bool IsLength(Expr e, Lengths* lengths) const;
+  std::vector<Lengths> AllOfLengths(Expr e) const;
+  Expr OfLengths(const std::vector<Lengths>& lengths);
   std::optional<Lengths> LengthsOf(Expr e);
   std::optional<Lengths> FindLengths(Expr e);
   std::optional<Expr> Shortest(Expr e);
@@ -109,6 +111,7 @@ class JsonStrings final : public CharacterSpelling {
   std::map<CodePointRanges, Expr> classes_;
   std::unordered_set<Expr> characters_;  // the values of classes_ and ascii_: one character
   std::unordered_map<Expr, std::optional<Lengths>> lengths_;
+  std::unordered_map<Expr, std::vector<Lengths>> unions_of_lengths_;
   std::map<std::string, Expr, std::less<>> patterns_;
 };
 

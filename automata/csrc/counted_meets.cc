@@ -1,0 +1,167 @@
+#include "automata/csrc/counted_meets.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "automata/csrc/time_limit.h"
+
+namespace tokamata {
+namespace {
+
+constexpr size_t kMostPairs = 5000;       // of what is left of x and of characters
+constexpr size_t kMostCounts = 5000;      // before they must have begun to repeat themselves
+constexpr size_t kMostWork = 20'000'000;  // arcs followed in finding them
+constexpr size_t kMostFailures = 8;
+
+}  // namespace
+
+// What x leads to at the end of characters, and where one character more leads from there.
+struct CountedMeets::States {
+  std::vector<Expr> exprs;
+  std::vector<std::vector<uint32_t>> after;
+  size_t arcs = 0;
+
+  bool Find(Expressions* pool, Expr x, Expr body);
+};
+
+bool CountedMeets::Split(Expressions* pool, Expr e, Counted* out) {
+  if (pool->Kind(e) != ExprKind::kIntersect) return false;
+  Expr counter = kEmpty;
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < pool->NumMembers(e); ++i) {
+    const Expr m = pool->Members(e)[i];
+    if (pool->IsPushDown(m)) return false;
+    if (pool->Kind(m) != ExprKind::kRepeat || pool->MayBeEmpty(m) || pool->Nullable(pool->Body(m))) continue;
+    const uint32_t bound = pool->High(m) == kUnbounded ? pool->Low(m) : pool->High(m);
+    if (counter == kEmpty || bound > most) counter = m, most = bound;
+  }
+  if (counter == kEmpty) return false;
+  std::vector<Expr> others;
+  for (uint32_t i = 0; i < pool->NumMembers(e); ++i)
+    if (pool->Members(e)[i] != counter) others.push_back(pool->Members(e)[i]);
+  *out = {pool->Intersect(std::move(others)), pool->Body(counter), pool->Low(counter), pool->High(counter)};
+  return true;
+}
+
+CountedMeets::Answer CountedMeets::Find(Expressions* pool, Expr e) const {
+  Counted counted;
+  if (counts_.empty() || !Split(pool, e, &counted)) return Answer::kUnknown;
+  const Place* const place = places_.Find(PairKey(counted.others, counted.body));
+  if (!place) return Answer::kUnknown;
+  const Counts& counts = counts_[place->counts];
+  const size_t known = counts.has.size();
+  for (size_t k = counted.low, i = 0; k <= counted.high && i < known; ++k, ++i) {
+    const size_t like = k < known ? k : known - counts.period + (k - known) % counts.period;
+    if (counts.has[like][place->state / 64] >> (place->state % 64) & 1) return Answer::kYes;
+  }
+  return Answer::kNo;  // as many in a row as are known are all that there are
+}
+
+bool CountedMeets::States::Find(Expressions* pool, Expr x, Expr body) {
+  struct Pair {
+    Expr x, rest;  // rest: of characters
+    std::vector<uint32_t> next;
+  };
+  const Expr star = pool->Star(body);
+  std::vector<Pair> pairs{{x, star, {}}};
+  std::unordered_map<uint64_t, uint32_t> index{{PairKey(x, star), 0}};
+  std::vector<Expressions::Term> inner, outer;
+  for (uint32_t i = 0; i < pairs.size(); ++i) {
+    TimeLimit::Spend(8);
+    if (pool->Nullable(pairs[i].rest) != (pairs[i].rest == star)) return false;  // some c begins another one
+    pool->Step(pairs[i].x, &inner);
+    pool->Step(pairs[i].rest, &outer);
+    for (const auto& a : inner)
+      for (const auto& b : outer) {
+        if (a.target == kEmpty || b.target == kEmpty || !(a.bytes & b.bytes).Any()) continue;
+        const auto [it, added] = index.emplace(PairKey(a.target, b.target), static_cast<uint32_t>(pairs.size()));
+        if (added) pairs.push_back({a.target, b.target, {}});
+        pairs[i].next.push_back(it->second);
+      }
+    if (pairs.size() > kMostPairs) return false;
+  }
+  std::vector<uint32_t> number(pairs.size(), 0);
+  for (uint32_t i = 0; i < pairs.size(); ++i)
+    if (pairs[i].rest == star) {
+      number[i] = static_cast<uint32_t>(exprs.size());
+      exprs.push_back(pairs[i].x);
+    }
+  after.resize(exprs.size());
+  std::vector<uint32_t> seen(pairs.size(), 0), open;
+  for (uint32_t i = 0, turn = 0; i < pairs.size(); ++i) {
+    if (pairs[i].rest != star) continue;
+    ++turn;
+    for (open = {i}; !open.empty();) {
+      const uint32_t at = open.back();
+      open.pop_back();
+      for (const uint32_t n : pairs[at].next) {
+        TimeLimit::Spend(1);
+        if (std::exchange(seen[n], turn) == turn) continue;
+        if (pairs[n].rest != star) {
+          open.push_back(n);
+          continue;
+        }
+        after[number[i]].push_back(number[n]);
+        ++arcs;
+      }
+    }
+  }
+  return true;
+}
+
+bool CountedMeets::Count(const States& states, Counts* counts) const {
+  const size_t n = states.exprs.size();
+  const auto hash = [](const std::vector<uint64_t>& bits) {
+    uint64_t h = 0;
+    for (const uint64_t word : bits) h = MixHash(h ^ word);
+    return h;
+  };
+  std::unordered_multimap<uint64_t, size_t> seen;
+  for (size_t work = 0; counts->has.size() < kMostCounts && work < kMostWork; work += states.arcs + n) {
+    TimeLimit::Spend(static_cast<int64_t>(1 + (states.arcs + n) / 64));
+    const std::vector<uint64_t>& last = counts->has.back();
+    const auto [from, to] = seen.equal_range(hash(last));
+    for (auto it = from; it != to; ++it)
+      if (counts->has[it->second] == last) {
+        counts->period = counts->has.size() - 1 - it->second;
+        counts->has.pop_back();
+        return true;
+      }
+    seen.emplace(hash(last), counts->has.size() - 1);
+    std::vector<uint64_t> next(last.size(), 0);
+    for (size_t q = 0; q < n; ++q)
+      for (const uint32_t r : states.after[q])
+        if (last[r / 64] >> (r % 64) & 1) {
+          next[q / 64] |= uint64_t{1} << (q % 64);
+          break;
+        }
+    counts->has.push_back(std::move(next));
+  }
+  return false;
+}
+
+void CountedMeets::Explore(Expressions* pool, Expr e) {
+  Counted counted;
+  if (failed_.Size() >= kMostFailures || !Split(pool, e, &counted)) return;
+  const uint64_t key = PairKey(counted.others, counted.body);
+  if (places_.Find(key) || failed_.Find(key)) return;
+  States states;
+  Counts counts;
+  bool found = states.Find(pool, counted.others, counted.body);
+  if (found) {
+    counts.has.emplace_back((states.exprs.size() + 63) / 64, 0);
+    for (size_t q = 0; q < states.exprs.size(); ++q)
+      if (pool->Nullable(states.exprs[q])) counts.has[0][q / 64] |= uint64_t{1} << (q % 64);
+    found = Count(states, &counts);
+  }
+  if (!found) {
+    failed_[key] = true;
+    return;
+  }
+  counts_.push_back(std::move(counts));
+  for (size_t q = 0; q < states.exprs.size(); ++q)
+    places_[PairKey(states.exprs[q], counted.body)] = {static_cast<uint32_t>(counts_.size() - 1), static_cast<uint32_t>(q)};
+}
+
+}  // namespace tokamata
