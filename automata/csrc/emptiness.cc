@@ -40,6 +40,20 @@ bool Expressions::IsEmpty(Expr e) {
   }
 }
 
+bool Expressions::IsSurelyEmpty(Expr e, size_t most) {
+  struct Restored {
+    size_t& limit;
+    const size_t before = limit;
+    ~Restored() { limit = before; }
+  } const restored{limits.emptiness};
+  limits.emptiness = std::min(limits.emptiness, most);
+  try {
+    return IsEmpty(e);
+  } catch (const LimitError&) {
+    return false;
+  }
+}
+
 BoundedParts& Expressions::Parts() {
   if (!parts_) parts_ = std::make_shared<BoundedParts>();
   return *parts_;
@@ -86,18 +100,7 @@ int Expressions::SummarizeEmpty(Expr root) {
 static bool SurelyEmptyWide(Expressions* pool, Expr root) {
   constexpr size_t kMost = 5000;
   const Expr wide = WithoutCounters(pool, root);
-  if (wide == root) return false;
-  struct Restored {
-    size_t& limit;
-    const size_t before = limit;
-    ~Restored() { limit = before; }
-  } const restored{pool->limits.emptiness};
-  pool->limits.emptiness = std::min(pool->limits.emptiness, kMost);
-  try {
-    return pool->IsEmpty(wide);
-  } catch (const LimitError&) {  // the search may still find a member
-    return false;
-  }
+  return wide != root && pool->IsSurelyEmpty(wide, kMost);
 }
 
 // Whether an intersection surely has no member.

@@ -264,6 +264,8 @@ class Expressions {
   bool SurelyEnds(Expr e, const ByteSet& bytes);
   // Whether no string is accepted; exact, memoized. LimitError past limits.emptiness.
   bool IsEmpty(Expr e);
+  // The same where a search of so many expressions finds out; else false.
+  bool IsSurelyEmpty(Expr e, size_t most);
   // What is known of intersections with counters.
   BoundedParts& Parts();
   // Whether all strings of e are surely ones of a star.

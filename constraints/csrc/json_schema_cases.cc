@@ -32,6 +32,8 @@ bool HidesSiblings(const JsonValue& node, const SchemaDialect& dialect) {
   return ref && ref->IsString();
 }
 
+constexpr size_t kMostSearched = 2'000;  // expressions, to see whether two branches of oneOf exclude each other
+
 template <class F>
 void ForEachType(const JsonValue& types, F f) {
   if (types.IsString()) return f(types.text);
@@ -242,7 +244,7 @@ struct SchemaCases::Numbers {
     return Sign(numbers.Range(bounds, integers), positive);
   }
   Value Comparable(UseId) { return True(); }  // see NumberOf
-  bool Disjoint(UseId, UseId, Value a, Value b) { return owner.pool_.IsEmpty(And(a, b)); }
+  bool Disjoint(UseId, UseId, Value a, Value b) { return owner.pool_.IsSurelyEmpty(And(a, b), kMostSearched); }
 };
 
 struct SchemaCases::Strings {
@@ -300,7 +302,7 @@ struct SchemaCases::Strings {
     return positive ? True() : False();
   }
   Value Comparable(UseId) { return True(); }
-  bool Disjoint(UseId, UseId, Value a, Value b) { return owner.pool_.IsEmpty(And(a, b)); }
+  bool Disjoint(UseId, UseId, Value a, Value b) { return owner.pool_.IsSurelyEmpty(And(a, b), kMostSearched); }
 };
 
 struct SchemaCases::Compound {
