@@ -15,12 +15,21 @@ constexpr size_t kNearby = 128;                   // states around a permissive 
 constexpr size_t kQuick = 100;                    // states of a push-down constraint from which summaries are better
 constexpr size_t kItems = 10;                     // of TokenLengths, for each state that may have a row
 constexpr uint32_t kMostTried = 100;               // tokens that are tried out, one behind the other
+constexpr size_t kMostExpanded = 200;             // states, in search of a shortest string
+constexpr uint64_t kWeight = 8;
+constexpr size_t kMostVisited = 5'000;            // states of a grammar, in searches for one row
 constexpr int kPermissive = 64;                   // live bytes from which that may be quicker
 
 // Of two bytes that lead to the same state, the one that long tokens are rather made of.
 bool IsBetterText(uint8_t a, uint8_t b) {
   const auto rank = [](uint8_t c) { return c == ' ' ? 3 : c >= 'a' && c <= 'z' ? 2 : c > ' ' && c < 0x7F ? 1 : 0; };
   return rank(a) > rank(b);
+}
+
+// Whether parts of it are no expressions, as grammars are, of which TokenLengths knows nothing.
+bool HasLeaves(DelayedAcceptor* acceptor) {
+  auto* const expressions = dynamic_cast<ExpressionAcceptor*>(acceptor);
+  return expressions && expressions->WithPool([](const Expressions& pool) { return pool.HasLeaves(); });
 }
 
 // The acceptor, where TokenLengths can answer.
@@ -41,6 +50,7 @@ DistanceTable::DistanceTable(DelayedAcceptor* acceptor, const Vocabulary* vocabu
       loop_tokens_(acceptor, vocabulary),
       complete_(complete),
       may_remember_(acceptor->MayRemember()),
+      has_leaves_(HasLeaves(acceptor)),
       push_down_(PushDown(acceptor, *vocabulary, complete)),
       can_finish_(std::move(can_finish)),
       longest_(std::max(vocabulary->MaxTokenBytes(), 1u)) {}
@@ -60,7 +70,13 @@ const DistanceTable::Bounds& DistanceTable::Look(State q) {
 }
 
 // A*: a shortest string from root to a final state, or to a state from which one is known; kept for all states on it.
+// Where bounds are so far off that many states would be looked at (in grammars they leave out what has to stand between
+// lexemes), a short one: what seems to be left counts for more than what was read (Pohl 1970).
 void DistanceTable::FindBytes(State root) {
+  if (!FindBytes(root, 1, kMostExpanded)) FindBytes(root, kWeight, SIZE_MAX);
+}
+
+bool DistanceTable::FindBytes(State root, uint64_t weight, size_t most) {
   struct Node {
     State state;
     uint32_t parent, steps;
@@ -82,12 +98,13 @@ void DistanceTable::FindBytes(State root) {
       nodes[it->second] = {q, parent, steps, byte};
     else
       return it->second;
-    const uint32_t known = Slot(q).bytes;
-    open.push({uint64_t{steps} + (known != kFar ? known : acceptor_->LeastLength(q)), steps, it->second});
+    const bool known = Slot(q).bytes != kFar && (bounds_[q].shortest || weight > 1);
+    open.push({uint64_t{steps} + weight * (known ? bounds_[q].bytes : acceptor_->LeastLength(q)), steps, it->second});
     return it->second;
   };
   reach(root, 0, 0, 0);
-  while (!open.empty()) {
+  for (size_t expanded = 0; !open.empty(); ++expanded) {
+    if (expanded == most) return false;
     const Open top = open.top();
     open.pop();
     const Node at = nodes[top.node];
@@ -95,13 +112,16 @@ void DistanceTable::FindBytes(State root) {
     if (acceptor_->IsFinal(at.state)) bounds_[at.state].bytes = 0;
     if (bounds_[at.state].bytes != kFar) {
       const uint32_t total = at.steps + bounds_[at.state].bytes;
+      const bool shortest = weight == 1 && bounds_[at.state].shortest;
       for (uint32_t i = top.node; i != 0; i = nodes[i].parent) {
         Bounds& b = bounds_[nodes[nodes[i].parent].state];
+        if (b.bytes != kFar && (b.shortest || b.bytes <= total - nodes[nodes[i].parent].steps)) continue;
         b.bytes = total - nodes[nodes[i].parent].steps;
         b.next = nodes[i].state;
         b.byte = nodes[i].byte;
+        b.shortest = shortest;
       }
-      return;
+      return true;
     }
     TimeLimit::Spend(8);
     const State* row = acceptor_->Row(at.state);
@@ -116,6 +136,7 @@ void DistanceTable::FindBytes(State root) {
       if (n.parent == top.node && n.steps == top.steps + 1 && IsBetterText(b, n.byte)) n.byte = b;
     });
   }
+  return true;
 }
 
 // How many tokens spell the shortest string that is known from root, and from the states along it.
@@ -138,7 +159,8 @@ void DistanceTable::SpellPath(State root) {
       const uint32_t rest = bounds_[path[j + 1]].high;
       if (rest != kFar && trie_.TokensBegin(node) != trie_.TokensEnd(node)) b.high = std::min(b.high, rest + 1);
     }
-    b.low = std::max(b.low, (b.bytes + longest_ - 1) / longest_);
+    const uint32_t least = b.shortest ? b.bytes : acceptor_->LeastLength(path[i]);
+    b.low = std::max(b.low, (least + longest_ - 1) / longest_);
     b.looked = true;
   }
   if (complete_) return;
@@ -235,6 +257,7 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
       improved.high = std::min(improved.high, static_cast<uint32_t>(below) - from.steps);
     }
   };
+  if (room_to_search_ == 0) return found ? static_cast<uint32_t>(below) : k + 1;
   reach(root, 0, 0);
   for (size_t looked = 0; !open.empty() && (exact || !found); ++looked) {
     if (push_down_ && looked == kQuick) return Summarize(root, k);
@@ -244,8 +267,13 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
     if (nodes[top.node].steps != top.steps) continue;
     const std::vector<State>& targets = Targets(nodes[top.node].state);
     TimeLimit::Spend(static_cast<int64_t>(4 + targets.size()));
+    if (room_to_search_ != SIZE_MAX) {  // a row that is being built
+      room_to_search_ -= std::min(room_to_search_, 4 + targets.size());
+      if (room_to_search_ == 0) break;
+    }
     for (const State t : targets) reach(t, top.node, top.steps + 1);
   }
+  if (room_to_search_ == 0) return found ? static_cast<uint32_t>(below) : k + 1;
   if (exact || !found)  // nothing from root takes less than `below`
     for (const Node& n : nodes) {
       Bounds& b = bounds_[n.state];
@@ -442,6 +470,20 @@ void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
 }
 
 void DistanceTable::FillRow(State q, uint32_t k, uint32_t* row) {
+  if (!has_leaves_) return FillWholeRow(q, k, row);
+  struct Restored {
+    size_t& room;
+    const size_t before = room;
+    ~Restored() { room = before; }
+  } const restored{room_to_search_};
+  room_to_search_ = std::min(room_to_search_, kMostVisited);
+  FillWholeRow(q, k, row);
+  if (room_to_search_ || std::any_of(row, row + vocabulary_->Words(), [](uint32_t w) { return w != 0; })) return;
+  room_to_search_ = restored.before;
+  FillWholeRow(q, k, row);
+}
+
+void DistanceTable::FillWholeRow(State q, uint32_t k, uint32_t* row) {
   Row out{row, k, 0};
   LoopTokens::Plan plan;
   if (loop_tokens_.MakePlan(q, &plan)) {

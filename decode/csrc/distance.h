@@ -21,7 +21,7 @@ namespace tokamata {
 
 // The distance of a state is the least number of text tokens whose bytes lead from it to a final state. Each state
 // keeps an interval around it, first from a shortest string of bytes: no token is longer than the longest one, and the
-// best spelling of that one string by tokens is an upper bound. Where a question falls into the interval, a best-first
+// best spelling of that string by tokens, or of another short one, is an upper bound. Where a question falls into the interval, a best-first
 // search over token steps (Hart, Nilsson, Raphael 1968) decides it and narrows the interval of every state it visited.
 // All of this is exact wherever states are finitely many within the distance that was asked for.
 //
@@ -60,9 +60,10 @@ class DistanceTable {
  private:
   struct Bounds {
     uint32_t low = 0, high = kFar;  // of the distance
-    uint32_t bytes = kFar;          // of a shortest string to an end; kFar before the state was first looked at
+    uint32_t bytes = kFar;          // of a short string to an end; kFar before the state was first looked at
     State next = DelayedAcceptor::kDead;  // along that string
     uint8_t byte = 0;
+    bool shortest = true;     // there is no shorter string
     bool looked = false;      // all of the above is set
     bool enumerated = false;  // BuildRow looked at all targets
   };
@@ -83,7 +84,9 @@ class DistanceTable {
   const Bounds& Look(State q);
   bool Decide(State q, uint32_t k);  // AtMost of a live state
   void FillRow(State q, uint32_t k, uint32_t* row);
+  void FillWholeRow(State q, uint32_t k, uint32_t* row);
   void FindBytes(State root);
+  bool FindBytes(State root, uint64_t weight, size_t most);  // false: more than `most` states would be looked at
   void SpellPath(State root);
   // The distance of root if that is at most k, else k + 1; with `exact` false any witness of at most k will do.
   uint32_t Search(State root, uint32_t k, bool exact);
@@ -117,6 +120,8 @@ class DistanceTable {
   LoopTokens loop_tokens_;
   bool complete_;
   bool may_remember_;
+  bool has_leaves_;
+  size_t room_to_search_ = SIZE_MAX;  // states; 0: what is not known now counts as too far
   uint32_t tried_ = 0;  // tokens, one behind the other, that are being tried out
   ExpressionAcceptor* push_down_;  // null where summaries are of no use
   std::unique_ptr<TokenLengths> lengths_;  // made when first needed, and used from then on

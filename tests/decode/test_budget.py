@@ -19,6 +19,7 @@ from oracle.packages import vocabulary_file
 from oracle.random_constraint import random_constraint, random_vocabulary
 
 import tokamata
+from tokamata.constraints import grammars
 
 BYTES: list[bytes | None] = [bytes([b]) for b in range(256)]
 FAR = 1 << 30
@@ -462,6 +463,37 @@ def test_qwen(pattern: str) -> None:
             left -= 1
             q = int(targets[q, token])
         assert left >= 0
+
+
+EXPRESSIONS = """
+start: start "+" term | term
+term: term "*" atom | atom
+atom: "(" start ")" | NUM | NAME "(" [start ("," start)*] ")" | NAME
+NUM: /[0-9]{1,8}(\\.[0-9]{1,3})?/
+NAME: /[a-z_]{1,12}/
+%ignore /[ \\t]+/
+"""
+
+
+@pytest.mark.parametrize("name", ["expressions", "python", "sql", "xml"])
+@pytest.mark.parametrize("budget", [9, 40])
+def test_grammars_end_within_their_budgets(name: str, budget: int) -> None:
+    """Whatever opens, every text that masks allow ends as a member, in time; no search ends in a limit."""
+    vocabulary, tokens, _ = qwen()
+    constraint = tokamata.grammar(EXPRESSIONS if name == "expressions" else grammars.text(name))
+    automaton = tokamata.compile(constraint, vocabulary)
+    for walk in range(4):
+        rng, text = random.Random(f"{name} {budget} {walk}"), b""
+        state = automaton.start(max_tokens=budget)
+        while not state.is_finished:
+            ids = np.flatnonzero(np.unpackbits(state.mask().view(np.uint8), bitorder="little"))
+            assert ids.size, text
+            opening = [i for i in ids if (tokens[i] or b"").strip()[-1:] in (b"(", b"[", b":", b">")]
+            token = int(rng.choice(opening if opening and rng.random() < 0.6 else ids))
+            assert state.allows(token)
+            state.advance(token)
+            text += tokens[token] or b""
+        assert constraint.accepts(text)
 
 
 def test_a_search_that_takes_too_long() -> None:
