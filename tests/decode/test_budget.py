@@ -17,9 +17,9 @@ from oracle import mask_walk
 from oracle.dfa import Dfa
 from oracle.packages import vocabulary_file
 from oracle.random_constraint import random_constraint, random_vocabulary
+from tokamata.constraints import grammars
 
 import tokamata
-from tokamata.constraints import grammars
 
 BYTES: list[bytes | None] = [bytes([b]) for b in range(256)]
 FAR = 1 << 30
