@@ -134,6 +134,9 @@ class DelayedAcceptor {
   // maybe others, or under it, with some strings of q only, maybe without a way to an end. kDead where there are none.
   virtual State Over(State q) { return q; }
   virtual State Under(State q) { return q; }
+  // Where q soon counts up to a bound: states of the same texts without the bound, and with the least count only. The
+  // former have all texts that q has, the latter some. False where it does not.
+  virtual bool CountsSoon(State /*q*/, State* /*over*/, State* /*under*/) { return false; }
   // Another one under q, which is nearer where it does not matter how long strings are.
   virtual State Within(State q) { return q; }
   // Whether they may differ from q, as far as they and what is reached from there were looked at.

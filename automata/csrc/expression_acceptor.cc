@@ -364,6 +364,34 @@ DelayedAcceptor::State ExpressionAcceptor::Unbounded(State q, uint32_t length) {
   return StateOf(pool_->Parts().WithoutBounds(pool_.get(), e, length));
 }
 
+bool ExpressionAcceptor::CountsSoon(State q, State* over, State* under) {
+  constexpr size_t kSoon = 6;  // what is left of a character, and a quote
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  std::vector<Expr> front;
+  for (Expr e = Source(q); front.size() < kSoon;) {
+    const bool more = pool_->Kind(e) == ExprKind::kConcat;
+    const Expr head = more ? pool_->Head(e) : e, rest = more ? pool_->Tail(e) : kEpsilonExpr;
+    if (pool_->Kind(head) == ExprKind::kRepeat) {
+      const uint32_t low = pool_->Low(head), high = pool_->High(head);
+      const Expr body = pool_->Body(head);
+      if (high == kUnbounded || high == low || pool_->MayBeEmpty(body)) return false;
+      const auto with = [&](uint32_t most) {
+        std::vector<Expr> parts = front;
+        parts.push_back(pool_->Repeat(body, low, most));
+        parts.push_back(rest);
+        return StateOf(pool_->Concat(parts));
+      };
+      *over = with(kUnbounded);
+      *under = with(low);
+      return true;
+    }
+    if (!more || pool_->IsPushDown(head) || pool_->MayBeEmpty(head)) return false;
+    front.push_back(head);
+    e = rest;
+  }
+  return false;
+}
+
 bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   Expr head = Source(q), rest = kEpsilonExpr;

@@ -99,6 +99,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool ReadsOneByte(State q, uint8_t* byte, State* next) override;
   bool Texts(State q, State* model, TextNode* node) override;
   void ForEachText(const TextNode& node, const ByteSet& first, const TextVisitor& visit) override;
+  bool CountsSoon(State q, State* over, State* under) override;
   std::vector<State> Alternatives(State q, size_t most) override;
   uint32_t LeastLength(State q) override;
   uint32_t MostLength(State q) override;

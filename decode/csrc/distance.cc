@@ -297,9 +297,21 @@ uint32_t DistanceTable::Summarize(State root, uint32_t k) {
 bool DistanceTable::Decide(State q, uint32_t k) {
   Twins twins;
   if (HasTwins(q, &twins)) return DecideByTwins(q, twins, k);
-  const Bounds& b = Look(q);
+  const Bounds b = Look(q);
   if (b.high <= k) return true;
-  return b.low <= k && Search(q, k, false) <= k;
+  if (b.low > k) return false;
+  State over, under;
+  if (acceptor_->CountsSoon(q, &over, &under)) {  // the bound rarely matters, and each count would be searched
+    if (Decide(under, k)) {
+      Slot(q).high = std::min(bounds_[q].high, k);
+      return true;
+    }
+    if (!Decide(over, k)) {
+      Slot(q).low = std::max(bounds_[q].low, k + 1);
+      return false;
+    }
+  }
+  return Search(q, k, false) <= k;
 }
 
 bool DistanceTable::AtMost(State q, uint32_t k) {
