@@ -18,6 +18,7 @@ constexpr uint32_t kMostTried = 100;               // tokens that are tried out,
 constexpr size_t kMostExpanded = 200;             // states, in search of a shortest string
 constexpr uint64_t kWeight = 8;
 constexpr size_t kMostVisited = 5'000;            // states of a grammar, in searches for one row
+constexpr size_t kMostSettled = 300'000;          // steps of summaries, for one row
 constexpr int kPermissive = 64;                   // live bytes from which that may be quicker
 
 // Of two bytes that lead to the same state, the one that long tokens are rather made of.
@@ -257,7 +258,7 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
       improved.high = std::min(improved.high, static_cast<uint32_t>(below) - from.steps);
     }
   };
-  if (room_to_search_ == 0) return found ? static_cast<uint32_t>(below) : k + 1;
+  if (room_to_search_ == 0) return found ? static_cast<uint32_t>(below) : Undecided(k);
   reach(root, 0, 0);
   for (size_t looked = 0; !open.empty() && (exact || !found); ++looked) {
     if (push_down_ && looked == kQuick) return Summarize(root, k);
@@ -267,13 +268,13 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
     if (nodes[top.node].steps != top.steps) continue;
     const std::vector<State>& targets = Targets(nodes[top.node].state);
     TimeLimit::Spend(static_cast<int64_t>(4 + targets.size()));
-    if (room_to_search_ != SIZE_MAX) {  // a row that is being built
+    if (has_leaves_ && room_to_search_ != SIZE_MAX) {  // a row that is being built
       room_to_search_ -= std::min(room_to_search_, 4 + targets.size());
       if (room_to_search_ == 0) break;
     }
     for (const State t : targets) reach(t, top.node, top.steps + 1);
   }
-  if (room_to_search_ == 0) return found ? static_cast<uint32_t>(below) : k + 1;
+  if (room_to_search_ == 0) return found ? static_cast<uint32_t>(below) : Undecided(k);
   if (exact || !found)  // nothing from root takes less than `below`
     for (const Node& n : nodes) {
       Bounds& b = bounds_[n.state];
@@ -287,8 +288,9 @@ uint32_t DistanceTable::Summarize(State root, uint32_t k) {
     const size_t items = kItems * push_down_->max_states;
     lengths_ = std::make_unique<TokenLengths>(push_down_, vocabulary_, items);
   }
-  const uint32_t distance = lengths_->Distance(root, k);
+  const uint32_t distance = lengths_->Distance(root, k, &room_to_search_);
   Bounds& b = Slot(root);
+  if (distance == TokenLengths::kUnknown) return Undecided(k);
   b.low = std::max(b.low, distance == TokenLengths::kFar ? k + 1 : distance);
   if (distance != TokenLengths::kFar) b.high = distance;
   return distance == TokenLengths::kFar ? k + 1 : distance;
@@ -300,6 +302,7 @@ bool DistanceTable::Decide(State q, uint32_t k) {
   const Bounds b = Look(q);
   if (b.high <= k) return true;
   if (b.low > k) return false;
+  const size_t before = undecided_;
   State over, under;
   if (acceptor_->CountsSoon(q, &over, &under)) {  // the bound rarely matters, and each count would be searched
     if (Decide(under, k)) {
@@ -307,7 +310,7 @@ bool DistanceTable::Decide(State q, uint32_t k) {
       return true;
     }
     if (!Decide(over, k)) {
-      Slot(q).low = std::max(bounds_[q].low, k + 1);
+      if (undecided_ == before) Slot(q).low = std::max(bounds_[q].low, k + 1);
       return false;
     }
   }
@@ -344,6 +347,7 @@ bool DistanceTable::HasTwins(State q, Twins* twins) {
 bool DistanceTable::DecideByTwins(State q, const Twins& twins, uint32_t k) {
   if (Slot(q).high <= k) return true;
   if (Slot(q).low > k) return false;
+  const size_t before = undecided_;
   if (twins.over && Decide(twins.over, k)) {
     bool near = !acceptor_->Approximates() || acceptor_->IsFinal(q) || (twins.under && Decide(twins.under, k));
     if (!near && k) {
@@ -356,7 +360,7 @@ bool DistanceTable::DecideByTwins(State q, const Twins& twins, uint32_t k) {
       return true;
     }
   }
-  Slot(q).low = std::max(Slot(q).low, k + 1);
+  if (undecided_ == before) Slot(q).low = std::max(Slot(q).low, k + 1);
   return false;
 }
 
@@ -482,13 +486,13 @@ void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
 }
 
 void DistanceTable::FillRow(State q, uint32_t k, uint32_t* row) {
-  if (!has_leaves_) return FillWholeRow(q, k, row);
+  if (!has_leaves_ && !push_down_) return FillWholeRow(q, k, row);
   struct Restored {
     size_t& room;
     const size_t before = room;
     ~Restored() { room = before; }
   } const restored{room_to_search_};
-  room_to_search_ = std::min(room_to_search_, kMostVisited);
+  room_to_search_ = std::min(room_to_search_, has_leaves_ ? kMostVisited : kMostSettled);
   FillWholeRow(q, k, row);
   if (room_to_search_ || std::any_of(row, row + vocabulary_->Words(), [](uint32_t w) { return w != 0; })) return;
   room_to_search_ = restored.before;

@@ -90,6 +90,10 @@ class DistanceTable {
   void SpellPath(State root);
   // The distance of root if that is at most k, else k + 1; with `exact` false any witness of at most k will do.
   uint32_t Search(State root, uint32_t k, bool exact);
+  uint32_t Undecided(uint32_t k) {  // for one row that counts as too far
+    ++undecided_;
+    return k + 1;
+  }
   // The same by summaries, for push-down constraints of which a search would look at many states.
   uint32_t Summarize(State root, uint32_t k);
   const std::vector<State>& Targets(State q);
@@ -122,6 +126,7 @@ class DistanceTable {
   bool may_remember_;
   bool has_leaves_;
   size_t room_to_search_ = SIZE_MAX;  // states; 0: what is not known now counts as too far
+  size_t undecided_ = 0;              // how often it did
   uint32_t tried_ = 0;  // tokens, one behind the other, that are being tried out
   ExpressionAcceptor* push_down_;  // null where summaries are of no use
   std::unique_ptr<TokenLengths> lengths_;  // made when first needed, and used from then on

@@ -20,7 +20,7 @@ TokenLengths::TokenLengths(ExpressionAcceptor* acceptor, const Vocabulary* vocab
       spelling_(vocabulary->Spelling()),
       max_items_(max_items) {}
 
-uint32_t TokenLengths::Distance(DelayedAcceptor::State q, uint32_t most) {
+uint32_t TokenLengths::Distance(DelayedAcceptor::State q, uint32_t most, size_t* room) {
   return acceptor_->WithBuilder([&](Expressions& pool) {
     pool_ = &pool;
     if (costs_.Size() > max_items_ / 2) {  // begin anew
@@ -37,6 +37,10 @@ uint32_t TokenLengths::Distance(DelayedAcceptor::State q, uint32_t most) {
     for (;; TimeLimit::Spend(4)) {
       while (lowest_ < queue_.size() && queue_[lowest_].empty()) ++lowest_;
       if (lowest_ >= queue_.size() || lowest_ > most || parts_[root].least <= lowest_) break;
+      if (*room != SIZE_MAX) {
+        if (*room == 0) return kUnknown;  // what was found so far is kept
+        --*room;
+      }
       const auto [part, reach] = queue_[lowest_].back();
       queue_[lowest_].pop_back();
       if (reach) {

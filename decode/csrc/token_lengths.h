@@ -25,14 +25,14 @@ namespace tokamata {
 // and classes that spell any text. What was found is kept for later questions. Not thread-safe.
 class TokenLengths {
  public:
-  static constexpr uint32_t kFar = 0xffffffff;
+  static constexpr uint32_t kFar = 0xffffffff, kUnknown = 0xfffffffe;
 
   // max_items: places in expressions and tokens that are kept.
   TokenLengths(ExpressionAcceptor* acceptor, const Vocabulary* vocabulary, size_t max_items);
 
   // The least number of tokens from a live state to a final one if that is at most `most`, else kFar. LimitError past
-  // max_items, or where time is over.
-  uint32_t Distance(DelayedAcceptor::State q, uint32_t most);
+  // max_items, or where time is over; kUnknown after *room steps, which are counted down unless it is SIZE_MAX.
+  uint32_t Distance(DelayedAcceptor::State q, uint32_t most, size_t* room);
 
  private:
   using Part = uint32_t;  // an expression that begins at a node: an index into parts_
