@@ -45,7 +45,8 @@ class Terminal:
     language over bytes, without the empty text where the grammar has a lexer; no text at all for INDENT and DEDENT.
     ``literal``: its only text where it was written as a case-sensitive string, or the marker of a special token
     (``b"\xff<|name|>\xff"``). ``ignored``: may stand before, between and after all others, any number of times.
-    ``guards``: for some of its texts, what must follow them so that they are lexemes.
+    ``guards``: for some of its texts, what must follow them so that they are lexemes. ``places``: all of them where an
+    addition to the notation stands more than once, each with entries in the report; ``place`` is the first.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Terminal:
     ignored: bool = False
     place: Place | None = None
     guards: tuple[Guard, ...] = ()
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -157,8 +159,9 @@ def _entries_of(terminal: Terminal) -> Iterator[ReportEntry]:
     for entry in terminal.constraint.report:
         kept = forgotten(entry)
         if kept.status != "enforced":
-            place = ": ".join(str(part) for part in (terminal.place, kept.place) if part)
-            yield ReportEntry(place, f"{terminal.name}: {kept.subject}", kept.status, kept.detail)
+            for stands in terminal.places or (terminal.place,):
+                place = ": ".join(str(part) for part in (stands, kept.place) if part)
+                yield ReportEntry(place, f"{terminal.name}: {kept.subject}", kept.status, kept.detail)
 
 
 def stated_lexer(text: str) -> Lexing:

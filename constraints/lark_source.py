@@ -324,15 +324,18 @@ class _Reader:
         text: bytes | None = None
         guards: tuple[Guard, ...] = ()
         hole = self.text.holes.get(pattern.value)
+        inline = self.text.in_rules.get(pattern.value, [])
         if place is None:
-            place = hole.place if hole is not None else self._anonymous_place(pattern)
+            place = inline[0] if inline else hole.place if hole is not None else self._anonymous_place(pattern)
+        places = tuple(dict.fromkeys([*([place] if place else []), *inline]))
         try:
             if hole is not None:
                 constraint = self._fill(hole)
                 name = self._hole_name(name, hole)
                 if isinstance(hole, AlgebraHole) and hole.operators == ("~",) and self.lexer != "none":
                     constraint = constraint - b""
-                    self.report.append(ReportEntry(str(place), name, "enforced", "the empty text is left out"))
+                    entries = [ReportEntry(str(p), name, "enforced", "the empty text is left out") for p in places]
+                    self.report += entries
                 text = _marker(hole.name) if isinstance(hole, SpecialHole) else None
             elif any(c in pattern.value for c in self.text.holes):
                 constraint = self._compose(self._trees[name])
@@ -352,7 +355,7 @@ class _Reader:
             where = f"{place}: " if place else ""
             about = "" if str(error).startswith("terminal ") else f"terminal {name}: "
             raise type(error)(f"grammar: {where}{about}{error}") from None
-        return Terminal(name, constraint, text, priority, ignored, place, guards)
+        return Terminal(name, constraint, text, priority, ignored, place, guards, places)
 
     def _anonymous_place(self, pattern: Pattern) -> Place | None:
         """The first place where a string or pattern stands."""

@@ -1,9 +1,10 @@
 r"""LarkText: a grammar in Lark's notation with this project's additions, rewritten to what Lark's own loader reads.
 
 The additions are ``%json {...}``, special tokens (``<|name|>`` or ``<name>``), and between terminals ``A & B``,
-``A - B`` and ``~A``. Each becomes a string of one private-use character, a hole, that :mod:`.lark_source` fills in. The
-text is cut with the lexical definitions of Lark's loader, so that nothing is seen inside strings, regular expressions
-and comments; every place of the rewritten text is traced back to the text as given.
+``A - B`` and ``~A``. Each becomes a string of one private-use character, a hole, that :mod:`.lark_source` fills in;
+equal ones become the same string, so that they are one terminal, as equal strings are. The text is cut with the lexical
+definitions of Lark's loader, so that nothing is seen inside strings, regular expressions and comments; every place of
+the rewritten text is traced back to the text as given.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import functools
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from ..automata.errors import ConstraintError, LimitError
 from .grammar_source import Place
@@ -68,6 +70,29 @@ class NamedHole:
 Hole = JsonHole | SpecialHole | AlgebraHole | NamedHole
 
 
+def schema_key(schema: str) -> str:
+    """The same text for JSON texts of equal values, keys in the same order; numbers are equal if their values are."""
+
+    def number(text: str) -> Decimal | str:
+        exact = Decimal(text)
+        sign, digits, exponent = exact.as_tuple()
+        if not isinstance(exponent, int):  # an exponent that is too large
+            return text
+        kept = "".join(map(str, digits)).rstrip("0")
+        if not kept:
+            return Decimal(0)
+        return Decimal((sign, tuple(map(int, kept)), exponent + len(digits) - len(kept)))
+
+    def members(pairs: list[tuple[str, object]]) -> object:
+        found = dict(pairs)
+        return found if len(found) == len(pairs) else tuple(pairs)
+
+    try:
+        return repr(json.loads(schema, object_pairs_hook=members, parse_int=number, parse_float=number))
+    except (ValueError, ArithmeticError, RecursionError):
+        return schema
+
+
 @dataclass(frozen=True)
 class _Token:
     type: str
@@ -92,6 +117,10 @@ class _Pieces:
 
     def text(self) -> str:
         return "".join(part for part, _ in self.parts)
+
+    def tokens(self) -> tuple[str, ...]:
+        """What was copied or added, without the blanks around."""
+        return tuple(stripped for part, _ in self.parts if (stripped := part.strip()))
 
 
 @dataclass
@@ -118,6 +147,9 @@ class LarkText:
     def __init__(self, text: str, named: Iterable[str] = ()) -> None:
         self.original = text
         self.holes: dict[str, Hole] = {}
+        self.in_rules: dict[str, list[Place]] = {}  # where the additions of each hole stand in rules
+        self._hole_of: dict[Hashable, str] = {}  # by what is the same for equal ones
+        self._in_rule = False  # whether the statement being read is a rule
         self.definitions: dict[str, list[Place]] = {}
         self.written: dict[str, Place] = {}  # names of definitions in this text, neither imported nor declared
         self.uses: dict[str, int] = {}  # offset of the first use of each name
@@ -236,6 +268,7 @@ class LarkText:
             out.copy(self.original, tokens[0].start, tokens[-1].end)
             return
         colon = 0
+        self._in_rule = False
         if kind != "_IGNORE":
             colon = next((i for i, t in enumerate(tokens) if t.type == "_COLON"), len(tokens) - 1)
             head = next((t for t in tokens[:colon] if t.type in ("RULE", "TERMINAL")), None)
@@ -246,6 +279,7 @@ class LarkText:
                     raise self.error(place, f"{name} is defined here and in constraints=; drop one of the two")
                 self.definitions.setdefault(name, []).append(place)
                 self.written.setdefault(name, place)
+            self._in_rule = head is not None and head.type == "RULE"
             if head is not None and head.type == "TERMINAL":
                 inside = [self._token_text(t) for t in tokens[colon + 1 :] if t.type == "TERMINAL"]
                 self._inside.setdefault(self._token_text(head), []).extend(inside)
@@ -314,14 +348,29 @@ class LarkText:
 
     def _name(self, name: str, place: Place | None) -> None:
         """Define a passed constraint as a hole."""
-        self._appended.add(f'{name}: "{self._hole(NamedHole(name, place))}"\n')
+        self._appended.add(f'{name}: "{self._hole(NamedHole(name, place), name)}"\n')
 
-    def _hole(self, hole: Hole) -> str:
-        code = _FIRST_HOLE + len(self.holes) + len(self._used_characters)
-        while chr(code) in self._used_characters:
-            code += 1
-        self.holes[chr(code)] = hole
-        return chr(code)
+    def _hole(self, hole: Hole, key: Hashable) -> str:
+        """The character of a hole: that of the first one of its kind with the same key."""
+        key = type(hole), key
+        if key not in self._hole_of:
+            code = _FIRST_HOLE + len(self.holes) + len(self._used_characters)
+            while chr(code) in self._used_characters:
+                code += 1
+            self.holes[chr(code)] = hole
+            self._hole_of[key] = chr(code)
+        if self._in_rule and hole.place is not None and not isinstance(hole, NamedHole):
+            self.in_rules.setdefault(self._hole_of[key], []).append(hole.place)
+        return self._hole_of[key]
+
+    def _algebra(self, operators: tuple[str, ...], operands: list[_Pieces], text: str, start: int) -> str:
+        """The character of a hole for terminals and operators between them; only of the first one are they defined."""
+        key = operators, *(operand.tokens() for operand in operands)
+        if (AlgebraHole, key) in self._hole_of:
+            names: tuple[str, ...] = ()
+        else:
+            names = tuple(self._operand(operand, start) for operand in operands)
+        return self._hole(AlgebraHole(operators, names, text, self.place(start)), key)
 
     def _body(self, tokens: list[_Token], out: _Pieces) -> None:
         """Copy a right-hand side with holes for the additions."""
@@ -385,9 +434,10 @@ class LarkText:
         place = self.place(token.start)
         if token.type == "JSON":
             schema = re.sub(r"\A%json\s*", "", self._token_text(token))
-            alternative.current.add(f'"{self._hole(JsonHole(schema, place))}"')
+            alternative.current.add(f'"{self._hole(JsonHole(schema, place), schema_key(schema))}"')
         elif token.type == "SPECIAL":
-            alternative.current.add(f'"{self._hole(SpecialHole(self._token_text(token), place))}"')
+            name = self._token_text(token)
+            alternative.current.add(f'"{self._hole(SpecialHole(name, place), name)}"')
         else:
             if token.type == "RULE":
                 alternative.rule = token
@@ -402,9 +452,8 @@ class LarkText:
             operand.parts = alternative.current.parts[length:]
             del alternative.current.parts[length:]
             self._check_terminals(alternative, start)
-            name = self._operand(operand, start + 1)
-            hole = AlgebraHole(("~",), (name,), self.original[start:end], self.place(start))
-            alternative.current.add(f'"{self._hole(hole)}"')
+            hole = self._algebra(("~",), [operand], self.original[start:end], start)
+            alternative.current.add(f'"{hole}"')
 
     def _end_operand(self, alternative: _Alternative, token: _Token | None) -> None:
         if alternative.complements or not alternative.current.text().strip():
@@ -421,10 +470,9 @@ class LarkText:
             return
         self._end_operand(alternative, None)
         self._check_terminals(alternative, -1)
-        names = tuple(self._operand(operand, alternative.start) for operand in alternative.operands)
         text = self.original[alternative.start : end].strip()
-        hole = AlgebraHole(tuple(alternative.operators), names, text, self.place(alternative.start))
-        finished.add(f' "{self._hole(hole)}" ')
+        hole = self._algebra(tuple(alternative.operators), alternative.operands, text, alternative.start)
+        finished.add(f' "{hole}" ')
 
     def _check_terminals(self, alternative: _Alternative, start: int) -> None:
         if alternative.rule is not None and alternative.rule.start > start:

@@ -61,11 +61,13 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
 
 
 def _without_schemas(text: str) -> tuple[str, list[str]] | None:
-    """The text with a string of one character, from U+100000 on, for each ``%json``, and the schemas; None: wrong."""
+    """The text with a string of one character, from U+100000 on, for each schema, and the schemas; None: wrong."""
+    from .lark_text import schema_key
+
     if max(text) >= chr(_FIRST_HOLE):
         return None
     pieces: list[str] = []
-    schemas: list[str] = []
+    schemas: dict[str, tuple[int, str]] = {}  # equal ones once
     position = begin = 0
     while found := _LITERAL.search(text, position):
         position = found.end()
@@ -77,10 +79,11 @@ def _without_schemas(text: str) -> tuple[str, list[str]] | None:
             return None
         if text[end : end + 1].isalnum():  # flags of the string that it becomes
             return None
-        pieces.append(f'{text[begin : found.start()]}"{chr(_FIRST_HOLE + len(schemas))}"')
-        schemas.append(text[position:end])
+        schema = text[position:end]
+        hole, _ = schemas.setdefault(schema_key(schema), (len(schemas), schema))
+        pieces.append(f'{text[begin : found.start()]}"{chr(_FIRST_HOLE + hole)}"')
         position = begin = end
-    return "".join([*pieces, text[begin:]]), schemas
+    return "".join([*pieces, text[begin:]]), [schema for _, schema in schemas.values()]
 
 
 def _common() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from pathlib import Path
@@ -10,8 +11,9 @@ import lark
 import pytest
 from oracle.grammar import accepts, derivations
 from tokamata.constraints import grammars
-from tokamata.constraints.grammar_source import GrammarSource, Place
+from tokamata.constraints.grammar_source import GrammarSource, Lexing, Place
 from tokamata.constraints.lark_source import read_lark
+from tokamata.constraints.lark_text import schema_key
 
 import tokamata
 from tokamata import ConstraintError, LimitError, UnsupportedError
@@ -231,6 +233,67 @@ def test_special_tokens() -> None:
     }
     (a,) = [t for t in source.terminals if t.name == "A"]
     assert a.constraint.accepts(b"x\xff<sep>\xff<no>")
+
+
+SPECIAL_X = b"\xff<|x|>\xff"
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual", "none"])
+@pytest.mark.parametrize(
+    ("additions", "pieces"),
+    [
+        (["<|x|>"], [SPECIAL_X, b"b", b"c", b"d", b"e"]),
+        (['%json {"enum": [1, "b"]}', '%json {"enum":[1.0,"\\u0062"]}'], [b"1", b'"b"', b"b", b"c", b"d"]),
+        (['%json {"type": "array"}', '%json { "type":"array" } '], [b"[]", b"[[],1]", b"b", b"c", b"d"]),
+        (['(/[ab]+/ - "a")', '( /[ab]+/-"a" )', '(/[ab]+/  -  "a")'], [b"a", b"b", b"c", b"d"]),
+        (['(~"a" & /[ab]+/)', '(~ "a"&/[ab]+/)'], [b"a", b"b", b"c", b"d"]),
+        (['(<|x|> "a" - <|y|>)'], [SPECIAL_X + b"a", b"a", b"c", b"d"]),
+    ],
+)
+def test_equal_additions_are_one_terminal(additions: list[str], pieces: list[bytes], lexer: Lexing) -> None:
+    for rules in (
+        'start: {} "c" | "c" {} "d" | "e"',
+        'start: {} "c" {} "d" {}',
+        'start: pair{{"c"}} | pair{{{}}}\npair{{x}}: {} x "d" {}',
+        'start: {} "c" X | {} "d"\nX: {}',
+    ):
+        if "pair" in rules and additions[0].startswith("("):  # which Lark has no arguments with
+            continue
+        slots = [additions[i % len(additions)] for i in range(rules.replace("{{", "").count("{}"))]
+        inline = tokamata.grammar(rules.format(*slots), lexer=lexer)
+        once = rules.partition("\nX:")[0].format(*["X"] * len(slots))
+        named = tokamata.grammar(f"{once}\nX: {additions[0]}", lexer=lexer)
+        found = 0
+        for n in range(6):
+            for text in map(b"".join, itertools.product(pieces, repeat=n)):
+                assert inline.accepts(text) == named.accepts(text), (rules, text)
+                found += inline.accepts(text)
+        assert found, rules
+
+
+def test_additions_that_differ_are_terminals_of_their_own() -> None:
+    source = read_lark('start: %json {"const": 1} %json {"const": 2} <|x|> <|y|> ("a" - "b") ("a" & "b") ~"a" ~"b"')
+    assert len(source.terminals) == 8
+    ordered = (
+        '{"a": {}, "b": {}}',
+        '{"b": {}, "a": {}}',
+        '{"a": {}, "b": {}, "b": {}}',
+        '{"a": {}, "b": 1e99999999999999999999}',
+    )
+    assert len({schema_key(schema) for schema in ordered}) == 4
+    assert schema_key("[1, 10, 0, -1.50]") == schema_key(" [1.0,1E1,-0.0 ,-15e-1]")
+    assert len({schema_key(value) for value in ("1", '"1"', "true", "[1]", "10", '{"1": 1}', "null")}) == 7
+
+
+def test_equal_additions_are_reported_where_they_stand() -> None:
+    schema = '%json {"type": "object"}'
+    for text, lines in (
+        (f'start: A {schema}\n  | "b" {schema}\nA: "a"', ["line 1, column 10", "line 2, column 9"]),
+        (f'start: A {schema}\n  | "b" A\nA: {schema}', ["line 3, column 1", "line 1, column 10"]),
+        (f'start: A | ";" {schema}\nA: "a" {schema}', ["line 1, column 16", "line 2, column 1"]),
+    ):
+        entries = [e for e in tokamata.grammar(text).report if e.subject.endswith(": keys")]
+        assert sorted(e.place for e in entries) == sorted(lines)
 
 
 # ---- indentation
