@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._core import END_BYTE, Language
 from ..automata.errors import LimitError, UnsupportedError
-from .constraint import DEFAULT_LIMITS, Constraint
+from .constraint import DEFAULT_LIMITS, SPECIAL, Constraint
 from .from_fst import from_fst
 from .literal import literal
 from .match_demands import Demand, conjunction, contraries, implies
@@ -44,7 +44,7 @@ class Guard(NamedTuple):
     r"""Lexemes that are matches only if what follows allows it.
 
     ``forbidden`` and ``allowed``: languages of prefixes of the rest of the text, with the byte END_BYTE after its end;
-    each rest has a prefix in one of them, and none in both.
+    each rest has a prefix in one of them, and none in both. For lookahead a special token ends the text, too.
     """
 
     lexemes: Constraint
@@ -379,7 +379,9 @@ class _Determinizer:
         return union.to_fst()
 
     def _language_of(self, c: int) -> Constraint:
-        return literal(bytes([END_BYTE])) if c == len(self.classes) else self.classes[c][0]
+        if c < len(self.classes):
+            return self.classes[c][0]
+        return literal(bytes([END_BYTE])) | literal(SPECIAL)  # the end, or a special token
 
     def _step(self, state: State, c: int) -> State:
         threads, history = state

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import tokamata
@@ -43,6 +45,58 @@ def test_nothing_is_ignored_past_the_end(lexer: str) -> None:
     constraint = tokamata.grammar(text, lexer="basic" if lexer == "basic" else "contextual")
     assert (constraint & tokamata.regex(r"\(*ac")).is_empty()
     assert not (constraint & tokamata.regex(r"\(*a\)*c")).is_empty()
+
+
+MARKER = b"\xff<|x|>\xff"
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual"])
+@pytest.mark.parametrize(
+    ("pattern", "holds"),
+    [
+        (r"a(?!b)", True),
+        (r"a(?=b)", False),
+        (r"a\b", True),
+        (r"a\B", False),
+        (r"a(?!\b)", False),
+        (r"a$", True),
+        (r"a\Z", True),
+        (r"(?s:a(?!.))", True),
+        (r"a(?=b|$)", True),
+        (r"a(?=(b|c)?$)", True),
+        (r"a(?=\W)", False),
+        (r"a(?=[^b])", False),
+        (r"a(?![^b])", True),
+        (r"a(?=.*b)", False),
+        (r"a(?!.*b)", True),
+    ],
+)
+def test_at_special_tokens_lookahead_sees_the_end_of_the_text(lexer: str, pattern: str, holds: bool) -> None:
+    lexing = "basic" if lexer == "basic" else "contextual"
+    assert bool(re.match(pattern, "a")) == holds
+    rules = 'start: T END "z" | "y" | T B+ END\nB: "b" | "c"\nEND: <|x|>\n'
+    for text in (f"{rules}T: /{pattern}/", f'{rules}T: /{pattern}/\n%ignore " "'):
+        constraint = tokamata.grammar(text, lexer=lexing)
+        assert constraint.accepts(b"a" + MARKER + b"z") == holds
+        assert constraint.accepts_prefix(b"a" + MARKER) == holds
+        tokens = [b"a", b"y", b"z", b"b", None, None]
+        vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[5], special_tokens={"<|x|>": 4})
+        state = tokamata.compile(constraint, vocabulary).start()
+        if state.mask()[0] & 1:
+            state.advance(0)
+            assert bool(state.mask()[0] & 1 << 4) == holds
+
+
+def test_special_tokens_decide_between_terminals() -> None:
+    keyword = 'start: NAME END | IF\nNAME: /(?!if\\b)[a-z]+/\nIF: "if" "1"\nEND: {}'
+    letter = 'start: U END | T ";"\nT: /a(?!b)/\nU: /[^;]/\nEND: {}'
+    for text, ends in ((keyword, ('"-"', b"-")), (letter, ('"1"', b"1"))):
+        for end, written in (ends, ("<|x|>", MARKER)):
+            constraint = tokamata.grammar(text.format(end))
+            begin = b"if" if text == keyword else b"a"
+            assert not constraint.accepts(begin + written)
+            assert not constraint.accepts_prefix(begin + written[:1])
+            assert constraint.accepts(b"b" + written)
 
 
 INDENTED = r"""
