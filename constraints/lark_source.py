@@ -204,7 +204,8 @@ class _Reader:
         except ConstraintError:
             raise
         except Exception as error:  # of re or regex about a pattern, or about some side by side in one terminal
-            if isinstance(error, ValueError) or type(error).__name__ in ("error", "PatternError"):
+            known = isinstance(error, (ValueError, OverflowError))  # the latter: repetitions that re does not count
+            if known or type(error).__name__ in ("error", "PatternError"):
                 self._check_patterns(grammar)
                 raise ConstraintError(
                     f"grammar: Python's re cannot read the terminal's pattern {error}; mend it"
@@ -279,7 +280,8 @@ class _Reader:
                 except ImportError:
                     raise
                 except Exception:
-                    where = f"grammar: {self._token_place(name, token)}: {name}: "
+                    about = "" if name in self.text.operand_places else f"{name}: "
+                    where = f"grammar: {self._token_place(name, token)}: {about}"
                     try:
                         terminal_pattern(pattern, self.seconds)
                     except ConstraintError as error:
@@ -288,7 +290,8 @@ class _Reader:
 
     def _token_place(self, name: str, token: Any) -> Place | None:
         position = getattr(token, "start_pos", None)
-        if name in self.text.definitions and self.text.text.startswith(str(token), position):
+        known = name in self.text.definitions or name in self.text.operand_places
+        if known and self.text.text.startswith(str(token), position):
             return self.text.trace(int(position or 0))
         return self._place(name)
 

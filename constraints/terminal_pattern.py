@@ -82,7 +82,7 @@ def _parse(pattern: str) -> tuple[Any, dict[int, str]]:
 
     try:
         return parser.parse(_PROPERTY.sub(stand_in, pattern)), properties
-    except re.error:
+    except (re.error, OverflowError):
         return None, {}
 
 
