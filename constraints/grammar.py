@@ -50,8 +50,9 @@ def grammar(
     Everything context-free works: left recursion, empty and cyclic rules, ambiguity. No text that is allowed leads into
     a dead end, not even where longest match makes terminals run into each other. Rules become automata now
     (polynomial, but for alternatives that overlap in many ways); stacks appear when a text or a model reaches them.
-    Raises ConstraintError, with line and column, for a malformed grammar and for one without any text,
-    UnsupportedError for what cannot be enforced exactly, LimitError past ``limits``.
+    Raises ConstraintError, with line and column, for a malformed grammar and for one whose rules derive no text,
+    UnsupportedError for what cannot be enforced exactly, LimitError past ``limits``. Where rules derive texts, but
+    longest match cuts none of them as they do, that is found by ``is_empty`` and by ``tokamata.compile``.
 
     The constraint's ``report`` says whether the grammar is deterministic as written, and if not, where (see
     :func:`.grammar_check.check`); with ``strict=True`` a grammar that is not raises ConstraintError. That is asked of
@@ -189,4 +190,10 @@ def _check(
             "grammar: expected constraints as a mapping from terminals to Constraints, got "
             f"{type(constraints).__name__}; pass a dict"
         )
+    for name in constraints or ():
+        if not isinstance(name, str):
+            raise TypeError(
+                f"grammar: constraints: expected names of terminals as str, got {name!r} ({type(name).__name__}); "
+                'pass constraints={"DATE": ...}'
+            )
     return paths

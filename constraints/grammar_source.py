@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ..automata.errors import LimitError
+from ..automata.errors import ConstraintError, LimitError
 from .constraint import SPECIAL, Constraint, ReportEntry, forgotten
 
 if TYPE_CHECKING:
@@ -165,6 +166,16 @@ def _entries_of(terminal: Terminal) -> Iterator[ReportEntry]:
 
 
 def stated_lexer(text: str) -> Lexing:
-    """Return the lexer that the first line of a Lark file asks for."""
-    line = text.partition("\n")[0].rstrip()
-    return "none" if line == "// lexer: none" else "contextual" if line == "// lexer: contextual" else "basic"
+    """Return the lexer that the first line of a Lark file asks for; ConstraintError for one that there is not."""
+    line = text.partition("\n")[0]
+    stated = re.fullmatch(r"//[ \t]*lexer:[ \t]*(\S+)\s*", line)
+    if stated is None or stated[1] == "basic":
+        return "basic"
+    if stated[1] == "none":
+        return "none"
+    if stated[1] == "contextual":
+        return "contextual"
+    raise ConstraintError(
+        f'grammar: line 1, column {stated.start(1) + 1}: expected the lexer "basic", "contextual" or "none", got '
+        f"{stated[1]!r}; name one of them, or write another comment"
+    )

@@ -233,6 +233,9 @@ class _Reader:
 
     def _mentioned(self, message: str) -> Place | None:
         """The place of the first name that a message mentions and the grammar has."""
+        extended = re.match(r"can't extend \w+ (\w+)|cannot extend .*?(\w+)(?: -|$)", message, re.I)
+        if extended is not None:
+            return self.text.extended.get(extended[1] or extended[2])
         names = [n for n in re.findall(r"[A-Za-z_][A-Za-z0-9_]*", message) if n == n.lower() or n == n.upper()]
         quoted = re.findall(r"'([A-Za-z_][A-Za-z0-9_]*)'", message)
         for name in quoted + names:
@@ -272,8 +275,9 @@ class _Reader:
                     pattern = literal_pattern(token).to_regexp()
                 except LarkError as error:
                     why = next((str(a.msg) for a in error.args if isinstance(a, SyntaxError)), str(error))
+                    shown = "%ignore" if name.startswith("__IGNORE") else name
                     raise ConstraintError(
-                        f"grammar: {self._token_place(name, token)}: {name}: {token}: {why}"
+                        f"grammar: {self._token_place(name, token)}: {shown}: {token}: {why}"
                     ) from None
                 try:
                     get_regexp_width(pattern)
@@ -291,7 +295,7 @@ class _Reader:
     def _token_place(self, name: str, token: Any) -> Place | None:
         position = getattr(token, "start_pos", None)
         known = name in self.text.definitions or name in self.text.operand_places
-        if known and self.text.text.startswith(str(token), position):
+        if (known or name.startswith("__IGNORE")) and self.text.text.startswith(str(token), position):
             return self.text.trace(int(position or 0))
         return self._place(name)
 

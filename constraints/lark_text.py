@@ -153,6 +153,7 @@ class LarkText:
         self.definitions: dict[str, list[Place]] = {}
         self.written: dict[str, Place] = {}  # names of definitions in this text, neither imported nor declared
         self.uses: dict[str, int] = {}  # offset of the first use of each name
+        self.extended: dict[str, Place] = {}  # the first %extend of each name
         self.operand_places: dict[str, Place] = {}
         self.imports: dict[str, Place] = {}  # by path, such as common/foo.lark
         self._lines = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
@@ -272,7 +273,9 @@ class LarkText:
         if kind != "_IGNORE":
             colon = next((i for i, t in enumerate(tokens) if t.type == "_COLON"), len(tokens) - 1)
             head = next((t for t in tokens[:colon] if t.type in ("RULE", "TERMINAL")), None)
-            if head is not None and kind != "_EXTEND":
+            if head is not None and kind == "_EXTEND":
+                self.extended.setdefault(self._token_text(head), self.place(head.start))
+            elif head is not None:
                 name = self._token_text(head)
                 place = self.place(head.start)
                 if name in named and name not in self.definitions:
@@ -283,6 +286,7 @@ class LarkText:
             if head is not None and head.type == "TERMINAL":
                 inside = [self._token_text(t) for t in tokens[colon + 1 :] if t.type == "TERMINAL"]
                 self._inside.setdefault(self._token_text(head), []).extend(inside)
+        self._check_bounds(tokens[colon + 1 :])
         if self._plain:
             self._uses(tokens[colon + 1 :])
             out.copy(self.original, tokens[0].start, tokens[-1].end)
@@ -308,6 +312,41 @@ class LarkText:
                 f"grammar: {self.defined_at(name)}: the limit references={MOST_REFERENCES} was reached (from terminals "
                 f"to terminals, written out), at {name}: make rules of terminals that use others many times"
             )
+
+    def _check_bounds(self, tokens: list[_Token]) -> None:
+        """Raise ConstraintError for ``x~3..1`` and for ranges that are not between two characters in order."""
+        kinds = [token.type for token in tokens]
+        for i, kind in enumerate(kinds):
+            if kind == "TILDE" and kinds[i + 1 : i + 2] == ["NUMBER"]:
+                last = i + 3 if kinds[i + 2 : i + 4] == ["_DOTDOT", "NUMBER"] else i + 1
+                low, high = self._token_text(tokens[i + 1]), self._token_text(tokens[last])
+                if max(len(low), len(high)) < 1000 and not 0 <= int(low) <= int(high):
+                    found = self.original[tokens[i].start : tokens[last].end]
+                    remedy = "swap them" if 0 <= int(high) < int(low) else "count from 0 on"
+                    raise self.error(
+                        self.place(tokens[i].start), f"expected 0 <= n <= m in ~n..m, got {found}; {remedy}"
+                    )
+            elif kind == "_DOTDOT" and kinds[i - 1 : i] == ["STRING"] == kinds[i + 1 : i + 2]:
+                ends = [self._character(token) for token in (tokens[i - 1], tokens[i + 1])]
+                if None in ends or str(ends[0]) > str(ends[1]):
+                    found = self.original[tokens[i - 1].start : tokens[i + 1].end]
+                    remedy = "write alternatives, or a pattern" if None in ends else "swap them"
+                    raise self.error(
+                        self.place(tokens[i - 1].start),
+                        f'expected two characters in order, such as "a".."z", got {found}; {remedy}',
+                    )
+
+    def _character(self, token: _Token) -> str | None:
+        """The only character of a string; None where it has another number of them, or flags."""
+        from lark.exceptions import LarkError
+        from lark.load_grammar import eval_escaping
+
+        text = self._token_text(token)
+        try:
+            value = str(eval_escaping(text[1:-1]))  # type: ignore[no-untyped-call]
+        except LarkError:
+            return None
+        return value if len(value) == 1 and text.endswith('"') else None
 
     def _uses(self, tokens: list[_Token]) -> None:
         before = ""

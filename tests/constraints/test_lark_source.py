@@ -338,6 +338,16 @@ def test_indentation() -> None:
         ("start: A\nA: /a{99999999999}/\n", ConstraintError, "line 2, column 4: A: regex: repetition number too large"),
         ('start: "b" /a{1,4294967295}/\n', ConstraintError, "line 1, column 12: start: regex: repetition number too"),
         ('start: A\nA: "b" /a{9,99999999999}?/ - "c"\n', ConstraintError, "line 2, column 8: regex: repetition nu"),
+        ('start: A\nA: "x" "ab".."c"\n', ConstraintError, 'line 2, column 8: expected two char.* got "ab".."c"; write'),
+        ('start: "a"i.."c"\n', ConstraintError, 'line 1, column 8: expected two characters .* got "a"i.."c"'),
+        ('start: "c".."a"\n', ConstraintError, 'line 1, column 8: .* got "c".."a"; swap them'),
+        ('start: "b"\n | ("a")~3..1\n', ConstraintError, r"line 2, column 9: expected 0 <= n .* got ~3..1; swap them"),
+        ('start: A\nA: "a"~-1 - "a"\n', ConstraintError, r"line 2, column 7: expected 0 <= n .* got ~-1; count"),
+        ('start: "a"\n%ignore "b" | ""\n', ConstraintError, 'line 2, column 15: %ignore: "": Empty terminals'),
+        ('start: "a"\n%extend b: "a"\n', ConstraintError, "line 2, column 9: can't extend rule b as it wasn't"),
+        ('start: "a"\n%declare b\n%extend b: "a"\n', ConstraintError, "line 3, column 9: can't extend rule b"),
+        ('start: b{"a"}\nb{x}: x\n%extend b: "a"\n', ConstraintError, "line 3, column 9: cannot extend rule with"),
+        ('//lexer: nope\nstart: "a"\n', ConstraintError, "line 1, column 10: .* or \"none\", got 'nope'; name one"),
         ("?a: b\n ~ | c\n", ConstraintError, "line 2"),
         ('start: A\nA: "b" | "\\u00"\n', ConstraintError, r"line 2, column 10: A: .* truncated"),
         ("start: A\nA.1: /a\n/\n", ConstraintError, "(?s)line 2, column 6: A: .* only use newlines"),
@@ -390,6 +400,21 @@ def test_errors_about_named_constraints() -> None:
         read_lark("start: X\nX: /x/\n", constraints={"X": tokamata.literal("y")})
     with pytest.raises(TypeError, match="expected a Constraint, got str"):
         read_lark("start: X\n", constraints={"X": "y"})  # type: ignore[dict-item]
+    for syntax in ("lark", "gbnf", "ebnf"):
+        with pytest.raises(TypeError, match=r"grammar: constraints: expected names .* as str, got 5 \(int\); pass"):
+            tokamata.grammar("start: X\n", syntax, constraints={5: tokamata.literal("y")})  # type: ignore[arg-type,dict-item]
+
+
+def test_lexers_that_the_first_line_asks_for() -> None:
+    for line, lexer in (
+        ("// lexer: none", "none"),
+        ("//lexer:contextual \r", "contextual"),
+        ("// lexer: basic", "basic"),
+        ("// lexer: what it does is said below", "basic"),
+        ("// a lexer: none", "basic"),
+    ):
+        assert read_lark(f'{line}\nstart: "a"\n').lexer == lexer
+    assert read_lark('// lexer: nope\nstart: "a"\n', lexer="none").lexer == "none"
 
 
 def test_deep_and_wide_sources_end() -> None:
