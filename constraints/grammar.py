@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .._core import CaptureParts, Indentation
 from .._core import grammar as _native_grammar
 from ..automata.checks import checked_choice, checked_flag, checked_several
-from ..automata.errors import ConstraintError, UnsupportedError
+from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def grammar(
     stacks Tomita, "Efficient Parsing for Natural Language" (1985).
     """
     from .grammar_check import DiagnosisReport, no_text
+    from .grammar_source import named_limit
 
     checked_flag("grammar", "strict", strict)
     own = native_limits(limits, "grammar")
@@ -85,6 +86,9 @@ def grammar(
         if (error := no_text(source)) is not None:
             raise error from None
         raise
+    except LimitError as error:
+        start_rule = source.rules[source.start]
+        raise named_limit(error, start_rule.name, start_rule.place) from None
     made = Constraint(
         native,
         source=f"grammar({source.rules[source.start].name})",
@@ -107,7 +111,7 @@ def language_of(source: GrammarSource, limits: NativeLimits | None = None) -> La
     """The texts of a grammar that was read; ConstraintError for one without any, LimitError past ``limits``."""
     return _native_grammar(
         [t.constraint._native for t in source.terminals],
-        [t.name for t in source.terminals],
+        [f"{t.name} ({t.place})" if t.place else t.name for t in source.terminals],
         [r.name for r in source.rules],
         [(p.rule, p.symbols) for p in source.productions],
         source.start,

@@ -38,6 +38,13 @@ class Place:
         return f"line {self.line}, column {self.column}"
 
 
+def named_limit(error: LimitError, start: str, place: Place | None) -> LimitError:
+    """The error with the rule that a grammar starts from, where it names nothing of the grammar."""
+    if str(error).startswith("grammar: "):
+        return error
+    return type(error)(f"grammar: {f'{place}: ' if place else ''}{start}: {error}")
+
+
 @dataclass(frozen=True)
 class Terminal:
     r"""A terminal: a set of texts that does not depend on the rules.

@@ -366,8 +366,8 @@ class _Reader:
 
     def _anonymous_place(self, pattern: Pattern) -> Place | None:
         """The first place where a string or pattern stands."""
-        position = self.text.text.find(pattern.raw) if pattern.raw else -1
-        return self.text.trace(position) if position >= 0 else None
+        offset = self.text.literals.get(pattern.raw or "")
+        return self.text.place(offset) if offset is not None else None
 
     def _pattern(self, pattern: Pattern, place: Place | None, name: str, lexed: bool = True) -> TerminalPattern:
         from lark.lexer import PatternStr

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .._core import PlainLark
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, ReportEntry, native_limits
-from .grammar_source import stated_lexer
+from .grammar_source import Place, named_limit, stated_lexer
 from .json_schema import json_schema
 from .terminal_pattern import terminal_pattern
 
@@ -36,6 +36,7 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
         return None
     lexing = lexer or stated_lexer(text)
     seconds = (limits or DEFAULT_LIMITS).seconds
+    limit: LimitError | None = None
     try:
         holed = _without_schemas(text) if "%json" in text else (text, [])
         if holed is None:
@@ -45,18 +46,21 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
             return None
         subtle = [(n, terminal_pattern(pattern, seconds, lexing != "none")) for n, pattern in plain.subtle]
         schemas = [(n, json_schema(holed[1][hole])) for n, hole in plain.holes]
-        native = plain.compile(
-            lexing,
-            sorted(
-                [(n, made.constraint._native) for n, made in subtle] + [(n, made._native) for n, made in schemas],
-                key=itemgetter(0),
-            ),
-            native_limits(limits, "grammar"),
-            [guard.native(number) for number, made in subtle for guard in made.guards],
-        )
+        languages = [(n, made.constraint._native) for n, made in subtle] + [(n, made._native) for n, made in schemas]
+        guards = [guard.native(number) for number, made in subtle for guard in made.guards]
+        name, start_place, _ = plain.rules[plain.start]
+        try:
+            native = plain.compile(
+                lexing, sorted(languages, key=itemgetter(0)), native_limits(limits, "grammar"), guards
+            )
+        except LimitError as error:
+            if holed[1]:  # whose places are those of another text
+                return None
+            limit = named_limit(error, name, Place(*start_place) if start_place else None)
     except (ConstraintError, LimitError, UnicodeEncodeError):  # read_lark says what, and where
         return None
-    name = plain.rules[plain.start][0]
+    if limit is not None:
+        raise limit
     return Constraint(native, source=f"grammar({name})", report=[_Report(text, start, lexer, seconds)])
 
 

@@ -124,6 +124,9 @@ Language CompilePlain(const PlainLark& plain, const std::string& lexer,
   for (const PlainLark::Terminal& t : plain.terminals) {
     if (t.ignored) ignored.push_back(static_cast<uint32_t>(terminal_names.size()));
     terminal_names.push_back(t.name);
+    if (t.place && plain.holes.empty())  // places in the text as it was written
+      terminal_names.back() +=
+          " (line " + std::to_string(t.place->line) + ", column " + std::to_string(t.place->column) + ")";
   }
   for (const PlainLark::Rule& r : plain.rules) rule_names.push_back(r.name);
   return Compile(GrammarOf(std::move(terminal_names), std::move(rule_names), plain.productions, plain.start), ignored,

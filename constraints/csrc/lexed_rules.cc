@@ -399,14 +399,17 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
   }
   rules->lexer = std::make_shared<Lexer>(std::move(pool), std::move(terminals), rules->longest,
                                          rules->indentation.get(), std::move(guards));
+  rules->lexer->names = grammar.terminal_names;
   // Terminals that earlier ones take all lexemes from never occur.
+  const Lexer::State begin = contextual ? Lexer::kDead : rules->lexer->Begin(rules->all, rules->all);
   for (uint32_t t = 0; t < count; ++t) {
-    Lexer::Terminals competing = rules->all;
     if (contextual) {
-      competing = rules->ignored;
+      Lexer::Terminals competing = rules->ignored;
       competing[t >> 6] |= uint64_t{1} << (t & 63);
+      grammar.terminal_nonempty[t] = rules->lexer->Occurs(t, competing);
+    } else {
+      grammar.terminal_nonempty[t] = HasTerminal(rules->lexer->Possible(begin), t);
     }
-    grammar.terminal_nonempty[t] = rules->lexer->Occurs(t, competing);
     if (indentation && (t == indentation->indent || t == indentation->dedent)) {  // without text, but they occur
       grammar.terminal_nonempty[t] = 1;
       continue;

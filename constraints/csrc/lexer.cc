@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
 #include "automata/csrc/without_counters.h"
@@ -66,6 +67,7 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
   for (const Guard& g : guards_) plain_[g.terminal] = pool_->Difference(plain_[g.terminal], g.lexemes);
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
     is_text_.push_back(plain_[t] == terminals_[t] && IsText(*pool_, terminals_[t]));
+    (is_text_[t] ? texts_[terminals_[t]] : patterns_).push_back(t);
     const bool counts = HasCounter(*pool_, terminals_[t]);
     has_counters_ = has_counters_ || counts;
     const bool newline = indentation_ && t == indentation_->newline;  // whose columns are terminals
@@ -89,6 +91,7 @@ std::shared_ptr<Lexer> Lexer::Fresh() const {
   }
   all.resize(terminals_.size());
   auto fresh = std::make_shared<Lexer>(std::move(pool), std::move(all), longest_, indentation_, std::move(guards));
+  fresh->names = names;
   fresh->max_states = max_states;
   fresh->seconds = seconds;
   return fresh;
@@ -129,13 +132,13 @@ uint8_t Lexer::OverlapByWalking(Expr a, Expr b) {
 
 // Whether two terminals have a lexeme in common.
 bool Lexer::Overlap(uint32_t a, uint32_t b) {
+  TimeLimit::Spend();
+  if (is_text_[a] && is_text_[b]) return terminals_[a] == terminals_[b];
   uint8_t& known = overlap_[size_t{std::min(a, b)} * terminals_.size() + std::max(a, b)];
   if (known == 0) {
     known = 2;
     if (!pool_->First(terminals_[a]).Intersects(pool_->First(terminals_[b]))) {
       known = 1;
-    } else if (is_text_[a] && is_text_[b]) {
-      known = terminals_[a] == terminals_[b] ? 2 : 1;
     } else if (const uint8_t found = OverlapByWalking(terminals_[a], terminals_[b])) {
       known = found;
     } else {
@@ -156,8 +159,16 @@ Lexer::Competition& Lexer::CompetitionOf(const Terminals& competing) {
   fresh->competing = competing;
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
     if (!HasTerminal(competing, t)) continue;
-    const std::vector<Part> own = OwnOf(t, competing);
-    fresh->own.insert(fresh->own.end(), own.begin(), own.end());
+    try {
+      const std::vector<Part> own = OwnOf(t, competing);
+      fresh->own.insert(fresh->own.end(), own.begin(), own.end());
+    } catch (const CapacityError&) {
+      throw;
+    } catch (const LimitError& error) {
+      if (t >= names.size()) throw;
+      throw LimitError("grammar: which lexemes are of the terminal " + names[t] + " was not decided (" + error.what() +
+                       ")");
+    }
   }
   for (const Guard& g : guards_)
     if (HasTerminal(competing, g.terminal)) fresh->guarded.push_back({kNoTerminal, g.lexemes, 0, g.allowed});
@@ -174,8 +185,21 @@ std::vector<Lexer::Part> Lexer::OwnOf(uint32_t terminal, const Terminals& compet
   for (const Guard& g : guards_)
     if (g.terminal == terminal) own.push_back({terminal, g.lexemes, 0, g.forbidden});
   std::vector<Expr> earlier;
-  for (uint32_t h = 0; h < terminal && longest_; ++h)
-    if (HasTerminal(competing, h) && Overlap(h, terminal)) earlier.push_back(plain_[h]);
+  const auto add_earlier = [&](const std::vector<uint32_t>& others) {
+    for (const uint32_t h : others) {
+      if (h >= terminal) break;
+      if (HasTerminal(competing, h) && Overlap(h, terminal)) earlier.push_back(plain_[h]);
+    }
+  };
+  if (longest_) {
+    add_earlier(patterns_);
+    if (is_text_[terminal]) {
+      add_earlier(texts_.at(terminals_[terminal]));
+    } else {
+      for (uint32_t h = 0; h < terminal; ++h)
+        if (is_text_[h] && HasTerminal(competing, h) && Overlap(h, terminal)) earlier.push_back(plain_[h]);
+    }
+  }
   if (!earlier.empty()) {
     const Expr all = pool_->Union(std::move(earlier));
     for (Part& p : own) p.rest = pool_->Difference(p.rest, all);
@@ -453,16 +477,30 @@ void Lexer::SplitBySteps(const Part& part, const Expressions::Term& step, std::v
   *seen = *seen | step.bytes;
 }
 
+// The steps of what is left of a lexeme that lead to its end.
+void Lexer::FindSteps(const Part& part) {
+  try {
+    pool_->Step(part.rest, &steps_);
+    const auto is_dead = [this](const Expressions::Term& t) { return pool_->IsEmpty(t.target); };
+    steps_.erase(std::remove_if(steps_.begin(), steps_.end(), is_dead), steps_.end());
+  } catch (const CapacityError&) {
+    throw;
+  } catch (const LimitError& error) {
+    if (part.terminal >= names.size()) throw;
+    throw LimitError("grammar: how lexemes of the terminal " + names[part.terminal] + " go on was not decided (" +
+                     error.what() + ")");
+  }
+}
+
 void Lexer::FillRow(State q, State* row, ByteSet* live) {
   std::vector<Class> classes;
   ByteSet seen;
   for (size_t i = 0; i < parts_[q].parts.size(); ++i) {
     const Part part = parts_[q].parts[i];
     if (part.Competes()) continue;
-    pool_->Step(part.rest, &steps_);
+    FindSteps(part);
     TimeLimit::Spend(static_cast<int64_t>(steps_.size() + classes.size() / 8));
     for (const Expressions::Term& t : steps_) {
-      if (pool_->IsEmpty(t.target)) continue;
       if (!indentation_ || part.terminal != indentation_->newline) {
         SplitBySteps(part, t, &classes, &seen);
         continue;

@@ -45,6 +45,8 @@ class Lexer final : public DelayedAcceptor {
   Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, bool longest,
         const Indentation* indentation = nullptr, std::vector<Guard> guards = {});
 
+  std::vector<std::string> names;  // of terminals, for errors
+
   uint32_t NumTerminals() const { return static_cast<uint32_t>(terminals_.size()); }
   // Whether the end of a text is a terminal.
   bool HasEnd() const { return !guards_.empty(); }
@@ -186,6 +188,7 @@ class Lexer final : public DelayedAcceptor {
   // Splits classes by one of some bytes and calls f(class) for what has them.
   template <class F>
   void Refine(const ByteSet& bytes, std::vector<Class>* classes, F f);
+  void FindSteps(const Part& part);
   void FillRow(State q, State* row, ByteSet* live) override;
   bool Overlap(uint32_t a, uint32_t b);
   uint8_t OverlapByWalking(Expr a, Expr b);
@@ -201,6 +204,8 @@ class Lexer final : public DelayedAcceptor {
   std::map<std::vector<uint32_t>, uint32_t> accepted_ids_;
   std::unordered_map<Expr, bool> needs_line_end_;
   std::vector<uint8_t> is_text_;  // by terminal: whether it has one member only
+  std::unordered_map<Expr, std::vector<uint32_t>> texts_;  // those terminals, by it
+  std::vector<uint32_t> patterns_;                         // all other terminals
   std::vector<uint8_t> nests_;    // by terminal: whether it calls rules or counts, as long as EndsByItself can tell
   bool has_counters_ = false;     // some terminal
   FlatMap<State, bool> ends_by_itself_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <unordered_map>
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/utf8.h"
@@ -402,22 +403,14 @@ class Reader {
     return known == places_.end() ? std::nullopt : std::optional(PlaceOf(known->second));
   }
 
-  // The first place where a string or pattern stands, in the text without comments between statements.
+  // The first place where a string or pattern stands.
   std::optional<PlainLark::Place> FirstPlace(std::string_view raw) {
-    if (raw.empty()) return std::nullopt;
-    if (statements_.empty()) {
-      size_t begin = 0;
-      for (size_t i = 0; i < file_.tokens.size(); ++i) {
-        if (file_.tokens[i].kind != LarkKind::kNewline) continue;
-        if (i > begin) statements_.emplace_back(file_.tokens[begin].begin, file_.tokens[i - 1].end);
-        begin = i + 1;
-      }
-    }
-    for (const auto& [begin, end] : statements_) {
-      const size_t found = std::string_view(out_.text).substr(begin, end - begin).find(raw);
-      if (found != std::string_view::npos) return PlaceOf(static_cast<uint32_t>(begin + found));
-    }
-    return std::nullopt;
+    if (literals_.empty())
+      for (const LarkToken& token : file_.tokens)
+        if (token.kind == LarkKind::kString || token.kind == LarkKind::kRegexp)
+          literals_.emplace(std::string_view(out_.text).substr(token.begin, token.end - token.begin), token.begin);
+    const auto known = literals_.find(raw);
+    return known == literals_.end() ? std::nullopt : std::optional(PlaceOf(known->second));
   }
 
   // ---- the result
@@ -558,7 +551,7 @@ class Reader {
   std::vector<uint32_t> kept_;
   std::set<std::string> used_;
   std::vector<uint32_t> lines_;
-  std::vector<std::pair<uint32_t, uint32_t>> statements_;
+  std::unordered_map<std::string_view, uint32_t> literals_;  // where each stands first
 };
 
 }  // namespace

@@ -197,5 +197,8 @@ def test_nesting_by_name_is_linear(lexer: str) -> None:
 
 def test_what_nests_with_a_lexer_of_its_own_is_named() -> None:
     inner = tokamata.grammar('start: "(" start* ")"\n%ignore " "\n')
-    with pytest.raises(tokamata.LimitError, match=r"lexemes of X end, which nest without bound.*lexer=\"none\" for it"):
+    with pytest.raises(
+        tokamata.LimitError,
+        match=r"lexemes of X \(line 2, column 10\) end, which nest without bound.*lexer=\"none\" for it",
+    ):
         tokamata.grammar('start: X ("," X)*\n%declare X\n', constraints={"X": inner})
