@@ -97,7 +97,9 @@ class Reader(ABC):
         """A part that calls a rule, or a terminal of the constraint of that name."""
         if name in self.constraints:
             self.used.add(name)
-            return Part("terminal", name, place, constraint=self.constraints[name])
+            constraint = self.constraints[name]
+            first = next(n for n, c in self.constraints.items() if c is constraint)  # one terminal, by whatever name
+            return Part("terminal", first, place, constraint=constraint)
         return Part("rule", name, place, name=name)
 
     def repeat(self, part: Part, low: int, high: int | None, text: str) -> Part:

@@ -119,12 +119,15 @@ class _Reader:
         names = [name for name in made.patterns if name in wanted]
         orders = {name: self._precedence(name, made, priorities.get(name, 0)) for name in names}
         names.sort(key=orders.__getitem__)
+        same = self._same_constraints(names, made, priorities, ignored)
+        ignored = [name for name in ignored if name not in same]
+        names = [name for name in names if name not in same]
         terminals = [self._terminal(n, made.patterns[n], priorities.get(n, 0), n in ignored) for n in names]
         indent = None
         if indented:
             indent, more = self._indent(names, newline)
             names, terminals = names + [t.name for t in more], terminals + more
-        for name in sorted(made.used - set(names)):
+        for name in sorted(made.used - set(names) - set(same)):
             place = self.text.used_at(name) or self.text.defined_at(name)
             raise ConstraintError(
                 f"grammar: {place}: terminal {name} is declared but not defined; "
@@ -132,6 +135,7 @@ class _Reader:
             )
         self._report_unused([*ignored, newline or ""])
         by_name = {name: ~i for i, name in enumerate(names)}
+        by_name.update({name: by_name[first] for name, first in same.items()})
         new = {rule: i for i, rule in enumerate(made.kept)}
         new.update({~i: by_name[name] for i, name in enumerate(made.terminals) if name in by_name})
         places = [self._place(made.origins[r]) for r in made.kept]
@@ -323,6 +327,20 @@ class _Reader:
             return -priority, not special, 0, 0, name
         written = isinstance(pattern, PatternStr)
         return -priority, not written, -made.widths[name], -len(pattern.value), name
+
+    def _same_constraints(
+        self, names: list[str], made: LarkRules, priorities: dict[str, int], ignored: list[str]
+    ) -> dict[str, str]:
+        """Terminals that are one passed constraint and nothing else, by name the first of the same one."""
+        first: dict[tuple[int, int, bool], str] = {}
+        same: dict[str, str] = {}
+        for name in names:
+            hole = self.text.holes.get(made.patterns[name].value)
+            if isinstance(hole, NamedHole) and name not in (*_NEWLINES, *_OPENING, *_CLOSING):
+                key = id(self.constraints[hole.name]), priorities.get(name, 0), name in ignored
+                if first.setdefault(key, name) != name:
+                    same[name] = first[key]
+        return same
 
     def _terminal(self, name: str, pattern: Pattern, priority: int, ignored: bool) -> Terminal:
         from lark.lexer import PatternStr

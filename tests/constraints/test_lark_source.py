@@ -225,6 +225,26 @@ def test_named_constraints() -> None:
     assert [source.show(p) for p in source.productions] == ['start: date "x"', "date: date"]
 
 
+@pytest.mark.parametrize("lexer", ["basic", "contextual", "none"])
+def test_a_constraint_by_two_names_is_one_terminal(lexer: Lexing) -> None:
+    nested = tokamata.grammar('root ::= "a" root "a" | ":"', "gbnf")
+    for passed in (nested, tokamata.regex("[xy]+"), tokamata.special_token("<|x|>")):
+        for text in ('start: T "b" U\n%declare T U', 'start: "c" T | U "b" X "d"\nX: U'):
+            both = tokamata.grammar(text, lexer=lexer, constraints={"T": passed, "U": passed})
+            text = text.replace("\nX: U", "").replace("X", "U").replace("T U", "T").replace("U", "T")
+            one = tokamata.grammar(text, lexer=lexer, constraints={"T": passed})
+            members = [*both.examples(6), *one.examples(6)]
+            assert members
+            assert all(both.accepts(member) and one.accepts(member) for member in members)
+        text = 'root ::= "(" root ")" | "c" root T | "d" root U | "e"'
+        both = tokamata.grammar(text, "gbnf", lexer=lexer, constraints={"T": passed, "U": passed})
+        (member,) = passed.examples(1)
+        assert all(both.accepts(b"(" + letter + b"e" + member + b")") for letter in (b"c", b"d"))
+    blank = tokamata.literal(" ")
+    spaced = tokamata.grammar('start: "x" T "b"\n%ignore U', constraints={"T": blank, "U": blank})
+    assert spaced.accepts("x b")
+
+
 def test_special_tokens() -> None:
     source = read_lark('start: <|tool|> A <end>\nA: "x" <sep> "<no>"\n')
     assert {t.name: t.literal for t in source.terminals if t.literal} == {
