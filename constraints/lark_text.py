@@ -150,6 +150,7 @@ class LarkText:
         self.in_rules: dict[str, list[Place]] = {}  # where the additions of each hole stand in rules
         self._hole_of: dict[Hashable, str] = {}  # by what is the same for equal ones
         self._in_rule = False  # whether the statement being read is a rule
+        self._stand: list[tuple[int, str]] = []  # offset and hole of additions to rules, but not of parts of others
         self.definitions: dict[str, list[Place]] = {}
         self.written: dict[str, Place] = {}  # names of definitions in this text, neither imported nor declared
         self.uses: dict[str, int] = {}  # offset of the first use of each name
@@ -171,6 +172,8 @@ class LarkText:
             for i, t in enumerate(tokens)
         )
         pieces = self._rewrite(tokens, list(named))
+        for start, hole in self._stand:
+            self.in_rules.setdefault(hole, []).append(self.place(start))
         self._check_references()
         pieces.add("\n")
         pieces.extend(self._appended)
@@ -393,7 +396,7 @@ class LarkText:
         """Define a passed constraint as a hole."""
         self._appended.add(f'{name}: "{self._hole(NamedHole(name, place), name)}"\n')
 
-    def _hole(self, hole: Hole, key: Hashable) -> str:
+    def _hole(self, hole: Hole, key: Hashable, start: int = -1) -> str:
         """The character of a hole: that of the first one of its kind with the same key."""
         key = type(hole), key
         if key not in self._hole_of:
@@ -402,8 +405,8 @@ class LarkText:
                 code += 1
             self.holes[chr(code)] = hole
             self._hole_of[key] = chr(code)
-        if self._in_rule and hole.place is not None and not isinstance(hole, NamedHole):
-            self.in_rules.setdefault(self._hole_of[key], []).append(hole.place)
+        if self._in_rule and start >= 0:
+            self._stand.append((start, self._hole_of[key]))
         return self._hole_of[key]
 
     def _algebra(self, operators: tuple[str, ...], operands: list[_Pieces], text: str, start: int) -> str:
@@ -413,7 +416,9 @@ class LarkText:
             names: tuple[str, ...] = ()
         else:
             names = tuple(self._operand(operand, start) for operand in operands)
-        return self._hole(AlgebraHole(operators, names, text, self.place(start)), key)
+        while self._stand and self._stand[-1][0] >= start:
+            self._stand.pop()
+        return self._hole(AlgebraHole(operators, names, text, self.place(start)), key, start)
 
     def _body(self, tokens: list[_Token], out: _Pieces) -> None:
         """Copy a right-hand side with holes for the additions."""
@@ -477,10 +482,10 @@ class LarkText:
         place = self.place(token.start)
         if token.type == "JSON":
             schema = re.sub(r"\A%json\s*", "", self._token_text(token))
-            alternative.current.add(f'"{self._hole(JsonHole(schema, place), schema_key(schema))}"')
+            alternative.current.add(f'"{self._hole(JsonHole(schema, place), schema_key(schema), token.start)}"')
         elif token.type == "SPECIAL":
             name = self._token_text(token)
-            alternative.current.add(f'"{self._hole(SpecialHole(name, place), name)}"')
+            alternative.current.add(f'"{self._hole(SpecialHole(name, place), name, token.start)}"')
         else:
             if token.type == "RULE":
                 alternative.rule = token
