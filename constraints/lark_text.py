@@ -15,7 +15,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from ..automata.errors import ConstraintError, LimitError
 from .grammar_source import Place
@@ -71,17 +70,10 @@ Hole = JsonHole | SpecialHole | AlgebraHole | NamedHole
 
 
 def schema_key(schema: str) -> str:
-    """The same text for JSON texts of equal values, keys in the same order; numbers are equal if their values are."""
+    """The same text for JSON texts of equal values, keys in the same order; numbers are equal if they are written so."""
 
-    def number(text: str) -> Decimal | str:
-        exact = Decimal(text)
-        sign, digits, exponent = exact.as_tuple()
-        if not isinstance(exponent, int):  # an exponent that is too large
-            return text
-        kept = "".join(map(str, digits)).rstrip("0")
-        if not kept:
-            return Decimal(0)
-        return Decimal((sign, tuple(map(int, kept)), exponent + len(digits) - len(kept)))
+    def number(text: str) -> tuple[str]:  # const 1 and const 1.0 have different texts
+        return (text,)
 
     def members(pairs: list[tuple[str, object]]) -> object:
         found = dict(pairs)
@@ -89,7 +81,7 @@ def schema_key(schema: str) -> str:
 
     try:
         return repr(json.loads(schema, object_pairs_hook=members, parse_int=number, parse_float=number))
-    except (ValueError, ArithmeticError, RecursionError):
+    except (ValueError, RecursionError):
         return schema
 
 
