@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ..automata.errors import LimitError
-from .grammar_source import GrammarSource, Production, quoted
+from .grammar_source import GrammarSource, Production, quoted, shortened
 from .grammar_use import alone, settle, useful, users
 from .terminal_texts import TerminalTexts
 
@@ -18,9 +19,28 @@ LONGEST_SENTENCE = 1_000_000  # terminals, or bytes without a lexer, of a senten
 MOST_TEXTS = 30_000  # of those with bytes in them, without a lexer
 BYTE = 1 << 24  # byte b in a sentential form; rules are below
 
+MOST_SHOWN = 300  # characters of a derivation that is shown
+
 Form = tuple[int, ...]
-# A symbol that stays, (None, symbol) for one that derives nothing, (text, terminal) or (production, trees).
-Tree = Any
+
+
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """What a symbol derives: ``form``. Each is made once, so that what two derivations share is the same object.
+
+    ``production`` and what its symbols derive; none for a symbol that stays, for one that derives nothing in whatever
+    way, and for a terminal of bytes.
+    """
+
+    symbol: int
+    form: Form
+    production: Production | None = None
+    children: tuple[_Tree, ...] = ()
+
+
+Trees = tuple[_Tree, ...]  # of the symbols from some place on in a right-hand side
+_T = TypeVar("_T")
+Memo = dict[tuple[object, ...], dict[Form, list[Any]]]  # forms with up to two trees each, or with the trees of symbols
 
 
 @dataclass(frozen=True)
@@ -131,6 +151,9 @@ class _Search:
         self.nodes: dict[tuple[int, int], int] = {}  # right-hand sides from some symbol on, by that symbol and the rest
         self.heads: list[tuple[int, int, int]] = [(0, 0, 0)]  # symbol, rest, and the least length of the rest
         self.forms = {id(p): self._node(p.symbols) for p in productions}
+        self.trees: dict[tuple[object, ...], _Tree] = {}
+        numbers: dict[Production, int] = {}  # equal ones have one
+        self.numbers = {id(p): numbers.setdefault(p, len(numbers)) for p in productions}
         self.cyclic = self._cycle()
 
     def _shortest_yields(self, productions: list[Production]) -> None:
@@ -297,8 +320,8 @@ class _Search:
         ``most``: forms that may be tried; ``staying``: whether wanted symbols may stay, too. If not, and all are
         wanted, there is no shorter ambiguous text than the one found.
         """
-        best: tuple[int, int, Form, list[Tree]] | None = None
-        memo: dict[tuple[object, ...], dict[Form, list[Tree]]] = {}
+        best: tuple[int, int, Form, list[_Tree]] | None = None
+        memo: Memo = {}
         self.most, self.staying = most, staying
         if self.members is not None:
             self.letters = self.members.letters([~s for s in wanted if s < 0])
@@ -315,51 +338,44 @@ class _Search:
             return None
         _, rule, form, trees = best
         one, other = self._difference(trees[0], trees[1])
-        name = self.source.name(one[0].rule)
-        shown = self._show(one), self._show(other)
-        if shown[0] == shown[1]:  # terminals differ
-            shown = self._show(one, True), self._show(other, True)
-        return self._made(rule, self._text(form), name, shown)
+        return self._made(rule, self._text(form), self.source.name(one.symbol), self._shown(one, other))
 
-    def _of_rule(
-        self, rule: int, length: int, wanted: set[int], memo: dict[tuple[object, ...], dict[Form, list[Tree]]]
-    ) -> dict[Form, list[Tree]]:
+    def _of_rule(self, rule: int, length: int, wanted: set[int], memo: Memo) -> dict[Form, list[_Tree]]:
         """The forms of a length that a rule derives in at least one step, with up to two derivations each."""
         key = (rule, length)
         if key not in memo:
-            found: dict[Form, list[Tree]] = {}
+            found: dict[Form, list[_Tree]] = {}
             memo[key] = found
             for p in self.by_rule[rule]:
                 for form, children in self._of_symbols(self.forms[id(p)], length, wanted, memo).items():
-                    self._add(found, form, [(p, c) for c in children])
+                    self._add(found, form, [self._tree(rule, form, p, c) for c in children])
         return memo[key]
 
-    def _of_symbols(
-        self, node: int, length: int, wanted: set[int], memo: dict[tuple[object, ...], dict[Form, list[Tree]]]
-    ) -> dict[Form, list[Tree]]:
+    def _of_symbols(self, node: int, length: int, wanted: set[int], memo: Memo) -> dict[Form, list[Trees]]:
         """The forms of a length that the symbols of a node derive."""
         if not node:
             return {(): [()]} if length == 0 else {}
         key = (node, length, "symbols")
         if key in memo:
             return memo[key]
-        found: dict[Form, list[Tree]] = {}
+        found: dict[Form, list[Trees]] = {}
         memo[key] = found
         head, rest, least = self.heads[node]
         for size in range(length - least + 1):
             if self.spent > self.most:
                 break
-            heads: dict[Form, list[Tree]] = {}
+            heads: dict[Form, list[_Tree]] = {}
             if size == 1 and head in self.text_sizes and (self.staying or head not in wanted):
-                heads[(head,)] = [head]
+                heads[(head,)] = [self._tree(head, (head,))]
             if head in wanted and head < 0:
                 for text in self._members(head, size, memo):
-                    self._add(heads, tuple(BYTE + byte for byte in text), [(text, head)])
+                    letters = tuple(BYTE + byte for byte in text)
+                    self._add(heads, letters, [self._tree(head, letters)])
             elif head in wanted:
-                for form, trees in self._of_rule(head, size, wanted, memo).items():
-                    self._add(heads, form, trees)
+                for form, derived in self._of_rule(head, size, wanted, memo).items():
+                    self._add(heads, form, derived)
             elif size == 0 and head in self.nullable:
-                heads[()] = [(None, head)]
+                heads[()] = [self._tree(head, ())]
             if not heads:
                 continue
             for form, trees in self._of_symbols(rest, length - size, wanted, memo).items():
@@ -367,15 +383,21 @@ class _Search:
                     self._add(found, first + form, [(a, *b) for a in firsts for b in trees][:3])
         return found
 
-    def _members(self, terminal: int, size: int, memo: dict[tuple[object, ...], Any]) -> list[bytes]:
+    def _members(self, terminal: int, size: int, memo: Memo) -> list[bytes]:
         key = (terminal, size, "texts")
         if key not in memo:
             assert self.members is not None
-            memo[key] = self.members.members(~terminal, size, self.letters, self.most)
-        found: list[bytes] = memo[key]
-        return found
+            memo[key] = {(): self.members.members(~terminal, size, self.letters, self.most)}
+        return memo[key][()]
 
-    def _add(self, found: dict[Form, list[Tree]], form: Form, trees: list[Tree]) -> None:
+    def _tree(self, symbol: int, form: Form, production: Production | None = None, children: Trees = ()) -> _Tree:
+        key = (symbol, form) if production is None else (self.numbers[id(production)], children)
+        key = (production is None, *key)
+        if key not in self.trees:
+            self.trees[key] = _Tree(symbol, form, production, children)
+        return self.trees[key]
+
+    def _add(self, found: dict[Form, list[_T]], form: Form, trees: list[_T]) -> None:
         self.spent += 1
         known = found.setdefault(form, [])
         for tree in trees:
@@ -383,35 +405,54 @@ class _Search:
                 known.append(tree)
 
     # ---- showing
-    def _difference(self, one: Tree, other: Tree) -> tuple[Tree, Tree]:
-        """The smallest subtrees that hold the whole difference."""
-        while one[0] == other[0]:
-            differing = [(a, b) for a, b in zip(one[1], other[1], strict=True) if a != b]
-            if len(differing) != 1 or any(isinstance(t, int) or not isinstance(t[0], Production) for t in differing[0]):
+    def _difference(self, one: _Tree, other: _Tree) -> tuple[_Tree, _Tree]:
+        """Small subtrees that differ and derive the same form."""
+        while one.production is other.production:
+            pairs = zip(one.children, other.children, strict=True)
+            inner = next((p for p in pairs if p[0] is not p[1] and p[0].form == p[1].form), None)
+            if inner is None or inner[0].production is None or inner[1].production is None:
                 break
-            if self._frontier(differing[0][0]) != self._frontier(differing[0][1]):
-                break
-            one, other = differing[0]
+            one, other = inner
         return one, other
 
-    def _frontier(self, tree: Tree) -> Form:
-        if isinstance(tree, int):
-            return (tree,)
-        if tree[0] is None:
-            return ()
-        if isinstance(tree[0], bytes):
-            return tuple(BYTE + byte for byte in tree[0])
-        return tuple(s for child in tree[1] for s in self._frontier(child))
+    def _shown(self, one: _Tree, other: _Tree) -> tuple[str, str]:
+        """Two trees whole where they fit into MOST_SHOWN, else as deep as they differ."""
+        least = "", ""
+        for named in (False, True):
+            shown = "", ""
+            for depth in range(1, MOST_SHOWN):
+                before, shown = shown, (self._show(one, depth, named), self._show(other, depth, named))
+                if least[0] == least[1]:
+                    least = shown
+                if shown == before or max(map(len, shown)) > MOST_SHOWN:
+                    break
+            if shown == before and shown[0] != shown[1]:
+                return shown
+            if least[0] != least[1]:  # else terminals differ
+                break
+        return shortened(least[0], MOST_SHOWN), shortened(least[1], MOST_SHOWN)
 
-    def _show(self, tree: Tree, named: bool = False) -> str:
-        if isinstance(tree, int):
-            return self.source.label(tree)
-        production, children = tree
-        if production is None:
-            return f"{self.source.label(children)}()"
-        if isinstance(production, bytes):
-            return f"{self.source.name(children)}({quoted(production)})" if named else quoted(production)
-        return f"{self.source.rules[production.rule].name}({' '.join(self._show(c, named) for c in children)})"
+    def _show(self, tree: _Tree, depth: int, named: bool) -> str:
+        """``rule(symbols ...)``; what is deeper as ``rule(... text)``."""
+        symbol, name = tree.symbol, self.source.name(tree.symbol)
+        if tree.production is not None:
+            inner = ["...", self._spelled(tree.form)]
+            if depth or all(child.production is None for child in tree.children):
+                inner = [self._show(child, depth - 1, named) for child in tree.children]
+            return f"{name}({' '.join(inner)})"
+        if symbol >= 0 and not tree.form:
+            return f"{name}()"
+        return f"{name}({self._spelled(tree.form)})" if named and tree.form != (symbol,) else self._spelled(tree.form)
+
+    def _spelled(self, form: Form) -> str:
+        """A form as symbols and, in quotes, the texts between them."""
+        if not form:
+            return quoted(b"")
+        shown: list[str] = []
+        for is_text, group in itertools.groupby(form, lambda s: s >= BYTE):
+            symbols = list(group)
+            shown += [quoted(bytes(s - BYTE for s in symbols))] if is_text else map(self.source.label, symbols)
+        return " ".join(shown)
 
     def _made(self, rule: int, form: Form, name: str, derivations: tuple[str, str]) -> Ambiguity:
         """An ambiguity of what ``rule`` derives, inside of a short sentence."""

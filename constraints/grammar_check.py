@@ -10,10 +10,11 @@ from .constraint import ReportEntry
 from .grammar_ambiguity import Ambiguity, ambiguity
 from .grammar_conflicts import Conflict, conflicts, never_read
 from .grammar_lalr import MOST_EXPANSIONS, MOST_STEPS
-from .grammar_source import GrammarSource, Place, Production
+from .grammar_source import GrammarSource, Place, Production, shortened
 from .grammar_use import alone, deriving, is_empty, productive, reachable, without_text
 
 MOST_SHOWN = 20  # conflicts in a report
+MOST_LETTERS = 300  # of a sentence or a production in a report
 Recursion = Literal["direct", "indirect", "hidden"]
 
 
@@ -101,7 +102,7 @@ class GrammarDiagnosis:
             add(start.place, start.name, f"not deterministic: {len(self.conflicts) - MOST_SHOWN} more conflicts")
         if self.ambiguity is not None:
             one, other = self.ambiguity.derivations
-            sentence = " ".join(self.ambiguity.sentence) or "the empty text"
+            sentence = shortened(" ".join(self.ambiguity.sentence), MOST_LETTERS) or "the empty text"
             add(self._place(self.ambiguity.rule), self.ambiguity.rule, f"ambiguous: {sentence}: {one} or {other}")
         return tuple(entries)
 
@@ -122,7 +123,7 @@ class GrammarDiagnosis:
         if production.rule < 0:
             shown = f"{self.source.label(production.rule)} left empty"
         else:
-            shown = self.source.show(production)
+            shown = shortened(self.source.show(production), MOST_LETTERS)
         return f"{shown} ({production.place})" if production.place else shown
 
     def _place(self, rule: str) -> Place | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 GrammarSyntax = Literal["lark", "gbnf", "ebnf"]
 Lexing = Literal["basic", "contextual", "none"]
+MOST_LETTERS = 100  # of a terminal that is shown as text
 
 
 def nesting_limit() -> LimitError:
@@ -143,7 +144,7 @@ class GrammarSource:
         text = self.terminals[~symbol].literal if symbol < 0 else None
         if text is None or text[:1] == SPECIAL:
             return self.name(symbol)
-        return quoted(text)
+        return shortened(quoted(text), MOST_LETTERS)
 
     def show(self, production: Production) -> str:
         """A production as text: ``name: symbols``."""
@@ -161,6 +162,14 @@ class GrammarSource:
 def quoted(text: bytes) -> str:
     """A text for people to read, in quotes; special tokens by name."""
     return json.dumps(text.replace(SPECIAL, b"").decode(errors="backslashreplace"), ensure_ascii=False)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters for people to read; of a longer one its beginning and its end."""
+    if len(text) <= most:
+        return text
+    half = (most - 5) // 2
+    return f"{text[:half]} ... {text[-half:]}"
 
 
 def _entries_of(terminal: Terminal) -> Iterator[ReportEntry]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
@@ -436,3 +437,39 @@ def test_rules_that_nest_too_deeply_for_the_search() -> None:
     rules = [f"r{i}: r{i + 1}" for i in range(1500)] + ['r1500: "z" | "z"']
     source = read_lark("start: r0\n" + "\n".join(rules))
     assert ambiguity(source, range(len(source.rules)), frozenset()) is None
+
+
+DOUBLED = "root ::= {}\n" + "".join(f"r{i} ::= r{i + 1} r{i + 1}\n" for i in range(60)) + "r60 ::= {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "derivations"),
+    [
+        (DOUBLED.format("r0", '"a" | ""'), ('r59(r60("") r60("a"))', 'r59(r60("a") r60(""))')),
+        (DOUBLED.format('r0 x | x r0\nx ::= "a"', '""'), ('root(r0(... "") x("a"))', 'root(x("a") r0(... ""))')),
+        (
+            DOUBLED.format('y z\ny ::= r0 | "a"\nz ::= r0 | "a"', '""'),
+            ('root(y(... "") z("a"))', 'root(y("a") z(... ""))'),
+        ),
+    ],
+)
+def test_derivations_with_shared_parts(text: str, derivations: tuple[str, str]) -> None:
+    """Rules that double: trees of 2**60 nodes are compared as what they share, and shown as deep as fits."""
+    begun = time.process_time()
+    report = tokamata.grammar(text, syntax="gbnf").report
+    assert max(len(entry.detail) for entry in report) < 1000
+    found = check(read_gbnf(text)).ambiguity
+    assert found is not None
+    assert found.text == b"a"
+    assert found.derivations == derivations
+    with pytest.raises(tokamata.ConstraintError, match=r"strict=True.*ambiguous: \"a\"") as refused:
+        tokamata.grammar(text, syntax="gbnf", strict=True)
+    assert len(str(refused.value)) < 3000
+    assert time.process_time() - begun < 20
+
+
+def test_long_sentences_are_shown_in_part() -> None:
+    for text in ("root ::= x | y\nx ::= {0}\ny ::= {0}\n", "root ::= ({0} x | {0} x)\nx ::= {0}\n"):
+        report = tokamata.grammar(text.format('"' + "ab" * 2000 + '"'), syntax="gbnf").report
+        assert any("ambiguous" in entry.detail for entry in report)
+        assert max(len(entry.detail) for entry in report) < 2000
