@@ -28,8 +28,8 @@ Form = tuple[int, ...]
 class _Tree:
     """What a symbol derives: ``form``. Each is made once, so that what two derivations share is the same object.
 
-    ``production`` and what its symbols derive; none for a symbol that stays, for one that derives nothing in whatever
-    way, and for a terminal of bytes.
+    ``production`` and what its symbols derive; none for a symbol that stays, for a terminal, and for a rule that
+    derives a shortest sentence in the way that is found first.
     """
 
     symbol: int
@@ -49,7 +49,8 @@ class Ambiguity:
 
     ``sentence``: its terminals, by name or as text in quotes; without a lexer all of it as one text in quotes, which is
     ``text``. ``rule``: below it the derivations differ. ``derivations``: both, of the part that ``rule`` derives, as
-    ``rule(symbols ...)``, without what is derived alike.
+    ``rule(symbols ...)``; symbols that derive the same in the same way may stay, ``""`` is the empty text, and of what
+    is longer than MOST_SHOWN the rest is ``...``.
     """
 
     sentence: tuple[str, ...]
@@ -216,11 +217,11 @@ class _Search:
             rule = p.rule
         return tuple(t for part in reversed(left) for t in part), tuple(t for part in right for t in part)
 
-    def terminals(self, form: Form) -> Form:
-        """A shortest sentence of a sentential form."""
-        found = []
+    def terminals(self, form: Form, most: int = LONGEST_SENTENCE) -> Form:
+        """A shortest sentence of a sentential form, or as many terminals of it."""
+        found: list[int] = []
         work = list(reversed(form))
-        while work:
+        while work and len(found) < most:
             s = work.pop()
             if s >= 0 and self.sizes[s]:
                 work.extend(reversed(self.yields[s].symbols))
@@ -297,20 +298,19 @@ class _Search:
         rule = cycle[0][0].rule
         if self.context_sizes[rule] + self.sizes[rule] > LONGEST_SENTENCE:
             return None
-        name = self.source.rules[rule].name
-        inner = " ".join(self.source.label(t) for t in self.terminals((rule,))) or "()"
-        around = f"{name}({inner})"
+        around = inner = self._least(rule)
         for p, i in reversed(cycle):
-            parts = [around if j == i else f"{self.source.label(s)}()" for j, s in enumerate(p.symbols)]
-            around = f"{self.source.rules[p.rule].name}({' '.join(parts)})"
-        return self._made(rule, self.terminals((rule,)), name, (f"{name}({inner})", around))
+            children = tuple(around if j == i else self._least(s) for j, s in enumerate(p.symbols))
+            around = self._tree(p.rule, inner.form, p, children)
+        return self._made(rule, self.terminals((rule,)), self.source.name(rule), self._shown(inner, around))
 
     def of_twice(self, production: Production) -> Ambiguity | None:
         """A production that is written twice: its two derivations look alike."""
         if self.context_sizes[production.rule] + sum(self.sizes[s] for s in production.symbols) > LONGEST_SENTENCE:
             return None
         name = self.source.rules[production.rule].name
-        shown = f"{name}({' '.join(self.source.label(s) for s in production.symbols)})"
+        inner = " ".join(map(self.source.label, production.symbols[:MOST_SHOWN])) or quoted(b"")
+        shown = shortened(f"{name}({inner})", MOST_SHOWN)
         return self._made(production.rule, self.terminals(production.symbols), name, (shown, shown))
 
     # ---- forms by length
@@ -397,6 +397,13 @@ class _Search:
             self.trees[key] = _Tree(symbol, form, production, children)
         return self.trees[key]
 
+    def _least(self, symbol: int) -> _Tree:
+        """A tree of a shortest sentence; ``form`` is no more of it than what is shown."""
+        form = self.terminals((symbol,), LONGEST + 1)
+        if self.members is not None:
+            form = tuple(BYTE + byte for s in form for byte in self._text_of(s, 1) or b"")
+        return self._tree(symbol, form)
+
     def _add(self, found: dict[Form, list[_T]], form: Form, trees: list[_T]) -> None:
         self.spent += 1
         known = found.setdefault(form, [])
@@ -433,16 +440,22 @@ class _Search:
         return shortened(least[0], MOST_SHOWN), shortened(least[1], MOST_SHOWN)
 
     def _show(self, tree: _Tree, depth: int, named: bool) -> str:
-        """``rule(symbols ...)``; what is deeper as ``rule(... text)``."""
-        symbol, name = tree.symbol, self.source.name(tree.symbol)
+        """``rule(symbols ...)``; what is deeper as ``rule(... text)``; the empty text is ``""``."""
+        name, parts = self.source.name(tree.symbol), self._parts(tree)
+        if parts is None:
+            shown = self._spelled(tree.form)
+            return f"{name}({shown})" if named and tree.form != (tree.symbol,) else shown
+        if not depth and any(self._parts(part) is not None for part in parts):
+            return f"{name}(... {self._spelled(tree.form[:LONGEST])}{' ...' * (len(tree.form) > LONGEST)})"
+        return f"{name}({' '.join(self._show(part, depth - 1, named) for part in parts) or quoted(b'')})"
+
+    def _parts(self, tree: _Tree) -> Trees | None:
+        """The trees below a rule; None for what stays and for terminals."""
         if tree.production is not None:
-            inner = ["...", self._spelled(tree.form)]
-            if depth or all(child.production is None for child in tree.children):
-                inner = [self._show(child, depth - 1, named) for child in tree.children]
-            return f"{name}({' '.join(inner)})"
-        if symbol >= 0 and not tree.form:
-            return f"{name}()"
-        return f"{name}({self._spelled(tree.form)})" if named and tree.form != (symbol,) else self._spelled(tree.form)
+            return tree.children
+        if tree.symbol < 0 or tree.form == (tree.symbol,):
+            return None
+        return tuple(map(self._least, self.yields[tree.symbol].symbols))
 
     def _spelled(self, form: Form) -> str:
         """A form as symbols and, in quotes, the texts between them."""

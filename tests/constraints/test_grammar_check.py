@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
+import re
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -349,6 +351,91 @@ def test_cyclic_rules() -> None:
     assert diagnosis.ambiguity is not None
     assert diagnosis.ambiguity.sentence == ('"x"',)
     assert diagnosis.ambiguity.derivations == ('a("x")', 'a(b(a("x")))')
+
+
+def of_shown(source: GrammarSource, rule: int, shown: str) -> tuple[int | str, ...]:
+    """The symbols and letters that a derivation derives, each of whose steps is a production."""
+    words = re.findall(r'"(?:[^"\\]|\\.)*"|\w+\(?|\)', shown)
+    assert "".join(words) == shown.replace(" ", "")
+    numbers = {source.name(s): s for s in (*range(len(source.rules)), *(~t for t in range(len(source.terminals))))}
+    position = 0
+
+    def below() -> list[tuple[set[int], tuple[int | str, ...]]]:
+        """What stands between brackets: of each part the symbols that it may be of, and what it derives."""
+        nonlocal position
+        found: list[tuple[set[int], tuple[int | str, ...]]] = []
+        while position < len(words) and words[position] != ")":
+            word = words[position]
+            position += 1
+            if word[0] == '"':
+                text = json.loads(word)
+                able = {~t for t, terminal in enumerate(source.terminals) if terminal.constraint.accepts(text)}
+                found.append((able, tuple(text)))
+            elif word[-1] != "(":
+                found.append(({numbers[word]}, (numbers[word],)))
+            else:
+                symbol, parts = numbers[word[:-1]], below()
+                assert words[position] == ")"
+                position += 1
+                ways = [p.symbols for p in source.productions if p.rule == symbol] if symbol >= 0 else [(symbol,)]
+                empty = () in ways and [derived for _, derived in parts] == [()]
+                wide = [able for able, _ in parts]
+                fitting = [w for w in ways if len(w) == len(wide) and all(map(set.__contains__, wide, w))]
+                assert empty or fitting, f"{word} {parts} in {shown}"
+                found.append(({symbol}, tuple(s for _, derived in parts for s in derived)))
+        return found
+
+    ((able, derived),) = below()
+    assert able == {rule}
+    return derived
+
+
+@pytest.mark.parametrize("lexer", ["basic", "none"])
+@pytest.mark.parametrize("block", range(2))
+def test_shown_derivations_derive(lexer: Lexing, block: int) -> None:
+    """Of random grammars, cyclic ones among them: both derivations are some, differ, and derive the same part."""
+    texts = ["a", "b", "", "a?", "[ab]"]
+    cyclic = 0
+    for i in range(100):
+        seed = 1000 * block + i
+        rng = random.Random(seed)
+        source = random_source(rng)
+        if lexer == "none":
+            chosen = rng.sample(texts, len(source.terminals))
+            literals = {"a": b"a", "b": b"b", "": b""}
+            terminals = (Terminal(f"T{t}", tokamata.regex(w), literals.get(w)) for t, w in enumerate(chosen))
+            source = replace(source, lexer="none", terminals=tuple(terminals))
+        diagnosis = check(source)
+        found = diagnosis.ambiguity
+        if found is None or any(c.kind == "twice" for c in diagnosis.conflicts):
+            continue
+        rule = next(r for r, made in enumerate(source.rules) if made.name == found.rule)
+        where = f"seed {seed}: {shown(source)}: {found}"
+        try:
+            one, other = (of_shown(source, rule, derivation) for derivation in found.derivations)
+        except AssertionError as error:
+            raise AssertionError(where) from error
+        assert one == other, where
+        assert found.derivations[0] != found.derivations[1], where
+        if all(isinstance(s, str) for s in one):
+            sentence = " ".join(found.sentence).replace('"', "").replace(" ", "")
+            assert "".join(map(str, one)) in sentence, where
+        cyclic += bool(diagnosis.cyclic)
+    assert cyclic > 10
+
+
+def test_derivations_of_cyclic_rules_name_all_rules() -> None:
+    expected = {
+        'root ::= x | root\nx ::= "a"\n': ('root(x("a"))', 'root(root(x("a")))'),
+        'root ::= "a" root | x\nx ::= root? ""\n': (
+            'root(x(root?("") ""))',
+            'root(x(root?(root(x(root?("") ""))) ""))',
+        ),
+    }
+    for text, both in expected.items():
+        found = check(read_gbnf(text)).ambiguity
+        assert found is not None
+        assert found.derivations == both
 
 
 def test_dangling_else() -> None:
