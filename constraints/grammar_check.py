@@ -53,11 +53,11 @@ class LeftRecursion:
 class GrammarDiagnosis:
     """What :func:`check` found.
 
-    ``deterministic``: whether an LALR(1) parser decides everything (without a lexer, also one that sees one byte at a
-    time); None where that stayed open. Each terminal is one regular expression, whose alternatives are no part of this:
-    so, in GBNF and EBNF, is each part of a rule that calls no rule. ``ambiguity``: a sentence with two derivations,
-    without a lexer a text, where one was found; a deterministic grammar has none. ``cyclic``: rules that derive
-    themselves, and so everything in infinitely many ways.
+    ``deterministic``: whether an LALR(1) parser decides everything (without a lexer, one that reads byte by byte, with
+    a rule for each state of a terminal's automaton); None where that stayed open. Each terminal is one regular
+    expression, whose alternatives are no part of this: so, in GBNF and EBNF, is each part of a rule that calls no rule.
+    ``ambiguity``: a sentence with two derivations, without a lexer a text, where one was found; a deterministic grammar
+    has none. ``cyclic``: rules that derive themselves, and so everything in infinitely many ways.
     ``never_read``: terminals in rules that match nothing, or that the lexer never yields where the rules take them;
     alternatives with them count for nothing.
     """
@@ -116,7 +116,7 @@ class GrammarDiagnosis:
         if conflict.kind == "terminals":
             return f"{conflict.detail}: {', or '.join(shown)}"
         if conflict.kind == "twice":
-            return f"{shown[0]} is written twice"
+            return f"{shown[0]} is written twice" if len(shown) == 1 else f"{shown[0]} and {shown[1]} are the same"
         return f"{conflict.kind} conflict before {conflict.terminal}: {', or '.join(shown)}"
 
     def _show(self, production: Production) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ..automata.errors import LimitError
 from .constraint import Constraint
+from .grammar_bytes import decided_by_bytes
 from .grammar_lalr import OPTIONAL, Lalr, State, members
 from .grammar_source import GrammarSource, Production
 from .grammar_use import beaten, useful, without_text
@@ -25,9 +26,10 @@ class Conflict:
     """A decision that is not determined.
 
     ``"shift/reduce"``, ``"reduce/reduce"``: before ``terminal``, between ``productions`` (of a single one: between it
-    and the end of the sentence, or itself going on); ``"twice"``: a production that
-    is written twice; ``"terminals"``: without a lexer, the next byte may belong to either of two terminals ``between``,
-    or go on with the first or begin the second (``detail`` says which); ``productions`` take them there.
+    and the end of the sentence, or itself going on); ``"twice"``: a production that is written twice, or two that are
+    one but for terminals of the empty text; ``"terminals"``: without a lexer, the next byte may belong to either of two
+    terminals ``between``, or go on with the first or begin the second (``detail`` says which); ``productions`` take
+    them there.
     """
 
     kind: ConflictKind
@@ -64,8 +66,9 @@ def conflicts(source: GrammarSource, never: Iterable[int]) -> tuple[Conflict, ..
     """All conflicts, by the LALR(1) analysis (:mod:`.grammar_lalr`) of the reachable and productive rules.
 
     ``never``: terminals that are never read, see :func:`never_read`. Without a lexer also those between terminals, for
-    one byte of lookahead, MOST_PAIRS of them at most. None where MOST_EXPANSIONS, MOST_STEPS or MOST_STATES
-    are reached first or a terminal is no regular language, so that the question stays open.
+    one byte of lookahead, MOST_PAIRS of them at most; none at all where a parser that reads byte by byte has none
+    (:mod:`.grammar_bytes`): it learns later than before a terminal which one it is. None where MOST_EXPANSIONS,
+    MOST_STEPS or MOST_STATES are reached first or a terminal is no regular language, so that the question stays open.
     """
     try:
         return _Analysis(source, never).found()
@@ -77,20 +80,26 @@ class _Analysis:
     def __init__(self, source: GrammarSource, never: Iterable[int]) -> None:
         self.source = source
         self.productions: dict[tuple[int, tuple[int, ...]], Production] = {}
-        self.twice: list[Production] = []
-        for production in useful(source, never):
-            key = (production.rule, production.symbols)
-            if key in self.productions:
-                self.twice.append(production)
-            self.productions[key] = production
+        self.twice: list[tuple[Production, ...]] = []
         self.nullable = (
             {i for i, t in enumerate(source.terminals) if t.constraint.accepts(b"")}
             if source.lexer == "none"
             else set()
         )
+        blank = {~i for i in self.nullable if not source.terminals[i].constraint._native.live_bytes(b"")}
+        for production in useful(source, never):
+            key = (production.rule, tuple(s for s in production.symbols if s not in blank))
+            same = self.productions.setdefault(key, production)
+            if same is not production:
+                self.twice.append((production,) if same.symbols == production.symbols else (same, production))
 
     def found(self) -> tuple[Conflict, ...]:
-        found = [Conflict("twice", "", (p,)) for p in self.twice]
+        found = self._conflicts()
+        asked = self.source.lexer == "none" and found and not self.twice
+        return () if asked and decided_by_bytes(self.source, self.productions) else found
+
+    def _conflicts(self) -> tuple[Conflict, ...]:
+        found = [Conflict("twice", "", both) for both in self.twice]
         if not self.productions:
             return tuple(found)
         self.lalr = Lalr(self.productions, self.source.start, self.nullable)
@@ -123,12 +132,7 @@ class _Analysis:
 
     def _undecided(self, state: State) -> list[int]:
         """The terminals before which a state has two ways, ordered by number as text, the end first."""
-        met, found = state.shifts, 0
-        if self.lalr.last in state.kernel:
-            met |= 1 << self.lalr.end
-        for bits in state.reductions.values():
-            found |= met & bits
-            met |= bits
+        found = self.lalr.undecided(state)
         return sorted(members(found), key=lambda t: "" if t == self.lalr.end else str(t))
 
     # ---- without a lexer

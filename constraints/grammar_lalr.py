@@ -75,6 +75,16 @@ class Lalr:
         if self.spent > MOST_STEPS:
             raise LimitError(f"grammar: the limit steps={MOST_STEPS} of the analysis of rules was reached")
 
+    def undecided(self, state: State) -> int:
+        """The terminals, as bits, before which a state has two ways."""
+        met, found = state.shifts, 0
+        if self.last in state.kernel:
+            met |= 1 << self.end
+        for bits in state.reductions.values():
+            found |= met & bits
+            met |= bits
+        return found
+
     # ---- states
     def _make_states(self) -> None:
         made: dict[Form, State] = {}

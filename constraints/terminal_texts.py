@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from ..automata.errors import LimitError
 from .grammar_source import GrammarSource
@@ -49,6 +49,11 @@ class TerminalTexts:
         for byte in sorted(columns, key=_rank):
             kinds.setdefault(tuple(columns[byte]), byte)
         return list(kinds.values())
+
+    def automaton(self, terminal: int, letters: Container[int]) -> tuple[int, list[dict[int, int]], set[int]]:
+        """The first state, arcs of ``letters`` only, and which states are final."""
+        arcs = [{byte: q for byte, q in out.items() if byte in letters} for out in self._arcs[terminal]]
+        return self._start[terminal], arcs, self._final[terminal]
 
     def members(self, terminal: int, length: int, letters: Iterable[int], most: int) -> list[bytes]:
         """Up to ``most`` members of that many bytes, of ``letters`` only."""

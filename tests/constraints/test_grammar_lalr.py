@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
+from tokamata.constraints.gbnf_source import read_gbnf
 from tokamata.constraints.grammar_ambiguity import ambiguity
 from tokamata.constraints.grammar_check import check
 from tokamata.constraints.grammar_conflicts import MOST_PAIRS, conflicts
@@ -124,6 +126,52 @@ def test_sentences_without_end() -> None:
 
 
 def test_many_terminals_that_begin_alike() -> None:
-    """Without a lexer conflicts between terminals are listed up to a limit."""
+    """Without a lexer conflicts between terminals are listed up to a limit; there are none where bytes decide."""
     text = "// lexer: none\nstart: " + " | ".join(f'"t{i}x" "u"' for i in range(200))
-    assert len(conflicts(read_lark(text), ()) or ()) == MOST_PAIRS
+    assert conflicts(read_lark(text), ()) == ()
+    assert len(conflicts(read_lark(text + ' | "t0xu"'), ()) or ()) == MOST_PAIRS
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_without_a_lexer_strings_are_their_letters(block: int) -> None:
+    """Grammars of strings are decided where those of their letters are, each a terminal."""
+    decided = undecided = 0
+    for i in range(300):
+        seed = 1000 * block + i
+        rng = random.Random(seed)
+        source = random_source(rng)
+        texts = rng.choices(["a", "b", "ab", "ba", "aab", "c", ""], k=3)
+        terminals = (Terminal(repr(text), tokamata.literal(text), text.encode()) for text in texts)
+        written = replace(source, lexer="none", terminals=tuple(terminals))
+        spelling = {~t: tuple(~"abc".index(letter) for letter in text) for t, text in enumerate(texts)}
+        letters = tuple(
+            Production(p.rule, tuple(t for s in p.symbols for t in spelling.get(s, (s,)))) for p in source.productions
+        )
+        found = conflicts(written, ())
+        assert found is not None
+        spelled = conflicts(replace(source, productions=letters), ())
+        where = f"seed {seed}: {' ; '.join(written.show(p) for p in written.productions)}: {found} {spelled}"
+        assert (found == ()) == (spelled == ()), where
+        decided += not found
+        undecided += bool(found)
+    assert decided > 50
+    assert undecided > 50
+
+
+@pytest.mark.parametrize(
+    ("text", "deterministic"),
+    [
+        ('root ::= "a" y root | ""\ny ::= ""\n', True),
+        ('root ::= "a" x | "a" "b"\nx ::= "c"\n', True),
+        ('root ::= "a" x | [ab]\nx ::= "b" | "c" x', True),
+        ('root ::= x ("b" root)?\nx ::= "b"* "a"+', True),
+        ('root ::= x "" | x\nx ::= "a"\n', False),
+        ('root ::= "a" | x\nx ::= [a]\n', False),
+        ('root ::= x "a"?\nx ::= "b" "a"?\n', False),
+        ("root ::= x | y\nx ::= [ab]+\ny ::= [bc]+\n", False),
+    ],
+)
+def test_bytes_decide(text: str, deterministic: bool) -> None:
+    found = check(read_gbnf(text))
+    assert found.deterministic is deterministic
+    assert (found.ambiguity is None) is deterministic
