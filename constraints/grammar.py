@@ -67,7 +67,7 @@ def grammar(
 
     checked_flag("grammar", "strict", strict)
     own = native_limits(limits, "grammar")
-    paths = _check(text, syntax, start, lexer, constraints, import_paths)
+    text, paths = _check(text, syntax, start, lexer, constraints, import_paths)
     shadowed = any((Path(path) / "common.lark").exists() for path in paths)
     if syntax == "lark" and not constraints and not strict and not shadowed:
         from .plain_lark import plain_lark
@@ -75,7 +75,7 @@ def grammar(
         made = plain_lark(text, start, lexer, limits)
         if made is not None:
             return made
-    source = read_grammar(text, syntax, start, lexer, constraints, limits, paths)
+    source = _read(text, syntax, start, lexer, constraints, limits, paths)
     _require_lexer_for_ignored(source)
     diagnosis = DiagnosisReport(source)
     if strict:
@@ -157,7 +157,19 @@ def read_grammar(
     import_paths: Sequence[str | os.PathLike[str]] = (),
 ) -> GrammarSource:
     """What :func:`grammar` makes of a text before it is compiled."""
-    paths = _check(text, syntax, start, lexer, constraints, import_paths)
+    text, paths = _check(text, syntax, start, lexer, constraints, import_paths)
+    return _read(text, syntax, start, lexer, constraints, limits, paths)
+
+
+def _read(
+    text: str,
+    syntax: GrammarSyntax,
+    start: str | None,
+    lexer: Lexing | None,
+    constraints: Mapping[str, Constraint] | None,
+    limits: Limits | None,
+    paths: Sequence[str | os.PathLike[str]],
+) -> GrammarSource:
     if syntax == "lark":
         from .lark_source import read_lark
 
@@ -173,8 +185,11 @@ def read_grammar(
 
 def _check(
     text: object, syntax: object, start: object, lexer: object, constraints: object, import_paths: object
-) -> list[str | os.PathLike[str]]:
-    """Raise TypeError or ValueError for arguments that make no sense; returns ``import_paths`` as a list."""
+) -> tuple[str, list[str | os.PathLike[str]]]:
+    """Raise TypeError or ValueError for arguments that make no sense.
+
+    Returns the text without a byte order mark at its beginning, and ``import_paths`` as a list.
+    """
     if not isinstance(text, str):
         raise TypeError(f"grammar: expected the grammar as str, got {type(text).__name__}; read the file first")
     to_bytes(text, "grammar")
@@ -200,4 +215,4 @@ def _check(
                 f"grammar: constraints: expected names of terminals as str, got {name!r} ({type(name).__name__}); "
                 'pass constraints={"DATE": ...}'
             )
-    return paths
+    return text.removeprefix("\ufeff"), paths

@@ -392,3 +392,13 @@ def test_grammars_unknown(cli) -> None:
     result = cli("grammars", "cobol")
     assert result.code == 1
     assert "expected one of arithmetic, csv" in result.err
+
+
+def test_files_may_begin_with_a_byte_order_mark(cli, tmp_path: Path) -> None:
+    schema, grammar = tmp_path / "s.json", tmp_path / "g.gbnf"
+    schema.write_text('{"type": "integer"}', encoding="utf-8-sig")
+    grammar.write_text('root ::= "a" | "b" root\n', encoding="utf-8-sig")
+    assert cli("check", "--schema", schema, "12").code == 0
+    assert cli("diff", schema, schema).code == 0
+    assert cli("check", "-g", grammar, "ba").code == 0
+    assert "deterministic: 1 rules" in cli("check", grammar).out

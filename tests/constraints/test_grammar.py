@@ -18,6 +18,7 @@ from oracle.productions import (
     productive,
     random_productions,
 )
+from tokamata.constraints.grammar_source import GrammarSyntax
 
 import tokamata
 
@@ -414,3 +415,21 @@ def test_examples_where_walks_end_far_from_any_member() -> None:
     found = constraint.examples(6)
     assert len(set(found)) == 6
     assert all(constraint.accepts(member) for member in found)
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [
+        ("lark", 'start: "a" start | "b"\n'),
+        ("lark", '// lexer: none\nstart: A start | "b"\nA: "a" & /a|b/\n'),
+        ("gbnf", 'root ::= "a" root | "b"\n'),
+        ("ebnf", "root ::= 'a' root | 'b'\n"),
+    ],
+)
+def test_a_byte_order_mark_is_skipped(syntax: GrammarSyntax, text: str) -> None:
+    plain, marked = (tokamata.grammar(mark + text, syntax=syntax) for mark in ("", "\ufeff"))
+    assert marked.accepts("ab")
+    assert not marked.accepts("\ufeffab")
+    assert marked.report == plain.report
+    with pytest.raises(tokamata.ConstraintError):
+        tokamata.grammar("\ufeff\ufeff" + text, syntax=syntax)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -124,7 +125,7 @@ def import_paths(grammar: Path) -> list[Path]:
 def schema_of(path: Path, **options: Any) -> JsonSchemaConstraint:
     """Return the constraint of a JSON Schema in a file; errors name the file."""
     try:
-        return json_schema(path.read_bytes(), **options)
+        return json_schema(path.read_bytes().removeprefix(codecs.BOM_UTF8), **options)
     except ConstraintError as error:
         raise type(error)(f"{path}: {error}") from None
 
