@@ -12,6 +12,7 @@ from .._core import grammar as _native_grammar
 from ..automata.checks import checked_choice, checked_flag, checked_several
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
+from .grammar_source import named_limit, short_errors
 
 if TYPE_CHECKING:
     from .._core import Language
@@ -62,12 +63,26 @@ def grammar(
     Source: Koo et al., "Automata-based constraints for language model decoding" (2024), section 3; for the sets of
     stacks Tomita, "Efficient Parsing for Natural Language" (1985).
     """
-    from .grammar_check import DiagnosisReport, no_text
-    from .grammar_source import named_limit
-
     checked_flag("grammar", "strict", strict)
     own = native_limits(limits, "grammar")
     text, paths = _check(text, syntax, start, lexer, constraints, import_paths)
+    with short_errors():
+        return _grammar(text, syntax, start, lexer, constraints, strict, paths, limits, own)
+
+
+def _grammar(
+    text: str,
+    syntax: GrammarSyntax,
+    start: str | None,
+    lexer: Lexing | None,
+    constraints: Mapping[str, Constraint] | None,
+    strict: bool,
+    paths: Sequence[str | os.PathLike[str]],
+    limits: Limits | None,
+    own: NativeLimits | None,
+) -> Constraint:
+    from .grammar_check import DiagnosisReport, no_text
+
     shadowed = any((Path(path) / "common.lark").exists() for path in paths)
     if syntax == "lark" and not constraints and not strict and not shadowed:
         from .plain_lark import plain_lark
@@ -158,7 +173,8 @@ def read_grammar(
 ) -> GrammarSource:
     """What :func:`grammar` makes of a text before it is compiled."""
     text, paths = _check(text, syntax, start, lexer, constraints, import_paths)
-    return _read(text, syntax, start, lexer, constraints, limits, paths)
+    with short_errors():
+        return _read(text, syntax, start, lexer, constraints, limits, paths)
 
 
 def _read(

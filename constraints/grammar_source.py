@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 GrammarSyntax = Literal["lark", "gbnf", "ebnf"]
 Lexing = Literal["basic", "contextual", "none"]
-MOST_LETTERS = 100  # of a terminal that is shown as text
+MOST_LETTERS = 100  # of a terminal that is shown as text, and of a piece of a grammar in an error
+MOST_MESSAGE = 1000  # characters of an error that is left as it is
 
 
 def nesting_limit() -> LimitError:
@@ -170,6 +172,19 @@ def shortened(text: str, most: int) -> str:
         return text
     half = (most - 5) // 2
     return f"{text[:half]} ... {text[-half:]}"
+
+
+@contextlib.contextmanager
+def short_errors() -> Iterator[None]:
+    """Leave out the middle of what errors quote of a grammar, where it is long."""
+    try:
+        yield
+    except (ConstraintError, LimitError) as error:
+        text = str(error)
+        if len(text) <= MOST_MESSAGE:
+            raise
+        text = re.sub(r"\S{200,}|\s{200,}", lambda piece: shortened(piece[0], MOST_LETTERS), text)
+        raise type(error)(shortened(text, 5 * MOST_MESSAGE)) from None
 
 
 def _entries_of(terminal: Terminal) -> Iterator[ReportEntry]:

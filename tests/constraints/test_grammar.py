@@ -18,6 +18,7 @@ from oracle.productions import (
     productive,
     random_productions,
 )
+from tokamata.constraints.grammar import read_grammar
 from tokamata.constraints.grammar_source import GrammarSyntax
 
 import tokamata
@@ -433,3 +434,43 @@ def test_a_byte_order_mark_is_skipped(syntax: GrammarSyntax, text: str) -> None:
     assert marked.report == plain.report
     with pytest.raises(tokamata.ConstraintError):
         tokamata.grammar("\ufeff\ufeff" + text, syntax=syntax)
+
+
+MANY = 2000
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text", "message"),
+    [
+        ("ebnf", "S ::= #x" + "F" * MANY, r"line 1, column 7: #xF+ \.\.\. F+ is not a character; use #x0"),
+        ("ebnf", "S ::= [b-a" + "x" * MANY + "]", r"\[b-ax+ \.\.\. x+\] has a range that ends before it begins; swap"),
+        ("gbnf", "root ::= " + "a" * MANY, r"line 1, column 10: rule a+ \.\.\. a+ is .*"),
+        ("gbnf", "root ::= <[" + "a" * MANY + "]>", r"got <\[a+ \.\.\. a+\]>; write digits"),
+        (
+            "gbnf",
+            'root ::= "a"\n{' + " " * MANY + "}",
+            r"line 2, column 1: expected a rule .* got '{  +\.\.\.  +}': the",
+        ),
+        (
+            "gbnf",
+            f'root ::= "a" {"x" * MANY} root\n{"x" * MANY} ::= root',
+            r"root has no text: .* x+ \.\.\. x+ ",
+        ),
+        ("gbnf", "r" * MANY + ' ::= "a"', r"no rule 'root' to start from; the rules are r+ \.\.\. r+; pass"),
+        ("gbnf", "root ::= [z-a" + " b" * 10 * MANY + "]", r"\[z-a b .* \.\.\. .* b\] has a range"),
+        ("lark", "start: " + "a" * MANY, r"line 1, column 8: rule 'a+ \.\.\. a+"),
+        (
+            "lark",
+            "start: A\nA: /" + "(?<=a)" * 400 + "b/",
+            r"line 2, column 1: terminal A: what .* \.\.\. .* depends on",
+        ),
+    ],
+)
+def test_errors_quote_little_of_what_is_long(syntax: GrammarSyntax, text: str, message: str) -> None:
+    for read in (tokamata.grammar, read_grammar):
+        if "no text" in message and read is read_grammar:
+            continue
+        with pytest.raises(tokamata.ConstraintError, match=message) as refused:
+            read(text, syntax)
+        assert len(str(refused.value)) < MANY / 2 or "z-a b" in text
+        assert len(str(refused.value)) < 6000
