@@ -150,7 +150,7 @@ class Reader(ABC):
                 raise ConstraintError("grammar: expected a rule, name ::= ..., got none; write one")
             return to_source(definitions, syntax, start or definitions[0].name, lexer)
         except RecursionError:
-            raise nesting_limit() from None
+            raise nesting_limit(self.text, syntax) from None
 
     def check_names(self, definitions: list[Definition]) -> None:
         """Raise ConstraintError for passed constraints that are not used, or defined by the grammar too."""

@@ -22,11 +22,29 @@ MOST_LETTERS = 100  # of a terminal that is shown as text, and of a piece of a g
 MOST_MESSAGE = 1000  # characters of an error that is left as it is
 
 
-def nesting_limit() -> LimitError:
-    """The error of a text whose groups are nested deeper than Python's stack."""
+# What may hold brackets that nest nothing: strings, classes, patterns and comments.
+_NOT_NESTED = {
+    "lark": r'//[^\n]*|"(?:\\.|[^"\\\n])*"|/(?!/)(?:\\.|[^/\\\n])*/',
+    "gbnf": r'#[^\n]*|"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]',
+    "ebnf": r"/\*.*?\*/|\"[^\"]*\"|'[^']*'|\[[^\]]*\]",
+}
+
+
+def nesting_limit(text: str, syntax: GrammarSyntax) -> LimitError:
+    """The error of a text whose groups are nested deeper than Python's stack, with the place of the innermost one."""
+    depth = deepest = position = 0
+    for found in re.finditer(_NOT_NESTED[syntax] + r"|([(\[{])|[)\]}]", text, re.DOTALL):
+        if found[1]:
+            depth += 1
+            if depth > deepest:
+                deepest, position = depth, found.start()
+        elif found[0] in ")]}":
+            depth -= 1
+    place = Place(text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
+    where = f"{place}: " if deepest > 9 else ""  # else something other than brackets
     return LimitError(
-        f"grammar: the limit nesting={sys.getrecursionlimit()} (of Python's calls) was reached: groups are nested too "
-        "deeply; use rules instead of groups, or raise it: sys.setrecursionlimit(n)"
+        f"grammar: {where}the limit nesting={sys.getrecursionlimit()} (of Python's calls) was reached: groups are "
+        "nested too deeply; use rules instead of groups, or raise it: sys.setrecursionlimit(n)"
     )
 
 

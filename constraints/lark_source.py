@@ -76,7 +76,7 @@ def read_lark(
         paths = [os.fspath(path) for path in import_paths]
         return _Reader(text, start or "start", lexing, dict(constraints or {}), seconds, paths).read()
     except RecursionError:
-        raise nesting_limit() from None
+        raise nesting_limit(text, "lark") from None
 
 
 class _Reader:

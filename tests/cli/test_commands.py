@@ -72,7 +72,9 @@ def test_check_diagnoses_grammars(cli, tmp_path: Path) -> None:
     path.with_suffix(".gbnf").write_text('root ::= "a" x\nx ::= "b"')
     result = cli("check", path.with_suffix(".gbnf"), "--strict")
     assert (result.code, result.out) == (0, "deterministic: 2 rules, 2 terminals, lexer none\n")
-    assert cli("check", path.with_suffix(".gbnf"), "--start", "y").err.startswith("tokamata: grammar: no rule 'y'")
+    missing = cli("check", path.with_suffix(".gbnf"), "--start", "y").err
+    assert missing.startswith("tokamata: grammar: no rule 'y'")
+    assert missing.endswith("; pass --start RULE\n")
     assert cli("check", "-r", ".*lark", "g.lark").out.startswith("match")
     assert (
         cli("check", tmp_path / "none.lark").err == f"tokamata: {tmp_path / 'none.lark'}: No such file or directory\n"

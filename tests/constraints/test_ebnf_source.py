@@ -10,7 +10,7 @@ from oracle.grammar import derives
 from tokamata.constraints.ebnf_source import read_ebnf
 
 import tokamata
-from tokamata import ConstraintError, UnsupportedError
+from tokamata import ConstraintError, LimitError, UnsupportedError
 
 XML = """
 [39] element  ::= EmptyElemTag
@@ -97,6 +97,11 @@ def test_classes_strings_and_start() -> None:
         ("a ::= #xD800", ConstraintError, "line 1, column 7: #xD800 is not a character"),
         ("a ::= [z-a]", ConstraintError, "line 1, column 7: .* ends before it begins"),
         ("a ::= [^]", ConstraintError, r"line 1, column 7: \[\^\] is an empty class"),
+        (
+            "/* ( */ a ::= '('\n " + "(" * 5000 + "b" + ")" * 5000 + "\nb ::= ('b')",
+            LimitError,
+            r"line 2, column 5001: the limit nesting=\d+ .*setrecursionlimit",
+        ),
         ("a ::= 'x'\n[2] a ::= 'y'", ConstraintError, "line 2, column 5: rule a is defined more than once"),
     ],
 )

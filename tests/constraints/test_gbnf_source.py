@@ -176,7 +176,11 @@ def test_with_a_lexer_no_terminal_is_empty() -> None:
         ("", ConstraintError, "line 1, column 1: expected a name"),
         ('root ::= "a"{2000000} x\nx ::= "b"', LimitError, "line 1, column 10: the limit repeats=1000000 was reached"),
         ('root ::= "a"{' + "9" * 5000 + "}", LimitError, "line 1, column 10: the limit repeats=1000000 was reached"),
-        ("root ::= " + "(" * 5000 + '"a"' + ")" * 5000, LimitError, r"limit nesting=\d+ .*setrecursionlimit"),
+        (
+            'root ::= x\nx ::= ")(" [(] | ' + "(" * 5000 + '"a"' + ")" * 5000 + " | (x)",
+            LimitError,
+            r"line 2, column 5017: the limit nesting=\d+ .*setrecursionlimit",
+        ),
     ],
 )
 def test_errors_name_the_place(text: str, kind: type[Exception], message: str) -> None:

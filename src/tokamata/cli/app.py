@@ -85,5 +85,6 @@ def _fail(error: object, code: int) -> None:
     if isinstance(error, OSError) and error.strerror:
         error = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     text = " ".join(str(error).split()) or type(error).__name__
+    text = text.replace("; pass start=...", "; pass --start RULE")
     errors.print(f"tokamata: {text}", style="red", markup=False, highlight=False, soft_wrap=True)
     sys.exit(code)
