@@ -15,6 +15,7 @@ from .special_token import special_token
 from .token_class import TokenClass
 
 _ESCAPES = {"t": 9, "r": 13, "n": 10, "\\": 92, '"': 34, "[": 91, "]": 93, "-": 45}
+_DIGITS = {"x": ("two", "\\xNN"), "u": ("four", "\\uNNNN"), "U": ("eight", "\\UNNNNNNNN")}
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))|(.)", re.DOTALL)
 
 
@@ -121,6 +122,12 @@ class _Reader(Reader):
         for match in _ESCAPE.finditer(text):
             digits = match[1] or match[2] or match[3]
             at = Place(place.line, place.column + 1 + match.start())
+            if match[4] in _DIGITS:
+                count, form = _DIGITS[match[4]]
+                raise ConstraintError(
+                    f"grammar: {at}: expected {count} hexadecimal digits after \\{match[4]}, got "
+                    f"{text[match.end() : match.end() + 8]!r}; write {form}"
+                )
             if match[4] is not None and match[4] not in _ESCAPES:
                 raise ConstraintError(
                     f'grammar: {at}: unknown escape \\{match[4]}; use \\n \\r \\t \\\\ \\" \\[ \\] \\- \\xNN '

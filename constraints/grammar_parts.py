@@ -27,6 +27,11 @@ _WORDS = {
     "RPAR": ")", "OPERATOR": "* + ?", "BOUNDS": "{n,m}", "_IS": "::=", "_OR": "|", "_NL": "the end of the line",
     "HEAD": "name ::=", "CHARACTER": "#xN", "MINUS": "-", "LPAR": "(", "VBAR": "|",
 }  # fmt: skip
+# By notation and first character: what has an end.
+_ENDS = {
+    "gbnf": {'"': ("string", '"'), "[": ("class", "]"), "<": ("token", ">")},
+    "ebnf": {'"': ("string", '"'), "'": ("string", "'"), "[": ("class", "]")},
+}
 
 
 @dataclass(frozen=True)
@@ -423,6 +428,12 @@ def parse_notation(name: str, text: str) -> Any:
             at, found = len(text.rstrip()), "the end"
         line = text.count("\n", 0, at) + 1
         place = Place(line, at - text.rfind("\n", 0, at))
+        opened = text[at : at + 1] if isinstance(error, lark.exceptions.UnexpectedCharacters) else ""
+        if opened in _ENDS[name]:
+            what, end = _ENDS[name][opened]
+            raise ConstraintError(
+                f"grammar: {place}: the {what} that begins here is not closed, got {found}; write {end} at its end"
+            ) from None
         wanted = sorted(set(getattr(error, "accepts", None) or getattr(error, "allowed", None) or ()))
         expected = ", ".join(_WORDS.get(w, w) for w in wanted if w != "$END")
         raise ConstraintError(

@@ -86,7 +86,13 @@ def test_classes_strings_and_start() -> None:
     ("text", "kind", "message"),
     [
         ("a ::= b", ConstraintError, "line 1, column 7: rule b is used but not defined"),
-        ("\na ::= 'x", ConstraintError, 'line 2, column 7: expected .* a string, .* got "\'x"'),
+        (
+            "\na ::= 'x",
+            ConstraintError,
+            'line 2, column 7: the string that begins here is not closed, got "\'x"; write',
+        ),
+        ('a ::= "x', ConstraintError, "line 1, column 7: the string that begins here is not closed"),
+        ("a ::= 'b' [x", ConstraintError, r"line 1, column 11: the class that begins here is not closed"),
         ("a ::= 'x' b - 'c'\nb ::= b 'x' | 'y'", UnsupportedError, "line 2, column 7: b on a side of - calls itself"),
         ("a ::= 'x' - ", ConstraintError, "line 1, column 12: expected .* a string.* got the end"),
         ("a ::= (b | c", ConstraintError, r"line 1, column 13: expected \), got the end"),
