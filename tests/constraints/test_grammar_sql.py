@@ -124,3 +124,24 @@ def test_words_that_sqlite_reserves_are_no_names(database: sqlite3.Connection, a
     assert accepts("SELECT 1 AS \u017felect")
     assert is_syntax(database, "SELECT 1 AS \u017felect")
     assert accepts("SELECT replace, plan, key FROM view AS temp")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "b = c", "b == c", "b <> c", "b != c", "b IS c", "b IS NOT c", "b LIKE c", "b NOT LIKE c", "b GLOB c",
+        "b IN (c)", "b BETWEEN c AND d", "b ISNULL", "b NOTNULL", "b NOT NULL",
+    ],
+)  # fmt: skip
+def test_lower_bounds_that_are_left_out(
+    database: sqlite3.Connection, accepts: Callable[[str], bool], condition: str
+) -> None:
+    """SQLite reads them, the grammar does in parentheses only, and says so."""
+    database.execute("CREATE TEMP TABLE IF NOT EXISTS bounds (a, b, c, d)")
+    for lower in (condition, f"({condition})"):
+        text = f"SELECT a BETWEEN {lower} AND d FROM bounds"
+        assert error(database, text) is None
+        assert accepts(text) is (lower != condition)
+    operator = condition.split()[-1 if condition.endswith("NULL") else 1]
+    named = {"NOT": "LIKE", "NULL": "NOTNULL"}.get(operator, operator)
+    assert re.search(rf"lower bound of BETWEEN[^:]*[( ]{named}[,:]", grammars.describe("sql").leaves_out)

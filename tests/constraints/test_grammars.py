@@ -376,3 +376,13 @@ def test_sygus_problems() -> None:
         terms = re.findall(r"^\(constraint (.*)\)$", text, re.M)
         assert terms
         assert all(map(term, terms)), file.name
+
+
+def test_blanks_before_arithmetic_are_no_indentation() -> None:
+    """The file says so: Python refuses them."""
+    accepts = tokamata.grammar(grammars.text("arithmetic")).accepts
+    assert "blanks at the beginning" in grammars.describe("arithmetic").leaves_out
+    for text in (" 1 + 2", "\t1"):
+        assert accepts(text)
+        with pytest.raises(IndentationError):
+            ast.parse(text, mode="eval")
