@@ -111,7 +111,9 @@ def _options(
 
 
 def json_value(max_depth: int | None = None) -> Constraint:
-    """All JSON texts, with the white space that :func:`json_schema` allows by default.
+    """All JSON values, in texts with the white space and strings that :func:`json_schema` allows by default.
+
+    So white space is what ``json.dumps`` writes, none of it around the value, and no string has a lone surrogate.
 
     ``max_depth``: how deep arrays and objects may nest (0: none at all; at most 100,000), which makes the language
     regular, so that keys may occur twice in an object; None: any depth, and no key twice.
