@@ -12,8 +12,11 @@ namespace {
 
 using State = DelayedAcceptor::State;
 
+constexpr size_t kUnbounded = std::numeric_limits<size_t>::max();
+
 // A shortest string from a state to a final one: A* (Hart, Nilsson, Raphael 1968) by the acceptor's lower bounds.
-std::optional<std::string> ShortestCompletion(DelayedAcceptor* acceptor, State q, size_t most) {
+std::optional<std::string> ShortestCompletion(DelayedAcceptor* acceptor, State q, size_t most, size_t bytes) {
+  constexpr size_t kSteps = 4;  // between looks at the memory
   struct Open {
     uint64_t bound;  // on the length of the whole string
     uint32_t length;
@@ -28,14 +31,15 @@ std::optional<std::string> ShortestCompletion(DelayedAcceptor* acceptor, State q
   std::unordered_map<State, uint32_t> shortest{{q, 0}};
   std::priority_queue<Open> open;
   if (q) open.push({acceptor->LeastLength(q), 0, 0});
-  while (!open.empty()) {
+  for (size_t steps = 1; !open.empty(); ++steps) {
     const Open at = open.top();
     open.pop();
     const State state = found[at.place];
     if (at.length > shortest.at(state)) continue;
     TimeLimit::Spend(2);
     if (acceptor->IsFinal(state)) return PathTo(how, at.place);
-    if (found.size() > most) return std::nullopt;
+    if (found.size() > most || (steps % kSteps == 0 && bytes != kUnbounded && acceptor->MemoryBytes() > bytes))
+      return std::nullopt;
     const State* row = acceptor->Row(state);
     State last = DelayedAcceptor::kDead;
     acceptor->Live(state).ForEach([&](uint8_t b) {
@@ -62,10 +66,11 @@ std::string PathTo(const std::vector<Reached>& how, size_t i) {
   return text;
 }
 
-std::optional<std::string> Completion(DelayedAcceptor* acceptor, State q, size_t most) {
+std::optional<std::string> Completion(DelayedAcceptor* acceptor, State q, size_t most, size_t bytes) {
   std::string text;
+  const size_t most_bytes = bytes == kUnbounded ? bytes : acceptor->MemoryBytes() + bytes;
   for (;;) {
-    const std::optional<std::string> rest = ShortestCompletion(acceptor, q, most);
+    const std::optional<std::string> rest = ShortestCompletion(acceptor, q, most, most_bytes);
     if (!rest) return rest;
     const size_t before = text.size();
     for (char c : *rest) {
@@ -79,7 +84,7 @@ std::optional<std::string> Completion(DelayedAcceptor* acceptor, State q, size_t
 }
 
 std::string Completion(DelayedAcceptor* acceptor, State q) {
-  return *Completion(acceptor, q, std::numeric_limits<size_t>::max());
+  return *Completion(acceptor, q, kUnbounded, kUnbounded);
 }
 
 }  // namespace tokamata

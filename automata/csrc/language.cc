@@ -9,6 +9,7 @@
 #include "automata/csrc/byte_table.h"
 #include "automata/csrc/completion.h"
 #include "automata/csrc/count.h"
+#include "automata/csrc/errors.h"
 #include "automata/csrc/read.h"
 #include "automata/csrc/sample.h"
 #include "automata/csrc/time_limit.h"
@@ -133,29 +134,45 @@ std::optional<std::string> Language::Counterexample(const Language& a, const Lan
 std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
   const TimeLimit time("examples", "search_seconds", limits_.search_seconds);
   constexpr size_t kMostReached = 10'000;  // states on the way to the end of a walk, beyond which it goes half as far
+  constexpr size_t kMostBytes = size_t{1} << 26;  // that the acceptor grows by then; one that is larger is made anew
   size_t long_walk = 48;  // chosen bytes after which a walk heads for the nearest end
   std::vector<std::string> out;
   if (IsEmpty()) return out;
-  const std::shared_ptr<ExpressionAcceptor> acceptor = Scratch(false);
+  std::shared_ptr<ExpressionAcceptor> acceptor = Scratch(false);
+  const size_t most_bytes = acceptor->MemoryBytes() + kMostBytes;
+  const auto state_after = [&](std::string_view text) {
+    if (acceptor->MemoryBytes() > most_bytes) acceptor = Scratch(false);
+    State q = acceptor->Start();
+    for (const char c : text) q = acceptor->Next(q, static_cast<uint8_t>(c));
+    return q;
+  };
+  const auto nearest_end = [&](State q) -> std::optional<std::string> {
+    try {
+      return Completion(acceptor.get(), q, kMostReached, kMostBytes);
+    } catch (const CapacityError&) {
+      acceptor = Scratch(false);
+      return std::nullopt;
+    }
+  };
   std::unordered_set<std::string> known;
   std::mt19937_64 random(seed);
   const auto below = [&random](size_t k) { return static_cast<size_t>(random() % k); };
   for (size_t tries = 0; out.size() < n && tries < 20 * n + 100; ++tries) {
-    State q = acceptor->Start();
+    State q = state_after("");
     std::string text;
-    std::vector<std::pair<State, size_t>> chosen;  // where there was a choice, after so many bytes
+    std::vector<size_t> chosen;  // after how many bytes there was a choice
     for (;;) {
       TimeLimit::Spend(4);
       const ByteSet live = acceptor->Live(q);
       if (acceptor->IsFinal(q) && (!live.Any() || below(4) == 0)) break;
-      if (acceptor->IsFinal(q) || live.Count() > 1) chosen.push_back({q, text.size()});
+      if (acceptor->IsFinal(q) || live.Count() > 1) chosen.push_back(text.size());
       if (chosen.size() > long_walk) {
-        auto rest = Completion(acceptor.get(), q, kMostReached);
+        auto rest = nearest_end(q);
         while (!rest) {
           long_walk /= 2;
-          text.resize(chosen[long_walk].second);
-          q = chosen[long_walk].first;
-          rest = Completion(acceptor.get(), q, long_walk ? kMostReached : std::numeric_limits<size_t>::max());
+          text.resize(chosen[long_walk]);
+          q = state_after(text);
+          rest = long_walk ? nearest_end(q) : Completion(acceptor.get(), q);
         }
         text += *rest;
         break;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
+import time
 
 import pytest
 from oracle.native_grammar import build
@@ -416,6 +417,18 @@ def test_examples_where_walks_end_far_from_any_member() -> None:
     found = constraint.examples(6)
     assert len(set(found)) == 6
     assert all(constraint.accepts(member) for member in found)
+
+
+def test_examples_where_the_search_for_an_end_takes_much_memory() -> None:
+    """Each step of the search adds tens of thousands of sets of stacks: walks that do not end soon are cut."""
+    text = 'root ::= ([a-z] x | x?) (x x x)+\nx ::= root+ | [ab] | "aa"\n'
+    begun = time.process_time()
+    for nodes in (100_000, 2_000_000):  # of the first that is reached, of the second a part of what is
+        constraint = tokamata.grammar(text, syntax="gbnf", limits=tokamata.Limits(expression_nodes=nodes))
+        found = constraint.examples(2, seed=0)
+        assert len(set(found)) == 2
+        assert all(constraint.accepts(member) for member in found)
+    assert time.process_time() - begun < 30
 
 
 @pytest.mark.parametrize(
