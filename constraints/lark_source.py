@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
@@ -177,6 +179,10 @@ class _Reader:
             raise self._error(str(error)) from None
         except FileNotFoundError as error:
             raise self._not_found(str(error.filename)) from None
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            raise self._not_found(Path(str(error.filename)).name) from None
         except AssertionError as error:
             if str(error).startswith("Couldn't import grammar"):  # there is such a file in the working directory
                 raise self._not_found("/".join(re.findall(r"'(\w+)'\)", str(error))) + ".lark") from None

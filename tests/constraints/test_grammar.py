@@ -472,6 +472,7 @@ MANY = 2000
         ("gbnf", "r" * MANY + ' ::= "a"', r"no rule 'root' to start from; the rules are r+ \.\.\. r+; pass"),
         ("gbnf", "root ::= [z-a" + " b" * 10 * MANY + "]", r"\[z-a b .* \.\.\. .* b\] has a range"),
         ("lark", "start: " + "a" * MANY, r"line 1, column 8: rule 'a+ \.\.\. a+"),
+        ("lark", "%import " + "a" * MANY + ".B\nstart: B", r"line 1, .*%import: no grammar 'a+ \.\.\. .*' was found"),
         (
             "lark",
             "start: A\nA: /" + "(?<=a)" * 400 + "b/",
