@@ -70,7 +70,7 @@ Hole = JsonHole | SpecialHole | AlgebraHole | NamedHole
 
 
 def schema_key(schema: str) -> str:
-    """The same text for JSON texts of equal values, keys in the same order; numbers are equal if they are written so."""
+    """The same text for JSON texts of equal values, keys in the same order, and numbers that are written alike."""
 
     def number(text: str) -> tuple[str]:  # const 1 and const 1.0 have different texts
         return (text,)
