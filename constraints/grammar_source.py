@@ -205,6 +205,22 @@ def short_errors() -> Iterator[None]:
         raise type(error)(shortened(text, 5 * MOST_MESSAGE)) from None
 
 
+def schema_key(schema: str) -> str:
+    """The same text for JSON texts of equal values, keys in the same order, and numbers that are written alike."""
+
+    def number(text: str) -> tuple[str]:  # const 1 and const 1.0 have different texts
+        return (text,)
+
+    def members(pairs: list[tuple[str, object]]) -> object:
+        found = dict(pairs)
+        return found if len(found) == len(pairs) else tuple(pairs)
+
+    try:
+        return repr(json.loads(schema, object_pairs_hook=members, parse_int=number, parse_float=number))
+    except (ValueError, RecursionError):
+        return schema
+
+
 def _entries_of(terminal: Terminal) -> Iterator[ReportEntry]:
     for entry in terminal.constraint.report:
         kept = forgotten(entry)

@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from ..automata.errors import ConstraintError, LimitError
-from .grammar_source import Place
+from .grammar_source import Place, schema_key
 
 _ADDED = {
     "JSON": r"%json\b[ \t]*",
@@ -67,22 +67,6 @@ class NamedHole:
 
 
 Hole = JsonHole | SpecialHole | AlgebraHole | NamedHole
-
-
-def schema_key(schema: str) -> str:
-    """The same text for JSON texts of equal values, keys in the same order, and numbers that are written alike."""
-
-    def number(text: str) -> tuple[str]:  # const 1 and const 1.0 have different texts
-        return (text,)
-
-    def members(pairs: list[tuple[str, object]]) -> object:
-        found = dict(pairs)
-        return found if len(found) == len(pairs) else tuple(pairs)
-
-    try:
-        return repr(json.loads(schema, object_pairs_hook=members, parse_int=number, parse_float=number))
-    except (ValueError, RecursionError):
-        return schema
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .._core import PlainLark
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, ReportEntry, native_limits
-from .grammar_source import Place, named_limit, stated_lexer
+from .grammar_source import Place, named_limit, schema_key, stated_lexer
 from .json_schema import json_schema
 from .terminal_pattern import terminal_pattern
 
@@ -66,8 +66,6 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
 
 def _without_schemas(text: str) -> tuple[str, list[str]] | None:
     """The text with a string of one character, from U+100000 on, for each schema, and the schemas; None: wrong."""
-    from .lark_text import schema_key
-
     if max(text) >= chr(_FIRST_HOLE):
         return None
     pieces: list[str] = []

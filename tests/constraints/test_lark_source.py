@@ -11,9 +11,8 @@ import lark
 import pytest
 from oracle.grammar import accepts, derivations
 from tokamata.constraints import grammars
-from tokamata.constraints.grammar_source import GrammarSource, Lexing, Place
+from tokamata.constraints.grammar_source import GrammarSource, Lexing, Place, schema_key
 from tokamata.constraints.lark_source import read_lark
-from tokamata.constraints.lark_text import schema_key
 
 import tokamata
 from tokamata import ConstraintError, LimitError, UnsupportedError
