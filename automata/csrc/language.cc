@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -17,6 +18,17 @@
 namespace tokamata {
 
 using State = DelayedAcceptor::State;
+
+namespace {
+
+// No state should be without a way out; a constraint that has one is to end a walk, and not the process.
+std::runtime_error NoWayOut(const std::string& text) {
+  return std::runtime_error("examples: no member begins with the " + std::to_string(text.size()) +
+                            " bytes that were chosen, though the constraint allows each of them; please report this "
+                            "constraint");
+}
+
+}  // namespace
 
 Language Language::Build(const std::function<Expr(Expressions*)>& build, const Limits& limits) {
   const TimeLimit time("constraint", "seconds", limits.seconds);
@@ -164,11 +176,13 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
     for (;;) {
       TimeLimit::Spend(4);
       const ByteSet live = acceptor->Live(q);
+      if (!acceptor->IsFinal(q) && !live.Any()) throw NoWayOut(text);
       if (acceptor->IsFinal(q) && (!live.Any() || below(4) == 0)) break;
       if (acceptor->IsFinal(q) || live.Count() > 1) chosen.push_back(text.size());
       if (chosen.size() > long_walk) {
         auto rest = nearest_end(q);
         while (!rest) {
+          if (!long_walk) throw NoWayOut(text);
           long_walk /= 2;
           text.resize(chosen[long_walk]);
           q = state_after(text);

@@ -119,3 +119,13 @@ def test_lines_deeper_than_the_limit_are_refused(constraint: tokamata.Constraint
     assert not constraint.accepts_prefix("a:\n" + " " * 121)
     assert not constraint.accepts_prefix("a:\n" + " " * 120 + "b:\n")  # no room for a deeper block
     assert constraint.accepts("a:\n" + " " * 120 + "b: a\n")
+
+
+def test_examples_do_not_crash_where_no_block_can_be_closed() -> None:
+    text = 'start: A _NL [_INDENT A]\nA: "a"\n_NL: /(\\n *)+/\n%declare _INDENT _DEDENT\n'
+    try:
+        constraint = tokamata.grammar(text)
+        examples = constraint.examples(3)
+    except (ValueError, RuntimeError):
+        return
+    assert all(constraint.accepts(example) for example in examples)
