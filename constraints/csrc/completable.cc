@@ -28,6 +28,7 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* st
       stacks_(stacks),
       positions_(rules, lexer, stacks),
       fewest_(competing == Competing::kFewest),
+      lines_(rules.indentation ? kLast + 1 : 1),
       summaries_(*rules.automata, lexer->NumTerminals()),
       by_lines_(*rules.automata, lexer->NumTerminals()) {
   if (rules_.has_separator || rules_.has_line_separator) {
@@ -298,18 +299,28 @@ void Completable::AddClasses(Pending root) {
 
 // ---------------------------------------------------------------------------------------------- summaries of rules
 
-const std::vector<Completable::Class>& Completable::Out(uint32_t state, Class pending) {
-  const auto after = [this](uint32_t terminal, Class from) -> std::vector<Class> {
-    const Indentation* indentation = rules_.indentation.get();
-    if (indentation && (terminal == indentation->indent || terminal == indentation->dedent))
-      return {from};  // without text; the column of the newline before it can be chosen
-    return classes_[from].after[terminal];
-  };
-  return summaries_.Out(state, pending, after, [this](size_t steps) { Spend(steps); });
+const std::vector<Completable::Class>& Completable::Out(uint32_t state, Class context) {
+  const auto after = [this](uint32_t terminal, Class from) { return After(terminal, from); };
+  return summaries_.Out(state, context, after, [this](size_t steps) { Spend(steps); });
 }
 
-bool Completable::CanEnd(StackSets::Set stacks, Class pending) {
-  std::vector<std::pair<StackSets::Set, Class>> work{{stacks, pending}};
+std::vector<Completable::Class> Completable::After(uint32_t terminal, Class context) const {
+  const Indentation* indentation = rules_.indentation.get();
+  if (!indentation) return classes_[context].after[terminal];
+  const Class pending = context / lines_;
+  const Line line = static_cast<Line>(context % lines_);
+  if (terminal == indentation->indent)
+    return line == kNewline ? std::vector<Class>{ContextOf(pending)} : std::vector<Class>();
+  if (terminal == indentation->dedent)
+    return {ContextOf(pending, line == kNewline || line == kDedent ? kDedent : kLast)};
+  if (line == kLast && terminal != indentation->end) return {};
+  std::vector<Class> after = classes_[pending].after[terminal];
+  for (Class& c : after) c = ContextOf(c, terminal == indentation->newline ? kNewline : kHere);
+  return after;
+}
+
+bool Completable::CanEnd(StackSets::Set stacks, Class context) {
+  std::vector<std::pair<StackSets::Set, Class>> work{{stacks, context}};
   while (!work.empty()) {
     const auto [p, n] = work.back();
     const uint64_t key = PairKey(p, n);
@@ -337,16 +348,16 @@ bool Completable::CanEnd(StackSets::Set stacks, Class pending) {
     can_end_[key] = can;
     work.pop_back();
   }
-  return can_end_.at(PairKey(stacks, pending));
+  return can_end_.at(PairKey(stacks, context));
 }
 
 // Inside brackets newlines are as good as ignored lexemes.
 bool Completable::CanEndAt(ParserStates::Set stacks, Pending pending) {
   const StackSets::Set below = stacks_->StacksOf(stacks);
-  if (CanEnd(below, ClassOf(pending))) return true;
+  if (CanEnd(below, ContextOf(ClassOf(pending)))) return true;
   if (!stacks_->InBrackets(stacks)) return false;
   const std::vector<Pending> after = AfterIgnored(pending, true);
-  return std::any_of(after.begin(), after.end(), [&](Pending n) { return CanEnd(below, ClassOf(n)); });
+  return std::any_of(after.begin(), after.end(), [&](Pending n) { return CanEnd(below, ContextOf(ClassOf(n))); });
 }
 
 bool Completable::Search(const Position& p) {
@@ -426,8 +437,8 @@ void Completable::FindGood(Good* all, F out_of) {
 
 void Completable::FindAlwaysGood() {
   ClassOf(Lexer::kDead);
-  always_good_.resize(classes_.size());
-  FindGood(&always_good_, [this](uint32_t q, Class pending) -> const std::vector<Class>& { return Out(q, pending); });
+  always_good_.resize(classes_.size() * lines_);
+  FindGood(&always_good_, [this](uint32_t q, Class context) -> const std::vector<Class>& { return Out(q, context); });
 }
 
 bool Completable::IsAfterKnown(const Position& p) {
@@ -450,10 +461,10 @@ bool Completable::EndsByLines(const Position& p, bool whole) {
     const bool stays = HasTerminal(rules_.ignored, terminal) || (newline && in_brackets);
     const ParserStates::Set next = stays ? p.stacks : stacks_->Advance(p.stacks, terminal);
     if (newline)
-      return (after == after_newline_[0] || after == after_newline_[1]) && CanEndByLines(next, kNewline, whole);
+      return (after == after_newline_[0] || after == after_newline_[1]) && CanEndByLines(next, kBegun, whole);
     if (SeparatorEnds(after)) return CanEndByLines(next, kSeparated, whole);
     if (lexer_->Next(after, '\n')) return false;
-    return CanEndByLines(next, stays && in_brackets ? kNewline : kInLine, whole);
+    return CanEndByLines(next, stays && in_brackets ? kBegun : kInLine, whole);
   });
 }
 
@@ -474,21 +485,21 @@ const std::vector<uint32_t>& Completable::OutByLines(uint32_t state, uint32_t be
   const Indentation* indentation = rules_.indentation.get();
   const auto after = [&](uint32_t terminal, uint32_t before) -> std::vector<uint32_t> {
     if (HasTerminal(rules_.shadowed, terminal)) return {};
-    const bool newline = indentation && terminal == indentation->newline;
-    const bool no_text = indentation && (terminal == indentation->indent || terminal == indentation->dedent);
-    if (before == kNewline) {
-      if (no_text) return {kNewline};  // its column can be chosen
+    if (indentation && terminal == indentation->indent)
+      return before == kBeforeBlock ? std::vector<uint32_t>{kBegun} : std::vector<uint32_t>();  // its column can be chosen
+    if (indentation && terminal == indentation->dedent)
+      return before == kBeforeBlock || before == kAfterBlock ? std::vector<uint32_t>{kAfterBlock} : std::vector<uint32_t>();
+    if (before == kBegun || before == kBeforeBlock || before == kAfterBlock)
       return HasTerminal(rules_.after_newline, terminal) ? std::vector<uint32_t>{kSeparated} : std::vector<uint32_t>();
-    }
-    if (newline) return {kNewline};
-    if (no_text || before == kInLine) return {};
+    if (indentation && terminal == indentation->newline) return {kBeforeBlock};
+    if (before == kInLine) return {};
     return {kSeparated};
   };
   return by_lines_.Out(state, before_it, after, [this](size_t steps) { Spend(steps); });
 }
 
 void Completable::FindGoodByLines() {
-  good_by_lines_.resize(3);
+  good_by_lines_.resize(rules_.indentation ? kAfterBlock + 1 : kInLine + 1);
   const auto out = [this](uint32_t q, uint32_t n) -> const std::vector<uint32_t>& { return OutByLines(q, n); };
   FindGood(&good_by_lines_, out);
 }
@@ -524,12 +535,12 @@ bool Completable::CanEndByLines(ParserStates::Set stacks, Before before, bool wh
 
 void Completable::KnowClass(Class pending) {
   // That of a counter and that of the same without it are asked for one after another.
-  if (always_good_.empty() || (pending >= always_good_.size() && lexer_->HasCounters())) FindAlwaysGood();
+  if (always_good_.empty() || (ContextOf(pending) >= always_good_.size() && lexer_->HasCounters())) FindAlwaysGood();
 }
 
 bool Completable::IsAlwaysGoodOn(ParserStates::Set stacks, Class pending) {
   KnowClass(pending);
-  return pending < always_good_.size() && IsGoodOn(stacks, always_good_[pending]);
+  return ContextOf(pending) < always_good_.size() && IsGoodOn(stacks, always_good_[ContextOf(pending)]);
 }
 
 bool Completable::IsGoodOn(ParserStates::Set stacks, const std::vector<uint8_t>& good) const {
@@ -542,9 +553,9 @@ bool Completable::IsGoodOn(ParserStates::Set stacks, const std::vector<uint8_t>&
 
 bool Completable::IsAlwaysGood(uint32_t terminal, Class pending) {
   KnowClass(pending);
-  if (pending >= always_good_.size()) return false;
+  if (ContextOf(pending) >= always_good_.size()) return false;
   const auto [known, added] = terminal_good_.emplace(std::make_pair(terminal, pending), true);
-  if (added) known->second = IsGoodAfter(terminal, always_good_[pending]);
+  if (added) known->second = IsGoodAfter(terminal, always_good_[ContextOf(pending)]);
   return known->second;
 }
 

@@ -68,15 +68,26 @@ class Completable {
   };
 
   // ---- summaries
+  // With indentation a context is also what was read last. Indents and dedents have no text: what a newline asks for comes
+  // directly behind it, and behind one that was read already the stacks have read that, so nothing but the dedents at the
+  // end of the text can come there. In rules that are still to be read the column of a newline can be chosen.
+  enum Line : uint32_t {
+    kHere,     // what was read, or a lexeme other than a newline
+    kNewline,  // a newline
+    kDedent,   // a newline and dedents
+    kLast,     // dedents that no newline asks for
+  };
+  Class ContextOf(Class pending, Line line = kHere) const { return pending * lines_ + line; }
   using Good = std::vector<std::vector<uint8_t>>;  // by context, by state of the rule automata
   // Fills the greatest solution; out(state, context) as of a rule's summaries, contexts beyond `all` are not good.
   template <class F>
   void FindGood(Good* all, F out);
   bool IsGoodAfter(uint32_t terminal, const std::vector<uint8_t>& good) const;
   bool IsGoodOn(ParserStates::Set stacks, const std::vector<uint8_t>& good) const;
-  const std::vector<Class>& Out(uint32_t state, Class pending);
+  const std::vector<Class>& Out(uint32_t state, Class context);
+  std::vector<Class> After(uint32_t terminal, Class context) const;
   bool CanEndAt(ParserStates::Set stacks, Pending pending);
-  bool CanEnd(StackSets::Set stacks, Class pending);
+  bool CanEnd(StackSets::Set stacks, Class context);
   // Whether every stack can be completed with this pending: whose top an arc of the terminal enters (any top after an
   // ignored one), or, On, one of these tops.
   void FindAlwaysGood();
@@ -86,7 +97,8 @@ class Completable {
   bool IsAlwaysGoodOn(ParserStates::Set stacks, Class pending);
   // The same with the line separator, where there is one, and without asking for classes: with what is pending of no
   // interest, or that of a newline. May be false where it could be true.
-  enum Before : uint32_t { kSeparated, kNewline, kInLine };  // kInLine: something that a newline ends
+  // kInLine: something that a newline ends; kBegun: a newline, what it asks for having been read.
+  enum Before : uint32_t { kSeparated, kInLine, kBegun, kBeforeBlock, kAfterBlock };
   void FindGoodByLines();
   bool IsGoodByLines(uint32_t terminal, Pending pending);
   const std::vector<uint32_t>& OutByLines(uint32_t state, uint32_t before);
@@ -104,6 +116,7 @@ class Completable {
   ParserStates* stacks_;
   Positions positions_;
   const bool fewest_;
+  const Class lines_;  // in which a context may be
   std::unique_ptr<Completable> all_compete_, fewest_compete_;  // with contextual lexing
   Pending after_separator_ = Lexer::kDead;
   Pending after_newline_[2] = {Lexer::kDead, Lexer::kDead};  // and with blanks
@@ -126,11 +139,11 @@ class Completable {
   std::unordered_map<uint64_t, std::vector<Pending>> after_ignored_;  // by pending and whether newlines are ignored
   std::unordered_map<Pending, Class> class_of_;
   std::vector<PendingClass> classes_;
-  RuleSummaries summaries_;  // contexts are classes
+  RuleSummaries summaries_;  // contexts: see ContextOf
   std::unique_ptr<ContextualSummaries> contextual_;
   std::unordered_map<uint64_t, bool> can_end_;
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> free_at_;
-  Good always_good_;  // by class
+  Good always_good_;  // by context
   std::map<std::pair<uint32_t, Class>, bool> terminal_good_;
   RuleSummaries by_lines_;  // contexts are Before
   Good good_by_lines_;      // by Before

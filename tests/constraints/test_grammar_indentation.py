@@ -129,3 +129,22 @@ def test_examples_do_not_crash_where_no_block_can_be_closed() -> None:
     except (ValueError, RuntimeError):
         return
     assert all(constraint.accepts(example) for example in examples)
+
+
+ENDS_OF_LINES = [  # rules that a newline of some column ends, where others may need a block
+    ('start: A _NL _INDENT A _NL _DEDENT | B start start\nA: "a"\nB: "b"\n_NL: /\\n */', "ba\n   a\n"),
+    ('start: s+\ns: A | "if" _NL _INDENT A _NL _DEDENT | "do" s s\nA: /[a-c]/\n_NL: /\\r?\\n[\\t ]*/', "doif\n  a\n"),
+]
+
+
+@pytest.mark.parametrize(("rules", "text"), ENDS_OF_LINES)
+def test_a_column_that_was_read_asks_for_no_other_blocks(rules: str, text: str) -> None:
+    constraint = tokamata.grammar(rules + "\n%declare _INDENT _DEDENT\n")
+    texts = [bytes([b]) for b in range(256)] + [b"\n ", b"  ", b" a", b"a\n", b"\n\n"]
+    state = tokamata.compile(constraint, tokamata.Vocabulary([*texts, None], eos_token_ids=[len(texts)])).start()
+    for byte in text.encode():
+        state.advance(byte)
+    expected = {i for i, t in enumerate(texts) if constraint.accepts_prefix(text.encode() + t)}
+    assert ord(" ") not in expected
+    assert set(mask_walk.allowed(state.mask())) == expected
+    assert {i for i in range(len(texts)) if state.allows(i)} == expected
