@@ -135,6 +135,7 @@ def language_of(source: GrammarSource, limits: NativeLimits | None = None) -> La
         _indentation(source.indent),
         limits,
         [guard.native(i) for i, terminal in enumerate(source.terminals) for guard in terminal.guards],
+        [str(r.place or "") for r in source.rules],
     )
 
 

@@ -98,9 +98,11 @@ Language Compile(Grammar grammar, const std::vector<uint32_t>& ignored, Lexing l
 Language CompileGrammar(const std::vector<const Language*>& terminals, std::vector<std::string> terminal_names,
                         std::vector<std::string> rule_names, const std::vector<Production>& productions, uint32_t start,
                         const std::vector<uint32_t>& ignored, const std::string& lexer, const Indentation* indentation,
-                        const Limits* limits, const Guards& guards) {
-  return Compile(GrammarOf(std::move(terminal_names), std::move(rule_names), productions, start), ignored,
-                 LexingOf(lexer), indentation, guards, limits ? *limits : Limits(), [&](Expressions* pool) {
+                        const Limits* limits, const Guards& guards, std::vector<std::string> rule_places) {
+  Grammar grammar = GrammarOf(std::move(terminal_names), std::move(rule_names), productions, start);
+  grammar.rule_places = std::move(rule_places);
+  return Compile(std::move(grammar), ignored, LexingOf(lexer), indentation, guards, limits ? *limits : Limits(),
+                 [&](Expressions* pool) {
                    std::vector<Expr> roots;
                    for (const Language* t : terminals) roots.push_back(Import(*t, pool));
                    return roots;
@@ -215,9 +217,10 @@ void BindGrammar(nb::module_& m) {
       }, "Whether there are ignored terminals.");
   m.def("grammar", &CompileGrammar, "terminals"_a, "terminal_names"_a, "rule_names"_a, "productions"_a, "start"_a,
         "ignored"_a, "lexer"_a, "indentation"_a = nb::none(), "limits"_a = nb::none(), "guards"_a = Guards(),
-        nb::call_guard<nb::gil_scoped_release>(),
+        "rule_places"_a = std::vector<std::string>(), nb::call_guard<nb::gil_scoped_release>(),
         "The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s. Guards: terminal, "
-        "lexemes, and what must not, or must, follow them: prefixes of the rest of the text with END_BYTE after it.");
+        "lexemes, and what must not, or must, follow them: prefixes of the rest of the text with END_BYTE after it. Places "
+        "of rules are for texts of errors.");
   m.attr("END_BYTE") = static_cast<int>(Lexer::kEndByte);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <set>
 #include <string>
 
 #include "automata/csrc/id_table.h"
@@ -46,6 +47,8 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* st
   contextual_ = std::make_unique<ContextualSummaries>(rules, lexer, stacks, nullptr);
 }
 
+Completable::~Completable() = default;
+
 bool Completable::Ask(const Position& p) {
   if (!rules_.longest) return p.stacks != ParserStates::kNone;
   if (p.lexer == Position::kBoundary) {
@@ -82,6 +85,7 @@ bool Completable::EndsFreely(Lexer::State lexer) {
   if (all_compete_) return all_compete_->EndsFreely(lexer);
   if (lexer >= free_.size()) free_.resize(lexer + lexer / 2 + 64, 0);
   if (free_[lexer]) return free_[lexer] == 2;
+  if (!rules_.has_line_separator && ColumnsDiffer()) return false;
   const size_t spent = std::exchange(spent_, 0);
   bool free = rules_.has_separator && !lexer_->MayRead(lexer, rules_.separator);
   if (rules_.has_line_separator)
@@ -319,12 +323,13 @@ std::vector<Completable::Class> Completable::After(uint32_t terminal, Class cont
   return after;
 }
 
-bool Completable::CanEnd(StackSets::Set stacks, Class context) {
+template <class F>
+bool Completable::FindBottom(std::unordered_map<uint64_t, bool>* all, StackSets::Set stacks, Class context, F out_of) {
   std::vector<std::pair<StackSets::Set, Class>> work{{stacks, context}};
   while (!work.empty()) {
     const auto [p, n] = work.back();
     const uint64_t key = PairKey(p, n);
-    if (can_end_.count(key)) {
+    if (all->count(key)) {
       work.pop_back();
       continue;
     }
@@ -334,10 +339,10 @@ bool Completable::CanEnd(StackSets::Set stacks, Class context) {
     if (!can)
       stacks_->Stacks().ForEachTop(p, [&](uint32_t state, StackSets::Set below) {
         if (can || work.size() > open) return;
-        const std::vector<Class> out = Out(state, n);
+        const std::vector<Class> out = out_of(state, n);
         for (const Class after : out) {
-          const auto known = can_end_.find(PairKey(below, after));
-          if (known == can_end_.end()) {
+          const auto known = all->find(PairKey(below, after));
+          if (known == all->end()) {
             work.emplace_back(below, after);
             return;
           }
@@ -345,22 +350,84 @@ bool Completable::CanEnd(StackSets::Set stacks, Class context) {
         }
       });
     if (work.size() > open) continue;
-    can_end_[key] = can;
+    (*all)[key] = can;
     work.pop_back();
   }
-  return can_end_.at(PairKey(stacks, context));
+  return all->at(PairKey(stacks, context));
+}
+
+bool Completable::CanEnd(StackSets::Set stacks, Class context) {
+  return FindBottom(&can_end_, stacks, context, [this](uint32_t q, Class c) { return Out(q, c); });
+}
+
+struct Completable::Levels {
+  Levels(const RuleAutomata& automata, uint32_t num_terminals) : summaries(automata, num_terminals) {}
+  RuleSummaries summaries;  // contexts: (one of Completable, number of those blocks that ended, levels left)
+  std::unordered_map<uint64_t, bool> can_end;
+};
+
+bool Completable::CanEndWithin(const std::vector<uint32_t>& few, StackSets::Set stacks, Class context) {
+  constexpr uint32_t kMany = ParserStates::kManyLevels;
+  const Class places = static_cast<Class>(few.size() + 1) * (kMany + 1);
+  const auto place = [&](size_t ended, uint32_t left) { return static_cast<Class>(ended * (kMany + 1) + left); };
+  const auto after = [&](uint32_t terminal, Class from) {
+    const size_t ended = from % places / (kMany + 1);
+    const uint32_t left = from % (kMany + 1);
+    Class to = from % places;
+    if (terminal == rules_.indentation->indent && left < kMany) {
+      if (!left) return std::vector<Class>();
+      to = place(ended, left - 1);
+    } else if (terminal == rules_.indentation->dedent && left < kMany) {
+      const bool is_open = left < few[ended];  // a block that was not open yet ends
+      to = is_open ? place(ended, left + 1) : place(ended + 1, ended + 1 < few.size() ? few[ended + 1] : kMany);
+    }
+    std::vector<Class> all = After(terminal, from / places);
+    for (Class& c : all) c = c * places + to;
+    return all;
+  };
+  std::unique_ptr<Levels>& levels = levels_[few];
+  if (!levels) levels = std::make_unique<Levels>(*rules_.automata, lexer_->NumTerminals());
+  const auto spend = [this](size_t steps) { Spend(steps); };
+  return FindBottom(&levels->can_end, stacks, context * places + place(0, few[0]),
+                    [&](uint32_t q, Class c) { return levels->summaries.Out(q, c, after, spend); });
+}
+
+bool Completable::ColumnsDiffer() {
+  if (!rules_.indentation) return false;
+  if (columns_differ_) return *columns_differ_;
+  const uint32_t newline = rules_.indentation->newline;
+  Lexer::Terminals wanted(rules_.all.size(), 0);
+  wanted[newline >> 6] |= uint64_t{1} << (newline & 63);
+  const auto pending_behind = FindColumns(lexer_, Begin(wanted), newline);
+  std::set<std::set<Class>> kinds;
+  for (const auto& [column, pending] : pending_behind) {
+    std::set<Class> kind;
+    for (const Pending n : pending) kind.insert(ClassOf(n));
+    kinds.insert(std::move(kind));
+  }
+  columns_differ_ = kinds.size() > 1 || (!kinds.empty() && !pending_behind.count(0));
+  return *columns_differ_;
 }
 
 // Inside brackets newlines are as good as ignored lexemes.
 bool Completable::CanEndAt(ParserStates::Set stacks, Pending pending) {
   const StackSets::Set below = stacks_->StacksOf(stacks);
-  if (CanEnd(below, ContextOf(ClassOf(pending)))) return true;
+  const std::vector<uint32_t> few = stacks_->FewLevels(stacks);
+  const auto can_end = [&](Pending n) {
+    const Class context = ContextOf(ClassOf(n));
+    return few.empty() ? CanEnd(below, context) : CanEndWithin(few, below, context);
+  };
+  if (can_end(pending)) return true;
   if (!stacks_->InBrackets(stacks)) return false;
   const std::vector<Pending> after = AfterIgnored(pending, true);
-  return std::any_of(after.begin(), after.end(), [&](Pending n) { return CanEnd(below, ContextOf(ClassOf(n))); });
+  return std::any_of(after.begin(), after.end(), can_end);
 }
 
 bool Completable::Search(const Position& p) {
+  return CanEndByColumns(p) && (!ColumnsDiffer() || SearchPositions(p));
+}
+
+bool Completable::CanEndByColumns(const Position& p) {
   if (p.lexer == Position::kBoundary) return CanEndAt(p.stacks, p.pending);
   return ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
     const ParserStates::Set next =
@@ -371,7 +438,9 @@ bool Completable::Search(const Position& p) {
 
 bool Completable::EndsFreelyAt(const Position& p) {
   if (all_compete_) return all_compete_->EndsFreelyAt(p);
+  if (stacks_->HasFewLevels(p.stacks)) return false;
   if (!p.pending && EndsFreely(p.lexer)) return true;
+  if (!rules_.has_line_separator && ColumnsDiffer()) return false;
   if (p.lexer == Position::kBoundary || (rules_.has_separator && !p.pending)) return false;
   const uint64_t key = MixHash(PairKey(p.lexer, p.pending)) ^ (rules_.has_separator ? 0 : p.stacks);
   std::vector<std::pair<Position, bool>>& known = free_at_[key];
@@ -515,6 +584,7 @@ bool Completable::IsGoodByLines(uint32_t terminal, Pending pending) {
 }
 
 bool Completable::CanEndByLines(ParserStates::Set stacks, Before before, bool whole) {
+  if (stacks_->HasFewLevels(stacks)) return false;
   if (good_by_lines_.empty()) FindGoodByLines();
   if (IsGoodOn(stacks, good_by_lines_[before])) return true;
   if (!whole || stacks == ParserStates::kNone || stacks == ParserStates::kUnknown) return false;
@@ -544,7 +614,7 @@ bool Completable::IsAlwaysGoodOn(ParserStates::Set stacks, Class pending) {
 }
 
 bool Completable::IsGoodOn(ParserStates::Set stacks, const std::vector<uint8_t>& good) const {
-  if (stacks == ParserStates::kNone || stacks == ParserStates::kUnknown) return false;
+  if (stacks == ParserStates::kNone || stacks == ParserStates::kUnknown || stacks_->HasFewLevels(stacks)) return false;
   const StackSets::Set tops = stacks_->StacksOf(stacks);
   bool on_one = stacks_->Stacks().HasBottom(tops);
   stacks_->Stacks().ForEachTop(tops, [&](uint32_t state, StackSets::Set) { on_one = on_one || good[state]; });
@@ -581,8 +651,8 @@ bool Completable::SearchPositions(const Position& p) {
     const Position q = queue[i];
     Spend(64);
     if (positions_.IsFinal(q)) return true;
-    if (i && all_compete_->Ask(q)) return true;
-    if (i && !fewest_compete_->Ask(q)) continue;
+    if (i && all_compete_ && all_compete_->Ask(q)) return true;
+    if (i && !(fewest_compete_ ? fewest_compete_->Ask(q) : CanEndByColumns(q))) continue;
     const Positions::Ready ready = positions_.Prepare(q);
     positions_.Classes(ready, &classes);
     for (const ByteSet& c : classes) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -32,6 +33,7 @@ class Completable {
   // What competes with a terminal: what the rules of lexing say, else all terminals, or only itself and ignored ones.
   enum class Competing { kByRules, kAll, kFewest };
   Completable(const LexedRules& rules, Lexer* lexer, ParserStates* stacks, Competing competing = Competing::kByRules);
+  ~Completable();
 
   bool Ask(const Position& p);
   // Whether a lexeme that is being read, with nothing pending, can end so that whatever the stacks are the text can be
@@ -88,6 +90,16 @@ class Completable {
   std::vector<Class> After(uint32_t terminal, Class context) const;
   bool CanEndAt(ParserStates::Set stacks, Pending pending);
   bool CanEnd(StackSets::Set stacks, Class context);
+  // The same where the levels by which blocks can be nested are few: contexts know how many are left.
+  struct Levels;
+  bool CanEndWithin(const std::vector<uint32_t>& few, StackSets::Set stacks, Class context);
+  template <class F>
+  bool FindBottom(std::unordered_map<uint64_t, bool>* known, StackSets::Set stacks, Class context, F out_of);
+  // Whether behind newlines of some columns something else is pending than behind others, or none are of the outermost:
+  // summaries take their columns to be chosen freely.
+  bool ColumnsDiffer();
+  // Whether a position could be completed if columns could be chosen freely.
+  bool CanEndByColumns(const Position& p);
   // Whether every stack can be completed with this pending: whose top an arc of the terminal enters (any top after an
   // ignored one), or, On, one of these tops.
   void FindAlwaysGood();
@@ -142,6 +154,8 @@ class Completable {
   RuleSummaries summaries_;  // contexts: see ContextOf
   std::unique_ptr<ContextualSummaries> contextual_;
   std::unordered_map<uint64_t, bool> can_end_;
+  std::map<std::vector<uint32_t>, std::unique_ptr<Levels>> levels_;
+  std::optional<bool> columns_differ_;
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> free_at_;
   Good always_good_;  // by context
   std::map<std::pair<uint32_t, Class>, bool> terminal_good_;

@@ -17,6 +17,7 @@ struct Grammar {
   std::vector<uint8_t> terminal_nullable;  // whether its language has the empty text
   std::vector<uint8_t> terminal_nonempty;  // whether it has another text
   std::vector<std::string> terminal_names, rule_names;
+  std::vector<std::string> rule_places;  // for texts of errors; may be fewer than there are rules
 
   bool IsTerminal(uint32_t letter) const { return letter < num_terminals; }
 };

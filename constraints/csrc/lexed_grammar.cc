@@ -1,6 +1,7 @@
 #include "constraints/csrc/lexed_grammar.h"
 
 #include <algorithm>
+#include <set>
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
@@ -129,14 +130,16 @@ std::string LexedGrammar::PlaceOf(uint32_t state) const {
   std::sort(rules.begin(), rules.end());
   rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
   std::string names;
+  std::set<std::string> seen;  // several rules may have one name, see BalanceBlocks
   for (const uint32_t rule : rules) {
+    if (!seen.insert(rules_->rule_names[rule]).second) continue;
     names += (names.empty() ? "" : ", ") + rules_->rule_names[rule];
     if (names.size() > kMostCharacters) {
       names += ", …";
       break;
     }
   }
-  return names.empty() ? names : (rules.size() == 1 ? "the rule " : "the rules ") + names;
+  return names.empty() ? names : (seen.size() == 1 ? "the rule " : "the rules ") + names;
 }
 
 // One position with nothing pending, where only one way can be open after the byte.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/time_limit.h"
+#include "constraints/csrc/balanced_blocks.h"
 #include "constraints/csrc/called_grammars.h"
 
 namespace tokamata {
@@ -252,6 +254,41 @@ bool FindNewline(Lexer* lexer, const Lexer::State* begin, const Indentation& ind
   return true;
 }
 
+// Whether some states of rules lead to the end of their rule by an indent only. Directly behind a newline that is no
+// matter: whether there is a column for it, was asked before the newline.
+bool NeedsBlocks(const RuleAutomata& automata, uint32_t count, const Indentation& indentation) {
+  std::vector<uint8_t> ends(automata.states.size());  // by state: whether its rule can end without an indent
+  const auto passes = [&](const RuleAutomata::Arc& arc) {
+    if (!ends[arc.state] || arc.letter == indentation.indent) return false;
+    return arc.letter < count || ends[automata.start_of[arc.letter - count]];
+  };
+  for (bool again = true; again;) {
+    again = false;
+    TimeLimit::Spend(static_cast<int64_t>(ends.size()));
+    for (uint32_t q = static_cast<uint32_t>(ends.size()); q-- > 0;) {
+      const RuleAutomata::State& s = automata.states[q];
+      if (ends[q] || !(s.final || std::any_of(s.arcs.begin(), s.arcs.end(), passes))) continue;
+      ends[q] = again = true;
+    }
+  }
+  std::vector<uint8_t> behind_newline(ends.size(), 1);  // and nothing else
+  for (const uint32_t q : automata.start_of)
+    if (q != RuleAutomata::kNone) behind_newline[q] = 0;
+  if (automata.start != RuleAutomata::kNone) behind_newline[automata.start] = 0;
+  for (const RuleAutomata::State& s : automata.states)
+    for (const RuleAutomata::Arc& arc : s.arcs)
+      if (arc.letter != indentation.newline) behind_newline[arc.state] = 0;
+  for (uint32_t q = 0; q < ends.size(); ++q) {
+    if (ends[q]) continue;
+    const std::vector<RuleAutomata::Arc>& arcs = automata.states[q].arcs;
+    const bool indents = std::any_of(arcs.begin(), arcs.end(), [&](const RuleAutomata::Arc& arc) {
+      return arc.letter == indentation.indent && ends[arc.state];
+    });
+    if (!behind_newline[q] || !indents) return true;
+  }
+  return false;
+}
+
 // An ignored one-byte lexeme such that few terminals have the byte inside.
 void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
   Lexer* lexer = rules->lexer.get();
@@ -349,6 +386,28 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
 
 }  // namespace
 
+std::map<uint32_t, std::set<Lexer::State>> FindColumns(Lexer* lexer, Lexer::State begin, uint32_t newline) {
+  std::map<uint32_t, std::set<Lexer::State>> pending_behind;
+  std::vector<Lexer::State> work{begin};
+  std::unordered_set<Lexer::State> seen{Lexer::kDead, begin};
+  while (!work.empty()) {
+    const Lexer::State q = work.back();
+    work.pop_back();
+    if (!q || !HasTerminal(lexer->Possible(q), newline)) continue;
+    TimeLimit::Spend(16);
+    lexer->AnyEnd(q, [&](uint32_t accepted, Lexer::State pending) {
+      lexer->ForEachAccepted(accepted, [&](uint32_t t) {
+        if (t >= lexer->NumTerminals()) pending_behind[t - lexer->NumTerminals()].insert(pending);
+      });
+      return false;
+    });
+    const Lexer::State* row = lexer->Row(q);
+    for (int b = 0; b < 256; ++b)
+      if (seen.insert(row[b]).second) work.push_back(row[b]);
+  }
+  return pending_behind;
+}
+
 std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<Expressions> pool,
                                                std::vector<Expr> terminals, const std::vector<uint32_t>& ignored,
                                                Lexing lexing, const Indentation* indentation,
@@ -359,7 +418,6 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
   rules->longest = lexing != Lexing::kNone;
   rules->most_nodes = pool->limits.nodes;
   rules->most_searched = pool->limits.emptiness;
-  rules->rule_names = grammar.rule_names;
   const uint32_t count = static_cast<uint32_t>(terminals.size());
   const size_t words = (count + 63) / 64;
   rules->all.assign(words, 0);
@@ -392,10 +450,12 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
                              " has the byte 0xf8, which no UTF-8 has, and the match of " +
                              grammar.terminal_names[guards[0].terminal] +
                              " depends on the text after the lexeme; use terminals of characters");
+  Indentation* layout = nullptr;
   if (indentation) {
-    Indentation own = *indentation;
-    if (!guards.empty()) own.end = count - 1;
-    rules->indentation = std::make_unique<const Indentation>(own);
+    auto own = std::make_unique<Indentation>(*indentation);
+    if (!guards.empty()) own->end = count - 1;
+    layout = own.get();
+    rules->indentation = std::move(own);
   }
   rules->lexer = std::make_shared<Lexer>(std::move(pool), std::move(terminals), rules->longest,
                                          rules->indentation.get(), std::move(guards));
@@ -416,11 +476,24 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
     }
     if (HasTerminal(rules->ignored, t)) grammar.terminal_nonempty[t] = 0;  // the rules never see it
   }
+  if (layout) {
+    Lexer::Terminals newline(words, 0);
+    newline[layout->newline >> 6] |= uint64_t{1} << (layout->newline & 63);
+    Lexer::Terminals competing = contextual ? rules->ignored : rules->all;
+    for (size_t i = 0; i < words; ++i) competing[i] |= newline[i];
+    const Lexer::State begin = rules->lexer->Begin(competing, newline);
+    for (const auto& [column, pending] : FindColumns(rules->lexer.get(), begin, layout->newline))
+      layout->columns.push_back(column);
+    if (layout->columns.empty() || layout->columns.back() == 0) grammar.terminal_nonempty[layout->indent] = 0;
+    grammar = BalanceBlocks(std::move(grammar), *layout);
+  }
+  rules->rule_names = grammar.rule_names;
   rules->automata = std::make_shared<const RuleAutomata>(CompileRules(grammar));
   if (rules->automata->start == RuleAutomata::kNone && !rules->automata->nullable)
     throw ConstraintError("grammar: the start rule " + grammar.rule_names[grammar.start] +
                           " has no text: every alternative needs a rule that calls itself without end, or a terminal "
                           "without text; add an alternative that ends");
+  if (layout) layout->needs_blocks = NeedsBlocks(*rules->automata, count, *layout);
   rules->last = LastTerminals(*rules->automata, count, indentation ? indentation->dedent : Indentation::kNoTerminal);
   if (indentation) {
     rules->follow.assign(count, ByteSet::All());

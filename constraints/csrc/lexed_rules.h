@@ -1,7 +1,9 @@
 // LexedRules: a compiled grammar with its lexer, and positions in it.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -122,6 +124,9 @@ class Positions {
   ParserStates* stacks_;
   std::vector<Lexer::State> begins_;  // by number of allowed terminals
 };
+
+// The columns that newlines can have, and what may be pending behind those of each; `begin`: before a newline.
+std::map<uint32_t, std::set<Lexer::State>> FindColumns(Lexer* lexer, Lexer::State begin, uint32_t newline);
 
 // Terminals in order of precedence. Throws ConstraintError where one has the empty text although there is a lexer, or
 // where the grammar has no text. With guards the last terminal is the end of the text, see Lexer, and the grammar reads

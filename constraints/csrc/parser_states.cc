@@ -20,9 +20,22 @@ ParserStates::ParserStates(std::shared_ptr<const RuleAutomata> rules, uint32_t n
   start_ = Pair(stacks_.Start(), InternLayout({}));
 }
 
-uint32_t ParserStates::InternLayout(const Layout& layout) {
+// How many blocks can be nested in one of a column.
+uint32_t ParserStates::LevelsInside(uint32_t column) const {
+  const std::vector<uint32_t>& all = indentation_->columns;
+  return static_cast<uint32_t>(all.end() - std::upper_bound(all.begin(), all.end(), column));
+}
+
+uint32_t ParserStates::InternLayout(Layout layout) {
   const auto [it, added] = layout_ids_.emplace(layout, static_cast<uint32_t>(layouts_.size()));
-  if (added) layouts_.push_back(layout);
+  if (!added) return it->second;
+  layout.few_levels.clear();
+  for (size_t i = layout.columns.size() + 1; indentation_->needs_blocks && i-- > 0;) {
+    const uint32_t levels = LevelsInside(i ? layout.columns[i - 1] : 0);
+    if (levels >= kManyLevels) break;
+    layout.few_levels.push_back(levels);
+  }
+  layouts_.push_back(std::move(layout));
   return it->second;
 }
 
@@ -147,9 +160,11 @@ uint32_t ParserStates::AllowedWithLayout(Set p) {
   if (!newline && HasTerminal(set, indentation_->newline)) {
     std::vector<uint32_t> columns = layout.columns;
     columns.push_back(0);
-    columns.push_back((layout.columns.empty() ? 0 : layout.columns.back()) + 1);
+    const std::vector<uint32_t>& all = indentation_->columns;
+    const auto deeper = std::upper_bound(all.begin(), all.end(), layout.columns.empty() ? 0 : layout.columns.back());
+    if (deeper != all.end()) columns.push_back(*deeper);
     newline = std::any_of(columns.begin(), columns.end(), [&](uint32_t c) {
-      return c <= indentation_->most_columns && AdvanceWithLayout(p, num_terminals_ + c) != kNone;
+      return std::binary_search(all.begin(), all.end(), c) && AdvanceWithLayout(p, num_terminals_ + c) != kNone;
     });
   }
   put(indentation_->newline, newline);

@@ -23,6 +23,8 @@ struct Indentation {
   uint32_t tab_length = 8;
   uint32_t most_columns = 120;  // deeper lines are refused
   uint32_t end = kNoTerminal;   // of the text, where that is a terminal
+  std::vector<uint32_t> columns = {};  // that newlines can have, sorted
+  bool needs_blocks = false;    // whether some rules cannot be ended without another block
 };
 
 // Without indentation this is StackSets, number by number. With it a set is a pair of stacks and layout: how many
@@ -68,6 +70,14 @@ class ParserStates {
   uint32_t Brackets(Set p) const { return indentation_ ? layouts_[pairs_[p].layout].brackets : 0; }
   // How many blocks are open.
   size_t Blocks(Set p) const { return indentation_ ? layouts_[pairs_[p].layout].columns.size() : 0; }
+  // By how many levels blocks can still be nested inside each open one, innermost first, where these are few and rules
+  // may need them; the last one is for lines outside of blocks. Beyond kManyLevels they count as any number.
+  const std::vector<uint32_t>& FewLevels(Set p) const {
+    static const std::vector<uint32_t> none;
+    return indentation_ && p != kNone && p != kUnknown ? layouts_[pairs_[p].layout].few_levels : none;
+  }
+  static constexpr uint32_t kManyLevels = 8;
+  bool HasFewLevels(Set p) const { return !FewLevels(p).empty(); }
   Set Adopt(const ParserStates& other, Set p);
   size_t MemoryBytes() const;
 
@@ -76,6 +86,7 @@ class ParserStates {
     uint32_t brackets = 0;
     bool more_brackets = false;     // at least so many
     std::vector<uint32_t> columns;  // of open blocks; the outermost, 0, is not listed
+    std::vector<uint32_t> few_levels;  // follows from the columns
     friend bool operator<(const Layout& a, const Layout& b) {
       return std::tie(a.brackets, a.more_brackets, a.columns) < std::tie(b.brackets, b.more_brackets, b.columns);
     }
@@ -84,7 +95,8 @@ class ParserStates {
     Set stacks;
     uint32_t layout;
   };
-  uint32_t InternLayout(const Layout& layout);
+  uint32_t InternLayout(Layout layout);
+  uint32_t LevelsInside(uint32_t column) const;
   uint32_t LayoutAfter(uint32_t layout, uint32_t terminal);
   Set Pair(Set stacks, uint32_t layout);
   Set TruncateWithLayout(Set p, uint32_t depth);

@@ -104,7 +104,7 @@ const void** LexedMask::Shared(uint32_t state) {
   if (positions_.size() != 1) return nullptr;
   const Position& p = positions_[0];
   const Lexer::State lexer = p.lexer == Position::kBoundary ? grammar_->steps().Begin(p.stacks) : p.lexer;
-  if (!lexer) return nullptr;
+  if (!lexer || grammar_->stacks().HasFewLevels(p.stacks)) return nullptr;
   const uint32_t lexing = Number(lexer, p.pending);
   for (const uint32_t depth : kDepths) {
     const auto level = levels_.find(PairKey(grammar_->stacks().Truncate(p.stacks, depth), lexing));
@@ -117,9 +117,14 @@ const void** LexedMask::Shared(uint32_t state) {
 void LexedMask::AddPosition(const Position& p, uint32_t* row) {
   const Lexer::State lexer = p.lexer == Position::kBoundary ? grammar_->steps().Begin(p.stacks) : p.lexer;
   if (!lexer) return;
+  ParserStates& stacks = grammar_->stacks();
+  if (stacks.HasFewLevels(p.stacks)) {
+    Level level;
+    Walk(0, {lexer, p.pending, p.stacks}, &level);
+    return Write(level.tokens, row);
+  }
   const uint32_t lexing = Number(lexer, p.pending);
   Write(RowAt(0, lexing).inside, row);
-  ParserStates& stacks = grammar_->stacks();
   const Level* before = nullptr;
   for (const uint32_t depth : kDepths) {
     const Set cut = stacks.Truncate(p.stacks, depth);
@@ -537,6 +542,7 @@ void LexedMask::ApplyExits(const Row& r, uint32_t exit, uint32_t end, uint32_t n
 void LexedMask::Below(uint32_t node, const Position& p, Level* level) {
   const Trie::Node& at = trie_.nodes[node];
   if (at.end == node + 1) return;
+  if (grammar_->stacks().HasFewLevels(p.stacks)) return Walk(node, p, level);
   if (StaysInside(node, p.lexer, p.pending) && grammar_->completable().EndsFreely(p.lexer)) {
     const uint32_t first = trie_.TokensEnd(node);
     return Append(trie_.order.data + first, trie_.TokensBegin(at.end) - first, &level->tokens);

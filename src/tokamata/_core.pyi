@@ -477,9 +477,10 @@ def grammar(
     indentation: Indentation | None = None,
     limits: Limits | None = None,
     guards: Sequence[tuple[int, Language, Language, Language]] = [],
+    rule_places: Sequence[str] = [],
 ) -> Language:
     """
-    The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s. Guards: terminal, lexemes, and what must not, or must, follow them: prefixes of the rest of the text with END_BYTE after it.
+    The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s. Guards: terminal, lexemes, and what must not, or must, follow them: prefixes of the rest of the text with END_BYTE after it. Places of rules are for texts of errors.
     """
 
 END_BYTE: int = 248
