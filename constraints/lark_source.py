@@ -115,8 +115,9 @@ class _Reader:
         ignored = [str(name) for name in grammar.ignore]
         self._trees = {str(name): tree for name, (tree, _) in grammar.term_defs}
         priorities = {str(name): int(priority) for name, (_, priority) in grammar.term_defs}
-        indented = {_INDENT, _DEDENT} <= made.declared and _INDENT in made.used
-        newline = next((n for n in _NEWLINES if indented and n in made.patterns), None)
+        declared = {_INDENT, _DEDENT} <= made.declared
+        newline = next((n for n in _NEWLINES if declared and n in made.patterns), None)
+        indented = declared and (newline is not None or _INDENT in made.used)
         wanted = {*made.used, *ignored, *((newline,) if newline else ())}
         names = [name for name in made.patterns if name in wanted]
         orders = {name: self._precedence(name, made, priorities.get(name, 0)) for name in names}

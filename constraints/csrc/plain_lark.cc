@@ -415,10 +415,11 @@ class Reader {
 
   // ---- the result
   void Write() {
-    const bool indented = declared_.count(kIndent) && declared_.count(kDedent) && used_.count(std::string(kIndent));
+    const bool declared = declared_.count(kIndent) && declared_.count(kDedent);
     std::string newline;
     for (const std::string_view name : kNewlines)
-      if (indented && newline.empty() && patterns_.count(std::string(name))) newline = name;
+      if (declared && newline.empty() && patterns_.count(std::string(name))) newline = name;
+    const bool indented = declared && (!newline.empty() || used_.count(std::string(kIndent)));
     std::vector<std::string> names;
     for (const auto& [name, known] : patterns_)
       if (used_.count(name) || IsIgnored(name) || name == newline) names.push_back(name);

@@ -175,7 +175,7 @@ def _agrees(constraint: tokamata.Constraint, rng: random.Random, walks: int = 6)
             text += vocabulary.token_bytes(token)
 
 
-@pytest.mark.parametrize("rules", ["[_INDENT A]", "[_INDENT A _NL]", '[_INDENT A _DEDENT "b"]'])
+@pytest.mark.parametrize("rules", ["[_INDENT A]", "[_INDENT A _NL]", '[_INDENT A _DEDENT "b"]', "[_DEDENT A]"])
 def test_what_no_indentation_can_have_is_left_out(rules: str) -> None:
     constraint = tokamata.grammar(f"start: A _NL {rules}{NEWLINES}")
     assert constraint.accepts("a\n")
@@ -284,3 +284,15 @@ def test_random_rules_agree_with_lark(seed: int) -> None:
         assert constraint.accepts(member) == _parses(lark, member), (text, member)
     if not constraint.is_empty():
         _agrees(constraint, rng, 3)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("rules", ["start: A _NL A", "start: A _NL A\nunused: _INDENT _DEDENT"])
+def test_declared_indentation_counts_where_no_rule_has_it(rules: str, strict: bool) -> None:
+    constraint = tokamata.grammar(rules + NEWLINES, strict=strict)
+    lark = Lark("start: A _NL A" + NEWLINES, parser="lalr", lexer="basic", postlex=_NlIndenter())
+    for text in ("a\na", "a\n a", "a\n \na", "a\n  \n a", "a\n"):
+        assert constraint.accepts(text) == _parses(lark, text), text
+    assert constraint.accepts("a\n \na")
+    assert not constraint.accepts("a\n a")
+    _agrees(constraint, random.Random(11))
