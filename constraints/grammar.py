@@ -91,7 +91,7 @@ def _grammar(
         if made is not None:
             return made
     source = _read(text, syntax, start, lexer, constraints, limits, paths)
-    _require_lexer_for_ignored(source)
+    _require_lexer(source)
     diagnosis = DiagnosisReport(source)
     if strict:
         diagnosis.require_determinism()
@@ -139,13 +139,21 @@ def language_of(source: GrammarSource, limits: NativeLimits | None = None) -> La
     )
 
 
-def _require_lexer_for_ignored(source: GrammarSource) -> None:
+def _require_lexer(source: GrammarSource) -> None:
+    """UnsupportedError where a grammar without a lexer has what lexemes are needed for."""
     ignored = next((t for t in source.terminals if t.ignored), None)
     if source.lexer == "none" and ignored is not None:
         where = f"{ignored.place}: " if ignored.place else ""
         raise UnsupportedError(
             f'grammar: {where}%ignore {ignored.name} needs a lexer, and lexer is "none": there are no lexemes to '
             'ignore between; write the terminal where it may stand, or pass lexer="basic"'
+        )
+    if source.lexer == "none" and source.indent is not None:
+        indent = source.terminals[source.indent.indent]
+        where = f"{indent.place}: " if indent.place else ""
+        raise UnsupportedError(
+            f'grammar: {where}%declare {indent.name} needs a lexer, and lexer is "none": without lexemes it is open '
+            'where a newline with its blanks ends; pass lexer="basic"'
         )
 
 

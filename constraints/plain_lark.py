@@ -42,7 +42,7 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
         if holed is None:
             return None
         plain = PlainLark.read(holed[0], start or "start", _common() if "%import" in text else "", len(holed[1]))
-        if plain is None or (lexing == "none" and plain.ignores):
+        if plain is None or (lexing == "none" and (plain.ignores or plain.indentation)):
             return None
         subtle = [(n, terminal_pattern(pattern, seconds, lexing != "none")) for n, pattern in plain.subtle]
         schemas = [(n, json_schema(holed[1][hole])) for n, hole in plain.holes]

@@ -296,3 +296,10 @@ def test_declared_indentation_counts_where_no_rule_has_it(rules: str, strict: bo
     assert constraint.accepts("a\n \na")
     assert not constraint.accepts("a\n a")
     _agrees(constraint, random.Random(11))
+
+
+def test_indentation_needs_a_lexer() -> None:
+    text = 'start: s+\ns: A _NL | "if" _NL _INDENT s+ _DEDENT' + NEWLINES
+    for strict in (False, True):
+        with pytest.raises(tokamata.UnsupportedError, match=r'%declare _INDENT needs a lexer, and lexer is "none"'):
+            tokamata.grammar(text, lexer="none", strict=strict)
