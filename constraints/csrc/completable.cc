@@ -552,17 +552,17 @@ bool Completable::IsStuck(const Position& p) {
 // Each lexeme is followed by a separator, but for newlines, which are followed by what can come at once.
 const std::vector<uint32_t>& Completable::OutByLines(uint32_t state, uint32_t before_it) {
   const Indentation* indentation = rules_.indentation.get();
-  const auto after = [&](uint32_t terminal, uint32_t before) -> std::vector<uint32_t> {
-    if (HasTerminal(rules_.shadowed, terminal)) return {};
-    if (indentation && terminal == indentation->indent)
-      return before == kBeforeBlock ? std::vector<uint32_t>{kBegun} : std::vector<uint32_t>();  // its column can be chosen
+  static const std::vector<uint32_t> none, separated{kSeparated}, begun{kBegun}, before_block{kBeforeBlock},
+      after_block{kAfterBlock};
+  const auto after = [&](uint32_t terminal, uint32_t before) -> const std::vector<uint32_t>& {
+    if (HasTerminal(rules_.shadowed, terminal)) return none;
+    if (indentation && terminal == indentation->indent) return before == kBeforeBlock ? begun : none;
     if (indentation && terminal == indentation->dedent)
-      return before == kBeforeBlock || before == kAfterBlock ? std::vector<uint32_t>{kAfterBlock} : std::vector<uint32_t>();
+      return before == kBeforeBlock || before == kAfterBlock ? after_block : none;  // its column can be chosen
     if (before == kBegun || before == kBeforeBlock || before == kAfterBlock)
-      return HasTerminal(rules_.after_newline, terminal) ? std::vector<uint32_t>{kSeparated} : std::vector<uint32_t>();
-    if (indentation && terminal == indentation->newline) return {kBeforeBlock};
-    if (before == kInLine) return {};
-    return {kSeparated};
+      return HasTerminal(rules_.after_newline, terminal) ? separated : none;
+    if (indentation && terminal == indentation->newline) return before_block;
+    return before == kInLine ? none : separated;
   };
   return by_lines_.Out(state, before_it, after, [this](size_t steps) { Spend(steps); });
 }

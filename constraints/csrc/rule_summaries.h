@@ -31,7 +31,7 @@ class RuleSummaries {
               graph_.AddFollow(graph_.NodeOf(callee, from), arc.state, node);
               continue;
             }
-            const std::vector<uint32_t> contexts = after(arc.letter, from);
+            const std::vector<uint32_t>& contexts = after(arc.letter, from);
             for (const uint32_t to : contexts) graph_.AddCopy(graph_.NodeOf(arc.state, to), node);
           }
           return true;
