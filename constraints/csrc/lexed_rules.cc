@@ -289,6 +289,29 @@ bool NeedsBlocks(const RuleAutomata& automata, uint32_t count, const Indentation
   return false;
 }
 
+// The most levels that the end of a rule needs blocks to be nested by, from some state on.
+uint32_t LevelsNeeded(const RuleAutomata& automata, uint32_t count, const Indentation& indentation) {
+  constexpr uint32_t kUnknown = ParserStates::kManyLevels;
+  std::vector<uint32_t> levels(automata.states.size(), kUnknown);
+  const auto needed = [&](const RuleAutomata::Arc& arc) {
+    const uint32_t after = levels[arc.state];
+    if (arc.letter == indentation.indent) return after + 1;
+    if (arc.letter == indentation.dedent && after < kUnknown) return after ? after - 1 : 0;
+    return arc.letter < count ? after : std::max(after, levels[automata.start_of[arc.letter - count]]);
+  };
+  for (bool again = true; again;) {
+    again = false;
+    TimeLimit::Spend(static_cast<int64_t>(levels.size()));
+    for (uint32_t q = static_cast<uint32_t>(levels.size()); q-- > 0;) {
+      uint32_t least = automata.states[q].final ? 0 : levels[q];
+      for (const RuleAutomata::Arc& arc : automata.states[q].arcs) least = std::min(least, needed(arc));
+      again = again || least < levels[q];
+      levels[q] = least;
+    }
+  }
+  return levels.empty() ? 0 : *std::max_element(levels.begin(), levels.end());
+}
+
 // An ignored one-byte lexeme such that few terminals have the byte inside.
 void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
   Lexer* lexer = rules->lexer.get();
@@ -493,7 +516,8 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
     throw ConstraintError("grammar: the start rule " + grammar.rule_names[grammar.start] +
                           " has no text: every alternative needs a rule that calls itself without end, or a terminal "
                           "without text; add an alternative that ends");
-  if (layout) layout->needs_blocks = NeedsBlocks(*rules->automata, count, *layout);
+  if (layout && NeedsBlocks(*rules->automata, count, *layout))  // two more: longest match may rule out the least ones
+    layout->needed_levels = std::min(ParserStates::kManyLevels, LevelsNeeded(*rules->automata, count, *layout) + 2);
   rules->last = LastTerminals(*rules->automata, count, indentation ? indentation->dedent : Indentation::kNoTerminal);
   if (indentation) {
     rules->follow.assign(count, ByteSet::All());

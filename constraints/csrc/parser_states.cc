@@ -30,9 +30,9 @@ uint32_t ParserStates::InternLayout(Layout layout) {
   const auto [it, added] = layout_ids_.emplace(layout, static_cast<uint32_t>(layouts_.size()));
   if (!added) return it->second;
   layout.few_levels.clear();
-  for (size_t i = layout.columns.size() + 1; indentation_->needs_blocks && i-- > 0;) {
+  for (size_t i = layout.columns.size() + 1; indentation_->needed_levels && i-- > 0;) {
     const uint32_t levels = LevelsInside(i ? layout.columns[i - 1] : 0);
-    if (levels >= kManyLevels) break;
+    if (levels >= indentation_->needed_levels) break;
     layout.few_levels.push_back(levels);
   }
   layouts_.push_back(std::move(layout));

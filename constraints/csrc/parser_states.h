@@ -24,7 +24,7 @@ struct Indentation {
   uint32_t most_columns = 120;  // deeper lines are refused
   uint32_t end = kNoTerminal;   // of the text, where that is a terminal
   std::vector<uint32_t> columns = {};  // that newlines can have, sorted
-  bool needs_blocks = false;    // whether some rules cannot be ended without another block
+  uint32_t needed_levels = 0;  // of blocks, with which rules can surely be ended; 0: they need none
 };
 
 // Without indentation this is StackSets, number by number. With it a set is a pair of stacks and layout: how many
@@ -71,12 +71,12 @@ class ParserStates {
   // How many blocks are open.
   size_t Blocks(Set p) const { return indentation_ ? layouts_[pairs_[p].layout].columns.size() : 0; }
   // By how many levels blocks can still be nested inside each open one, innermost first, where these are few and rules
-  // may need them; the last one is for lines outside of blocks. Beyond kManyLevels they count as any number.
+  // may need them; the last one is for lines outside of blocks.
   const std::vector<uint32_t>& FewLevels(Set p) const {
     static const std::vector<uint32_t> none;
     return indentation_ && p != kNone && p != kUnknown ? layouts_[pairs_[p].layout].few_levels : none;
   }
-  static constexpr uint32_t kManyLevels = 8;
+  static constexpr uint32_t kManyLevels = 8;  // count as any number
   bool HasFewLevels(Set p) const { return !FewLevels(p).empty(); }
   Set Adopt(const ParserStates& other, Set p);
   size_t MemoryBytes() const;
