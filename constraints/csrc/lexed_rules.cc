@@ -254,9 +254,39 @@ bool FindNewline(Lexer* lexer, const Lexer::State* begin, const Indentation& ind
   return true;
 }
 
+// Whether dedents come directly behind newlines and other dedents only, whatever is derived.
+bool DedentsEndLines(const RuleAutomata& automata, uint32_t count, const Indentation& indentation) {
+  std::vector<uint8_t> ends_line(automata.start_of.size(), 1);  // by rule: whether all its texts end with one of them
+  const auto is_end = [&](uint32_t letter) {
+    return letter == indentation.newline || letter == indentation.dedent || (letter >= count && ends_line[letter - count]);
+  };
+  for (bool again = true; again;) {
+    again = false;
+    TimeLimit::Spend(static_cast<int64_t>(automata.states.size()));
+    for (const RuleAutomata::State& s : automata.states)
+      for (const RuleAutomata::Arc& arc : s.arcs)
+        if (automata.states[arc.state].final && ends_line[s.rule] && !is_end(arc.letter)) {
+          ends_line[s.rule] = 0;
+          again = true;
+        }
+  }
+  std::vector<uint8_t> at_end(automata.states.size(), 1);
+  for (const uint32_t q : automata.start_of)
+    if (q != RuleAutomata::kNone) at_end[q] = 0;
+  if (automata.start != RuleAutomata::kNone) at_end[automata.start] = 0;
+  for (const RuleAutomata::State& s : automata.states)
+    for (const RuleAutomata::Arc& arc : s.arcs)
+      if (!is_end(arc.letter)) at_end[arc.state] = 0;
+  for (uint32_t q = 0; q < at_end.size(); ++q)
+    for (const RuleAutomata::Arc& arc : automata.states[q].arcs)
+      if (arc.letter == indentation.dedent && !at_end[q]) return false;
+  return true;
+}
+
 // Whether some states of rules lead to the end of their rule by an indent only. Directly behind a newline that is no
 // matter: whether there is a column for it, was asked before the newline.
 bool NeedsBlocks(const RuleAutomata& automata, uint32_t count, const Indentation& indentation) {
+  if (!DedentsEndLines(automata, count, indentation)) return true;  // which rules can be ended, depends on more
   std::vector<uint8_t> ends(automata.states.size());  // by state: whether its rule can end without an indent
   const auto passes = [&](const RuleAutomata::Arc& arc) {
     if (!ends[arc.state] || arc.letter == indentation.indent) return false;

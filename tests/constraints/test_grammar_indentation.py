@@ -303,3 +303,13 @@ def test_indentation_needs_a_lexer() -> None:
     for strict in (False, True):
         with pytest.raises(tokamata.UnsupportedError, match=r'%declare _INDENT needs a lexer, and lexer is "none"'):
             tokamata.grammar(text, lexer="none", strict=strict)
+
+
+def test_blocks_that_end_without_a_newline_may_need_one_more_level() -> None:
+    body = "_NL _INDENT B _NL _DEDENT"
+    rules = f'start: {body} _NL _INDENT start _DEDENT A start | {body} | B\nA: "a"\nB: /b+/\n_NL: /\\n {{0,2}}/\n'
+    constraint = tokamata.grammar(rules + "%declare _INDENT _DEDENT\n")
+    assert constraint.accepts("\n  b\n\n \n  b\nab")
+    assert constraint.accepts_prefix("\n  b\n\n ")
+    assert not constraint.accepts_prefix("\n  b\n\n  ")
+    _agrees(constraint, random.Random(12))
