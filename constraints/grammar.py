@@ -12,7 +12,6 @@ from .._core import grammar as _native_grammar
 from ..automata.checks import checked_choice, checked_flag, checked_several
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
-from .grammar_source import named_limit, short_errors
 
 if TYPE_CHECKING:
     from .._core import Language
@@ -65,6 +64,8 @@ def grammar(
     """
     checked_flag("grammar", "strict", strict)
     own = native_limits(limits, "grammar")
+    from .grammar_source import short_errors
+
     text, paths = _check(text, syntax, start, lexer, constraints, import_paths)
     with short_errors():
         return _grammar(text, syntax, start, lexer, constraints, strict, paths, limits, own)
@@ -82,6 +83,7 @@ def _grammar(
     own: NativeLimits | None,
 ) -> Constraint:
     from .grammar_check import DiagnosisReport, no_text
+    from .grammar_source import named_limit
 
     shadowed = any((Path(path) / "common.lark").exists() for path in paths)
     if syntax == "lark" and not constraints and not strict and not shadowed:
@@ -181,6 +183,8 @@ def read_grammar(
     import_paths: Sequence[str | os.PathLike[str]] = (),
 ) -> GrammarSource:
     """What :func:`grammar` makes of a text before it is compiled."""
+    from .grammar_source import short_errors
+
     text, paths = _check(text, syntax, start, lexer, constraints, import_paths)
     with short_errors():
         return _read(text, syntax, start, lexer, constraints, limits, paths)

@@ -21,10 +21,11 @@ Lexing = Literal["basic", "contextual", "none"]
 MOST_LETTERS = 100  # of a terminal that is shown as text, and of a piece of a grammar in an error
 MOST_MESSAGE = 1000  # characters of an error that is left as it is
 
-
+# What Lark's loader takes for comments, strings and patterns.
+LARK_LITERAL = r'//[^\n]*|#[^\n]*|"(?:\\"|\\\\|[^"\n])*?"|/(?!/)(?:\\/|\\\\|[^/])*?/'
 # What may hold brackets that nest nothing: strings, classes, patterns and comments.
 _NOT_NESTED = {
-    "lark": r'//[^\n]*|"(?:\\.|[^"\\\n])*"|/(?!/)(?:\\.|[^/\\\n])*/',
+    "lark": LARK_LITERAL,
     "gbnf": r'#[^\n]*|"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]',
     "ebnf": r"/\*.*?\*/|\"[^\"]*\"|'[^']*'|\[[^\]]*\]",
 }

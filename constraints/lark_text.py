@@ -16,6 +16,7 @@ from bisect import bisect_right
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
+from .._core import FIRST_HOLE
 from ..automata.errors import ConstraintError, LimitError
 from .grammar_source import Place, schema_key
 
@@ -27,7 +28,6 @@ _ADDED = {
 }
 _OPERATORS = {"AND": "&", "MINUS": "-"}
 MOST_REFERENCES = 30_000  # from terminals to terminals, written out
-_FIRST_HOLE = 0x100000  # Supplementary Private Use Area-B
 _OPENING = {"_LPAR": "_RPAR", "_LBRA": "_RBRA", "_LBRACE": "_RBRACE"}
 _BLANK = ("WS", "COMMENT", "BACKSLASH")
 
@@ -135,7 +135,7 @@ class LarkText:
         self.literals: dict[str, int] = {}  # offset of each string and pattern, as it stands first
         self.imports: dict[str, Place] = {}  # by path, such as common/foo.lark
         self._lines = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
-        self._used_characters = {c for c in text if ord(c) >= _FIRST_HOLE}
+        self._used_characters = {c for c in text if ord(c) >= FIRST_HOLE}
         self._names = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
         self._appended = _Pieces()
         self._inside: dict[str, list[str]] = {}  # the terminals that a terminal's definition uses
@@ -376,7 +376,7 @@ class LarkText:
         """The character of a hole: that of the first one of its kind with the same key."""
         key = type(hole), key
         if key not in self._hole_of:
-            code = _FIRST_HOLE + len(self.holes) + len(self._used_characters)
+            code = FIRST_HOLE + len(self.holes) + len(self._used_characters)
             while chr(code) in self._used_characters:
                 code += 1
             self.holes[chr(code)] = hole

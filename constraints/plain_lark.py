@@ -8,19 +8,17 @@ import re
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from .._core import PlainLark
+from .._core import FIRST_HOLE, PlainLark
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, ReportEntry, native_limits
-from .grammar_source import Place, named_limit, schema_key, stated_lexer
+from .grammar_source import LARK_LITERAL, Place, named_limit, schema_key, stated_lexer
 from .json_schema import json_schema
 from .terminal_pattern import terminal_pattern
 
 if TYPE_CHECKING:
     from .grammar_source import Lexing
 
-_FIRST_HOLE = 0x100000
-# What Lark's loader takes for comments, strings and patterns, and what stands outside of them.
-_LITERAL = re.compile(r'//[^\n]*|#[^\n]*|"(?:\\"|\\\\|[^"\n])*?"|/(?!/)(?:\\/|\\\\|[^/])*?/|%json\b[ \t]*')
+_LITERAL = re.compile(LARK_LITERAL + r"|%json\b[ \t]*")
 _JSON = json.JSONDecoder()
 
 
@@ -66,7 +64,7 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
 
 def _without_schemas(text: str) -> tuple[str, list[str]] | None:
     """The text with a string of one character, from U+100000 on, for each schema, and the schemas; None: wrong."""
-    if max(text) >= chr(_FIRST_HOLE):
+    if max(text) >= chr(FIRST_HOLE):
         return None
     pieces: list[str] = []
     schemas: dict[str, tuple[int, str]] = {}  # equal ones once
@@ -83,7 +81,7 @@ def _without_schemas(text: str) -> tuple[str, list[str]] | None:
             return None
         schema = text[position:end]
         hole, _ = schemas.setdefault(schema_key(schema), (len(schemas), schema))
-        pieces.append(f'{text[begin : found.start()]}"{chr(_FIRST_HOLE + hole)}"')
+        pieces.append(f'{text[begin : found.start()]}"{chr(FIRST_HOLE + hole)}"')
         position = begin = end
     return "".join([*pieces, text[begin:]]), [schema for _, schema in schemas.values()]
 

@@ -70,11 +70,11 @@ class TokenAutomaton:
         exactly the tokens after which a member can still be completed in what is left, for recursive constraints as
         well. While the budget is far from tight, masks are those without one and cost the same; near the end a mask
         is built from the distances after its tokens, and is kept for the next time. Where rules call rules, such a
-        mask looks for shorter ways to an end than the ones at hand for a while only (at 5,000 states of a grammar, in
-        300,000 steps elsewhere); what is not decided then, near the very end, it leaves out. So texts still end as
-        members within the budget, and only some that would just fit are not written. Where a search for the shortest
-        spelling takes more than the ``seconds`` of the constraint's limits (long counted repetitions under a budget
-        close to the smallest), LimitError is raised, here or at a mask.
+        mask looks for shorter ways to an end than the ones at hand for a while only (at one state of a grammar for 40
+        of the ``states`` of the constraint's limits, in two steps for each elsewhere); what is not decided then, near
+        the very end, it leaves out. So texts still end as members within the budget, and only some that would just fit
+        are not written. Where a search for the shortest spelling takes more than the ``seconds`` of the limits (long
+        counted repetitions under a budget close to the smallest), LimitError is raised, here or at a mask.
 
         Raises:
             BudgetError: ``max_tokens`` is too small; the text names the smallest that works.

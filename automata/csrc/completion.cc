@@ -12,7 +12,7 @@ namespace {
 
 using State = DelayedAcceptor::State;
 
-constexpr size_t kUnbounded = std::numeric_limits<size_t>::max();
+constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
 
 // A shortest string from a state to a final one: A* (Hart, Nilsson, Raphael 1968) by the acceptor's lower bounds.
 std::optional<std::string> ShortestCompletion(DelayedAcceptor* acceptor, State q, size_t most, size_t bytes) {
@@ -38,7 +38,7 @@ std::optional<std::string> ShortestCompletion(DelayedAcceptor* acceptor, State q
     if (at.length > shortest.at(state)) continue;
     TimeLimit::Spend(2);
     if (acceptor->IsFinal(state)) return PathTo(how, at.place);
-    if (found.size() > most || (steps % kSteps == 0 && bytes != kUnbounded && acceptor->MemoryBytes() > bytes))
+    if (found.size() > most || (steps % kSteps == 0 && bytes != kNoLimit && acceptor->MemoryBytes() > bytes))
       return std::nullopt;
     const State* row = acceptor->Row(state);
     State last = DelayedAcceptor::kDead;
@@ -68,7 +68,7 @@ std::string PathTo(const std::vector<Reached>& how, size_t i) {
 
 std::optional<std::string> Completion(DelayedAcceptor* acceptor, State q, size_t most, size_t bytes) {
   std::string text;
-  const size_t most_bytes = bytes == kUnbounded ? bytes : acceptor->MemoryBytes() + bytes;
+  const size_t most_bytes = bytes == kNoLimit ? bytes : acceptor->MemoryBytes() + bytes;
   for (;;) {
     const std::optional<std::string> rest = ShortestCompletion(acceptor, q, most, most_bytes);
     if (!rest) return rest;
@@ -84,7 +84,7 @@ std::optional<std::string> Completion(DelayedAcceptor* acceptor, State q, size_t
 }
 
 std::string Completion(DelayedAcceptor* acceptor, State q) {
-  return *Completion(acceptor, q, kUnbounded, kUnbounded);
+  return *Completion(acceptor, q, kNoLimit, kNoLimit);
 }
 
 }  // namespace tokamata

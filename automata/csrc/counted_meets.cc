@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "automata/csrc/pair_numbers.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
@@ -59,46 +60,42 @@ CountedMeets::Answer CountedMeets::Find(Expressions* pool, Expr e) const {
 }
 
 bool CountedMeets::States::Find(Expressions* pool, Expr x, Expr body) {
-  struct Pair {
-    Expr x, rest;  // rest: of characters
-    std::vector<uint32_t> next;
-  };
   const Expr star = pool->Star(body);
-  std::vector<Pair> pairs{{x, star, {}}};
-  std::unordered_map<uint64_t, uint32_t> index{{PairKey(x, star), 0}};
+  PairNumbers pairs;  // of what is left of x, and of characters
+  pairs.Of(x, star);
+  std::vector<std::vector<uint32_t>> next;
   std::vector<Expressions::Term> inner, outer;
-  for (uint32_t i = 0; i < pairs.size(); ++i) {
+  for (uint32_t i = 0; i < pairs.Size(); ++i) {
     TimeLimit::Spend(8);
-    if (pool->Nullable(pairs[i].rest) != (pairs[i].rest == star)) return false;  // some c begins another one
-    pool->Step(pairs[i].x, &inner);
-    pool->Step(pairs[i].rest, &outer);
+    const auto [of_x, rest] = pairs[i];
+    if (pool->Nullable(rest) != (rest == star)) return false;  // some c begins another one
+    pool->Step(of_x, &inner);
+    pool->Step(rest, &outer);
+    next.emplace_back();
     for (const auto& a : inner)
-      for (const auto& b : outer) {
-        if (a.target == kEmpty || b.target == kEmpty || !(a.bytes & b.bytes).Any()) continue;
-        const auto [it, added] = index.emplace(PairKey(a.target, b.target), static_cast<uint32_t>(pairs.size()));
-        if (added) pairs.push_back({a.target, b.target, {}});
-        pairs[i].next.push_back(it->second);
-      }
-    if (pairs.size() > kMostPairs) return false;
+      for (const auto& b : outer)
+        if (a.target != kEmpty && b.target != kEmpty && (a.bytes & b.bytes).Any())
+          next[i].push_back(pairs.Of(a.target, b.target));
+    if (pairs.Size() > kMostPairs) return false;
   }
-  std::vector<uint32_t> number(pairs.size(), 0);
-  for (uint32_t i = 0; i < pairs.size(); ++i)
-    if (pairs[i].rest == star) {
+  std::vector<uint32_t> number(pairs.Size(), 0);
+  for (uint32_t i = 0; i < pairs.Size(); ++i)
+    if (pairs[i].second == star) {
       number[i] = static_cast<uint32_t>(exprs.size());
-      exprs.push_back(pairs[i].x);
+      exprs.push_back(pairs[i].first);
     }
   after.resize(exprs.size());
-  std::vector<uint32_t> seen(pairs.size(), 0), open;
-  for (uint32_t i = 0, turn = 0; i < pairs.size(); ++i) {
-    if (pairs[i].rest != star) continue;
+  std::vector<uint32_t> seen(pairs.Size(), 0), open;
+  for (uint32_t i = 0, turn = 0; i < pairs.Size(); ++i) {
+    if (pairs[i].second != star) continue;
     ++turn;
     for (open = {i}; !open.empty();) {
       const uint32_t at = open.back();
       open.pop_back();
-      for (const uint32_t n : pairs[at].next) {
+      for (const uint32_t n : next[at]) {
         TimeLimit::Spend(1);
         if (std::exchange(seen[n], turn) == turn) continue;
-        if (pairs[n].rest != star) {
+        if (pairs[n].second != star) {
           open.push_back(n);
           continue;
         }

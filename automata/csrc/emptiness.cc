@@ -5,6 +5,7 @@
 #include "automata/csrc/bounded_parts.h"
 #include "automata/csrc/counted_meets.h"
 #include "automata/csrc/errors.h"
+#include "automata/csrc/restored.h"
 #include "automata/csrc/summaries.h"
 #include "automata/csrc/without_counters.h"
 
@@ -41,15 +42,11 @@ bool Expressions::IsEmpty(Expr e) {
 }
 
 bool Expressions::IsSurelyEmpty(Expr e, size_t most) {
-  struct Restored {
-    size_t& limit;
-    const size_t before = limit;
-    ~Restored() { limit = before; }
-  } const restored{limits.emptiness};
+  const Restored<size_t> restored(&limits.emptiness);
   limits.emptiness = std::min(limits.emptiness, most);
   try {
     return IsEmpty(e);
-  } catch (const LimitError&) {
+  } catch (const LimitError&) {  // of time, too: then whatever comes next ends in it
     return false;
   }
 }
@@ -112,7 +109,7 @@ static bool SurelyEmpty(Expressions* pool, Expr root) {
   try {
     return Summaries(pool, pool->limits.emptiness).Meet(push_down, pool->Intersect(std::move(regular)), true) ==
            Summaries::Answer::kNo;
-  } catch (const LimitError&) {
+  } catch (const LimitError&) {  // the search may still find a member
     return false;
   }
 }

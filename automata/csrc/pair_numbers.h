@@ -16,6 +16,7 @@ class PairNumbers {
     if (added) pairs_.emplace_back(a, b);
     return it->second;
   }
+  uint32_t Size() const { return static_cast<uint32_t>(pairs_.size()); }
   std::pair<uint32_t, uint32_t> operator[](uint32_t number) const { return pairs_[number]; }
 
  private:

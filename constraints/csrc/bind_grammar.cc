@@ -221,6 +221,7 @@ void BindGrammar(nb::module_& m) {
         "The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s. Guards: terminal, "
         "lexemes, and what must not, or must, follow them: prefixes of the rest of the text with END_BYTE after it. Places "
         "of rules are for texts of errors.");
+  m.attr("FIRST_HOLE") = kFirstHole;
   m.attr("END_BYTE") = static_cast<int>(Lexer::kEndByte);
 }
 

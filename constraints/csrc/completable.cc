@@ -324,12 +324,13 @@ std::vector<Completable::Class> Completable::After(uint32_t terminal, Class cont
 }
 
 template <class F>
-bool Completable::FindBottom(std::unordered_map<uint64_t, bool>* all, StackSets::Set stacks, Class context, F out_of) {
+bool Completable::FindBottom(std::unordered_map<uint64_t, bool>* can_end, StackSets::Set stacks, Class context,
+                             F out_of) {
   std::vector<std::pair<StackSets::Set, Class>> work{{stacks, context}};
   while (!work.empty()) {
     const auto [p, n] = work.back();
     const uint64_t key = PairKey(p, n);
-    if (all->count(key)) {
+    if (can_end->count(key)) {
       work.pop_back();
       continue;
     }
@@ -341,8 +342,8 @@ bool Completable::FindBottom(std::unordered_map<uint64_t, bool>* all, StackSets:
         if (can || work.size() > open) return;
         const std::vector<Class> out = out_of(state, n);
         for (const Class after : out) {
-          const auto known = all->find(PairKey(below, after));
-          if (known == all->end()) {
+          const auto known = can_end->find(PairKey(below, after));
+          if (known == can_end->end()) {
             work.emplace_back(below, after);
             return;
           }
@@ -350,10 +351,10 @@ bool Completable::FindBottom(std::unordered_map<uint64_t, bool>* all, StackSets:
         }
       });
     if (work.size() > open) continue;
-    (*all)[key] = can;
+    (*can_end)[key] = can;
     work.pop_back();
   }
-  return all->at(PairKey(stacks, context));
+  return can_end->at(PairKey(stacks, context));
 }
 
 bool Completable::CanEnd(StackSets::Set stacks, Class context) {

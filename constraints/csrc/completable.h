@@ -94,7 +94,7 @@ class Completable {
   struct Levels;
   bool CanEndWithin(const std::vector<uint32_t>& few, StackSets::Set stacks, Class context);
   template <class F>
-  bool FindBottom(std::unordered_map<uint64_t, bool>* known, StackSets::Set stacks, Class context, F out_of);
+  bool FindBottom(std::unordered_map<uint64_t, bool>* can_end, StackSets::Set stacks, Class context, F out_of);
   // Whether behind newlines of some columns something else is pending than behind others, or none are of the outermost:
   // summaries take their columns to be chosen freely.
   bool ColumnsDiffer();

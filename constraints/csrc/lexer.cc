@@ -151,6 +151,20 @@ bool Lexer::Overlap(uint32_t a, uint32_t b) {
   return known == 2;
 }
 
+// f(), with the terminal in errors about limits.
+template <class F>
+auto Lexer::Named(const char* what, uint32_t terminal, const char* of_it, F f) {
+  try {
+    return f();
+  } catch (const CapacityError&) {
+    throw;
+  } catch (const LimitError& error) {
+    if (terminal >= names.size()) throw;
+    throw LimitError("grammar: " + std::string(what) + " " + names[terminal] + of_it + " was not decided (" + error.what() +
+                     ")");
+  }
+}
+
 Lexer::Competition& Lexer::CompetitionOf(const Terminals& competing) {
   std::vector<std::unique_ptr<Competition>>& known = competitions_[HashOf(competing)];
   for (const auto& c : known)
@@ -159,16 +173,8 @@ Lexer::Competition& Lexer::CompetitionOf(const Terminals& competing) {
   fresh->competing = competing;
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
     if (!HasTerminal(competing, t)) continue;
-    try {
-      const std::vector<Part> own = OwnOf(t, competing);
-      fresh->own.insert(fresh->own.end(), own.begin(), own.end());
-    } catch (const CapacityError&) {
-      throw;
-    } catch (const LimitError& error) {
-      if (t >= names.size()) throw;
-      throw LimitError("grammar: which lexemes are of the terminal " + names[t] + " was not decided (" + error.what() +
-                       ")");
-    }
+    const std::vector<Part> own = Named("which lexemes are of the terminal", t, "", [&] { return OwnOf(t, competing); });
+    fresh->own.insert(fresh->own.end(), own.begin(), own.end());
   }
   for (const Guard& g : guards_)
     if (HasTerminal(competing, g.terminal)) fresh->guarded.push_back({kNoTerminal, g.lexemes, 0, g.allowed});
@@ -479,17 +485,11 @@ void Lexer::SplitBySteps(const Part& part, const Expressions::Term& step, std::v
 
 // The steps of what is left of a lexeme that lead to its end.
 void Lexer::FindSteps(const Part& part) {
-  try {
+  Named("how lexemes of the terminal", part.terminal, " go on", [&] {
     pool_->Step(part.rest, &steps_);
     const auto is_dead = [this](const Expressions::Term& t) { return pool_->IsEmpty(t.target); };
     steps_.erase(std::remove_if(steps_.begin(), steps_.end(), is_dead), steps_.end());
-  } catch (const CapacityError&) {
-    throw;
-  } catch (const LimitError& error) {
-    if (part.terminal >= names.size()) throw;
-    throw LimitError("grammar: how lexemes of the terminal " + names[part.terminal] + " go on was not decided (" +
-                     error.what() + ")");
-  }
+  });
 }
 
 void Lexer::FillRow(State q, State* row, ByteSet* live) {

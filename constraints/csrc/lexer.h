@@ -188,6 +188,8 @@ class Lexer final : public DelayedAcceptor {
   // Splits classes by one of some bytes and calls f(class) for what has them.
   template <class F>
   void Refine(const ByteSet& bytes, std::vector<Class>* classes, F f);
+  template <class F>
+  auto Named(const char* what, uint32_t terminal, const char* of_it, F f);
   void FindSteps(const Part& part);
   void FillRow(State q, State* row, ByteSet* live) override;
   bool Overlap(uint32_t a, uint32_t b);

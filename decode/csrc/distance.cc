@@ -6,6 +6,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/length_bounds.h"
+#include "automata/csrc/restored.h"
 
 namespace tokamata {
 namespace {
@@ -16,9 +17,9 @@ constexpr size_t kQuick = 100;                    // states of a push-down const
 constexpr size_t kItems = 10;                     // of TokenLengths, for each state that may have a row
 constexpr uint32_t kMostTried = 100;               // tokens that are tried out, one behind the other
 constexpr size_t kMostExpanded = 200;             // states, in search of a shortest string
-constexpr uint64_t kWeight = 8;
-constexpr size_t kMostVisited = 5'000;            // states of a grammar, in searches for one row
-constexpr size_t kMostSettled = 300'000;          // steps of summaries, for one row
+constexpr uint64_t kWeight = 8;                   // of a byte that seems to be left, where that is too many
+constexpr size_t kShareVisited = 40;              // of the states that there may be, in searches for one row of a grammar
+constexpr size_t kSettled = 2;                    // steps of summaries, for each such state, for one row of all else
 constexpr int kPermissive = 64;                   // live bytes from which that may be quicker
 
 // Of two bytes that lead to the same state, the one that long tokens are rather made of.
@@ -487,15 +488,12 @@ void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
 
 void DistanceTable::FillRow(State q, uint32_t k, uint32_t* row) {
   if (!has_leaves_ && !push_down_) return FillWholeRow(q, k, row);
-  struct Restored {
-    size_t& room;
-    const size_t before = room;
-    ~Restored() { room = before; }
-  } const restored{room_to_search_};
-  room_to_search_ = std::min(room_to_search_, has_leaves_ ? kMostVisited : kMostSettled);
+  const Restored<size_t> restored(&room_to_search_);
+  const size_t room = std::max<size_t>(1, has_leaves_ ? acceptor_->max_states / kShareVisited : kSettled * acceptor_->max_states);
+  room_to_search_ = std::min(room_to_search_, room);
   FillWholeRow(q, k, row);
   if (room_to_search_ || std::any_of(row, row + vocabulary_->Words(), [](uint32_t w) { return w != 0; })) return;
-  room_to_search_ = restored.before;
+  room_to_search_ = restored.Before();
   FillWholeRow(q, k, row);
 }
 

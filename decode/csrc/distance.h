@@ -21,9 +21,11 @@ namespace tokamata {
 
 // The distance of a state is the least number of text tokens whose bytes lead from it to a final state. Each state
 // keeps an interval around it, first from a shortest string of bytes: no token is longer than the longest one, and the
-// best spelling of that string by tokens, or of another short one, is an upper bound. Where a question falls into the interval, a best-first
-// search over token steps (Hart, Nilsson, Raphael 1968) decides it and narrows the interval of every state it visited.
-// All of this is exact wherever states are finitely many within the distance that was asked for.
+// best spelling of that string by tokens, or of another short one, is an upper bound. Where a question falls into the
+// interval, a best-first search over token steps (Hart, Nilsson, Raphael 1968) decides it and narrows the interval of
+// every state it visited. All of this is exact wherever states are finitely many within the distance that was asked
+// for, but that one row of a push-down constraint searches for so long only, a share of `max_states`: what is undecided
+// then is not in it.
 //
 // States that remember what is read have rows that are not exact, and too many successors to look at: the states over
 // and under them answer for them, and where these differ, the tokens in question are tried out.

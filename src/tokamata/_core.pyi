@@ -483,6 +483,8 @@ def grammar(
     The language of productions (rule, symbols): symbol s >= 0 is a rule, s < 0 the terminal ~s. Guards: terminal, lexemes, and what must not, or must, follow them: prefixes of the rest of the text with END_BYTE after it. Places of rules are for texts of errors.
     """
 
+FIRST_HOLE: int = 1048576
+
 END_BYTE: int = 248
 
 def substrings(text: bytes, by: str, limits: Limits | None = None) -> Language:

@@ -121,16 +121,6 @@ def test_lines_deeper_than_the_limit_are_refused(constraint: tokamata.Constraint
     assert constraint.accepts("a:\n" + " " * 120 + "b: a\n")
 
 
-def test_examples_do_not_crash_where_no_block_can_be_closed() -> None:
-    text = 'start: A _NL [_INDENT A]\nA: "a"\n_NL: /(\\n *)+/\n%declare _INDENT _DEDENT\n'
-    try:
-        constraint = tokamata.grammar(text)
-        examples = constraint.examples(3)
-    except (ValueError, RuntimeError):
-        return
-    assert all(constraint.accepts(example) for example in examples)
-
-
 ENDS_OF_LINES = [  # rules that a newline of some column ends, where others may need a block
     ('start: A _NL _INDENT A _NL _DEDENT | B start start\nA: "a"\nB: "b"\n_NL: /\\n */', "ba\n   a\n"),
     ('start: s+\ns: A | "if" _NL _INDENT A _NL _DEDENT | "do" s s\nA: /[a-c]/\n_NL: /\\r?\\n[\\t ]*/', "doif\n  a\n"),
