@@ -496,6 +496,73 @@ def test_grammars_end_within_their_budgets(name: str, budget: int) -> None:
         assert constraint.accepts(text)
 
 
+def identifiers(most: int | None) -> dict[str, Any]:
+    """A schema of two strings, one of at most so many characters."""
+    name = {"type": "string", "minLength": 1} | ({"maxLength": most} if most else {})
+    return {"type": "object", "properties": {"id": name, "type": {"type": "string"}}, "required": ["id", "type"]}
+
+
+@pytest.mark.parametrize("budget", [8, 9, 12])
+def test_bounds_that_no_token_reaches_change_no_mask(budget: int) -> None:
+    """Of 900 characters, when only a few tokens are left."""
+    vocabulary, _, _ = qwen()
+    compiled = (tokamata.compile(tokamata.json_schema(identifiers(most)), vocabulary) for most in (900, None))
+    counted, free = (automaton.start(max_tokens=budget) for automaton in compiled)
+    rng = random.Random(budget)
+    while not free.is_finished:
+        assert (counted.mask() == free.mask()).all(), (budget, free.tokens_left)
+        token = int(rng.choice(mask_walk.allowed(free.mask())))
+        counted.advance(token)
+        free.advance(token)
+    assert counted.is_finished
+
+
+NESTED = {
+    "type": "object",
+    "properties": {
+        "_id": {"type": "string", "minLength": 1, "maxLength": 36},
+        "data": {"type": "object"},
+        "kind": {"type": "string"},
+        "m": {"type": "object", "properties": {"a": {"type": "number"}}},
+    },
+    "required": ["_id", "kind", "m", "data"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("name", ["expressions", "schema"])
+def test_masks_search_for_as_long_as_there_may_be_states(name: str) -> None:
+    """A mask leaves some tokens out; asked for by themselves they are allowed, or a limit is said; texts end in time."""
+    vocabulary, tokens, _ = qwen()
+
+    def start(states: int) -> tokamata.DecodeState:
+        limits = tokamata.Limits(states=states, seconds=20)
+        schema = name == "schema"
+        made = tokamata.json_schema(NESTED, limits=limits) if schema else tokamata.grammar(EXPRESSIONS, limits=limits)
+        return tokamata.compile(made, vocabulary).start(max_tokens=24)
+
+    def answer(state: tokamata.DecodeState, token: int) -> bool | None:
+        try:
+            return state.allows(token)
+        except tokamata.LimitError:
+            return None
+
+    answers: set[bool | None] = set()
+    short, long, rng = start(2000), start(200_000), random.Random(24)
+    while not short.is_finished:
+        few, all_ = (set(mask_walk.allowed(state.mask())) for state in (short, long))
+        assert few
+        assert few <= all_
+        answers |= {answer(short, token) for token in sorted(all_ - few)[:4]}
+        opening = [i for i in few if (tokens[i] or b"").strip()[-1:] in (b"(", b"{")]
+        token = int(rng.choice(opening if opening and rng.random() < 0.6 else sorted(few)))
+        short.advance(token)
+        long.advance(token)
+    assert True in answers
+    assert False not in answers
+    assert long.is_finished
+
+
 def test_a_search_that_takes_too_long() -> None:
     """LimitError or a BudgetError with a number that works, within the named limit; the automaton stays usable."""
     vocabulary, _, _ = qwen()
