@@ -208,6 +208,14 @@ def test_one_of_two_formats_whatever_they_count() -> None:
             assert either.accepts(f'"{text}"') == wanted, (one, other, text)
 
 
+def test_branches_of_which_it_is_open_whether_they_exclude_each_other() -> None:
+    """That they do is not found in the time that there is, so that each is taken without the other."""
+    either = {"type": "number", "oneOf": [{"minimum": 0, "maximum": 360}, {"minimum": 1024, "multipleOf": 256}]}
+    constraint = tokamata.json_schema(either, numbers="any")
+    for text, valid in (("0", True), ("360", True), ("361", False), ("1.28e3", True), ("1281", False), ("1e30", True)):
+        assert constraint.accepts(text) == valid, text
+
+
 def test_nesting_is_deep_and_linear() -> None:
     constraint = tokamata.json_schema({"type": "array", "items": {"$ref": "#"}})
     assert constraint.accepts("[" * 10_000 + "]" * 10_000)

@@ -530,6 +530,29 @@ def test_bounds_that_no_token_reaches_change_no_mask(left: int) -> None:
     assert counted.is_finished
 
 
+def answer(state: tokamata.DecodeState, token: int) -> bool | None:
+    """Whether a token is allowed; None where a limit is reached."""
+    try:
+        return state.allows(token)
+    except tokamata.LimitError:
+        return None
+
+
+def test_what_a_mask_leaves_undecided_is_not_taken_for_too_far() -> None:
+    vocabulary, tokens, _ = qwen()
+    schema = identifiers(40)
+    schema["properties"]["type"] = {"type": "object"}
+    states = []
+    for room in (1000, 1_000_000):
+        made = tokamata.json_schema(schema, limits=tokamata.Limits(states=room, seconds=20))
+        states.append(tokamata.compile(made, vocabulary).start(max_tokens=12))
+        for text in (b'{"', b"id", b'":', b' "', b"ab"):
+            states[-1].advance(tokens.index(text))
+    few, all_ = (set(mask_walk.allowed(state.mask())) for state in states)
+    assert few < all_
+    assert {answer(states[0], token) for token in all_ - few} <= {True, None}
+
+
 NESTED = {
     "type": "object",
     "properties": {
@@ -553,12 +576,6 @@ def test_masks_search_for_as_long_as_there_may_be_states(name: str, few_states: 
         schema = name == "schema"
         made = tokamata.json_schema(NESTED, limits=limits) if schema else tokamata.grammar(EXPRESSIONS, limits=limits)
         return tokamata.compile(made, vocabulary).start(max_tokens=24)
-
-    def answer(state: tokamata.DecodeState, token: int) -> bool | None:
-        try:
-            return state.allows(token)
-        except tokamata.LimitError:
-            return None
 
     answers: set[bool | None] = set()
     short, long, rng = start(few_states), start(1_000_000), random.Random(24)
