@@ -289,15 +289,7 @@ uint32_t DistanceTable::Summarize(State root, uint32_t k) {
     const size_t items = kItems * push_down_->max_states;
     lengths_ = std::make_unique<TokenLengths>(push_down_, vocabulary_, items);
   }
-  uint32_t distance = TokenLengths::kUnknown;
-  try {
-    distance = lengths_->Distance(root, k, &room_to_search_);
-  } catch (const CapacityError&) {
-    throw;
-  } catch (const LimitError&) {
-    if (room_to_search_ == SIZE_MAX) throw;
-    room_to_search_ = 0;
-  }
+  const uint32_t distance = lengths_->Distance(root, k, &room_to_search_);
   Bounds& b = Slot(root);
   if (distance == TokenLengths::kUnknown) return Undecided(k);
   b.low = std::max(b.low, distance == TokenLengths::kFar ? k + 1 : distance);
