@@ -100,9 +100,8 @@ static bool SurelyEmptyWide(Expressions* pool, Expr root) {
   return wide != root && pool->IsSurelyEmpty(wide, kMost);
 }
 
-// Whether an intersection surely has no member.
-static bool SurelyEmpty(Expressions* pool, Expr root) {
-  if (!pool->IsPushDown(root)) return SurelyEmptyWide(pool, root);
+// Whether summaries without counters say that an intersection has no member.
+static bool SurelyEmptySummaries(Expressions* pool, Expr root) {
   Expr push_down;
   std::vector<Expr> regular;
   if (!SplitMeet(*pool, root, &push_down, &regular)) return false;
@@ -142,8 +141,10 @@ bool Expressions::SearchEmpty(Expr root) {
   std::vector<Term> steps;
   size_t first = 0;
   constexpr size_t kQuick = 10;  // expressions, after which an answer by summaries may be had for less
-  constexpr size_t kMany = 1000;  // after which it is worth it to see whether more than all texts have none
-  bool summarized = !nodes_[root].push_down, bounded = false;
+  constexpr size_t kSome = 100;  // after which it is worth it to see whether more than all texts have none
+  constexpr size_t kMany = 1000;  // after which lengths are counted
+  const bool push_down = nodes_[root].push_down;
+  bool summarized = !push_down, widened = push_down, bounded = false;
   for (bool turn = false; first < found.size(); turn = !turn) {
     Spend(4);
     if (!summarized && seen.size() > kQuick) {
@@ -154,12 +155,19 @@ bool Expressions::SearchEmpty(Expr root) {
         return empty != 0;
       }
     }
+    if (!widened && seen.size() > kSome) {
+      widened = true;
+      if (SurelyEmptyWide(this, root)) {
+        nodes_[root].emptiness = 1;
+        return true;
+      }
+    }
     if (!bounded && seen.size() > kMany) {
       bounded = true;
       if (!counted_) counted_ = std::make_shared<CountedMeets>();
       counted_->Explore(this, root);
       const CountedMeets::Answer has = counted_->Find(this, root);
-      if (has != CountedMeets::Answer::kUnknown || SurelyEmpty(this, root)) {
+      if (has != CountedMeets::Answer::kUnknown || (push_down && SurelyEmptySummaries(this, root))) {
         nodes_[root].emptiness = has == CountedMeets::Answer::kYes ? 2 : 1;
         return has != CountedMeets::Answer::kYes;
       }

@@ -268,6 +268,10 @@ uint32_t JsonSchemaRules::CountTexts(Expr contents, std::string* shortest) {
   const auto enter = [&](Expr e) {
     State& s = states[e];
     pool_->Step(e, &s.steps);
+    // Where many texts begin, they are counted soonest.
+    std::stable_sort(s.steps.begin(), s.steps.end(), [](const Expressions::Term& a, const Expressions::Term& b) {
+      return a.bytes.Count() > b.bytes.Count();
+    });
     s.ends = pool_->Nullable(e);
     s.count = s.ends;
   };
