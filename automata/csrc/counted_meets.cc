@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "automata/csrc/pair_numbers.h"
@@ -14,6 +15,38 @@ constexpr size_t kMostPairs = 5000;       // of what is left of x and of charact
 constexpr size_t kMostCounts = 5000;      // before they must have begun to repeat themselves
 constexpr size_t kMostWork = 20'000'000;  // arcs followed in finding them
 constexpr size_t kMostFailures = 8;
+constexpr size_t kMostBounds = 128;       // of counters in x, which make states of their own
+
+// The sum of the bounds of what is counted in an expression, each time that it is met once; stops above `most`.
+class Bounds {
+ public:
+  Bounds(const Expressions& pool, size_t most) : pool_(pool), most_(most) {}
+  // Recursion follows operator nesting, which ExpressionLimits::depth bounds.
+  size_t Add(Expr e) {
+    for (; pool_.Kind(e) == ExprKind::kConcat; e = pool_.Tail(e)) Add(pool_.Head(e));
+    if (sum_ > most_ || !seen_.insert(e).second) return sum_;
+    switch (pool_.Kind(e)) {
+      case ExprKind::kRepeat: {
+        const uint32_t high = pool_.High(e);
+        const size_t bound = high == kUnbounded ? pool_.Low(e) : high;
+        if (bound > 1) sum_ += bound;
+        return Add(pool_.Body(e));
+      }
+      case ExprKind::kUnion:
+      case ExprKind::kIntersect:
+        for (uint32_t i = 0; i < pool_.NumMembers(e); ++i) Add(pool_.Members(e)[i]);
+        return sum_;
+      case ExprKind::kComplement: return Add(pool_.Body(e));
+      default: return sum_;
+    }
+  }
+
+ private:
+  const Expressions& pool_;
+  const size_t most_;
+  size_t sum_ = 0;
+  std::unordered_set<Expr> seen_;
+};
 
 }  // namespace
 
@@ -142,7 +175,7 @@ void CountedMeets::Explore(Expressions* pool, Expr e) {
   Counted counted;
   if (failed_.Size() >= kMostFailures || !Split(pool, e, &counted)) return;
   const uint64_t key = PairKey(counted.others, counted.body);
-  if (places_.Find(key) || failed_.Find(key)) return;
+  if (places_.Find(key) || failed_.Find(key) || Bounds(*pool, kMostBounds).Add(counted.others) > kMostBounds) return;
   States states;
   Counts counts;
   bool found = states.Find(pool, counted.others, counted.body);

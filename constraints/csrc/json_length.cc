@@ -17,6 +17,16 @@ uint64_t Times(uint64_t a, uint64_t b) {
 uint64_t Plus(uint64_t a, uint64_t b) { return std::min(a + b, kNoBound); }
 uint64_t Minus(uint64_t a, uint64_t b) { return a >= kNoBound ? kNoBound : a > b ? a - b : 0; }
 
+// Of normalized ranges.
+CodePointRanges Common(const CodePointRanges& a, const CodePointRanges& b) {
+  CodePointRanges both;
+  for (size_t i = 0, k = 0; i < a.size() && k < b.size(); a[i].second < b[k].second ? ++i : ++k) {
+    const uint32_t low = std::max(a[i].first, b[k].first), high = std::min(a[i].second, b[k].second);
+    if (low <= high) both.emplace_back(low, high);
+  }
+  return both;
+}
+
 }  // namespace
 
 bool JsonStrings::IsLength(Expr e, Lengths* lengths) const {
@@ -45,6 +55,48 @@ Expr JsonStrings::OfLengths(const std::vector<Lengths>& lengths) {
   const Expr e = pool_.Union(std::move(parts));
   if (lengths.size() > 1) unions_of_lengths_.emplace(e, lengths);  // whose form does not show it
   return e;
+}
+
+// The characters that one of them may be; nothing where e is no class.
+std::optional<CodePointRanges> JsonStrings::ClassOf(Expr e) const {
+  if (!characters_.count(e)) return std::nullopt;
+  for (const auto& [ranges, character] : classes_)
+    if (character == e) return ranges;
+  for (uint32_t c = 0; c < 128; ++c)
+    if (ascii_[c] == e) return CodePointRanges{{c, c}};
+  return std::nullopt;
+}
+
+// As texts of all lengths between two of characters of a class.
+std::optional<JsonStrings::Counted> JsonStrings::AsCounted(Expr e) const {
+  const bool repeats = pool_.Kind(e) == ExprKind::kRepeat;
+  std::optional<CodePointRanges> characters = ClassOf(repeats ? pool_.Body(e) : e);
+  if (!characters) return std::nullopt;
+  return Counted{std::move(*characters), repeats ? Lengths{pool_.Low(e), pool_.High(e)} : Lengths{1, 1}};
+}
+
+// Whether texts are surely made of some characters only. Recursion follows operator nesting, as above.
+bool JsonStrings::OnlyHas(Expr e, const CodePointRanges& characters) const {
+  if (e == kEpsilonExpr) return true;
+  if (const std::optional<CodePointRanges> own = ClassOf(e)) return Common(*own, characters) == *own;
+  switch (pool_.Kind(e)) {
+    case ExprKind::kBytes: {
+      CodePointRanges bytes;
+      pool_.Set(e).ForEach([&bytes](uint8_t b) { bytes.emplace_back(b, b); });
+      bytes = NormalizeRanges(std::move(bytes));
+      static const ByteSet raw = ByteSet::Range(0x20, 0x7F) - ByteSet::Of('"') - ByteSet::Of('\\') - ByteSet::Of('\'');
+      return pool_.Set(e).SubsetOf(raw) && Common(bytes, characters) == bytes;
+    }
+    case ExprKind::kConcat:
+      for (; pool_.Kind(e) == ExprKind::kConcat; e = pool_.Tail(e))
+        if (!OnlyHas(pool_.Head(e), characters)) return false;
+      return OnlyHas(e, characters);
+    case ExprKind::kRepeat: return OnlyHas(pool_.Body(e), characters);
+    case ExprKind::kUnion:
+      return std::all_of(pool_.Members(e), pool_.Members(e) + pool_.NumMembers(e),
+                         [&](Expr m) { return OnlyHas(m, characters); });
+    default: return false;
+  }
 }
 
 // The least and the most characters of members, or more widely; nothing where the expression does not tell. Recursion
@@ -206,7 +258,11 @@ std::optional<Expr> JsonStrings::WithLengths(Expr e, const Lengths& bounds, int 
 
 Expr JsonStrings::Complement(Expr x) {
   const std::vector<Lengths> lengths = AllOfLengths(x);
-  if (lengths.empty()) return pool_.Difference(Any(), x);
+  if (lengths.empty()) {
+    const Expr others = pool_.Difference(Any(), x);
+    opposites_.emplace(others, x);
+    return others;
+  }
   std::vector<Lengths> others;
   uint64_t low = 0;
   for (const Lengths& l : lengths) {
@@ -217,9 +273,31 @@ Expr JsonStrings::Complement(Expr x) {
   return OfLengths(others);
 }
 
+// Where a has the characters of a class only, whether b has it too is a matter of its length.
+Expr JsonStrings::Difference(Expr a, Expr b) {
+  if (b == Any()) return kEmpty;
+  if (a == Any()) return Complement(b);
+  if (!AllOfLengths(b).empty()) return Intersect(a, Complement(b));
+  const std::optional<Counted> counted = AsCounted(b);
+  if (!counted || !OnlyHas(a, counted->characters)) return pool_.Difference(a, b);
+  return Intersect(a, Complement(OfLengths({counted->lengths})));
+}
+
 Expr JsonStrings::Intersect(Expr a, Expr b) {
   if (a == Any()) return b;
   if (b == Any()) return a;
+  if (const auto opposite = opposites_.find(b); opposite != opposites_.end()) return Difference(a, opposite->second);
+  if (const auto opposite = opposites_.find(a); opposite != opposites_.end()) return Difference(b, opposite->second);
+  if (const std::optional<Counted> of_a = AsCounted(a), of_b = AsCounted(b); of_a && of_b) {
+    const Lengths both{std::max(of_a->lengths.low, of_b->lengths.low), std::min(of_a->lengths.high, of_b->lengths.high)};
+    if (both.low > both.high) return kEmpty;
+    const Expr character = Characters(Common(of_a->characters, of_b->characters));
+    if (character != kEmpty) return pool_.Repeat(character, static_cast<uint32_t>(both.low), static_cast<uint32_t>(both.high));
+    return both.low ? kEmpty : kEpsilonExpr;
+  } else if (of_a || of_b) {
+    const Expr other = of_a ? b : a, length = OfLengths({(of_a ? of_a : of_b)->lengths});
+    if ((of_a ? a : b) != length && OnlyHas(other, (of_a ? of_a : of_b)->characters)) return Intersect(other, length);
+  }
   const std::vector<Lengths> of_a = AllOfLengths(a), of_b = AllOfLengths(b);
   if (!of_a.empty() && !of_b.empty()) {
     std::vector<Lengths> both;

@@ -144,6 +144,16 @@ SetId JsonSchemaRules::OthersOf(const ObjectPlan& p, const std::vector<KeyId>& p
   return value;
 }
 
+// The names of a plan that are among contents, or more of them.
+std::vector<std::string> JsonSchemaRules::NamesAmong(const ObjectPlan& p, Expr contents, const std::vector<std::string>& names) {
+  constexpr size_t kMany = 100;  // which take longer to look at than to leave out
+  if (names.size() > kMany || IsYaml() || contents == cases_.strings().Any()) return names;
+  std::vector<std::string> among;
+  for (size_t i = 0; i < names.size(); ++i)
+    if (cases_.Contains(contents, p.mentioned[i])) among.push_back(names[i]);
+  return among;
+}
+
 // Splits the keys without a name by the patterns that they match.
 void JsonSchemaRules::PrepareOthers(uint32_t id) {
   if (Prepared(id).others_ready) return;
@@ -160,15 +170,7 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
       if (p.array) return cases_.StringOf(p.elements, style);
       const uint32_t times = style == StringStyle::kYamlPlain ? kPlainTimes : style == StringStyle::kYamlSingle ? kSingleTimes : 1;
       Expr all = IsYaml() ? strings.Length(0, options_.max_key * times) : strings.Any();
-      if (!texts.empty() && !p.ordered) all = pool_->Difference(all, strings.Choice(texts));
-      for (const Demand& n : p.names) {
-        const Expr names = cases_.StringOf(cases_.SetOf(n.a), style);
-        if (names == strings.Any()) continue;
-        const bool lengths = pool_->Kind(all) == ExprKind::kRepeat && pool_->Kind(names) == ExprKind::kRepeat &&
-                             pool_->Body(all) == pool_->Body(names);
-        all = lengths ? strings.Length(std::max(pool_->Low(all), pool_->Low(names)), std::min(pool_->High(all), pool_->High(names)))
-                      : pool_->Intersect(all, names);
-      }
+      for (const Demand& n : p.names) all = strings.Intersect(all, cases_.StringOf(cases_.SetOf(n.a), style));
       return all;
     };
     const bool counts = IsUnique() && IsYaml() && !p.endless;
@@ -179,6 +181,11 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
       if (counts) unsplit.counted = unnamed(StringStyle::kJsonCanonical);
     }
     others.push_back(std::move(unsplit));
+    const auto part = [&](StringStyle style, Expr by, Expr* in, Expr* out) {
+      JsonStrings& strings = cases_.StringsOf(style);
+      *in = strings.Intersect(*in, by);
+      *out = strings.Difference(*out, by);
+    };
     const auto split = [&](auto&& by, auto&& mark) {
       const Expr contents = by(cases_.strings().style());
       const Expr single = IsYaml() ? by(StringStyle::kYamlSingle) : kEmpty;
@@ -187,21 +194,19 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
       std::vector<OtherKeys> next;
       for (OtherKeys& o : others) {
         OtherKeys in = o;
-        in.contents = pool_->Intersect(o.contents, contents);
-        o.contents = pool_->Difference(o.contents, contents);
+        const Expr all = o.contents;
+        part(cases_.strings().style(), contents, &in.contents, &o.contents);
         if (IsYaml()) {
-          in.single = pool_->Intersect(o.single, single);
-          o.single = pool_->Difference(o.single, single);
-          in.plain = pool_->Intersect(o.plain, plain);
-          o.plain = pool_->Difference(o.plain, plain);
+          part(StringStyle::kYamlSingle, single, &in.single, &o.single);
+          part(StringStyle::kYamlPlain, plain, &in.plain, &o.plain);
         }
-        if (counts) {
-          in.counted = pool_->Intersect(o.counted, counted);
-          o.counted = pool_->Difference(o.counted, counted);
-        }
+        if (counts) part(StringStyle::kJsonCanonical, counted, &in.counted, &o.counted);
         mark(&in, &o);
-        if (!pool_->IsEmpty(in.contents)) next.push_back(std::move(in));
-        if (!pool_->IsEmpty(o.contents)) next.push_back(std::move(o));
+        const bool none_in = pool_->IsEmpty(in.contents), none_out = pool_->IsEmpty(o.contents);
+        if (none_in) o.contents = all;
+        if (none_out) in.contents = all;
+        if (!none_in) next.push_back(std::move(in));
+        if (!none_out) next.push_back(std::move(o));
       }
       if (next.size() > options_.max_cases)
         throw LimitError("json_schema: the limit schema_cases=" + std::to_string(options_.max_cases) +
@@ -221,6 +226,20 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
         split([&](StringStyle style) { return cases_.StringOf(cases_.SetOf(p.owed[i].a), style); },
               [&](OtherKeys*, OtherKeys* out) { out->settles |= 1u << i; });
     for (OtherKeys& o : others) o.value = value_of(o.patterns);
+    if (!texts.empty() && !p.ordered && !p.array)  // at last: most patterns match no name, and are simple without them
+      for (OtherKeys& o : others) {
+        if (o.value == kNoValue) continue;
+        const std::vector<std::string> own = NamesAmong(p, o.contents, texts);
+        const auto without = [&](StringStyle style, Expr* e) {
+          if (!own.empty()) *e = pool_->Difference(*e, cases_.StringsOf(style).Choice(own));
+        };
+        without(cases_.strings().style(), &o.contents);
+        if (IsYaml()) {
+          without(StringStyle::kYamlSingle, &o.single);
+          without(StringStyle::kYamlPlain, &o.plain);
+        }
+        if (counts) without(StringStyle::kJsonCanonical, &o.counted);
+      }
     others.erase(std::remove_if(others.begin(), others.end(),
                                 [this](const OtherKeys& o) { return o.value == kNoValue || pool_->IsEmpty(o.contents); }),
                  others.end());

@@ -317,6 +317,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   uint32_t ObjectPlanOf(const Case& demands);
   ObjectPlan& Prepared(uint32_t plan);
   SetId OthersOf(const ObjectPlan& p, const std::vector<KeyId>& patterns);
+  std::vector<std::string> NamesAmong(const ObjectPlan& p, Expr contents, const std::vector<std::string>& names);
   void PrepareOthers(uint32_t plan);
   template <class F>
   std::vector<MemberValue> ValuesOf(const ObjectPlan& p, SetId value, uint32_t owed, F applied);

@@ -60,6 +60,8 @@ class JsonStrings final : public CharacterSpelling {
   // Both, where a and b are contents. Lengths go into the counters of the other operand where that is exact:
   // [a-z]+ of at most 9 characters is [a-z]{1,9}. One of several lengths is each of them in turn.
   Expr Intersect(Expr a, Expr b);
+  // The contents of a that are none of b, likewise.
+  Expr Difference(Expr a, Expr b);
   // ---- the parts of spelled characters; kJson
   // Raw: of a set of ASCII characters, or from U+0080.
   Expr RawCharacters(const ByteSet& ascii);
@@ -85,6 +87,13 @@ class JsonStrings final : public CharacterSpelling {
   bool IsLength(Expr e, Lengths* lengths) const;
   std::vector<Lengths> AllOfLengths(Expr e) const;
   Expr OfLengths(const std::vector<Lengths>& lengths);
+  std::optional<CodePointRanges> ClassOf(Expr character) const;
+  struct Counted {
+    CodePointRanges characters;
+    Lengths lengths;
+  };
+  std::optional<Counted> AsCounted(Expr e) const;
+  bool OnlyHas(Expr e, const CodePointRanges& characters) const;
   std::optional<Lengths> LengthsOf(Expr e);
   std::optional<Lengths> FindLengths(Expr e);
   std::optional<Expr> Shortest(Expr e);
@@ -112,6 +121,7 @@ class JsonStrings final : public CharacterSpelling {
   std::unordered_set<Expr> characters_;  // the values of classes_ and ascii_: one character
   std::unordered_map<Expr, std::optional<Lengths>> lengths_;
   std::unordered_map<Expr, std::vector<Lengths>> unions_of_lengths_;
+  std::unordered_map<Expr, Expr> opposites_;  // of what, by what Complement made
   std::map<std::string, Expr, std::less<>> patterns_;
 };
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 
+import jsonschema
 import pytest
 
 import tokamata
@@ -92,3 +94,77 @@ def test_lengths_that_are_excluded_are_lengths() -> None:
         constraint = tokamata.json_schema({"type": "string", **schema})
         for k in (*inside, *outside):
             assert constraint.accepts(json.dumps("\u00e4" * k)) == (k in inside), (schema, k)
+
+
+def counted_class(rng: random.Random) -> str:
+    """Some characters of a class, or with something before or behind them."""
+    characters = rng.choice(["a-b", "a-c", "b-d", "a-dé", '"a', "\\\\\\\\a-b"])
+    low = rng.randint(0, 4)
+    bounds = rng.choice([f"{{{low},{low + rng.randint(0, 4)}}}", f"{{{low},}}", "*", "+", f"{{{low}}}"])
+    ends = rng.choice([("", "")] * 3 + [("", "b"), ("a", ""), ("", "(?:ab|c)")])
+    return f"^{ends[0]}[{characters}]{bounds}{ends[1]}$"
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_counted_classes_meet_and_exclude_each_other(seed: int) -> None:
+    """Both patterns, or one without the other: against re, on all texts of up to six of some letters."""
+    rng = random.Random(seed)
+    one, other = counted_class(rng), counted_class(rng)
+    negated = rng.random() < 0.5
+    second = {"pattern": other}
+    schema = {"type": "string", "pattern": one, "allOf": [{"not": second} if negated else second]}
+    texts = {"".join(rng.choice('aaabbcdé"\\') for _ in range(rng.randint(0, 6))) for _ in range(300)}
+    members = {t for t in texts if re.search(one, t) and bool(re.search(other, t)) != negated}
+    try:
+        constraint = tokamata.json_schema(schema)
+    except tokamata.ConstraintError:
+        assert not members, (seed, schema)
+        return
+    for text in texts:
+        for spelled in (json.dumps(text), json.dumps(text, ensure_ascii=False)):
+            assert constraint.accepts(spelled) == (text in members), (seed, schema, text)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_keys_of_counted_classes(seed: int) -> None:
+    """Patterns of keys that overlap, beside names some of which they match: against jsonschema."""
+    rng = random.Random(seed)
+    patterns = list({counted_class(rng) for _ in range(rng.randint(1, 3))})
+    names = rng.sample(["a", "ab", "abab", "bcd", "x", ""], rng.randint(0, 3))
+    types = ["string", "integer", "null", ["string", "integer"], ["integer", "null"]]
+    schema: dict[str, object] = {
+        "type": "object",
+        "properties": {name: {"type": rng.choice(types)} for name in names},
+        "patternProperties": {pattern: {"type": rng.choice(types)} for pattern in patterns},
+        "additionalProperties": rng.choice([True, False, {"type": "null"}]),
+    }
+    if rng.random() < 0.3:
+        schema["propertyNames"] = {"pattern": counted_class(rng)}
+    if rng.random() < 0.3:
+        schema["propertyNames"] = {"maxLength": rng.randint(0, 4)}
+    constraint = tokamata.json_schema(schema, key_order=rng.choice(["any", "sorted"]))
+    validator = jsonschema.Draft202012Validator(schema)
+    for _ in range(150):
+        keys = ["".join(rng.choice('aaabbcdé"\\') for _ in range(rng.randint(0, 6))) for _ in range(rng.randint(0, 2))]
+        keys += [name for name in names if rng.random() < 0.4]
+        instance = {key: rng.choice(["s", 1, None]) for key in sorted(set(keys))}
+        assert constraint.accepts(json.dumps(instance)) == validator.is_valid(instance), (seed, schema, instance)
+    for example in constraint.examples(3, seed=seed):
+        assert validator.is_valid(json.loads(example)), (seed, schema, example)
+
+
+def test_counted_keys_are_told_apart_without_counting() -> None:
+    """Where counters would multiply, a limit of few expressions suffices: endings, or classes, decide."""
+    few = tokamata.Limits(emptiness=500)
+    text, number = {"type": "string"}, {"type": "integer"}
+    ends = {"^[a-z][a-z0-9_]{0,245}_bin$": text, "^[a-z][a-z0-9_]{0,245}_hex$": number}
+    within = {"^[a-z0-9_]{0,246}_bin$": text, "^[a-z0-9_]{3,250}$": {"type": ["string", "integer"]}}
+    for patterns in (ends, within):
+        schema = {"type": "object", "patternProperties": patterns, "additionalProperties": False}
+        constraint = tokamata.json_schema(schema, limits=few)
+        assert constraint.accepts('{"ab_bin": "a"}')
+        assert not constraint.accepts('{"ab_bin": 1}')
+        assert not constraint.accepts('{"A": 1}')
+    assert constraint.accepts('{"abc": 1}')
+    assert constraint.accepts(json.dumps({"a" * 246 + "_bin": "a"}))
+    assert not constraint.accepts(json.dumps({"a" * 247 + "_bin": "a"}))
