@@ -80,13 +80,6 @@ bool JsonStrings::OnlyHas(Expr e, const CodePointRanges& characters) const {
   if (e == kEpsilonExpr) return true;
   if (const std::optional<CodePointRanges> own = ClassOf(e)) return Common(*own, characters) == *own;
   switch (pool_.Kind(e)) {
-    case ExprKind::kBytes: {
-      CodePointRanges bytes;
-      pool_.Set(e).ForEach([&bytes](uint8_t b) { bytes.emplace_back(b, b); });
-      bytes = NormalizeRanges(std::move(bytes));
-      static const ByteSet raw = ByteSet::Range(0x20, 0x7F) - ByteSet::Of('"') - ByteSet::Of('\\') - ByteSet::Of('\'');
-      return pool_.Set(e).SubsetOf(raw) && Common(bytes, characters) == bytes;
-    }
     case ExprKind::kConcat:
       for (; pool_.Kind(e) == ExprKind::kConcat; e = pool_.Tail(e))
         if (!OnlyHas(pool_.Head(e), characters)) return false;
