@@ -270,6 +270,8 @@ class Expressions {
   BoundedParts& Parts();
   // Whether all strings of e are surely ones of a star.
   bool Covers(Expr star, Expr e);
+  bool CoversParts(Expr star, Expr e);
+  bool CoversAny(Expr star, const std::vector<Expr>& parts);
   // Every byte that strings of e may have, and maybe more.
   ByteSet BytesOf(Expr e);
 
@@ -306,6 +308,7 @@ class Expressions {
   Expr MergeTurn(Expr x, Expr rest);
   void MergeHeads(std::vector<Expr>* parts);
   void DropTails(std::vector<Expr>* parts);
+  bool IsBroadStar(Expr e) const;
   void DropCovered(std::vector<Expr>* parts);
   void DropAbsorbed(std::vector<Expr>* parts) const;
   Expr ChoiceOf(const TextList& texts, const TextList::Node& node);

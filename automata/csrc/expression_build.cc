@@ -242,11 +242,17 @@ void Expressions::DropTails(std::vector<Expr>* parts) {
   parts->resize(kept);
 }
 
+// Whether e is T*, of most of a text's characters.
+bool Expressions::IsBroadStar(Expr e) const {
+  constexpr int kManyBytes = 64;
+  const Node& n = nodes_[e];
+  return n.kind == ExprKind::kRepeat && n.b == 0 && n.c == kUnbounded && n.first.Count() >= kManyBytes;
+}
+
 // X·S | T*·S = T*·S where T* covers X: what was searched for has been found. So has it in X·T*·S with a nullable X.
 // Looked for where T is most of a text's characters. Time is bounded, as in DropTails.
 void Expressions::DropCovered(std::vector<Expr>* parts) {
   constexpr size_t kMostStars = 4, kMostHeads = 24;
-  constexpr int kManyBytes = 64;
   struct Star {
     Expr star, rest, whole;
   };
@@ -257,9 +263,7 @@ void Expressions::DropCovered(std::vector<Expr>* parts) {
   const auto tail_of = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].b : Expr{kEpsilonExpr}; };
   const auto star_of = [&](Expr e) {
     const Expr head = head_of(e);
-    const Node& n = nodes_[head];
-    const bool is_star = n.kind == ExprKind::kRepeat && n.b == 0 && n.c == kUnbounded;
-    return is_star && n.first.Count() >= kManyBytes ? head : Expr{kEmpty};
+    return IsBroadStar(head) ? head : Expr{kEmpty};
   };
   bool changed = false;
   for (Expr& e : *parts) {
@@ -344,6 +348,18 @@ void Expressions::DropAbsorbed(std::vector<Expr>* parts) const {
   parts->swap(kept);
 }
 
+// Whether each part of e has members of a star only, so that e has.
+bool Expressions::CoversParts(Expr star, Expr e) {
+  switch (nodes_[e].kind) {
+    case ExprKind::kConcat:
+      for (; nodes_[e].kind == ExprKind::kConcat; e = nodes_[e].b)
+        if (!Covers(star, nodes_[e].a)) return false;
+      return Covers(star, e);
+    case ExprKind::kRepeat: return Covers(star, nodes_[e].a);
+    default: return false;
+  }
+}
+
 // Whether all members of e are members of a star; found by stepping both, memoized. False where that takes long.
 bool Expressions::Covers(Expr star, Expr e) {
   constexpr size_t kMostPairs = 1024;
@@ -351,6 +367,7 @@ bool Expressions::Covers(Expr star, Expr e) {
   if (nodes_[e].push_down || nodes_[e].extended || nodes_[star].push_down || nodes_[star].extended) return false;
   if (!nodes_[e].first.SubsetOf(nodes_[star].first)) return false;
   if (const bool* const known = covered_.Find(PairKey(star, e))) return *known;
+  if (CoversParts(star, e)) return covered_[PairKey(star, e)] = true;
   covering_ = true;
   bool covers = true;
   std::vector<std::pair<Expr, Expr>> pairs{{e, star}};
@@ -509,6 +526,11 @@ Expr Expressions::Repeat(Expr x, uint32_t low, uint32_t high) {
   return Intern(n);
 }
 
+// Whether a star has all members of one of the parts.
+bool Expressions::CoversAny(Expr star, const std::vector<Expr>& parts) {
+  return !covering_ && std::any_of(parts.begin(), parts.end(), [this, star](Expr e) { return CoversParts(star, e); });
+}
+
 Expr Expressions::Intersect(Expr a, Expr b) { return Intersect(std::vector<Expr>{a, b}); }
 
 Expr Expressions::Intersect(std::vector<Expr> given) {
@@ -535,6 +557,8 @@ Expr Expressions::Intersect(std::vector<Expr> given) {
     }
     if (n.kind == ExprKind::kComplement && std::binary_search(parts.begin(), parts.end(), n.a)) return kEmpty;
   }
+  for (Expr e : parts)
+    if (nodes_[e].kind == ExprKind::kComplement && IsBroadStar(nodes_[e].a) && CoversAny(nodes_[e].a, parts)) return kEmpty;
   if (!first.Any() || parts[0] == kEpsilonExpr) return nullable ? kEpsilonExpr : kEmpty;
   if (sets > 1) {
     std::vector<Expr> rest{Bytes(set)};

@@ -317,8 +317,14 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   uint32_t ObjectPlanOf(const Case& demands);
   ObjectPlan& Prepared(uint32_t plan);
   SetId OthersOf(const ObjectPlan& p, const std::vector<KeyId>& patterns);
-  std::vector<std::string> NamesAmong(const ObjectPlan& p, Expr contents, const std::vector<std::string>& names);
   void PrepareOthers(uint32_t plan);
+  std::vector<OtherKeys> FindOthers(const ObjectPlan& p);
+  Expr AllKeys(const ObjectPlan& p, StringStyle style);
+  struct KeyClass;
+  Expr ContentsOf(const KeyClass& c);
+  template <class Language, class Mark>
+  void SplitKeys(const ObjectPlan& p, std::vector<KeyClass>* classes, Language language, Mark mark);
+  void LeaveOutNames(const ObjectPlan& p, OtherKeys* keys);
   template <class F>
   std::vector<MemberValue> ValuesOf(const ObjectPlan& p, SetId value, uint32_t owed, F applied);
   std::vector<MemberValue> NamedValues(uint32_t plan, uint32_t index, uint32_t owed);
