@@ -288,8 +288,13 @@ Expr JsonStrings::Intersect(Expr a, Expr b) {
     if (character != kEmpty) return pool_.Repeat(character, static_cast<uint32_t>(both.low), static_cast<uint32_t>(both.high));
     return both.low ? kEmpty : kEpsilonExpr;
   } else if (of_a || of_b) {
-    const Expr other = of_a ? b : a, length = OfLengths({(of_a ? of_a : of_b)->lengths});
-    if ((of_a ? a : b) != length && OnlyHas(other, (of_a ? of_a : of_b)->characters)) return Intersect(other, length);
+    const Expr other = of_a ? b : a;
+    const Counted& counted = of_a ? *of_a : *of_b;
+    const Expr length = OfLengths({counted.lengths}), star = pool_.Star(Characters(counted.characters));
+    if (const bool both = (of_a ? a : b) != length && counted.lengths.high > 1; both && (of_a ? a : b) != star) {
+      const bool only = OnlyHas(other, counted.characters);
+      return Intersect(only ? other : pool_.Intersect(other, star), length);
+    }
   }
   const std::vector<Lengths> of_a = AllOfLengths(a), of_b = AllOfLengths(b);
   if (!of_a.empty() && !of_b.empty()) {
