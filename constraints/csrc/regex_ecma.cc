@@ -394,6 +394,25 @@ class EcmaParser : public RegexParser {
     }
   }
 
+  // ms-ms: of a group whose flags are other ones (ECMA-262, 16th edition).
+  void ReadModifiers(size_t start) {
+    std::string seen;
+    for (bool on = true; !Match(':'); ++at_) {
+      const uint32_t c = Peek();
+      if (c == 'i') Unsupported(start, "group that ignores case", "write both cases, as in [aA]");
+      if (c == ')')
+        Fail(start, "flags without a group", "ECMA-262 has (?s:...) and (?m:...); for (?i) write both cases, as in [aA]");
+      const bool known = c == 'i' || c == 'm' || c == 's' || (c == '-' && on);
+      if (!known || seen.find(static_cast<char>(c)) != std::string::npos)
+        Fail(start, "bad flags of a group", "use each flag once, as in (?s:...) or (?s-m:...)");
+      seen += static_cast<char>(c);
+      if (c == 'm') multiline_ = on;
+      if (c == 's') dot_all_ = on;
+      if (c == '-') on = false;
+    }
+    if (seen == "-") Fail(start, "bad flags of a group", "use each flag once, as in (?s:...) or (?s-m:...)");
+  }
+
   // Returns whether the group may be repeated.
   bool ParseGroup(uint32_t depth, Sequence* items) {
     const size_t start = at_++;
@@ -401,6 +420,7 @@ class EcmaParser : public RegexParser {
     RegexKind kind = RegexKind::kGroup;
     bool negated = false;
     size_t name = 0, name_end = 0;
+    const bool multiline = multiline_, dot_all = dot_all_;
     if (Match('?')) {
       const uint32_t c = Peek();
       if (c == ':') {
@@ -420,6 +440,8 @@ class EcmaParser : public RegexParser {
                "rename one of them");
         name_end = at_ - 1;
         ++groups_;
+      } else if (c == 'i' || c == 'm' || c == 's' || c == '-') {
+        ReadModifiers(start);
       } else {
         Fail(start, "unknown group (?" + Slice(at_, at_ + 1),
              "use (?:...) for a plain group, or write \\( for a parenthesis");
@@ -428,6 +450,8 @@ class EcmaParser : public RegexParser {
       ++groups_;
     }
     const uint32_t child = ParseAlternation(depth);
+    multiline_ = multiline;
+    dot_all_ = dot_all;
     if (!Match(')')) Fail(start, "unterminated group", "close it with \")\", or write \\( for a parenthesis");
     const uint32_t node = Add(kind, start, child);
     tree_.nodes[node].negated = negated;
