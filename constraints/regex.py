@@ -45,7 +45,8 @@ def regex(
 
     ``syntax="python"``: the ``re`` syntax of Python 3.11 and later for str patterns, with the character classes and
     case rules of the running Python, and ``\p{..}``, ``\P{..}`` for general categories, scripts and binary properties.
-    A compiled ``re.Pattern`` brings its flags along. ``syntax="ecma"``: ECMA-262 with the u flag (and groups such as ``(?s:...)``).
+    A compiled ``re.Pattern`` brings its flags along. ``syntax="ecma"``: ECMA-262 with the u flag, and with groups that
+    have flags of their own, as in ``(?s:...)``.
 
     Lookahead, lookbehind, ``\b`` and anchors are compiled away exactly wherever they stand; atomic groups and
     possessive quantifiers too, where what they match is decided (``\d++``, ``(?>a|ab)``). Greedy and lazy quantifiers
