@@ -17,6 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from ..automata.errors import UnsupportedError
 from .digits import between, decimals_between
+from .network_patterns import ADDRESSES, BASE64, SPECIAL, url_pattern
 
 _YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
 _LEAP = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
@@ -48,6 +49,7 @@ _DURATION = (
 _DECIMAL = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:E[+-](?:0|[1-9][0-9]{0,5}))?"
 _REAL = r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?"
 _MOST_FLAGS = 8
+_FORMATS = {**ADDRESSES, **BASE64}
 _KEYS = {
     "int": {"pattern": "^(?:0|-?[1-9][0-9]{0,4299})$"},
     "float": {"pattern": r"^-?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,17})?(?:e[+-](?:[0-9]{1,2}|[12][0-9]{2}|30[0-7]))?$"},
@@ -115,6 +117,36 @@ class ExactJsonSchema(GenerateJsonSchema):
         if not schema.get("strip_whitespace", self._config.config_dict.get("str_strip_whitespace", False)):
             return made
         return {"allOf": [made, {"pattern": _STRIPPED}]} if "pattern" in made else {**made, "pattern": _STRIPPED}
+
+    def generate_inner(self, schema: Any) -> dict[str, Any]:
+        """What pydantic has a format of its own for, as a pattern."""
+        made = super().generate_inner(schema)
+        pattern = _FORMATS.get(str(made.get("format")))
+        if pattern is None or "pattern" in made:
+            return made
+        return {**{name: value for name, value in made.items() if name != "format"}, "pattern": f"^(?:{pattern})$"}
+
+    def url_schema(self, schema: Any) -> dict[str, Any]:
+        """URLs with the schemes that are allowed; those that a "/" is added to are shorter by one."""
+        return self._url(schema, several_hosts=False)
+
+    def multi_host_url_schema(self, schema: Any) -> dict[str, Any]:
+        """The same with hosts that are separated by commas."""
+        return self._url(schema, several_hosts=True)
+
+    def _url(self, schema: Any, *, several_hosts: bool) -> dict[str, Any]:
+        required, schemes = schema.get("host_required", False), schema.get("allowed_schemes")
+        made = _text(url_pattern(schemes, host_required=required, several_hosts=several_hosts))
+        if "max_length" in schema:
+            longer = schemes is None or not SPECIAL.isdisjoint(schemes)
+            made["maxLength"] = schema["max_length"] - longer
+        return made
+
+    def json_schema(self, schema: Any) -> dict[str, Any]:
+        """JSON inside of a text is beyond patterns."""
+        raise UnsupportedError(
+            "json_schema: Json[...] is JSON inside of a text, which is not enforced; use its own type"
+        )
 
     def uuid_schema(self, schema: Any) -> dict[str, Any]:
         """With the digit that is the version, where one is asked for."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import decimal
 import enum
+import ipaddress
+import json
 import math
 import pathlib
 import random
@@ -18,14 +20,31 @@ import pytest
 from pydantic import (
     UUID4,
     AliasPath,
+    AmqpDsn,
+    AnyHttpUrl,
+    AnyUrl,
     AwareDatetime,
+    Base64Bytes,
+    Base64UrlBytes,
     BaseModel,
     ConfigDict,
     Field,
+    FileUrl,
+    HttpUrl,
+    IPvAnyAddress,
+    IPvAnyInterface,
+    IPvAnyNetwork,
+    Json,
+    KafkaDsn,
+    MongoDsn,
     NaiveDatetime,
+    PostgresDsn,
+    RedisDsn,
     StringConstraints,
     TypeAdapter,
+    UrlConstraints,
     ValidationError,
+    WebsocketUrl,
     field_validator,
 )
 from typing_extensions import TypeAliasType, TypedDict
@@ -186,6 +205,57 @@ CASES: list[tuple[Any, list[Any]]] = [
     (TypeAliasType("Ids", list[int]), [[1]]),
     (Annotated[float, Field(lt=math.inf)], [1.5]),
     (complex, [1j, -2.5e20 + 3j, 4 + 0j]),
+    (
+        HttpUrl,
+        [
+            HttpUrl(url)
+            for url in (
+                "http://a",
+                "https://u:p@my-host.example.com:8080/a/b;c?d=e/f&g#h?",
+                "http://1.2.3.4/%20",
+                "https://[::1]:1",
+            )
+        ],
+    ),
+    (AnyHttpUrl, [AnyHttpUrl("https://a_b.c1/" + "x" * 3000)]),
+    (
+        AnyUrl,
+        [
+            AnyUrl(url)
+            for url in ("mailto:a@b.c", "urn:isbn:1", "https://a.b/c", "file:///a", "git+ssh://u@h:22/a", "x:")
+        ],
+    ),
+    (WebsocketUrl, [WebsocketUrl("wss://a.b/c?d")]),
+    (FileUrl, [FileUrl("file:///a/b.txt"), FileUrl("file://host/c")]),
+    (PostgresDsn, [PostgresDsn("postgresql+psycopg://u:p@h1:5432,h2:5433/db?a=b")]),
+    (MongoDsn, [MongoDsn("mongodb+srv://u@a.b/c")]),
+    (RedisDsn, [RedisDsn("redis://"), RedisDsn("rediss://:p@h:1/2")]),
+    (KafkaDsn, [KafkaDsn("kafka://")]),
+    (AmqpDsn, [AmqpDsn("amqps://h/v")]),
+    (
+        Annotated[AnyUrl, UrlConstraints(max_length=20, allowed_schemes=["s3"], host_required=True)],
+        [AnyUrl("s3://bucket/key/long")],
+    ),
+    (Annotated[AnyUrl, UrlConstraints(host_required=True)], [AnyUrl("s3://bucket/key"), AnyUrl("http://a")]),
+    (dict[HttpUrl, int], [{HttpUrl("http://a"): 1}]),
+    (
+        ipaddress.IPv4Network,
+        [ipaddress.IPv4Network(t) for t in ("0.0.0.0/0", "10.128.0.0/9", "1.2.3.4/32", "1.2.3.4/31")],
+    ),
+    (
+        ipaddress.IPv6Network,
+        [
+            ipaddress.IPv6Network(t)
+            for t in ("::/0", "2001:db8::/32", "1:2:3:4:5:6:7:8/128", "1:2:3:4:5:6:7:0/112", "fe80::/10")
+        ],
+    ),
+    (ipaddress.IPv4Interface, [ipaddress.IPv4Interface("1.2.3.4/8")]),
+    (ipaddress.IPv6Interface, [ipaddress.IPv6Interface("fe80::1/64")]),
+    (IPvAnyAddress, [ipaddress.IPv4Address("1.2.3.4"), ipaddress.IPv6Address("1::2:3")]),
+    (IPvAnyInterface, [ipaddress.IPv6Interface("::/99"), ipaddress.IPv4Interface("255.0.0.1/32")]),
+    (IPvAnyNetwork, [ipaddress.IPv4Network("10.0.0.0/8"), ipaddress.IPv6Network("fe80::/10")]),
+    (Base64Bytes, [b"", b"a", b"ab", b"abc\xff\xfe"]),
+    (Base64UrlBytes, [b"\xff\xfe\xfd"]),
 ]
 
 
@@ -265,6 +335,7 @@ class Callback(BaseModel):
         (Callback, r"pydantic has no JSON Schema for Callback: .*; use a type that it describes"),
         (list[Callable[[], None]], r"pydantic has no JSON Schema for list.*; use a type that it describes"),
         (Annotated[int, annotated_types.Ge("a")], r"pydantic has no JSON Schema for .*; use a type"),
+        (Json[int], r"Json\[...\] is JSON inside of a text, which is not enforced; use its own type"),
         (type[int], r"type\[...\] cannot be read back from JSON; use a name"),
         (set[list[int]], r"members of a set must be hashable, and a list is not; use a list"),
         (dict[frozenset[int], int], r"keys of JSON are texts, which a frozenset cannot be read from; use a list of"),
@@ -275,6 +346,34 @@ def test_types_without_json_are_refused(type_: Any, message: str) -> None:
     for constraint in (tokamata.json_schema, tokamata.yaml_schema):
         with pytest.raises(tokamata.ConstraintError, match=rf"^{constraint.__name__}: .*{message}"):
             constraint(type_)
+
+
+def test_texts_that_are_no_urls_or_addresses() -> None:
+    """Other schemes, hosts that are numbers and no addresses, ports and prefixes too high, bits behind them."""
+    refused = {
+        HttpUrl: (
+            "ftp://a.b",
+            "http:",
+            "http://",
+            "http://1.2.3.256",
+            "http://1.2.3",
+            "http://a:65536",
+            "http://a b",
+            "http://[::g]",
+            "//a",
+        ),
+        AnyUrl: ("a", "http:x", "https://a:99999", "foo://h:x/", "file://1.2.3.999/a"),
+        PostgresDsn: ("postgresql:///db", "mysql://h/db", "postgresql://h1,:1/db"),
+        ipaddress.IPv4Network: ("10.0.0.1/8", "1.2.3.4/33", "1.2.3", "128.0.0.0/0"),
+        ipaddress.IPv6Network: ("1::1/64", "1::/129", "1:2:3"),
+        ipaddress.IPv4Interface: ("1.2.3.4/33", "1.2.3"),
+        IPvAnyAddress: ("1.2.3", "::1::", "12345::", "1.2.3.4/5"),
+        Base64Bytes: ("a", "ab=", "a===", "====", "ab c"),
+    }
+    for type_, texts in refused.items():
+        constraint = tokamata.json_schema(type_)
+        for text in texts:
+            assert not constraint.accepts(json.dumps(text)), (type_, text)
 
 
 def test_bounds_on_days() -> None:
