@@ -524,18 +524,36 @@ bool Completable::IsAfterKnown(const Position& p) {
   return false;
 }
 
+// Lexemes that end in vain end so from the same place again, whatever the stacks: each way is looked at once.
 bool Completable::EndsByLines(const Position& p, bool whole) {
   if (p.lexer != Position::kBoundary && !IsAfterKnown(p)) return false;
-  return ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
-    const bool newline = terminal >= lexer_->NumTerminals(), in_brackets = stacks_->InBrackets(p.stacks);
-    const bool stays = HasTerminal(rules_.ignored, terminal) || (newline && in_brackets);
-    const ParserStates::Set next = stays ? p.stacks : stacks_->Advance(p.stacks, terminal);
-    if (newline)
-      return (after == after_newline_[0] || after == after_newline_[1]) && CanEndByLines(next, kBegun, whole);
-    if (SeparatorEnds(after)) return CanEndByLines(next, kSeparated, whole);
-    if (lexer_->Next(after, '\n')) return false;
-    return CanEndByLines(next, stays && in_brackets ? kBegun : kInLine, whole);
+  const bool in_brackets = stacks_->InBrackets(p.stacks);
+  const auto ends = [&](const LineEnd& end) {
+    const bool newline = end.terminal >= lexer_->NumTerminals();
+    const bool stays = HasTerminal(rules_.ignored, end.terminal) || (newline && in_brackets);
+    const ParserStates::Set next = stays ? p.stacks : stacks_->Advance(p.stacks, end.terminal);
+    return CanEndByLines(next, end.before == kInLine && stays && in_brackets ? kBegun : end.before, whole);
+  };
+  const uint64_t key = PairKey(p.lexer, p.pending);
+  const auto known = line_ends_.find(key);
+  if (known != line_ends_.end()) return std::any_of(known->second.begin(), known->second.end(), ends);
+  std::vector<LineEnd> all;
+  const bool found = ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
+    LineEnd end{terminal, kInLine};
+    if (terminal >= lexer_->NumTerminals()) {
+      if (after != after_newline_[0] && after != after_newline_[1]) return false;
+      end.before = kBegun;
+    } else if (SeparatorEnds(after)) {
+      end.before = kSeparated;
+    } else if (lexer_->Next(after, '\n')) {
+      return false;
+    }
+    if (std::find(all.begin(), all.end(), end) != all.end()) return false;
+    all.push_back(end);
+    return ends(end);
   });
+  if (!found) line_ends_.emplace(key, std::move(all));
+  return found;
 }
 
 bool Completable::IsStuck(const Position& p) {

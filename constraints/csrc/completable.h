@@ -162,6 +162,14 @@ class Completable {
   RuleSummaries by_lines_;  // contexts are Before
   Good good_by_lines_;      // by Before
   std::vector<uint8_t> terminal_good_by_lines_;      // after kSeparated
+  struct LineEnd {  // a lexeme of the terminal, and what comes before the next one
+    uint32_t terminal;
+    Before before;
+    friend bool operator==(const LineEnd& a, const LineEnd& b) {
+      return a.terminal == b.terminal && a.before == b.before;
+    }
+  };
+  std::unordered_map<uint64_t, std::vector<LineEnd>> line_ends_;  // by lexer and pending state, found in vain
 };
 
 }  // namespace tokamata
