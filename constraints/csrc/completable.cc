@@ -101,6 +101,18 @@ bool Completable::EndsFreely(Lexer::State lexer) {
   return free;
 }
 
+// The states that one byte more leads to.
+const std::vector<Lexer::State>& Completable::After(Lexer::State lexer) {
+  const auto [known, added] = after_.try_emplace(lexer);
+  if (!added) return known->second;
+  const Lexer::State* row = lexer_->Row(lexer);
+  std::vector<Lexer::State> all(row, row + 256);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  if (all[0] == Lexer::kDead) all.erase(all.begin());
+  return known->second = std::move(all);
+}
+
 template <class F>
 bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
   std::vector<std::pair<Lexer::State, Pending>> queue{{lexer, pending}};
@@ -117,11 +129,15 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
       if (seen.insert(PairKey(past, n)).second) queue.emplace_back(past, n);
       continue;
     }
-    const Lexer::State* row = lexer_->Row(q);
-    const Lexer::State* pending_row = n ? lexer_->Row(n) : nullptr;
+    if (!n) {
+      for (const Lexer::State to : After(q))
+        if (seen.insert(PairKey(to, Lexer::kDead)).second) queue.emplace_back(to, Lexer::kDead);
+      continue;
+    }
+    const Lexer::State *row = lexer_->Row(q), *pending_row = lexer_->Row(n);
     uint64_t last = 0;
     for (int b = 0; b < 256; ++b) {
-      const Pending m = pending_row ? pending_row[b] : Lexer::kDead;
+      const Pending m = pending_row[b];
       const uint64_t key = PairKey(row[b], m);
       if (!row[b] || key == last) continue;
       last = key;
@@ -165,10 +181,12 @@ bool Completable::FindEnd(Lexer::State lexer, F found) {
       add(past);
       continue;
     }
-    const Lexer::State* row = lexer_->Row(q);
-    Lexer::State last = Lexer::kDead;
-    for (int b = 0; b < 256; ++b)
-      if (row[b] && row[b] != last) add(last = row[b]);
+    for (const Lexer::State to : After(q)) add(to);
+  }
+  for (const Seen& s : all) {  // none of them can, but by the separator, which EndsFreely looks at first
+    if (!rules_.has_line_separator && rules_.has_separator && !lexer_->MayRead(s.state, rules_.separator)) continue;
+    if (s.state >= free_.size()) free_.resize(s.state + s.state / 2 + 64, 0);
+    free_[s.state] = 1;
   }
   return false;
 }

@@ -49,6 +49,7 @@ class Completable {
   bool Search(const Position& p);
   bool AskByContext(const Position& p);
   bool SearchPositions(const Position& p);
+  const std::vector<Lexer::State>& After(Lexer::State lexer);
   // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true.
   template <class F>
   bool ForEachEnd(Lexer::State lexer, Pending pending, F found);
@@ -147,6 +148,7 @@ class Completable {
       all.emplace_back(p, answer);
     }
   } known_;
+  std::unordered_map<Lexer::State, std::vector<Lexer::State>> after_;
   std::unordered_map<uint64_t, std::vector<Pending>> ends_, next_ends_;
   std::unordered_map<uint64_t, std::vector<Pending>> after_ignored_;  // by pending and whether newlines are ignored
   std::unordered_map<Pending, Class> class_of_;
