@@ -15,7 +15,7 @@ constexpr size_t kMostPairs = 5000;       // of what is left of x and of charact
 constexpr size_t kMostCounts = 5000;      // before they must have begun to repeat themselves
 constexpr size_t kMostWork = 20'000'000;  // arcs followed in finding them
 constexpr size_t kMostFailures = 8;
-constexpr size_t kMostBounds = 128;       // of counters in x, which make states of their own
+constexpr size_t kMostBounds = 256;       // of counters in x, which make states of their own
 
 // The sum of the bounds of what is counted in an expression, each time that it is met once; stops above `most`.
 class Bounds {
