@@ -41,6 +41,7 @@ class SharedDocuments {
   // Whether a schema is nothing but a reference without a scope of its own; fills *target.
   bool OnlyReference(SchemaPlace place, SchemaPlace* target);
   std::string Describe(const JsonValue& node);
+  void ForgetReader() { documents_->ForgetReader(); }
 
  private:
   std::mutex mutex_;
