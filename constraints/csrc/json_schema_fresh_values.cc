@@ -76,7 +76,7 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountArrays(uint32_t id, int depth)
   if (depth >= kDeepestCount) return {1, false};
   ValueCount sum{0, true};
   if (p.unique && p.contains.empty() && p.owed.empty() && p.values.size() == 1) {  // one fewer to choose from each time
-    const ValueCount c = p.distinct ? CountElements(p.members) : ValueCount{static_cast<uint32_t>(p.choices.size()), true};
+    const ValueCount c = p.distinct ? CountElements(p.members[0]) : ValueCount{static_cast<uint32_t>(p.choices.size()), true};
     uint64_t ways = 1;
     for (uint32_t n = 0; ways && n <= start.high && sum.least != kUnbounded && n <= kFewTexts; ++n) {
       if (n >= start.low) sum.least = Bounded(uint64_t{sum.least} + ways);
@@ -103,7 +103,8 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountObjects(uint32_t id, int depth
   Prepared(id);
   PrepareOthers(id);
   const ObjectPlan& p = objects_[id];  // stays where it is
-  if (depth >= kDeepestCount || !p.owed.empty()) return {1, false};
+  if (depth >= kDeepestCount) return {1, false};
+  if (!p.owed.empty()) return {HasEndlessMember(start, depth) ? kUnbounded : 1, false};
   const bool room = p.high > p.required_after[0];  // for a key that is not required
   for (const OtherKeys& o : p.others)
     if (room && Inhabited(o.value) && (p.plain || o.count == kUnbounded || CountValues(o.value, depth + 1).least == kUnbounded))
@@ -123,6 +124,23 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountObjects(uint32_t id, int depth
   for (const NamedKey& key : p.keys)
     if (!key.required) product.least = Bounded(uint64_t{product.least} * (uint64_t{CountValues(key.value, depth + 1).least} + 1));
   return product;
+}
+
+// Whether a member that may come, soon, has no end of values or keys.
+bool JsonSchemaRules::HasEndlessMember(const ObjectState& start, int depth) {
+  constexpr size_t kMostStates = 64;
+  std::vector<ObjectState> open{start};
+  for (size_t i = 0; i < open.size() && i < kMostStates; ++i) {
+    std::vector<Member> members;
+    Members(ObjectState(open[i]), &members);
+    for (const Member& m : members) {
+      const ObjectPlan& p = objects_[start.plan];
+      if (!m.named && (p.plain || CountTexts(m.contents, nullptr) == kUnbounded)) return true;
+      if (CountValues(m.value, depth + 1).least == kUnbounded) return true;
+      if (open.size() < kMostStates) open.push_back(m.next);
+    }
+  }
+  return false;
 }
 
 // How many elements an array of distinct ones can have.

@@ -241,8 +241,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     bool unique = false, repeated = false;
     UseId unique_use = 0;
     std::vector<UseId> choices;  // with unique or repeated: every value that an element may have
-    bool distinct = false;       // the elements are read as the members of the object `members`
-    uint32_t members = 0;
+    bool distinct = false;       // the elements are read as the members of one of the objects `members`
+    std::vector<uint32_t> members;
   };
   struct ArrayState {
     uint32_t plan;
@@ -255,6 +255,10 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   struct Element {
     SetId value;
     ArrayState next;
+  };
+  struct ElementPlaces {
+    std::vector<SetId> values;  // by place, the last one for all that follow
+    uint32_t low;               // how many elements there are at least
   };
   struct Rule {
     enum Kind : uint8_t { kValue, kObject, kArray, kKeys, kFreshKeys, kFreshValue, kListed } kind;
@@ -477,6 +481,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool OwesInVain(const ArrayPlan& p);
   bool IsAlike(SetId a, SetId b);
   bool ReadDistinct(ArrayPlan* p);
+  bool PlacesOf(const ArrayPlan& p, ElementPlaces begin, uint32_t owed, std::vector<ElementPlaces>* found);
+  bool HasEndlessMember(const ObjectState& start, int depth);
+  bool PlanOfDistinct(const ElementPlaces& places, uint32_t high, uint32_t* found);
   Expr CallStart(const ArrayState& s);
   ArrayPlan& PreparedArray(uint32_t plan);
   ArrayState StartArray(uint32_t plan, uint32_t depth);
