@@ -1,6 +1,7 @@
 // Arrays: a case of demands, read element by element.
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "automata/csrc/places.h"
 #include "automata/csrc/time_limit.h"
@@ -65,19 +66,24 @@ JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
 // over an unlimited set is not one that a push-down automaton knows.
 void JsonSchemaRules::FindChoices(ArrayPlan* p) {
   constexpr size_t kMostChoices = 256;
-  std::vector<std::pair<std::string, const JsonValue*>> found;
+  std::vector<const JsonValue*> found;
+  std::unordered_multimap<uint64_t, const JsonValue*> by_hash;
   bool finite = true;
   for (uint32_t i = 0; i < p->values.size() && finite; ++i) {
     if (p->high != kUnbounded && i >= p->high) break;
     std::vector<const JsonValue*> candidates;
     finite = p->values[i] == kNoValue || cases_.FiniteValues(p->values[i], &candidates);
     for (const JsonValue* c : candidates) {
-      const bool known = std::any_of(found.begin(), found.end(), [&](const auto& f) { return JsonEqual(*f.second, *c); });
-      if (!known && found.size() <= kMostChoices) found.emplace_back("", c);
+      if (found.size() > kMostChoices) break;
+      const uint64_t hash = JsonHash(*c);
+      const auto [begin, end] = by_hash.equal_range(hash);
+      if (std::any_of(begin, end, [c](const auto& f) { return JsonEqual(*f.second, *c); })) continue;
+      by_hash.emplace(hash, c);
+      found.push_back(c);
     }
   }
   if (finite && found.size() <= kMostChoices) {
-    for (const auto& f : found) p->choices.push_back(sets_.Constant(f.second));
+    for (const JsonValue* f : found) p->choices.push_back(sets_.Constant(f));
     return;
   }
   if (OwesInVain(*p)) {

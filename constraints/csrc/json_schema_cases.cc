@@ -129,9 +129,14 @@ bool SchemaCases::FiniteValues(SetId set, std::vector<const JsonValue*>* out) {
     candidates = {&kNull, &kFalse, &kTrue};
   }
   for (const JsonValue* c : candidates) {
+    if (c->IsString()) {
+      std::string spelled;
+      if (Contains(StringOf(set), sets_.Key(c->text)) && strings().Spell(c->text, &spelled)) out->push_back(c);
+      continue;
+    }
     const SetId with = sets_.And(set, SignedUse{sets_.Constant(c), true});
     const JsonType type = c->IsObject() ? JsonType::kObject : c->IsArray() ? JsonType::kArray : c->IsNumber() ? JsonType::kNumber
-                          : c->IsString() ? JsonType::kString : JsonType::kSimple;
+                                                                                              : JsonType::kSimple;
     if (with != kNoValue && inhabited_(with, type)) out->push_back(c);
   }
   return true;
@@ -270,12 +275,16 @@ struct SchemaCases::Strings {
     return any == positive ? True() : False();
   }
   Value Constants(const std::vector<const JsonValue*>& values, bool positive, bool = false) {
-    std::vector<std::string> texts;
+    std::vector<std::string_view> texts;
     for (const JsonValue* c : values)
-      if (c->IsString()) texts.emplace_back(c->text);
+      if (c->IsString()) texts.push_back(c->text);
     if (texts.empty()) return Sign(False(), positive);
-    const Expr e = texts.size() == 1 ? style.strings.Literal(texts[0]) : style.strings.Choice(std::move(texts));
-    if (e != kEmpty && values.size() <= kFewListed) owner.values_of_.try_emplace(e, values);
+    const Expr e = texts.size() == 1 ? style.strings.Literal(texts[0]) : style.strings.Choice({texts.begin(), texts.end()});
+    if (e != kEmpty && !owner.texts_of_.count(e)) {
+      if (!std::is_sorted(texts.begin(), texts.end())) std::sort(texts.begin(), texts.end());
+      texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+      owner.texts_of_.emplace(e, std::move(texts));
+    }
     return Sign(e, positive);
   }
   Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool) {

@@ -251,6 +251,7 @@ std::vector<std::string> JsonSchemaRules::ListTexts(Expr contents) {
 uint32_t JsonSchemaRules::CountTexts(Expr contents, std::string* shortest) {
   constexpr size_t kMostStates = 5000;
   constexpr uint64_t kMany = 1u << 24;
+  if (const uint32_t listed = shortest ? 0 : cases_.NumListed(contents)) return listed;
   JsonStrings& canonical = cases_.StringsOf(StringStyle::kJsonCanonical);  // where a text is spelled in one way
   const Expr root = options_.canonical_strings ? contents : pool_->Intersect(contents, canonical.Any());
   if (pool_->IsEmpty(root)) return 0;

@@ -129,3 +129,32 @@ def test_subsets_that_are_too_many_to_be_tried() -> None:
     schema = {"uniqueItems": True, "minItems": 25, "items": {"enum": list(range(30))}, "contains": {"enum": [3]}}
     with pytest.raises(tokamata.LimitError, match=r"seconds=0.2 was reached at '/contains'"):
         tokamata.json_schema({"type": "array", **schema}, limits=tokamata.Limits(seconds=0.2))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_elements_of_a_list_are_counted(seed: int) -> None:
+    """Those that are valid, each once; a lone surrogate has no spelling."""
+    rng = random.Random(seed)
+    size = rng.choice([3, 70, 250, 300])
+    words = ["".join(rng.choice('ab"é😀') for _ in range(rng.randrange(7))) for _ in range(size)]
+    listed: list[Any] = words + rng.sample(words, 2) + rng.choice([[], ["\ud800"], [1, None, 1.0]])
+    rng.shuffle(listed)
+    asked = rng.choice([{}, {"pattern": "^[^b]"}, {"not": {"enum": words[:2]}}, {"maxLength": 4}, {"minLength": 1}])
+    items = {"enum": listed, **asked}
+    if rng.random() < 0.5:
+        items["type"] = "string"
+    validator = jsonschema.Draft202012Validator(items)
+    valid: list[Any] = []
+    for value in listed:
+        if value != "\ud800" and value not in valid and validator.is_valid(value):
+            valid.append(value)
+    rng.shuffle(valid)
+    for make in (tokamata.json_schema, tokamata.yaml_schema):
+        array = {"type": "array", "uniqueItems": True, "items": items}
+        constraint = make({**array, "minItems": len(valid)})
+        text = json.dumps(valid, ensure_ascii=make is tokamata.json_schema)
+        if make is tokamata.yaml_schema:
+            text = "".join(f"- {json.dumps(v, ensure_ascii=False)}\n" for v in valid) if valid else "[]"
+        assert constraint.accepts(text), (seed, make)
+        with pytest.raises(tokamata.ConstraintError, match="contradicts itself"):
+            make({**array, "minItems": len(valid) + 1})
