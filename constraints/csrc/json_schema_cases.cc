@@ -123,7 +123,7 @@ bool SchemaCases::FiniteValues(SetId set, std::vector<const JsonValue*>* out) {
   static const JsonValue kTrue = [] { JsonValue v; v.kind = JsonKind::kBoolean; v.boolean = true; return v; }();
   std::vector<const JsonValue*> candidates;
   if (!ListedValues(set, &candidates)) {
-    if (!pool_.IsEmpty(NumberOf(set)) || HasString(set) || !CasesOf(set, JsonType::kArray).empty() ||
+    if (HasPlainStrings(set) || !pool_.IsEmpty(NumberOf(set)) || HasString(set) || !CasesOf(set, JsonType::kArray).empty() ||
         !CasesOf(set, JsonType::kObject).empty())
       return false;
     candidates = {&kNull, &kFalse, &kTrue};
@@ -706,6 +706,44 @@ bool SchemaCases::HasString(SetId set) {
     std::string spelled;
     return v->IsString() && Contains(contents, sets_.Key(v->text)) && strings().Spell(v->text, &spelled);
   });
+}
+
+bool SchemaCases::HasPlainStrings(SetId set) {
+  if (set == kNoValue) return false;
+  for (size_t i = 0, n = sets_.NumParts(set); i < n; ++i) {
+    const SignedUse part = sets_.Part(set, i);
+    const SchemaUse& use = sets_.Use(part.use);
+    if (!part.positive) return false;
+    if (use.kind == UseKind::kText || use.kind == UseKind::kComparable) continue;
+    if (use.kind != UseKind::kSchema) return false;
+    const JsonValue& node = *use.place.node;
+    if (!node.IsObject()) {
+      if (!node.boolean) return false;
+      continue;
+    }
+    const SchemaDialect dialect = documents_.Dialect(node);
+    for (uint32_t k = 0; k < node.size; ++k) switch (KeywordOf(node.keys[k], dialect)) {
+        case Keyword::kType: {
+          bool string = false;
+          ForEachType(node.elements[k], [&](std::string_view t) { string = string || t == "string"; });
+          if (!string) return false;
+          break;
+        }
+        case Keyword::kNone:
+        case Keyword::kMinLength:
+        case Keyword::kMinimum:
+        case Keyword::kMaximum:
+        case Keyword::kProperties:
+        case Keyword::kAdditionalProperties:
+        case Keyword::kRequired:
+        case Keyword::kItems:
+        case Keyword::kMinItems:
+        case Keyword::kMaxItems:
+        case Keyword::kUniqueItems: break;
+        default: return false;
+      }
+  }
+  return true;
 }
 
 const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {

@@ -103,6 +103,8 @@ class SchemaCases {
   Expr StringOf(SetId set);  // contents between the quotes
   Expr StringOf(SetId set, StringStyle style);
   bool HasString(SetId set);
+  // Whether all strings, at most of some least length, are in a set, as far as its keywords show.
+  bool HasPlainStrings(SetId set);
   const Cases& CasesOf(SetId set, JsonType type);
   // Whether CasesOf(set, type) is being computed.
   bool Active(SetId set, JsonType type) const {

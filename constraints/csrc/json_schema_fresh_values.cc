@@ -43,6 +43,7 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountValues(SetId set, int depth) {
 
 JsonSchemaRules::ValueCount JsonSchemaRules::FindCount(SetId set, int depth) {
   if (set == kNoValue) return {0, true};
+  if (cases_.HasPlainStrings(set)) return {kUnbounded, true};
   if (depth > kDeepestCount) return {Inhabited(set), false};
   ValueCount sum{0, true};
   const auto add = [&sum](ValueCount c) {
@@ -109,6 +110,8 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountObjects(uint32_t id, int depth
   for (const OtherKeys& o : p.others)
     if (room && Inhabited(o.value) && (p.plain || o.count == kUnbounded || CountValues(o.value, depth + 1).least == kUnbounded))
       return {kUnbounded, true};
+  for (const NamedKey& key : p.keys)  // those that are seen at once first
+    if ((key.required || room) && cases_.HasPlainStrings(key.value)) return {kUnbounded, true};
   ValueCount product{1, p.others.empty() && p.low <= p.required_after[0] && p.high >= p.keys.size()};
   uint32_t most = 0;  // of one that is not required alone
   for (const NamedKey& key : p.keys) {

@@ -501,7 +501,10 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void ForEachBelow(SchemaPlace place, F visit);
   template <class F>
   void ForEachSchema(SchemaPlace root, F visit);
-  void Explore(SetId root);
+  FlatMap<SchemaPlace, bool, SchemaPlaceKeys> PlacesToUnique(SchemaPlace root);
+  template <class F>
+  bool AnyOther(const ObjectPlan& p, F holds);
+  void Explore(SchemaPlace root);
 
   // json_schema_inhabited.cc
   bool Inhabited(SetId set, JsonType type);
