@@ -144,6 +144,16 @@ SetId JsonSchemaRules::OthersOf(const ObjectPlan& p, const std::vector<KeyId>& p
   return value;
 }
 
+// Whether some schema of a group that applies to keys without a name is among those that a function tells.
+bool JsonSchemaRules::AnyAppliedToOther(const ObjectPlan& p, const Demand& group, const std::function<bool(UseId)>& holds) {
+  std::vector<UseId> uses = cases_.AppliedToOther(group, {});
+  for (size_t i = 0;; ++i) {
+    if (std::any_of(uses.begin(), uses.end(), holds)) return true;
+    if (i == p.patterns.size()) return false;
+    uses = cases_.AppliedToOther(group, {p.patterns[i]});
+  }
+}
+
 // Splits the keys without a name by the patterns that they match.
 void JsonSchemaRules::PrepareOthers(uint32_t id) {
   if (Prepared(id).others_ready) return;
@@ -428,6 +438,11 @@ bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t
   for (uint32_t i = any ? 0 : s.position; i < p.keys.size(); ++i)
     if (!(any && std::binary_search(used.begin(), used.end(), i)))
       take(p.keys[i].required, [&](uint32_t owed) { return NamedValues(s.plan, i, owed); });
+  // Keys without a name are looked at only where they may make a difference.
+  if (fewest.empty()) return false;
+  if (fewest[0].first == 0 && fewest[0].second <= s.high && s.low <= available) return true;
+  const uint32_t by_others = SettledByOthers(p);
+  if (std::all_of(fewest.begin(), fewest.end(), [&](const auto& f) { return f.first & ~by_others; })) return false;
   PrepareOthers(s.plan);
   bool unlimited = false;
   for (uint32_t i = 0; i < p.others.size(); ++i) {
@@ -439,6 +454,17 @@ bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t
     if (left != kUnbounded) available = before + left;
   }
   return !fewest.empty() && fewest[0].first == 0 && fewest[0].second <= s.high && (unlimited || s.low <= available);
+}
+
+// What is owed that keys without a name may settle, as bits.
+uint32_t JsonSchemaRules::SettledByOthers(const ObjectPlan& p) {
+  uint32_t bits = 0;
+  for (size_t i = 0; i < p.owed.size(); ++i) {
+    const Demand& d = p.owed[i];
+    const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
+    if (d.kind == DemandKind::kSomeName || AnyAppliedToOther(p, group, [](UseId) { return true; })) bits |= 1u << i;
+  }
+  return bits;
 }
 
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {

@@ -165,24 +165,6 @@ FlatMap<SchemaPlace, bool, SchemaPlaceKeys> JsonSchemaRules::PlacesToUnique(Sche
   return found;
 }
 
-// Whether some schema of keys without a name is among those that a function tells.
-template <class F>
-bool JsonSchemaRules::AnyOther(const ObjectPlan& p, F holds) {
-  std::vector<std::vector<KeyId>> matched{{}};
-  for (const KeyId pattern : p.patterns) matched.push_back({pattern});
-  const auto any = [&](const Demand& group) {
-    for (const std::vector<KeyId>& patterns : matched) {
-      const std::vector<UseId> uses = cases_.AppliedToOther(group, patterns);
-      if (std::any_of(uses.begin(), uses.end(), holds)) return true;
-    }
-    return false;
-  };
-  return std::any_of(p.groups.begin(), p.groups.end(), any) || std::any_of(p.owed.begin(), p.owed.end(), [&](const Demand& d) {
-    if (d.kind == DemandKind::kSomeName) return false;
-    return any({d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0});
-  });
-}
-
 // Prepares every object and array from which distinct elements can be reached, so that what cannot be enforced is
 // refused now.
 void JsonSchemaRules::Explore(SchemaPlace root) {
@@ -227,7 +209,14 @@ void JsonSchemaRules::Explore(SchemaPlace root) {
     for (const Case& c : objects) {
       const uint32_t plan = ObjectPlanOf(c);
       const ObjectPlan& p = Prepared(plan);  // stays where it is
-      if (AnyOther(p, [&](UseId use) { return leads(use, leads); })) PrepareOthers(plan);
+      const auto lead = [&](const Demand& d) {
+        if (d.kind == DemandKind::kSomeName) return false;
+        const bool all = d.kind == DemandKind::kMembers || d.kind == DemandKind::kSomeMember;
+        const Demand group{all ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
+        return AnyAppliedToOther(p, group, [&](UseId use) { return leads(use, leads); });
+      };
+      if (std::any_of(p.groups.begin(), p.groups.end(), lead) || std::any_of(p.owed.begin(), p.owed.end(), lead))
+        PrepareOthers(plan);
       for (const NamedKey& key : p.keys) push(key.value);
       for (const OtherKeys& o : p.others) push(o.value);
       for (const Demand& d : p.owed) {

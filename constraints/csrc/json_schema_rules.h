@@ -10,6 +10,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -326,6 +327,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::vector<MemberValue> ValuesOf(const ObjectPlan& p, SetId value, uint32_t owed, F applied);
   std::vector<MemberValue> NamedValues(uint32_t plan, uint32_t index, uint32_t owed);
   std::vector<MemberValue> OtherValues(uint32_t plan, uint32_t index, uint32_t owed);
+  bool AnyAppliedToOther(const ObjectPlan& p, const Demand& group, const std::function<bool(UseId)>& holds);
+  uint32_t SettledByOthers(const ObjectPlan& p);
   bool CanSettle(const ObjectState& s, const std::vector<uint32_t>& used);
   ObjectState StartObject(uint32_t plan, uint32_t depth);
   bool ObjectMayEnd(const ObjectState& s);
@@ -502,8 +505,6 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   template <class F>
   void ForEachSchema(SchemaPlace root, F visit);
   FlatMap<SchemaPlace, bool, SchemaPlaceKeys> PlacesToUnique(SchemaPlace root);
-  template <class F>
-  bool AnyOther(const ObjectPlan& p, F holds);
   void Explore(SchemaPlace root);
 
   // json_schema_inhabited.cc
