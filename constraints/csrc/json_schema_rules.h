@@ -125,6 +125,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     std::vector<KeyId> mentioned, patterns;
     std::vector<NamedKey> keys;            // in the order in which they are written
     std::vector<uint32_t> required_after;  // how many of keys[i..] are required
+    std::vector<uint32_t> settles;         // what of owed they may settle, as bits; kUnbounded: not known yet
     std::vector<OtherKeys> others;
     std::vector<SortedKey> sorted;         // the mentioned ones, by their texts
     std::vector<uint32_t> named_before;    // ordered: how many of sorted[0..i) are in keys
@@ -328,6 +329,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::vector<MemberValue> NamedValues(uint32_t plan, uint32_t index, uint32_t owed);
   std::vector<MemberValue> OtherValues(uint32_t plan, uint32_t index, uint32_t owed);
   bool AnyAppliedToOther(const ObjectPlan& p, const Demand& group, const std::function<bool(UseId)>& holds);
+  uint32_t SettledByKey(uint32_t plan, uint32_t index);
   uint32_t SettledByOthers(const ObjectPlan& p);
   bool CanSettle(const ObjectState& s, const std::vector<uint32_t>& used);
   ObjectState StartObject(uint32_t plan, uint32_t depth);
