@@ -696,12 +696,13 @@ Expr SchemaCases::StringOf(SetId set, StringStyle style) {
   return scalars_[key] = e;
 }
 
-// Where few are listed, they are tried: all spellings of strings that meet are many.
+// Where few are listed, they are tried: all spellings of strings that meet are many. So one of each is enough.
 bool SchemaCases::HasString(SetId set) {
   const Expr contents = StringOf(set);
+  if (!pool_.MayBeEmpty(contents) || pool_.Nullable(contents)) return contents != kEmpty;
   std::vector<const JsonValue*> values;
   if (pool_.Kind(contents) != ExprKind::kIntersect || !ListedValues(set, &values) || values.size() > kFewListed)
-    return !pool_.IsEmpty(contents);
+    return !pool_.IsEmpty(options_.notation == SchemaNotation::kJson ? StringOf(set, StringStyle::kJsonCanonical) : contents);
   return std::any_of(values.begin(), values.end(), [&](const JsonValue* v) {
     std::string spelled;
     return v->IsString() && Contains(contents, sets_.Key(v->text)) && strings().Spell(v->text, &spelled);

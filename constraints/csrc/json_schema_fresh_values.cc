@@ -52,7 +52,7 @@ JsonSchemaRules::ValueCount JsonSchemaRules::FindCount(SetId set, int depth) {
   };
   const uint8_t simple = cases_.SimpleOf(set);
   add({static_cast<uint32_t>((simple & 1) + (simple >> 1 & 1) + (simple >> 2 & 1)), true});
-  add({CountTexts(IsYaml() ? cases_.StringOf(set, StringStyle::kJsonCanonical) : cases_.StringOf(set), nullptr), true});
+  add({CountTexts(cases_.StringOf(set, StringStyle::kJsonCanonical), nullptr, true), true});
   if (sum.least == kUnbounded) return {kUnbounded, true};
   add({CountNumbers(cases_.NumberOf(set)), true});
   for (const JsonType type : {JsonType::kArray, JsonType::kObject}) {

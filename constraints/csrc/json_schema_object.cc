@@ -182,13 +182,16 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
       }
       return all;
     };
-    const bool counts = IsUnique() && IsYaml() && !p.endless;
+    // In JSON the same keys, each spelled in one way, tell whether there are any, and how many: that is found sooner.
+    const bool apart = !IsYaml() && !options_.canonical_strings;
+    const bool counts = apart || (IsUnique() && IsYaml() && !p.endless);
+    const auto is_empty = [&](const OtherKeys& o) { return pool_->IsEmpty(apart ? o.counted : o.contents); };
     OtherKeys unsplit{unnamed(cases_.strings().style()), kEmpty, kEmpty, kAnyValue, {}, 0, kUnbounded, {}, false};
     if (IsYaml()) {
       unsplit.single = unnamed(StringStyle::kYamlSingle);
       unsplit.plain = pool_->Intersect(YamlPlain(), unnamed(StringStyle::kYamlPlain));
-      if (counts) unsplit.counted = unnamed(StringStyle::kJsonCanonical);
     }
+    if (counts) unsplit.counted = unnamed(StringStyle::kJsonCanonical);
     others.push_back(std::move(unsplit));
     const auto split = [&](auto&& by, auto&& mark) {
       const Expr contents = by(cases_.strings().style());
@@ -211,8 +214,8 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
           o.counted = pool_->Difference(o.counted, counted);
         }
         mark(&in, &o);
-        if (!pool_->IsEmpty(in.contents)) next.push_back(std::move(in));
-        if (!pool_->IsEmpty(o.contents)) next.push_back(std::move(o));
+        if (!is_empty(in)) next.push_back(std::move(in));
+        if (!is_empty(o)) next.push_back(std::move(o));
       }
       if (next.size() > options_.max_cases)
         throw LimitError("json_schema: the limit schema_cases=" + std::to_string(options_.max_cases) +
@@ -233,13 +236,13 @@ void JsonSchemaRules::PrepareOthers(uint32_t id) {
               [&](OtherKeys*, OtherKeys* out) { out->settles |= 1u << i; });
     for (OtherKeys& o : others) o.value = value_of(o.patterns);
     others.erase(std::remove_if(others.begin(), others.end(),
-                                [this](const OtherKeys& o) { return o.value == kNoValue || pool_->IsEmpty(o.contents); }),
+                                [&](const OtherKeys& o) { return o.value == kNoValue || is_empty(o); }),
                  others.end());
     for (OtherKeys& o : others) o.everything = o.contents == cases_.strings().Any();
     if (IsUnique() && !p.ordered && !p.endless)
       for (OtherKeys& o : others) {
-        if (!IsYaml()) o.counted = o.contents;
-        o.count = CountTexts(o.counted, nullptr);
+        if (!counts) o.counted = o.contents;
+        o.count = CountTexts(o.counted, nullptr, true);
         if (o.count <= kFewTexts) o.texts = ListTexts(o.counted);
         if (!IsYaml() || o.count == kUnbounded) continue;  // what is counted may be no longer than in double quotes
         o.single = pool_->Intersect(o.single, cases_.StringsOf(StringStyle::kYamlSingle).Length(0, options_.max_key));

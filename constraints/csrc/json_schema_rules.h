@@ -403,7 +403,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   static constexpr uint32_t kFewTexts = 256;
   std::vector<std::string> TextsBut(const OtherKeys& others, SeenKeys::Set seen) const;
   std::vector<std::string> ListTexts(Expr contents);
-  uint32_t CountTexts(Expr contents, std::string* shortest);
+  uint32_t CountTexts(Expr contents, std::string* shortest, bool canonical = false);
   uint32_t OthersLeft(const ObjectState& s, uint32_t index, std::string* some = nullptr);
 
   // json_schema_fresh_values.cc
