@@ -55,20 +55,36 @@ std::string_view KindName(JsonKind kind) {
 
 bool IsSchema(const JsonValue& value) { return value.IsObject() || value.IsBoolean(); }
 
-// How often the text may hold these keys; a lower bound would not do, so an escaped "$" counts as each of them.
+// How often the text may hold these keys with strings for values ("$recursiveAnchor": with any); a lower bound would
+// not do, so an escape that may stand for a character of them counts as each.
 struct Mentions {
-  uint32_t id = 0, schema = 0, dynamic = 0;
+  uint32_t id = 0, old_id = 0, schema = 0, dynamic = 0;
 
   explicit Mentions(std::string_view text) {
+    // Whether a colon and a string follow.
+    const auto has_string = [&](size_t at) {
+      const size_t colon = text.find_first_not_of(" \t\r\n", at);
+      if (colon == text.npos || text[colon] != ':') return false;
+      const size_t value = text.find_first_not_of(" \t\r\n", colon + 1);
+      return value != text.npos && text[value] == '"';
+    };
     for (size_t at = text.find('$'); at != text.npos; at = text.find('$', at + 1)) {
       if (at == 0 || text[at - 1] != '"') continue;
       const auto follows = [&](std::string_view word) { return text.compare(at + 1, word.size(), word) == 0; };
-      id += follows("id\"");
-      schema += follows("schema\"");
+      id += follows("id\"") && has_string(at + 4);
+      schema += follows("schema\"") && has_string(at + 8);
       dynamic += follows("dynamicAnchor\"") || follows("recursiveAnchor\"");
     }
-    if (text.find("\\u0024") != text.npos) {
+    static constexpr std::string_view kOldId = "\"id\"";
+    for (size_t at = text.find(kOldId); at != text.npos; at = text.find(kOldId, at + 1)) old_id += has_string(at + kOldId.size());
+    bool escaped = false;  // a dollar sign or letter
+    for (size_t at = text.find("\\u00"); !escaped && at != text.npos; at = text.find("\\u00", at + 4)) {
+      const char high = at + 4 < text.size() ? text[at + 4] : ' ';
+      escaped = high == '2' || (high >= '4' && high <= '7');
+    }
+    if (escaped) {
       id += 2;
+      old_id += 2;
       schema += 2;
       dynamic += 2;
     }
@@ -146,8 +162,9 @@ SchemaDocuments::Document& SchemaDocuments::Add(uint32_t library, std::string ur
   document->library = library;
   const JsonValue& root = document->json->Root();
   const Mentions mentions(document->json->Text());
-  document->has_inner_dialects = mentions.schema > (root.Find("$schema") != nullptr);
-  document->has_inner_ids = mentions.id > (root.Find("$id") != nullptr);
+  document->has_inner_dialects = mentions.schema > (StringAt(root, "$schema") != nullptr);
+  document->has_inner_ids =
+      mentions.id > (StringAt(root, "$id") != nullptr) || (document->has_inner_dialects && mentions.old_id > 0);
   document->has_dynamic = mentions.dynamic > 0;
   any_dynamic_ |= document->has_dynamic;
   document_of_root_.emplace(&root, static_cast<uint32_t>(documents_.size()));
@@ -155,7 +172,7 @@ SchemaDocuments::Document& SchemaDocuments::Add(uint32_t library, std::string ur
   Document& added = *documents_.back();
   if (!added.uri.empty()) libraries_[library].resources.emplace(added.uri, &root);
   const Surroundings around = Around(root);
-  if (around.dialect.draft == SchemaDraft::k4) added.has_inner_ids = true;
+  if (around.dialect.draft == SchemaDraft::k4) added.has_inner_ids = mentions.old_id > (StringAt(root, "id") != nullptr);
   if (!around.base.empty()) libraries_[library].resources.emplace(around.base, &root);
   if (documents_.size() == 1 && !IsSchema(root)) {
     throw ConstraintError(added.json->Name() + ": expected a schema, an object or a boolean, got " +

@@ -94,7 +94,7 @@ class SchemaDocuments {
     SchemaDialect dialect;
     bool has_dialect = false;
     bool has_inner_dialects = false;  // a $schema besides the root's is mentioned
-    bool has_inner_ids = false;       // an $id besides the root's is mentioned (draft 4: assumed)
+    bool has_inner_ids = false;       // an $id (draft 4: id) besides the root's is mentioned
     bool has_dynamic = false;         // a dynamic anchor is mentioned
     bool indexed = false;
     std::unordered_map<std::string, const JsonValue*> resources;  // those inside, by URI; the first of equal ones
