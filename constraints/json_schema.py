@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
-from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder, mentions_metaschemas, write_json
+from .._core import JsonSchemaOptions, JsonWhitespace, KeyOrder, write_json
 from ..automata.checks import checked_choice, checked_flag, checked_range
 from ..automata.errors import ConstraintError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
-from .json_schema_source import decoded_documents, reader, registry_texts, schema_text
+from .json_schema_source import Registry, reader, schema_text
 from .regex import regex
 
 _WHITESPACE = {
@@ -57,8 +57,8 @@ def json_schema(
     ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes
     them, 2.0 also as 2) or "any" spelling of the value (1.0 is an integer but in draft 4; ``report`` says which
     exponents there are). ``formats``: whether ``format`` restricts strings. ``lenient``: widen what cannot be enforced
-    exactly instead of refusing it. ``registry``: schemas by URI for references outside the schema; the drafts' own
-    metaschemas are known, and nothing is ever fetched.
+    exactly instead of refusing it. ``registry``: schemas by URI for references outside the schema, of which only those
+    are read that a reference leads to; the drafts' own metaschemas are known, and nothing is ever fetched.
 
     Keywords are compiled when a text or a model reaches them: building costs the reading of the schema. ``report``
     lists every keyword by JSON Pointer as enforced, annotation or ignored, and schemas and branches that no value comes
@@ -77,10 +77,10 @@ def json_schema(
         options = _options(whitespace, key_order, strings, numbers, formats, unique_keys, lenient)
         options.max_cases = (limits or DEFAULT_LIMITS).schema_cases
     text = (write_json(schema) if type(schema) is dict else None) or schema_text(schema)
-    documents = registry_texts(registry, text) if registry is not None or mentions_metaschemas(text) else []
+    documents = Registry(registry)
     return JsonSchemaConstraint(
         text,
-        decoded_documents(documents) if documents else [],
+        documents,
         options,
         limits,
         source="",

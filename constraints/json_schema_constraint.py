@@ -11,9 +11,10 @@ from .._core import Limits as NativeLimits
 from .._core import json_schema as _native_json_schema
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import Constraint, LazyReport, Limits, ReportEntry, Text, native_limits
+from .json_schema_source import Registry
 from .typed_constraint import member
 
-Part = tuple[str, list[tuple[str, str]]]  # the text of a schema, and the documents that it may refer to
+Part = tuple[bytes, list[tuple[str, bytes]]]  # the text of a schema, and the documents that it may refer to
 
 _URN = "urn:tokamata:"
 _SAYS = "it contradicts itself at "
@@ -50,7 +51,7 @@ class JsonSchemaConstraint(Constraint):
     def __init__(
         self,
         text: bytes,
-        documents: list[tuple[str, str]],
+        documents: Registry,
         options: JsonSchemaOptions,
         limits: Limits | None,
         *,
@@ -60,6 +61,8 @@ class JsonSchemaConstraint(Constraint):
         joined: _Joined | None = None,
     ) -> None:
         """Compile a schema; see :func:`tokamata.json_schema`. ``read`` makes what reads values, when first needed.
+
+        ``documents`` keeps nothing but what references lead to.
 
         ``joined``: what the text says of several schemas; without it the error for a schema without values looks for
         the keywords that contradict each other.
@@ -74,6 +77,7 @@ class JsonSchemaConstraint(Constraint):
             raise ConstraintError(
                 f"{str(error).partition(_SAYS)[0]}{_SAYS}{reason}; drop or widen one of these"
             ) from None
+        documents.forget()
         super().__init__(native, source=source, report=report)
         self._text = text
         self._joined = joined
@@ -107,7 +111,7 @@ class JsonSchemaConstraint(Constraint):
         return isinstance(other, JsonSchemaConstraint) and _settings(self._options) == _settings(other._options)
 
     def _terms(self) -> _Joined:
-        return self._joined or _Joined([{"$ref": f"{_URN}0"}], [(self._text.decode(), self._documents)])
+        return self._joined or _Joined([{"$ref": f"{_URN}0"}], [(self._text, self._documents.texts())])
 
     def _with(self, other: JsonSchemaConstraint, negated: bool) -> _Joined:
         """The values of this one that are (not) the other's."""
@@ -128,7 +132,7 @@ class JsonSchemaConstraint(Constraint):
         try:
             return JsonSchemaConstraint(
                 joined.text(),
-                [],
+                Registry(None),
                 self._options,
                 self._limits,
                 source=source,
@@ -176,7 +180,7 @@ class JsonSchemaConstraint(Constraint):
         options.canonical_strings = True
         try:
             limits = native_limits(self._limits, "json_schema")
-            native = _native_json_schema(joined.text(), [], options, limits, joined.parts)
+            native = _native_json_schema(joined.text(), Registry(None), options, limits, joined.parts)
         except ConstraintError as error:
             if not _says_empty(error):
                 raise
@@ -209,7 +213,7 @@ def _says_empty(error: ConstraintError) -> bool:
 def _reason(
     error: ConstraintError,
     text: bytes,
-    documents: list[tuple[str, str]],
+    documents: Registry,
     options: JsonSchemaOptions,
     limits: NativeLimits | None,
 ) -> str | None:

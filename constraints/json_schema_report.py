@@ -27,7 +27,7 @@ from .constraint import (
     ReportEntry,
     native_limits,
 )
-from .json_schema_source import decoded_documents
+from .json_schema_source import Registry
 
 FORMATS = frozenset(
     "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex"
@@ -116,10 +116,8 @@ class SchemaReport:
 
     __slots__ = ("_entries", "_limits", "_options", "_registry", "_text")
 
-    def __init__(
-        self, text: bytes, registry: list[tuple[str, bytes]], options: JsonSchemaOptions, limits: Limits | None
-    ) -> None:
-        """Keep what the schema is compiled from."""
+    def __init__(self, text: bytes, registry: Registry, options: JsonSchemaOptions, limits: Limits | None) -> None:
+        """Keep what the schema is compiled from; before anybody asks for entries it has to be compiled."""
         self._text = text
         self._registry = registry
         self._options = options
@@ -131,7 +129,7 @@ class SchemaReport:
         if self._entries is None:
             options = self._options
             unique = options.unique_keys
-            entries, free_keys = _walked(self._text, self._registry, options.formats, options.lenient, unique)
+            entries, free_keys = _walked(self._text, self._registry.texts(), options.formats, options.lenient, unique)
             if free_keys:
                 entries.append(KEYS_ENFORCED if unique else KEYS_WIDENED)
             if options.notation == SchemaNotation.JSON:
@@ -146,8 +144,8 @@ class SchemaReport:
         integers = b'"integer"' in self._text
         if not self._options.canonical_numbers and (integers or any(e.subject in _OF_NUMBERS for e in known)):
             yield _EXPONENTS
-        documents, limits = decoded_documents(self._registry), native_limits(self._limits, "json_schema")
-        places, whole = empty_json_schemas(self._text, documents, self._options, limits)
+        limits = native_limits(self._limits, "json_schema")
+        places, whole = empty_json_schemas(self._text, self._registry.texts(), self._options, limits)
         for place in places:
             yield ReportEntry(place, "schema", "empty", _EMPTY)
         if not whole:

@@ -7,11 +7,17 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from .._core import mentions_metaschemas, write_json
+from .._core import write_json
 from ..automata.errors import ConstraintError
 
 _MODEL_HELP = "install pydantic (pip install 'tokamata[pydantic]') or pass the schema as a dict or JSON text"
-_METASCHEMAS = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
+_METASCHEMAS = {  # the folder of URIs, and the file that holds them
+    "http://json-schema.org/draft-04/": "draft4",
+    "http://json-schema.org/draft-06/": "draft6",
+    "http://json-schema.org/draft-07/": "draft7",
+    "https://json-schema.org/draft/2019-09/": "draft2019-09",
+    "https://json-schema.org/draft/2020-12/": "draft2020-12",
+}
 
 
 def schema_text(schema: object, name: str = "json_schema") -> bytes:
@@ -41,50 +47,82 @@ def schema_text(schema: object, name: str = "json_schema") -> bytes:
     return _dumped(_described(schema, name), name)
 
 
-def registry_texts(
-    registry: Mapping[str, object] | None, schema: bytes, name: str = "json_schema"
-) -> list[tuple[str, bytes]]:
-    """The documents that references may lead to: those of ``registry``, and metaschemas where a text mentions them."""
-    if registry is None:
-        return metaschemas() if mentions_metaschemas(schema) else []
-    if not isinstance(registry, Mapping):
-        raise TypeError(
-            f"{name}: expected registry as a mapping from URI to schema, got {type(registry).__name__}; pass a dict"
-        )
-    texts = []
-    for uri, document in registry.items():
-        if not isinstance(uri, str):
-            raise TypeError(f"{name}: expected URIs as str in registry, got {uri!r}; write it as text")
-        texts.append((uri, schema_text(document, f"{name}: registry[{json.dumps(uri)}]")))
-    if any(mentions_metaschemas(text) for text in (schema, *(text for _, text in texts))):
-        given = {uri.rstrip("#") for uri, _ in texts}
-        texts += [(uri, text) for uri, text in metaschemas() if uri not in given]
-    return texts
+class Registry:
+    """The documents that references may lead to, as texts: those of a registry, and the drafts' own metaschemas.
 
+    One is made a text when somebody asks for it, and stays the same from then on.
+    """
 
-def decoded_documents(documents: list[tuple[str, bytes]]) -> list[tuple[str, str]]:
-    """The texts of a registry. Raises ConstraintError for one that is not UTF-8."""
-    decoded = []
-    for uri, text in documents:
-        try:
-            decoded.append((uri, text.decode()))
-        except UnicodeDecodeError as error:
-            raise ConstraintError(
-                f"json_schema: expected registry[{uri!r}] in UTF-8: {error}; decode the document and pass its text"
-            ) from None
-    return decoded
+    __slots__ = ("_documents", "_known", "_name", "_texts")
+
+    def __init__(self, documents: Mapping[str, object] | None, name: str = "json_schema") -> None:
+        """``documents``: schemas by URI; ``name`` begins the error texts. Raises TypeError for other things."""
+        if documents is not None:
+            if not isinstance(documents, Mapping):
+                raise TypeError(
+                    f"{name}: expected registry as a mapping from URI to schema, got {type(documents).__name__}; pass "
+                    "a dict"
+                )
+            for uri in documents:
+                if not isinstance(uri, str):
+                    raise TypeError(f"{name}: expected URIs as str in registry, got {uri!r}; write it as text")
+        self._documents = documents
+        self._known: dict[str, dict[str, Any]] = {}  # metaschemas, by file
+        self._name = name
+        self._texts: dict[str, bytes] = {}
+
+    def __call__(self, uri: str | None) -> list[tuple[str, bytes]]:
+        """URI and text of the document at a URI (without fragment), if there is one; for None of all documents.
+
+        Metaschemas are found by their URIs only. Raises what :func:`schema_text` does.
+        """
+        documents = self._documents or {}
+        if uri is None:
+            return [(key, self._text(key, documents)) for key in documents]
+        for key in (uri, uri + "#"):
+            if key in self._texts or key in documents:
+                return [(key, self._text(key, documents))]
+        found = [(key, self._text(key, documents)) for key in documents if key.partition("#")[0] == uri]
+        return found[:1] or self._metaschema(uri)
+
+    def texts(self) -> list[tuple[str, bytes]]:
+        """URI and text of the documents that somebody asked for."""
+        return list(self._texts.items())
+
+    def forget(self) -> None:
+        """Keep nothing but the texts of the documents that somebody asked for."""
+        self._documents = None
+        self._known = {}
+
+    def _text(self, uri: str, documents: Mapping[str, object]) -> bytes:
+        if uri not in self._texts:
+            self._texts[uri] = schema_text(documents[uri], f"{self._name}: registry[{json.dumps(uri)}]")
+        return self._texts[uri]
+
+    def _metaschema(self, uri: str) -> list[tuple[str, bytes]]:
+        for folder, name in _METASCHEMAS.items():
+            if uri.startswith(folder):
+                known = self._known[name] = self._known.get(name) or _metaschemas(name)
+                if uri in known:
+                    self._texts[uri] = json.dumps(known[uri]).encode()
+                    return [(uri, self._texts[uri])]
+        return []
 
 
 def metaschemas() -> list[tuple[str, bytes]]:
     """URI and text of the metaschemas of drafts 4 to 2020-12, their vocabularies included."""
+    return [
+        (uri, json.dumps(document).encode())
+        for name in _METASCHEMAS.values()
+        for uri, document in _metaschemas(name).items()
+    ]
+
+
+def _metaschemas(name: str) -> dict[str, Any]:
     from importlib.resources import files
 
-    folder = files(__package__).joinpath("metaschemas")
-    found = []
-    for name in _METASCHEMAS:
-        documents = json.loads(folder.joinpath(f"{name}.json").read_text(encoding="utf-8"))
-        found += [(uri, json.dumps(document).encode()) for uri, document in documents.items()]
-    return found
+    text = files(__package__).joinpath("metaschemas").joinpath(f"{name}.json").read_text(encoding="utf-8")
+    return cast("dict[str, Any]", json.loads(text))
 
 
 def _dumped(schema: object, name: str) -> bytes:

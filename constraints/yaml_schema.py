@@ -12,7 +12,7 @@ from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, Limits, ReportEntry, native_limits
 from .json_schema_constraint import JsonSchemaConstraint
 from .json_schema_report import SchemaReport
-from .json_schema_source import decoded_documents, registry_texts, schema_text, yaml_reader
+from .json_schema_source import Registry, schema_text, yaml_reader
 from .yaml_keys import uncounted_keys
 
 _SEQUENCES = {"any": YamlSequences.ANY, "indented": YamlSequences.INDENTED, "flush": YamlSequences.FLUSH}
@@ -77,7 +77,7 @@ def yaml_schema(
     options.max_key = _MOST_KEY
     try:
         text = schema_text(schema, "yaml_schema")
-        documents = registry_texts(registry, text, "yaml_schema")
+        documents = Registry(registry, "yaml_schema")
         repeated = [] if unique_keys else list(uncounted_keys(text))
         if repeated and not lenient:
             place, why = repeated[0]
@@ -88,7 +88,7 @@ def yaml_schema(
         shown = text[:60].decode("utf-8", "replace") + ("..." if len(text) > 60 else "")
         return JsonSchemaConstraint(
             text,
-            decoded_documents(documents),
+            documents,
             options,
             limits,
             source=f"yaml_schema({shown})",

@@ -1,5 +1,6 @@
 // Python binding of the JSON Schema engine.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -16,16 +17,35 @@ using namespace nb::literals;
 namespace tokamata {
 namespace {
 
-Language CompileJsonSchema(const nb::bytes& text, const SchemaDocuments::Registry& registry,
-                           const JsonSchemaOptions& options, const Limits* limits, const SchemaDocuments::Parts& parts) {
-  std::string copy(text.c_str(), text.size());
+using Texts = std::vector<std::pair<std::string, nb::bytes>>;
+using Reader = nb::typed<nb::callable, Texts(std::optional<std::string>)>;
+
+std::string TextOf(const nb::bytes& text) { return {text.c_str(), text.size()}; }
+
+SchemaDocuments::Registry RegistryOf(const Texts& texts) {
+  SchemaDocuments::Registry copy;
+  for (const auto& [uri, text] : texts) copy.emplace_back(uri, TextOf(text));
+  return copy;
+}
+
+Language CompileJsonSchema(const nb::bytes& text, const Reader& reader, const JsonSchemaOptions& options,
+                           const Limits* limits, const std::vector<std::pair<nb::bytes, Texts>>& parts) {
+  std::string copy = TextOf(text);
+  SchemaDocuments::Parts schemas;
+  for (const auto& [schema, registry] : parts) schemas.emplace_back(TextOf(schema), RegistryOf(registry));
+  const auto read = [&](const std::string* uri) {
+    nb::gil_scoped_acquire acquire;
+    return RegistryOf(nb::cast<Texts>(uri ? reader(*uri) : reader(nb::none())));
+  };
   nb::gil_scoped_release release;
-  auto documents = std::make_shared<SharedDocuments>(std::make_unique<SchemaDocuments>(std::move(copy), registry, parts));
+  auto documents = std::make_shared<SharedDocuments>(std::make_unique<SchemaDocuments>(
+      std::move(copy), SchemaDocuments::Registry(), std::move(schemas), SchemaDraft::k2020, JsonLimits(), read));
   return Language::Build(
       [&](Expressions* pool) {
         const auto rules = JsonSchemaRules::Make(pool, documents, options);
         const SchemaPlace root = documents->Root();
         rules->Check(root);
+        documents->ForgetReader();  // all that references lead to was read
         const SetId set = rules->SetOf(root);
         const Expr texts = rules->Texts(set);
         if (texts == kEmpty)
@@ -36,11 +56,13 @@ Language CompileJsonSchema(const nb::bytes& text, const SchemaDocuments::Registr
       limits ? *limits : Limits());
 }
 
-std::pair<std::vector<std::string>, bool> EmptyJsonSchemas(const nb::bytes& text, const SchemaDocuments::Registry& registry,
+std::pair<std::vector<std::string>, bool> EmptyJsonSchemas(const nb::bytes& text, const Texts& texts,
                                                            const JsonSchemaOptions& options, const Limits* limits) {
-  std::string copy(text.c_str(), text.size());
+  std::string copy = TextOf(text);
+  SchemaDocuments::Registry registry = RegistryOf(texts);
   nb::gil_scoped_release release;
-  auto documents = std::make_shared<SharedDocuments>(std::make_unique<SchemaDocuments>(std::move(copy), registry));
+  auto documents = std::make_shared<SharedDocuments>(
+      std::make_unique<SchemaDocuments>(std::move(copy), std::move(registry)));
   std::pair<std::vector<std::string>, bool> found;
   Language::Build(
       [&](Expressions* pool) {
@@ -89,10 +111,11 @@ void BindJsonSchema(nb::module_& m) {
   m.def("empty_json_schemas", &EmptyJsonSchemas, "text"_a, "registry"_a, "options"_a, "limits"_a = nb::none(),
         "Pointers of the schemas in a schema, and of the branches of anyOf and oneOf, that no value comes from, and whether "
         "that was decided for all.");
-  m.def("json_schema", &CompileJsonSchema, "text"_a, "registry"_a, "options"_a, "limits"_a = nb::none(),
-        "parts"_a = SchemaDocuments::Parts(),
-        "The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text; "
-        "parts: schemas with registries of their own, which the schema refers to as urn:tokamata:0 and so on.");
+  m.def("json_schema", &CompileJsonSchema, "text"_a, "reader"_a, "options"_a, "limits"_a = nb::none(),
+        "parts"_a = nb::list(),
+        "The language of the JSON texts that are valid against a schema (a JSON text); reader: the URI and text of the "
+        "document at a URI that a reference leads to, or of all documents for None; parts: schemas with registries of "
+        "their own, pairs of URI and text, which the schema refers to as urn:tokamata:0 and so on.");
 }
 
 }  // namespace tokamata

@@ -116,9 +116,6 @@ void BindSchemaDocuments(nb::module_& m) {
             return nb::bytes(out.data(), out.size());
           },
           "use"_a, "The subschema as compact text.");
-  m.def(
-      "mentions_metaschemas", [](const nb::bytes& text) { return MentionsMetaschemas({text.c_str(), text.size()}); }, "text"_a,
-      "Whether a schema's JSON text (UTF-8) speaks of json-schema.org elsewhere than in a $schema, which names a draft.");
   m.def("resolve_uri", [](const std::string& base, const std::string& reference) { return ResolveUri(base, reference); },
         "base"_a, "reference"_a, "Reference resolution of RFC 3986.");
 }

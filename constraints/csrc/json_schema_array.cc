@@ -1,6 +1,7 @@
 // Arrays: a case of demands, read element by element.
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "automata/csrc/places.h"
 #include "automata/csrc/time_limit.h"
@@ -65,19 +66,24 @@ JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
 // over an unlimited set is not one that a push-down automaton knows.
 void JsonSchemaRules::FindChoices(ArrayPlan* p) {
   constexpr size_t kMostChoices = 256;
-  std::vector<std::pair<std::string, const JsonValue*>> found;
+  std::vector<const JsonValue*> found;
+  std::unordered_multimap<uint64_t, const JsonValue*> by_hash;
   bool finite = true;
   for (uint32_t i = 0; i < p->values.size() && finite; ++i) {
     if (p->high != kUnbounded && i >= p->high) break;
     std::vector<const JsonValue*> candidates;
     finite = p->values[i] == kNoValue || cases_.FiniteValues(p->values[i], &candidates);
     for (const JsonValue* c : candidates) {
-      const bool known = std::any_of(found.begin(), found.end(), [&](const auto& f) { return JsonEqual(*f.second, *c); });
-      if (!known && found.size() <= kMostChoices) found.emplace_back("", c);
+      if (found.size() > kMostChoices) break;
+      const uint64_t hash = JsonHash(*c);
+      const auto [begin, end] = by_hash.equal_range(hash);
+      if (std::any_of(begin, end, [c](const auto& f) { return JsonEqual(*f.second, *c); })) continue;
+      by_hash.emplace(hash, c);
+      found.push_back(c);
     }
   }
   if (finite && found.size() <= kMostChoices) {
-    for (const auto& f : found) p->choices.push_back(sets_.Constant(f.second));
+    for (const JsonValue* f : found) p->choices.push_back(sets_.Constant(f));
     return;
   }
   if (OwesInVain(*p)) {
@@ -92,8 +98,9 @@ void JsonSchemaRules::FindChoices(ArrayPlan* p) {
   }
   throw UnsupportedError("json_schema: uniqueItems at " + cases_.Describe(p->unique_use) +
                          " cannot be enforced: it is only where there is no end of values that elements may have, or "
-                         "all follow the same schema, whose values can be counted (and there is no contains, not, or "
-                         "unique_keys=False), or where they have at most " +
+                         "all follow the same schema, whose values can be counted (and there is no contains or "
+                         "unique_keys=False, nor a not or oneOf that asks for an element which many others may come "
+                         "before), or where they have at most " +
                          std::to_string(kMostChoices) + " values, listed by enum, const or type boolean or null; list "
                          "them, set maxItems to 1, drop uniqueItems, or pass lenient=True");
 }
@@ -126,19 +133,80 @@ bool JsonSchemaRules::IsAlike(SetId a, SetId b) {
          cases_.CasesOf(a, JsonType::kObject) == cases_.CasesOf(b, JsonType::kObject);
 }
 
+// Splits arrays that owe something by the places at which it is settled first; false where these are too many: where no
+// end of elements, or many, may come before that settle nothing.
+bool JsonSchemaRules::PlacesOf(const ArrayPlan& p, ElementPlaces begin, uint32_t owed, std::vector<ElementPlaces>* found) {
+  constexpr uint32_t kMostBefore = 8;
+  constexpr size_t kMostWays = 64;
+  TimeLimit::Spend(16);
+  const uint32_t index = static_cast<uint32_t>(begin.values.size());
+  const size_t last = p.values.size() - 1;
+  if (!owed) {
+    begin.low = std::max(begin.low, index);
+    begin.values.insert(begin.values.end(), p.values.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(index, last)),
+                        p.values.end());
+    found->push_back(std::move(begin));
+    return found->size() <= kMostWays;
+  }
+  const SetId all = p.values[std::min<size_t>(index, last)];
+  if (index == p.high || all == kNoValue) return true;
+  std::vector<std::pair<SetId, uint32_t>> ways{{all, owed}};
+  for (uint32_t i = 0; i < p.owed.size(); ++i) {
+    if (!(owed >> i & 1)) continue;
+    const Demand& d = p.owed[i];
+    const Demand group{d.kind == DemandKind::kSomeItem ? DemandKind::kItems : DemandKind::kUnevaluatedItems, d.a, d.b, 0};
+    const std::vector<UseId> uses = cases_.AppliedToItem(group, index);
+    std::vector<std::pair<SetId, uint32_t>> next;
+    const auto add = [&](SetId value, uint32_t open) {
+      if (value != kNoValue) next.emplace_back(value, open);
+    };
+    for (const auto& [value, open] : ways) {
+      add(sets_.And(value, uses), open);
+      for (const UseId use : uses) add(sets_.And(value, SignedUse{use, false}), open & ~(1u << i));
+    }
+    if (next.size() > kMostWays) return false;
+    ways.swap(next);
+  }
+  for (const auto& [value, open] : ways) {
+    if (IsNothing(value)) continue;
+    if (open == owed && index >= last && p.high > kMostBefore) {
+      const ValueCount count = CountValues(value, 0);
+      if (!count.exact || count.least > kMostBefore) return false;
+      if (index - last >= count.least) continue;  // all of them came before
+    }
+    ElementPlaces next = begin;
+    next.values.push_back(value);
+    if (!PlacesOf(p, std::move(next), open, found)) return false;
+  }
+  return true;
+}
+
 // An array of distinct elements is read as an object with keys that no schema names and no values: as such strings are,
-// and other elements beside them (in YAML strings, too); where places have schemas of their own, each is an object.
-// Before decoding begins it must be known that there are enough values.
+// and other elements beside them (in YAML strings, too); where places have schemas of their own, each is an object, and
+// so it is where something is owed. Before decoding begins it must be known that there are enough values.
 bool JsonSchemaRules::ReadDistinct(ArrayPlan* p) {
-  if (!options_.unique_keys || !p->unique || p->repeated || !p->contains.empty() || !p->owed.empty()) return false;
+  if (!options_.unique_keys || !p->unique || p->repeated || !p->contains.empty()) return false;
+  std::vector<ElementPlaces> found;
+  if (!PlacesOf(*p, {{}, p->low}, (1u << p->owed.size()) - 1, &found)) return false;
+  std::vector<uint32_t> members;
+  for (const ElementPlaces& places : found) {
+    uint32_t plan = 0;
+    if (!PlanOfDistinct(places, p->high, &plan)) return false;
+    members.push_back(plan);
+  }
+  p->distinct = true;
+  p->members = std::move(members);
+  return true;
+}
+
+bool JsonSchemaRules::PlanOfDistinct(const ElementPlaces& places, uint32_t high, uint32_t* found) {
   constexpr uint32_t kManyElements = 1u << 16;  // more than an array will ever have
-  std::vector<SetId> values = p->values;  // of each place, the last one for all that follow
-  uint32_t high = p->high;
+  std::vector<SetId> values = places.values;
   const size_t end = static_cast<size_t>(std::find(values.begin(), values.end(), SetId{kNoValue}) - values.begin());
   if (end < values.size()) high = std::min(high, static_cast<uint32_t>(end));
   if (high < values.size()) values.resize(std::max(high, 1u));
   const auto plan_of = [&](SetId value, uint32_t next) {
-    return ObjectPlanOf({{DemandKind::kDistinct, value, next}, {DemandKind::kProperties, 0, p->low, high}});
+    return ObjectPlanOf({{DemandKind::kDistinct, value, next}, {DemandKind::kProperties, 0, places.low, high}});
   };
   uint32_t plan = plan_of(values.back(), kUnbounded);
   const ValueCount last = CountElements(plan);
@@ -151,14 +219,17 @@ bool JsonSchemaRules::ReadDistinct(ArrayPlan* p) {
       if (CountElements(plan).least <= i) return false;  // all of them may have occurred
     }
   }
-  p->distinct = true;
-  p->members = plan;
+  *found = plan;
   return true;
 }
 
 Expr JsonSchemaRules::CallStart(const ArrayState& s) {
-  const ArrayPlan& p = PreparedArray(s.plan);
-  return p.distinct ? CallObject(StartObject(p.members, s.depth)) : CallArray(s);
+  if (!PreparedArray(s.plan).distinct) return CallArray(s);
+  const std::vector<uint32_t> members = arrays_[s.plan].members;
+  std::vector<Expr> starts;
+  for (const uint32_t plan : members)
+    if (const ObjectState start = StartObject(plan, s.depth); ObjectInhabited(start)) starts.push_back(CallObject(start));
+  return pool_->Union(std::move(starts));
 }
 
 JsonSchemaRules::ArrayState JsonSchemaRules::StartArray(uint32_t id, uint32_t depth) {
@@ -291,7 +362,10 @@ std::optional<bool> JsonSchemaRules::EnoughAhead(const ArrayState& s) {
 bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
   constexpr uint32_t kMostAhead = 3000;  // elements: each is a question inside of the one before
   const ArrayPlan& p = PreparedArray(s.plan);
-  if (p.distinct) return ObjectInhabited(StartObject(p.members, s.depth));
+  if (p.distinct) {
+    const std::vector<uint32_t> members = p.members;
+    return std::any_of(members.begin(), members.end(), [&](uint32_t m) { return ObjectInhabited(StartObject(m, s.depth)); });
+  }
   if (s.low > s.high) return false;
   if (IsPlain(p, s)) {
     for (uint32_t i = 0; i < s.low; ++i) {

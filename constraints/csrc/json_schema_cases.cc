@@ -123,15 +123,20 @@ bool SchemaCases::FiniteValues(SetId set, std::vector<const JsonValue*>* out) {
   static const JsonValue kTrue = [] { JsonValue v; v.kind = JsonKind::kBoolean; v.boolean = true; return v; }();
   std::vector<const JsonValue*> candidates;
   if (!ListedValues(set, &candidates)) {
-    if (!pool_.IsEmpty(NumberOf(set)) || HasString(set) || !CasesOf(set, JsonType::kArray).empty() ||
+    if (HasPlainStrings(set) || !pool_.IsEmpty(NumberOf(set)) || HasString(set) || !CasesOf(set, JsonType::kArray).empty() ||
         !CasesOf(set, JsonType::kObject).empty())
       return false;
     candidates = {&kNull, &kFalse, &kTrue};
   }
   for (const JsonValue* c : candidates) {
+    if (c->IsString()) {
+      std::string spelled;
+      if (Contains(StringOf(set), sets_.Key(c->text)) && strings().Spell(c->text, &spelled)) out->push_back(c);
+      continue;
+    }
     const SetId with = sets_.And(set, SignedUse{sets_.Constant(c), true});
     const JsonType type = c->IsObject() ? JsonType::kObject : c->IsArray() ? JsonType::kArray : c->IsNumber() ? JsonType::kNumber
-                          : c->IsString() ? JsonType::kString : JsonType::kSimple;
+                                                                                              : JsonType::kSimple;
     if (with != kNoValue && inhabited_(with, type)) out->push_back(c);
   }
   return true;
@@ -270,12 +275,16 @@ struct SchemaCases::Strings {
     return any == positive ? True() : False();
   }
   Value Constants(const std::vector<const JsonValue*>& values, bool positive, bool = false) {
-    std::vector<std::string> texts;
+    std::vector<std::string_view> texts;
     for (const JsonValue* c : values)
-      if (c->IsString()) texts.emplace_back(c->text);
+      if (c->IsString()) texts.push_back(c->text);
     if (texts.empty()) return Sign(False(), positive);
-    const Expr e = texts.size() == 1 ? style.strings.Literal(texts[0]) : style.strings.Choice(std::move(texts));
-    if (e != kEmpty && values.size() <= kFewListed) owner.values_of_.try_emplace(e, values);
+    const Expr e = texts.size() == 1 ? style.strings.Literal(texts[0]) : style.strings.Choice({texts.begin(), texts.end()});
+    if (e != kEmpty && !owner.texts_of_.count(e)) {
+      if (!std::is_sorted(texts.begin(), texts.end())) std::sort(texts.begin(), texts.end());
+      texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+      owner.texts_of_.emplace(e, std::move(texts));
+    }
     return Sign(e, positive);
   }
   Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool) {
@@ -687,16 +696,55 @@ Expr SchemaCases::StringOf(SetId set, StringStyle style) {
   return scalars_[key] = e;
 }
 
-// Where few are listed, they are tried: all spellings of strings that meet are many.
+// Where few are listed, they are tried: all spellings of strings that meet are many. So one of each is enough.
 bool SchemaCases::HasString(SetId set) {
   const Expr contents = StringOf(set);
+  if (!pool_.MayBeEmpty(contents) || pool_.Nullable(contents)) return contents != kEmpty;
   std::vector<const JsonValue*> values;
   if (pool_.Kind(contents) != ExprKind::kIntersect || !ListedValues(set, &values) || values.size() > kFewListed)
-    return !pool_.IsEmpty(contents);
+    return !pool_.IsEmpty(options_.notation == SchemaNotation::kJson ? StringOf(set, StringStyle::kJsonCanonical) : contents);
   return std::any_of(values.begin(), values.end(), [&](const JsonValue* v) {
     std::string spelled;
     return v->IsString() && Contains(contents, sets_.Key(v->text)) && strings().Spell(v->text, &spelled);
   });
+}
+
+bool SchemaCases::HasPlainStrings(SetId set) {
+  if (set == kNoValue) return false;
+  for (size_t i = 0, n = sets_.NumParts(set); i < n; ++i) {
+    const SignedUse part = sets_.Part(set, i);
+    const SchemaUse& use = sets_.Use(part.use);
+    if (!part.positive) return false;
+    if (use.kind == UseKind::kText || use.kind == UseKind::kComparable) continue;
+    if (use.kind != UseKind::kSchema) return false;
+    const JsonValue& node = *use.place.node;
+    if (!node.IsObject()) {
+      if (!node.boolean) return false;
+      continue;
+    }
+    const SchemaDialect dialect = documents_.Dialect(node);
+    for (uint32_t k = 0; k < node.size; ++k) switch (KeywordOf(node.keys[k], dialect)) {
+        case Keyword::kType: {
+          bool string = false;
+          ForEachType(node.elements[k], [&](std::string_view t) { string = string || t == "string"; });
+          if (!string) return false;
+          break;
+        }
+        case Keyword::kNone:
+        case Keyword::kMinLength:
+        case Keyword::kMinimum:
+        case Keyword::kMaximum:
+        case Keyword::kProperties:
+        case Keyword::kAdditionalProperties:
+        case Keyword::kRequired:
+        case Keyword::kItems:
+        case Keyword::kMinItems:
+        case Keyword::kMaxItems:
+        case Keyword::kUniqueItems: break;
+        default: return false;
+      }
+  }
+  return true;
 }
 
 const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {

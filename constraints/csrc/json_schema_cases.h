@@ -103,6 +103,8 @@ class SchemaCases {
   Expr StringOf(SetId set);  // contents between the quotes
   Expr StringOf(SetId set, StringStyle style);
   bool HasString(SetId set);
+  // Whether all strings, at most of some least length, are in a set, as far as its keywords show.
+  bool HasPlainStrings(SetId set);
   const Cases& CasesOf(SetId set, JsonType type);
   // Whether CasesOf(set, type) is being computed.
   bool Active(SetId set, JsonType type) const {
@@ -117,6 +119,8 @@ class SchemaCases {
   bool Matches(KeyId pattern, KeyId key);
   // Whether a text is among contents of strings.
   bool Contains(Expr contents, KeyId key);
+  // How many texts contents have that are known to list them; 0 where they are not.
+  uint32_t NumListed(Expr contents);
   // ---- groups: kItems, kUnevaluatedItems
   std::vector<UseId> AppliedToItem(const Demand& group, uint32_t index);
   uint32_t PrefixOf(const Demand& group);  // elements with a schema of their own
@@ -192,7 +196,7 @@ class SchemaCases {
   std::unordered_map<UseId, std::vector<Tag>> tags_;
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
   FlatMap<uint64_t, bool> matches_, contained_;
-  std::unordered_map<Expr, std::vector<const JsonValue*>> values_of_;  // of contents that list few
+  std::unordered_map<Expr, std::vector<std::string_view>> texts_of_;  // of contents that list some, sorted, each once
   uint32_t nesting_ = 0;
   static constexpr UseId kNoUse = 0xffffffff;
   UseId growing_ = kNoUse;  // the schema that was evaluated last, from inside out

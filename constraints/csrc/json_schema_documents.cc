@@ -55,25 +55,49 @@ std::string_view KindName(JsonKind kind) {
 
 bool IsSchema(const JsonValue& value) { return value.IsObject() || value.IsBoolean(); }
 
-// How often the text may hold these keys; a lower bound would not do, so an escaped "$" counts as each of them.
+// How often the text may hold these keys with strings for values ("$recursiveAnchor": with any); a lower bound would
+// not do, so an escape that may stand for a character of them counts as each.
 struct Mentions {
-  uint32_t id = 0, schema = 0, dynamic = 0;
+  uint32_t id = 0, old_id = 0, schema = 0, dynamic = 0;
 
   explicit Mentions(std::string_view text) {
+    // Whether a colon and a string follow.
+    const auto has_string = [&](size_t at) {
+      const size_t colon = text.find_first_not_of(" \t\r\n", at);
+      if (colon == text.npos || text[colon] != ':') return false;
+      const size_t value = text.find_first_not_of(" \t\r\n", colon + 1);
+      return value != text.npos && text[value] == '"';
+    };
     for (size_t at = text.find('$'); at != text.npos; at = text.find('$', at + 1)) {
       if (at == 0 || text[at - 1] != '"') continue;
       const auto follows = [&](std::string_view word) { return text.compare(at + 1, word.size(), word) == 0; };
-      id += follows("id\"");
-      schema += follows("schema\"");
+      id += follows("id\"") && has_string(at + 4);
+      schema += follows("schema\"") && has_string(at + 8);
       dynamic += follows("dynamicAnchor\"") || follows("recursiveAnchor\"");
     }
-    if (text.find("\\u0024") != text.npos) {
+    static constexpr std::string_view kOldId = "\"id\"";
+    for (size_t at = text.find(kOldId); at != text.npos; at = text.find(kOldId, at + 1)) old_id += has_string(at + kOldId.size());
+    bool escaped = false;  // a dollar sign or letter
+    for (size_t at = text.find("\\u00"); !escaped && at != text.npos; at = text.find("\\u00", at + 4)) {
+      const char high = at + 4 < text.size() ? text[at + 4] : ' ';
+      escaped = high == '2' || (high >= '4' && high <= '7');
+    }
+    if (escaped) {
       id += 2;
+      old_id += 2;
       schema += 2;
       dynamic += 2;
     }
   }
 };
+
+// The same URI of json-schema.org with https for http, or the other way round; "" for others.
+std::string OtherScheme(std::string_view uri) {
+  static constexpr std::string_view kHttp = "http://json-schema.org/", kHttps = "https://json-schema.org/";
+  if (uri.substr(0, kHttp.size()) == kHttp) return std::string(kHttps) + std::string(uri.substr(kHttp.size()));
+  if (uri.substr(0, kHttps.size()) == kHttps) return std::string(kHttp) + std::string(uri.substr(kHttps.size()));
+  return {};
+}
 
 // The drafts' own URIs, with http or https and with or without an empty fragment.
 bool StandardDialect(std::string_view uri, SchemaDialect* dialect) {
@@ -101,20 +125,6 @@ bool StandardDialect(std::string_view uri, SchemaDialect* dialect) {
 
 }  // namespace
 
-bool MentionsMetaschemas(std::string_view text) {
-  const auto blank = [&](size_t i) { return text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r'; };
-  constexpr std::string_view kHost = "json-schema.org", kKey = "\"$schema\"";
-  for (size_t at = text.find(kHost); at != text.npos; at = text.find(kHost, text.find('"', at))) {
-    size_t end = text.rfind('"', at);  // of the key, what stands between it and the string with the host skipped
-    if (end == text.npos) return true;
-    while (end > 0 && blank(end - 1)) --end;
-    if (end == 0 || text[--end] != ':') return true;
-    while (end > 0 && blank(end - 1)) --end;
-    if (end < kKey.size() || text.compare(end - kKey.size(), kKey.size(), kKey) != 0) return true;
-  }
-  return false;
-}
-
 bool SchemaDialect::operator==(const SchemaDialect& other) const {
   const auto tie = [](const SchemaDialect& d) {
     return std::tie(d.draft, d.applicator, d.unevaluated, d.validation, d.format, d.format_assertion);
@@ -123,8 +133,8 @@ bool SchemaDialect::operator==(const SchemaDialect& other) const {
 }
 
 SchemaDocuments::SchemaDocuments(std::string text, Registry registry, Parts parts, SchemaDraft draft,
-                                 const JsonLimits& limits)
-    : limits_(limits) {
+                                 const JsonLimits& limits, Reader reader)
+    : limits_(limits), reader_(std::move(reader)) {
   scopes_.emplace_back();
   scope_ids_.emplace(Bindings(), 0);
   AddLibrary(std::move(text), std::move(registry), draft);
@@ -137,10 +147,9 @@ SchemaDocuments::SchemaDocuments(std::string text, Registry registry, Parts part
 void SchemaDocuments::AddLibrary(std::string text, Registry registry, SchemaDraft draft) {
   Library library;
   library.dialect.draft = draft;
-  for (auto& [uri, document] : registry)
-    library.registry.emplace(std::string(SplitFragment(uri).first), std::move(document));
   libraries_.push_back(std::move(library));
   const uint32_t id = static_cast<uint32_t>(libraries_.size() - 1);
+  AddToRegistry(id, std::move(registry));
   Document& root = Add(id, "", std::move(text));
   libraries_[id].dialect = DocumentDialect(&root);
 }
@@ -153,8 +162,9 @@ SchemaDocuments::Document& SchemaDocuments::Add(uint32_t library, std::string ur
   document->library = library;
   const JsonValue& root = document->json->Root();
   const Mentions mentions(document->json->Text());
-  document->has_inner_dialects = mentions.schema > (root.Find("$schema") != nullptr);
-  document->has_inner_ids = mentions.id > (root.Find("$id") != nullptr);
+  document->has_inner_dialects = mentions.schema > (StringAt(root, "$schema") != nullptr);
+  document->has_inner_ids =
+      mentions.id > (StringAt(root, "$id") != nullptr) || (document->has_inner_dialects && mentions.old_id > 0);
   document->has_dynamic = mentions.dynamic > 0;
   any_dynamic_ |= document->has_dynamic;
   document_of_root_.emplace(&root, static_cast<uint32_t>(documents_.size()));
@@ -162,7 +172,7 @@ SchemaDocuments::Document& SchemaDocuments::Add(uint32_t library, std::string ur
   Document& added = *documents_.back();
   if (!added.uri.empty()) libraries_[library].resources.emplace(added.uri, &root);
   const Surroundings around = Around(root);
-  if (around.dialect.draft == SchemaDraft::k4) added.has_inner_ids = true;
+  if (around.dialect.draft == SchemaDraft::k4) added.has_inner_ids = mentions.old_id > (StringAt(root, "id") != nullptr);
   if (!around.base.empty()) libraries_[library].resources.emplace(around.base, &root);
   if (documents_.size() == 1 && !IsSchema(root)) {
     throw ConstraintError(added.json->Name() + ": expected a schema, an object or a boolean, got " +
@@ -431,14 +441,34 @@ const JsonValue* SchemaDocuments::Lookup(uint32_t library, const std::string& ur
   return found == libraries_[library].resources.end() ? nullptr : found->second;
 }
 
+void SchemaDocuments::AddToRegistry(uint32_t library, Registry registry) {
+  Library& to = libraries_[library];
+  for (auto& [uri, text] : registry) {
+    std::string address(SplitFragment(uri).first);
+    if (to.asked.count(address)) continue;
+    if (to.registry.emplace(address, std::move(text)).second) to.uris.push_back(std::move(address));
+  }
+}
+
 bool SchemaDocuments::LoadFromRegistry(uint32_t library, const std::string& uri) {
-  auto& registry = libraries_[library].registry;
-  const auto found = registry.find(uri);
-  if (found == registry.end()) return false;
+  Library& from = libraries_[library];
+  if (from.asked.count(uri)) return false;
+  if (library == 0 && reader_ && !from.registry.count(uri)) AddToRegistry(library, reader_(&uri));
+  from.asked.insert(uri);
+  const auto found = from.registry.find(uri);
+  if (found == from.registry.end()) return false;
   std::string text = std::move(found->second);
-  registry.erase(found);
+  from.registry.erase(found);
   Add(library, uri, std::move(text));
   return true;
+}
+
+void SchemaDocuments::LoadAll(uint32_t library) {
+  if (library == 0 && reader_) AddToRegistry(library, reader_(nullptr));
+  for (size_t i = 0; i < libraries_[library].uris.size(); ++i) {  // a document's $schema may load others meanwhile
+    const std::string uri = libraries_[library].uris[i];
+    if (libraries_[library].registry.count(uri)) LoadFromRegistry(library, uri);
+  }
 }
 
 const JsonValue* SchemaDocuments::FindResource(Document* from, const std::string& uri) {
@@ -456,9 +486,11 @@ const JsonValue* SchemaDocuments::FindResource(Document* from, const std::string
   index_all();
   if (const JsonValue* found = Lookup(library, uri)) return found;
   if (LoadFromRegistry(library, uri)) return Lookup(library, uri);
+  if (const std::string other = OtherScheme(uri); !other.empty()) {
+    if (Lookup(library, other) != nullptr || LoadFromRegistry(library, other)) return Lookup(library, other);
+  }
   // The last resort: an identifier inside of some document of the registry.
-  const auto& registry = libraries_[library].registry;
-  while (!registry.empty()) LoadFromRegistry(library, std::string(registry.begin()->first));
+  LoadAll(library);
   index_all();
   return Lookup(library, uri);
 }

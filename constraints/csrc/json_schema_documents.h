@@ -1,6 +1,7 @@
 // SchemaDocuments: the JSON texts that a schema consists of, and what its identifiers and references mean.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -34,32 +35,35 @@ enum class SchemaReference : uint8_t { kRef, kDynamicRef, kRecursiveRef };
 // (schema, scope) names what a schema use denotes, and equal pairs denote equal languages.
 using SchemaScope = uint32_t;
 
-// Whether a schema's text speaks of json-schema.org elsewhere than in a $schema, which names a draft and needs no
-// document. An escaped slash or dot in "$schema" only makes the answer yes more often.
-bool MentionsMetaschemas(std::string_view text);
-
 struct SchemaTarget {
   const JsonValue* schema;
   SchemaScope scope;
 };
 
-// Nodes stay valid as long as the object. Documents of the registry are parsed, and identifiers indexed, when a
-// reference asks for them: not to be used by two threads at once. Nothing is ever fetched.
+// Nodes stay valid as long as the object. Documents of the registry are asked for and parsed, and identifiers indexed,
+// when a reference leads there: not to be used by two threads at once. Nothing is ever fetched.
 class SchemaDocuments {
  public:
   using Registry = std::vector<std::pair<std::string, std::string>>;  // URI, JSON text
   using Parts = std::vector<std::pair<std::string, Registry>>;        // schemas with registries of their own
+  // The document at a URI, without fragment, if there is one; of null all documents there are. Those that were given
+  // before may be given again. May throw.
+  using Reader = std::function<Registry(const std::string* uri)>;
 
   // ConstraintError for a root that is neither an object nor a boolean and for keywords with values that the
   // specification does not allow, wherever subschemas stand. `draft` holds where no $schema is known, for
   // documents of the registry the root's dialect. The root refers to the parts as urn:tokamata:0 and so on; references
-  // in one part never lead to another, whatever URIs they share.
+  // in one part never lead to another, whatever URIs they share. `reader`: for documents of the root's registry that
+  // are not read before a reference leads to them.
   explicit SchemaDocuments(std::string text, Registry registry = {}, Parts parts = {},
-                           SchemaDraft draft = SchemaDraft::k2020, const JsonLimits& limits = {});
+                           SchemaDraft draft = SchemaDraft::k2020, const JsonLimits& limits = {}, Reader reader = {});
   SchemaDocuments(const SchemaDocuments&) = delete;
   SchemaDocuments& operator=(const SchemaDocuments&) = delete;
 
   SchemaTarget Root();
+
+  // Asks the reader for nothing more.
+  void ForgetReader() { reader_ = {}; }
 
   // The scope inside `schema`, a subschema met on the way down; another one only where `schema` has an $id of its own.
   SchemaScope Enter(SchemaScope scope, const JsonValue& schema);
@@ -90,7 +94,7 @@ class SchemaDocuments {
     SchemaDialect dialect;
     bool has_dialect = false;
     bool has_inner_dialects = false;  // a $schema besides the root's is mentioned
-    bool has_inner_ids = false;       // an $id besides the root's is mentioned (draft 4: assumed)
+    bool has_inner_ids = false;       // an $id (draft 4: id) besides the root's is mentioned
     bool has_dynamic = false;         // a dynamic anchor is mentioned
     bool indexed = false;
     std::unordered_map<std::string, const JsonValue*> resources;  // those inside, by URI; the first of equal ones
@@ -98,7 +102,9 @@ class SchemaDocuments {
   // A root document, or a part, with its registry.
   struct Library {
     SchemaDialect dialect;  // where no $schema is known
-    std::unordered_map<std::string, std::string> registry;            // not loaded yet
+    std::unordered_map<std::string, std::string> registry = {};       // not loaded yet
+    std::unordered_set<std::string> asked = {};                        // URIs that are loaded, or that nothing has
+    std::vector<std::string> uris = {};                                // of what was ever in it, in order
     std::unordered_map<std::string, const JsonValue*> resources = {};  // of all documents
   };
   // What surrounds a node, from the document's root down.
@@ -138,7 +144,9 @@ class SchemaDocuments {
   void Check(const JsonValue& schema, SchemaDialect dialect);
   const JsonValue* FindResource(Document* from, const std::string& uri);
   const JsonValue* Lookup(uint32_t library, const std::string& uri) const;
+  void AddToRegistry(uint32_t library, Registry registry);
   bool LoadFromRegistry(uint32_t library, const std::string& uri);
+  void LoadAll(uint32_t library);
   Surroundings Outermost(const Document& document) const;
   const Anchor* FindAnchor(const JsonValue& resource, const std::string& name);
   Static ResolveStatically(const JsonValue& schema, SchemaReference keyword, const JsonValue& reference);
@@ -150,6 +158,7 @@ class SchemaDocuments {
     static uint64_t Hash(const JsonValue* node) { return MixHash(reinterpret_cast<uintptr_t>(node)); }
   };
   JsonLimits limits_;
+  Reader reader_;
   std::vector<Library> libraries_;                    // that of the root document first
   std::vector<std::unique_ptr<Document>> documents_;  // the root document first
   std::unordered_map<const JsonValue*, uint32_t> document_of_root_;

@@ -248,11 +248,13 @@ std::vector<std::string> JsonSchemaRules::ListTexts(Expr contents) {
 }
 
 // The number of texts, where there are few; kUnbounded where there are many or no end of them. Fills *shortest.
-uint32_t JsonSchemaRules::CountTexts(Expr contents, std::string* shortest) {
+// `canonical`: each of them has one spelling.
+uint32_t JsonSchemaRules::CountTexts(Expr contents, std::string* shortest, bool canonical) {
   constexpr size_t kMostStates = 5000;
   constexpr uint64_t kMany = 1u << 24;
-  JsonStrings& canonical = cases_.StringsOf(StringStyle::kJsonCanonical);  // where a text is spelled in one way
-  const Expr root = options_.canonical_strings ? contents : pool_->Intersect(contents, canonical.Any());
+  if (const uint32_t listed = shortest ? 0 : cases_.NumListed(contents)) return listed;
+  const Expr any = cases_.StringsOf(StringStyle::kJsonCanonical).Any();  // where a text is spelled in one way
+  const Expr root = canonical || options_.canonical_strings ? contents : pool_->Intersect(contents, any);
   if (pool_->IsEmpty(root)) return 0;
   struct State {
     std::vector<Expressions::Term> steps;

@@ -43,6 +43,7 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountValues(SetId set, int depth) {
 
 JsonSchemaRules::ValueCount JsonSchemaRules::FindCount(SetId set, int depth) {
   if (set == kNoValue) return {0, true};
+  if (cases_.HasPlainStrings(set)) return {kUnbounded, true};
   if (depth > kDeepestCount) return {Inhabited(set), false};
   ValueCount sum{0, true};
   const auto add = [&sum](ValueCount c) {
@@ -51,7 +52,7 @@ JsonSchemaRules::ValueCount JsonSchemaRules::FindCount(SetId set, int depth) {
   };
   const uint8_t simple = cases_.SimpleOf(set);
   add({static_cast<uint32_t>((simple & 1) + (simple >> 1 & 1) + (simple >> 2 & 1)), true});
-  add({CountTexts(IsYaml() ? cases_.StringOf(set, StringStyle::kJsonCanonical) : cases_.StringOf(set), nullptr), true});
+  add({CountTexts(cases_.StringOf(set, StringStyle::kJsonCanonical), nullptr, true), true});
   if (sum.least == kUnbounded) return {kUnbounded, true};
   add({CountNumbers(cases_.NumberOf(set)), true});
   for (const JsonType type : {JsonType::kArray, JsonType::kObject}) {
@@ -76,7 +77,7 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountArrays(uint32_t id, int depth)
   if (depth >= kDeepestCount) return {1, false};
   ValueCount sum{0, true};
   if (p.unique && p.contains.empty() && p.owed.empty() && p.values.size() == 1) {  // one fewer to choose from each time
-    const ValueCount c = p.distinct ? CountElements(p.members) : ValueCount{static_cast<uint32_t>(p.choices.size()), true};
+    const ValueCount c = p.distinct ? CountElements(p.members[0]) : ValueCount{static_cast<uint32_t>(p.choices.size()), true};
     uint64_t ways = 1;
     for (uint32_t n = 0; ways && n <= start.high && sum.least != kUnbounded && n <= kFewTexts; ++n) {
       if (n >= start.low) sum.least = Bounded(uint64_t{sum.least} + ways);
@@ -103,11 +104,14 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountObjects(uint32_t id, int depth
   Prepared(id);
   PrepareOthers(id);
   const ObjectPlan& p = objects_[id];  // stays where it is
-  if (depth >= kDeepestCount || !p.owed.empty()) return {1, false};
+  if (depth >= kDeepestCount) return {1, false};
+  if (!p.owed.empty()) return {HasEndlessMember(start, depth) ? kUnbounded : 1, false};
   const bool room = p.high > p.required_after[0];  // for a key that is not required
   for (const OtherKeys& o : p.others)
     if (room && Inhabited(o.value) && (p.plain || o.count == kUnbounded || CountValues(o.value, depth + 1).least == kUnbounded))
       return {kUnbounded, true};
+  for (const NamedKey& key : p.keys)  // those that are seen at once first
+    if ((key.required || room) && cases_.HasPlainStrings(key.value)) return {kUnbounded, true};
   ValueCount product{1, p.others.empty() && p.low <= p.required_after[0] && p.high >= p.keys.size()};
   uint32_t most = 0;  // of one that is not required alone
   for (const NamedKey& key : p.keys) {
@@ -123,6 +127,23 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountObjects(uint32_t id, int depth
   for (const NamedKey& key : p.keys)
     if (!key.required) product.least = Bounded(uint64_t{product.least} * (uint64_t{CountValues(key.value, depth + 1).least} + 1));
   return product;
+}
+
+// Whether a member that may come, soon, has no end of values or keys.
+bool JsonSchemaRules::HasEndlessMember(const ObjectState& start, int depth) {
+  constexpr size_t kMostStates = 64;
+  std::vector<ObjectState> open{start};
+  for (size_t i = 0; i < open.size() && i < kMostStates; ++i) {
+    std::vector<Member> members;
+    Members(ObjectState(open[i]), &members);
+    for (const Member& m : members) {
+      const ObjectPlan& p = objects_[start.plan];
+      if (!m.named && (p.plain || CountTexts(m.contents, nullptr) == kUnbounded)) return true;
+      if (CountValues(m.value, depth + 1).least == kUnbounded) return true;
+      if (open.size() < kMostStates) open.push_back(m.next);
+    }
+  }
+  return false;
 }
 
 // How many elements an array of distinct ones can have.

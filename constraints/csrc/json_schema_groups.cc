@@ -28,12 +28,21 @@ bool SchemaCases::Contains(Expr contents, KeyId key) {
     const std::vector<Expr> members(pool_.Members(contents), pool_.Members(contents) + pool_.NumMembers(contents));
     return std::any_of(members.begin(), members.end(), [&](Expr m) { return Contains(m, key) != all; }) != all;
   }
-  if (const auto listed = values_of_.find(contents); listed != values_of_.end())
-    return std::any_of(listed->second.begin(), listed->second.end(),
-                       [&](const JsonValue* v) { return v->IsString() && v->text == sets_.KeyText(key); });
+  if (const auto listed = texts_of_.find(contents); listed != texts_of_.end())
+    return std::binary_search(listed->second.begin(), listed->second.end(), std::string_view(sets_.KeyText(key)));
   const uint64_t id = PairKey(contents, key);
   if (const bool* const known = contained_.Find(id)) return *known;
   return contained_[id] = Reads(contents, sets_.KeyText(key));
+}
+
+uint32_t SchemaCases::NumListed(Expr contents) {
+  const auto listed = texts_of_.find(contents);
+  if (listed == texts_of_.end()) return 0;
+  const JsonStrings& canonical = StringsOf(StringStyle::kJsonCanonical);
+  return static_cast<uint32_t>(std::count_if(listed->second.begin(), listed->second.end(), [&](std::string_view text) {
+    std::string spelled;
+    return canonical.Spell(text, &spelled);
+  }));
 }
 
 bool SchemaCases::Reads(Expr contents, std::string_view text) {

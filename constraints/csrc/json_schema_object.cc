@@ -114,6 +114,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   }
   p.required_after.assign(p.keys.size() + 1, 0);
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
+  p.settles.assign(p.owed.empty() ? 0 : p.keys.size(), kUnbounded);
   if (p.array) {
     const SetId e = p.elements;
     p.mixed = IsYaml() || cases_.SimpleOf(e) || !pool_->IsEmpty(cases_.NumberOf(e)) ||
@@ -136,7 +137,16 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   return objects_[id];
 }
 
-// The values of keys without a name that match exactly these patterns.
+// Whether some schema of a group that applies to keys without a name is among those that a function tells.
+bool JsonSchemaRules::AnyAppliedToOther(const ObjectPlan& p, const Demand& group, const std::function<bool(UseId)>& holds) {
+  std::vector<UseId> uses = cases_.AppliedToOther(group, {});
+  for (size_t i = 0;; ++i) {
+    if (std::any_of(uses.begin(), uses.end(), holds)) return true;
+    if (i == p.patterns.size()) return false;
+    uses = cases_.AppliedToOther(group, {p.patterns[i]});
+  }
+}
+
 JsonSchemaRules::ObjectState JsonSchemaRules::StartObject(uint32_t id, uint32_t depth) {
   const ObjectPlan& p = Prepared(id);
   if (p.low) depth &= ~(ReadingOf(depth) & kOneMoreKey);
@@ -174,6 +184,7 @@ std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::ValuesOf(const Object
 
 std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::NamedValues(uint32_t plan, uint32_t index, uint32_t owed) {
   const ObjectPlan& p = objects_[plan];
+  if (!owed || !(SettledByKey(plan, index) & owed)) return {{p.keys[index].value, owed}};
   const KeyId key = p.keys[index].key;
   for (uint32_t k = 0; k < p.owed.size(); ++k)
     if (p.owed[k].kind == DemandKind::kSomeName && (owed >> k & 1) &&
@@ -322,9 +333,25 @@ bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t
     next.erase(std::unique(next.begin(), next.end(), alike), next.end());
     fewest.swap(next);
   };
-  for (uint32_t i = any ? 0 : s.position; i < p.keys.size(); ++i)
-    if (!(any && std::binary_search(used.begin(), used.end(), i)))
+  for (uint32_t i = any ? 0 : s.position; i < p.keys.size(); ++i) {
+    if (any && std::binary_search(used.begin(), used.end(), i)) continue;
+    uint32_t open = 0;
+    for (const auto& [owed, members] : fewest) open |= owed;
+    if (SettledByKey(s.plan, i) & open) {
       take(p.keys[i].required, [&](uint32_t owed) { return NamedValues(s.plan, i, owed); });
+    } else if (Inhabited(p.keys[i].value)) {
+      ++available;
+      if (p.keys[i].required)
+        for (auto& [owed, members] : fewest) ++members;
+    } else if (p.keys[i].required) {
+      return false;
+    }
+  }
+  // Keys without a name are looked at only where they may make a difference.
+  if (fewest.empty()) return false;
+  if (fewest[0].first == 0 && fewest[0].second <= s.high && s.low <= available) return true;
+  const uint32_t by_others = SettledByOthers(p);
+  if (std::all_of(fewest.begin(), fewest.end(), [&](const auto& f) { return f.first & ~by_others; })) return false;
   PrepareOthers(s.plan);
   bool unlimited = false;
   for (uint32_t i = 0; i < p.others.size(); ++i) {
@@ -336,6 +363,34 @@ bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t
     if (left != kUnbounded) available = before + left;
   }
   return !fewest.empty() && fewest[0].first == 0 && fewest[0].second <= s.high && (unlimited || s.low <= available);
+}
+
+// What is owed that a key may settle, as bits.
+uint32_t JsonSchemaRules::SettledByKey(uint32_t plan, uint32_t index) {
+  ObjectPlan& p = objects_[plan];  // stays where it is
+  if (p.owed.empty()) return 0;
+  if (p.settles[index] != kUnbounded) return p.settles[index];
+  const KeyId key = p.keys[index].key;
+  uint32_t bits = 0;
+  for (size_t i = 0; i < p.owed.size(); ++i) {
+    const Demand& d = p.owed[i];
+    const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
+    const bool may = d.kind == DemandKind::kSomeName ? !cases_.Contains(cases_.StringOf(cases_.SetOf(d.a)), key)
+                                                     : !cases_.AppliedToKey(group, key).empty();
+    if (may) bits |= 1u << i;
+  }
+  return p.settles[index] = bits;
+}
+
+// What is owed that keys without a name may settle, as bits.
+uint32_t JsonSchemaRules::SettledByOthers(const ObjectPlan& p) {
+  uint32_t bits = 0;
+  for (size_t i = 0; i < p.owed.size(); ++i) {
+    const Demand& d = p.owed[i];
+    const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
+    if (d.kind == DemandKind::kSomeName || AnyAppliedToOther(p, group, [](UseId) { return true; })) bits |= 1u << i;
+  }
+  return bits;
 }
 
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {

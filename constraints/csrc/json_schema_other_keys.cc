@@ -6,13 +6,22 @@
 
 namespace tokamata {
 
-// A class that is being split. Its contents are those of `base` that are none of `excluded`.
+// A class that is being split.
 struct JsonSchemaRules::KeyClass {
+  struct Texts {  // those of `base` that are none of `excluded`
+    Expr base;
+    std::vector<Expr> excluded;
+  };
   OtherKeys keys;
-  Expr base;
-  std::vector<Expr> excluded;
+  Texts contents, counted;  // the latter where CountsApart
 };
 
+// In JSON the same keys, each spelled in one way, tell whether there are any, and how many: that is found sooner.
+bool JsonSchemaRules::CountsApart() const { return !IsYaml() && !options_.canonical_strings; }
+
+bool JsonSchemaRules::IsEmpty(const OtherKeys& keys) { return pool_->IsEmpty(CountsApart() ? keys.counted : keys.contents); }
+
+// The values of keys without a name that match exactly these patterns.
 SetId JsonSchemaRules::OthersOf(const ObjectPlan& p, const std::vector<KeyId>& patterns) {
   SetId value = kAnyValue;
   for (const Demand& g : p.groups)
@@ -31,27 +40,39 @@ Expr JsonSchemaRules::AllKeys(const ObjectPlan& p, StringStyle style) {
 }
 
 // What has nothing in common with the base is not excluded from it: the expression is simpler, and masks are, too.
-Expr JsonSchemaRules::ContentsOf(const KeyClass& c) {
+void JsonSchemaRules::FindContents(KeyClass* c) {
   constexpr size_t kMostSearched = 2'000;
-  JsonStrings& strings = cases_.strings();
-  Expr contents = c.base;
-  for (const Expr e : c.excluded)
-    if (!pool_->IsSurelyEmpty(strings.Intersect(c.base, e), kMostSearched)) contents = strings.Difference(contents, e);
-  return contents;
+  const bool apart = CountsApart();
+  JsonStrings &strings = cases_.strings(), &canonical = cases_.StringsOf(StringStyle::kJsonCanonical);
+  c->keys.contents = c->contents.base;
+  if (apart) c->keys.counted = c->counted.base;
+  for (size_t i = 0; i < c->contents.excluded.size(); ++i) {
+    const Expr common = apart ? canonical.Intersect(c->counted.base, c->counted.excluded[i])
+                              : strings.Intersect(c->contents.base, c->contents.excluded[i]);
+    if (pool_->IsSurelyEmpty(common, kMostSearched)) continue;
+    c->keys.contents = strings.Difference(c->keys.contents, c->contents.excluded[i]);
+    if (apart) c->keys.counted = canonical.Difference(c->keys.counted, c->counted.excluded[i]);
+  }
 }
 
 // Parts each class into keys within a language and those without. Calls mark(keys within, keys without).
 template <class Language, class Mark>
 void JsonSchemaRules::SplitKeys(const ObjectPlan& p, std::vector<KeyClass>* classes, Language language, Mark mark) {
+  const bool apart = CountsApart();
   const Expr within = language(cases_.strings().style());
+  const Expr counted = apart ? language(StringStyle::kJsonCanonical) : kEmpty;
   std::vector<KeyClass> next;
   for (KeyClass& out : *classes) {
+    const KeyClass all = out;
     KeyClass in = out;
-    in.base = cases_.strings().Intersect(out.base, within);
-    out.excluded.push_back(within);
-    const Expr all = out.keys.contents;
-    in.keys.contents = ContentsOf(in);
-    out.keys.contents = ContentsOf(out);
+    in.contents.base = cases_.strings().Intersect(all.contents.base, within);
+    out.contents.excluded.push_back(within);
+    if (apart) {
+      in.counted.base = cases_.StringsOf(StringStyle::kJsonCanonical).Intersect(all.counted.base, counted);
+      out.counted.excluded.push_back(counted);
+    }
+    FindContents(&in);
+    FindContents(&out);
     const auto part = [&](StringStyle style, Expr OtherKeys::*keys) {
       if (out.keys.*keys == kEmpty) return;
       JsonStrings& strings = cases_.StringsOf(style);
@@ -61,19 +82,18 @@ void JsonSchemaRules::SplitKeys(const ObjectPlan& p, std::vector<KeyClass>* clas
     };
     part(StringStyle::kYamlSingle, &OtherKeys::single);
     part(StringStyle::kYamlPlain, &OtherKeys::plain);
-    part(StringStyle::kJsonCanonical, &OtherKeys::counted);
+    if (!apart) part(StringStyle::kJsonCanonical, &OtherKeys::counted);
     mark(&in.keys, &out.keys);
-    const bool none_in = pool_->IsEmpty(in.keys.contents), none_out = pool_->IsEmpty(out.keys.contents);
-    if (none_in) {
-      out.keys.contents = all;
-      out.excluded.pop_back();
-    } else {
-      if (none_out) {
-        in.keys.contents = all;
-        in.base = out.base;
-      }
-      next.push_back(std::move(in));
-    }
+    const bool none_in = IsEmpty(in.keys), none_out = IsEmpty(out.keys);
+    const auto keep_all = [&](KeyClass* c) {
+      c->contents = all.contents;
+      c->counted = all.counted;
+      c->keys.contents = all.keys.contents;
+      if (apart) c->keys.counted = all.keys.counted;
+    };
+    if (none_in) keep_all(&out);
+    if (none_out) keep_all(&in);
+    if (!none_in) next.push_back(std::move(in));
     if (!none_out) next.push_back(std::move(out));
   }
   if (next.size() > options_.max_cases)
@@ -110,14 +130,14 @@ std::vector<JsonSchemaRules::OtherKeys> JsonSchemaRules::FindOthers(const Object
     return {{kEmpty, kEmpty, kEmpty, value, {}, 0, kUnbounded, {}, false}};
   }
   if ((p.array && IsYaml()) || (p.patterns.empty() && value_of({}) == kNoValue)) return {};
+  const bool counts = CountsApart() || (IsUnique() && IsYaml() && !p.endless);
   const Expr any = AllKeys(p, cases_.strings().style());
-  std::vector<KeyClass> classes{{{any, kEmpty, kEmpty, kAnyValue, {}, 0, kUnbounded, {}, false}, any, {}}};
-  const bool counts = IsUnique() && IsYaml() && !p.endless;
+  const Expr counted = counts ? AllKeys(p, StringStyle::kJsonCanonical) : kEmpty;
+  std::vector<KeyClass> classes{
+      {{any, kEmpty, kEmpty, kAnyValue, {}, 0, kUnbounded, {}, false, counted}, {any, {}}, {counted, {}}}};
   if (IsYaml()) {
-    OtherKeys* const keys = &classes[0].keys;
-    keys->single = AllKeys(p, StringStyle::kYamlSingle);
-    keys->plain = pool_->Intersect(YamlPlain(), AllKeys(p, StringStyle::kYamlPlain));
-    if (counts) keys->counted = AllKeys(p, StringStyle::kJsonCanonical);
+    classes[0].keys.single = AllKeys(p, StringStyle::kYamlSingle);
+    classes[0].keys.plain = pool_->Intersect(YamlPlain(), AllKeys(p, StringStyle::kYamlPlain));
   }
   const bool any_others = p.owed.empty() && !p.patterns.empty() && value_of({}) == kAnyValue;
   for (const KeyId pattern : p.patterns) {
@@ -135,14 +155,14 @@ std::vector<JsonSchemaRules::OtherKeys> JsonSchemaRules::FindOthers(const Object
     o.value = value_of(o.patterns);
     if (o.value == kNoValue) continue;
     if (!p.ordered && !p.array) LeaveOutNames(p, &o);
-    if (pool_->IsEmpty(o.contents)) continue;
+    if (IsEmpty(o)) continue;
     o.everything = o.contents == cases_.strings().Any();
     others.push_back(std::move(o));
   }
   if (IsUnique() && !p.ordered && !p.endless)
     for (OtherKeys& o : others) {
-      if (!IsYaml()) o.counted = o.contents;
-      o.count = CountTexts(o.counted, nullptr);
+      if (!counts) o.counted = o.contents;
+      o.count = CountTexts(o.counted, nullptr, true);
       if (o.count <= kFewTexts) o.texts = ListTexts(o.counted);
       if (!IsYaml() || o.count == kUnbounded) continue;  // what is counted may be no longer than in double quotes
       o.single = pool_->Intersect(o.single, cases_.StringsOf(StringStyle::kYamlSingle).Length(0, options_.max_key));

@@ -10,16 +10,6 @@
 #include "constraints/csrc/json_schema_rules.h"
 
 namespace tokamata {
-namespace {
-
-struct Places {
-  static SchemaPlace None() { return {}; }
-  static uint64_t Hash(const SchemaPlace& place) {
-    return MixHash(reinterpret_cast<uint64_t>(place.node) ^ uint64_t{place.scope} << 48);
-  }
-};
-
-}  // namespace
 
 // Calls visit(keyword, place) for each schema that a schema leads to.
 template <class F>
@@ -77,7 +67,7 @@ template <class F>
 void JsonSchemaRules::ForEachSchema(SchemaPlace root, F visit) {
   std::vector<SchemaPlace> open{root};
   open.reserve(32);
-  FlatMap<SchemaPlace, bool, Places> seen;
+  FlatMap<SchemaPlace, bool, SchemaPlaceKeys> seen;
   seen[root] = true;
   while (!open.empty()) {
     const SchemaPlace place = open.back();
@@ -109,7 +99,7 @@ void JsonSchemaRules::Check(SchemaPlace root) {
       unique = unique || (keyword == Keyword::kUniqueItems && v.boolean);
     }
   });
-  if (unique) Explore(SetOf(root));
+  if (unique) Explore(root);
 }
 
 // Schemas that no value is valid against (`false` aside), and branches of anyOf and oneOf from which no value comes
@@ -151,13 +141,51 @@ void JsonSchemaRules::CheckPattern(std::string_view pattern, const JsonValue& at
   }
 }
 
-// Prepares every object and array that can be reached, so that what cannot be enforced is refused now.
-void JsonSchemaRules::Explore(SetId root) {
-  std::vector<SetId> open{root};
-  std::set<SetId> seen{root};
-  const auto push = [&](SetId set) {
-    if (set != kNoValue && seen.insert(set).second) open.push_back(set);
+// The schemas that lead to one with uniqueItems.
+FlatMap<SchemaPlace, bool, SchemaPlaceKeys> JsonSchemaRules::PlacesToUnique(SchemaPlace root) {
+  FlatMap<SchemaPlace, bool, SchemaPlaceKeys> found;
+  std::vector<std::pair<SchemaPlace, SchemaPlace>> steps;  // a schema below, and the one above
+  std::vector<SchemaPlace> open;
+  ForEachSchema(root, [&](SchemaPlace place) {
+    const JsonValue* unique = place.node->Find("uniqueItems");
+    if (unique && unique->boolean) found[place] = true, open.push_back(place);
+    ForEachBelow(place, [&](Keyword, SchemaPlace below) { steps.emplace_back(below, place); });
+  });
+  const auto by_place = [](const auto& a, const auto& b) {
+    return std::make_pair(a.first.node, a.first.scope) < std::make_pair(b.first.node, b.first.scope);
   };
+  std::sort(steps.begin(), steps.end(), by_place);
+  while (!open.empty()) {
+    const auto above = std::make_pair(open.back(), SchemaPlace());
+    const auto [begin, end] = std::equal_range(steps.begin(), steps.end(), above, by_place);
+    open.pop_back();
+    for (auto step = begin; step != end; ++step)
+      if (bool& known = found[step->second]; !known) known = true, open.push_back(step->second);
+  }
+  return found;
+}
+
+// Prepares every object and array from which distinct elements can be reached, so that what cannot be enforced is
+// refused now.
+void JsonSchemaRules::Explore(SchemaPlace root) {
+  const FlatMap<SchemaPlace, bool, SchemaPlaceKeys> places = PlacesToUnique(root);
+  const auto leads = [&](UseId id, auto&& self) -> bool {
+    const SchemaUse& use = sets_.Use(id);
+    if (use.kind == UseKind::kAnyOf)
+      return std::any_of(use.members.begin(), use.members.end(), [&](UseId m) { return self(m, self); });
+    return use.kind == UseKind::kSchema && places.Find(use.place);
+  };
+  std::vector<SetId> open;
+  std::set<SetId> seen;
+  const auto push = [&](SetId set) {
+    if (set == kNoValue) return;
+    for (size_t i = 0, n = sets_.NumParts(set); i < n; ++i)
+      if (leads(sets_.Part(set, i).use, leads)) {
+        if (seen.insert(set).second) open.push_back(set);
+        return;
+      }
+  };
+  push(SetOf(root));
   while (!open.empty()) {
     const SetId set = open.back();
     open.pop_back();
@@ -180,9 +208,15 @@ void JsonSchemaRules::Explore(SetId root) {
     }
     for (const Case& c : objects) {
       const uint32_t plan = ObjectPlanOf(c);
-      Prepared(plan);
-      PrepareOthers(plan);
-      const ObjectPlan& p = objects_[plan];
+      const ObjectPlan& p = Prepared(plan);  // stays where it is
+      const auto lead = [&](const Demand& d) {
+        if (d.kind == DemandKind::kSomeName) return false;
+        const bool all = d.kind == DemandKind::kMembers || d.kind == DemandKind::kSomeMember;
+        const Demand group{all ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
+        return AnyAppliedToOther(p, group, [&](UseId use) { return leads(use, leads); });
+      };
+      if (std::any_of(p.groups.begin(), p.groups.end(), lead) || std::any_of(p.owed.begin(), p.owed.end(), lead))
+        PrepareOthers(plan);
       for (const NamedKey& key : p.keys) push(key.value);
       for (const OtherKeys& o : p.others) push(o.value);
       for (const Demand& d : p.owed) {

@@ -10,6 +10,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -124,6 +125,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     std::vector<KeyId> mentioned, patterns;
     std::vector<NamedKey> keys;            // in the order in which they are written
     std::vector<uint32_t> required_after;  // how many of keys[i..] are required
+    std::vector<uint32_t> settles;         // what of owed they may settle, as bits; kUnbounded: not known yet
     std::vector<OtherKeys> others;
     std::vector<SortedKey> sorted;         // the mentioned ones, by their texts
     std::vector<uint32_t> named_before;    // ordered: how many of sorted[0..i) are in keys
@@ -241,8 +243,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     bool unique = false, repeated = false;
     UseId unique_use = 0;
     std::vector<UseId> choices;  // with unique or repeated: every value that an element may have
-    bool distinct = false;       // the elements are read as the members of the object `members`
-    uint32_t members = 0;
+    bool distinct = false;       // the elements are read as the members of one of the objects `members`
+    std::vector<uint32_t> members;
   };
   struct ArrayState {
     uint32_t plan;
@@ -255,6 +257,10 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   struct Element {
     SetId value;
     ArrayState next;
+  };
+  struct ElementPlaces {
+    std::vector<SetId> values;  // by place, the last one for all that follow
+    uint32_t low;               // how many elements there are at least
   };
   struct Rule {
     enum Kind : uint8_t { kValue, kObject, kArray, kKeys, kFreshKeys, kFreshValue, kListed } kind;
@@ -321,7 +327,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::vector<OtherKeys> FindOthers(const ObjectPlan& p);
   Expr AllKeys(const ObjectPlan& p, StringStyle style);
   struct KeyClass;
-  Expr ContentsOf(const KeyClass& c);
+  bool CountsApart() const;
+  bool IsEmpty(const OtherKeys& keys);
+  void FindContents(KeyClass* c);
   template <class Language, class Mark>
   void SplitKeys(const ObjectPlan& p, std::vector<KeyClass>* classes, Language language, Mark mark);
   void LeaveOutNames(const ObjectPlan& p, OtherKeys* keys);
@@ -329,6 +337,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::vector<MemberValue> ValuesOf(const ObjectPlan& p, SetId value, uint32_t owed, F applied);
   std::vector<MemberValue> NamedValues(uint32_t plan, uint32_t index, uint32_t owed);
   std::vector<MemberValue> OtherValues(uint32_t plan, uint32_t index, uint32_t owed);
+  bool AnyAppliedToOther(const ObjectPlan& p, const Demand& group, const std::function<bool(UseId)>& holds);
+  uint32_t SettledByKey(uint32_t plan, uint32_t index);
+  uint32_t SettledByOthers(const ObjectPlan& p);
   bool CanSettle(const ObjectState& s, const std::vector<uint32_t>& used);
   ObjectState StartObject(uint32_t plan, uint32_t depth);
   bool ObjectMayEnd(const ObjectState& s);
@@ -401,7 +412,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   static constexpr uint32_t kFewTexts = 256;
   std::vector<std::string> TextsBut(const OtherKeys& others, SeenKeys::Set seen) const;
   std::vector<std::string> ListTexts(Expr contents);
-  uint32_t CountTexts(Expr contents, std::string* shortest);
+  uint32_t CountTexts(Expr contents, std::string* shortest, bool canonical = false);
   uint32_t OthersLeft(const ObjectState& s, uint32_t index, std::string* some = nullptr);
 
   // json_schema_fresh_values.cc
@@ -484,6 +495,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool OwesInVain(const ArrayPlan& p);
   bool IsAlike(SetId a, SetId b);
   bool ReadDistinct(ArrayPlan* p);
+  bool PlacesOf(const ArrayPlan& p, ElementPlaces begin, uint32_t owed, std::vector<ElementPlaces>* found);
+  bool HasEndlessMember(const ObjectState& start, int depth);
+  bool PlanOfDistinct(const ElementPlaces& places, uint32_t high, uint32_t* found);
   Expr CallStart(const ArrayState& s);
   ArrayPlan& PreparedArray(uint32_t plan);
   ArrayState StartArray(uint32_t plan, uint32_t depth);
@@ -501,7 +515,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void ForEachBelow(SchemaPlace place, F visit);
   template <class F>
   void ForEachSchema(SchemaPlace root, F visit);
-  void Explore(SetId root);
+  FlatMap<SchemaPlace, bool, SchemaPlaceKeys> PlacesToUnique(SchemaPlace root);
+  void Explore(SchemaPlace root);
 
   // json_schema_inhabited.cc
   bool Inhabited(SetId set, JsonType type);

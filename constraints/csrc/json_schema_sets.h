@@ -30,6 +30,13 @@ struct SchemaPlace {
   bool operator==(const SchemaPlace& o) const { return node == o.node && scope == o.scope; }
 };
 
+struct SchemaPlaceKeys {  // of a FlatMap
+  static SchemaPlace None() { return {}; }
+  static uint64_t Hash(const SchemaPlace& place) {
+    return MixHash(reinterpret_cast<uint64_t>(place.node) ^ uint64_t{place.scope} << 48);
+  }
+};
+
 // The documents of a schema, shared by its rules in all pools: one thread at a time.
 class SharedDocuments {
  public:
@@ -41,6 +48,7 @@ class SharedDocuments {
   // Whether a schema is nothing but a reference without a scope of its own; fills *target.
   bool OnlyReference(SchemaPlace place, SchemaPlace* target);
   std::string Describe(const JsonValue& node);
+  void ForgetReader() { documents_->ForgetReader(); }
 
  private:
   std::mutex mutex_;

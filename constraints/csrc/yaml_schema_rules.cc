@@ -138,9 +138,10 @@ void JsonSchemaRules::AddYamlCollections(Expr before, SetId set, JsonType type, 
       const ArrayState start = StartArray(ArrayPlanOf(c), depth);
       if (!ArrayInhabited(start)) continue;
       std::vector<Element> elements;
-      const bool distinct = PreparedArray(start.plan).distinct;
-      if (!distinct) Elements(start, &elements);
-      const bool any = distinct ? Inhabited(Prepared(arrays_[start.plan].members).rest) : !elements.empty();
+      if (!PreparedArray(start.plan).distinct) Elements(start, &elements);
+      bool any = !elements.empty();
+      const std::vector<uint32_t> plans = arrays_[start.plan].members;
+      for (const uint32_t plan : plans) any = any || Inhabited(Prepared(plan).rest);
       if (any) parts->push_back(pool_->Concat(before, CallStart(start)));
     } else {
       const ObjectState start = StartObject(ObjectPlanOf(c), depth);

@@ -3,7 +3,7 @@ Tokamata's native core: automata, constraints, vocabularies and masks. Use the P
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy
@@ -372,7 +372,7 @@ class JsonSchemaOptions:
     def max_key(self, arg: int, /) -> None: ...
 
 def empty_json_schemas(
-    text: bytes, registry: Sequence[tuple[str, str]], options: JsonSchemaOptions, limits: Limits | None = None
+    text: bytes, registry: Sequence[tuple[str, bytes]], options: JsonSchemaOptions, limits: Limits | None = None
 ) -> tuple[list[str], bool]:
     """
     Pointers of the schemas in a schema, and of the branches of anyOf and oneOf, that no value comes from, and whether that was decided for all.
@@ -380,13 +380,13 @@ def empty_json_schemas(
 
 def json_schema(
     text: bytes,
-    registry: Sequence[tuple[str, str]],
+    reader: Callable[[str | None], Sequence[tuple[str, bytes]]],
     options: JsonSchemaOptions,
     limits: Limits | None = None,
-    parts: Sequence[tuple[str, Sequence[tuple[str, str]]]] = [],
+    parts: Sequence[tuple[bytes, Sequence[tuple[str, bytes]]]] = [],
 ) -> Language:
     """
-    The language of the JSON texts that are valid against a schema (a JSON text); registry: pairs of URI and text; parts: schemas with registries of their own, which the schema refers to as urn:tokamata:0 and so on.
+    The language of the JSON texts that are valid against a schema (a JSON text); reader: the URI and text of the document at a URI that a reference leads to, or of all documents for None; parts: schemas with registries of their own, pairs of URI and text, which the schema refers to as urn:tokamata:0 and so on.
     """
 
 def write_json(value: object) -> bytes | None:
@@ -600,11 +600,6 @@ class SchemaDocuments:
 
     def text(self, use: SchemaUse) -> bytes:
         """The subschema as compact text."""
-
-def mentions_metaschemas(text: bytes) -> bool:
-    """
-    Whether a schema's JSON text (UTF-8) speaks of json-schema.org elsewhere than in a $schema, which names a draft.
-    """
 
 def resolve_uri(base: str, reference: str) -> str:
     """Reference resolution of RFC 3986."""

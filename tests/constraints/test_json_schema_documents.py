@@ -181,6 +181,32 @@ def test_old_drafts_fall_back_to_the_root_of_the_document() -> None:
         follow(schema, "/properties/x", "/properties/a", "$ref")
 
 
+@pytest.mark.parametrize("colon", [":", ": ", " \n:\t", "\r\n : \n"])
+def test_identifiers_are_found_however_they_are_written(colon: str) -> None:
+    """A document's text tells whether there are any inside; keys of that name that are no strings are none."""
+
+    def found(schema: Any, change: tuple[str, str] = ("", "")) -> Any:
+        text = json.dumps(schema).replace(*change).replace('": ', f'"{colon}')
+        docs = SchemaDocuments(text.encode(), [])
+        use = docs.follow(docs.child(docs.root(), "/properties/p"), "$ref")
+        return json.loads(docs.text(use))["title"], docs.dialect(use)["draft"]
+
+    names = {"$schema": True, "$id": {"type": "string"}, "id": {"type": "string"}, "p": {"$ref": "x"}}
+    for draft, uri in DRAFTS.items():
+        keyword = "id" if draft == "4" else "$id"
+        for root in ({}, {keyword: "http://example.com/"}):
+            inner = {keyword: "x", "title": "inner"}
+            schema = {"$schema": uri, **root, "properties": names, "definitions": {"a": {"not": inner}}}
+            assert found(schema) == ("inner", draft)
+            assert found(schema, (f'"{keyword}"', f'"{keyword[:-2]}\\u0069d"')) == ("inner", draft)
+            assert found(schema, ('"$schema"', '"$sch\\u0065ma"')) == ("inner", draft)
+            del inner[keyword]
+            with pytest.raises(ConstraintError, match="no such document was given"):
+                found(schema)
+            inner |= {"$schema": DRAFTS["4"], "id": "x"}
+            assert found(schema) == ("inner", "4")
+
+
 def test_dialects() -> None:
     for draft, uri in DRAFTS.items():
         for spelling in (uri, uri.rstrip("#"), uri.replace("http:", "https:")):

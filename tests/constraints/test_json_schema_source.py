@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
-import random
 import sys
 import threading
-import time
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pydantic
@@ -17,10 +16,11 @@ from jsonschema_specifications import REGISTRY
 from tokamata.automata.errors import ConstraintError
 from tokamata.constraints.constraint import ReportEntry
 from tokamata.constraints.json_schema_report import schema_report
-from tokamata.constraints.json_schema_source import metaschemas, registry_texts, schema_text
+from tokamata.constraints.json_schema_source import Registry, metaschemas, schema_text
 from typing_extensions import TypedDict
 
-from tokamata._core import SchemaDocuments, mentions_metaschemas
+import tokamata
+from tokamata._core import SchemaDocuments
 
 SEED = 20261122
 
@@ -94,48 +94,156 @@ def test_missing_pydantic_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         schema_text(Point)
 
 
+class Watched(Mapping[str, object]):
+    """A mapping that notes which documents were read."""
+
+    def __init__(self, documents: dict[str, object]) -> None:
+        self.documents = documents
+        self.read: list[str] = []
+
+    def __getitem__(self, uri: str) -> object:
+        self.read.append(uri)
+        return self.documents[uri]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.documents)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __contains__(self, uri: object) -> bool:
+        return uri in self.documents
+
+
 def test_registries() -> None:
-    assert registry_texts(None, b"{}") == []
-    assert registry_texts({"http://a": {"type": "null"}, "http://b": "true"}, b"{}") == [
-        ("http://a", b'{"type":"null"}'),
-        ("http://b", b"true"),
-    ]
-    assert registry_texts({}, b'{"$schema": "http://json-schema.org/draft-07/schema#"}') == []
-    assert len(registry_texts({}, b'{"$ref": "http://json-schema.org/draft-07/schema#"}')) == len(metaschemas())
-    assert len(registry_texts({"a": {"$ref": "http://json-schema.org/draft-07/schema#"}}, b"{}")) > 10
+    assert Registry(None)("http://a") == Registry({})(None) == []
+    registry = Registry({"http://a": {"type": "null"}, "http://b#": "true", "http://c": {"x": set()}})
+    assert registry.texts() == []
+    assert registry("http://a") == [("http://a", b'{"type":"null"}')]
+    assert registry("http://b") == [("http://b#", b"true")]
+    assert registry("http://d") == []
+    with pytest.raises(
+        ConstraintError, match=r'json_schema: registry\["http://c"\]: at "/x": expected a JSON value, got'
+    ):
+        registry("http://c")
+    with pytest.raises(ConstraintError, match="expected a JSON value, got set"):
+        registry(None)
+    registry.forget()
+    assert registry(None) == registry("http://c") == []
+    assert registry.texts() == [("http://a", b'{"type":"null"}'), ("http://b#", b"true")]
+    assert registry("http://b") == registry.texts()[1:]
+    for uri, text in metaschemas():
+        assert Registry(None)(uri) == [(uri, text)]
+        assert Registry({uri + "#": True})(uri) == [(uri + "#", b"true")]
     with pytest.raises(TypeError, match="expected registry as a mapping from URI to schema, got list"):
-        registry_texts([], b"{}")  # type: ignore[arg-type]
+        Registry([])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="expected URIs as str in registry, got 1"):
-        registry_texts({1: True}, b"{}")  # type: ignore[dict-item]
-    with pytest.raises(ConstraintError, match=r'json_schema: registry\["x"\]: at "/a": expected a JSON value, got set'):
-        registry_texts({"x": {"a": set()}}, b"{}")
+        Registry({1: True}, "yaml_schema")  # type: ignore[dict-item]
 
 
-def test_mentions_of_metaschemas() -> None:
-    rng = random.Random(SEED)
-    uri = "http://json-schema.org/draft-07/schema#"
-    for i in range(300):
-        schema: dict[str, Any] = {}
-        speaks = False
-        for key in rng.sample(["$schema", "$ref", "$id", "title", "schema", "x$schema"], rng.randint(0, 4)):
-            value = rng.choice([uri, uri.upper(), "json-schema.org", "schema.org", ":", '"$schema":"', uri + '"' + uri])
-            schema[key] = rng.choice([value, [value], {"$schema": value}])
-            named = (key == "$schema" and isinstance(schema[key], str)) or isinstance(schema[key], dict)
-            speaks |= "json-schema.org" in value and (not named or '"' in value)
-        text = json.dumps(schema, indent=rng.choice([None, 0, 2])).replace(
-            '":', rng.choice(['":', '" \t:', '"\n:\r\n '])
+def test_only_documents_that_a_reference_leads_to_are_read() -> None:
+    documents: dict[str, object] = {
+        "http://x/a": {"items": {"$ref": "b#/$defs/n"}},
+        "http://x/b": {"$id": "http://x/b", "$defs": {"n": {"type": "null"}, "m": {"$ref": "#/$defs/n"}}},
+        "http://x/dialect": {"$schema": "https://json-schema.org/draft/2020-12/schema"},
+        "http://x/c": {"$defs": {"inner": {"$id": "http://y/inner", "type": "integer"}}},
+        "http://x/broken": "{",
+    }
+    for schema, read in (
+        ({"type": "string"}, []),
+        ({"$id": "http://x/root", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": True}}, []),
+        ({"$id": "http://x/r", "items": {"$ref": "r"}, "properties": {"a": {"$ref": "http://x/r"}}}, []),
+        ({"$defs": {"never": {"$ref": "http://x/a"}}}, []),
+        ({"items": {"items": {"$ref": "http://x/b"}}}, ["http://x/b"]),
+        ({"items": {"$ref": "http://x/a"}}, ["http://x/a", "http://x/b"]),
+        ({"$schema": "http://x/dialect"}, ["http://x/dialect"]),
+        ({"$ref": "http://json-schema.org/draft-07/schema#/definitions/stringArray"}, []),
+    ):
+        for make in (tokamata.json_schema, tokamata.yaml_schema):
+            watched = Watched(documents)
+            constraint = make(schema, registry=watched)
+            assert watched.read == read, schema
+            constraint.examples(3)
+            assert len(constraint.report) > 0
+            assert (constraint & constraint).equivalent(constraint)
+            assert watched.read == read, schema
+    # what no URI of the registry is may be an identifier inside of any document
+    watched = Watched({uri: document for uri, document in documents.items() if uri != "http://x/broken"})
+    assert tokamata.json_schema({"$ref": "http://y/inner"}, registry=watched).accepts("1")
+    assert watched.read == list(watched)
+    with pytest.raises(ConstraintError, match=r'registry\["http://x/broken"\]: line 1, column 2'):
+        tokamata.json_schema({"$ref": "http://x/broken"}, registry=documents)
+    with pytest.raises(ConstraintError, match=r'yaml_schema: registry\["http://x/n"\]: at "/a": expected a JSON value'):
+        tokamata.yaml_schema({"$ref": "http://x/n"}, registry={"http://x/n": {"a": set()}})
+    with pytest.raises(TypeError, match=r'registry\["http://x/n"\]: expected a dict, bool, JSON text'):
+        tokamata.json_schema({"items": {"$ref": "http://x/n"}}, registry={"http://x/n": 3})
+    with pytest.raises(KeyError, match="moved"):
+        tokamata.json_schema({"$ref": "moved"}, registry=Moving({"moved": True}))
+
+
+class Moving(Watched):
+    def __getitem__(self, uri: str) -> object:
+        raise KeyError(uri)
+
+
+def test_documents_may_change_afterwards() -> None:
+    def documents() -> dict[str, Any]:
+        return {
+            "http://x/a": {"items": {"$ref": "b"}, "properties": {"k": {"$ref": "b#/not"}}},
+            "http://x/b": {"type": ["integer", "null"], "not": {"type": "null"}},
+            "http://x/c": {"enum": [1]},
+        }
+
+    schema = {"allOf": [{"properties": {"deep": {"items": {"$ref": "http://x/a"}}}}]}
+    changed = documents()
+    constraint = tokamata.json_schema(schema, registry=changed)
+    for document in changed.values():
+        document.clear()
+        document["type"] = 3
+    changed.clear()
+    fresh = tokamata.json_schema(schema, registry=documents())
+    assert constraint.report == fresh.report
+    assert constraint.equivalent(fresh)
+    for text in ('{"deep": [[1, 2]]}', '{"deep": [[1, null]]}', '{"deep": [{"k": null}]}', '{"deep": [{"k": 1}]}'):
+        assert constraint.accepts(text) == fresh.accepts(text)
+    assert not constraint.accepts('{"deep": [[null]]}')
+    other = tokamata.json_schema({"$ref": "http://x/c"}, registry=documents())
+    assert (other - constraint).equivalent(other - fresh)
+
+
+def test_a_mapping_may_make_constraints_of_its_own() -> None:
+    class Nested(Watched):
+        def __getitem__(self, uri: str) -> object:
+            assert tokamata.json_schema({"$ref": "inner"}, registry={"inner": {"const": uri}}).accepts(f'"{uri}"')
+            return super().__getitem__(uri)
+
+    nested = Nested({"outer": {"type": "null"}})
+    assert tokamata.json_schema({"$ref": "outer"}, registry=nested).accepts("null")
+    assert nested.read == ["outer"]
+
+
+@pytest.mark.parametrize("draft", ["draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_metaschemas_are_known_by_http_and_https(scheme: str, draft: str) -> None:
+    old = draft.startswith("draft-")
+    uri = f"{scheme}://json-schema.org/{draft}/schema"
+    part = "definitions" if old else "$defs"
+    own = {"$ref": f"{uri}#/{part}/stringArray" if old else uri}
+    official = "http" if old else "https"
+    other = {"$ref": own["$ref"].replace(f"{scheme}:", f"{official}:")}
+    first, second = tokamata.json_schema(own), tokamata.json_schema(other)
+    for text in ('["a", "b"]', "[1]", '{"type": "null"}', '{"type": "nil"}', '{"items": {"type": 3}}', "true", "3"):
+        assert (
+            first.accepts(text) == second.accepts(text) == tokamata.json_schema({"allOf": [own, other]}).accepts(text)
         )
-        assert mentions_metaschemas(text.encode()) == speaks, f"seed {SEED}, case {i}: {text}"
-    for text in (b"", b"json-schema.org", b'"json-schema.org', b':"json-schema.org', b'"$schema""json-schema.org'):
-        assert mentions_metaschemas(text) == (text != b"")
-
-
-def test_mentions_of_metaschemas_are_looked_for_in_linear_time() -> None:
-    many = b"json-schema.org " * 50_000
-    began = time.process_time()
-    assert not mentions_metaschemas(b'{"$schema": "' + many + b'"}')
-    assert not mentions_metaschemas(b'{"$schema"' + b" " * len(many) + b': "' + many + b'"}')
-    assert time.process_time() - began < 1
+    # what the registry has by either spelling comes first
+    given: dict[str, object] = {uri: {part: {"stringArray": {"const": 3}}, "const": 3}}
+    for schema in (own, other):
+        assert tokamata.json_schema(schema, registry=given).accepts("3") == (schema == own or scheme == official)
+    named = {"$schema": uri + "#", "$ref": f"#/{part}/a", "minimum": 5, part: {"a": {"type": "integer"}}}
+    assert tokamata.json_schema(named).accepts("1") == old  # old drafts ignore what stands beside $ref
+    with pytest.raises(ConstraintError, match=f'leads to the URI "{scheme}://json-schema.org/{draft}/other"'):
+        tokamata.json_schema({"$ref": f"{scheme}://json-schema.org/{draft}/other"})
 
 
 def test_metaschemas_are_those_of_the_specification() -> None:
@@ -148,14 +256,15 @@ def test_metaschemas_are_those_of_the_specification() -> None:
     for draft in ("draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12"):
         scheme = "https" if "/" in draft else "http"
         text = json.dumps({"$ref": f"{scheme}://json-schema.org/{draft}/schema"}).encode()
-        documents = SchemaDocuments(text, registry_texts(None, text))
+        documents = SchemaDocuments(text, metaschemas())
         assert b"$schema" in documents.text(documents.follow(documents.root(), "$ref"))
 
 
 # ---- reports
 def report(schema: Any, **options: Any) -> dict[str, tuple[str, str]]:
     text = schema_text(schema)
-    entries = schema_report(text, registry_texts(options.pop("registry", None), text), **options)
+    registry = Registry(options.pop("registry", {}))(None) + metaschemas()
+    entries = schema_report(text, registry, **options)
     assert all(isinstance(entry, ReportEntry) for entry in entries)
     assert len({entry.place for entry in entries}) == len(entries)
     return {entry.place: (entry.status, entry.detail) for entry in entries}

@@ -129,3 +129,83 @@ def test_subsets_that_are_too_many_to_be_tried() -> None:
     schema = {"uniqueItems": True, "minItems": 25, "items": {"enum": list(range(30))}, "contains": {"enum": [3]}}
     with pytest.raises(tokamata.LimitError, match=r"seconds=0.2 was reached at '/contains'"):
         tokamata.json_schema({"type": "array", **schema}, limits=tokamata.Limits(seconds=0.2))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_elements_of_a_list_are_counted(seed: int) -> None:
+    """Those that are valid, each once; a lone surrogate has no spelling."""
+    rng = random.Random(seed)
+    size = rng.choice([3, 70, 250, 300, 300])
+    words = list(dict.fromkeys("".join(rng.choice('ab"é😀') for _ in range(rng.randrange(9))) for _ in range(2 * size)))
+    del words[size:]
+    listed: list[Any] = words + rng.sample(words, 2) + rng.choice([[], ["\ud800"], ["\ud800"], [1, None, 1.0]])
+    rng.shuffle(listed)
+    asked = rng.choice([{}, {"pattern": "^[^b]"}, {"not": {"enum": words[:2]}}, {"maxLength": 4}, {"minLength": 1}])
+    asked = rng.choice([{}, asked])
+    items = {"enum": listed, **asked}
+    if rng.random() < 0.5:
+        items["type"] = "string"
+    validator = jsonschema.Draft202012Validator(items)
+    valid: list[Any] = []
+    for value in listed:
+        if value != "\ud800" and value not in valid and validator.is_valid(value):
+            valid.append(value)
+    rng.shuffle(valid)
+    for make in (tokamata.json_schema, tokamata.yaml_schema):
+        array = {"type": "array", "uniqueItems": True, "items": items}
+        constraint = make({**array, "minItems": len(valid)})
+        text = json.dumps(valid, ensure_ascii=make is tokamata.json_schema)
+        if make is tokamata.yaml_schema:
+            text = "".join(f"- {json.dumps(v, ensure_ascii=False)}\n" for v in valid) if valid else "[]"
+        assert constraint.accepts(text), (seed, make)
+        with pytest.raises(tokamata.ConstraintError, match="contradicts itself"):
+            make({**array, "minItems": len(valid) + 1})
+
+
+def test_listed_texts_without_a_spelling_do_not_count() -> None:
+    listed = [f"x{i}" for i in range(300)]
+    array = {"type": "array", "uniqueItems": True, "items": {"enum": [*listed, "\ud800", "x0"]}}
+    assert tokamata.json_schema({**array, "minItems": 300}).accepts(json.dumps(listed))
+    with pytest.raises(tokamata.ConstraintError, match="contradicts itself"):
+        tokamata.json_schema({**array, "minItems": 301})
+
+
+REFUSED: Any = {"type": "array", "uniqueItems": True, "items": {"type": "string"}, "contains": {"minLength": 2}}
+AROUND: dict[str, Any] = {
+    "properties": {"properties": {"a": REFUSED, "b": {"type": "string"}}},
+    "patternProperties": {"patternProperties": {"^a": {"type": "null"}, "b": REFUSED}},
+    "additionalProperties": {"patternProperties": {"^a": True}, "additionalProperties": REFUSED},
+    "unevaluatedProperties": {"properties": {"a": True}, "unevaluatedProperties": REFUSED},
+    "oneOf": {"oneOf": [{"type": "string"}, {"properties": {"a": REFUSED}}]},
+    "not": {"type": "object", "not": {"properties": {"a": {"not": REFUSED}}}},
+    "if": {"if": {"properties": {"a": True}}, "then": {"properties": {"a": REFUSED}}},
+    "dependentSchemas": {"dependentSchemas": {"a": {"properties": {"b": REFUSED}}}},
+    "prefixItems": {"prefixItems": [True, REFUSED]},
+    "items": {"items": {"items": REFUSED}},
+    "unevaluatedItems": {"prefixItems": [True], "unevaluatedItems": REFUSED},
+    "$ref": {
+        "additionalProperties": {"$ref": "#/$defs/b"},
+        "$defs": {"b": {"items": {"$ref": "#/$defs/a"}}, "a": REFUSED},
+    },
+    "$dynamicRef": {
+        "$id": "http://x/outer",
+        "$ref": "inner",
+        "$defs": {
+            "a": {"$dynamicAnchor": "node", **REFUSED},
+            "inner": {
+                "$id": "inner",
+                "items": {"$dynamicRef": "#node"},
+                "$defs": {"n": {"$dynamicAnchor": "node", "type": "null"}},
+            },
+        },
+    },
+    "recursion": {"properties": {"a": {"$ref": "#"}, "b": {"items": {"properties": {"c": REFUSED}}}}},
+}
+
+
+@pytest.mark.parametrize("where", AROUND)
+def test_what_cannot_be_enforced_is_refused_wherever_it_stands(where: str) -> None:
+    with pytest.raises(tokamata.UnsupportedError, match=r"uniqueItems at .* cannot be enforced"):
+        tokamata.json_schema(AROUND[where])
+    allowed = json.loads(json.dumps(AROUND[where]).replace('"uniqueItems": true', '"uniqueItems": false'))
+    assert tokamata.json_schema(allowed).examples(2)
