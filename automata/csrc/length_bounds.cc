@@ -81,7 +81,7 @@ void LengthBounds::Collect(Expr root, std::vector<Expr>* order, bool* calls) {
         for (uint32_t i = 0; i < pool_->NumMembers(frame.e); ++i) visit(pool_->Members(frame.e)[i]);
         break;
       case ExprKind::kCall:
-        if (++rules > kMostRules) break;
+        if (++rules > most_rules) break;
         *calls = true;
         try {
           Body body{kEmpty, 0};

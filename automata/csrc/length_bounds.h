@@ -12,7 +12,7 @@ constexpr uint32_t kUnknownLength = 0xffffffff;
 constexpr uint32_t kNoLength = kUnknownLength - 1;  // there is no member
 
 // Memoized by expression; the pool may grow between questions. A question expands the rules that are called below the
-// expression, at most kMostRules new ones. Not thread-safe.
+// expression, at most most_rules new ones. Not thread-safe.
 class LengthBounds {
  public:
   explicit LengthBounds(Expressions* pool) : pool_(pool) {}
@@ -22,7 +22,7 @@ class LengthBounds {
   // From wherever the beginning of a member leads, some end is no farther than this; kUnknownLength where the structure
   // does not tell (intersections, complements, recursive rules, numbers beyond 32 bits).
   uint32_t Most(Expr e) { return Of(e).most; }
-  static constexpr size_t kMostRules = 4096;
+  size_t most_rules = 4096;
 
  private:
   struct Bounds {
