@@ -13,6 +13,7 @@ namespace {
 using State = DelayedAcceptor::State;
 
 constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
+constexpr size_t kPatience = 1000;  // steps of a search, after which a short string will do
 
 struct Effort {
   size_t steps = kNoLimit;  // of a search, after which the string to the state with the least bound will do
@@ -75,9 +76,11 @@ std::optional<std::string> SearchForEnd(DelayedAcceptor* acceptor, State q, cons
 
 // As far as the way that is found can be gone, and on from there.
 std::optional<std::string> Complete(DelayedAcceptor* acceptor, State q, const Effort& effort) {
+  constexpr int kRounds = 4;
   std::string text;
-  for (;;) {
+  for (int round = 0;;) {
     const std::optional<std::string> rest = SearchForEnd(acceptor, q, effort);
+    if (!rest && ++round < kRounds && acceptor->MeasureAnew()) continue;
     if (!rest) return rest;
     const size_t before = text.size();
     for (char c : *rest) {
@@ -100,8 +103,11 @@ std::string PathTo(const std::vector<Reached>& how, size_t i) {
 }
 
 std::optional<std::string> ShortCompletion(DelayedAcceptor* acceptor, State q, size_t most, size_t bytes) {
-  constexpr size_t kPatience = 1000;
   return Complete(acceptor, q, {kPatience, most, acceptor->MemoryBytes() + bytes});
+}
+
+std::string ShortCompletion(DelayedAcceptor* acceptor, State q) {
+  return *Complete(acceptor, q, {kPatience, kNoLimit, kNoLimit});
 }
 
 std::string Completion(DelayedAcceptor* acceptor, State q) {

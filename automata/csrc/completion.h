@@ -16,6 +16,8 @@ std::string Completion(DelayedAcceptor* acceptor, DelayedAcceptor::State q);
 // A short one, sooner: what comes nearer to an end is kept where the search goes on for long. Nothing where more than
 // `most` states are reached without coming nearer, or the acceptor grows by more than `bytes`.
 std::optional<std::string> ShortCompletion(DelayedAcceptor* acceptor, DelayedAcceptor::State q, size_t most, size_t bytes);
+// However many it takes.
+std::string ShortCompletion(DelayedAcceptor* acceptor, DelayedAcceptor::State q);
 
 // How a search first reached a place: from which one, by which byte.
 struct Reached {

@@ -148,7 +148,7 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
   constexpr size_t kMostReached = 10'000;  // states on the way to the end of a walk
   constexpr size_t kMostBytes = size_t{1} << 26;  // that the acceptor grows by then; one that is larger is made anew
   constexpr size_t kManyRules = 1 << 14;  // to look into for lengths where a few do not do
-  size_t long_walk = 48;  // chosen bytes after which a walk heads for the nearest end; half as many where that is far
+  size_t long_walk = 48;  // chosen bytes after which a walk heads for the nearest end; fewer where that is far
   std::vector<std::string> out;
   if (IsEmpty()) return out;
   std::shared_ptr<ExpressionAcceptor> acceptor = Scratch(false);
@@ -166,7 +166,7 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
     return q;
   };
   const auto nearest_end = [&](State q) -> std::optional<std::string> {
-    if (!long_walk) return Completion(acceptor.get(), q);
+    if (!long_walk) return ShortCompletion(acceptor.get(), q);
     try {
       return ShortCompletion(acceptor.get(), q, kMostReached, most_bytes);
     } catch (const CapacityError&) {
@@ -191,7 +191,7 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
         auto rest = nearest_end(q);
         while (!rest) {
           if (farther) {
-            long_walk /= 2;
+            long_walk /= 4;
             text.resize(chosen[long_walk]);
           } else {
             farther = true;
@@ -232,7 +232,10 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
       text.push_back(static_cast<char>(byte));
       q = acceptor->Next(q, byte);
     }
-    if (known.insert(text).second) out.push_back(text);
+    if (known.insert(text).second)
+      out.push_back(text);
+    else if (!long_walk)
+      tries += 20;  // there is little else to be found
   }
   return out;
 }

@@ -23,6 +23,9 @@ class LengthBounds {
   // does not tell (intersections, complements, recursive rules, numbers beyond 32 bits).
   uint32_t Most(Expr e) { return Of(e).most; }
   size_t most_rules = 4096;
+  // Forgets what was found out, but for the rules that were expanded since, so that the same questions may have better
+  // answers; false where there are none.
+  bool Renew();
 
  private:
   struct Bounds {
@@ -32,7 +35,9 @@ class LengthBounds {
     uint32_t visit = 0;    // the last Collect that met it
   };
   const Bounds& Of(Expr e);
+  void ExpandBelow(Expr root);
   void Collect(Expr root, std::vector<Expr>* order, bool* calls);
+  void Grow();
   uint32_t LeastOf(Expr e);
   uint32_t MostOf(Expr e) const;
   struct Distances;
@@ -41,6 +46,7 @@ class LengthBounds {
   Expressions* pool_;
   std::vector<Bounds> bounds_;  // by expression
   uint32_t visit_ = 0;
+  bool partial_ = false;  // whether rules were left unexpanded
   struct Body {
     Expr e;
     uint32_t slack;  // that a call may need beyond its body; see RuleSource::Outline

@@ -328,6 +328,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void Members(const ObjectState& s, std::vector<Member>* out);
   bool ObjectInhabited(const ObjectState& s);
   Expr ObjectBody(const ObjectState& s);
+  Expr OutlineObject(uint32_t rule, uint32_t* slack);
 
   // json_schema_keys.cc
   void SortKeys(ObjectPlan* plan);

@@ -73,3 +73,39 @@ def test_examples_come_to_an_end(name: str) -> None:
         assert constraint.accepts(example)
         validator.validate(json.loads(example))
         assert len(example) < 2000, example
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"key_order": "any"}, {"key_order": "sorted"}, {"whitespace": "pretty"}], ids=str
+)
+def test_examples_of_very_many_schemas(options: dict[str, Any]) -> None:
+    """Fifty thousand schemas, of which nearly none is of use: most are not looked at."""
+    schema = nested(6, 6)
+    constraint = tokamata.json_schema(schema, **options)
+    began = time.process_time()
+    examples = constraint.examples(3)
+    assert time.process_time() - began < 3
+    assert len(set(examples)) == 3
+    for example in examples:
+        assert constraint.accepts(example)
+        jsonschema.Draft202012Validator(schema).validate(json.loads(example))
+
+
+@pytest.mark.parametrize("count", [2, 6, 12, 30])
+def test_examples_of_keys_in_any_order(count: int) -> None:
+    """All keys are required, in whatever order: as many orders as there may be are not looked at."""
+    schema = required(count, {"type": "array", "minItems": 2, "items": {"type": "integer"}})
+    constraint = tokamata.json_schema(schema, key_order="any")
+    examples = constraint.examples(5)
+    assert len({tuple(json.loads(example)) for example in examples}) > 1
+    for example in examples:
+        jsonschema.Draft202012Validator(schema).validate(json.loads(example))
+
+
+def test_examples_of_distinct_values_that_are_shortest() -> None:
+    """The end of an array of distinct values is looked for among any values, which may repeat: members do not."""
+    schema = {"type": "array", "items": {"enum": [*range(20), *"abcdefgh"]}, "uniqueItems": True, "minItems": 26}
+    constraint = tokamata.json_schema(schema)
+    for example in constraint.examples(8):
+        values = json.loads(example)
+        assert len(set(values)) == len(values) >= 26
