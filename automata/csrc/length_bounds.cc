@@ -50,6 +50,7 @@ void LengthBounds::Grow() {
 void LengthBounds::ExpandBelow(Expr root) {
   std::vector<Expr> stack{root}, calls;
   size_t rules = 0;  // new ones
+  const size_t most_size = pool_->Size() + pool_->limits.nodes / 8;
   ++visit_;
   Grow();
   for (size_t next = 0;; ++next) {
@@ -76,8 +77,10 @@ void LengthBounds::ExpandBelow(Expr root) {
     const Expr call = calls[next];
     auto known = bodies_.find(call);
     if (known == bodies_.end()) {
-      partial_ = partial_ || rules == most_rules;
-      if (rules == most_rules) continue;
+      if (rules == most_rules || pool_->Size() > most_size) {
+        partial_ = true;
+        continue;
+      }
       ++rules;
       TimeLimit::Spend(4);
       try {

@@ -12,7 +12,7 @@ constexpr uint32_t kUnknownLength = 0xffffffff;
 constexpr uint32_t kNoLength = kUnknownLength - 1;  // there is no member
 
 // Memoized by expression; the pool may grow between questions. A question expands the rules that are called below the
-// expression, at most most_rules new ones. Not thread-safe.
+// expression, at most most_rules new ones, and as many as take an eighth of the pool's limit. Not thread-safe.
 class LengthBounds {
  public:
   explicit LengthBounds(Expressions* pool) : pool_(pool) {}
