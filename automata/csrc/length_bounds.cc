@@ -91,6 +91,10 @@ void LengthBounds::ExpandBelow(Expr root) {
         Grow();
       } catch (const ConstraintError&) {  // a rule that decoding may never reach
         continue;
+      } catch (const CapacityError&) {
+        throw;
+      } catch (const LimitError&) {  // likewise; of time: then whatever comes next ends in it
+        continue;
       }
     }
     stack.push_back(known->second.e);
