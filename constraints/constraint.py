@@ -355,8 +355,8 @@ class Constraint:
     def examples(self, n: int, seed: int = 0) -> list[bytes]:
         """Up to ``n`` distinct random members, the same for the same seed; fewer where there are no more to be found.
 
-        Random walks that favour printable ASCII and head for the nearest end after 48 bytes that something else
-        could have stood for: varied, not uniform.
+        Random walks that favour printable ASCII and head for a near end after 48 bytes that something else could have
+        stood for (fewer where that end is hard to find): varied, not uniform.
         """
         if (n := checked_count("examples", "n", n)) < 0:
             raise ValueError(f"examples: expected n >= 0, got {n}; pass how many members you want")

@@ -13,8 +13,11 @@ namespace tokamata {
 // A text that leads from a state to a final one; a shortest one, unless states remember what they have read: then as
 // far as the way that is found can be gone, and on from there, which may come to no end. Best first by LeastLength.
 std::string Completion(DelayedAcceptor* acceptor, DelayedAcceptor::State q);
-// The same; nothing where more than `most` states are reached before, or the acceptor grows by more than `bytes`.
-std::optional<std::string> Completion(DelayedAcceptor* acceptor, DelayedAcceptor::State q, size_t most, size_t bytes);
+// A short one, sooner: what comes nearer to an end is kept where the search goes on for long. Nothing where more than
+// `most` states are reached without coming nearer, or the acceptor grows by more than `bytes`.
+std::optional<std::string> ShortCompletion(DelayedAcceptor* acceptor, DelayedAcceptor::State q, size_t most, size_t bytes);
+// However many it takes.
+std::string ShortCompletion(DelayedAcceptor* acceptor, DelayedAcceptor::State q);
 
 // How a search first reached a place: from which one, by which byte.
 struct Reached {

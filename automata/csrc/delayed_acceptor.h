@@ -177,6 +177,8 @@ class DelayedAcceptor {
   virtual std::vector<State> Alternatives(State, size_t) { return {}; }
   // No string of fewer bytes leads from q to a final state; 0xfffffffe: none does.
   virtual uint32_t LeastLength(State q) { return IsFinal(q) ? 0 : 1; }
+  // Whether answers about lengths may be better from now on, by what was found out since they were given.
+  virtual bool MeasureAnew() { return false; }
   // From every live state that can be reached from q, some final one is no more than so many bytes away; 0xffffffff
   // where that is not known.
   virtual uint32_t MostLength(State) { return 0xffffffff; }

@@ -632,6 +632,11 @@ uint32_t ExpressionAcceptor::LeastLength(State q) {
   return lengths_.Least(Source(q));
 }
 
+bool ExpressionAcceptor::MeasureAnew() {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  return lengths_.Renew();
+}
+
 bool ExpressionAcceptor::SurelyEnds(State q, const ByteSet& bytes) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   return pool_->SurelyEnds(Source(q), bytes);

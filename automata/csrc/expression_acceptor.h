@@ -102,6 +102,9 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool CountsSoon(State q, State* over, State* under) override;
   std::vector<State> Alternatives(State q, size_t most) override;
   uint32_t LeastLength(State q) override;
+  bool MeasureAnew() override;
+  // How many rules a question about lengths may look into; to be set before anything is asked.
+  void LookInto(size_t rules) { lengths_.most_rules = rules; }
   uint32_t MostLength(State q) override;
   std::string PlaceOf(State q) const override;
 

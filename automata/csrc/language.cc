@@ -145,24 +145,32 @@ std::optional<std::string> Language::Counterexample(const Language& a, const Lan
 
 std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
   const TimeLimit time("examples", "search_seconds", limits_.search_seconds);
-  constexpr size_t kMostReached = 10'000;  // states on the way to the end of a walk, beyond which it goes half as far
+  constexpr size_t kMostReached = 10'000;  // states on the way to the end of a walk
   constexpr size_t kMostBytes = size_t{1} << 26;  // that the acceptor grows by then; one that is larger is made anew
-  size_t long_walk = 48;  // chosen bytes after which a walk heads for the nearest end
+  constexpr size_t kManyRules = 1 << 14;  // to look into for lengths where a few do not do
+  size_t long_walk = 48;  // chosen bytes after which a walk heads for the nearest end; fewer where that is far
   std::vector<std::string> out;
   if (IsEmpty()) return out;
   std::shared_ptr<ExpressionAcceptor> acceptor = Scratch(false);
-  const size_t most_bytes = acceptor->MemoryBytes() + kMostBytes;
+  size_t most_bytes = kMostBytes;
+  const size_t first_bytes = acceptor->MemoryBytes();
+  bool farther = false;  // whether many rules are looked into
+  const auto renew = [&] {
+    acceptor = Scratch(false);
+    if (farther) acceptor->LookInto(kManyRules);
+  };
   const auto state_after = [&](std::string_view text) {
-    if (acceptor->MemoryBytes() > most_bytes) acceptor = Scratch(false);
+    if (acceptor->MemoryBytes() > first_bytes + most_bytes) renew();
     State q = acceptor->Start();
     for (const char c : text) q = acceptor->Next(q, static_cast<uint8_t>(c));
     return q;
   };
   const auto nearest_end = [&](State q) -> std::optional<std::string> {
+    if (!long_walk) return ShortCompletion(acceptor.get(), q);
     try {
-      return Completion(acceptor.get(), q, kMostReached, kMostBytes);
+      return ShortCompletion(acceptor.get(), q, kMostReached, most_bytes);
     } catch (const CapacityError&) {
-      acceptor = Scratch(false);
+      renew();
       return std::nullopt;
     }
   };
@@ -182,11 +190,16 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
       if (chosen.size() > long_walk) {
         auto rest = nearest_end(q);
         while (!rest) {
-          if (!long_walk) throw NoWayOut(text);
-          long_walk /= 2;
-          text.resize(chosen[long_walk]);
+          if (farther) {
+            long_walk /= 4;
+            text.resize(chosen[long_walk]);
+          } else {
+            farther = true;
+            most_bytes *= 4;
+            renew();
+          }
           q = state_after(text);
-          rest = long_walk ? nearest_end(q) : Completion(acceptor.get(), q);
+          rest = nearest_end(q);
         }
         text += *rest;
         break;
@@ -219,7 +232,10 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
       text.push_back(static_cast<char>(byte));
       q = acceptor->Next(q, byte);
     }
-    if (known.insert(text).second) out.push_back(text);
+    if (known.insert(text).second)
+      out.push_back(text);
+    else if (!long_walk)
+      tries += 20;  // there is little else to be found
   }
   return out;
 }

@@ -23,6 +23,7 @@ const LengthBounds::Bounds& LengthBounds::Of(Expr e) {
   if (e < bounds_.size() && bounds_[e].known) return bounds_[e];
   std::vector<Expr> order;
   bool calls = false;
+  ExpandBelow(e);
   Collect(e, &order, &calls);
   for (bool again = true; again;) {
     again = false;
@@ -41,6 +42,72 @@ const LengthBounds::Bounds& LengthBounds::Of(Expr e) {
   return bounds_[e];
 }
 
+void LengthBounds::Grow() {
+  if (bounds_.size() < pool_->Size()) bounds_.resize(std::max(pool_->Size(), 2 * bounds_.size()));
+}
+
+// Expands the calls below root, those first that the fewest calls lead to.
+void LengthBounds::ExpandBelow(Expr root) {
+  std::vector<Expr> stack{root}, calls;
+  size_t rules = 0;  // new ones
+  const size_t most_size = pool_->Size() + pool_->limits.nodes / 8;
+  ++visit_;
+  Grow();
+  for (size_t next = 0;; ++next) {
+    while (!stack.empty()) {
+      const Expr e = stack.back();
+      stack.pop_back();
+      if (bounds_[e].known || bounds_[e].visit == visit_) continue;
+      bounds_[e].visit = visit_;
+      switch (pool_->Kind(e)) {
+        case ExprKind::kConcat:
+          stack.push_back(pool_->Head(e));
+          stack.push_back(pool_->Tail(e));
+          break;
+        case ExprKind::kRepeat: stack.push_back(pool_->Body(e)); break;
+        case ExprKind::kUnion:
+        case ExprKind::kIntersect:
+          stack.insert(stack.end(), pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+          break;
+        case ExprKind::kCall: calls.push_back(e); break;
+        default: break;
+      }
+    }
+    if (next == calls.size()) return;
+    const Expr call = calls[next];
+    auto known = bodies_.find(call);
+    if (known == bodies_.end()) {
+      if (rules == most_rules || pool_->Size() > most_size) {
+        partial_ = true;
+        continue;
+      }
+      ++rules;
+      TimeLimit::Spend(4);
+      try {
+        Body body{kEmpty, 0};
+        body.e = pool_->Rules(pool_->SourceOfRule(call))->Outline(pool_->Rule(call), &body.slack);
+        if (body.e == kEmpty) body.e = pool_->Expand(call);
+        known = bodies_.emplace(call, body).first;
+        Grow();
+      } catch (const ConstraintError&) {  // a rule that decoding may never reach
+        continue;
+      } catch (const CapacityError&) {
+        throw;
+      } catch (const LimitError&) {  // likewise; of time: then whatever comes next ends in it
+        continue;
+      }
+    }
+    stack.push_back(known->second.e);
+  }
+}
+
+bool LengthBounds::Renew() {
+  if (!partial_) return false;
+  partial_ = false;
+  bounds_.assign(bounds_.size(), {});
+  return true;
+}
+
 // The unknown expressions below and with root, parts before what they are part of (but for calls in a cycle).
 void LengthBounds::Collect(Expr root, std::vector<Expr>* order, bool* calls) {
   struct Frame {
@@ -49,14 +116,9 @@ void LengthBounds::Collect(Expr root, std::vector<Expr>* order, bool* calls) {
   };
   std::vector<Frame> stack{{root, false}};  // its own: the spine of a concatenation may be long
   ++visit_;
-  const auto grow = [this] {
-    if (bounds_.size() < pool_->Size()) bounds_.resize(std::max(pool_->Size(), 2 * bounds_.size()));
-  };
   const auto visit = [&](Expr part) {
     if (!bounds_[part].known && bounds_[part].visit != visit_) stack.push_back({part, false});
   };
-  grow();
-  size_t rules = 0;
   while (!stack.empty()) {
     const Frame frame = stack.back();
     if (frame.parts_pushed) {
@@ -81,17 +143,8 @@ void LengthBounds::Collect(Expr root, std::vector<Expr>* order, bool* calls) {
         for (uint32_t i = 0; i < pool_->NumMembers(frame.e); ++i) visit(pool_->Members(frame.e)[i]);
         break;
       case ExprKind::kCall:
-        if (++rules > kMostRules) break;
         *calls = true;
-        try {
-          Body body{kEmpty, 0};
-          body.e = pool_->Rules(pool_->SourceOfRule(frame.e))->Outline(pool_->Rule(frame.e), &body.slack);
-          if (body.e == kEmpty) body.e = pool_->Expand(frame.e);
-          bodies_[frame.e] = body;
-          grow();
-          visit(body.e);
-        } catch (const ConstraintError&) {  // a rule that decoding may never reach
-        }
+        if (const auto body = bodies_.find(frame.e); body != bodies_.end()) visit(body->second.e);
         break;
       default: break;
     }

@@ -12,7 +12,7 @@ constexpr uint32_t kUnknownLength = 0xffffffff;
 constexpr uint32_t kNoLength = kUnknownLength - 1;  // there is no member
 
 // Memoized by expression; the pool may grow between questions. A question expands the rules that are called below the
-// expression, at most kMostRules new ones. Not thread-safe.
+// expression, at most most_rules new ones, and as many as take an eighth of the pool's limit. Not thread-safe.
 class LengthBounds {
  public:
   explicit LengthBounds(Expressions* pool) : pool_(pool) {}
@@ -22,7 +22,10 @@ class LengthBounds {
   // From wherever the beginning of a member leads, some end is no farther than this; kUnknownLength where the structure
   // does not tell (intersections, complements, recursive rules, numbers beyond 32 bits).
   uint32_t Most(Expr e) { return Of(e).most; }
-  static constexpr size_t kMostRules = 4096;
+  size_t most_rules = 4096;
+  // Forgets what was found out, but for the rules that were expanded since, so that the same questions may have better
+  // answers; false where there are none.
+  bool Renew();
 
  private:
   struct Bounds {
@@ -32,7 +35,9 @@ class LengthBounds {
     uint32_t visit = 0;    // the last Collect that met it
   };
   const Bounds& Of(Expr e);
+  void ExpandBelow(Expr root);
   void Collect(Expr root, std::vector<Expr>* order, bool* calls);
+  void Grow();
   uint32_t LeastOf(Expr e);
   uint32_t MostOf(Expr e) const;
   struct Distances;
@@ -41,6 +46,7 @@ class LengthBounds {
   Expressions* pool_;
   std::vector<Bounds> bounds_;  // by expression
   uint32_t visit_ = 0;
+  bool partial_ = false;  // whether rules were left unexpanded
   struct Body {
     Expr e;
     uint32_t slack;  // that a call may need beyond its body; see RuleSource::Outline

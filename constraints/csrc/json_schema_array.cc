@@ -407,6 +407,27 @@ bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
   return yes;
 }
 
+// Elements that differ in nothing that is asked of them; kEmpty for `end` where the array may not end here.
+Expr JsonSchemaRules::ArrayLoop(const ArrayState& s, SetId value, Expr end) {
+  const uint32_t inner = Deeper(s.depth);
+  const Expr call = CallValue(value, inner), next = pool_->Concat(Comma(inner), call), close = Close(s.depth, false, ']');
+  if (!s.first) return pool_->Concat(pool_->Repeat(next, s.low, s.high), close);
+  const uint32_t low = s.low ? s.low - 1 : 0, high = s.high == kUnbounded ? kUnbounded : s.high - 1;
+  return pool_->Union(pool_->Concat({Open(inner), call, pool_->Repeat(next, low, high), close}), end);
+}
+
+// Where distinct elements have many values, there are too many states to look at: here they may repeat.
+Expr JsonSchemaRules::OutlineArray(uint32_t rule, uint32_t* slack) {
+  constexpr size_t kMostChoices = 10;
+  const uint32_t* w = rules_[rule].words;
+  const ArrayState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
+  const ArrayPlan& p = PreparedArray(s.plan);
+  if (!p.unique || p.choices.size() <= kMostChoices || s.owed || !p.contains.empty()) return kEmpty;
+  if (s.index + 1 < p.values.size() || !s.high) return kEmpty;
+  *slack = kUnbounded;
+  return ArrayLoop(s, p.values.back(), ArrayMayEnd(s) ? Close(s.depth, s.first, ']') : kEmpty);
+}
+
 Expr JsonSchemaRules::ArrayBody(const ArrayState& s) {
   const uint32_t inner = Deeper(s.depth);
   PreparedArray(s.plan);
@@ -415,10 +436,7 @@ Expr JsonSchemaRules::ArrayBody(const ArrayState& s) {
   if (s.index + 1 == p.values.size() && IsPlain(p, s)) {  // a counted loop
     const SetId value = p.values.back();
     if (s.high == 0 || !Inhabited(value)) return end;
-    const Expr call = CallValue(value, inner), next = pool_->Concat(Comma(inner), call), close = Close(s.depth, false, ']');
-    const uint32_t low = s.low ? s.low - 1 : 0, high = s.high == kUnbounded ? kUnbounded : s.high - 1;
-    if (s.first) return pool_->Union(pool_->Concat({Open(inner), call, pool_->Repeat(next, low, high), close}), end);
-    return pool_->Concat(pool_->Repeat(next, s.low, s.high), close);
+    return ArrayLoop(s, value, end);
   }
   std::vector<Element> elements;
   Elements(s, &elements);

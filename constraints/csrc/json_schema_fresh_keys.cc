@@ -423,6 +423,9 @@ Expr JsonSchemaRules::Outline(uint32_t rule, uint32_t* slack) {
     *slack = kUnbounded;
     return ForgetValue(rules_[rule].words[0], rules_[rule].words[1]);
   }
+  if (rules_[rule].kind == Rule::kKeys) return OutlineKeys(rule);
+  if (rules_[rule].kind == Rule::kArray) return OutlineArray(rule, slack);
+  if (rules_[rule].kind == Rule::kObject) return OutlineObject(rule, slack);
   if (rules_[rule].kind != Rule::kFreshKeys) return kEmpty;
   const FreshKey n = FreshOf(rule);
   const KeyReader& r = PreparedReader(n.reader);

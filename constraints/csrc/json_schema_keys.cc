@@ -302,6 +302,26 @@ Expr JsonSchemaRules::NumberedKeys(const KeyReader& r, const KeyNode& n) {
   return pool_->Union(std::move(parts));
 }
 
+// The keys one by one, without the nodes of the trie between them; others may be any string.
+Expr JsonSchemaRules::OutlineKeys(uint32_t rule) {
+  const uint32_t* w = rules_[rule].words;
+  if (w[4] != kRawKey) return kEmpty;
+  const KeyReader& r = PreparedReader(w[0]);
+  if (!r.others && w[2] - w[1] <= 1) return kEmpty;
+  const std::vector<SortedKey>& sorted = objects_[r.state.plan].sorted;
+  const uint32_t depth = w[3];
+  std::vector<Expr> parts{r.others ? r.rest : Expr{kEmpty}};
+  for (uint32_t i = w[1], high = w[2]; i < high; ++i) {
+    if (!KeyMayCome(r, i)) continue;
+    Expr e = CallKeys({w[0], i, 0, 0, kKeyEnd});
+    const std::u32string_view text = sorted[r.keys[i]].text;
+    for (size_t k = text.size(); k-- > depth;) e = pool_->Concat(cases_.strings().Character(text[k]), e);
+    parts.push_back(e);
+    w = rules_[rule].words;
+  }
+  return pool_->Union(std::move(parts));
+}
+
 // ---------------------------------------------------------------------------------------------- for masks
 
 // Raw ASCII bytes of keys in ASCII.

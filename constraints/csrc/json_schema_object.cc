@@ -393,6 +393,27 @@ uint32_t JsonSchemaRules::SettledByOthers(const ObjectPlan& p) {
   return bits;
 }
 
+// Where keys may come in any order, there are too many states to look at: the required members, which are the least.
+Expr JsonSchemaRules::OutlineObject(uint32_t rule, uint32_t* slack) {
+  constexpr size_t kMostKeys = 5;
+  const uint32_t* w = rules_[rule].words;
+  const ObjectState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
+  const ObjectPlan& p = Prepared(s.plan);  // stays where it is
+  if (IsYaml() || !p.any_order || p.keys.size() <= kMostKeys) return kEmpty;
+  *slack = kUnbounded;
+  const uint32_t inner = Deeper(s.depth);
+  const std::vector<uint32_t> used = sets_.lists.Copy(s.position);
+  std::vector<Expr> parts;
+  for (uint32_t i = 0; i < p.keys.size(); ++i) {
+    if (!p.keys[i].required || std::binary_search(used.begin(), used.end(), i)) continue;
+    parts.push_back(s.first && parts.empty() ? Open(inner) : Comma(inner));
+    parts.push_back(KeyText(p.keys[i].key));
+    parts.push_back(CallValue(p.keys[i].value, inner));
+  }
+  parts.push_back(Close(s.depth, s.first && parts.empty(), '}'));
+  return pool_->Concat(parts);
+}
+
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {
   const uint32_t inner = Deeper(s.depth);
   const char bracket = Prepared(s.plan).array ? ']' : '}';

@@ -346,6 +346,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void Members(const ObjectState& s, std::vector<Member>* out);
   bool ObjectInhabited(const ObjectState& s);
   Expr ObjectBody(const ObjectState& s);
+  Expr OutlineObject(uint32_t rule, uint32_t* slack);
 
   // json_schema_keys.cc
   void SortKeys(ObjectPlan* plan);
@@ -358,6 +359,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr AfterKey(const KeyReader& reader, uint32_t index);
   Expr CallKeys(const KeyNode& n);
   Expr KeysBody(const KeyNode& n);
+  Expr OutlineKeys(uint32_t rule);
   Expr RawKeys(const KeyReader& reader, const KeyNode& n);
   Expr EscapedKeys(const KeyReader& reader, const KeyNode& n);
   Expr NumberedKeys(const KeyReader& reader, const KeyNode& n);
@@ -506,6 +508,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool ArrayInhabited(const ArrayState& s);
   std::optional<bool> EnoughAhead(const ArrayState& s);
   Expr ArrayBody(const ArrayState& s);
+  Expr ArrayLoop(const ArrayState& s, SetId value, Expr end);
+  Expr OutlineArray(uint32_t rule, uint32_t* slack);
   bool IsPlain(const ArrayPlan& plan, const ArrayState& s) const;
 
   // json_schema_reach.cc
