@@ -175,7 +175,7 @@ struct SchemaCases::Bits {
   }
   Value Leaf(Keyword, UseId, const JsonValue&, bool positive, bool) { return positive ? True() : False(); }
   Value Comparable(UseId) { return True(); }
-  bool Disjoint(UseId, UseId, Value a, Value b) { return (a & b) == 0; }
+  bool Disjoint(UseId, UseId, Value a, Value b, ListId) { return (a & b) == 0; }
 };
 
 struct SchemaCases::Numbers {
@@ -249,7 +249,7 @@ struct SchemaCases::Numbers {
     return Sign(numbers.Range(bounds, integers), positive);
   }
   Value Comparable(UseId) { return True(); }  // see NumberOf
-  bool Disjoint(UseId, UseId, Value a, Value b) { return owner.pool_.IsSurelyEmpty(And(a, b), kMostSearched); }
+  bool Disjoint(UseId, UseId, Value a, Value b, ListId) { return owner.pool_.IsSurelyEmpty(And(a, b), kMostSearched); }
 };
 
 struct SchemaCases::Strings {
@@ -311,7 +311,7 @@ struct SchemaCases::Strings {
     return positive ? True() : False();
   }
   Value Comparable(UseId) { return True(); }
-  bool Disjoint(UseId, UseId, Value a, Value b) { return owner.pool_.IsSurelyEmpty(And(a, b), kMostSearched); }
+  bool Disjoint(UseId, UseId, Value a, Value b, ListId) { return owner.pool_.IsSurelyEmpty(And(a, b), kMostSearched); }
 };
 
 struct SchemaCases::Compound {
@@ -455,8 +455,9 @@ struct SchemaCases::Compound {
     }
     return Or(std::move(v), And(One({DemandKind::kRequired, id}), owner.NegateCases({together})));
   }
-  bool Disjoint(UseId a, UseId b, const Value& x, const Value& y) {
-    return (kType == JsonType::kObject && owner.TagsDiffer(owner.TagsOf(a, x), owner.TagsOf(b, y))) || owner.Disjoint(a, b, kType);
+  bool Disjoint(UseId a, UseId b, const Value& x, const Value& y, ListId required) {
+    const bool differ = kType == JsonType::kObject && owner.TagsDiffer(owner.TagsOf(a, x, required), owner.TagsOf(b, y, required));
+    return differ || owner.Disjoint(a, b, kType);
   }
 };
 
@@ -473,8 +474,10 @@ typename Algebra::Value SchemaCases::All(Algebra& algebra, size_t n, bool positi
   return v;
 }
 
+// `required`: keys without which an object is not valid anyway, whatever the branches say.
 template <class Algebra>
-typename Algebra::Value SchemaCases::OneOf(Algebra& algebra, const std::vector<UseId>& uses, bool positive, bool tracking) {
+typename Algebra::Value SchemaCases::OneOf(Algebra& algebra, const std::vector<UseId>& uses, bool positive, bool tracking,
+                                           ListId required) {
   using Value = typename Algebra::Value;
   std::vector<UseId> live;  // those with values of this type
   std::vector<Value> yes;
@@ -495,7 +498,7 @@ typename Algebra::Value SchemaCases::OneOf(Algebra& algebra, const std::vector<U
   std::vector<uint8_t> disjoint(n * n, 0);
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < i; ++j)
-      disjoint[i * n + j] = disjoint[j * n + i] = algebra.Disjoint(live[i], live[j], yes[i], yes[j]);
+      disjoint[i * n + j] = disjoint[j * n + i] = algebra.Disjoint(live[i], live[j], yes[i], yes[j], required);
   Value result = algebra.False();
   if (positive) {
     for (size_t i = 0; i < n; ++i) {
@@ -613,7 +616,7 @@ typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use
     case Keyword::kOneOf: {
       std::vector<UseId> uses;
       for (const JsonValue& branch : value) uses.push_back(Child(use, branch));
-      return OneOf(algebra, uses, positive, tracking);
+      return OneOf(algebra, uses, positive, tracking, RequiredBeside(use));
     }
     case Keyword::kNot: return Evaluate(algebra, Child(use, value), !positive, false);
     case Keyword::kIf: {
@@ -769,19 +772,35 @@ uint32_t SchemaCases::KeepCases(Cases cases) {
   return static_cast<uint32_t>(cases_.size() - 1);
 }
 
+// The keys that stand in "required" in the same schema.
+ListId SchemaCases::RequiredBeside(UseId use) {
+  const JsonValue& node = *sets_.Use(use).place.node;
+  std::vector<uint32_t> keys;
+  const JsonValue* const required = documents_.Dialect(node).validation ? node.Find("required") : nullptr;
+  if (required && required->IsArray())
+    for (const JsonValue& key : *required) keys.push_back(sets_.Key(key.text));
+  std::sort(keys.begin(), keys.end());
+  return sets_.lists.Intern(keys);
+}
+
 // Keys that objects of a use must have, and the strings that their values can be, where the schema says which these are.
-const std::vector<SchemaCases::Tag>& SchemaCases::TagsOf(UseId use, const Cases& cases) {
+const std::vector<SchemaCases::Tag>& SchemaCases::TagsOf(UseId use, const Cases& cases, ListId required) {
   constexpr size_t kMostTags = 3;
-  const auto [known, added] = tags_.try_emplace(use);
+  const auto [known, added] = tags_.try_emplace(PairKey(use, required));
   std::vector<Tag>& tags = known->second;  // stays where it is
   if (!added || cases.size() != 1) return tags;
-  for (const Demand& d : cases[0]) {
-    if (d.kind != DemandKind::kRequired || tags.size() == kMostTags) continue;
+  std::vector<KeyId> keys = sets_.lists.Copy(required);
+  for (const Demand& d : cases[0])
+    if (d.kind == DemandKind::kRequired) keys.push_back(d.a);
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  for (const KeyId key : keys) {
+    if (tags.size() == kMostTags) break;
     SetId values = kAnyValue;
     for (const Demand& group : cases[0])
       if (group.kind == DemandKind::kMembers)
-        for (UseId u : AppliedToKey(group, d.a)) values = sets_.And(values, SignedUse{u, true});
-    Tag tag{d.a, {}};
+        for (UseId u : AppliedToKey(group, key)) values = sets_.And(values, SignedUse{u, true});
+    Tag tag{key, {}};
     if (values != kAnyValue && values != kNoValue && ListedStrings(values, &tag.texts)) tags.push_back(std::move(tag));
   }
   return tags;

@@ -150,7 +150,7 @@ class SchemaCases {
   template <class Algebra, class F>
   typename Algebra::Value All(Algebra& algebra, size_t n, bool positive, F part);
   template <class Algebra>
-  typename Algebra::Value OneOf(Algebra& algebra, const std::vector<UseId>& uses, bool positive, bool tracking);
+  typename Algebra::Value OneOf(Algebra& algebra, const std::vector<UseId>& uses, bool positive, bool tracking, ListId required);
   template <class Algebra>
   typename Algebra::Value OfSet(Algebra& algebra, SetId set);
   UseId Child(UseId parent, const JsonValue& node);
@@ -162,7 +162,8 @@ class SchemaCases {
     KeyId key;
     std::vector<std::string> texts;
   };
-  const std::vector<Tag>& TagsOf(UseId use, const Cases& cases);
+  ListId RequiredBeside(UseId use);
+  const std::vector<Tag>& TagsOf(UseId use, const Cases& cases, ListId required);
   bool ListedStrings(SetId set, std::vector<std::string>* out);
   static bool TagsDiffer(const std::vector<Tag>& a, const std::vector<Tag>& b);
   [[noreturn]] void Unchecked(const JsonValue& at, std::string_view format, const char* note) const;
@@ -193,7 +194,7 @@ class SchemaCases {
   FlatMap<uint64_t, uint32_t> evaluated_;
   uint32_t evaluations_ = 0;
   std::vector<uint64_t> active_;
-  std::unordered_map<UseId, std::vector<Tag>> tags_;
+  std::unordered_map<uint64_t, std::vector<Tag>> tags_;  // by use and what is required beside it
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
   FlatMap<uint64_t, bool> matches_, contained_;
   std::unordered_map<Expr, std::vector<std::string_view>> texts_of_;  // of contents that list some, sorted, each once

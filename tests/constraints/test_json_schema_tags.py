@@ -72,6 +72,46 @@ def test_one_of_objects_agrees_with_a_validator(seed: int, draft: str) -> None:
         assert constraint.accepts(json.dumps(document)) == valid, (seed, document, schema)
 
 
+@pytest.mark.parametrize("seed", range(120))
+def test_keys_that_are_required_beside_one_of(seed: int) -> None:
+    """They tell branches apart that do not require them, also where the schema is negated, and not elsewhere."""
+    rng = random.Random(seed)
+    tags = rng.choice(FAMILIES[:3] + FAMILIES[4:5])
+    branches: list[dict[str, Any]] = [
+        {"properties": {"kind": rng.choice(tags), "size": {"minimum": rng.randint(0, 2)}}}
+        for _ in range(rng.randint(2, 5))
+    ]
+    inner: dict[str, Any] = {"type": "object", "required": rng.choice([["kind"], ["kind", "size"], ["size"]])}
+    inner["oneOf"] = branches
+    wrapped = [inner, {"not": inner}, {"anyOf": [inner, {"required": ["x"]}]}, {"oneOf": [inner, {"oneOf": branches}]}]
+    schema = rng.choice([*wrapped, {"$ref": "#/allOf/0", "allOf": [{"oneOf": branches}, inner]}])
+    judge = jsonschema.Draft202012Validator(schema)
+    documents: list[Any] = [{"kind": v, "size": n} for v in VALUES for n in range(3)] + [{"kind": v} for v in VALUES]
+    documents += [{"size": n} for n in range(3)] + [{}, {"x": 1}, {"x": 1, "kind": "a"}, 1, "a"]
+    expected = [judge.is_valid(document) for document in documents]
+    try:
+        constraint = tokamata.json_schema(schema, key_order="any")
+    except tokamata.ConstraintError:
+        assert not any(expected), schema
+        return
+    for document, valid in zip(documents, expected, strict=True):
+        assert constraint.accepts(json.dumps(document)) == valid, (seed, document, schema)
+
+
+def test_many_branches_with_a_key_that_is_required_beside_them() -> None:
+    """Without it each branch would be read without each other one, which are too many cases."""
+    branches = [{"properties": {"kind": {"enum": [f"k{i}"]}, f"f{i}": {"type": "integer"}}} for i in range(40)]
+    schema = {"type": "object", "required": ["kind"], "oneOf": branches}
+    constraint = tokamata.json_schema(schema)
+    assert constraint.accepts('{"kind": "k7", "f7": 1}')
+    assert not constraint.accepts('{"kind": "k7", "f7": "a"}')
+    assert constraint.accepts('{"kind": "k7", "f8": "a"}')
+    assert not constraint.accepts("{}")
+    del schema["required"]
+    with pytest.raises(tokamata.LimitError, match="the limit owed=31 was reached at '/oneOf/39'"):
+        tokamata.json_schema(schema)
+
+
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_a_type_beside_a_reference(draft: str) -> None:
     """It says nothing before draft 2019-09: a number is of both members."""
