@@ -520,6 +520,7 @@ typename Algebra::Value SchemaCases::OneOf(Algebra& algebra, const std::vector<U
 
 template <class Algebra>
 typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool positive, bool tracking) {
+  const ListId beside = std::exchange(beside_, kNothingBeside);
   const SchemaUse& u = sets_.Use(use);
   if (u.kind == UseKind::kConstant) return algebra.Constants({u.place.node}, positive, u.place.scope);
   if (u.kind == UseKind::kText) {
@@ -542,6 +543,7 @@ typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool 
   constexpr bool kStrings = std::is_same_v<Algebra, Strings>;
   uint32_t kind = static_cast<uint32_t>(algebra.kType) << 2 | (tracking && std::is_same_v<Algebra, Compound>) << 1 | positive;
   if constexpr (kStrings) kind |= static_cast<uint32_t>(algebra.style.strings.style()) << 5;
+  kind |= beside << 16;
   const uint64_t key = PairKey(use, kind);
   if (const uint32_t* const known = evaluated_.Find(key)) return algebra.Known(*known);
   const uint32_t before = evaluations_++;
@@ -552,7 +554,7 @@ typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool 
   }
   const UseId outer = growing_;
   growing_ = use;
-  auto v = EvaluateNode(algebra, use, positive, tracking);
+  auto v = EvaluateNode(algebra, use, positive, tracking, beside);
   if (nesting_) --nesting_;
   growing_ = nesting_ ? outer : use;
   if (kStrings || evaluations_ - before > kFewSchemas) evaluated_[key] = algebra.Kept(v);
@@ -560,17 +562,18 @@ typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool 
 }
 
 template <class Algebra>
-typename Algebra::Value SchemaCases::EvaluateNode(Algebra& algebra, UseId use, bool positive, bool tracking) {
+typename Algebra::Value SchemaCases::EvaluateNode(Algebra& algebra, UseId use, bool positive, bool tracking, ListId beside) {
   const SchemaPlace place = sets_.Use(use).place;
   const JsonValue& node = *place.node;
   const SchemaDialect dialect = documents_.Dialect(node);
   constexpr bool kCompound = std::is_same_v<Algebra, Compound>;
-  if (HidesSiblings(node, dialect)) return EvaluateKeyword(algebra, use, Keyword::kRef, *node.Find("$ref"), positive, tracking);
+  if (HidesSiblings(node, dialect))
+    return EvaluateKeyword(algebra, use, Keyword::kRef, *node.Find("$ref"), positive, tracking, kNothingBeside);
   const JsonValue* unevaluated = nullptr;
   if constexpr (kCompound) {
     if (dialect.draft >= SchemaDraft::k2019 && dialect.unevaluated)
       unevaluated = node.Find(algebra.kType == JsonType::kArray ? "unevaluatedItems" : "unevaluatedProperties");
-    if (unevaluated && !positive) return NegateCases(EvaluateNode(algebra, use, true, false));
+    if (unevaluated && !positive) return NegateCases(EvaluateNode(algebra, use, true, false, beside));
   }
   if (const JsonValue* types = dialect.validation ? node.Find("type") : nullptr) {  // decides most types at once
     const auto v = algebra.Type(*types, positive, dialect.draft);
@@ -579,7 +582,7 @@ typename Algebra::Value SchemaCases::EvaluateNode(Algebra& algebra, UseId use, b
   const auto value = All(algebra, node.size, positive, [&](size_t i) {
     const Keyword keyword = KeywordOf(node.keys[i], dialect);
     if (keyword == Keyword::kNone) return positive ? algebra.True() : algebra.False();
-    return EvaluateKeyword(algebra, use, keyword, node.elements[i], positive, tracking || unevaluated);
+    return EvaluateKeyword(algebra, use, keyword, node.elements[i], positive, tracking || unevaluated, beside);
   });
   if constexpr (kCompound) {
     if (unevaluated) return Unevaluated(use, *unevaluated, value, algebra.kType);
@@ -589,7 +592,7 @@ typename Algebra::Value SchemaCases::EvaluateNode(Algebra& algebra, UseId use, b
 
 template <class Algebra>
 typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use, Keyword keyword, const JsonValue& value,
-                                                     bool positive, bool tracking) {
+                                                     bool positive, bool tracking, ListId beside) {
   const auto child = [&](const JsonValue& node, bool sign) { return Evaluate(algebra, Child(use, node), sign, tracking); };
   switch (keyword) {
     case Keyword::kRef:
@@ -601,7 +604,11 @@ typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use
       return Evaluate(algebra, sets_.Schema(documents_.Resolve(sets_.Use(use).place, kind)), positive, tracking);
     }
     case Keyword::kAllOf:
-      return All(algebra, value.size, positive, [&](size_t i) { return child(value.elements[i], positive); });
+      return All(algebra, value.size, positive, [&, required = RequiredBeside(use, beside)](size_t i) {
+        const UseId part = Child(use, value.elements[i]);
+        beside_ = required;
+        return Evaluate(algebra, part, positive, tracking);
+      });
     case Keyword::kAnyOf: {
       if (!positive || !tracking)
         return All(algebra, value.size, !positive, [&](size_t i) { return child(value.elements[i], positive); });
@@ -616,7 +623,7 @@ typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use
     case Keyword::kOneOf: {
       std::vector<UseId> uses;
       for (const JsonValue& branch : value) uses.push_back(Child(use, branch));
-      return OneOf(algebra, uses, positive, tracking, RequiredBeside(use));
+      return OneOf(algebra, uses, positive, tracking, RequiredBeside(use, beside));
     }
     case Keyword::kNot: return Evaluate(algebra, Child(use, value), !positive, false);
     case Keyword::kIf: {
@@ -772,15 +779,19 @@ uint32_t SchemaCases::KeepCases(Cases cases) {
   return static_cast<uint32_t>(cases_.size() - 1);
 }
 
-// The keys that stand in "required" in the same schema.
-ListId SchemaCases::RequiredBeside(UseId use) {
+// The keys that stand in "required" in the same schema, and those that stand beside it.
+ListId SchemaCases::RequiredBeside(UseId use, ListId beside) {
+  constexpr ListId kMost = 1 << 16;  // which have room in a key
   const JsonValue& node = *sets_.Use(use).place.node;
-  std::vector<uint32_t> keys;
   const JsonValue* const required = documents_.Dialect(node).validation ? node.Find("required") : nullptr;
-  if (required && required->IsArray())
-    for (const JsonValue& key : *required) keys.push_back(sets_.Key(key.text));
+  if (!required || !required->IsArray()) return beside;
+  std::vector<uint32_t> keys;
+  if (beside != kNothingBeside) keys = sets_.lists.Copy(beside - 1);
+  for (const JsonValue& key : *required) keys.push_back(sets_.Key(key.text));
   std::sort(keys.begin(), keys.end());
-  return sets_.lists.Intern(keys);
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  const ListId all = sets_.lists.Intern(keys) + 1;
+  return all < kMost ? all : kNothingBeside;
 }
 
 // Keys that objects of a use must have, and the strings that their values can be, where the schema says which these are.
@@ -789,7 +800,8 @@ const std::vector<SchemaCases::Tag>& SchemaCases::TagsOf(UseId use, const Cases&
   const auto [known, added] = tags_.try_emplace(PairKey(use, required));
   std::vector<Tag>& tags = known->second;  // stays where it is
   if (!added || cases.size() != 1) return tags;
-  std::vector<KeyId> keys = sets_.lists.Copy(required);
+  std::vector<KeyId> keys;
+  if (required != kNothingBeside) keys = sets_.lists.Copy(required - 1);
   for (const Demand& d : cases[0])
     if (d.kind == DemandKind::kRequired) keys.push_back(d.a);
   std::sort(keys.begin(), keys.end());

@@ -143,10 +143,10 @@ class SchemaCases {
   template <class Algebra>
   typename Algebra::Value Evaluate(Algebra& algebra, UseId use, bool positive, bool tracking);
   template <class Algebra>
-  typename Algebra::Value EvaluateNode(Algebra& algebra, UseId use, bool positive, bool tracking);
+  typename Algebra::Value EvaluateNode(Algebra& algebra, UseId use, bool positive, bool tracking, ListId beside);
   template <class Algebra>
   typename Algebra::Value EvaluateKeyword(Algebra& algebra, UseId use, Keyword keyword, const JsonValue& value,
-                                          bool positive, bool tracking);
+                                          bool positive, bool tracking, ListId beside);
   template <class Algebra, class F>
   typename Algebra::Value All(Algebra& algebra, size_t n, bool positive, F part);
   template <class Algebra>
@@ -162,7 +162,7 @@ class SchemaCases {
     KeyId key;
     std::vector<std::string> texts;
   };
-  ListId RequiredBeside(UseId use);
+  ListId RequiredBeside(UseId use, ListId beside);
   const std::vector<Tag>& TagsOf(UseId use, const Cases& cases, ListId required);
   bool ListedStrings(SetId set, std::vector<std::string>* out);
   static bool TagsDiffer(const std::vector<Tag>& a, const std::vector<Tag>& b);
@@ -194,6 +194,9 @@ class SchemaCases {
   FlatMap<uint64_t, uint32_t> evaluated_;
   uint32_t evaluations_ = 0;
   std::vector<uint64_t> active_;
+  // Keys that are required beside the schema that is evaluated next, by one whose allOf it is in; 1 more than their list.
+  static constexpr ListId kNothingBeside = 0;
+  ListId beside_ = kNothingBeside;
   std::unordered_map<uint64_t, std::vector<Tag>> tags_;  // by use and what is required beside it
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
   FlatMap<uint64_t, bool> matches_, contained_;

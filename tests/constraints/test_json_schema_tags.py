@@ -82,7 +82,9 @@ def test_keys_that_are_required_beside_one_of(seed: int) -> None:
         for _ in range(rng.randint(2, 5))
     ]
     inner: dict[str, Any] = {"type": "object", "required": rng.choice([["kind"], ["kind", "size"], ["size"]])}
-    inner["oneOf"] = branches
+    inner |= rng.choice(
+        [{"oneOf": branches}, {"allOf": [{}, {"oneOf": branches}]}, {"allOf": [{"allOf": [{"oneOf": branches}]}]}]
+    )
     wrapped = [inner, {"not": inner}, {"anyOf": [inner, {"required": ["x"]}]}, {"oneOf": [inner, {"oneOf": branches}]}]
     schema = rng.choice([*wrapped, {"$ref": "#/allOf/0", "allOf": [{"oneOf": branches}, inner]}])
     judge = jsonschema.Draft202012Validator(schema)
@@ -101,13 +103,14 @@ def test_keys_that_are_required_beside_one_of(seed: int) -> None:
 def test_many_branches_with_a_key_that_is_required_beside_them() -> None:
     """Without it each branch would be read without each other one, which are too many cases."""
     branches = [{"properties": {"kind": {"enum": [f"k{i}"]}, f"f{i}": {"type": "integer"}}} for i in range(40)]
-    schema = {"type": "object", "required": ["kind"], "oneOf": branches}
-    constraint = tokamata.json_schema(schema)
-    assert constraint.accepts('{"kind": "k7", "f7": 1}')
-    assert not constraint.accepts('{"kind": "k7", "f7": "a"}')
-    assert constraint.accepts('{"kind": "k7", "f8": "a"}')
-    assert not constraint.accepts("{}")
-    del schema["required"]
+    schema: dict[str, Any] = {"type": "object", "required": ["kind"]}
+    for more in ({"oneOf": branches}, {"allOf": [{"oneOf": branches}]}):
+        constraint = tokamata.json_schema(schema | more)
+        assert constraint.accepts('{"kind": "k7", "f7": 1}')
+        assert not constraint.accepts('{"kind": "k7", "f7": "a"}')
+        assert constraint.accepts('{"kind": "k7", "f8": "a"}')
+        assert not constraint.accepts("{}")
+    schema = {"type": "object", "oneOf": branches}
     with pytest.raises(tokamata.LimitError, match="the limit owed=31 was reached at '/oneOf/39'"):
         tokamata.json_schema(schema)
 
