@@ -38,6 +38,8 @@ using CodePointRanges = std::vector<std::pair<uint32_t, uint32_t>>;
 CodePointRanges NormalizeRanges(CodePointRanges ranges);
 // All other Unicode scalar values.
 CodePointRanges ComplementRanges(const CodePointRanges& ranges);
+// What two normalized ones have in common.
+CodePointRanges IntersectRanges(const CodePointRanges& a, const CodePointRanges& b);
 
 enum class ExprKind : uint8_t {
   kEmpty,       // no string

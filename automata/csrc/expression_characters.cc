@@ -38,6 +38,15 @@ CodePointRanges ComplementRanges(const CodePointRanges& ranges) {
   return NormalizeRanges(std::move(out));
 }
 
+CodePointRanges IntersectRanges(const CodePointRanges& a, const CodePointRanges& b) {
+  CodePointRanges out;
+  for (size_t i = 0, k = 0; i < a.size() && k < b.size(); a[i].second < b[k].second ? ++i : ++k) {
+    const uint32_t low = std::max(a[i].first, b[k].first), high = std::min(a[i].second, b[k].second);
+    if (low <= high) out.emplace_back(low, high);
+  }
+  return out;
+}
+
 Expr Expressions::AnyText() {
   if (!any_text_) any_text_ = Star(Characters({{0, kMaxCodePoint}}));
   return any_text_;

@@ -17,16 +17,6 @@ uint64_t Times(uint64_t a, uint64_t b) {
 uint64_t Plus(uint64_t a, uint64_t b) { return std::min(a + b, kNoBound); }
 uint64_t Minus(uint64_t a, uint64_t b) { return a >= kNoBound ? kNoBound : a > b ? a - b : 0; }
 
-// Of normalized ranges.
-CodePointRanges Common(const CodePointRanges& a, const CodePointRanges& b) {
-  CodePointRanges both;
-  for (size_t i = 0, k = 0; i < a.size() && k < b.size(); a[i].second < b[k].second ? ++i : ++k) {
-    const uint32_t low = std::max(a[i].first, b[k].first), high = std::min(a[i].second, b[k].second);
-    if (low <= high) both.emplace_back(low, high);
-  }
-  return both;
-}
-
 }  // namespace
 
 bool JsonStrings::IsLength(Expr e, Lengths* lengths) const {
@@ -78,7 +68,7 @@ std::optional<JsonStrings::Counted> JsonStrings::AsCounted(Expr e) const {
 // Whether texts are surely made of some characters only. Recursion follows operator nesting, as above.
 bool JsonStrings::OnlyHas(Expr e, const CodePointRanges& characters) const {
   if (e == kEpsilonExpr) return true;
-  if (const std::optional<CodePointRanges> own = ClassOf(e)) return Common(*own, characters) == *own;
+  if (const std::optional<CodePointRanges> own = ClassOf(e)) return IntersectRanges(*own, characters) == *own;
   switch (pool_.Kind(e)) {
     case ExprKind::kConcat:
       for (; pool_.Kind(e) == ExprKind::kConcat; e = pool_.Tail(e))
@@ -284,17 +274,15 @@ Expr JsonStrings::Intersect(Expr a, Expr b) {
   if (const std::optional<Counted> of_a = AsCounted(a), of_b = AsCounted(b); of_a && of_b) {
     const Lengths both{std::max(of_a->lengths.low, of_b->lengths.low), std::min(of_a->lengths.high, of_b->lengths.high)};
     if (both.low > both.high) return kEmpty;
-    const Expr character = Characters(Common(of_a->characters, of_b->characters));
+    const Expr character = Characters(IntersectRanges(of_a->characters, of_b->characters));
     if (character != kEmpty) return pool_.Repeat(character, static_cast<uint32_t>(both.low), static_cast<uint32_t>(both.high));
     return both.low ? kEmpty : kEpsilonExpr;
   } else if (of_a || of_b) {
-    const Expr other = of_a ? b : a;
-    const Counted& counted = of_a ? *of_a : *of_b;
-    const Expr length = OfLengths({counted.lengths}), star = pool_.Star(Characters(counted.characters));
-    if (const bool both = (of_a ? a : b) != length && counted.lengths.high > 1; both && (of_a ? a : b) != star) {
-      const bool only = OnlyHas(other, counted.characters);
-      return Intersect(only ? other : pool_.Intersect(other, star), length);
-    }
+    const Expr own = of_a ? a : b, other = of_a ? b : a;
+    const auto& [characters, lengths] = of_a ? *of_a : *of_b;
+    const Expr length = OfLengths({lengths}), star = pool_.Star(Characters(characters));
+    if (own != length && own != star && lengths.high > 1)
+      return Intersect(OnlyHas(other, characters) ? other : pool_.Intersect(other, star), length);
   }
   const std::vector<Lengths> of_a = AllOfLengths(a), of_b = AllOfLengths(b);
   if (!of_a.empty() && !of_b.empty()) {

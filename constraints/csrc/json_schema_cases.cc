@@ -32,7 +32,6 @@ bool HidesSiblings(const JsonValue& node, const SchemaDialect& dialect) {
   return ref && ref->IsString();
 }
 
-constexpr size_t kMostSearched = 2'000;  // expressions, to see whether two branches of oneOf exclude each other
 
 template <class F>
 void ForEachType(const JsonValue& types, F f) {

@@ -117,6 +117,8 @@ class SchemaCases {
   std::vector<UseId> AppliedToOther(const Demand& group, const std::vector<KeyId>& matched);
   void CollectKeys(const Demand& group, std::vector<KeyId>* names, std::vector<KeyId>* patterns);
   bool Matches(KeyId pattern, KeyId key);
+  // Expressions that are searched, to see whether two languages of strings or numbers exclude each other.
+  static constexpr size_t kMostSearched = 2'000;
   // Whether a text is among contents of strings.
   bool Contains(Expr contents, KeyId key);
   // How many texts contents have that are known to list them; 0 where they are not.

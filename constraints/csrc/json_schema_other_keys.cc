@@ -41,7 +41,6 @@ Expr JsonSchemaRules::AllKeys(const ObjectPlan& p, StringStyle style) {
 
 // What has nothing in common with the base is not excluded from it: the expression is simpler, and masks are, too.
 void JsonSchemaRules::FindContents(KeyClass* c) {
-  constexpr size_t kMostSearched = 2'000;
   const bool apart = CountsApart();
   JsonStrings &strings = cases_.strings(), &canonical = cases_.StringsOf(StringStyle::kJsonCanonical);
   c->keys.contents = c->contents.base;
@@ -49,7 +48,7 @@ void JsonSchemaRules::FindContents(KeyClass* c) {
   for (size_t i = 0; i < c->contents.excluded.size(); ++i) {
     const Expr common = apart ? canonical.Intersect(c->counted.base, c->counted.excluded[i])
                               : strings.Intersect(c->contents.base, c->contents.excluded[i]);
-    if (pool_->IsSurelyEmpty(common, kMostSearched)) continue;
+    if (pool_->IsSurelyEmpty(common, SchemaCases::kMostSearched)) continue;
     c->keys.contents = strings.Difference(c->keys.contents, c->contents.excluded[i]);
     if (apart) c->keys.counted = canonical.Difference(c->keys.counted, c->counted.excluded[i]);
   }

@@ -5,23 +5,6 @@
 #include <utility>
 
 namespace tokamata {
-namespace {
-
-CodePointRanges Intersection(const CodePointRanges& a, const CodePointRanges& b) {
-  CodePointRanges out;
-  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const uint32_t low = std::max(a[i].first, b[j].first), high = std::min(a[i].second, b[j].second);
-    if (low <= high) out.emplace_back(low, high);
-    if (a[i].second < b[j].second)
-      ++i;
-    else
-      ++j;
-  }
-  return out;
-}
-
-}  // namespace
-
 // Recursion in this file follows the nesting of groups, which the parser limits.
 RegexContext::RegexContext(RegexLowering* lowering)
     : lowering_(*lowering), pool_(lowering->pool()), size_at_start_(pool_.Size()) {}
@@ -78,7 +61,7 @@ void RegexContext::BuildClasses(uint32_t root) {
     const CodePointRanges other = ComplementRanges(set);
     std::vector<CodePointRanges> split;
     for (const CodePointRanges& c : classes_) {
-      CodePointRanges in = Intersection(c, set), out = Intersection(c, other);
+      CodePointRanges in = IntersectRanges(c, set), out = IntersectRanges(c, other);
       if (!in.empty()) split.push_back(std::move(in));
       if (!out.empty()) split.push_back(std::move(out));
     }
@@ -96,7 +79,7 @@ const std::vector<CodePointRanges>& RegexContext::Pieces(uint32_t node) {
     const RegexNode& n = Node(node);
     const CodePointRanges all =
         n.kind == RegexKind::kSet ? lowering_.tree().sets[n.first] : CodePointRanges{{n.first, n.first}};
-    for (const CodePointRanges& c : classes_) it->second.push_back(Intersection(all, c));
+    for (const CodePointRanges& c : classes_) it->second.push_back(IntersectRanges(all, c));
   }
   return it->second;
 }
