@@ -7,20 +7,25 @@ namespace tokamata {
 namespace {
 
 constexpr size_t kMostPairs = 600;  // of expressions in one search
-constexpr int kMostFailures = 8;    // searches in vain, after which no more are made
+constexpr size_t kMostMet = 250;     // of them where neither need be a part of the other
+constexpr size_t kMostInVain = 2400;  // pairs of searches that found nothing, after which no more are made
+constexpr size_t kMostMetInVain = 500;
 constexpr int kMostPrefixes = 6;      // bytes, rules and unions before what is bounded
 constexpr int kMostVisited = 1000;    // expressions that are looked at for bounds
 constexpr int64_t kFar = int64_t{1} << 40;
+constexpr int64_t kMostCount = 1 << 20;  // of characters that are counted in the body of a repetition
 
 // Whether every member may be followed by members of star.
-bool GoesOn(const Expressions& pool, Expr x, Expr star) {
-  if (pool.Kind(x) == ExprKind::kUnion) {
-    for (uint32_t i = 0; i < pool.NumMembers(x); ++i)
-      if (!GoesOn(pool, pool.Members(x)[i], star)) return false;
-    return true;
-  }
-  while (pool.Kind(x) == ExprKind::kConcat) x = pool.Tail(x);
-  return x == star || (pool.Kind(x) == ExprKind::kUnion && GoesOn(pool, x, star));
+bool GoesOn(Expressions* pool, Expr x, Expr star) {
+  while (pool->Kind(x) == ExprKind::kConcat) x = pool->Tail(x);
+  if (x == star) return true;
+  const ExprKind kind = pool->Kind(x);
+  if (kind == ExprKind::kRepeat) return pool->Low(x) == 0 && pool->High(x) == kUnbounded && pool->Covers(x, star);
+  if (kind != ExprKind::kUnion && kind != ExprKind::kIntersect) return false;
+  const std::vector<Expr> members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
+  for (const Expr m : members)
+    if (!GoesOn(pool, m, star)) return false;
+  return true;
 }
 
 }  // namespace
@@ -28,10 +33,14 @@ bool GoesOn(const Expressions& pool, Expr x, Expr star) {
 // Recursion in this file follows operator nesting, which ExpressionLimits::depth bounds.
 BoundedParts::Distance BoundedParts::DistanceOf(const Expressions& pool, Expr e) {
   if (const Distance* const known = distances_.Find(e)) return *known;
-  Distance d{kFar, kFar};
+  Distance d{kFar, kFar, 0, kFar};
   switch (pool.Kind(e)) {
-    case ExprKind::kEpsilon: d = {0, 0}; break;
-    case ExprKind::kBytes: d = {1, 1}; break;
+    case ExprKind::kEpsilon: d = {0, 0, 0, 0}; break;
+    case ExprKind::kBytes: {
+      const ByteSet &bytes = pool.First(e), inside = ByteSet::Range(0x80, 0xBF);
+      d = {1, 1, !bytes.Intersects(inside), !bytes.SubsetOf(inside)};
+      break;
+    }
     case ExprKind::kConcat: {
       std::vector<Expr> pieces;
       Expr x = e;
@@ -41,25 +50,30 @@ BoundedParts::Distance BoundedParts::DistanceOf(const Expressions& pool, Expr e)
         const Distance head = DistanceOf(pool, pieces[i]);
         d.most = std::max(d.most, head.most + d.least);
         d.least += head.least;
+        d.least_characters += head.least_characters;
+        d.most_characters += head.most_characters;
       }
       break;
     }
     case ExprKind::kUnion:
-      d = {kFar, 0};
+      d = {kFar, 0, kFar, 0};
       for (uint32_t i = 0; i < pool.NumMembers(e); ++i) {
         const Distance one = DistanceOf(pool, pool.Members(e)[i]);
-        d = {std::min(d.least, one.least), std::max(d.most, one.most)};
+        d = {std::min(d.least, one.least), std::max(d.most, one.most),
+             std::min(d.least_characters, one.least_characters), std::max(d.most_characters, one.most_characters)};
       }
       break;
     case ExprKind::kRepeat: {
       const Distance body = DistanceOf(pool, pool.Body(e));
-      const int64_t low = pool.Low(e);
-      d = {low * std::min(body.least, kFar), body.most + std::max<int64_t>(low - 1, 0) * std::min(body.least, kFar)};
+      const int64_t low = pool.Low(e), high = pool.High(e) == kUnbounded ? kFar : pool.High(e);
+      d = {low * std::min(body.least, kFar), body.most + std::max<int64_t>(low - 1, 0) * std::min(body.least, kFar),
+           low * std::min(body.least_characters, kMostCount), high * std::min(body.most_characters, kMostCount)};
       break;
     }
     default: break;
   }
-  d = {std::min(d.least, kFar), std::min(d.most, kFar)};
+  d = {std::min(d.least, kFar), std::min(d.most, kFar), std::min(d.least_characters, kFar),
+       std::min(d.most_characters, kFar)};
   distances_[e] = d;
   return d;
 }
@@ -96,51 +110,73 @@ bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
   return part_[PairKey(e, star)] = part;
 }
 
+// The pairs that texts of both lead to, with their distances; those from which no member of both is reached have none.
+// False where they are too many, or, with `part`, where x is no part of y.
+bool BoundedParts::FindPairs(Expressions* pool, Expr x, Expr y, bool part, std::vector<Pair>* pairs) {
+  pairs->assign(1, {x, y, {}, -1});
+  std::unordered_map<uint64_t, uint32_t> index{{PairKey(x, y), 0}};
+  std::vector<Expressions::Term> inner, outer;
+  for (uint32_t i = 0; i < pairs->size(); ++i) {
+    const Expr a = (*pairs)[i].x, b = (*pairs)[i].y;
+    pool->Step(a, &inner);
+    pool->Step(b, &outer);
+    bool inside = !pool->Nullable(a) || pool->Nullable(b);
+    for (const auto& p : inner) {
+      ByteSet left = p.bytes;
+      for (const auto& q : outer) {
+        if (!p.bytes.Intersects(q.bytes)) continue;
+        left = left - q.bytes;
+        const auto [it, added] = index.emplace(PairKey(p.target, q.target), static_cast<uint32_t>(pairs->size()));
+        if (added) pairs->push_back({p.target, q.target, {}, -1});
+        (*pairs)[it->second].before.push_back(i);
+      }
+      inside = inside && !left.Any();
+    }
+    if ((part && !inside) || pairs->size() > (part ? kMostPairs : kMostMet)) return false;
+  }
+  std::vector<uint32_t> queue;
+  for (uint32_t i = 0; i < pairs->size(); ++i)
+    if (pool->Nullable((*pairs)[i].x) && pool->Nullable((*pairs)[i].y)) {
+      (*pairs)[i].distance = 0;
+      queue.push_back(i);
+    }
+  for (size_t i = 0; i < queue.size(); ++i)
+    for (uint32_t p : (*pairs)[queue[i]].before)
+      if ((*pairs)[p].distance < 0) {
+        (*pairs)[p].distance = (*pairs)[queue[i]].distance + 1;
+        queue.push_back(p);
+      }
+  return !part || queue.size() == pairs->size();
+}
+
 // Whether x is a part of star, and then the most bytes that any expression reached from x is away from a member's end;
 // -1 where x is no part or has too many derivatives.
 int64_t BoundedParts::Search(Expressions* pool, Expr x, Expr star) {
   if (const int64_t* const known = to_end_.Find(PairKey(x, star))) return *known;
-  struct Pair {
-    Expr x, star;
-    std::vector<uint32_t> before;
-    int64_t distance;
-  };
-  std::vector<Pair> pairs{{x, star, {}, -1}};
-  std::unordered_map<uint64_t, uint32_t> index{{PairKey(x, star), 0}};
-  std::vector<Expressions::Term> inner, outer;
-  for (uint32_t i = 0; i < pairs.size(); ++i) {
-    pool->Step(pairs[i].x, &inner);
-    pool->Step(pairs[i].star, &outer);
-    bool inside = !pool->Nullable(pairs[i].x) || pool->Nullable(pairs[i].star);
-    for (const auto& a : inner) {
-      ByteSet left = a.bytes;
-      for (const auto& b : outer) {
-        if (!(a.bytes & b.bytes).Any()) continue;
-        left = left - b.bytes;
-        const auto [it, added] = index.emplace(PairKey(a.target, b.target), static_cast<uint32_t>(pairs.size()));
-        if (added) pairs.push_back({a.target, b.target, {}, -1});
-        pairs[it->second].before.push_back(i);
-      }
-      inside = inside && !left.Any();
-    }
-    if (!inside || pairs.size() > kMostPairs) return to_end_[PairKey(x, star)] = -1;
+  std::vector<Pair> pairs;
+  if (!FindPairs(pool, x, star, true, &pairs)) {
+    in_vain_ += pairs.size();
+    return to_end_[PairKey(x, star)] = -1;
   }
-  std::vector<uint32_t> queue;
-  for (uint32_t i = 0; i < pairs.size(); ++i)
-    if (pool->Nullable(pairs[i].x)) {
-      pairs[i].distance = 0;
-      queue.push_back(i);
-    }
-  for (size_t i = 0; i < queue.size(); ++i)
-    for (uint32_t p : pairs[queue[i]].before)
-      if (pairs[p].distance < 0) {
-        pairs[p].distance = pairs[queue[i]].distance + 1;
-        queue.push_back(p);
-      }
-  if (queue.size() < pairs.size()) return to_end_[PairKey(x, star)] = -1;
-  const int64_t most = pairs[queue.back()].distance;
-  for (const Pair& p : pairs) to_end_[PairKey(p.x, p.star)] = most;
+  int64_t most = 0;
+  for (const Pair& p : pairs) most = std::max(most, p.distance);
+  for (const Pair& p : pairs) to_end_[PairKey(p.x, p.y)] = most;
   return most;
+}
+
+// The most bytes that x & y is away from a member's end wherever a text of it leads; -1 where too many have to be
+// looked at, or there is no member.
+int64_t BoundedParts::MostToEndOfMeet(Expressions* pool, Expr x, Expr y) {
+  if (const int64_t* const known = to_end_of_meet_.Find(PairKey(x, y))) return *known;
+  if (met_in_vain_ >= kMostMetInVain) return -1;
+  std::vector<Pair> pairs;
+  int64_t most = -1;
+  if (FindPairs(pool, x, y, false, &pairs)) {
+    for (const Pair& p : pairs) most = std::max(most, p.distance);
+    for (const Pair& p : pairs) to_end_of_meet_[PairKey(p.x, p.y)] = most;
+  }
+  if (most < 0) met_in_vain_ += pairs.size();
+  return to_end_of_meet_[PairKey(x, y)] = most;
 }
 
 int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star) {
@@ -149,18 +185,16 @@ int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star) {
   if (!pool->MayBeEmpty(x)) {
     if (Part(pool, x, star)) most = DistanceOf(*pool, x).most;
     if (most >= kFar) most = Search(pool, x, star);
-  } else if (searches_failed_ < kMostFailures) {
+  } else if (in_vain_ < kMostInVain) {
     most = Search(pool, x, star);
-    searches_failed_ += most < 0;
   }
   return to_end_[PairKey(x, star)] = most < kFar ? most : -1;
 }
 
 bool BoundedParts::Part(Expressions* pool, Expr x, Expr star) {
-  if (searches_failed_ >= kMostFailures && !part_.Find(PairKey(x, star))) return false;
-  const bool part = IsPart(pool, x, star);
-  searches_failed_ += !part;
-  return part;
+  if (x == star) return true;
+  if (in_vain_ >= kMostInVain && !part_.Find(PairKey(x, star))) return false;
+  return IsPart(pool, x, star);
 }
 
 bool BoundedParts::HasMember(Expressions* pool, Expr e) {
@@ -169,7 +203,7 @@ bool BoundedParts::HasMember(Expressions* pool, Expr e) {
     const Expr x = pool->Members(e)[i], count = pool->Members(e)[1 - i];
     if (pool->MayBeEmpty(x) || pool->MayBeEmpty(count) || pool->Kind(count) != ExprKind::kRepeat) continue;
     const Expr star = pool->Star(pool->Body(count));
-    if (pool->Low(count) > 0 && !GoesOn(*pool, x, star)) continue;
+    if (pool->Low(count) > 0 && !GoesOn(pool, x, star)) continue;
     if (DistanceOf(*pool, x).least <= pool->High(count) && Part(pool, x, star)) return true;
   }
   return false;
@@ -208,21 +242,57 @@ Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length, int
   return changed ? pool->Union(std::move(members)) : e;
 }
 
+bool BoundedParts::FindCounter(Expressions* pool, const std::vector<Expr>& members, size_t at, Counter* found) {
+  const Expr m = members[at];
+  const bool concat = pool->Kind(m) == ExprKind::kConcat;
+  const Expr count = concat ? pool->Head(m) : m;
+  if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(m) || pool->Nullable(pool->Body(count))) return false;
+  std::vector<Expr> others = members;
+  others.erase(others.begin() + static_cast<ptrdiff_t>(at));
+  *found = {count, concat ? pool->Tail(m) : kEpsilonExpr, pool->Intersect(std::move(others))};
+  return true;
+}
+
+bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c, Expr* x, int64_t* most) {
+  const Expr body = pool->Body(c->count), star = pool->Star(body);
+  const uint32_t low = pool->Low(c->count);
+  const Distance one = DistanceOf(*pool, body), end = DistanceOf(*pool, c->end);
+  const bool characters = one.most_characters <= 1;
+  const bool enough = low == 0 || (characters && DistanceOf(*pool, c->others).least_characters >= low + end.most_characters);
+  const bool counted = enough || (low == 1 && !pool->Nullable(c->others)) || (beside && GoesOn(pool, c->others, star));
+  if (!counted) return false;
+  const auto begins = [pool](Expr e) { return pool->First(e); };
+  const ByteSet inside = ByteSet::Range(0x80, 0xBF);
+  const bool apart = characters && pool->Nullable(c->end) && !(begins(body) | begins(c->end)).Intersects(inside) &&
+                     !begins(body).Intersects(begins(c->end));  // then no text of c* is one of c*·end but by epsilon
+  const Expr y = pool->Concat(star, c->end);
+  const bool met = to_end_of_meet_.Find(PairKey(c->others, y));
+  if (!met && (c->end == kEpsilonExpr || apart) && begins(c->others).SubsetOf(begins(star))) {
+    *x = c->others;
+    *most = MostToEnd(pool, *x, star);
+    if (*most >= 0) c->end = kEpsilonExpr;
+    if (*most >= 0) return true;
+  }
+  if (c->end != kEpsilonExpr && !enough) return false;
+  if (pool->High(c->count) == kUnbounded || pool->MayBeEmpty(c->others)) return false;  // steps of those take long
+  *most = MostToEndOfMeet(pool, c->others, y);
+  if (*most < 0) return false;
+  *x = pool->Intersect({c->others, y});
+  return true;
+}
+
 Expr BoundedParts::WithoutBound(Expressions* pool, Expr e, uint32_t length) {
   const bool concat = pool->Kind(e) == ExprKind::kConcat;
   const Expr both = concat ? pool->Head(e) : e, rest = concat ? pool->Tail(e) : kEpsilonExpr;
   if (pool->Kind(both) != ExprKind::kIntersect) return e;
   const std::vector<Expr> members(pool->Members(both), pool->Members(both) + pool->NumMembers(both));
-  for (Expr count : members) {
-    if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(count) || pool->Low(count) > 1) continue;
-    if (pool->High(count) == kUnbounded || pool->High(count) <= length || pool->Nullable(pool->Body(count))) continue;
-    std::vector<Expr> others;
-    for (Expr m : members)
-      if (m != count) others.push_back(m);
-    const Expr x = pool->Intersect(std::move(others));
-    if (pool->Low(count) && pool->Nullable(x)) continue;
-    const int64_t most = MostToEnd(pool, x, pool->Star(pool->Body(count)));
-    if (most < 0 || most + length > pool->High(count)) continue;
+  for (size_t i = 0; i < members.size(); ++i) {
+    Counter c;
+    Expr x;
+    int64_t most;
+    if (!FindCounter(pool, members, i, &c)) continue;
+    const uint32_t high = pool->High(c.count);
+    if (high == kUnbounded || high <= length || !Unbound(pool, false, &c, &x, &most) || most + length > high) continue;
     return pool->Concat(x, rest);
   }
   return e;
@@ -233,20 +303,18 @@ bool BoundedParts::Find(Expressions* pool, Expr e, Split* split) {
   const Expr both = concat ? pool->Head(e) : e, rest = concat ? pool->Tail(e) : kEpsilonExpr;
   if (pool->Kind(both) != ExprKind::kIntersect) return false;
   const std::vector<Expr> members(pool->Members(both), pool->Members(both) + pool->NumMembers(both));
-  for (Expr count : members) {
-    if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(count)) continue;
-    const Expr body = pool->Body(count), star = pool->Star(body);
-    if (pool->Nullable(body) || pool->First(body).Intersects(pool->First(rest))) return false;
-    std::vector<Expr> others;
-    for (Expr m : members)
-      if (m != count) others.push_back(m);
-    const Expr x = pool->Intersect(std::move(others));
-    if (!pool->First(x).SubsetOf(pool->First(star))) continue;  // no part of it
-    if (pool->Low(count) > 0 && !GoesOn(*pool, x, star)) continue;
-    const int64_t most = MostToEnd(pool, x, star), high = pool->High(count);
-    if (most < 0 || most >= high) return false;
-    *split = {pool->Concat(x, rest), pool->Concat(count, rest),
-              high == kUnbounded ? kUnbounded : static_cast<uint32_t>(high - most), x, star, pool->High(count)};
+  for (size_t i = 0; i < members.size(); ++i) {
+    Counter c;
+    Expr x;
+    int64_t most;
+    if (!FindCounter(pool, members, i, &c)) continue;
+    const Expr body = pool->Body(c.count);
+    if (pool->First(body).Intersects(pool->First(rest))) return false;
+    const int64_t high = pool->High(c.count);
+    if (!Unbound(pool, true, &c, &x, &most) || most >= high) continue;
+    *split = {pool->Concat(x, rest), pool->Concat(c.count, pool->Concat(c.end, rest)),
+              high == kUnbounded ? kUnbounded : static_cast<uint32_t>(high - most), x, pool->Star(body),
+              pool->High(c.count), c.end == kEpsilonExpr};
     return true;
   }
   return false;

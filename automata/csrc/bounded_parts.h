@@ -13,17 +13,21 @@ class BoundedParts {
     uint32_t slack;  // kUnbounded: any
     Expr part, star;  // x, c*
     uint32_t high;
+    bool ends;  // whether nothing can follow the last character of the counter but the rest
   };
 
   // Of e = (x & c{low,high})·rest: x·rest, c{low,high}·rest, and so many bytes that no longer text tells e and both
   // apart by what they allow. Where x is a part of c* and no c begins like the rest, such a text either goes on into
   // the rest, where all agree, or has at most as many characters c as bytes; then what is left of high has room for the
-  // end of a member of x. A lower bound does no harm where members of x may go on with any c.
+  // end of a member of x. A lower bound does no harm where members of x may go on with any c, or have so many
+  // characters. Where x is no part of c*, or something follows the counter (c{low,high}·end, as `.{1,64}$` is read),
+  // x & c*·end stands for x.
   bool Find(Expressions* pool, Expr e, Split* split);
 
   // x·rest for e = (x & c{low,high})·rest, where low says nothing and both allow the same texts of up to `length`
   // bytes: such a text has no more characters than bytes, and if it ends inside of x, high has room for the rest of a
-  // member. The same for members of a union, in rules and behind a few bytes; e where there is nothing of the kind.
+  // member. The same for c{low,high}·end as above, for members of a union, in rules and behind a few bytes; e where
+  // there is nothing of the kind.
   Expr WithoutBounds(Expressions* pool, Expr e, uint32_t length);
   // Whether what rules stand for may have bounds that the expressions calling them do not show.
   bool look_into_rules = false;
@@ -38,18 +42,35 @@ class BoundedParts {
   Expr WithoutBound(Expressions* pool, Expr e, uint32_t length);
   int64_t MostToEnd(Expressions* pool, Expr x, Expr star);
   int64_t Search(Expressions* pool, Expr x, Expr star);
+  struct Counter {  // a member c{low,high}·end of an intersection, and all the others
+    Expr count, end, others;
+  };
+  static bool FindCounter(Expressions* pool, const std::vector<Expr>& members, size_t at, Counter* found);
+  // What x is without the bound, and the most bytes to a member's end from wherever a text leads; an end of the counter
+  // that no member of x has is dropped. False where that is not found out, or where the lower bound says something about
+  // texts that the counter by itself (`beside`) does not.
+  bool Unbound(Expressions* pool, bool beside, Counter* c, Expr* x, int64_t* most);
+  int64_t MostToEndOfMeet(Expressions* pool, Expr x, Expr y);
+  struct Pair {
+    Expr x, y;
+    std::vector<uint32_t> before;
+    int64_t distance;  // to a member of both
+  };
+  static bool FindPairs(Expressions* pool, Expr x, Expr y, bool part, std::vector<Pair>* pairs);
   struct Distance {
     int64_t least = 0;  // bytes of a shortest member
     int64_t most = 0;   // no derivative is further from a member's end
+    int64_t least_characters = 0, most_characters = 0;  // of members; bytes that go on with a character are none
   };
   Distance DistanceOf(const Expressions& pool, Expr e);
   bool Part(Expressions* pool, Expr x, Expr star);
   bool IsPart(Expressions* pool, Expr e, Expr star);
 
   FlatMap<uint64_t, int64_t> to_end_;  // by x and c*; -1: no part, or not found out
+  FlatMap<uint64_t, int64_t> to_end_of_meet_;
   FlatMap<uint64_t, bool> part_;
   FlatMap<Expr, Distance> distances_;
-  int searches_failed_ = 0;
+  size_t in_vain_ = 0, met_in_vain_ = 0;
   int visited_ = 0;  // by one call of WithoutBounds
 };
 

@@ -421,6 +421,7 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
   bounded_.part = StateOf(split.part);
   bounded_.star = StateOf(split.star);
   bounded_.high = split.high;
+  bounded_.ends = split.ends;
   return true;
 }
 
@@ -444,7 +445,7 @@ DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_v
   if (characters > bounded_.high) return Allows::kUnsure;
   if (pool_->Parts().Least(*pool_, Source(part)) <= int64_t{bounded_.high} - int64_t{characters}) return Allows::kYes;
   const bool full = characters == bounded_.high && star == bounded_.star;  // no other character may come
-  return full && !pool_->Nullable(Source(part)) ? Allows::kNo : Allows::kUnsure;
+  return full && bounded_.ends && !pool_->Nullable(Source(part)) ? Allows::kNo : Allows::kUnsure;
 }
 
 size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {

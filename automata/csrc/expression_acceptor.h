@@ -165,6 +165,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   struct {  // of the state that Bounded was asked about last: x, c* and the most characters
     State of = kDead, part = kDead, star = kDead;
     uint32_t high = 0;
+    bool ends = false;
   } bounded_;
   LengthBounds lengths_;
 };

@@ -116,8 +116,9 @@ ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
   }
 }
 
-// The star that e, or a member of e as a union, is or begins and ends with, with nothing between that is not of it:
-// whatever is read of it can be extended by texts of it, and so however these are extended. kEmpty where there is none.
+// The star that e, or a member of e as a union, is or begins and ends with, with nothing between that is not of it; at
+// the end a larger star will do. Whatever is read of it can be extended by texts of it, and so however these are
+// extended. kEmpty where there is none.
 Expr ExpressionAcceptor::StarAround(Expr e) {
   const auto is_star = [this](Expr x) {
     return pool_->Kind(x) == ExprKind::kRepeat && pool_->Low(x) == 0 && pool_->High(x) == kUnbounded;
@@ -134,7 +135,7 @@ Expr ExpressionAcceptor::StarAround(Expr e) {
   Expr tail = pool_->Tail(e);
   for (; pool_->Kind(tail) == ExprKind::kConcat; tail = pool_->Tail(tail))
     if (!pool_->Covers(star, pool_->Head(tail))) return kEmpty;
-  return tail == star ? star : Expr{kEmpty};
+  return tail == star || (is_star(tail) && pool_->Covers(tail, star)) ? star : Expr{kEmpty};
 }
 
 // Bytes that may come after characters that begin with `first`, and maybe more.
