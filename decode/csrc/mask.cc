@@ -209,6 +209,7 @@ bool MaskBuilder::BuildUnbounded(State q, uint32_t* row) {
     model = acceptor_->Unbounded(q, length);
   }
   if (model == q) return false;
+  if (Loop alive; FindAlive(q, acceptor_->Live(q).Count() >= kWideLive, &alive)) return false;  // which runs less
   for (const uint32_t l : kLong) {  // fewer tokens are longer
     if (!vocabulary_->LongerThan(length).first || acceptor_->Unbounded(q, l) != model) break;
     length = l;
@@ -496,12 +497,10 @@ MaskBuilder::Having& MaskBuilder::HavingOf(const ByteSet& bytes) {
   made.row.assign(factoring_.Words(), 0);
   uint32_t* to = made.row.data();
   bytes.ForEach([this, to](uint8_t b) {
+    if (const uint32_t* with = factoring_.RowContaining(b)) return OrRow(with, factoring_.Words(), to);
     const ByteIndex* index = factoring_.Containing(b);
     if (!index) return;  // in no token
-    if (index->row == kNoIndex)
-      for (uint32_t id : index->ids) SetToken(id, to);
-    else
-      OrRow(factoring_.Row(index->row), factoring_.Words(), to);
+    for (uint32_t id : index->ids) SetToken(id, to);
   });
   return made;
 }
@@ -513,13 +512,15 @@ void MaskBuilder::RunExitsFromOuter(State q, const Loop& loop, uint32_t* row) {
   const uint64_t bad[2] = {~first.words[0], ~first.words[1]};  // may not come before the way out
   const auto asked = [&](uint8_t b) {
     const ByteIndex* index = factoring_.Containing(b);
+    if (!index && factoring_.RowContaining(b)) return Asked{vocabulary_->MaxTokenBytes(), kNoIndex};
     const uint32_t child = index ? index->suffixes.trie.Child(0, b) : kNoIndex;
     return child == kNoIndex ? Asked{0, 0, true}
                              : Asked{index->suffixes.max_chars[b], LongestFrom(index->suffixes.trie, child)};
   };
   ForEachExit(q, loop, first, true, asked, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
     const ByteIndex* index = factoring_.Containing(b);
-    const uint32_t child = index ? index->suffixes.trie.Child(0, b) : kNoIndex;
+    if (!index) return RunExitsBy(b, first, next, low, high, row);
+    const uint32_t child = index->suffixes.trie.Child(0, b);
     if (child == kNoIndex) return;
     const auto inside = [&](uint32_t i) { return !(index->before[i][0] & bad[0]) && !(index->before[i][1] & bad[1]); };
     const auto fits = [&](uint32_t i) { return inside(i) && Fits(q, loop, index->suffixes.trie.order[i]); };
@@ -527,6 +528,32 @@ void MaskBuilder::RunExitsFromOuter(State q, const Loop& loop, uint32_t* row) {
       WalkSuffixes(index->suffixes, child, next, low, high, fits, true, row);
     else
       WalkSuffixes(index->suffixes, child, next, low, high, inside, true, row);
+  });
+}
+
+// The same for a byte of so many tokens that they have no index: those that are characters of the loop before it.
+void MaskBuilder::RunExitsBy(uint8_t b, const ByteSet& first, State next, uint32_t low, uint32_t high, uint32_t* row) {
+  const uint32_t* with = factoring_.RowContaining(b);
+  if (!with) return;  // in no token
+  ForEachToken(with, factoring_.Words(), [&](uint32_t id) {
+    const std::string_view token = vocabulary_->Token(id);
+    uint32_t chars = 0;
+    uint8_t phase = 0;
+    for (size_t i = 0; i < token.size(); ++i) {
+      const uint8_t byte = static_cast<uint8_t>(token[i]);
+      if (phase) {
+        if (byte < kUtf8Phases[phase].low || byte > kUtf8Phases[phase].high) return;
+        phase = kUtf8Phases[phase].next;
+        continue;
+      }
+      if (byte == b) {
+        if (chars >= low && acceptor_->Run(next, token.substr(i + 1))) SetToken(id, row);
+        return;
+      }
+      phase = Utf8LeadPhase(byte);
+      if (byte < 0x80 ? !first.Has(byte) : !phase) return;
+      if (++chars > high) return;
+    }
   });
 }
 

@@ -101,6 +101,7 @@ class MaskBuilder {
 
   static constexpr int kMaxDepth = 3;            // unions and shared states inside each other
   static constexpr size_t kMaxAlternatives = 8;  // members of a union that are masked one by one
+  static constexpr int kWideLive = 100;          // bytes of a state, as many as only those beyond ASCII are
 
   State FindCanonical(State q);
   uint32_t MostTurns(State star);
@@ -155,6 +156,7 @@ class MaskBuilder {
   double FindInner(ClassChoice* choice) const;
   void FindOuter(double inner_cost, ClassChoice* choice) const;
   bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, bool* many);
+  bool LeavesOften(const Loop& loop) const;
   bool FindAlive(State q, bool wide, Loop* loop);
   State SharedState(State q, bool counted);
   bool FewDiffer(State a, State b);
@@ -178,6 +180,7 @@ class MaskBuilder {
   };
   Having& HavingOf(const ByteSet& bytes);
   void RunExitsFromOuter(State q, const Loop& loop, uint32_t* row);
+  void RunExitsBy(uint8_t b, const ByteSet& first, State next, uint32_t low, uint32_t high, uint32_t* row);
   void RunExceptions(State q, uint32_t* row);  // those of to_run_
   void RunTokensWith(const ByteSet& bytes, State q, uint32_t* row);
   template <class Ids>

@@ -12,6 +12,7 @@ constexpr size_t kMaxRegion = 64;      // (state, UTF-8 phase) pairs of one sema
 constexpr size_t kMaxAsciiRegion = 24;  // of one over ASCII characters
 constexpr int kFewBytes = 24;           // that a loop over few characters begins with
 constexpr int kFewWays = 8;           // bytes that a state reads next, so few that no class is among them
+constexpr uint32_t kFewTurns = 8;       // of a loop, in which few tokens are long enough to leave it by a frequent byte
 constexpr uint32_t kManyTurns = 8;      // of a loop, from which it is worth finding out how many a token can take
 
 bool FewWays(const ByteSet& bytes) {
@@ -229,17 +230,33 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
     return true;
   };
   const ByteSet& live = acceptor_->Live(q);
-  if (live.Count() >= 100)
+  const bool wide = live.Count() >= kWideLive;
+  if (wide && !counted && FindAlive(q, true, loop) && !loop->ways_out.Any()) return true;  // its states need not be looked at
+  if (wide)
     for (const bool exclude : {false, true}) {
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
         if (!many && semantic(c, exclude)) return true;
-      if (counted && loop->outer >= 0) return true;
+      if (counted && loop->outer >= 0 && !LeavesOften(*loop)) return true;
       if (!exclude && FindAlive(q, true, loop)) return true;
     }
-  if (counted) return true;
+  if (counted && loop->outer >= 0) return true;
+  // Where what follows a loop begins with letters of it, few tokens are inside of what is left of its characters.
+  const auto inside = [this](int c) { return c < 0 ? 0 : factoring_.At(0, c)->inside.size(); };
+  const size_t known = inside(loop->inner) + inside(loop->wide_too ? kNonAscii : -1);
   for (int c : {kWord, kAlnum, kAlpha, kLower, kUpper})
-    if (CharacterClasses()[static_cast<size_t>(c)].first.SubsetOf(live) && semantic(c, false)) return true;
-  return FindAlive(q, false, loop);
+    if (inside(c) > known && CharacterClasses()[static_cast<size_t>(c)].first.SubsetOf(live) && semantic(c, false))
+      return true;
+  return counted || FindAlive(q, false, loop);
+}
+
+// Whether characters that are too frequent for an index are ways out of a loop whose class lacks some characters.
+bool MaskBuilder::LeavesOften(const Loop& loop) const {
+  if (loop.outer < 0) return false;
+  bool often = false;
+  ((loop.shape.rest_first | loop.shape.body_first) & loop.excluded).ForEach([&](uint8_t b) {
+    often = often || (factoring_.RowContaining(b) && !factoring_.Containing(b));
+  });
+  return often;
 }
 
 // Where whatever is read of a class can be extended, although the states on the way go on differently: tokens of the
@@ -275,7 +292,8 @@ bool MaskBuilder::FindCounted(State q, Loop* loop) {
       counted_.loop.inner = choice.inner;
       counted_.loop.outer = choice.outer;
       counted_.loop.excluded = choice.excluded;
-      counted_.loop.wide_too = choice.wide_too && choice.outer < 0;
+      if (counted_.loop.shape.high < kFewTurns && choice.inner >= 0 && LeavesOften(counted_.loop)) counted_.loop.outer = -1;
+      counted_.loop.wide_too = choice.wide_too && counted_.loop.outer < 0;
       counted_.found = choice.inner >= 0 || choice.outer >= 0;
     }
     counted_.state = q;
@@ -334,8 +352,9 @@ void MaskBuilder::FindOuter(double inner_cost, ClassChoice* choice) const {
     bool possible = true;
     (excluded | exits).ForEach([&](uint8_t b) {
       const uint32_t tokens = factoring_.TokensWithByte(b);
-      possible = possible && (!tokens || factoring_.Containing(b));
-      cost += std::min<uint32_t>(tokens, 700);
+      const bool indexed = !tokens || factoring_.Containing(b);
+      possible = possible && (indexed || (factoring_.RowContaining(b) && !choice->ascii.Has(b)));
+      cost += indexed || !exits.Has(b) ? std::min<uint32_t>(tokens, 700) : tokens;
     });
     if (!possible || !excluded.Any() || cost >= best) continue;
     best = cost;

@@ -18,6 +18,12 @@ void OrRow(const uint32_t* from, uint32_t words, uint32_t* to);
 constexpr uint32_t kMorePlaces = 32;
 uint32_t ListDifferent(const uint32_t* a, const uint32_t* b, uint32_t words, uint32_t most, uint32_t* places);
 
+// Calls f(id) for each token of a row, in ascending order.
+template <class F>
+void ForEachToken(const uint32_t* row, uint32_t words, F f) {
+  for (uint32_t i = 0; i < words; ++i)
+    for (uint32_t left = row[i]; left; left &= left - 1) f(i * 32 + static_cast<uint32_t>(__builtin_ctz(left)));
+}
 inline void AndRow(const uint32_t* __restrict with, uint32_t words, uint32_t* __restrict to) {
   for (uint32_t i = 0; i < words; ++i) to[i] &= with[i];
 }

@@ -39,7 +39,7 @@ Factoring::Factoring(Tables<Stored> tables, std::shared_ptr<const void> owner, u
     if (trie_.TokensBegin(child) != trie_.TokensEnd(child)) single_bytes_.Add(trie_.nodes[child].byte);
   });
   for (const ByteRecord& r : tables_.bytes)
-    by_byte_[r.byte] = {{tables_.ids.data + r.ids_at, r.ids}, r.row, suffixes(r.suffixes),
+    by_byte_[r.byte] = {{tables_.ids.data + r.ids_at, r.ids}, suffixes(r.suffixes),
                         tables_.before.data + r.before_at};
   // Masks of JSON strings begin with this row; asked for twice, it is made.
   const ByteSet exits = ByteSet::Of('"') | ByteSet::Of('\\');

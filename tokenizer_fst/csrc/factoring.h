@@ -56,7 +56,6 @@ struct SuffixTrie {
 // The tokens that contain one ASCII byte, for loops over all characters but that one.
 struct ByteIndex {
   Span<const uint32_t> ids;
-  uint32_t row;  // where they are many
   // Suffixes from the first occurrence of the byte on, of the tokens that are UTF-8 text before it.
   SuffixTrie suffixes;
   const std::array<uint64_t, 2>* before;  // ASCII bytes before it, aligned with suffixes.trie.order
@@ -86,6 +85,10 @@ class Factoring {
   const SuffixTrie* Suffixes(int class_id) const { return class_id <= kNotNewline ? &suffixes_[class_id] : nullptr; }
   // Null for bytes that are not ASCII, in no token, or in too many.
   const ByteIndex* Containing(uint8_t b) const { return b < 128 && by_byte_[b].before ? &by_byte_[b] : nullptr; }
+  // The tokens that contain an ASCII byte as a row; null where they are few, which Containing has then.
+  const uint32_t* RowContaining(uint8_t b) const {
+    return b < 128 && summary_->byte_rows[b] != kNoIndex ? Row(summary_->byte_rows[b]) : nullptr;
+  }
   const uint32_t* Row(uint32_t index) const { return tables_.rows.data + size_t{index} * words_; }
   // The tokens inside W* of at most `chars` characters: a row to start from and the tokens to add to it.
   struct Base {

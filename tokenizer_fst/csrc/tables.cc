@@ -10,7 +10,7 @@
 namespace tokamata {
 namespace {
 
-constexpr uint64_t kVersion = 2;  // of what the tables mean, beyond what Kind() tells by itself
+constexpr uint64_t kVersion = 3;  // of what the tables mean, beyond what Kind() tells by itself
 constexpr size_t kNumArrays = 17;
 
 struct Header {
@@ -66,13 +66,13 @@ class Checker {
     CheckTrie(s.trie);
     Check(t_.inside_below.size() == s.trie.View(t_.tries).Size());
     for (const SuffixRecord& r : s.suffixes) CheckSuffixes(r);
+    for (const uint32_t row : s.byte_rows) CheckRow(row);
     CheckFactors(s);
     for (size_t i = 0; i < t_.bytes.size(); ++i) {
       const ByteRecord& r = t_.bytes[i];
       Check(r.byte < 128 && (i == 0 || r.byte > t_.bytes[i - 1].byte));
       CheckSuffixes(r.suffixes);
       CheckPart(t_.ids, r.ids_at, r.ids);
-      CheckRow(r.row);
       CheckPart(t_.before, r.before_at, r.suffixes.trie.order);
     }
   }

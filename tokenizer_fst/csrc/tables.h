@@ -36,13 +36,14 @@ struct SuffixRecord {
 };
 struct ByteRecord {
   SuffixRecord suffixes;
-  uint32_t byte, ids_at, ids, row, before_at;
+  uint32_t byte, ids_at, ids, before_at;
 };
 struct TablesSummary {
   TrieRecord trie;
   SuffixRecord suffixes[kNotNewline + 1];
   uint32_t length_rows[kNumClasses][kRowLengths + 1];
   uint32_t with_byte[256], from_byte[256], with_non_ascii;
+  uint32_t byte_rows[128];  // the tokens with an ASCII byte, where they are many
 };
 
 // See Factoring for what the arrays mean.

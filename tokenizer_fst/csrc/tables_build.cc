@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kBig = 48;     // tokens below a node from which it has factors of its own
 constexpr uint32_t kRare = 8000;   // tokens up to which an ASCII byte is indexed
-constexpr uint32_t kByteRow = 300; // tokens from which that index gets a row
+constexpr uint32_t kByteRow = 300; // tokens from which those with an ASCII byte get a row
 
 // O(nodes): the children of each are looked at for each of the few bytes of a character.
 Owned<uint16_t> FindInsideBelow(const Trie& trie) {
@@ -76,7 +76,10 @@ class TablesBuilder {
     MakeFactors();
     for (size_t c = 0; c <= kNotNewline; ++c) MakeSuffixes(t_.factors[c], &Summary().suffixes[c]);
     MakeByteRecords();
+    for (uint8_t b = 0; b < 128; ++b)
+      Summary().byte_rows[b] = Summary().with_byte[b] > kByteRow ? AddRow(kNoIndex, t_.ids, 0, 0) : kNoIndex;
     MakeRows();
+    FillByteRows();
     t_.inside_below = FindInsideBelow(Main());
     return std::move(t_);
   }
@@ -106,6 +109,7 @@ class TablesBuilder {
   void MakeSuffixes(const FactorRecord& root, SuffixRecord* out);
   void MakeByteRecords();
   void MakeRows();
+  void FillByteRows();
 
   const Vocabulary& v_;
   const uint32_t words_;
@@ -302,7 +306,6 @@ void TablesBuilder::MakeByteRecords() {
     r.ids_at = End(t_.ids);
     r.ids = End(f.ids);
     t_.ids.insert(t_.ids.end(), f.ids.begin(), f.ids.end());
-    r.row = r.ids > kByteRow ? AddRow(kNoIndex, t_.ids, r.ids_at, r.ids) : kNoIndex;
     r.suffixes.chars_at = End(t_.chars);
     r.before_at = End(t_.before);
     r.suffixes.trie = BuildTrie(f.keys, &t_.tries);
@@ -325,6 +328,16 @@ void TablesBuilder::MakeRows() {
     uint32_t* to = t_.rows.data() + i * words_;
     if (r.copy != kNoIndex) std::copy_n(t_.rows.data() + size_t{r.copy} * words_, words_, to);
     for (uint32_t k = r.at; k < r.at + r.count; ++k) to[(*r.list)[k] >> 5] |= 1u << ((*r.list)[k] & 31);
+  }
+}
+
+void TablesBuilder::FillByteRows() {
+  for (const uint32_t id : Main().order) {
+    const uint32_t word = id >> 5, bit = 1u << (id & 31);
+    for (const char c : v_.Token(id)) {
+      const uint8_t b = static_cast<uint8_t>(c);
+      if (b < 128 && Summary().byte_rows[b] != kNoIndex) t_.rows[size_t{Summary().byte_rows[b]} * words_ + word] |= bit;
+    }
   }
 }
 

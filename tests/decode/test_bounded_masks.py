@@ -1,0 +1,128 @@
+"""Masks of texts that a lookahead bounds in length, and of characters that are all but frequent letters."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from oracle import mask_walk
+
+import tokamata
+
+CHARACTERS = [".", r"[^\n]", "[a-f0-3]", r"\S", "[^/]", "[^/\\s]", "[a-f./-]", r"\w", r"[^\x00]", "[é-ü日a-c]"]
+ENDS = ["$", r"\Z", r"[/\n]?\Z", r"(?:/a)?\Z", r"b*\Z", ""]
+SEARCHES = ["(?=.*[a-c])", "(?=.*[0-3])", r"(?!.*--)", "(?=[^/]*/)", "(?!b)"]
+TURNS = ["+", "*", "?", "{2,5}", "{1,40}", "{3}", ""]
+PIECES = [*(bytes([b]) for b in b"abcf03-/. \n\xc3\xa9"), "é".encode(), "日".encode()]
+
+
+def bounded(rng: random.Random) -> str:
+    """A pattern of which a lookahead counts characters."""
+    low = rng.choice([0, 1, 1, 3, 8, 20])
+    high = low + rng.choice([0, 4, 16, 40, 90])
+    count = f"(?={rng.choice(CHARACTERS)}{{{low},{high}}}{rng.choice(ENDS)})"
+    search = "".join(rng.sample(SEARCHES, rng.choice([0, 0, 1, 2])))
+    literals = ["a", "/", "b-", "é", "c0"]
+    rest = "".join(
+        rng.choice(literals) if rng.random() < 0.4 else rng.choice(CHARACTERS) + rng.choice(TURNS)
+        for _ in range(rng.randint(1, 5))
+    )
+    behind = rng.choice(["", "", "$", "\n?"])
+    return rng.choice(["", "^", "a*/"]) + "".join(rng.sample([count, search], 2)) + rest + behind
+
+
+def words(rng: random.Random, count: int, most: int) -> set[bytes]:
+    return {b"".join(rng.choices(PIECES, k=rng.randint(1, most))) for _ in range(count)} | {
+        b"".join(rng.choices(PIECES[:6], k=rng.randint(1, 2 * most))) for _ in range(count)
+    }
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_masks_under_a_bound_agree_with_walking(seed: int) -> None:
+    rng = random.Random(seed)
+    vocabulary = mask_walk.with_bytes(words(rng, 500, 9))
+    pattern = bounded(rng)
+    constraint = tokamata.regex(pattern)
+    while constraint.is_empty():
+        pattern = bounded(rng)
+        constraint = tokamata.regex(pattern)
+    automaton = tokamata.compile(constraint, vocabulary)
+    for _ in range(3):
+        state = automaton.start()
+        for _ in range(12):
+            tokens = mask_walk.agreed(automaton, state, f"seed {seed}", pattern)
+            if not tokens:
+                break
+            state.advance(rng.choice(tokens))
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        tokamata.regex(r"(?=[^/]{0,5}(?:/a)?\Z)[a-cf]+/a"),  # no more characters, but what follows them
+        tokamata.regex(r"(?=.{3,90}\Z)é(?:é|ab[abc]*c)"),  # two bytes of a character are one
+        tokamata.regex(r"(?=(?:.*b0*|a)\Z)(?:.*c0*|a)"),  # each can be found behind anything, both at once cannot
+        (tokamata.regex('[^"]{8,90}') & tokamata.regex('[^"]*a[^"]*')) + tokamata.regex('"b?'),  # not too soon
+        (tokamata.regex(r"[^\n]{8,90}") & tokamata.regex(r"[^\n]*a(?:.|\n)*")) + tokamata.regex("\n?b*"),
+    ],
+)
+def test_bounds_and_what_follows(constraint: tokamata.Constraint) -> None:
+    rng = random.Random(2)
+    automaton = tokamata.compile(constraint, mask_walk.with_bytes(words(rng, 3000, 9)))
+    for _ in range(20):
+        state = automaton.start()
+        for _ in range(12):
+            tokens = mask_walk.agreed(automaton, state, constraint)
+            if not tokens:
+                break
+            state.advance(rng.choice(tokens))
+
+
+@pytest.fixture(scope="module")
+def with_a_frequent_letter() -> tokamata.Vocabulary:
+    """More than 8,000 tokens have an e, some of them bytes that are no text before it."""
+    rng = random.Random(0)
+    letters = [*PIECES, b"e", b"E", "é".encode(), b"\xe6\x97"]
+    made: set[bytes] = set()
+    while len(made) < 9000:
+        before, behind = rng.choices(letters, k=rng.randint(0, 6)), rng.choices(letters, k=rng.randint(0, 3))
+        made.add(b"".join([*before, b"e", *behind]))
+    return mask_walk.with_bytes(made | words(rng, 1500, 7))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "[^e]+",
+        "[^e]*e",
+        "[^e]*e[ab]*c?",
+        "[^e]{1,3}ea?",
+        "[^e]{3,}(?:e[^e]{2})?",
+        "(?i:[^e])+e",
+        "[^eb]*(?:e|ba)c",
+        r"[^\se]+(?:e|\s)-",
+        "(?:[^e]{2})*ec",
+        "[^\ne]*e(?:.|\n)*",
+        "[é-ü]?[^e]*?e日",
+    ],
+)
+def test_all_characters_but_a_frequent_one(pattern: str, with_a_frequent_letter: tokamata.Vocabulary) -> None:
+    rng = random.Random(1)
+    automaton = tokamata.compile(tokamata.regex(pattern), with_a_frequent_letter)
+    for _ in range(4):
+        state = automaton.start()
+        for _ in range(10):
+            tokens = mask_walk.agreed(automaton, state, pattern)
+            if not tokens:
+                break
+            state.advance(rng.choice(tokens))
+
+
+def test_a_frequent_letter_in_saved_tables(with_a_frequent_letter: tokamata.Vocabulary, tmp_path: Path) -> None:
+    path = tmp_path / "vocabulary"
+    with_a_frequent_letter.save(path)
+    loaded = tokamata.Vocabulary.load(path)
+    for pattern in ("[^e]+", "[^e]*e-?"):
+        made, read = (tokamata.compile(tokamata.regex(pattern), v).start() for v in (with_a_frequent_letter, loaded))
+        assert (made.mask() == read.mask()).all(), pattern
