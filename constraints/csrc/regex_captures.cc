@@ -1,5 +1,6 @@
 // The parts of a pattern with named groups.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "automata/csrc/utf8.h"
@@ -40,11 +41,12 @@ class Parts {
     const auto atomic = [](const RegexNode& n) { return n.kind == RegexKind::kAtomic || n.kind == RegexKind::kPossessive; };
     const auto first_atomic = std::find_if(tree_.nodes.begin(), tree_.nodes.end(), atomic);
     const auto atomic_node = static_cast<uint32_t>(first_atomic - tree_.nodes.begin());
+    const bool has_atomic = first_atomic != tree_.nodes.end();
     const bool asserts = lowering.RemoveAnchors();
     std::shared_ptr<CaptureNode> whole;
     std::unique_ptr<RegexContext> context;
     if (asserts) {
-      if (atomic_node < tree_.nodes.size())
+      if (has_atomic)
         lowering.Unsupported(atomic_node, "captures of a pattern with possessive or atomic parts",
                              "name parts of a pattern without them, or use tokamata.capture around it");
       if (!regex_.children.empty())
@@ -116,18 +118,25 @@ class Parts {
 
   // Whether the text before, or after, a place is in the language of an assertion, or is not.
   CaptureTree Test(uint32_t node, bool before, bool negated) {
-    const auto after = [&]() {
-      const RegexContext::Vector languages = context_->SuffixLanguages(node);
-      if (std::any_of(languages.begin(), languages.end(), [&](Expr e) { return e != languages[0]; }))
-        lowering_->Unsupported(node, "captures of a pattern with a lookahead that looks back",
-                               "take what looks back out of the lookahead, or use tokamata.capture around the pattern");
-      return languages[0];
+    const auto in = [&](Kind kind, Expr language) {
+      auto test = std::make_shared<CaptureNode>();
+      test->kind = kind;
+      atoms_.emplace_back(test, language);
+      return test;
     };
-    const Expr language = before ? context_->PrefixLanguage(node) : after();
-    auto test = std::make_shared<CaptureNode>();
-    test->kind = before ? Kind::kBefore : Kind::kAfter;
-    atoms_.emplace_back(test, negated ? pool_->Complement(language) : language);
-    return test;
+    const auto unless = [&](Expr language) { return negated ? pool_->Complement(language) : language; };
+    if (before) return in(Kind::kBefore, unless(context_->PrefixLanguage(node)));
+    const RegexContext::Vector languages = context_->SuffixLanguages(node);
+    const auto alike = [&](Expr e) { return e == languages[0]; };
+    if (std::all_of(languages.begin(), languages.end(), alike)) return in(Kind::kAfter, unless(languages[0]));
+    // A lookahead that looks back: what it asks for depends on what led here.
+    const RegexContext::Vector texts = context_->TextsInto(node);
+    std::map<Expr, std::vector<Expr>> leading;  // to where a language is asked for
+    for (size_t q = 0; q < languages.size(); ++q) leading[languages[q]].push_back(texts[q]);
+    std::vector<CaptureTree> ways;
+    for (const auto& [language, from] : leading)
+      ways.push_back(CaptureJoin(Kind::kConcat, {in(Kind::kBefore, pool_->Union(from)), in(Kind::kAfter, unless(language))}));
+    return CaptureJoin(Kind::kAlternate, ways);
   }
 
   void CheckNoNames(uint32_t root) const {

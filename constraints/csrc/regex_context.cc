@@ -215,6 +215,20 @@ RegexContext::Vector RegexContext::SuffixLanguages(uint32_t node) {
   return languages;
 }
 
+RegexContext::Vector RegexContext::TextsInto(uint32_t node) {
+  Matrix steps(num_states_);
+  for (size_t q = 0; q < num_states_; ++q) {
+    std::map<uint32_t, CodePointRanges> to;
+    for (size_t c = 0; c < classes_.size(); ++c) {
+      CodePointRanges& ranges = to[next_[q][c]];
+      ranges.insert(ranges.end(), classes_[c].begin(), classes_[c].end());
+    }
+    for (const auto& [target, ranges] : to) steps.At(q, target) = lowering_.Characters(ranges);
+  }
+  const Matrix paths = Star(std::move(steps), node);
+  return Vector(paths.cells.begin(), paths.cells.begin() + static_cast<ptrdiff_t>(num_states_));
+}
+
 // What may follow a place in state q where the assertion holds.
 Expr RegexContext::Filter(uint32_t node, size_t q, Expr after) {
   if (after == kEmpty) return kEmpty;

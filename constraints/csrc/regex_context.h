@@ -23,10 +23,12 @@ class RegexContext {
   using Vector = std::vector<Expr>;  // by prefix state
   Expr Lower(uint32_t root);
   // Afterwards, of an assertion of the tree, without its negation: whether it is about the text before its place, and
-  // that text; or the texts after it.
+  // that text; or the texts after it, which may depend on where the text before it leads (a lookahead that looks back).
   bool IsPrefixAssertion(uint32_t node) const;
   Expr PrefixLanguage(uint32_t node);
   Vector SuffixLanguages(uint32_t node);
+  // The texts that lead to each prefix state.
+  Vector TextsInto(uint32_t node);
 
  private:
   struct Matrix {

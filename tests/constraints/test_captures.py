@@ -270,7 +270,6 @@ def test_what_is_refused() -> None:
     for refused, why in (
         (r"(?P<a>x)(?>y|yz)z", "captures of a pattern with possessive or atomic parts"),
         (r"(?P<a>x)(?=(?P<b>y))y", "captures of a named group inside a lookaround"),
-        (r"(?P<a>.)(?=\b).*", "captures of a pattern with a lookahead that looks back"),
         (r"(?P<a>x)(?<=x)(?P<QUOTED_TEXT>)", "captures of a pattern with lookaround, in which groups stand for"),
     ):
         with pytest.raises(tokamata.UnsupportedError, match=why):
@@ -302,7 +301,8 @@ def looking(rng: random.Random, depth: int, names: list[str], plain: bool = Fals
     if kind == 9:
         return "a" if plain else rng.choice([r"\b", r"\B", "^", "$", r"\A", r"\Z", "(?m:^)", "(?m:$)"])
     if kind == 10:
-        return rng.choice(["(?=", "(?!"]) + looking(rng, depth - 1, names, True) + ")"
+        looks_back = rng.choice(["", "", r"\b", r"\B", "(?<=a)", "(?<!b)", "^"])
+        return rng.choice(["(?=", "(?!"]) + looks_back + looking(rng, depth - 1, names, True) + ")"
     if kind == 11:
         return rng.choice(["(?<=", "(?<!"]) + rng.choice(["a", "b", " ", "[ab]", "a[ab]", "b "]) + ")"
     return "a"
@@ -332,7 +332,7 @@ def test_patterns_that_look_around_as_re_reads_them() -> None:
                 assert constraint.captures(text) == expected, (seed, source, text)
                 compared += 1
     assert compared > 1500
-    assert refused < 60
+    assert not refused
 
 
 def test_beginnings_of_texts_that_look_around() -> None:
@@ -351,6 +351,9 @@ def test_beginnings_of_texts_that_look_around() -> None:
     assert password.captures("abc4") == {"all": b"abc4"}
     assert ("<" + password + ">").captures("<abc4>") == {"all": b"abc4"}
     assert password.repeat(1, 2).capture_lists("abc4abc5") == {"all": [b"abc4abc5"]}
+    duration = tokamata.regex(r"P(?!\b)(?P<days>\d+D)?(?P<time>T\d+(?:H\b|\B))?")
+    assert duration.captures("P1DT4H") == {"days": b"1D", "time": b"T4H"}
+    assert duration.captures("PT", partial=True) == {"time": b"T"}
     many = tokamata.regex(r"(?:(?P<w>\w+)\b\W*)+")
     assert many.captures("one two " * 200)["w"] == b"two"
 
