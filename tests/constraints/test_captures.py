@@ -351,6 +351,9 @@ def test_beginnings_of_texts_that_look_around() -> None:
     assert password.captures("abc4") == {"all": b"abc4"}
     assert ("<" + password + ">").captures("<abc4>") == {"all": b"abc4"}
     assert password.repeat(1, 2).capture_lists("abc4abc5") == {"all": [b"abc4abc5"]}
+    back = tokamata.regex(r"(?P<x>a?)(?=\b)(?P<y>.*)")
+    assert back.captures("ab") == {"x": b"", "y": b"ab"}
+    assert back.captures("a b") == {"x": b"a", "y": b" b"}
     duration = tokamata.regex(r"P(?!\b)(?P<days>\d+D)?(?P<time>T\d+(?:H\b|\B))?")
     assert duration.captures("P1DT4H") == {"days": b"1D", "time": b"T4H"}
     assert duration.captures("PT", partial=True) == {"time": b"T"}
