@@ -10,10 +10,61 @@ RegexContext::RegexContext(RegexLowering* lowering)
     : lowering_(*lowering), pool_(lowering->pool()), size_at_start_(pool_.Size()) {}
 
 Expr RegexContext::Lower(uint32_t root) {
+  if (Expr made; LowerFromLeft(root, &made)) return made;
   BuildClasses(root);
   CollectPrefixes(root);
   BuildPrefixes();
   return Before(root, Vector(num_states_, kEpsilonExpr))[0];
+}
+
+// A concatenation in which nothing is asked but what came before a place, where that is more than a character and
+// counted repetitions come before it: all that comes before is at hand as one language. False for all else.
+bool RegexContext::LowerFromLeft(uint32_t root, Expr* made) {
+  std::vector<uint32_t> parts;
+  ListParts(root, &parts);
+  bool unrolls = false, worthwhile = false;
+  for (const uint32_t part : parts) {
+    const RegexNode& n = Node(part);
+    unrolls = unrolls || Unrolls(part);
+    if (!lowering_.Asserts(part)) continue;
+    if (!IsPrefixAssertion(part) || n.kind == RegexKind::kBoundary) return false;
+    const RegexKind inside = n.kind == RegexKind::kLookbehind ? Node(n.first).kind : RegexKind::kEpsilon;
+    worthwhile = worthwhile || (unrolls && (inside == RegexKind::kConcat || inside == RegexKind::kAlternate));
+  }
+  if (!worthwhile) return false;
+  Expr before = kEpsilonExpr;
+  for (const uint32_t part : parts) {
+    if (!lowering_.Asserts(part)) {
+      before = pool_.Concat(before, lowering_.Plain(part));
+      continue;
+    }
+    const Expr language = PrefixLanguage(part);
+    before = pool_.Intersect(before, Node(part).negated ? pool_.Complement(language) : language);
+  }
+  *made = before;
+  return true;
+}
+
+void RegexContext::ListParts(uint32_t node, std::vector<uint32_t>* parts) const {
+  const RegexNode& n = Node(node);
+  if (!lowering_.Asserts(node) || (n.kind != RegexKind::kConcat && n.kind != RegexKind::kGroup)) return parts->push_back(node);
+  for (uint32_t c = n.first; c; c = n.kind == RegexKind::kConcat ? Node(c).next : 0) ListParts(c, parts);
+}
+
+// Whether a node without assertions has a repetition of which there would be many copies.
+bool RegexContext::Unrolls(uint32_t node) const {
+  constexpr uint32_t kManyCopies = 8;
+  const RegexNode& n = Node(node);
+  switch (n.kind) {
+    case RegexKind::kRepeat: return (n.high == kUnbounded ? n.low : n.high) > kManyCopies || Unrolls(n.first);
+    case RegexKind::kGroup: return Unrolls(n.first);
+    case RegexKind::kConcat:
+    case RegexKind::kAlternate:
+      for (uint32_t c = n.first; c; c = Node(c).next)
+        if (Unrolls(c)) return true;
+      return false;
+    default: return false;
+  }
 }
 
 bool RegexContext::IsPrefixAssertion(uint32_t node) const {

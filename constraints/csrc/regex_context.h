@@ -5,6 +5,7 @@
 // product of their automata, over classes of characters that no assertion tells apart. A node is lowered with the
 // language V[q] of what may follow it when the prefix has led to state q, and yields the same for its own start:
 //   P(?=X)S = P·(X·any & S),   P(?!X)S = P·(~(X·any) & S),   P(?<=X)S = the paths of P into states where X ends.
+// Where P begins the pattern and counts what paths would have to be unrolled for, P(?<=X)S = (P & any·X)·S instead.
 // A repetition without upper bound that has assertions inside is the star of a matrix over labels (q, r): r says which
 // of the lookahead languages, and which of their derivatives, the text after a place belongs to. Guessing r and
 // checking it on every character is exact because each suffix belongs to exactly one r.
@@ -60,6 +61,10 @@ class RegexContext {
   Expr ExtendPrefix(uint32_t node, Expr prefix);
   void BuildPrefixes();
   bool Holds(uint32_t node, size_t q) const;  // of an assertion about the prefix, without its negation
+
+  bool LowerFromLeft(uint32_t root, Expr* made);
+  void ListParts(uint32_t node, std::vector<uint32_t>* parts) const;
+  bool Unrolls(uint32_t node) const;
 
   // ---- what follows
   Expr SuffixLanguage(uint32_t node, size_t q);  // of an assertion about the suffix, without its negation

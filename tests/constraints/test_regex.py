@@ -235,6 +235,23 @@ def test_lookahead_beside_what_is_optional_in_loops(pattern: str) -> None:
     assert constraint.accepts("bbb")
 
 
+def test_lookbehind_behind_counted_repetitions() -> None:
+    """What came before is one language with a counter in it, of which no copies are made."""
+    texts = ["".join(t) for n in range(8) for t in itertools.product("ab-", repeat=n)]
+    parts = ["[ab]{1,9}", "[ab-]{2,12}", "(?:a?b){0,9}", "a*", "-?", "(?:[ab]{1,9}-)?", "b", "(?:-|[ab]{3,9})", r"\b"]
+    tests = ["ab", "aba", "b-", "ab|ba", "-ab", "a(?<!aa)b"]
+    for seed in range(60):
+        rng = random.Random(seed)
+        pattern = rng.choice(parts[:3])
+        for _ in range(rng.randint(1, 3)):
+            pattern += f"(?<{rng.choice('=!')}{rng.choice(tests)})" + rng.choice(["", rng.choice(parts)])
+        constraint, compiled = regex(pattern), re.compile(pattern)
+        assert [t for t in texts if constraint.accepts(t)] == [t for t in texts if judge(compiled, t)], (seed, pattern)
+    many = regex("[a-z]{1,100000}(?<!foo)")
+    assert many.accepts("barfo" + "o" * 1000)
+    assert not many.accepts("bar" * 1000 + "foo")
+
+
 def test_hostile_patterns_end_quickly() -> None:
     start = time.perf_counter()
     deep = "(" * 100_000 + "a" + ")" * 100_000
