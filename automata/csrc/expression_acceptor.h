@@ -140,7 +140,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   };
   Alive FindAlive(Expr e, int nested);
   LoopCharacters FixedCharacters(Expr e, int nested, uint32_t* length);
-  Expr StarAround(Expr e);
+  Expr StarAround(Expr e, int64_t* needed);
   ByteSet BytesAfter(Expr e, const ByteSet& first, int nested);
   static int Width(const LoopCharacters& c);
   static LoopCharacters Common(const LoopCharacters& a, const LoopCharacters& b);

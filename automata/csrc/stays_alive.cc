@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "automata/csrc/bounded_parts.h"
 #include "automata/csrc/expression_acceptor.h"
 
 namespace tokamata {
@@ -63,7 +64,8 @@ ExpressionAcceptor::LoopCharacters ExpressionAcceptor::FixedCharacters(Expr e, i
 }
 
 // Of a union, the characters of one member that goes on longest. An intersection of stars of one kind, and of
-// complements of languages without some character of theirs, goes on after any text with that character.
+// complements of languages without some character of theirs, goes on after any text with that character. Where their
+// turns are counted as well, there has to be room for that and for what is searched for between stars.
 ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
   constexpr uint32_t kMostMembers = 64;
   if (!nested) return {};
@@ -98,19 +100,26 @@ ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
     case ExprKind::kIntersect: {
       Expr star = kEmpty;
       ByteSet other;
+      uint32_t high = kUnboundedLoop;
+      int64_t needed = 0;
       const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
       for (const Expr m : members) {
         if (pool_->Kind(m) == ExprKind::kComplement) {
           other = other | pool_->BytesOf(pool_->Body(m));
           continue;
         }
-        const Expr around = StarAround(m);
+        const bool counts = pool_->Kind(m) == ExprKind::kRepeat && pool_->High(m) != kUnbounded;
+        if (counts) high = std::min(high, pool_->High(m));
+        const Expr around = counts ? pool_->Star(pool_->Body(m)) : StarAround(m, &needed);
         if (around == kEmpty || (star != kEmpty && around != star)) return {};
         star = around;
       }
       if (star == kEmpty) return {};
       const LoopCharacters& c = CharactersOf(pool_->Body(star));
-      return other.Any() && !(c.ascii - other).Any() ? Alive() : Alive{c, kUnboundedLoop, false};
+      if (other.Any() && !(c.ascii - other).Any()) return {};
+      needed += other.Any();
+      if (high != kUnboundedLoop) high = needed < high ? high - static_cast<uint32_t>(needed) : 0;
+      return {c, high, false};
     }
     default: return {};
   }
@@ -118,24 +127,27 @@ ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
 
 // The star that e, or a member of e as a union, is or begins and ends with, with nothing between that is not of it; at
 // the end a larger star will do. Whatever is read of it can be extended by texts of it, and so however these are
-// extended. kEmpty where there is none.
-Expr ExpressionAcceptor::StarAround(Expr e) {
-  const auto is_star = [this](Expr x) {
-    return pool_->Kind(x) == ExprKind::kRepeat && pool_->Low(x) == 0 && pool_->High(x) == kUnbounded;
-  };
-  if (is_star(e)) return e;
+// extended. kEmpty where there is none. What has to be added so that they are members is counted in bytes.
+Expr ExpressionAcceptor::StarAround(Expr e, int64_t* needed) {
+  const auto is_star = [this](Expr x) { return pool_->Kind(x) == ExprKind::kRepeat && pool_->High(x) == kUnbounded; };
+  if (is_star(e)) {
+    *needed += pool_->Parts().Least(*pool_, e);
+    return pool_->Star(pool_->Body(e));
+  }
   if (pool_->Kind(e) == ExprKind::kUnion) {
     const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
     for (const Expr m : members)
-      if (const Expr star = StarAround(m); star != kEmpty) return star;  // unions have no unions as members
+      if (const Expr star = StarAround(m, needed); star != kEmpty) return star;  // unions have no unions as members
     return kEmpty;
   }
   if (pool_->Kind(e) != ExprKind::kConcat || !is_star(pool_->Head(e))) return kEmpty;
-  const Expr star = pool_->Head(e);
+  const Expr star = pool_->Star(pool_->Body(pool_->Head(e)));
   Expr tail = pool_->Tail(e);
   for (; pool_->Kind(tail) == ExprKind::kConcat; tail = pool_->Tail(tail))
     if (!pool_->Covers(star, pool_->Head(tail))) return kEmpty;
-  return tail == star || (is_star(tail) && pool_->Covers(tail, star)) ? star : Expr{kEmpty};
+  if (!is_star(tail) || !pool_->Covers(pool_->Star(pool_->Body(tail)), star)) return kEmpty;
+  *needed += pool_->Parts().Least(*pool_, e);
+  return star;
 }
 
 // Bytes that may come after characters that begin with `first`, and maybe more.

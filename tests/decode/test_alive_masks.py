@@ -52,6 +52,11 @@ CONSTRAINTS: list[tuple[tokamata.Constraint, bytes]] = [
     (tokamata.regex(r"(?:\S+\s+){0,9}\S+" + '"'), b""),
     (tokamata.json_schema({"type": "string", "pattern": r"^(?:\S+\s+){0,9}\S+$"}), b'"'),
     (tokamata.regex(r"(?:[^a\s]+(?:\s|a))*[^b]{9}-"), b""),
+    (tokamata.regex(r"(?=.*[a-c])(?=.*[0-3])(?=.*[x-zE])(?!.*=/).{8,}"), b""),
+    (tokamata.regex(r"(?=.*[a-c]{2})(?=.*[0-3])(?=.*=z).{8,20}"), b""),
+    (tokamata.regex(r"(?=(?:.|\n)*[a-c]{4,6})(?!(?:.|\n)*é)(?:.|\n){0,12}"), b""),
+    (tokamata.json_schema({"type": "string", "pattern": r"^(?=.*?[A-Z])(?=.*?[a-z])(?=.*?[0-9]).{6,30}$"}), b'"'),
+    (tokamata.json_schema({"type": "string", "pattern": r"^(?=.*?[a-c]{2}b)(?=.*?[0-9x]{3}).{8,}$"}), b'"'),
     (tokamata.regex(r"(\S| )*") - tokamata.regex(r"[\x20-\x7e]{0,7}") - tokamata.regex(r"(.|\n)*é(.|\n)*"), b""),
 ]
 
