@@ -57,6 +57,7 @@ CONSTRAINTS: list[tuple[tokamata.Constraint, bytes]] = [
     (tokamata.regex(r"(?=(?:.|\n)*[a-c]{4,6})(?!(?:.|\n)*é)(?:.|\n){0,12}"), b""),
     (tokamata.json_schema({"type": "string", "pattern": r"^(?=.*?[A-Z])(?=.*?[a-z])(?=.*?[0-9]).{6,30}$"}), b'"'),
     (tokamata.json_schema({"type": "string", "pattern": r"^(?=.*?[a-c]{2}b)(?=.*?[0-9x]{3}).{8,}$"}), b'"'),
+    (tokamata.regex(r"(.|\n){0,40}") - tokamata.regex(r"[a-z]{0,60}"), b""),
     (tokamata.regex(r"(\S| )*") - tokamata.regex(r"[\x20-\x7e]{0,7}") - tokamata.regex(r"(.|\n)*é(.|\n)*"), b""),
 ]
 
