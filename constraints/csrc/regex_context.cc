@@ -47,7 +47,8 @@ bool RegexContext::LowerFromLeft(uint32_t root, Expr* made) {
 
 void RegexContext::ListParts(uint32_t node, std::vector<uint32_t>* parts) const {
   const RegexNode& n = Node(node);
-  if (!lowering_.Asserts(node) || (n.kind != RegexKind::kConcat && n.kind != RegexKind::kGroup)) return parts->push_back(node);
+  const bool several = n.kind == RegexKind::kConcat || n.kind == RegexKind::kGroup;
+  if (!several || !lowering_.Asserts(node)) return parts->push_back(node);
   for (uint32_t c = n.first; c; c = n.kind == RegexKind::kConcat ? Node(c).next : 0) ListParts(c, parts);
 }
 

@@ -231,7 +231,7 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
   };
   const ByteSet& live = acceptor_->Live(q);
   const bool wide = live.Count() >= kWideLive;
-  if (wide && !counted && FindAlive(q, true, loop) && !loop->ways_out.Any()) return true;  // its states need not be looked at
+  if (wide && !counted && FindAlive(q, true, loop) && !loop->ways_out.Any()) return true;  // no state is looked at
   if (wide)
     for (const bool exclude : {false, true}) {
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
