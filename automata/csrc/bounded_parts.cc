@@ -13,7 +13,10 @@ constexpr size_t kMostMetInVain = 500;
 constexpr int kMostPrefixes = 6;      // bytes, rules and unions before what is bounded
 constexpr int kMostVisited = 1000;    // expressions that are looked at for bounds
 constexpr int64_t kFar = int64_t{1} << 40;
-constexpr int64_t kMostCount = 1 << 20;  // of characters that are counted in the body of a repetition
+
+int64_t Times(int64_t count, int64_t n) { return n && count > kFar / n ? kFar : count * n; }
+
+ByteSet Continuations() { return ByteSet::Range(0x80, 0xBF); }  // bytes that go on with a character
 
 // Whether every member may be followed by members of star.
 bool GoesOn(Expressions* pool, Expr x, Expr star) {
@@ -37,7 +40,7 @@ BoundedParts::Distance BoundedParts::DistanceOf(const Expressions& pool, Expr e)
   switch (pool.Kind(e)) {
     case ExprKind::kEpsilon: d = {0, 0, 0, 0}; break;
     case ExprKind::kBytes: {
-      const ByteSet &bytes = pool.First(e), inside = ByteSet::Range(0x80, 0xBF);
+      const ByteSet &bytes = pool.First(e), inside = Continuations();
       d = {1, 1, !bytes.Intersects(inside), !bytes.SubsetOf(inside)};
       break;
     }
@@ -66,8 +69,8 @@ BoundedParts::Distance BoundedParts::DistanceOf(const Expressions& pool, Expr e)
     case ExprKind::kRepeat: {
       const Distance body = DistanceOf(pool, pool.Body(e));
       const int64_t low = pool.Low(e), high = pool.High(e) == kUnbounded ? kFar : pool.High(e);
-      d = {low * std::min(body.least, kFar), body.most + std::max<int64_t>(low - 1, 0) * std::min(body.least, kFar),
-           low * std::min(body.least_characters, kMostCount), high * std::min(body.most_characters, kMostCount)};
+      d = {Times(low, body.least), body.most + Times(std::max<int64_t>(low - 1, 0), body.least),
+           Times(low, body.least_characters), Times(high, body.most_characters)};
       break;
     }
     default: break;
@@ -242,82 +245,74 @@ Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length, int
   return changed ? pool->Union(std::move(members)) : e;
 }
 
-bool BoundedParts::FindCounter(Expressions* pool, const std::vector<Expr>& members, size_t at, Counter* found) {
-  const Expr m = members[at];
-  const bool concat = pool->Kind(m) == ExprKind::kConcat;
-  const Expr count = concat ? pool->Head(m) : m;
-  if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(m) || pool->Nullable(pool->Body(count))) return false;
-  std::vector<Expr> others = members;
-  others.erase(others.begin() + static_cast<ptrdiff_t>(at));
-  *found = {count, concat ? pool->Tail(m) : kEpsilonExpr, pool->Intersect(std::move(others))};
-  return true;
-}
-
-bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c, Expr* x, int64_t* most) {
-  const Expr body = pool->Body(c->count), star = pool->Star(body);
-  const uint32_t low = pool->Low(c->count);
-  const Distance one = DistanceOf(*pool, body), end = DistanceOf(*pool, c->end);
-  const bool characters = one.most_characters <= 1;
-  const bool enough = low == 0 || (characters && DistanceOf(*pool, c->others).least_characters >= low + end.most_characters);
-  const bool counted = enough || (low == 1 && !pool->Nullable(c->others)) || (beside && GoesOn(pool, c->others, star));
-  if (!counted) return false;
-  const auto begins = [pool](Expr e) { return pool->First(e); };
-  const ByteSet inside = ByteSet::Range(0x80, 0xBF);
-  const bool apart = characters && pool->Nullable(c->end) && !(begins(body) | begins(c->end)).Intersects(inside) &&
-                     !begins(body).Intersects(begins(c->end));  // then no text of c* is one of c*·end but by epsilon
-  const Expr y = pool->Concat(star, c->end);
-  const bool met = to_end_of_meet_.Find(PairKey(c->others, y));
-  if (!met && (c->end == kEpsilonExpr || apart) && begins(c->others).SubsetOf(begins(star))) {
-    *x = c->others;
-    *most = MostToEnd(pool, *x, star);
-    if (*most >= 0) c->end = kEpsilonExpr;
-    if (*most >= 0) return true;
-  }
-  if (c->end != kEpsilonExpr && !enough) return false;
-  if (pool->High(c->count) == kUnbounded || pool->MayBeEmpty(c->others)) return false;  // steps of those take long
-  *most = MostToEndOfMeet(pool, c->others, y);
-  if (*most < 0) return false;
-  *x = pool->Intersect({c->others, y});
-  return true;
-}
-
-Expr BoundedParts::WithoutBound(Expressions* pool, Expr e, uint32_t length) {
-  const bool concat = pool->Kind(e) == ExprKind::kConcat;
-  const Expr both = concat ? pool->Head(e) : e, rest = concat ? pool->Tail(e) : kEpsilonExpr;
-  if (pool->Kind(both) != ExprKind::kIntersect) return e;
-  const std::vector<Expr> members(pool->Members(both), pool->Members(both) + pool->NumMembers(both));
-  for (size_t i = 0; i < members.size(); ++i) {
-    Counter c;
-    Expr x;
-    int64_t most;
-    if (!FindCounter(pool, members, i, &c)) continue;
-    const uint32_t high = pool->High(c.count);
-    if (high == kUnbounded || high <= length || !Unbound(pool, false, &c, &x, &most) || most + length > high) continue;
-    return pool->Concat(x, rest);
-  }
-  return e;
-}
-
-bool BoundedParts::Find(Expressions* pool, Expr e, Split* split) {
+// Calls accept(counter, rest) for each counter among the members of x in e = x·rest, an intersection, until it returns
+// true; whether it did.
+template <class F>
+bool BoundedParts::ForSomeCounter(Expressions* pool, Expr e, F accept) {
   const bool concat = pool->Kind(e) == ExprKind::kConcat;
   const Expr both = concat ? pool->Head(e) : e, rest = concat ? pool->Tail(e) : kEpsilonExpr;
   if (pool->Kind(both) != ExprKind::kIntersect) return false;
   const std::vector<Expr> members(pool->Members(both), pool->Members(both) + pool->NumMembers(both));
   for (size_t i = 0; i < members.size(); ++i) {
-    Counter c;
-    Expr x;
-    int64_t most;
-    if (!FindCounter(pool, members, i, &c)) continue;
-    const Expr body = pool->Body(c.count);
-    if (pool->First(body).Intersects(pool->First(rest))) return false;
-    const int64_t high = pool->High(c.count);
-    if (!Unbound(pool, true, &c, &x, &most) || most >= high) continue;
-    *split = {pool->Concat(x, rest), pool->Concat(c.count, pool->Concat(c.end, rest)),
-              high == kUnbounded ? kUnbounded : static_cast<uint32_t>(high - most), x, pool->Star(body),
-              pool->High(c.count), c.end == kEpsilonExpr};
-    return true;
+    const bool ends = pool->Kind(members[i]) == ExprKind::kConcat;
+    const Expr count = ends ? pool->Head(members[i]) : members[i];
+    if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(members[i])) continue;
+    if (pool->Nullable(pool->Body(count))) continue;
+    std::vector<Expr> others = members;
+    others.erase(others.begin() + static_cast<ptrdiff_t>(i));
+    Counter c{count, ends ? pool->Tail(members[i]) : kEpsilonExpr, pool->Intersect(std::move(others)), kEmpty, -1};
+    if (accept(&c, rest)) return true;
   }
   return false;
+}
+
+bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
+  const Expr x = c->others, body = pool->Body(c->count), star = pool->Star(body), y = pool->Concat(star, c->end);
+  const int64_t low = pool->Low(c->count);
+  const Distance end = DistanceOf(*pool, c->end);
+  const bool characters = DistanceOf(*pool, body).most_characters <= 1;
+  const bool enough = low == 0 || (characters && DistanceOf(*pool, x).least_characters >= low + end.most_characters);
+  if (!enough && !(low == 1 && !pool->Nullable(x)) && !(beside && GoesOn(pool, x, star))) return false;
+  const ByteSet begins = pool->First(body), end_begins = pool->First(c->end);
+  const bool apart = characters && pool->Nullable(c->end) && !(begins | end_begins).Intersects(Continuations()) &&
+                     !begins.Intersects(end_begins);  // then no text of c* is one of c*·end but by epsilon
+  const bool met = to_end_of_meet_.Find(PairKey(x, y));
+  if (!met && (c->end == kEpsilonExpr || apart) && pool->First(x).SubsetOf(begins)) {
+    c->most = MostToEnd(pool, x, star);
+    if (c->most >= 0) {
+      c->end = kEpsilonExpr;
+      c->unbounded = x;
+      return true;
+    }
+  }
+  if (c->end != kEpsilonExpr && !enough) return false;
+  if (pool->High(c->count) == kUnbounded || pool->MayBeEmpty(x)) return false;  // steps of those take long
+  c->most = MostToEndOfMeet(pool, x, y);
+  if (c->most < 0) return false;
+  c->unbounded = pool->Intersect(x, y);
+  return true;
+}
+
+Expr BoundedParts::WithoutBound(Expressions* pool, Expr e, uint32_t length) {
+  ForSomeCounter(pool, e, [&](Counter* c, Expr rest) {
+    const uint32_t high = pool->High(c->count);
+    if (high == kUnbounded || high <= length || !Unbound(pool, false, c) || c->most + length > high) return false;
+    e = pool->Concat(c->unbounded, rest);
+    return true;
+  });
+  return e;
+}
+
+bool BoundedParts::Find(Expressions* pool, Expr e, Split* split) {
+  return ForSomeCounter(pool, e, [&](Counter* c, Expr rest) {
+    const Expr body = pool->Body(c->count);
+    const uint32_t high = pool->High(c->count);
+    if (pool->First(body).Intersects(pool->First(rest)) || !Unbound(pool, true, c) || c->most >= high) return false;
+    *split = {pool->Concat(c->unbounded, rest), pool->Concat(c->count, pool->Concat(c->end, rest)),
+              high == kUnbounded ? kUnbounded : static_cast<uint32_t>(high - c->most), c->unbounded, pool->Star(body), high,
+              c->end == kEpsilonExpr};
+    return true;
+  });
 }
 
 }  // namespace tokamata

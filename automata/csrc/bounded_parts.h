@@ -42,14 +42,16 @@ class BoundedParts {
   Expr WithoutBound(Expressions* pool, Expr e, uint32_t length);
   int64_t MostToEnd(Expressions* pool, Expr x, Expr star);
   int64_t Search(Expressions* pool, Expr x, Expr star);
-  struct Counter {  // a member c{low,high}·end of an intersection, and all the others
+  struct Counter {  // a member c{low,high}·end of an intersection, and all the others, x
     Expr count, end, others;
+    Expr unbounded;  // what x is without the bound; from wherever a text leads, a member's end is no further than `most`
+    int64_t most;    // bytes
   };
-  static bool FindCounter(Expressions* pool, const std::vector<Expr>& members, size_t at, Counter* found);
-  // What x is without the bound, and the most bytes to a member's end from wherever a text leads; an end of the counter
-  // that no member of x has is dropped. False where that is not found out, or where the lower bound says something about
-  // texts that the counter by itself (`beside`) does not.
-  bool Unbound(Expressions* pool, bool beside, Counter* c, Expr* x, int64_t* most);
+  template <class F>
+  bool ForSomeCounter(Expressions* pool, Expr e, F accept);
+  // Finds these two; an end of the counter that no member of x has is dropped. False where that is not found out, or where
+  // the lower bound says something about texts that the counter by itself (`beside`) does not.
+  bool Unbound(Expressions* pool, bool beside, Counter* c);
   int64_t MostToEndOfMeet(Expressions* pool, Expr x, Expr y);
   struct Pair {
     Expr x, y;

@@ -21,18 +21,12 @@ uint8_t Utf8LeadPhase(uint8_t b) {
 }
 
 size_t CharacterLength(std::string_view text) {
-  if (text.empty()) return 0;
-  const uint8_t lead = static_cast<uint8_t>(text[0]);
-  if (lead < 0x80) return 1;
-  uint8_t phase = Utf8LeadPhase(lead);
-  if (!phase) return 0;
-  size_t length = 1;
-  for (; phase; ++length) {
-    const uint8_t b = length < text.size() ? static_cast<uint8_t>(text[length]) : uint8_t{0};
-    if (b < kUtf8Phases[phase].low || b > kUtf8Phases[phase].high) return 0;
-    phase = kUtf8Phases[phase].next;
+  uint8_t phase = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (!Utf8Step(static_cast<uint8_t>(text[i]), &phase)) return 0;
+    if (!phase) return i + 1;
   }
-  return length;
+  return 0;
 }
 
 uint32_t CodePointOf(std::string_view character) {

@@ -15,6 +15,16 @@ struct Utf8Phase {
 extern const Utf8Phase kUtf8Phases[Utf8Phase::kNumPhases];
 // The phase after the lead byte of a character of two or more bytes; 0 for bytes that begin none.
 uint8_t Utf8LeadPhase(uint8_t lead);
+// Reads a byte in a phase; false where no text goes on with it, and the phase says nothing then.
+inline bool Utf8Step(uint8_t byte, uint8_t* phase) {
+  if (!*phase) {
+    *phase = Utf8LeadPhase(byte);
+    return byte < 0x80 || *phase;
+  }
+  const Utf8Phase& p = kUtf8Phases[*phase];
+  *phase = p.next;
+  return byte >= p.low && byte <= p.high;
+}
 // Bytes of the form 10xxxxxx, which go on with a character.
 inline bool IsContinuationByte(uint8_t b) { return (b & 0xC0) == 0x80; }
 

@@ -41,7 +41,7 @@ class Parts {
     const auto atomic = [](const RegexNode& n) { return n.kind == RegexKind::kAtomic || n.kind == RegexKind::kPossessive; };
     const auto first_atomic = std::find_if(tree_.nodes.begin(), tree_.nodes.end(), atomic);
     const auto atomic_node = static_cast<uint32_t>(first_atomic - tree_.nodes.begin());
-    const bool has_atomic = first_atomic != tree_.nodes.end();
+    const bool has_atomic = first_atomic != tree_.nodes.end();  // before further nodes are made
     const bool asserts = lowering.RemoveAnchors();
     std::shared_ptr<CaptureNode> whole;
     std::unique_ptr<RegexContext> context;

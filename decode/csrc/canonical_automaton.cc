@@ -769,13 +769,11 @@ void CanonicalAutomaton::FillByTwins(uint32_t place, const Twins& twins, uint32_
     const uint32_t* const surely = Useful(PlaceOf(twins.within, at.split, at.spelled));
     for (uint32_t w = 0; w < Words(); ++w) open[w] &= ~surely[w];
   }
-  for (uint32_t w = 0; w < Words(); ++w)
-    for (; open[w]; open[w] &= open[w] - 1) {
-      const uint32_t token = 32 * w + static_cast<uint32_t>(__builtin_ctz(open[w]));
-      const uint32_t next = PlaceAfter(place, token);
-      const bool useful = next != kNoPlace && (tokens_->WholeOnly(token) ? PieceEnds(next) : Completes(next, token));
-      if (!useful) ClearToken(token, bits);
-    }
+  ForEachTokenIn(open.data(), Words(), [&](uint32_t token) {
+    const uint32_t next = PlaceAfter(place, token);
+    const bool useful = next != kNoPlace && (tokens_->WholeOnly(token) ? PieceEnds(next) : Completes(next, token));
+    if (!useful) ClearToken(token, bits);
+  });
 }
 
 // f(), once more where what is known takes more room than there is.

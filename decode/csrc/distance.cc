@@ -405,13 +405,12 @@ void DistanceTable::FillRowByTwins(State q, const Twins& twins, uint32_t k, uint
     return;
   }
   if (twins.under) FillRow(twins.under, k, row);
-  for (uint32_t w = 0; w < all.size(); ++w)
-    for (uint32_t open = all[w] & ~row[w]; open; open &= open - 1) {
-      const uint32_t id = 32 * w + static_cast<uint32_t>(__builtin_ctz(open));
-      TimeLimit::Spend(8);
-      const State next = acceptor_->Run(q, vocabulary_->Token(id));
-      if (next && Decide(next, k)) row[w] |= open & (0u - open);
-    }
+  for (size_t w = 0; w < all.size(); ++w) all[w] &= ~row[w];
+  ForEachTokenIn(all.data(), vocabulary_->Words(), [&](uint32_t id) {
+    TimeLimit::Spend(8);
+    const State next = acceptor_->Run(q, vocabulary_->Token(id));
+    if (next && Decide(next, k)) SetToken(id, row);
+  });
 }
 
 // ---------------------------------------------------------------------------------------------- masks

@@ -535,24 +535,19 @@ void MaskBuilder::RunExitsFromOuter(State q, const Loop& loop, uint32_t* row) {
 void MaskBuilder::RunExitsBy(uint8_t b, const ByteSet& first, State next, uint32_t low, uint32_t high, uint32_t* row) {
   const uint32_t* with = factoring_.RowContaining(b);
   if (!with) return;  // in no token
-  ForEachToken(with, factoring_.Words(), [&](uint32_t id) {
+  ForEachTokenIn(with, factoring_.Words(), [&](uint32_t id) {
     const std::string_view token = vocabulary_->Token(id);
     uint32_t chars = 0;
     uint8_t phase = 0;
     for (size_t i = 0; i < token.size(); ++i) {
       const uint8_t byte = static_cast<uint8_t>(token[i]);
-      if (phase) {
-        if (byte < kUtf8Phases[phase].low || byte > kUtf8Phases[phase].high) return;
-        phase = kUtf8Phases[phase].next;
-        continue;
-      }
-      if (byte == b) {
+      const bool begins = phase == 0;
+      if (byte == b && begins) {
         if (chars >= low && acceptor_->Run(next, token.substr(i + 1))) SetToken(id, row);
         return;
       }
-      phase = Utf8LeadPhase(byte);
-      if (byte < 0x80 ? !first.Has(byte) : !phase) return;
-      if (++chars > high) return;
+      if ((begins && !first.Has(byte)) || !Utf8Step(byte, &phase)) return;
+      if (begins && ++chars > high) return;
     }
   });
 }

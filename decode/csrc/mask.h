@@ -101,7 +101,7 @@ class MaskBuilder {
 
   static constexpr int kMaxDepth = 3;            // unions and shared states inside each other
   static constexpr size_t kMaxAlternatives = 8;  // members of a union that are masked one by one
-  static constexpr int kWideLive = 100;          // bytes of a state, as many as only those beyond ASCII are
+  static constexpr int kWideLive = 100;          // bytes that a state reads, from which a loop is looked for beyond ASCII
 
   State FindCanonical(State q);
   uint32_t MostTurns(State star);

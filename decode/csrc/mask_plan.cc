@@ -230,15 +230,20 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
     return true;
   };
   const ByteSet& live = acceptor_->Live(q);
-  const bool wide = live.Count() >= kWideLive;
-  if (wide && !counted && FindAlive(q, true, loop) && !loop->ways_out.Any()) return true;  // no state is looked at
-  if (wide)
+  if (live.Count() >= kWideLive) {
+    Loop alive;
+    bool lives = !counted && FindAlive(q, true, &alive);
+    bool at_once = lives && !alive.ways_out.Any();  // no state is looked at
     for (const bool exclude : {false, true}) {
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
-        if (!many && semantic(c, exclude)) return true;
+        if (!at_once && !many && semantic(c, exclude)) return true;
       if (counted && loop->outer >= 0 && !LeavesOften(*loop)) return true;
-      if (!exclude && FindAlive(q, true, loop)) return true;
+      if (counted && !exclude) lives = FindAlive(q, true, &alive);
+      if (!lives) continue;
+      *loop = alive;
+      return true;
     }
+  }
   if (counted && loop->outer >= 0) return true;
   // Where what follows a loop begins with letters of it, few tokens are inside of what is left of its characters.
   const auto inside = [this](int c) { return c < 0 ? 0 : factoring_.At(0, c)->inside.size(); };

@@ -20,7 +20,7 @@ uint32_t ListDifferent(const uint32_t* a, const uint32_t* b, uint32_t words, uin
 
 // Calls f(id) for each token of a row, in ascending order.
 template <class F>
-void ForEachToken(const uint32_t* row, uint32_t words, F f) {
+void ForEachTokenIn(const uint32_t* row, uint32_t words, F f) {
   for (uint32_t i = 0; i < words; ++i)
     for (uint32_t left = row[i]; left; left &= left - 1) f(i * 32 + static_cast<uint32_t>(__builtin_ctz(left)));
 }

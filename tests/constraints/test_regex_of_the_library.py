@@ -63,10 +63,4 @@ def test_masks_are_what_walking_finds(patterns: list[str]) -> None:
             automaton = tokamata.compile(tokamata.regex(pattern), vocabulary)
         except ValueError:  # refused, or empty
             continue
-        for _ in range(2):
-            state = automaton.start()
-            for _ in range(12):
-                tokens = mask_walk.agreed(automaton, state, f"pattern {seed}", pattern)
-                if not tokens:
-                    break
-                state.advance(rng.choice(tokens))
+        mask_walk.wander(automaton, rng, 2, 12, f"pattern {seed}", pattern)

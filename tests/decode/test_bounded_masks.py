@@ -48,13 +48,7 @@ def test_masks_under_a_bound_agree_with_walking(seed: int) -> None:
         pattern = bounded(rng)
         constraint = tokamata.regex(pattern)
     automaton = tokamata.compile(constraint, vocabulary)
-    for _ in range(3):
-        state = automaton.start()
-        for _ in range(12):
-            tokens = mask_walk.agreed(automaton, state, f"seed {seed}", pattern)
-            if not tokens:
-                break
-            state.advance(rng.choice(tokens))
+    mask_walk.wander(automaton, rng, 3, 12, f"seed {seed}", pattern)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +57,8 @@ def test_masks_under_a_bound_agree_with_walking(seed: int) -> None:
         tokamata.regex(r"(?=[^/]{0,5}(?:/a)?\Z)[a-cf]+/a"),  # no more characters, but what follows them
         tokamata.regex(r"(?=.{3,90}\Z)é(?:é|ab[abc]*c)"),  # two bytes of a character are one
         tokamata.regex(r"(?=(?:.*b0*|a)\Z)(?:.*c0*|a)"),  # each can be found behind anything, both at once cannot
+        tokamata.regex(r"(?=.{0,90}\Z)(?:(?:(?:b{2000000000}){2000000000}){16777216}|ab*c)"),  # beyond any number
+        tokamata.regex(".{0,50}") & tokamata.regex(".{60,80}") & tokamata.regex(".*a.*") | tokamata.regex("b+"),
         (tokamata.regex('[^"]{8,90}') & tokamata.regex('[^"]*a[^"]*')) + tokamata.regex('"b?'),  # not too soon
         (tokamata.regex(r"[^\n]{8,90}") & tokamata.regex(r"[^\n]*a(?:.|\n)*")) + tokamata.regex("\n?b*"),
     ],
@@ -70,13 +66,7 @@ def test_masks_under_a_bound_agree_with_walking(seed: int) -> None:
 def test_bounds_and_what_follows(constraint: tokamata.Constraint) -> None:
     rng = random.Random(2)
     automaton = tokamata.compile(constraint, mask_walk.with_bytes(words(rng, 3000, 9)))
-    for _ in range(20):
-        state = automaton.start()
-        for _ in range(12):
-            tokens = mask_walk.agreed(automaton, state, constraint)
-            if not tokens:
-                break
-            state.advance(rng.choice(tokens))
+    mask_walk.wander(automaton, rng, 20, 12, constraint)
 
 
 @pytest.fixture(scope="module")
@@ -110,13 +100,7 @@ def with_a_frequent_letter() -> tokamata.Vocabulary:
 def test_all_characters_but_a_frequent_one(pattern: str, with_a_frequent_letter: tokamata.Vocabulary) -> None:
     rng = random.Random(1)
     automaton = tokamata.compile(tokamata.regex(pattern), with_a_frequent_letter)
-    for _ in range(4):
-        state = automaton.start()
-        for _ in range(10):
-            tokens = mask_walk.agreed(automaton, state, pattern)
-            if not tokens:
-                break
-            state.advance(rng.choice(tokens))
+    mask_walk.wander(automaton, rng, 4, 10, pattern)
 
 
 def test_a_frequent_letter_in_saved_tables(with_a_frequent_letter: tokamata.Vocabulary, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import random
 
 import pytest
 import regex as regex_module
-from oracle.mask_walk import agreed, compiled, walk, with_bytes
+from oracle.mask_walk import agreed, compiled, walk, wander, with_bytes
 from tokamata.automata import Fst
 
 import tokamata
@@ -140,13 +140,7 @@ def test_masks_near_the_most_characters(inner: str) -> None:
     for high in range(2, 10):
         constraint = (tokamata.regex(inner) & tokamata.regex(f".{{0,{high}}}")) + "\n"
         automaton = tokamata.compile(constraint, vocabulary)
-        for _ in range(3):
-            state = automaton.start()
-            for _ in range(8):
-                tokens = agreed(automaton, state, inner, high)
-                if not tokens:
-                    break
-                state.advance(rng.choice(tokens))
+        wander(automaton, rng, 3, 8, inner, high)
 
 
 def test_turns_that_begin_inside_a_character() -> None:

@@ -116,14 +116,7 @@ def test_patterns_in_json_strings(pattern: str) -> None:
     """Masks of spelled patterns equal those found by walking the whole vocabulary."""
     vocabulary = loaded("qwen")[0]
     automaton = tokamata.compile(tokamata.json_schema({"type": "string", "pattern": pattern}), vocabulary)
-    rng = random.Random(pattern)
-    for _ in range(2):
-        state = automaton.start()
-        for _ in range(4):
-            choices = mask_walk.agreed(automaton, state, pattern)
-            if not choices:
-                break
-            state.advance(rng.choice(choices))
+    mask_walk.wander(automaton, random.Random(pattern), 2, 4, pattern)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from oracle import python_snippets
 
 FUNCTIONS = {"compile", "match", "search", "fullmatch", "sub", "subn", "findall", "finditer", "split"}
+CALL = re.compile(rf"\bre\.(?:{'|'.join(FUNCTIONS)})\(")
 FLAGS = {"IGNORECASE": "i", "I": "i", "MULTILINE": "m", "M": "m", "DOTALL": "s", "S": "s", "VERBOSE": "x", "X": "x"}
 FLAGS |= {"ASCII": "a", "A": "a"}
 
@@ -42,7 +43,7 @@ def patterns() -> Iterator[str]:
     seen: set[str] = set()
     for path in python_snippets.modules():
         text = python_snippets.read(path)
-        if text is None or "re." not in text:
+        if text is None or not CALL.search(text):
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -35,6 +35,17 @@ def agreed(automaton: tokamata.TokenAutomaton, state: tokamata.DecodeState, *whe
     return [i for i in allowed(mask) if i not in vocabulary.eos_token_ids]
 
 
+def wander(automaton: tokamata.TokenAutomaton, rng: random.Random, walks: int, steps: int, *where: object) -> None:
+    """Random walks of up to so many tokens, at each place of which masks are :func:`agreed`."""
+    for _ in range(walks):
+        state = automaton.start()
+        for _ in range(steps):
+            tokens = agreed(automaton, state, *where)
+            if not tokens:
+                break
+            state.advance(rng.choice(tokens))
+
+
 def compiled(
     constraint: tokamata.Constraint, tokens: Sequence[bytes], cache_bytes: int | None = None
 ) -> tokamata.TokenAutomaton:

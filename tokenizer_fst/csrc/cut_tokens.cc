@@ -17,13 +17,9 @@ bool FindCut(std::string_view text, const CharacterClass& c, uint32_t* chars, si
   *chars = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const uint8_t b = static_cast<uint8_t>(text[i]);
-    if (phase) {
-      if (b < kUtf8Phases[phase].low || b > kUtf8Phases[phase].high) return false;
-      phase = kUtf8Phases[phase].next;
-      continue;
-    }
-    if (!c.first.Has(b)) return false;
-    phase = Utf8LeadPhase(b);
+    const bool begins = phase == 0;
+    if ((begins && !c.first.Has(b)) || !Utf8Step(b, &phase)) return false;
+    if (!begins) continue;
     ++*chars;
     *cut = i;
   }

@@ -77,7 +77,7 @@ class TablesBuilder {
     for (size_t c = 0; c <= kNotNewline; ++c) MakeSuffixes(t_.factors[c], &Summary().suffixes[c]);
     MakeByteRecords();
     for (uint8_t b = 0; b < 128; ++b)
-      Summary().byte_rows[b] = Summary().with_byte[b] > kByteRow ? AddRow(kNoIndex, t_.ids, 0, 0) : kNoIndex;
+      Summary().byte_rows[b] = Summary().with_byte[b] > kByteRow ? AddRow(kNoIndex, t_.ids, 0, 0) : kNoIndex;  // filled below
     MakeRows();
     FillByteRows();
     t_.inside_below = FindInsideBelow(Main());
@@ -272,7 +272,8 @@ void TablesBuilder::MakeByteRecords() {
   for (uint32_t id : Main().order) {
     const std::string_view token = v_.Token(id);
     std::array<uint64_t, 2> seen{};
-    uint32_t phase = 0, chars = 0;
+    uint8_t phase = 0;
+    uint32_t chars = 0;
     bool text = true;  // UTF-8 so far
     for (size_t i = 0; i < token.size(); ++i) {
       const uint8_t b = static_cast<uint8_t>(token[i]);
@@ -289,14 +290,8 @@ void TablesBuilder::MakeByteRecords() {
         seen[b >> 6] |= uint64_t{1} << (b & 63);
       }
       if (!text) continue;
-      if (phase) {
-        text = b >= kUtf8Phases[phase].low && b <= kUtf8Phases[phase].high;
-        phase = kUtf8Phases[phase].next;
-      } else {
-        phase = Utf8LeadPhase(b);
-        text = b < 0x80 || phase;
-        ++chars;
-      }
+      chars += phase == 0;
+      text = Utf8Step(b, &phase);
     }
   }
   indexed.ForEach([&](uint8_t b) {
