@@ -126,6 +126,13 @@ def _grammar(
 
 def language_of(source: GrammarSource, limits: NativeLimits | None = None) -> Language:
     """The texts of a grammar that was read; ConstraintError for one without any, LimitError past ``limits``."""
+    source = source.compiled or source
+    symbols = source.productions[0].symbols if len(source.productions) == 1 else ()
+    if source.lexer == "none" and len(symbols) == 1 and symbols[0] < 0:  # one terminal is all
+        native = source.terminals[~symbols[0]].constraint._native
+        if native.is_empty():
+            raise ConstraintError("grammar: the grammar has no text: its terminals have none; let them have some")
+        return native if limits is None else native.with_limits(limits)
     return _native_grammar(
         [t.constraint._native for t in source.terminals],
         [f"{t.name} ({t.place})" if t.place else t.name for t in source.terminals],

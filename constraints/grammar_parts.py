@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from .._core import Language
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
-from .constraint import Constraint
+from .constraint import Constraint, joined_parts
 from .grammar_source import GrammarSource, GrammarSyntax, Lexing, Place, Production, Rule, Terminal, nesting_limit
 from .literal import literal
 
@@ -179,7 +179,32 @@ def to_source(
     lexer: Lexing,
 ) -> GrammarSource:
     """The GrammarSource of rules. Raises ConstraintError for names without a rule, with line and column."""
-    return _Builder(definitions, syntax, start, lexer).build()
+    from .regular_rules import with_regular_rules  # which needs parts
+
+    builder = _Builder(definitions, syntax, start, lexer)
+    source = builder.build()
+    if lexer != "none":
+        return source
+    bodies = with_regular_rules(builder.bodies, builder.language)
+    called = _reached(bodies, start)
+    fewer = [replace(d, body=bodies[d.name]) for d in definitions if d.name in called]
+    return replace(source, compiled=_Builder(fewer, syntax, start, lexer, builder.bodies).build())
+
+
+def _reached(bodies: Mapping[str, Part], start: str) -> set[str]:
+    """The rules that a rule calls, whatever calls what, and itself."""
+    found, work = {start}, [start]
+
+    def visit(part: Part) -> None:
+        if part.kind == "rule" and part.name not in found:
+            found.add(part.name)
+            work.append(part.name)
+        for inner in part.parts if part.calls else ():
+            visit(inner)
+
+    while work:
+        visit(bodies[work.pop()])
+    return found
 
 
 class _Builder:
@@ -189,7 +214,9 @@ class _Builder:
         syntax: GrammarSyntax,
         start: str,
         lexer: Lexing,
+        written: Mapping[str, Part] | None = None,
     ) -> None:
+        """``written``: the bodies of more rules, which exceptions may call; by default those of ``definitions``."""
         self.syntax: GrammarSyntax = syntax
         self.lexer: Lexing = lexer
         self.bodies: dict[str, Part] = {}
@@ -211,6 +238,7 @@ class _Builder:
             found = ", ".join(list(self.numbers)[:10]) or "none"
             raise ConstraintError(f"grammar: no rule {start!r} to start from; the rules are {found}; pass start=...")
         self.start = self.numbers[start]
+        self.written = written or self.bodies
 
     def build(self) -> GrammarSource:
         for name, body in self.bodies.items():
@@ -351,7 +379,7 @@ class _Builder:
             return [self.symbols[key]]
         if part.kind == "sequence" and not part.parts:
             return []
-        constraint = self._constraint(part)
+        constraint = self.language(part)
         nullable = self.lexer != "none" and constraint.accepts(b"")
         if nullable:
             constraint = constraint - b""
@@ -362,7 +390,7 @@ class _Builder:
             self.symbols[key] = self._made(("optional", part.text), part, [[], [symbol]])
         return [self.symbols[key]]
 
-    def _constraint(self, part: Part, inside: tuple[str, ...] = (), spent: list[int] | None = None) -> Constraint:
+    def language(self, part: Part, inside: tuple[str, ...] = (), spent: list[int] | None = None) -> Constraint:
         """The language of a part without calls, or inside an exception also with calls of rules that do not recur."""
         if spent is not None:
             spent[0] += 1
@@ -375,23 +403,26 @@ class _Builder:
             assert part.constraint is not None
             return part.constraint
         if part.kind == "rule":
-            self._called(part)
+            if part.name not in self.written:
+                self._called(part)
             if part.name in inside:
                 raise UnsupportedError(
                     f"grammar: {part.place}: {inside[0]} on a side of - calls itself; "
                     "exceptions are exact between regular parts only"
                 )
-            return self._constraint(self.bodies[part.name], (*inside, part.name), spent or [0])
+            return self.language(self.written[part.name], (*inside, part.name), spent or [0])
         if part.kind == "except":
             count = spent or [0]
-            return self._constraint(part.parts[0], inside, count) - self._constraint(part.parts[1], inside, count)
-        parts = [self._constraint(p, inside, spent) for p in part.parts]
+            return self.language(part.parts[0], inside, count) - self.language(part.parts[1], inside, count)
+        parts = [self.language(p, inside, spent) for p in part.parts]
         if part.kind == "repeat":
             return parts[0].repeat(part.low, part.high)
-        result = parts[0] if parts else literal(b"")
-        for more in parts[1:]:
-            result = result + more if part.kind == "sequence" else result | more
-        return result
+        if len(parts) < 2:
+            return parts[0] if parts else literal(b"")
+        join = Language.concat if part.kind == "sequence" else Language.union_
+        made = parts[0]._combined(join([p._native for p in parts]), "", *parts[1:])
+        made._parts = joined_parts(parts, alternatives=part.kind == "choice")
+        return made
 
 
 def _short(text: str) -> str:

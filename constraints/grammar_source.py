@@ -132,7 +132,8 @@ class GrammarSource:
     ``lexer``: with ``"basic"`` and ``"contextual"`` the text is cut into lexemes, each the longest that some competing
     terminal matches; of equally long ones the terminal first in ``terminals`` is taken. ``"basic"``: all compete
     everywhere; ``"contextual"``: those that the parser can take there, and the ignored ones. ``"none"``: terminals are
-    languages, concatenated. ``start``: an index into ``rules``.
+    languages, concatenated. ``start``: an index into ``rules``. ``compiled``: a grammar of the same texts with fewer
+    rules, where there is one, for whoever asks about nothing but texts.
     """
 
     syntax: GrammarSyntax
@@ -143,6 +144,7 @@ class GrammarSource:
     start: int
     indent: Indent | None = None
     report: tuple[ReportEntry, ...] = ()
+    compiled: GrammarSource | None = None
 
     @property
     def special_tokens(self) -> frozenset[str]:
