@@ -374,12 +374,14 @@ class _Builder:
     # ---- terminals
     def _terminal(self, part: Part) -> list[int]:
         """The terminal of a part without calls; nothing for the empty text."""
+        from .counted_parts import counted  # which needs parts
+
         key = ("terminal", part.text)
         if key in self.symbols:
             return [self.symbols[key]]
         if part.kind == "sequence" and not part.parts:
             return []
-        constraint = self.language(part)
+        constraint = self.language(counted(part))
         nullable = self.lexer != "none" and constraint.accepts(b"")
         if nullable:
             constraint = constraint - b""

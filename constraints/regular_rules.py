@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ..automata.errors import LimitError
 from .constraint import Constraint
+from .counted_parts import counted
 from .grammar_parts import Part
 
 MOST_PARTS = 2000  # of a rule, those of the rules it calls included
@@ -58,7 +59,7 @@ class _RegularRules:
         if without is None:
             return False
         try:
-            constraint = self._language(without)
+            constraint = self._language(counted(without))
         except LimitError:
             return False
         self._sizes[name] = size
