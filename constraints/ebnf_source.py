@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from ..automata.errors import ConstraintError
 from .constraint import Constraint
-from .grammar_parts import Definition, Part, Reader, characters
+from .grammar_parts import Reader, characters
 from .grammar_source import GrammarSource, Lexing, Place
 from .literal import literal
+from .part import Part
 
 _CHARACTER = re.compile(r"#x([0-9A-Fa-f]+)|(.)", re.DOTALL)
 
@@ -35,35 +35,8 @@ def read_ebnf(
 
 
 class _Reader(Reader):
-    def definitions(self, tree: Any) -> list[Definition]:
-        """The rules of a parsed grammar."""
-        found = []
-        for rule in tree.children:
-            head = rule.children[0]
-            match = re.search(r"([A-Za-z_][A-Za-z0-9_.]*)\s*::=\Z", head)
-            assert match is not None
-            place = Place(head.line, head.column + match.start())
-            found.append(Definition(match[1], place, self.part(rule.children[1], place)))
-        return found
-
-    def part(self, tree: Any, around: Place) -> Part:
-        """The part of a subtree; an empty one is placed where what it belongs to begins."""
-        kind, children, meta = str(tree.data), tree.children, tree.meta
-        place = around if meta.empty else Place(meta.line, meta.column)
-        text = "" if meta.empty else self.text[meta.start_pos : meta.end_pos].strip()
-        if kind in ("choice", "sequence"):
-            parts = tuple(self.part(c, place) for c in children)
-            return self.join("choice" if kind == "choice" else "sequence", text, place, parts)
-        if kind == "group":
-            return self.part(children[0], place).written_as(text)
-        if kind == "operator":
-            low, high = {"*": (0, None), "+": (1, None), "?": (0, 1)}[str(children[1])]
-            return self.repeat(self.part(children[0], place), low, high, text)
-        if kind == "exception":
-            return Part("except", text, place, (self.part(children[0], place), self.part(children[2], place)))
-        token = str(children[0])
-        if kind == "call":
-            return self.call(token, place)
+    def token(self, kind: str, token: str, place: Place) -> Part:
+        """The part of a string, a class or a character."""
         if kind == "string":
             for c in token:
                 self._check(ord(c), repr(c), place)

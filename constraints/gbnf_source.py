@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from ..automata.errors import ConstraintError
 from .constraint import SPECIAL, Constraint
-from .grammar_parts import Definition, Part, Reader, characters
+from .grammar_parts import Reader, characters
 from .grammar_source import GrammarSource, Lexing, Place
 from .literal import literal
+from .part import Part
 from .special_token import special_token
 from .token_class import TokenClass
 
@@ -40,68 +40,17 @@ def read_gbnf(
 
 
 class _Reader(Reader):
-    _groups = 0  # around what is being read
-
-    def definitions(self, tree: Any) -> list[Definition]:
-        """The rules of a parsed grammar."""
-        return [
-            Definition(str(rule.children[0]), _place(rule.children[0]), self.part(rule.children[1], _place(rule)))
-            for rule in tree.children
-        ]
-
-    def part(self, tree: Any, around: Place) -> Part:
-        """The part of a subtree; an empty one is placed where what it belongs to begins."""
-        kind, children = str(tree.data), tree.children
-        place = around if tree.meta.empty else _place(tree.meta)
-        text = "" if tree.meta.empty else self.text[tree.meta.start_pos : tree.meta.end_pos].strip()
-        if kind in ("choice", "nested"):
-            parts = tuple(self.part(c, place) for c in children)
-            return self.join("choice", text, place, parts)
-        if kind in ("sequence", "nested_sequence"):
-            parts = tuple(self.part(c, place) for c in children)
-            return self.join("sequence", text, place, parts)
-        if kind == "group":
-            self._groups += 1
-            made = self.part(children[0], place).written_as(text)
-            self._groups -= 1
-            return made
-        if kind == "operator":
-            low, high = {"*": (0, None), "+": (1, None), "?": (0, 1)}[self._operator(children[1])]
-            return self.repeat(self.part(children[0], place), low, high, text)
-        if kind == "bounds":
-            first, comma, last = "".join(self._operator(children[1])[1:-1].split()).partition(",")
-            if not first and not last:
-                raise ConstraintError(
-                    f"grammar: {_place(children[1])}: expected {{n}}, {{n,}}, {{,m}} or {{n,m}}; write one of these"
-                )
-            low = int(first[:12] or 0)
-            high = int(last[:12]) if last else None if comma else low
-            return self.repeat(self.part(children[0], place), low, high, text)
-        token = str(children[0])
-        if kind == "call":
-            return self.call(token, place)
+    def token(self, kind: str, token: str, place: Place) -> Part:
+        """The part of a string, a class, a dot or a special token."""
         if kind == "token":
-            return self._token(token, place)
+            return self._special(token, place)
         if kind == "string":
             data = self._string(token[1:-1], place)
             return Part("terminal", token, place, constraint=literal(data), literal=data)
         ranges, negated = ([], True) if kind == "any" else self._class(token, place)
         return Part("terminal", token, place, constraint=characters(ranges, negated, token))
 
-    def _operator(self, written: Any) -> str:
-        """An operator without what stands before it, which may be the end of a line only inside parentheses."""
-        operator = re.search(r"[*+?]$|\{[^{]*$", written)
-        assert operator is not None
-        before = written[: operator.start()]
-        if "\n" in before and not self._groups:
-            place = Place(written.line + before.count("\n"), operator.start() - before.rindex("\n"))
-            raise ConstraintError(
-                f"grammar: {place}: expected a rule (name ::= ...), got {operator[0]!r}: the line's end ends the one "
-                "before; write it on that line, or put parentheses around"
-            )
-        return operator[0]
-
-    def _token(self, token: str, place: Place) -> Part:
+    def _special(self, token: str, place: Place) -> Part:
         written = token.lstrip("!")
         number = re.fullmatch(r"<\[(\d{1,9})\]>", written)
         if number is None and written.startswith("<["):
@@ -147,7 +96,3 @@ class _Reader(Reader):
         start = 2 if negated else 1
         found = self._characters(token[start:-1], Place(place.line, place.column + start - 1))
         return self.ranges(found, token, place), negated
-
-
-def _place(token: Any) -> Place:
-    return Place(token.line, token.column) if hasattr(token, "line") else Place(token.meta.line, token.meta.column)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import functools
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from .._core import Language
+from .._core import Language, read_notation
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import Constraint, joined_parts
 from .grammar_source import GrammarSource, GrammarSyntax, Lexing, Place, Production, Rule, Terminal, nesting_limit
 from .literal import literal
+from .part import Definition, Part, PartKind, counted
+from .regular_rules import with_regular_rules
 
-PartKind = Literal["terminal", "rule", "sequence", "choice", "repeat", "except"]
+# (kind, begin, end, line, column, number of parts, low, high or -1) of a part; see read_notation.
+Node = tuple[str, int, int, int, int, int, int, int]
 
 MOST_COPIES = 100  # of a repeated part in a row; more are made of blocks
 MOST_REPEATS = 1_000_000
+MOST_WRITTEN = 1000  # characters of a part, to tell equal parts
 MOST_INLINED = 10_000  # parts of the rules that one exception (A - B) reads
 
 _LAST = 0x10FFFF
@@ -27,44 +32,12 @@ _WORDS = {
     "RPAR": ")", "OPERATOR": "* + ?", "BOUNDS": "{n,m}", "_IS": "::=", "_OR": "|", "_NL": "the end of the line",
     "HEAD": "name ::=", "CHARACTER": "#xN", "MINUS": "-", "LPAR": "(", "VBAR": "|",
 }  # fmt: skip
+_OPERATORS = {"*": (0, -1), "+": (1, -1), "?": (0, 1)}
 # By notation and first character: what has an end.
 _ENDS = {
     "gbnf": {'"': ("string", '"'), "[": ("class", "]"), "<": ("token", ">")},
     "ebnf": {'"': ("string", '"'), "'": ("string", "'"), "[": ("class", "]")},
 }
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a right-hand side; ``text`` is how it was written, without blanks around it."""
-
-    kind: PartKind
-    text: str
-    place: Place
-    parts: tuple[Part, ...] = ()
-    constraint: Constraint | None = None  # of a terminal
-    literal: bytes | None = None  # of a terminal that is a plain string
-    name: str = ""  # of a rule
-    low: int = 0  # of a repetition
-    high: int | None = None
-    calls: bool = field(init=False, default=False)  # some rule; an exception calls none, it is a terminal
-
-    def __post_init__(self) -> None:
-        calls = self.kind == "rule" or (self.kind != "except" and any(part.calls for part in self.parts))
-        object.__setattr__(self, "calls", calls)
-
-    def written_as(self, text: str) -> Part:
-        """The same part under another text, with its parentheses."""
-        return replace(self, text=text)
-
-
-@dataclass(frozen=True)
-class Definition:
-    """A rule as written."""
-
-    name: str
-    place: Place
-    body: Part
 
 
 def characters(ranges: list[tuple[int, int]], negated: bool, text: str) -> Constraint:
@@ -85,7 +58,7 @@ def characters(ranges: list[tuple[int, int]], negated: bool, text: str) -> Const
 
 
 class Reader(ABC):
-    """What the transformers of both notations share: places, and constraints that are passed by name."""
+    """What the readers of both notations share: how parts are put together, and constraints that are passed by name."""
 
     def __init__(self, text: str, constraints: Mapping[str, Constraint]) -> None:
         self.text = text
@@ -142,14 +115,46 @@ class Reader(ABC):
         return parts[0] if len(parts) == 1 else Part(kind, text, place, parts)
 
     @abstractmethod
-    def definitions(self, tree: Any) -> list[Definition]:
+    def token(self, kind: str, token: str, place: Place) -> Part:
+        """The part of a string, a class or another token than a name."""
+
+    def definitions(self, nodes: Iterable[Node]) -> list[Definition]:
         """The rules of a parsed grammar."""
+        found: list[Definition] = []
+        made: list[Part] = []
+        tokens: dict[str, Part] = {}  # equal ones are one constraint
+        for kind, begin, end, line, column, count, low, high in nodes:
+            place = Place(line, column)
+            text = self._written(begin, end) if count else self.text[begin:end]
+            parts = tuple(made[len(made) - count :])
+            del made[len(made) - count :]
+            if kind == "rule":
+                found.append(Definition(self.text[begin:end], place, parts[0]))
+            elif kind in ("choice", "sequence"):
+                made.append(counted(self.join("choice" if kind == "choice" else "sequence", text, place, parts)))
+            elif kind == "group":
+                made.append(parts[0].written_as(text))
+            elif kind == "repeat":
+                made.append(counted(self.repeat(parts[0], low, None if high < 0 else high, text)))
+            elif kind == "exception":
+                made.append(Part("except", text, place, parts))
+            elif kind == "call":
+                made.append(self.call(text, place))
+            else:
+                if text not in tokens:
+                    tokens[text] = self.token(kind, text, place)
+                made.append(replace(tokens[text], place=place))
+        return found
+
+    def _written(self, begin: int, end: int) -> str:
+        """The text of a part; of a long one its beginning and where it stands, as those around it are long, too."""
+        text = self.text[begin : min(end, begin + MOST_WRITTEN)]
+        return text if end <= begin + MOST_WRITTEN else f"{text}... ({begin} to {end})"
 
     def read(self, syntax: GrammarSyntax, start: str | None, lexer: Lexing) -> GrammarSource:
         """Parse the text and build its GrammarSource; ``start`` None is the first rule."""
-        tree = parse_notation(syntax, self.text)
         try:
-            definitions = self.definitions(tree)
+            definitions = self.definitions(parse_notation(syntax, self.text))
             self.check_names(definitions)
             if start is None and not definitions:
                 raise ConstraintError("grammar: expected a rule, name ::= ..., got none; write one")
@@ -179,8 +184,6 @@ def to_source(
     lexer: Lexing,
 ) -> GrammarSource:
     """The GrammarSource of rules. Raises ConstraintError for names without a rule, with line and column."""
-    from .regular_rules import with_regular_rules  # which needs parts
-
     builder = _Builder(definitions, syntax, start, lexer)
     source = builder.build()
     if lexer != "none":
@@ -374,14 +377,12 @@ class _Builder:
     # ---- terminals
     def _terminal(self, part: Part) -> list[int]:
         """The terminal of a part without calls; nothing for the empty text."""
-        from .counted_parts import counted  # which needs parts
-
         key = ("terminal", part.text)
         if key in self.symbols:
             return [self.symbols[key]]
         if part.kind == "sequence" and not part.parts:
             return []
-        constraint = self.language(counted(part))
+        constraint = self.language(part)
         nullable = self.lexer != "none" and constraint.accepts(b"")
         if nullable:
             constraint = constraint - b""
@@ -441,11 +442,70 @@ def _parser(name: str) -> Any:
     return lark.Lark(notation, parser="lalr", propagate_positions=True, maybe_placeholders=False)
 
 
-def parse_notation(name: str, text: str) -> Any:
-    """Parse a grammar with the Lark grammar of its own notation (``name``.lark in this folder).
+def parse_notation(name: str, text: str) -> Iterable[Node]:
+    """The parts of a grammar in GBNF or EBNF, parts before what they are parts of.
 
-    Raises ConstraintError with line and column, ImportError without ``lark``.
+    Read natively; what is wrong, or rare, by lark. Raises ConstraintError with line and column, ImportError without
+    ``lark``.
     """
+    nodes = read_notation(text, name == "gbnf")
+    return lark_nodes(name, text) if nodes is None else nodes
+
+
+def lark_nodes(name: str, text: str) -> list[Node]:
+    """The same, by the Lark grammar of the notation (``name``.lark in this folder)."""
+    nodes: list[Node] = []
+    for rule in _lark_tree(name, text).children:
+        head = rule.children[0]
+        found = re.search(r"[A-Za-z0-9_.-]+(?=\s*(::=)?\Z)", head)
+        assert found is not None
+        place = Place(head.line, head.column + found.start())
+        _add_nodes(text, rule.children[1], place, head.start_pos + found.start(), 0, nodes)
+        begin, end = head.start_pos + found.start(), head.start_pos + found.end()
+        nodes.append(("rule", begin, end, place.line, place.column, 1, 0, -1))
+    return nodes
+
+
+def _add_nodes(text: str, tree: Any, around: Place, begin: int, groups: int, nodes: list[Node]) -> None:
+    """Add the nodes of a subtree; an empty one is where what it belongs to begins. ``groups``: how many it is in."""
+    kind, children, meta = str(tree.data).removeprefix("nested_"), tree.children, tree.meta
+    kind = "choice" if kind == "nested" else "repeat" if kind in ("operator", "bounds") else kind
+    place, end, low, high = around, begin, 0, -1
+    if not meta.empty:
+        place, begin = Place(meta.line, meta.column), meta.start_pos
+        written = text[begin : meta.end_pos]
+        begin += len(written) - len(written.lstrip())
+        end = begin + len(written.strip())
+    if kind == "repeat":
+        low, high = _bounds(children[1], groups)
+    parts = [child for child in children if hasattr(child, "data")]
+    for part in parts:
+        _add_nodes(text, part, place, begin, groups + (kind == "group"), nodes)
+    nodes.append((kind, begin, end, place.line, place.column, len(parts), low, high))
+
+
+def _bounds(written: Any, groups: int) -> tuple[int, int]:
+    """The bounds of an operator, -1 for none; what stands before it may be a line's end only inside parentheses."""
+    found = re.search(r"([*+?]|\{[^{}]*\})\Z", written)
+    assert found is not None
+    before, operator = written[: found.start()], found[0]
+    if "\n" in before and not groups:
+        place = Place(written.line + before.count("\n"), found.start() - before.rindex("\n"))
+        raise ConstraintError(
+            f"grammar: {place}: expected a rule (name ::= ...), got {operator!r}: the line's end ends the one "
+            "before; write it on that line, or put parentheses around"
+        )
+    if operator in _OPERATORS:
+        return _OPERATORS[operator]
+    first, comma, last = "".join(operator[1:-1].split()).partition(",")
+    if not first and not last:
+        place = Place(written.line, written.column)
+        raise ConstraintError(f"grammar: {place}: expected {{n}}, {{n,}}, {{,m}} or {{n,m}}; write one of these")
+    low = int(first[:12] or 0)
+    return low, int(last[:12]) if last else -1 if comma else low
+
+
+def _lark_tree(name: str, text: str) -> Any:
     try:
         import lark
     except ImportError:

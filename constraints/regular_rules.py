@@ -8,18 +8,18 @@ from dataclasses import replace
 
 from ..automata.errors import LimitError
 from .constraint import Constraint
-from .counted_parts import counted
-from .grammar_parts import Part
+from .part import Part
 
 MOST_PARTS = 2000  # of a rule, those of the rules it calls included
 
 
 def with_regular_rules(bodies: Mapping[str, Part], language: Callable[[Part], Constraint]) -> dict[str, Part]:
-    """The bodies of the same rules, in which calls of regular rules are terminals.
+    r"""The bodies of the same rules, in which calls of regular rules are terminals.
 
     A rule is regular where it calls none but regular rules, and itself, if at all, only at the end or only at the
-    beginning of what it reads: ``ws ::= ([ \\t\\n] ws)?`` is ``[ \\t\\n]*``. Rules of more than ``MOST_PARTS`` parts stay
-    what they are, and so do those whose language is past a limit. ``language``: of a part that calls no rule.
+    beginning of what it reads: ``ws ::= ([ \t\n] ws)?`` is ``[ \t\n]*`` (Arden's rule). Rules of more than
+    ``MOST_PARTS`` parts stay what they are, and so do those whose language is past a limit. ``language``: of a part
+    that calls no rule.
 
     Linear in the parts of all rules, but for the languages.
     """
@@ -59,7 +59,7 @@ class _RegularRules:
         if without is None:
             return False
         try:
-            constraint = self._language(counted(without))
+            constraint = self._language(without)
         except LimitError:
             return False
         self._sizes[name] = size
@@ -84,7 +84,7 @@ def _called(part: Part) -> set[str]:
 
 
 def _solved(body: Part, name: str) -> Part | None:
-    """A body that calls no rule, with the texts of one that calls none but its own, or None (Arden's rule)."""
+    """A body that calls no rule, with the texts of one that calls none but its own, or None."""
     if not body.calls:
         return body
     for last in (True, False):

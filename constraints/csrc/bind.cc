@@ -15,6 +15,7 @@ void BindConstraints(nb::module_& m) {
   BindCaptures(m);
   BindDelimited(m);
   BindRuleBodies(m);
+  BindNotation(m);
   BindJsonLeaves(m);
   BindSchemaDocuments(m);
 }

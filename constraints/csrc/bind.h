@@ -26,4 +26,5 @@ void BindCaptures(nanobind::module_& m);    // bind_captures.cc
 void BindSubstrings(nanobind::module_& m);  // bind_substrings.cc
 void BindDelimited(nanobind::module_& m);   // bind_delimited.cc
 void BindRuleBodies(nanobind::module_& m);  // bind_rule_bodies.cc
+void BindNotation(nanobind::module_& m);  // bind_notation.cc
 }  // namespace tokamata

@@ -538,6 +538,11 @@ def rules(
     The language of the first of several rules. Nodes (kind, operands, low, high): a "leaf" (low: which), "concat" and "union" of operands, "repeat" from low to high (-1: unbounded), a "call" (low: the rule).
     """
 
+def read_notation(text: str, gbnf: bool) -> list[tuple[str, int, int, int, int, int, int, int]] | None:
+    """
+    The parts of a grammar in GBNF, else EBNF, parts before what they are parts of: (kind, begin, end, line, column, number of parts, low, high or -1), offsets in characters; a rule's text is its name. None where Lark has to read it.
+    """
+
 def json_string(what: str, text: bytes, canonical: bool, complement: bool = False) -> Language:
     """
     Contents of JSON strings: "any", the "literal" text, or those that the "pattern" matches.

@@ -1,0 +1,84 @@
+"""Part: right-hand sides of grammars as trees; counted: with counters where repetitions were written out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from .constraint import Constraint
+from .grammar_source import Place
+
+PartKind = Literal["terminal", "rule", "sequence", "choice", "repeat", "except"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a right-hand side; ``text`` is how it was written, without blanks around it."""
+
+    kind: PartKind
+    text: str
+    place: Place
+    parts: tuple[Part, ...] = ()
+    constraint: Constraint | None = None  # of a terminal
+    literal: bytes | None = None  # of a terminal that is a plain string
+    name: str = ""  # of a rule
+    low: int = 0  # of a repetition
+    high: int | None = None
+    calls: bool = field(init=False, default=False)  # some rule; an exception calls none, it is a terminal
+
+    def __post_init__(self) -> None:
+        calls = self.kind == "rule" or (self.kind != "except" and any(part.calls for part in self.parts))
+        object.__setattr__(self, "calls", calls)
+
+    def written_as(self, text: str) -> Part:
+        """The same part under another text, with its parentheses."""
+        return replace(self, text=text)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A rule as written."""
+
+    name: str
+    place: Place
+    body: Part
+
+
+def counted(part: Part) -> Part:
+    """A part of the same texts with a counter for what its parts write out: ``x x (x (x)?)?`` is ``x{2,4}``.
+
+    Its parts have theirs already. Tools that write grammars unroll bounds (older converters from JSON Schema to GBNF
+    know no ``{n,m}``), hundreds of groups deep. Linear in its parts.
+    """
+    if part.kind == "repeat":
+        inner = part.parts[0]
+        if (part.low, part.high) == (0, 1) and inner.kind == "repeat" and inner.low <= 1:
+            return replace(part, parts=inner.parts, high=inner.high)
+        return part
+    if part.kind != "sequence":
+        return part
+    runs: list[tuple[Part, int, int | None]] = []  # of equal units
+    for item in part.parts:
+        unit, low, high = (item.parts[0], item.low, item.high) if item.kind == "repeat" else (item, 1, 1)
+        if runs and _same(runs[-1][0], unit):
+            _, other, most = runs.pop()
+            low, high = low + other, None if high is None or most is None else high + most
+        runs.append((unit, low, high))
+    if len(runs) == len(part.parts):
+        return part
+    made = tuple(
+        unit if (low, high) == (1, 1) else Part("repeat", part.text, unit.place, (unit,), low=low, high=high)
+        for unit, low, high in runs
+    )
+    return made[0] if len(made) == 1 else replace(part, parts=made)
+
+
+def _same(a: Part, b: Part) -> bool:
+    """Whether two parts were written alike, but for parentheses; so they have the same texts."""
+    if a is b:
+        return True
+    if a.kind != b.kind or len(a.parts) != len(b.parts) or (a.low, a.high, a.name) != (b.low, b.high, b.name):
+        return False
+    if not a.parts and a.text != b.text and a.kind == "terminal":
+        return False
+    return all(_same(x, y) for x, y in zip(a.parts, b.parts, strict=True))
