@@ -81,15 +81,20 @@ class Reader {
   // EBNF: [wfc: ...] and the like.
   bool SkipNote() {
     size_t i = at_ + 1;
-    while (i < text_.size() && IsSpace(text_[i])) ++i;
-    const std::string_view name = text_.substr(i, 3);
-    const bool three = name == "wfc" || name == "WFC" || name == "nsc", two = name.substr(0, 2) == "vc" || name.substr(0, 2) == "VC";
-    if (!three && !two) return false;
-    i += three ? 3 : 2;
-    while (i < text_.size() && IsSpace(text_[i])) ++i;
+    bool odd = false;  // maybe blanks beyond ASCII
+    const auto skip = [&] {
+      for (; i < text_.size() && (IsSpace(text_[i]) || (text_[i] & 0x80)); ++i) odd = odd || (text_[i] & 0x80);
+    };
+    skip();
+    size_t length = 0;
+    for (const std::string_view name : {"wfc", "WFC", "nsc", "vc", "VC"})
+      if (!length && text_.substr(i, name.size()) == name) length = name.size();
+    if (!length) return false;
+    i += length;
+    skip();
     if (i >= text_.size() || text_[i] != ':') return false;
     const size_t end = text_.find(']', i);
-    if (end == std::string_view::npos) throw NotPlain();
+    if (odd || end == std::string_view::npos) throw NotPlain();
     at_ = end + 1;
     return true;
   }

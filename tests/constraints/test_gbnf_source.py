@@ -193,7 +193,7 @@ def test_with_a_lexer_no_terminal_is_empty() -> None:
         (
             'root ::= x\nx ::= ")(" [(] | ' + "(x " * 5000 + '"a"' + ")*" * 5000 + " | (x)",
             LimitError,
-            r"line 2, column 15014: the limit nesting=\d+ .*setrecursionlimit",
+            r"line 2, column 15015: the limit nesting=\d+ .*setrecursionlimit",
         ),
     ],
 )
