@@ -32,6 +32,7 @@ CHARACTER = r"""char ::= [^"\\\x7F\x00-\x1F] | [\\] (["\\bfnrt] | "u" [0-9a-fA-F
         ('root ::= root | "a"', "a"),
         ('root ::= ("a" root | ) | "b" ("c" root)?', "(a|bc)*b?"),
         ("root ::= word{2,3}\nword ::= letter (letter (letter)?)?\nletter ::= [a-z]", "([a-z]{1,3}){2,3}"),
+        ('root ::= ("a" "a")? ("a" | "b") ("a" "b")', "(aa)?(a|b)ab"),
         ('root ::= a b\na ::= b{0,2}\nb ::= "x" | "yy"', "(x|yy){1,3}"),
     ],
 )
@@ -48,6 +49,7 @@ def test_regular_rules_are_regular_constraints(text: str, pattern: str) -> None:
         ('root ::= "x" root "y" | ""', ["", "xy", "xxyy"], ["x", "xxy", "yx"]),
         ('root ::= root "y" | "x" root | "z"', ["z", "xzy", "xxzyyy"], ["", "xy", "zx"]),
         ('root ::= (root "a")* "b"', ["b", "bab", "bababab", "babab"], ["", "ab", "ba", "bb"]),
+        ('root ::= "a" (root | "b")*', ["a", "abb", "abab", "aab"], ["", "b", "ba"]),
         ('root ::= a\na ::= "1" b | ""\nb ::= "2" a', ["", "12", "1212"], ["1", "21"]),
     ],
 )
