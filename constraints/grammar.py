@@ -100,7 +100,7 @@ def _grammar(
     try:
         native = language_of(source, own)
     except ConstraintError:
-        if (error := no_text(source)) is not None:
+        if (error := no_text(source.written())) is not None:
             raise error from None
         raise
     except LimitError as error:
@@ -126,7 +126,6 @@ def _grammar(
 
 def language_of(source: GrammarSource, limits: NativeLimits | None = None) -> Language:
     """The texts of a grammar that was read; ConstraintError for one without any, LimitError past ``limits``."""
-    source = source.compiled or source
     symbols = source.productions[0].symbols if len(source.productions) == 1 else ()
     if source.lexer == "none" and len(symbols) == 1 and symbols[0] < 0:  # one terminal is all
         native = source.terminals[~symbols[0]].constraint._native
@@ -189,12 +188,12 @@ def read_grammar(
     limits: Limits | None = None,
     import_paths: Sequence[str | os.PathLike[str]] = (),
 ) -> GrammarSource:
-    """What :func:`grammar` makes of a text before it is compiled."""
+    """What :func:`grammar` makes of a text before it is compiled, with the rules as they are written."""
     from .grammar_source import short_errors
 
     text, paths = _check(text, syntax, start, lexer, constraints, import_paths)
     with short_errors():
-        return _read(text, syntax, start, lexer, constraints, limits, paths)
+        return _read(text, syntax, start, lexer, constraints, limits, paths).written()
 
 
 def _read(

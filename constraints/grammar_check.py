@@ -170,6 +170,7 @@ def check(source: GrammarSource) -> GrammarDiagnosis:
     Linear or nearly so for the findings about single rules; conflicts and ambiguity are searched within bounds
     (:mod:`.grammar_conflicts`, :mod:`.grammar_ambiguity`), about a second each at most on common grammars.
     """
+    source = source.written()
     never = never_read(source)
     good = productive(source, never)
     called = reachable(source, source.productions)

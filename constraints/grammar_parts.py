@@ -123,6 +123,7 @@ class Reader(ABC):
         found: list[Definition] = []
         made: list[Part] = []
         tokens: dict[str, Part] = {}  # equal ones are one constraint
+        calls: dict[str, Part] = {}  # the first of each rule
         for kind, begin, end, line, column, count, low, high in nodes:
             place = Place(line, column)
             text = self._written(begin, end) if count else self.text[begin:end]
@@ -140,10 +141,16 @@ class Reader(ABC):
                 made.append(Part("except", text, place, parts))
             elif kind == "call":
                 made.append(self.call(text, place))
+                if made[-1].kind == "rule":
+                    calls.setdefault(text, made[-1])
             else:
                 if text not in tokens:
                     tokens[text] = self.token(kind, text, place)
-                made.append(replace(tokens[text], place=place))
+                made.append(tokens[text].placed(place))
+        names = {definition.name for definition in found}
+        for call in calls.values():
+            if call.name not in names:
+                raise _undefined(call)
         return found
 
     def _written(self, begin: int, end: int) -> str:
@@ -185,13 +192,13 @@ def to_source(
 ) -> GrammarSource:
     """The GrammarSource of rules. Raises ConstraintError for names without a rule, with line and column."""
     builder = _Builder(definitions, syntax, start, lexer)
-    source = builder.build()
     if lexer != "none":
-        return source
+        return builder.build()
     bodies = with_regular_rules(builder.bodies, builder.language)
     called = _reached(bodies, start)
     fewer = [replace(d, body=bodies[d.name]) for d in definitions if d.name in called]
-    return replace(source, compiled=_Builder(fewer, syntax, start, lexer, builder.bodies).build())
+    made = _Builder(fewer, syntax, start, lexer, builder.bodies).build()
+    return replace(made, as_written=functools.cache(_Builder(definitions, syntax, start, lexer).build))
 
 
 def _reached(bodies: Mapping[str, Part], start: str) -> set[str]:
@@ -314,10 +321,7 @@ class _Builder:
     def _called(self, part: Part) -> int:
         number = self.numbers.get(part.name)
         if number is None:
-            raise ConstraintError(
-                f"grammar: {part.place}: rule {part.name} is used but not defined; define it, "
-                f"or pass constraints={{{part.name!r}: tokamata.regex(...)}}"
-            )
+            raise _undefined(part)
         return number
 
     def _made(self, key: tuple[object, ...], part: Part, right: list[list[int]]) -> int:
@@ -426,6 +430,13 @@ class _Builder:
         made = parts[0]._combined(join([p._native for p in parts]), "", *parts[1:])
         made._parts = joined_parts(parts, alternatives=part.kind == "choice")
         return made
+
+
+def _undefined(call: Part) -> ConstraintError:
+    return ConstraintError(
+        f"grammar: {call.place}: rule {call.name} is used but not defined; define it, "
+        f"or pass constraints={{{call.name!r}: tokamata.regex(...)}}"
+    )
 
 
 def _short(text: str) -> str:

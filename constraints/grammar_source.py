@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -132,8 +132,8 @@ class GrammarSource:
     ``lexer``: with ``"basic"`` and ``"contextual"`` the text is cut into lexemes, each the longest that some competing
     terminal matches; of equally long ones the terminal first in ``terminals`` is taken. ``"basic"``: all compete
     everywhere; ``"contextual"``: those that the parser can take there, and the ignored ones. ``"none"``: terminals are
-    languages, concatenated. ``start``: an index into ``rules``. ``compiled``: a grammar of the same texts with fewer
-    rules, where there is one, for whoever asks about nothing but texts.
+    languages, concatenated. ``start``: an index into ``rules``. ``as_written``: makes the grammar as it was
+    written, where this one has the same texts and fewer rules.
     """
 
     syntax: GrammarSyntax
@@ -144,19 +144,24 @@ class GrammarSource:
     start: int
     indent: Indent | None = None
     report: tuple[ReportEntry, ...] = ()
-    compiled: GrammarSource | None = None
+    as_written: Callable[[], GrammarSource] | None = None
 
     @property
     def special_tokens(self) -> frozenset[str]:
         """The names of the special tokens in terminals."""
         return frozenset().union(*(terminal.constraint.special_tokens for terminal in self.terminals))
 
+    def written(self) -> GrammarSource:
+        """The grammar as it was written, for whoever asks about more than its texts."""
+        return self.as_written() if self.as_written else self
+
     def entries(self) -> tuple[ReportEntry, ...]:
         """The report: what reading found, and what the terminals' constraints have in theirs beyond "enforced".
 
         Objects do not remember keys in terminals, which are told apart text by text; so keys may be repeated.
         """
-        return (*self.report, *(entry for terminal in self.terminals for entry in _entries_of(terminal)))
+        source = self.written()
+        return (*source.report, *(entry for terminal in source.terminals for entry in _entries_of(terminal)))
 
     def name(self, symbol: int) -> str:
         """The name of a symbol of a production."""

@@ -11,7 +11,7 @@ from .grammar_source import Place
 PartKind = Literal["terminal", "rule", "sequence", "choice", "repeat", "except"]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Part:
     """A part of a right-hand side; ``text`` is how it was written, without blanks around it."""
 
@@ -27,15 +27,24 @@ class Part:
     calls: bool = field(init=False, default=False)  # some rule; an exception calls none, it is a terminal
 
     def __post_init__(self) -> None:
-        calls = self.kind == "rule" or (self.kind != "except" and any(part.calls for part in self.parts))
-        object.__setattr__(self, "calls", calls)
+        self.calls = self.kind == "rule"
+        if self.kind != "except":
+            for part in self.parts:
+                self.calls = self.calls or part.calls
 
     def written_as(self, text: str) -> Part:
         """The same part under another text, with its parentheses."""
-        return replace(self, text=text)
+        return self._copy(text, self.place)
+
+    def placed(self, place: Place) -> Part:
+        """The same part in another place."""
+        return self._copy(self.text, place)
+
+    def _copy(self, text: str, place: Place) -> Part:
+        return Part(self.kind, text, place, self.parts, self.constraint, self.literal, self.name, self.low, self.high)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Definition:
     """A rule as written."""
 

@@ -78,7 +78,7 @@ def test_members_equal_larks(name: str) -> None:
 
 
 def test_parts_without_calls_are_one_terminal() -> None:
-    source = read_gbnf('root ::= "-"? [0-9]+ ("." [0-9]{1,3})? x [a-f]\nx ::= "x" | "y" | "z" x\n')
+    source = read_gbnf('root ::= "-"? [0-9]+ ("." [0-9]{1,3})? x [a-f]\nx ::= "x" | "y" | "z" x\n').written()
     assert [source.show(p) for p in source.productions] == [
         'root: "-"? [0-9]+ ("." [0-9]{1,3})? x [a-f]',
         'x: "x" | "y"',
@@ -99,7 +99,7 @@ def test_a_hyphen_may_be_escaped_and_operators_follow_each_other() -> None:
 @pytest.mark.parametrize("high", [3, 100, 101, 257, 5000])
 def test_many_repetitions_stay_small(high: int) -> None:
     """x{2,high} has at most about a hundred rules, and one way to make each number of x."""
-    source = read_gbnf(f'root ::= x{{2,{high}}}\nx ::= "a" | "b" x\n')
+    source = read_gbnf(f'root ::= x{{2,{high}}}\nx ::= "a" | "b" x\n').written()
     assert len(source.rules) <= min(high, 120)
     x = next(i for i, r in enumerate(source.rules) if r.name == "x")
     order = [i for i in range(len(source.rules)) if i != x]
@@ -125,12 +125,14 @@ def test_many_repetitions_stay_small(high: int) -> None:
 
 
 def test_exact_numbers() -> None:
-    source = read_gbnf('root ::= x{1001}\nx ::= "a" | "b" x\n')
+    source = read_gbnf('root ::= x{1001}\nx ::= "a" | "b" x\n').written()
     assert len(source.productions) < 20
 
 
 def test_names_tokens_and_start() -> None:
-    source = read_gbnf("a ::= date <think> b\nb ::= date", start="a", constraints={"date": tokamata.regex("[0-9]")})
+    source = read_gbnf(
+        "a ::= date <think> b\nb ::= date", start="a", constraints={"date": tokamata.regex("[0-9]")}
+    ).written()
     assert [source.show(p) for p in source.productions] == ["a: date <think> b", "b: date"]
     assert source.rules[source.start].name == "a"
 

@@ -201,7 +201,7 @@ def test_ambiguous_texts_equal_counted_derivations(block: int) -> None:
     for i in range(25):
         seed = 1000 * block + i
         written = random_gbnf(random.Random(seed))
-        source = read_gbnf(written)
+        source = read_gbnf(written).written()
         diagnosis = check(source)
         short = next((t for t in texts if text_derivations(source, t, 2) > 1), None)
         if diagnosis.deterministic:
@@ -270,7 +270,7 @@ def test_long_texts_around_what_is_ambiguous() -> None:
     source = read_gbnf(
         'root ::= x "function of many letters" root | x\nx ::= y | z\n'
         'y ::= "a" [0-9]+ v\nz ::= "a" v [b0-9]+\nv ::= "7" v | "8"\n'
-    )
+    ).written()
     found = check(source).ambiguity
     assert found is not None
     assert text_derivations(source, found.text or b"", 2) > 1
