@@ -27,6 +27,7 @@ def read_ebnf(
     ``A | B``, ``A - B`` (tighter than ``A B``, from the left), comments, ``[wfc: ...]`` and ``[vc: ...]`` (ignored),
     numbered productions. The sides of ``-`` may call rules that do not call themselves. ``lexer`` is ``"none"`` where
     it is not given. Names of ``constraints`` stand where rules stand. Parts that call no rule are one terminal each.
+    Without a lexer rules that are regular are terminals, too; ``written()`` has them as rules.
 
     Raises ConstraintError, with line and column, for malformed grammars and names without a rule, UnsupportedError for
     exceptions between rules that call themselves, LimitError for groups nested too deeply.

@@ -31,7 +31,8 @@ def read_gbnf(
     character, line ends too), ``( )``, ``|``, ``* + ? {n} {n,} {,m} {n,m}`` (also of what has one), comments with
     ``#``, special tokens by name (``<think>``), tokens by id (``<[1000]>``), all other tokens (``!<think>``,
     ``!<[1000]>``), which are found by `compile`. Names of ``constraints`` stand where rules stand. Parts that call no
-    rule are one terminal each.
+    rule are one terminal each. Without a lexer rules that are regular are terminals, too; ``written()`` has them as
+    rules.
 
     Raises ConstraintError, with line and column, for malformed grammars and names without a rule, LimitError for groups
     nested too deeply.

@@ -190,15 +190,20 @@ def to_source(
     start: str,
     lexer: Lexing,
 ) -> GrammarSource:
-    """The GrammarSource of rules. Raises ConstraintError for names without a rule, with line and column."""
+    """The GrammarSource of rules; without a lexer one in which those that are regular are terminals.
+
+    Raises ConstraintError for rules that are defined twice, or missing, with line and column.
+    """
     builder = _Builder(definitions, syntax, start, lexer)
     if lexer != "none":
         return builder.build()
+    if syntax == "ebnf":  # an exception between rules that call themselves is wrong, whoever calls it
+        _Builder(definitions, syntax, start, lexer).build()
     bodies = with_regular_rules(builder.bodies, builder.language)
     called = _reached(bodies, start)
     fewer = [replace(d, body=bodies[d.name]) for d in definitions if d.name in called]
     made = _Builder(fewer, syntax, start, lexer, builder.bodies).build()
-    return replace(made, as_written=functools.cache(_Builder(definitions, syntax, start, lexer).build))
+    return replace(made, as_written=functools.cache(lambda: _Builder(definitions, syntax, start, lexer).build()))
 
 
 def _reached(bodies: Mapping[str, Part], start: str) -> set[str]:
