@@ -336,8 +336,10 @@ class Reader {
     const auto number = [this](int64_t* out) {
       SkipBlanks();
       const size_t first = at_;
-      for (*out = 0; IsDigit(Now()); ++at_) *out = *out * 10 + (Now() - '0');
-      if (at_ - first > kMostDigits) throw NotPlain();
+      for (*out = 0; IsDigit(Now()); ++at_) {
+        if (at_ - first == kMostDigits) throw NotPlain();
+        *out = *out * 10 + (Now() - '0');
+      }
       const bool any = at_ > first;
       SkipBlanks();
       return any;
@@ -435,6 +437,8 @@ class Reader {
 }  // namespace
 
 std::optional<std::vector<NotationNode>> ReadNotation(std::string_view text, Notation notation) {
+  constexpr size_t kMostBytes = size_t{1} << 31;
+  if (text.size() > kMostBytes) return std::nullopt;
   try {
     return Reader(text, notation).Read();
   } catch (const NotPlain&) {
