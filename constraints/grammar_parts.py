@@ -497,6 +497,8 @@ def _add_nodes(text: str, tree: Any, around: Place, begin: int, groups: int, nod
     parts = [child for child in children if hasattr(child, "data")]
     for part in parts:
         _add_nodes(text, part, place, begin, groups + (kind == "group"), nodes)
+    if kind in ("choice", "sequence") and len(parts) == 1:
+        return
     nodes.append((kind, begin, end, place.line, place.column, len(parts), low, high))
 
 

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import SPECIAL, Constraint, ReportEntry, forgotten
@@ -49,8 +49,7 @@ def nesting_limit(text: str, syntax: GrammarSyntax) -> LimitError:
     )
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A place in a grammar's text; both numbers begin with 1, columns count characters."""
 
     line: int

@@ -248,7 +248,7 @@ class Reader {
       at_ = before_;
     }
     const bool none = now.first == kNone;
-    Add("sequence", none ? at_ : now.first, none ? at_ : End(now.first, now.last), now.items);
+    if (now.items != 1) Add("sequence", none ? at_ : now.first, none ? at_ : End(now.first, now.last), now.items);
     if (none) {
       now.empty.push_back(nodes_.size() - 1);
     } else {
@@ -265,7 +265,7 @@ class Reader {
     const bool none = now.begin == kNone;
     const size_t begin = none ? now.around : now.begin;
     for (const size_t node : now.empty) nodes_[node].begin = nodes_[node].end = static_cast<uint32_t>(begin);
-    Add("choice", begin, none ? begin : End(begin, now.end), now.alternatives);
+    if (now.alternatives != 1) Add("choice", begin, none ? begin : End(begin, now.end), now.alternatives);
   }
 
   // Without white space.
