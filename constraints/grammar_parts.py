@@ -404,37 +404,61 @@ class _Builder:
 
     def language(self, part: Part, inside: tuple[str, ...] = (), spent: list[int] | None = None) -> Constraint:
         """The language of a part without calls, or inside an exception also with calls of rules that do not recur."""
-        if spent is not None:
-            spent[0] += 1
-            if spent[0] > MOST_INLINED:
-                raise LimitError(
-                    f"grammar: {part.place}: the limit inlined={MOST_INLINED} was reached (parts of rules in one "
-                    "exception): use smaller rules"
-                )
         if part.kind == "terminal":
             assert part.constraint is not None
             return part.constraint
-        if part.kind == "rule":
-            if part.name not in self.written:
-                self._called(part)
-            if part.name in inside:
-                raise UnsupportedError(
-                    f"grammar: {part.place}: {inside[0]} on a side of - calls itself; "
-                    "exceptions are exact between regular parts only"
-                )
-            return self.language(self.written[part.name], (*inside, part.name), spent or [0])
-        if part.kind == "except":
-            count = spent or [0]
-            return self.language(part.parts[0], inside, count) - self.language(part.parts[1], inside, count)
-        parts = [self.language(p, inside, spent) for p in part.parts]
-        if part.kind == "repeat":
-            return parts[0].repeat(part.low, part.high)
-        if len(parts) < 2:
-            return parts[0] if parts else literal(b"")
-        join = Language.concat if part.kind == "sequence" else Language.union_
-        made = parts[0]._combined(join([p._native for p in parts]), "", *parts[1:])
-        made._parts = joined_parts(parts, alternatives=part.kind == "choice")
+        if part.kind in ("rule", "except"):
+            return self._inlined(part, inside, spent)
+        leaves: list[Constraint] = []
+        numbers: dict[int, int] = {}  # of constraints
+        nodes: list[tuple[str, list[int], int, int]] = []
+
+        def add(part: Part) -> int:
+            self._spend(part, spent)
+            if part.kind in ("terminal", "rule", "except"):
+                leaf = self.language(part, inside, spent)
+                if id(leaf) not in numbers:
+                    numbers[id(leaf)] = len(leaves)
+                    leaves.append(leaf)
+                nodes.append(("leaf", [], numbers[id(leaf)], 0))
+            elif part.kind == "repeat":
+                nodes.append(("repeat", [add(part.parts[0])], part.low, -1 if part.high is None else part.high))
+            else:
+                nodes.append(("union" if part.kind == "choice" else "concat", [add(p) for p in part.parts], 0, 0))
+            return len(nodes) - 1
+
+        add(part)
+        if not leaves:
+            return literal(b"")
+        made = leaves[0]._combined(Language.of_nodes([leaf._native for leaf in leaves], nodes), "", *leaves[1:])
+        made._parts = joined_parts(leaves)  # which say that there are some; they are not followed inside of grammars
         return made
+
+    def _inlined(self, part: Part, inside: tuple[str, ...], spent: list[int] | None) -> Constraint:
+        """The language of a call inside an exception, or of an exception."""
+        count = spent or [0]
+        if part.kind == "except":
+            return self.language(part.parts[0], inside, count) - self.language(part.parts[1], inside, count)
+        self._spend(part, count)
+        if part.name not in self.written:
+            self._called(part)
+        if part.name in inside:
+            raise UnsupportedError(
+                f"grammar: {part.place}: {inside[0]} on a side of - calls itself; "
+                "exceptions are exact between regular parts only"
+            )
+        return self.language(self.written[part.name], (*inside, part.name), count)
+
+    @staticmethod
+    def _spend(part: Part, spent: list[int] | None) -> None:
+        if spent is None:
+            return
+        spent[0] += 1
+        if spent[0] > MOST_INLINED:
+            raise LimitError(
+                f"grammar: {part.place}: the limit inlined={MOST_INLINED} was reached (parts of rules in one "
+                "exception): use smaller rules"
+            )
 
 
 def _undefined(call: Part) -> ConstraintError:

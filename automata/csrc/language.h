@@ -38,6 +38,14 @@ class Language {
   // All UTF-8 texts that x does not contain.
   static Language Complement(const Language& x);
   static Language Repeat(const Language& x, uint32_t low, uint32_t high);
+  // A tree of these, operands before what is made of them; the last node is the whole. In one pool, where a language for
+  // each node would copy its operands. ConstraintError for operands or leaves that there are not.
+  struct Node {
+    enum class Kind : uint8_t { kLeaf, kConcat, kUnion, kRepeat } kind;
+    std::vector<uint32_t> operands;
+    uint32_t low, high;  // kLeaf: low is which
+  };
+  static Language OfNodes(const std::vector<Language>& leaves, const std::vector<Node>& nodes);
   // The input labels of an unweighted-language acceptor over bytes (label b for byte b in 1..255, 256 for NUL, 0 for
   // epsilon); weights are ignored. FstError for other labels or a transducer.
   static Language FromFst(const Fst& fst, const Limits& limits = {});
