@@ -29,7 +29,8 @@ void BindNotation(nb::module_& m) {
       "text"_a, "gbnf"_a,
       nb::sig("def read_notation(text: str, gbnf: bool) -> list[tuple[str, int, int, int, int, int, int, int]] | None"),
       "The parts of a grammar in GBNF, else EBNF, parts before what they are parts of: (kind, begin, end, line, column, "
-      "number of parts, low, high or -1), offsets in characters; a rule's text is its name. None where Lark has to read it.");
+      "number of parts, low, high or -1), offsets in characters; a rule's text is its name. None where Lark has to read "
+      "it.");
 }
 
 }  // namespace tokamata
