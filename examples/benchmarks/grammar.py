@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from common import (
@@ -52,11 +52,13 @@ COLUMNS = ("first mask", "tokens", "mean", "p50", "p99", "most", "advance", "its
 
 def starter(engine: Engine, case: str) -> Callable[[], Session] | None:
     """Return what compiles a grammar in an engine; the translation to its notation is done here. None: it has none."""
-    text = CASES[case].grammar
+    text, syntax = CASES[case].grammar, CASES[case].syntax
     if isinstance(engine, Tokamata):
-        return partial(_tokamata, engine, text)
+        return partial(_tokamata, engine, text, syntax)
     if case == "indented":
         return None
+    if syntax == "gbnf":
+        return partial(_xgrammar, engine, text) if isinstance(engine, XGrammar) else None
     if isinstance(engine, LLGuidance):
         return partial(_llguidance, engine, text if "%json" in text else for_llguidance(text))
     if isinstance(engine, XGrammar) and "%json" not in text:
@@ -64,8 +66,8 @@ def starter(engine: Engine, case: str) -> Callable[[], Session] | None:
     return None
 
 
-def _tokamata(engine: Engine, text: str) -> Session:
-    state = tokamata.compile(tokamata.grammar(text), engine.vocabulary).start()
+def _tokamata(engine: Engine, text: str, syntax: Literal["lark", "gbnf"]) -> Session:
+    state = tokamata.compile(tokamata.grammar(text, syntax), engine.vocabulary).start()
     return Session(partial(state.fill_mask, engine.row), state.advance, state.reset)
 
 
@@ -173,6 +175,7 @@ def main() -> None:
     name, tokens = vocabulary(asked)
     found = [engine for engine in engines(asked, tokens) if starter(engine, "JSON")]
     tokamata.grammar('start: "x"')  # lark is imported and reads its own grammar once
+    tokamata.grammar('root ::= "x"', "gbnf")
     index = token_index(tokens)
     lengths = [60] if asked.quick else [int(length) for length in asked.lengths.split(",")]
     table = table_of(f"µs ({name}, {len(tokens):,} tokens)", ("grammar", "engine"), COLUMNS)

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tokamata.constraints import grammars
 
@@ -91,6 +91,19 @@ _named_items: _test "as" target | _named_items "," _with_item
 """
 
 
+# As converters from JSON Schema write it: strings character by character.
+RECORDS = r"""
+root ::= "[" ws (record ("," ws record)*)? "]" ws
+record ::= "{" ws "\"id\"" ws ":" ws number "," ws "\"name\"" ws ":" ws name "," ws "\"notes\"" ws ":" ws notes "}" ws
+name ::= "\"" char{1,40} "\"" ws
+notes ::= "[" ws (string ("," ws string)*)? "]" ws
+string ::= "\"" char* "\"" ws
+number ::= ("-"? ([0] | [1-9] [0-9]{0,15})) ("." [0-9]{1,16})? ws
+char ::= [^"\\\x7F\x00-\x1F] | [\\] (["\\bfnrt] | "u" [0-9a-fA-F]{4})
+ws ::= (" " | "\n" [ \t]{0,20})?
+"""
+
+
 def flat_python() -> str:
     """Return the ready-made grammar of Python without line ends and indentation."""
     text = grammars.text("python")
@@ -105,10 +118,11 @@ def flat_python() -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """A grammar in Lark's notation, and documents from short to long: of at least so many tokens each."""
+    """A grammar, and documents from short to long: of at least so many tokens each."""
 
     grammar: str
     document: Callable[[Callable[[str], int], int], str]
+    syntax: Literal["lark", "gbnf"] = "lark"
 
 
 def _grown(pieces: list[str], joined: Callable[[list[str]], str], count: Callable[[str], int], least: int) -> str:
@@ -139,6 +153,22 @@ def _json_document(count: Callable[[str], int], least: int) -> str:
     if least > 4000:
         pieces[1:1] = [json.dumps(json.loads(schema.read_text(encoding="utf-8")), indent=2)]
     return _grown(pieces, lambda taken: "[" + ",\n".join(taken) + "]", count, least)
+
+
+def _records_document(count: Callable[[str], int], least: int) -> str:
+    """Made-up records with notes, every other one in ASCII alone."""
+    rng = random.Random(least)
+    words = 'alpha beta gamma délta épsilon zeta "quoted" back\\slash tab\t 日本語 🦜'.split()
+    pieces = []
+    for i in range(400):
+        notes = [" ".join(rng.choices(words, k=rng.randrange(1, 12))) for _ in range(rng.randrange(4))]
+        record = {
+            "id": round(rng.uniform(-1000, 1000), 3),
+            "name": " ".join(rng.choices(words[:6], k=3)),
+            "notes": notes,
+        }
+        pieces.append(json.dumps(record, ensure_ascii=i % 2 == 0))
+    return _grown(pieces, lambda taken: "[" + ", ".join(taken) + "]", count, least)
 
 
 def _sql_document(count: Callable[[str], int], least: int) -> str:
@@ -222,6 +252,7 @@ CASES: dict[str, Case] = {
     "arithmetic": Case(grammars.text("arithmetic"), _arithmetic_document),
     "E -> E + E": Case(AMBIGUOUS, _arithmetic_document),
     "calls": Case(CALLS, _calls_document),
+    "records": Case(RECORDS, _records_document, "gbnf"),
 }
 
 
