@@ -36,18 +36,18 @@ def read_ebnf(
 
 
 class _Reader(Reader):
-    def token(self, kind: str, token: str, place: Place) -> Part:
+    def leaf(self, kind: str, text: str, place: Place) -> Part:
         """The part of a string, a class or a character."""
         if kind == "string":
-            for c in token:
+            for c in text:
                 self._check(ord(c), repr(c), place)
-            data = token[1:-1].encode()
-            return Part("terminal", token, place, constraint=literal(data), literal=data)
+            data = text[1:-1].encode()
+            return Part("terminal", text, place, constraint=literal(data), literal=data)
         if kind == "character":
-            data = chr(self._codes(token, place)[0][0]).encode()
-            return Part("terminal", token, place, constraint=literal(data), literal=data)
-        ranges, negated = self._class(token, place)
-        return Part("terminal", token, place, constraint=characters(ranges, negated, token))
+            data = chr(self._codes(text, place)[0][0]).encode()
+            return Part("terminal", text, place, constraint=literal(data), literal=data)
+        ranges, negated = self._class(text, place)
+        return Part("terminal", text, place, constraint=characters(ranges, negated, text))
 
     def _check(self, code: int, text: str, place: Place) -> None:
         if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:

@@ -41,15 +41,15 @@ def read_gbnf(
 
 
 class _Reader(Reader):
-    def token(self, kind: str, token: str, place: Place) -> Part:
+    def leaf(self, kind: str, text: str, place: Place) -> Part:
         """The part of a string, a class, a dot or a special token."""
         if kind == "token":
-            return self._special(token, place)
+            return self._special(text, place)
         if kind == "string":
-            data = self._string(token[1:-1], place)
-            return Part("terminal", token, place, constraint=literal(data), literal=data)
-        ranges, negated = ([], True) if kind == "any" else self._class(token, place)
-        return Part("terminal", token, place, constraint=characters(ranges, negated, token))
+            data = self._string(text[1:-1], place)
+            return Part("terminal", text, place, constraint=literal(data), literal=data)
+        ranges, negated = ([], True) if kind == "any" else self._class(text, place)
+        return Part("terminal", text, place, constraint=characters(ranges, negated, text))
 
     def _special(self, token: str, place: Place) -> Part:
         written = token.lstrip("!")

@@ -33,7 +33,7 @@ def grammar(
     import_paths: Sequence[str | os.PathLike[str]] = (),
     limits: Limits | None = None,
 ) -> Constraint:
-    """The texts of a context-free grammar; a push-down constraint.
+    """The texts of a context-free grammar; a push-down constraint, or in GBNF and EBNF a regular one if its rules are.
 
     ``syntax``: ``"lark"`` (see :func:`.lark_source.read_lark`), ``"gbnf"`` (as llama.cpp
     documents it) or ``"ebnf"`` (the notation of the W3C's XML specification). ``start``: the rule to begin with, by

@@ -15,8 +15,9 @@ from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import Constraint, joined_parts
 from .grammar_source import GrammarSource, GrammarSyntax, Lexing, Place, Production, Rule, Terminal, nesting_limit
 from .literal import literal
-from .part import Definition, Part, PartKind, counted
+from .part import Definition, Part, counted
 from .regular_rules import with_regular_rules
+from .rules import Rules
 
 # (kind, begin, end, line, column, number of parts, low, high or -1) of a part; see read_notation.
 Node = tuple[str, int, int, int, int, int, int, int]
@@ -110,19 +111,15 @@ class Reader(ABC):
             ranges.append((low, high))
         return ranges
 
-    def join(self, kind: PartKind, text: str, place: Place, parts: tuple[Part, ...]) -> Part:
-        """A choice or sequence; a single part stays itself."""
-        return parts[0] if len(parts) == 1 else Part(kind, text, place, parts)
-
     @abstractmethod
-    def token(self, kind: str, token: str, place: Place) -> Part:
-        """The part of a string, a class or another token than a name."""
+    def leaf(self, kind: str, text: str, place: Place) -> Part:
+        """The part of a string, a class or whatever else is one terminal."""
 
     def definitions(self, nodes: Iterable[Node]) -> list[Definition]:
         """The rules of a parsed grammar."""
         found: list[Definition] = []
         made: list[Part] = []
-        tokens: dict[str, Part] = {}  # equal ones are one constraint
+        leaves: dict[str, Part] = {}  # equal ones are one constraint
         calls: dict[str, Part] = {}  # the first of each rule
         for kind, begin, end, line, column, count, low, high in nodes:
             place = Place(line, column)
@@ -131,8 +128,10 @@ class Reader(ABC):
             del made[len(made) - count :]
             if kind == "rule":
                 found.append(Definition(self.text[begin:end], place, parts[0]))
-            elif kind in ("choice", "sequence"):
-                made.append(counted(self.join("choice" if kind == "choice" else "sequence", text, place, parts)))
+            elif kind == "choice":
+                made.append(Part("choice", text, place, parts))
+            elif kind == "sequence":
+                made.append(counted(Part("sequence", text, place, parts)))
             elif kind == "group":
                 made.append(parts[0].written_as(text))
             elif kind == "repeat":
@@ -144,9 +143,9 @@ class Reader(ABC):
                 if made[-1].kind == "rule":
                     calls.setdefault(text, made[-1])
             else:
-                if text not in tokens:
-                    tokens[text] = self.token(kind, text, place)
-                made.append(tokens[text].placed(place))
+                if text not in leaves:
+                    leaves[text] = self.leaf(kind, text, place)
+                made.append(leaves[text].placed(place))
         names = {definition.name for definition in found}
         for call in calls.values():
             if call.name not in names:
@@ -197,13 +196,14 @@ def to_source(
     builder = _Builder(definitions, syntax, start, lexer)
     if lexer != "none":
         return builder.build()
+    as_written = functools.cache(lambda: _Builder(definitions, syntax, start, lexer).build())
     if syntax == "ebnf":  # an exception between rules that call themselves is wrong, whoever calls it
-        _Builder(definitions, syntax, start, lexer).build()
+        as_written()
     bodies = with_regular_rules(builder.bodies, builder.language)
     called = _reached(bodies, start)
     fewer = [replace(d, body=bodies[d.name]) for d in definitions if d.name in called]
     made = _Builder(fewer, syntax, start, lexer, builder.bodies).build()
-    return replace(made, as_written=functools.cache(lambda: _Builder(definitions, syntax, start, lexer).build()))
+    return replace(made, as_written=as_written)
 
 
 def _reached(bodies: Mapping[str, Part], start: str) -> set[str]:
@@ -409,29 +409,21 @@ class _Builder:
             return part.constraint
         if part.kind in ("rule", "except"):
             return self._inlined(part, inside, spent)
-        leaves: list[Constraint] = []
-        numbers: dict[int, int] = {}  # of constraints
-        nodes: list[tuple[str, list[int], int, int]] = []
+        rules = Rules()
 
-        def add(part: Part) -> int:
+        def node(part: Part) -> int:
             self._spend(part, spent)
             if part.kind in ("terminal", "rule", "except"):
-                leaf = self.language(part, inside, spent)
-                if id(leaf) not in numbers:
-                    numbers[id(leaf)] = len(leaves)
-                    leaves.append(leaf)
-                nodes.append(("leaf", [], numbers[id(leaf)], 0))
-            elif part.kind == "repeat":
-                nodes.append(("repeat", [add(part.parts[0])], part.low, -1 if part.high is None else part.high))
-            else:
-                nodes.append(("union" if part.kind == "choice" else "concat", [add(p) for p in part.parts], 0, 0))
-            return len(nodes) - 1
+                return rules.leaf(self.language(part, inside, spent))
+            parts = [node(p) for p in part.parts]
+            if part.kind == "repeat":
+                return rules.repeat(parts[0], part.low, part.high)
+            return rules.union(*parts) if part.kind == "choice" else rules.concat(*parts)
 
-        add(part)
-        if not leaves:
-            return literal(b"")
-        made = leaves[0]._combined(Language.of_nodes([leaf._native for leaf in leaves], nodes), "", *leaves[1:])
-        made._parts = joined_parts(leaves)  # which say that there are some; they are not followed inside of grammars
+        rules.define(rules.rule(part.text), node(part))
+        first, *others = rules.constraints or [literal(b"")]
+        made = first._combined(rules.language(), "", *others)
+        made._parts = joined_parts(rules.constraints)  # that there are some; they are not followed inside of grammars
         return made
 
     def _inlined(self, part: Part, inside: tuple[str, ...], spent: list[int] | None) -> Constraint:

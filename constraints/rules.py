@@ -26,7 +26,7 @@ class Rules:
         self._known: dict[object, Node] = {}
         self._names: list[str] = []
         self._bodies: list[Node | None] = []
-        self._kept: list[Constraint] = []  # so that the identity of leaves stays theirs
+        self.constraints: list[Constraint] = []  # that are leaves; their identity stays theirs
 
     def _node(self, kind: str, operands: Sequence[Node] = (), low: int = 0, high: int = 0) -> Node:
         key = (kind, tuple(operands), low, high)
@@ -36,13 +36,13 @@ class Rules:
         return self._known[key]
 
     def leaf(self, part: Constraint | str) -> Node:
-        """The texts of a regular constraint, or one text."""
+        """The texts of a constraint, which is regular unless nothing is called, or one text."""
         key = part if isinstance(part, str) else id(part)
         if key not in self._known:
             if isinstance(part, str):
                 self._leaves.append(Language.literal(part.encode()))
             else:
-                self._kept.append(part)
+                self.constraints.append(part)
                 self._leaves.append(part._native)
             self._known[key] = self._node("leaf", low=len(self._leaves) - 1)
         return self._known[key]
@@ -79,7 +79,10 @@ class Rules:
         return self._node("call", low=rule)
 
     def language(self) -> Language:
-        """The language of the first rule. Raises ConstraintError for a rule that calls itself at once."""
+        """The language of the first rule. Raises ConstraintError for a rule that calls itself at once.
+
+        Where nothing is called it is put together now, under the widest of the leaves' limits if there are no own ones.
+        """
         bodies = [body for body in self._bodies if body is not None]
         if len(bodies) != len(self._bodies):
             missing = self._names[self._bodies.index(None)]

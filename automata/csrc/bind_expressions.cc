@@ -2,10 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
-
-#include <tuple>
 
 #include "automata/csrc/bind.h"
 #include "automata/csrc/language.h"
@@ -73,22 +70,6 @@ void BindExpressions(nb::module_& m) {
       .def_static(
           "concat", [](const std::vector<const Language*>& parts) { return Language::Concat(Copy(parts)); }, "parts"_a,
           Released())
-      .def_static(
-          "of_nodes",
-          [](const std::vector<const Language*>& leaves,
-             const std::vector<std::tuple<std::string, std::vector<uint32_t>, uint32_t, int64_t>>& nodes) {
-            std::vector<Language::Node> tree;
-            for (const auto& [kind, operands, low, high] : nodes)
-              tree.push_back({kind == "leaf"     ? Language::Node::Kind::kLeaf
-                              : kind == "concat" ? Language::Node::Kind::kConcat
-                              : kind == "union"  ? Language::Node::Kind::kUnion
-                                                 : Language::Node::Kind::kRepeat,
-                              operands, low, high < 0 ? kUnbounded : static_cast<uint32_t>(high)});
-            return Language::OfNodes(Copy(leaves), tree);
-          },
-          "leaves"_a, "nodes"_a, Released(),
-          "A tree of languages, operands before what is made of them: (\"leaf\", [], which, 0), (\"concat\" or \"union\", "
-          "operands, 0, 0), (\"repeat\", [operand], low, high or -1).")
       .def_static(
           "intersect", [](const std::vector<const Language*>& parts) { return Language::Intersect(Copy(parts)); },
           "parts"_a, Released())

@@ -86,31 +86,6 @@ Language Language::Complement(const Language& x) {
 Language Language::Repeat(const Language& x, uint32_t low, uint32_t high) {
   return Combine({x}, [=](Expressions* p, const std::vector<Expr>& e) { return p->Repeat(e[0], low, high); });
 }
-Language Language::OfNodes(const std::vector<Language>& leaves, const std::vector<Node>& nodes) {
-  const auto require = [](bool holds) {
-    if (!holds) throw ConstraintError("of_nodes: expected operands before what is made of them, and known leaves");
-  };
-  require(!nodes.empty());
-  return Combine(leaves, [&](Expressions* p, const std::vector<Expr>& e) {
-    std::vector<Expr> made;
-    for (const Node& n : nodes) {
-      std::vector<Expr> parts;
-      for (const uint32_t i : n.operands) {
-        require(i < made.size());
-        parts.push_back(made[i]);
-      }
-      require(n.kind != Node::Kind::kLeaf || n.low < e.size());
-      require(n.kind != Node::Kind::kRepeat || (parts.size() == 1 && n.low <= n.high));
-      switch (n.kind) {
-        case Node::Kind::kLeaf: made.push_back(e[n.low]); break;
-        case Node::Kind::kConcat: made.push_back(p->Concat(parts)); break;
-        case Node::Kind::kUnion: made.push_back(p->Union(std::move(parts))); break;
-        case Node::Kind::kRepeat: made.push_back(p->Repeat(parts[0], n.low, n.high)); break;
-      }
-    }
-    return made.back();
-  });
-}
 Language Language::WithLimits(const Limits& limits) const {
   return Build(
       [&](Expressions* pool) {

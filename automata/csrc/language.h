@@ -30,6 +30,9 @@ class Language {
   // Builds an expression in a fresh pool.
   static Language Build(const std::function<Expr(Expressions*)>& build, const Limits& limits = {});
 
+  // What `combine` makes of the operands in one pool, under the widest of their limits.
+  static Language Combine(const std::vector<Language>& parts,
+                          const std::function<Expr(Expressions*, std::vector<Expr>)>& combine, bool forgets = false);
   static Language Union(const std::vector<Language>& parts);
   static Language Concat(const std::vector<Language>& parts);
   // In these three, objects of JSON Schemas do not remember the keys that the schema does not name; see RuleSource.
@@ -38,14 +41,6 @@ class Language {
   // All UTF-8 texts that x does not contain.
   static Language Complement(const Language& x);
   static Language Repeat(const Language& x, uint32_t low, uint32_t high);
-  // A tree of these, operands before what is made of them; the last node is the whole. In one pool, where a language for
-  // each node would copy its operands. ConstraintError for operands or leaves that there are not.
-  struct Node {
-    enum class Kind : uint8_t { kLeaf, kConcat, kUnion, kRepeat } kind;
-    std::vector<uint32_t> operands;
-    uint32_t low, high;  // kLeaf: low is which
-  };
-  static Language OfNodes(const std::vector<Language>& leaves, const std::vector<Node>& nodes);
   // The input labels of an unweighted-language acceptor over bytes (label b for byte b in 1..255, 256 for NUL, 0 for
   // epsilon); weights are ignored. FstError for other labels or a transducer.
   static Language FromFst(const Fst& fst, const Limits& limits = {});
@@ -79,8 +74,6 @@ class Language {
  private:
   Language(std::shared_ptr<ExpressionAcceptor> acceptor, const Limits& limits)
       : acceptor_(std::move(acceptor)), limits_(limits) {}
-  static Language Combine(const std::vector<Language>& parts,
-                          const std::function<Expr(Expressions*, std::vector<Expr>)>& combine, bool forgets = false);
 
   std::shared_ptr<ExpressionAcceptor> acceptor_;
   Limits limits_;

@@ -31,6 +31,23 @@ Language RulesLanguage(const std::vector<const Language*>& leaves, const std::ve
                        std::vector<uint32_t> bodies, std::vector<std::string> names, const Limits* given) {
   const Limits limits = given ? *given : Limits();
   auto rules = std::make_shared<RuleBodies>();
+  bool calls = false;
+  for (const auto& [kind, operands, low, high] : nodes) {
+    RuleBodies::Node node{KindOf(kind), operands, low, high < 0 ? kUnbounded : static_cast<uint32_t>(high), low};
+    calls = calls || node.kind == RuleBodies::Kind::kCall;
+    rules->nodes.push_back(std::move(node));
+  }
+  rules->bodies = std::move(bodies);
+  rules->names = std::move(names);
+  if (!calls) {
+    std::vector<Language> parts;
+    for (const Language* leaf : leaves) parts.push_back(*leaf);
+    const Language made = Language::Combine(parts, [&](Expressions* pool, std::vector<Expr> roots) {
+      rules->leaf_texts = std::move(roots);
+      return FirstBody(pool, *rules);
+    });
+    return given ? made.WithLimits(limits) : made;
+  }
   rules->leaves.limits = limits.expressions;
   for (const Language* leaf : leaves) {
     rules->leaf_texts.push_back(leaf->Acceptor()->WithPool([&](const Expressions& other) {
@@ -39,12 +56,6 @@ Language RulesLanguage(const std::vector<const Language*>& leaves, const std::ve
       return rules->leaves.Import(other, root);
     }));
   }
-  for (const auto& [kind, operands, low, high] : nodes) {
-    RuleBodies::Node node{KindOf(kind), operands, low, high < 0 ? kUnbounded : static_cast<uint32_t>(high), low};
-    rules->nodes.push_back(std::move(node));
-  }
-  rules->bodies = std::move(bodies);
-  rules->names = std::move(names);
   for (Expr& e : rules->leaf_texts)
     if (rules->leaves.IsEmpty(e)) e = kEmpty;
   CheckRuleBodies(rules.get());

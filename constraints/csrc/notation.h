@@ -11,7 +11,7 @@ enum class Notation : uint8_t { kGbnf, kEbnf };
 
 // A part of a grammar, or a rule, whose text is its name. Offsets count characters; lines and columns begin with 1.
 struct NotationNode {
-  // "rule", "choice" and "sequence" (of several or none), "group", "repeat", "exception", or what a token is.
+  // "rule", "choice" and "sequence" (of several or none), "group", "repeat", "exception", or what one terminal is.
   const char* kind;
   uint32_t begin, end, line, column;
   uint32_t parts = 0;             // of the nodes before, those that are not parts of others yet

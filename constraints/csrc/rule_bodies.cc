@@ -92,6 +92,39 @@ std::vector<std::vector<uint32_t>> LeftCalls(const RuleBodies& b, const std::vec
   return calls;
 }
 
+// The body of a rule; call(rule): what stands for a call.
+template <class F>
+Expr MakeBody(Expressions* pool, const RuleBodies& bodies, uint32_t rule, const std::vector<Expr>& leaves, F call) {
+  const std::vector<RuleBodies::Node>& nodes = bodies.nodes;
+  const uint32_t root = bodies.bodies[rule];
+  std::vector<uint8_t> needed(root + 1, 0);
+  needed[root] = 1;
+  uint32_t lowest = root;
+  for (uint32_t i = root + 1; i-- > lowest;) {
+    if (!needed[i]) continue;
+    for (const uint32_t x : nodes[i].operands) {
+      needed[x] = 1;
+      lowest = std::min(lowest, x);
+    }
+  }
+  std::vector<Expr> made(root + 1 - lowest, kEmpty);
+  for (uint32_t i = lowest; i <= root; ++i) {
+    if (!needed[i]) continue;
+    const RuleBodies::Node& n = nodes[i];
+    std::vector<Expr> parts;
+    for (const uint32_t x : n.operands) parts.push_back(made[x - lowest]);
+    Expr& e = made[i - lowest];
+    switch (n.kind) {
+      case Kind::kLeaf: e = leaves[n.index]; break;
+      case Kind::kConcat: e = pool->Concat(parts); break;
+      case Kind::kUnion: e = pool->Union(std::move(parts)); break;
+      case Kind::kRepeat: e = pool->Repeat(parts[0], n.low, n.high); break;
+      case Kind::kCall: e = call(n.index); break;
+    }
+  }
+  return made.back();
+}
+
 class RuleBodySource final : public RuleSource {
  public:
   RuleBodySource(Expressions* pool, std::shared_ptr<const RuleBodies> bodies)
@@ -103,31 +136,12 @@ class RuleBodySource final : public RuleSource {
   }
 
   Expr Expand(uint32_t rule) override {
-    const std::vector<RuleBodies::Node>& nodes = bodies_->nodes;
     if (!imported_) {
       leaves_ = bodies_->leaf_texts;
       pool_->Import(bodies_->leaves, &leaves_);
       imported_ = true;
     }
-    const uint32_t root = bodies_->bodies[rule];
-    std::vector<uint8_t> needed(root + 1, 0);
-    needed[root] = 1;
-    uint32_t lowest = root;
-    for (uint32_t i = root + 1; i-- > lowest;) {
-      if (!needed[i]) continue;
-      for (const uint32_t x : nodes[i].operands) {
-        needed[x] = 1;
-        lowest = std::min(lowest, x);
-      }
-    }
-    std::vector<Expr> made(root + 1 - lowest, kEmpty);
-    for (uint32_t i = lowest; i <= root; ++i) {
-      if (!needed[i]) continue;
-      std::vector<Expr> parts;
-      for (const uint32_t x : nodes[i].operands) parts.push_back(made[x - lowest]);
-      made[i - lowest] = Make(nodes[i], std::move(parts));
-    }
-    return made.back();
+    return MakeBody(pool_, *bodies_, rule, leaves_, [this](uint32_t called) { return Call(called); });
   }
 
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override {
@@ -139,17 +153,6 @@ class RuleBodySource final : public RuleSource {
   }
 
  private:
-  Expr Make(const RuleBodies::Node& n, std::vector<Expr> parts) {
-    switch (n.kind) {
-      case Kind::kLeaf: return leaves_[n.index];
-      case Kind::kConcat: return pool_->Concat(parts);
-      case Kind::kUnion: return pool_->Union(std::move(parts));
-      case Kind::kRepeat: return pool_->Repeat(parts[0], n.low, n.high);
-      case Kind::kCall: return Call(n.index);
-    }
-    return kEmpty;
-  }
-
   Expressions* pool_;
   std::shared_ptr<const RuleBodies> bodies_;
   uint32_t source_;
@@ -180,6 +183,11 @@ void CheckRuleBodies(RuleBodies* b) {
     throw ConstraintError("rules: " + b->names[rule] + " calls itself before it has read anything; put something in "
                           "front, or drop that alternative");
   }
+}
+
+Expr FirstBody(Expressions* pool, const RuleBodies& bodies) {
+  CheckShape(bodies);
+  return MakeBody(pool, bodies, 0, bodies.leaf_texts, [](uint32_t) { return kEmpty; });
 }
 
 Expr CallFirstRule(Expressions* pool, std::shared_ptr<const RuleBodies> bodies) {

@@ -38,6 +38,9 @@ struct RuleBodies {
 // read anything.
 void CheckRuleBodies(RuleBodies* bodies);
 
+// The body of the first rule, where nothing is called and the leaves are of the pool. Throws as CheckRuleBodies does.
+Expr FirstBody(Expressions* pool, const RuleBodies& bodies);
+
 // The language of the first rule; kEmpty where it has no member. The pool gets a rule source.
 Expr CallFirstRule(Expressions* pool, std::shared_ptr<const RuleBodies> bodies);
 

@@ -191,12 +191,6 @@ class Language:
     @staticmethod
     def concat(parts: Sequence[Language]) -> Language: ...
     @staticmethod
-    def of_nodes(leaves: Sequence[Language], nodes: Sequence[tuple[str, Sequence[int], int, int]]) -> Language:
-        """
-        A tree of languages, operands before what is made of them: ("leaf", [], which, 0), ("concat" or "union", operands, 0, 0), ("repeat", [operand], low, high or -1).
-        """
-
-    @staticmethod
     def intersect(parts: Sequence[Language]) -> Language: ...
     @staticmethod
     def difference(a: Language, b: Language) -> Language: ...

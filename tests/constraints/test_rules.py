@@ -115,6 +115,23 @@ def test_errors() -> None:
     with pytest.raises(tokamata.ConstraintError, match="rules: first calls itself before it has read anything"):
         rules.language()
     rules = Rules()
-    rules.define(rules.rule("only"), rules.leaf(tokamata.json_value()))
+    only = rules.rule("only")
+    rules.define(only, rules.union(rules.leaf(tokamata.json_value()), rules.concat("x", rules.call(only))))
     with pytest.raises(tokamata.UnsupportedError, match="rules: expected regular constraints as parts of rules"):
         rules.language()
+
+
+def test_where_nothing_is_called_a_body_is_put_together_at_once() -> None:
+    rules = Rules()
+    letter = rules.leaf(tokamata.regex("[ab]"))
+    rules.define(rules.rule("only"), rules.concat("<", rules.repeat(rules.union(letter, "cd"), 1, 3), letter, ">"))
+    assert Constraint(rules.language()).equivalent(tokamata.regex("<([ab]|cd){1,3}[ab]>"))
+    rules = Rules()  # also of what is not regular
+    rules.define(rules.rule("only"), rules.concat("v", rules.leaf(tokamata.json_value())))
+    values = Constraint(rules.language())
+    assert values.accepts("v[]")
+    assert not values.accepts("v[")
+    rules = Rules(tokamata.Limits(states=10))
+    rules.define(rules.rule("only"), rules.concat("a", rules.leaf(tokamata.regex("(a|b)*a(a|b){12}"))))
+    with pytest.raises(tokamata.LimitError, match="states=10"):
+        Constraint(rules.language()).minimize()
