@@ -119,12 +119,15 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
         const ByteTable& table = *automata_[n.a];
         const uint32_t* row = table.next.data() + size_t{n.b} * 256;
         std::vector<std::pair<uint32_t, ByteSet>> targets;
+        size_t at = 0;
         n.first.ForEach([&](uint8_t b) {
-          for (auto& [state, set] : targets)
-            if (state == row[b]) return set.Add(b);
-          targets.emplace_back(row[b], ByteSet::Of(b));
+          if (at == targets.size() || targets[at].first != row[b])  // mostly the one of the byte before
+            for (at = 0; at < targets.size() && targets[at].first != row[b];) ++at;
+          if (at == targets.size()) targets.emplace_back(row[b], ByteSet());
+          targets[at].second.Add(b);
         });
-        for (const auto& [state, set] : targets) out->push_back({set, Concat(Automaton(automata_[n.a], state), rest)});
+        const uint32_t automaton = n.a;
+        for (const auto& [state, set] : targets) out->push_back({set, Concat(AutomatonState(automaton, state), rest)});
         return;
       }
     }

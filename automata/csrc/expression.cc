@@ -78,9 +78,9 @@ size_t Expressions::SlotOf(uint32_t hash, Same same) const {
   return slot;
 }
 
-Expr Expressions::FindConcat(Expr a, Expr b) const {
-  const auto same = [a, b](const Node& n) { return n.kind == ExprKind::kConcat && n.a == a && n.b == b; };
-  const uint32_t found = table_[SlotOf(HashNode(ExprKind::kConcat, a, b, 0, nullptr, nullptr, 0), same)];
+Expr Expressions::Find(ExprKind kind, uint32_t a, uint32_t b) const {
+  const auto same = [kind, a, b](const Node& n) { return n.kind == kind && n.a == a && n.b == b; };
+  const uint32_t found = table_[SlotOf(HashNode(kind, a, b, 0, nullptr, nullptr, 0), same)];
   return found ? (found & static_cast<uint32_t>(table_.size() - 1)) - 1 : kEmpty;
 }
 

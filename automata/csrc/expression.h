@@ -180,7 +180,7 @@ class Expressions {
   Expr AnyBytes();
   Expr AnyText();
   // The strings accepted from a state of a table; the table is kept.
-  Expr Automaton(std::shared_ptr<const ByteTable> table, uint32_t state);
+  Expr Automaton(const std::shared_ptr<const ByteTable>& table, uint32_t state);
   // Rules of a source are called by its number in this pool.
   uint32_t AddRules(std::shared_ptr<RuleSource> source);
   RuleSource* Rules(uint32_t source) const { return rules_[source].source.get(); }
@@ -300,7 +300,9 @@ class Expressions {
   Expr Intern(const Node& node, const std::vector<Expr>* members = nullptr);
   template <class Same>
   size_t SlotOf(uint32_t hash, Same same) const;
-  Expr FindConcat(Expr a, Expr b) const;  // which most concatenations are when they are asked for; kEmpty: a new one
+  // A concatenation, or a state of a table, that was made before, as most are when they are asked for; kEmpty: none was.
+  Expr Find(ExprKind kind, uint32_t a, uint32_t b) const;
+  Expr AutomatonState(uint32_t automaton, uint32_t state);
   uint32_t LeastLength(const Node& n) const;
   bool SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const;
   void Reserve(size_t more);  // room for so many expressions

@@ -52,7 +52,7 @@ Expr Expressions::Concat(Expr a, Expr b) {
     while (n) b = Concat(spine[--n], b);
     return b;
   }
-  if (const Expr known = FindConcat(a, b)) return known;
+  if (const Expr known = Find(ExprKind::kConcat, a, b)) return known;
   if (const Expr repeated = MergeTurn(a, b); repeated != kEmpty) return repeated;
   if (nodes_[a].kind == ExprKind::kUnion && nodes_[a].push_down && Remembers(a)) {  // of what remembers: stays a union
     std::vector<Expr> parts(Members(a), Members(a) + NumMembers(a));
@@ -635,16 +635,22 @@ Expr Expressions::NestedInLeaf(uint32_t leaf, uint32_t nested, std::string_view 
   return Concat(left, Leaf(leaf, state));
 }
 
-Expr Expressions::Automaton(std::shared_ptr<const ByteTable> table, uint32_t state) {
-  if (state == 0) return kEmpty;
+Expr Expressions::Automaton(const std::shared_ptr<const ByteTable>& table, uint32_t state) {
   const auto [it, added] = automaton_index_.emplace(table.get(), static_cast<uint32_t>(automata_.size()));
   if (added) automata_.push_back(table);
+  return AutomatonState(it->second, state);
+}
+
+Expr Expressions::AutomatonState(uint32_t automaton, uint32_t state) {
+  if (state == 0) return kEmpty;
+  if (const Expr known = Find(ExprKind::kAutomaton, automaton, state)) return known;
+  const ByteTable& table = *automata_[automaton];
   Node n;
   n.kind = ExprKind::kAutomaton;
-  n.a = it->second;
+  n.a = automaton;
   n.b = state;
-  n.nullable = table->final[state] != 0;
-  const uint32_t* row = table->next.data() + size_t{state} * 256;
+  n.nullable = table.final[state] != 0;
+  const uint32_t* row = table.next.data() + size_t{state} * 256;
   uint8_t live[256];  // apart, so that it is done many at a time
   for (int b = 0; b < 256; ++b) live[b] = row[b] != 0;
   for (int b = 0; b < 256; ++b) n.first.words[b >> 6] |= uint64_t{live[b]} << (b & 63);

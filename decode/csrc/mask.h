@@ -155,7 +155,14 @@ class MaskBuilder {
   const ClassChoice& ChoiceOf(const LoopShape& shape);
   double FindInner(ClassChoice* choice) const;
   void FindOuter(double inner_cost, ClassChoice* choice) const;
-  bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, bool* many);
+  // What a class that is no loop says of others: that there are too many states (those much like it have no fewer), or a
+  // way out of it, as its ASCII bytes from the last one on (those that have all of them have it, too).
+  struct Tried {
+    bool many = false;
+    std::vector<uint8_t> way_out;
+    bool ends = false;  // the last byte is one of many that lead out there
+  };
+  bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, Tried* tried);
   bool LeavesOften(const Loop& loop) const;
   bool FindAlive(State q, bool wide, Loop* loop);
   State SharedState(State q, bool counted);

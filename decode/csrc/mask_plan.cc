@@ -209,16 +209,16 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
   if (counted) loop->kind = Loop::kCounted;
   const bool bounded = counted && loop->shape.high != kUnboundedLoop;
   if (counted && (bounded || (loop->outer < 0 && loop->inner <= kNotNewline))) return true;
-  bool many = false;
+  Tried tried;
   const auto semantic = [&](int class_id, bool exclude) {
     Loop found;
     std::vector<State> between;
-    if (!FindSemantic(q, class_id, exclude, &found, &between, &many)) return false;
+    if (!FindSemantic(q, class_id, exclude, &found, &between, &tried)) return false;
     *loop = found;
     if (found.outer >= 0) {  // below nodes that are no root a class inside of the loop is needed
       Loop own;
       std::vector<State> inside;
-      if (FindSemantic(q, kWord, false, &own, &inside, &many)) {
+      if (FindSemantic(q, kWord, false, &own, &inside, &tried)) {
         loop->inner = own.inner;
         return true;  // its states need not agree on the others
       }
@@ -236,7 +236,7 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
     bool at_once = lives && !alive.ways_out.Any();  // no state is looked at
     for (const bool exclude : {false, true}) {
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
-        if (!at_once && !many && semantic(c, exclude)) return true;
+        if (!at_once && !tried.many && semantic(c, exclude)) return true;
       if (counted && loop->outer >= 0 && !LeavesOften(*loop)) return true;
       if (counted && !exclude) lives = FindAlive(q, true, &alive);
       if (!lives) continue;
@@ -371,9 +371,9 @@ void MaskBuilder::FindOuter(double inner_cost, ClassChoice* choice) const {
 // Whether all states reached from q by whole characters of the class stay alive on every such character, and agree on
 // every byte that begins no character of the class: then they all allow the same tokens. Lists those states. With
 // `exclude`, a few rare ASCII bytes of the class may end the loop; rare bytes that the states do not agree on are
-// noted. White space beyond ASCII may end it, or lead elsewhere: the loop is then one of all_but_spaces. `many` is set
-// where there are too many states: a class much like this one has no fewer.
-bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, bool* many) {
+// noted. White space beyond ASCII may end it, or lead elsewhere: the loop is then one of all_but_spaces.
+bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between,
+                               Tried* tried) {
   constexpr int kMostExcluded = 8;
   const CharacterClass& c = CharacterClasses()[static_cast<size_t>(class_id)];
   const size_t most = c.non_ascii ? kMaxRegion : kMaxAsciiRegion;
@@ -386,6 +386,9 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   };
   bool possible = true;
   (first - acceptor_->Live(q)).ForEach([&](uint8_t b) { possible = possible && drop(b); });
+  const std::vector<uint8_t>& known_way = tried->way_out;
+  if (!known_way.empty() && std::all_of(known_way.begin(), known_way.end(), [&](uint8_t b) { return first.Has(b); }))
+    possible = possible && exclude && std::any_of(known_way.begin() + tried->ends, known_way.end(), drop);
   const auto indexed = [&] {  // with excluded bytes, every way out needs its index
     bool all = true;
     (acceptor_->Live(q) - first).ForEach([&](uint8_t b) {
@@ -410,6 +413,13 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
     for (; at.via >= 0; at = work[at.from])
       if (drop(static_cast<uint8_t>(at.via))) return true;
     return false;
+  };
+  // The bytes on the way to a place from which a byte leads out, that one first; none where some are beyond ASCII.
+  const auto note_way = [&](At at, uint8_t byte) {
+    tried->way_out.assign(1, byte);
+    tried->ends = false;
+    for (; at.via >= 0; at = work[at.from]) tried->way_out.push_back(static_cast<uint8_t>(at.via));
+    if (at.state != q || at.phase || byte >= 0x80) tried->way_out.clear();
   };
   const auto known = [&work](State s) {
     return std::any_of(work.begin(), work.end(), [s](const At& a) { return a.state == s && !a.phase; });
@@ -436,45 +446,56 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
       uint32_t last_begun = 0;
       if (at.phase == 0) {
         // A state that ends the loop for most characters: what ends it is rather the byte that leads there.
-        if (at.via >= 0 && (first - acceptor_->Live(at.state)).Count() > kMostExcluded) {
+        const ByteSet dead = at.via >= 0 ? first - acceptor_->Live(at.state) : ByteSet();
+        if (dead.Count() > kMostExcluded) {
+          if (!exclude) {
+            note_way(at, dead.First());
+            tried->ends = true;
+          }
           if (!drop_way(at)) return false;
           again = true;
           break;
         }
         between->push_back(at.state);
       }
-      for (int b = 0; b < 256; ++b) {
-        const uint8_t byte = static_cast<uint8_t>(b);
-        const bool inside = at.phase ? b >= p.low && b <= p.high : first.Has(byte);
-        if (!inside) {
-          if (row[b] == (at.phase ? State{DelayedAcceptor::kDead} : reference[b])) continue;
-          if (at.phase || !rare(byte)) return false;
-          checked.Add(byte);
-          continue;
-        }
-        const bool plain = at.phase ? !at.begun : b < 0x80 && !last_phase;  // where the next state alone tells
-        if (plain && row[b] && row[b] == last && !last_begun) continue;
+      const ByteSet inside = at.phase ? ByteSet::Range(p.low, p.high) : first;
+      const bool plain_phase = at.phase && !at.begun;
+      bool fails = false;
+      const auto follow = [&](uint8_t byte) {
+        if (again || fails) return;
+        const State next = row[byte];
+        // Where the next state alone tells.
+        if ((plain_phase || byte < 0x80) && next && next == last && !last_begun && (at.phase || !last_phase)) return;
         const uint8_t phase = at.phase ? p.next : Utf8LeadPhase(byte);
         const uint32_t read = at.phase && !at.begun ? 0 : at.begun << 8 | byte;
-        const uint32_t begun = phase && read && spaces.Begins(read) ? read : 0;
-        if (row[b] && row[b] == last && phase == last_phase && begun == last_begun) continue;
+        const bool begins = phase && read && (at.phase ? spaces.Begins(read) : spaces.first.Has(byte));
+        const uint32_t begun = begins ? read : 0;
+        if (next && next == last && phase == last_phase && begun == last_begun) return;
         if (at.begun && !phase && spaces.Is(read)) {
-          spaced = spaced || !row[b] || !known(row[b]);
-          continue;
+          spaced = spaced || !next || !known(next);
+          return;
         }
-        if (!row[b]) {
+        if (!next) {
+          if (!exclude) note_way(at, byte);
           // Without this byte, from the start; where too many tokens have it, without one that leads here.
-          if (at.phase || !(drop(byte) || drop_way(at))) return false;
-          again = true;
-          break;
+          fails = at.phase || !(drop(byte) || drop_way(at));
+          again = !fails;
+        } else if (!push(next, phase, byte, begun, i)) {
+          fails = tried->many = true;
         }
-        if (!push(row[b], phase, b, begun, i)) {
-          *many = true;
-          return false;
-        }
-        last = row[b];
+        last = next;
         last_phase = phase;
         last_begun = begun;
+      };
+      inside.ForEach(follow);
+      if (fails) return false;
+      const ByteSet& live = acceptor_->Live(at.state);
+      ByteSet others = again ? ByteSet() : (at.phase ? live : live | acceptor_->Live(q)) - inside;
+      for (; others.Any(); others.Remove(others.First())) {
+        const uint8_t byte = others.First();
+        if (!at.phase && row[byte] == reference[byte]) continue;
+        if (at.phase || !rare(byte)) return false;
+        checked.Add(byte);
       }
     }
   }
