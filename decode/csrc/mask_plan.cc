@@ -1,5 +1,6 @@
 // How the mask of a state is made: which states loop over characters, which are like another one.
 #include <algorithm>
+#include <cstring>
 
 #include "automata/csrc/utf8.h"
 #include "automata/csrc/wide_spaces.h"
@@ -21,6 +22,18 @@ bool FewWays(const ByteSet& bytes) {
   for (uint64_t word : {bytes.words[0], bytes.words[1]})
     for (; word && count <= kFewWays; word &= word - 1) ++count;
   return count <= kFewWays;
+}
+
+// The bytes that lead to different states.
+ByteSet Different(const DelayedAcceptor::State* a, const DelayedAcceptor::State* b) {
+  constexpr int kBlock = 16;  // most are alike
+  ByteSet different;
+  for (int i = 0; i < 256; i += kBlock) {
+    if (!std::memcmp(a + i, b + i, kBlock * sizeof *a)) continue;
+    for (int k = i; k < i + kBlock; ++k)
+      if (a[k] != b[k]) different.Add(static_cast<uint8_t>(k));
+  }
+  return different;
 }
 
 }  // namespace
@@ -487,16 +500,16 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
         last_phase = phase;
         last_begun = begun;
       };
-      inside.ForEach(follow);
+      // Bytes that lead where they lead from q were followed from there, which is the first place.
+      const ByteSet different = at.phase ? acceptor_->Live(at.state) : Different(row, reference);
+      (i && !at.phase ? inside & different : inside).ForEach(follow);
       if (fails) return false;
-      const ByteSet& live = acceptor_->Live(at.state);
-      ByteSet others = again ? ByteSet() : (at.phase ? live : live | acceptor_->Live(q)) - inside;
-      for (; others.Any(); others.Remove(others.First())) {
-        const uint8_t byte = others.First();
-        if (!at.phase && row[byte] == reference[byte]) continue;
-        if (at.phase || !rare(byte)) return false;
-        checked.Add(byte);
-      }
+      if (again) break;
+      const ByteSet others = different - inside;
+      if (at.phase && others.Any()) return false;
+      others.ForEach([&](uint8_t byte) { fails = fails || !rare(byte); });
+      if (fails) return false;
+      checked = checked | others;
     }
   }
   loop->kind = Loop::kSemantic;
