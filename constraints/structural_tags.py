@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..automata.checks import checked_flag, checked_several
 from ..automata.errors import ConstraintError
 from .constraint import Constraint, Text, to_bytes
-from .free_text import checked_phrases, free_text, text_before
+from .free_text import checked_phrases, free_text, text_up_to
 from .sequence import any_of, sequence
 
 
@@ -77,10 +77,8 @@ def structural_tags(
                 f"structural_tags: expected a tag that begins with the trigger {shown!r}, got none; add one, or "
                 "leave the trigger out"
             )
-        before = (
-            text_before(trigger, texts) + trigger if isinstance(trigger, bytes) else free_text(texts) + special[trigger]
-        )
-        switched.append(before + any_of(choices))
+        begun = text_up_to(trigger, texts) if isinstance(trigger, bytes) else free_text(texts) + special[trigger]
+        switched.append(begun + any_of(choices))
     tagged = any_of(switched)
     if stop_after_first:
         return tagged if at_least_one else tagged | free_text(texts)

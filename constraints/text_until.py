@@ -9,6 +9,7 @@ from ..automata.checks import checked_choice, checked_several
 from ..automata.errors import ConstraintError
 from .capture import hidden
 from .constraint import Constraint, Limits, Text, joined_parts, native_limits, to_bytes
+from .free_text import phrase_table
 from .from_fst import from_fst
 from .literal import choice
 from .regex import regex
@@ -30,29 +31,50 @@ def text_until(stop: Text | Iterable[Text], phrase: Phrase = "included", *, limi
     ``phrase="hidden"``: the same texts as with ``"included"``, but named parts around it (`capture`) leave the phrase
     out.
 
-    Held as the minimal automaton, about 4 to 8 states a character of the phrases. Raises ConstraintError for an empty
-    phrase, or none. In `regex`: ``(?P<TEXT_UNTIL>phrase)``, alternatives separated by ``|``. Source: Koo et al. (2024),
-    Table 1.
+    Held as a table, a state for each character of the phrases (beyond 4,096 bytes, or for bytes that are no text, as
+    the minimal automaton, which takes longer to make). Raises ConstraintError for an empty phrase, or none. In `regex`:
+    ``(?P<TEXT_UNTIL>phrase)``, alternatives separated by ``|``. Source: Koo et al. (2024), Table 1.
     """
     native_limits(limits, "text_until")
     stops = [stop] if isinstance(stop, (str, bytes)) else checked_several("text_until", "phrases", stop)
-    phrases = [to_bytes(s, "text_until") for s in stops]
+    phrases = list(dict.fromkeys(to_bytes(s, "text_until") for s in stops))
     if not phrases or b"" in phrases:
         raise ConstraintError(
             "text_until: expected a phrase of at least one character, got none; regex('(?s:.*)') is any text"
         )
     checked_choice("text_until", "phrase", phrase, ("included", "excluded", "hidden"))
-    ended = regex("(?s:.*)", limits=limits) + choice(phrases)
-    made = (ended - (ended + regex("(?s:.+)"))).minimize()
-    if phrase != "included":
-        before = from_fst(_before(made.to_fst(1_000_000), phrases), limits=limits).minimize()
-        if phrase == "excluded":
-            made = before._speaking_of((), False)
-        else:
-            made._parts = joined_parts([before, hidden(choice(phrases))])
+    if phrase == "included":
+        made = _included(phrases, limits)
+    elif phrase == "excluded":
+        made = _excluded(phrases, limits)._speaking_of((), False)
+    else:
+        made = _included(phrases, limits)
+        made._parts = joined_parts([_excluded(phrases, limits), hidden(choice(phrases))])
     shown = repr(stops[0]) if len(stops) == 1 else repr(stops)
     made.source = f"text_until({shown})" if phrase == "included" else f"text_until({shown}, {phrase!r})"
     return made
+
+
+def _included(phrases: list[bytes], limits: Limits | None) -> Constraint:
+    if made := _table("up to", phrases, limits):
+        return made
+    ended = regex("(?s:.*)", limits=limits) + choice(phrases)
+    return (ended - (ended + regex("(?s:.+)"))).minimize()
+
+
+def _excluded(phrases: list[bytes], limits: Limits | None) -> Constraint:
+    if made := _table("before", phrases, limits):
+        return made
+    return from_fst(_before(_included(phrases, limits).to_fst(1_000_000), phrases), limits=limits).minimize()
+
+
+def _table(kind: Literal["before", "up to"], phrases: list[bytes], limits: Limits | None) -> Constraint | None:
+    try:
+        for phrase in phrases:
+            phrase.decode()
+    except UnicodeDecodeError:
+        return None
+    return phrase_table(kind, phrases, phrases, limits)
 
 
 def _before(ended: Fst, phrases: list[bytes]) -> Fst:

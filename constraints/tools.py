@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict
 from ..automata.checks import checked_flag
 from ..automata.errors import ConstraintError, LimitError
 from .constraint import SPECIAL, Constraint, LazyReport, ReportEntry, Text, to_bytes
-from .free_text import free_text, text_before
+from .free_text import free_text, text_up_to
 from .json_schema import json_schema
 from .literal import literal
 from .regex import regex
@@ -149,7 +149,7 @@ def tools(
         begun = trigger
     else:
         phrase = chosen.trigger.encode()
-        begun = (free if chosen.special else text_before(phrase, [phrase])) + trigger
+        begun = free + trigger if chosen.special else text_up_to(phrase, [phrase])
     whole = begun + calls
     report = tuple(_ToolReport(s._report, tool.place) for tool, s in zip(callable_tools, arguments, strict=True))
     return ToolsConstraint(whole | free if mode == "auto" else whole, callable_tools, chosen, report)

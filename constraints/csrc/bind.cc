@@ -14,6 +14,7 @@ void BindConstraints(nb::module_& m) {
   BindSubstrings(m);
   BindCaptures(m);
   BindDelimited(m);
+  BindFreeText(m);
   BindRuleBodies(m);
   BindNotation(m);
   BindJsonLeaves(m);

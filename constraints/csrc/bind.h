@@ -25,6 +25,7 @@ nanobind::dict ValuesToPython(const std::optional<std::vector<CaptureValues>>& v
 void BindCaptures(nanobind::module_& m);    // bind_captures.cc
 void BindSubstrings(nanobind::module_& m);  // bind_substrings.cc
 void BindDelimited(nanobind::module_& m);   // bind_delimited.cc
+void BindFreeText(nanobind::module_& m);    // bind_free_text.cc
 void BindRuleBodies(nanobind::module_& m);  // bind_rule_bodies.cc
 void BindNotation(nanobind::module_& m);  // bind_notation.cc
 }  // namespace tokamata

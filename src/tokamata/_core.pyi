@@ -527,6 +527,11 @@ def delimited_subsequence(items: Sequence[Language], delimiter: Language, limits
     Some of the items, at least one, in order, with delimiters between them.
     """
 
+def free_text(phrases: Sequence[bytes], ends: Sequence[int], kind: str, limits: Limits | None = None) -> Language:
+    """
+    Texts "without" the phrases, "up to" the first occurrence of some, by index, or "before" it.
+    """
+
 def rules(
     leaves: Sequence[Language],
     nodes: Sequence[tuple[str, Sequence[int], int, int]],
