@@ -157,18 +157,22 @@ void BindExpressions(nb::module_& m) {
       .def(
           "live_bytes",
           [](const Language& self, const nb::bytes& text) {
-            DelayedAcceptor& a = *self.Acceptor();
-            const DelayedAcceptor::State q = a.Run(a.Start(), View(text));
             std::string out;
-            if (q) a.Live(q).ForEach([&](uint8_t b) { out.push_back(static_cast<char>(b)); });
+            {
+              const std::string_view begun = View(text);
+              const nb::gil_scoped_release release;
+              DelayedAcceptor& a = *self.Acceptor();
+              const DelayedAcceptor::State q = a.Run(a.Start(), begun);
+              if (q) a.Live(q).ForEach([&](uint8_t b) { out.push_back(static_cast<char>(b)); });
+            }
             return ToBytes(out);
           },
           "text"_a, "The bytes that may follow a text, in order.")
       .def("to_fst", &Language::ToFst, "most_states"_a, Released())
-      .def("describe", &Language::Describe, "limit"_a)
-      .def("num_states", [](const Language& self) { return self.Acceptor()->NumStates(); })
+      .def("describe", &Language::Describe, "limit"_a, Released())
+      .def("num_states", [](const Language& self) { return self.Acceptor()->NumStates(); }, Released())
       .def_prop_ro("search_seconds", [](const Language& self) { return self.OwnLimits().search_seconds; })
-      .def("memory_bytes", [](const Language& self) { return self.Acceptor()->MemoryBytes(); });
+      .def("memory_bytes", [](const Language& self) { return self.Acceptor()->MemoryBytes(); }, Released());
 }
 
 }  // namespace tokamata

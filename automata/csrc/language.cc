@@ -1,7 +1,9 @@
 #include "automata/csrc/language.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <mutex>
 #include <random>
 #include <stdexcept>
 #include <unordered_map>
@@ -28,51 +30,132 @@ std::runtime_error NoWayOut(const std::string& text) {
                             "constraint");
 }
 
-}  // namespace
-
-Language Language::Build(const std::function<Expr(Expressions*)>& build, const Limits& limits) {
-  const TimeLimit time("constraint", "seconds", limits.seconds);
-  auto pool = std::make_unique<Expressions>();
-  pool->limits = limits.expressions;
-  const Expr root = build(pool.get());
-  auto acceptor = std::make_shared<ExpressionAcceptor>(std::move(pool), root);
-  acceptor->max_states = limits.states;
-  acceptor->seconds = limits.seconds;
-  return Language(std::move(acceptor), limits);
-}
-
-Language Language::Combine(const std::vector<Language>& parts,
-                           const std::function<Expr(Expressions*, std::vector<Expr>)>& combine, bool forgets) {
-  Limits limits = parts.empty() ? Limits() : parts[0].limits_;  // the widest of the operands
+// The widest of the operands' limits.
+Limits Widest(const std::vector<Language>& parts) {
+  Limits limits = parts.empty() ? Limits() : parts[0].OwnLimits();
   const auto widen = [](auto* mine, auto other) { *mine = std::max(*mine, other); };
   for (const Language& p : parts) {
-    widen(&limits.expressions.nodes, p.limits_.expressions.nodes);
-    widen(&limits.expressions.depth, p.limits_.expressions.depth);
-    widen(&limits.expressions.width, p.limits_.expressions.width);
-    widen(&limits.expressions.emptiness, p.limits_.expressions.emptiness);
-    widen(&limits.states, p.limits_.states);
-    widen(&limits.seconds, p.limits_.seconds);
-    widen(&limits.search_seconds, p.limits_.search_seconds);
-    widen(&limits.count_bytes, p.limits_.count_bytes);
-    widen(&limits.cache_bytes, p.limits_.cache_bytes);
+    const Limits& own = p.OwnLimits();
+    widen(&limits.expressions.nodes, own.expressions.nodes);
+    widen(&limits.expressions.depth, own.expressions.depth);
+    widen(&limits.expressions.width, own.expressions.width);
+    widen(&limits.expressions.emptiness, own.expressions.emptiness);
+    widen(&limits.states, own.states);
+    widen(&limits.seconds, own.seconds);
+    widen(&limits.search_seconds, own.search_seconds);
+    widen(&limits.count_bytes, own.count_bytes);
+    widen(&limits.cache_bytes, own.cache_bytes);
   }
+  return limits;
+}
+
+}  // namespace
+
+// An acceptor, or operands that are yet to be put together.
+class Language::Whole {
+ public:
+  using Known = std::unordered_map<const Whole*, Expr>;  // operands may be shared
+
+  explicit Whole(std::shared_ptr<ExpressionAcceptor> acceptor) : acceptor_(std::move(acceptor)), made_(true) {}
+  Whole(std::vector<Language> parts, Combination combine, uint32_t depth)
+      : parts_(std::move(parts)), combine_(std::move(combine)), depth_(depth) {}
+
+  const std::shared_ptr<ExpressionAcceptor>& Acceptor(const Limits& limits) {
+    if (made_.load(std::memory_order_acquire)) return acceptor_;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Make(limits);
+    return acceptor_;
+  }
+
+  Expr In(Expressions* pool, Known* known, const Limits& limits) {
+    if (const auto found = known->find(this); found != known->end()) return found->second;
+    const std::lock_guard<std::mutex> lock(mutex_);  // operands have theirs, and no operand is made of what it is one of
+    if (!acceptor_ && !asked_) {
+      asked_ = true;
+      return (*known)[this] = Combined(pool, known);
+    }
+    Make(limits);  // what is used again is put together once
+    return acceptor_->WithPool([&](const Expressions& other) { return pool->Import(other, acceptor_->Root()); });
+  }
+
+  // Of operands inside of operands that are yet to be put together; 0: none.
+  uint32_t Depth() const { return made_.load(std::memory_order_acquire) ? 0 : depth_; }
+
+  static std::shared_ptr<ExpressionAcceptor> MakeAcceptor(const std::function<Expr(Expressions*)>& build,
+                                                          const Limits& limits) {
+    const TimeLimit time("constraint", "seconds", limits.seconds);
+    auto pool = std::make_unique<Expressions>();
+    pool->limits = limits.expressions;
+    const Expr root = build(pool.get());
+    auto acceptor = std::make_shared<ExpressionAcceptor>(std::move(pool), root);
+    acceptor->max_states = limits.states;
+    acceptor->seconds = limits.seconds;
+    return acceptor;
+  }
+
+ private:
+  void Make(const Limits& limits) {
+    if (acceptor_) return;
+    Known known;
+    acceptor_ = MakeAcceptor([&](Expressions* pool) { return Combined(pool, &known); }, limits);
+    parts_.clear();
+    combine_ = nullptr;
+    made_.store(true, std::memory_order_release);
+  }
+  Expr Combined(Expressions* pool, Known* known) const {
+    std::vector<Expr> operands;
+    for (const Language& part : parts_) operands.push_back(part.whole_->In(pool, known, part.limits_));
+    return combine_(pool, std::move(operands));
+  }
+
+  std::mutex mutex_;
+  std::shared_ptr<ExpressionAcceptor> acceptor_;
+  std::vector<Language> parts_;
+  Combination combine_;
+  uint32_t depth_ = 0;
+  bool asked_ = false;  // whether it was put together in another pool
+  std::atomic<bool> made_{false};
+};
+
+Language Language::Build(const std::function<Expr(Expressions*)>& build, const Limits& limits) {
+  return Language(std::make_shared<Whole>(Whole::MakeAcceptor(build, limits)), limits);
+}
+
+const std::shared_ptr<ExpressionAcceptor>& Language::Acceptor() const { return whole_->Acceptor(limits_); }
+
+Expr Language::In(Expressions* pool) const {
+  Whole::Known known;
+  return whole_->In(pool, &known, limits_);
+}
+
+Language Language::CombineLater(std::vector<Language> parts, Combination combine) {
+  constexpr uint32_t kMostDepth = 100;
+  uint32_t depth = 1;
+  for (const Language& part : parts) {
+    if (part.whole_->Depth() == kMostDepth) part.Acceptor();
+    depth = std::max(depth, part.whole_->Depth() + 1);
+  }
+  const Limits limits = Widest(parts);
+  return Language(std::make_shared<Whole>(std::move(parts), std::move(combine), depth), limits);
+}
+
+Language Language::Combine(const std::vector<Language>& parts, const Combination& combine, bool forgets) {
   return Build(
       [&](Expressions* pool) {
         pool->forgets = forgets;
-        std::vector<Expr> roots;
-        for (const Language& p : parts)
-          roots.push_back(p.acceptor_->WithPool(
-              [&](const Expressions& other) { return pool->Import(other, p.acceptor_->Root()); }));
-        return combine(pool, std::move(roots));
+        Whole::Known known;
+        std::vector<Expr> operands;
+        for (const Language& part : parts) operands.push_back(part.whole_->In(pool, &known, part.limits_));
+        return combine(pool, std::move(operands));
       },
-      limits);
+      Widest(parts));
 }
 
 Language Language::Union(const std::vector<Language>& parts) {
-  return Combine(parts, [](Expressions* p, std::vector<Expr> e) { return p->Union(std::move(e)); });
+  return CombineLater(parts, [](Expressions* p, std::vector<Expr> e) { return p->Union(std::move(e)); });
 }
 Language Language::Concat(const std::vector<Language>& parts) {
-  return Combine(parts, [](Expressions* p, const std::vector<Expr>& e) { return p->Concat(e); });
+  return CombineLater(parts, [](Expressions* p, const std::vector<Expr>& e) { return p->Concat(e); });
 }
 Language Language::Intersect(const std::vector<Language>& parts) {
   return Combine(parts, [](Expressions* p, std::vector<Expr> e) { return p->Intersect(std::move(e)); }, true);
@@ -84,31 +167,27 @@ Language Language::Complement(const Language& x) {
   return Combine({x}, [](Expressions* p, const std::vector<Expr>& e) { return p->Difference(p->AnyText(), e[0]); }, true);
 }
 Language Language::Repeat(const Language& x, uint32_t low, uint32_t high) {
-  return Combine({x}, [=](Expressions* p, const std::vector<Expr>& e) { return p->Repeat(e[0], low, high); });
+  return CombineLater({x}, [=](Expressions* p, const std::vector<Expr>& e) { return p->Repeat(e[0], low, high); });
 }
 Language Language::WithLimits(const Limits& limits) const {
-  return Build(
-      [&](Expressions* pool) {
-        return acceptor_->WithPool([&](const Expressions& other) { return pool->Import(other, acceptor_->Root()); });
-      },
-      limits);
+  return Build([&](Expressions* pool) { return In(pool); }, limits);
 }
 
 std::shared_ptr<ExpressionAcceptor> Language::Scratch(bool exact_rows) const {
-  std::shared_ptr<ExpressionAcceptor> acceptor = WithLimits(limits_).acceptor_;
+  std::shared_ptr<ExpressionAcceptor> acceptor = WithLimits(limits_).Acceptor();
   acceptor->exact_rows = exact_rows;
   return acceptor;
 }
 
 bool Language::Accepts(std::string_view text) const {
   const TimeLimit time("accepts", "search_seconds", limits_.search_seconds);
-  const Reading reading = Read(acceptor_.get(), text);
+  const Reading reading = Read(Acceptor().get(), text);
   return reading.length == text.size() && reading.final;
 }
 
 int64_t Language::ViablePrefix(std::string_view text) const {
   const TimeLimit time("viable_prefix", "search_seconds", limits_.search_seconds);
-  const Reading reading = Read(acceptor_.get(), text);
+  const Reading reading = Read(Acceptor().get(), text);
   return reading.alive ? static_cast<int64_t>(reading.length) : -1;
 }
 
@@ -299,7 +378,8 @@ std::vector<std::string> Language::Sample(size_t n, size_t low, size_t high, uin
 }
 
 std::string Language::Describe(size_t limit) const {
-  return acceptor_->WithPool([&](const Expressions& pool) { return pool.Describe(acceptor_->Root(), limit); });
+  const ExpressionAcceptor& acceptor = *Acceptor();
+  return acceptor.WithPool([&](const Expressions& pool) { return pool.Describe(acceptor.Root(), limit); });
 }
 
 }  // namespace tokamata

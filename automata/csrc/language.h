@@ -24,15 +24,18 @@ struct Limits {
   size_t cache_bytes = size_t{1} << 26;  // finished masks of a token automaton
 };
 
-// Shares its delayed acceptor with everybody who uses the language; safe to use from many threads.
+// Shares its delayed acceptor with everybody who uses the language; safe to use from many threads. Unions, concatenations
+// and repetitions are put together when somebody asks for the acceptor, all at once, or in the pool of what is made of
+// them: steps on the way have no pool of their own.
 class Language {
  public:
   // Builds an expression in a fresh pool.
   static Language Build(const std::function<Expr(Expressions*)>& build, const Limits& limits = {});
 
-  // What `combine` makes of the operands in one pool, under the widest of their limits.
-  static Language Combine(const std::vector<Language>& parts,
-                          const std::function<Expr(Expressions*, std::vector<Expr>)>& combine, bool forgets = false);
+  // What `combine` makes of the operands in one pool, under the widest of their limits; Later: when it is asked for.
+  using Combination = std::function<Expr(Expressions*, std::vector<Expr>)>;
+  static Language Combine(const std::vector<Language>& parts, const Combination& combine, bool forgets = false);
+  static Language CombineLater(std::vector<Language> parts, Combination combine);
   static Language Union(const std::vector<Language>& parts);
   static Language Concat(const std::vector<Language>& parts);
   // In these three, objects of JSON Schemas do not remember the keys that the schema does not name; see RuleSource.
@@ -47,15 +50,16 @@ class Language {
   // The same language under other limits.
   Language WithLimits(const Limits& limits) const;
 
-  const Limits& CurrentLimits() const { return limits_; }
-  const std::shared_ptr<ExpressionAcceptor>& Acceptor() const { return acceptor_; }
+  const std::shared_ptr<ExpressionAcceptor>& Acceptor() const;
+  // The language as an expression of a pool.
+  Expr In(Expressions* pool) const;
   // A fresh acceptor of the same language: questions about whole languages reach many states, and leave none behind.
   std::shared_ptr<ExpressionAcceptor> Scratch(bool exact_rows = true) const;
   const Limits& OwnLimits() const { return limits_; }
   bool Accepts(std::string_view text) const;
   // The length of the longest prefix of text that can be extended to a member; -1 when the language is empty.
   int64_t ViablePrefix(std::string_view text) const;
-  bool IsEmpty() const { return acceptor_->Start() == DelayedAcceptor::kDead; }
+  bool IsEmpty() const { return Acceptor()->Start() == DelayedAcceptor::kDead; }
   // A shortest member of exactly one of the two languages (the least one in byte order among the first found); where
   // one is empty and the other one's objects need several keys that no schema names, maybe not quite the shortest.
   static std::optional<std::string> Counterexample(const Language& a, const Language& b);
@@ -72,10 +76,10 @@ class Language {
   std::string Describe(size_t limit) const;
 
  private:
-  Language(std::shared_ptr<ExpressionAcceptor> acceptor, const Limits& limits)
-      : acceptor_(std::move(acceptor)), limits_(limits) {}
+  class Whole;
+  Language(std::shared_ptr<Whole> whole, const Limits& limits) : whole_(std::move(whole)), limits_(limits) {}
 
-  std::shared_ptr<ExpressionAcceptor> acceptor_;
+  std::shared_ptr<Whole> whole_;
   Limits limits_;
 };
 

@@ -18,13 +18,9 @@ void BindDelimited(nb::module_& m) {
         return Language::Build(
             [&](Expressions* pool) {
               pool->forgets = true;  // items are read by one automaton
-              const auto import = [pool](const Language& language) {
-                const ExpressionAcceptor& acceptor = *language.Acceptor();
-                return acceptor.WithPool([&](const Expressions& other) { return pool->Import(other, acceptor.Root()); });
-              };
               std::vector<Expr> roots;
-              for (const Language* item : items) roots.push_back(import(*item));
-              return DelimitedSubsequence(pool, roots, import(delimiter));
+              for (const Language* item : items) roots.push_back(item->In(pool));
+              return DelimitedSubsequence(pool, roots, delimiter.In(pool));
             },
             limits ? *limits : Limits());
       },

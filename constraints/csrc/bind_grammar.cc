@@ -50,11 +50,6 @@ Grammar GrammarOf(std::vector<std::string> terminal_names, std::vector<std::stri
   return grammar;
 }
 
-Expr Import(const Language& language, Expressions* pool) {
-  return language.Acceptor()->WithPool(
-      [&](const Expressions& other) { return pool->Import(other, language.Acceptor()->Root()); });
-}
-
 // One more terminal, the end of the text, and a rule of the start and it.
 void AddEnd(Grammar* grammar) {
   const uint32_t end = grammar->num_terminals++;
@@ -81,8 +76,8 @@ Language Compile(Grammar grammar, const std::vector<uint32_t>& ignored, Lexing l
         std::vector<Expr> roots = add(lexemes.get());
         std::vector<Lexer::Guard> guards;
         for (const auto& [terminal, texts, forbidden, allowed] : guarded)
-          guards.push_back({terminal, Import(*texts, lexemes.get()), Import(*forbidden, lexemes.get()),
-                            Import(*allowed, lexemes.get())});
+          guards.push_back({terminal, texts->In(lexemes.get()), forbidden->In(lexemes.get()),
+                            allowed->In(lexemes.get())});
         if (!guards.empty()) roots.push_back(lexemes->Bytes(ByteSet::Of(Lexer::kEndByte)));
         const auto rules = CompileLexed(std::move(grammar), std::move(lexemes), std::move(roots), ignored, lexing,
                                         indentation, std::move(guards));
@@ -104,7 +99,7 @@ Language CompileGrammar(const std::vector<const Language*>& terminals, std::vect
   return Compile(std::move(grammar), ignored, LexingOf(lexer), indentation, guards, limits ? *limits : Limits(),
                  [&](Expressions* pool) {
                    std::vector<Expr> roots;
-                   for (const Language* t : terminals) roots.push_back(Import(*t, pool));
+                   for (const Language* t : terminals) roots.push_back(t->In(pool));
                    return roots;
                  });
 }
@@ -140,7 +135,7 @@ Language CompilePlain(const PlainLark& plain, const std::string& lexer,
                    for (size_t t = 0; t < plain.terminals.size(); ++t) {
                      const LarkPattern& p = plain.terminals[t].pattern;
                      if (next < subtle.size() && subtle[next].first == t)
-                       roots.push_back(Import(*subtle[next++].second, pool));
+                       roots.push_back(subtle[next++].second->In(pool));
                      else if (p.is_string && p.value.empty())
                        roots.push_back(kEmpty);
                      else if (p.is_string && !p.flag)

@@ -79,11 +79,7 @@ Language CompileWithGroups(const nb::str& pattern, const std::string& flags, uin
   return Language::Build(
       [&](Expressions* pool) {
         pool->forgets = true;  // lookaround intersects
-        for (const Language* language : languages) {
-          const ExpressionAcceptor& acceptor = *language->Acceptor();
-          options.languages.push_back(
-              acceptor.WithPool([&](const Expressions& other) { return pool->Import(other, acceptor.Root()); }));
-        }
+        for (const Language* language : languages) options.languages.push_back(language->In(pool));
         return CompileRegex(pool, text.View(), options);
       },
       limits ? *limits : Limits());

@@ -50,11 +50,9 @@ Language RulesLanguage(const std::vector<const Language*>& leaves, const std::ve
   }
   rules->leaves.limits = limits.expressions;
   for (const Language* leaf : leaves) {
-    rules->leaf_texts.push_back(leaf->Acceptor()->WithPool([&](const Expressions& other) {
-      const Expr root = leaf->Acceptor()->Root();
-      if (other.IsPushDown(root)) throw UnsupportedError("rules: expected regular constraints as parts of rules");
-      return rules->leaves.Import(other, root);
-    }));
+    const Expr text = leaf->In(&rules->leaves);
+    if (rules->leaves.IsPushDown(text)) throw UnsupportedError("rules: expected regular constraints as parts of rules");
+    rules->leaf_texts.push_back(text);
   }
   for (Expr& e : rules->leaf_texts)
     if (rules->leaves.IsEmpty(e)) e = kEmpty;

@@ -217,7 +217,7 @@ void BindDecode(nb::module_& m) {
                        std::optional<size_t> cache_bytes) {
              return std::make_shared<Generations>(
                  std::make_shared<TokenAutomaton>(language.Acceptor(), std::move(vocabulary),
-                                                  cache_bytes.value_or(language.CurrentLimits().cache_bytes)));
+                                                  cache_bytes.value_or(language.OwnLimits().cache_bytes)));
            }),
            "language"_a, "vocabulary"_a, "cache_bytes"_a.none(), Released())
       .def("start", [](const std::shared_ptr<Generations>& self) { return DecodeState(self); })

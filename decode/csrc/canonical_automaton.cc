@@ -29,7 +29,7 @@ CanonicalAutomaton::CanonicalAutomaton(const Language& language, std::shared_ptr
                                        std::shared_ptr<const CanonicalTokens> tokens, const CanonicalOptions& options)
     : acceptor_(language.Scratch(false)), texts_(std::move(texts)), tokens_(std::move(tokens)),
       vocabulary_(&tokens_->Vocab()), pairs_(&tokens_->Pairs()), options_(options),
-      seconds_(language.CurrentLimits().search_seconds), may_remember_(acceptor_->MayRemember()),
+      seconds_(language.OwnLimits().search_seconds), may_remember_(acceptor_->MayRemember()),
       pretokenizer_(tokens_->Patterns()) {
   const Trie& trie = vocabulary_->Masks().trie();
   rows_.resize(trie.max_depth + 2);

@@ -20,7 +20,7 @@ uint64_t NextId() {
 
 CanonicalTexts::CanonicalTexts(const Language& texts, std::shared_ptr<const Vocabulary> vocabulary)
     : id_(NextId()), texts_(texts), vocabulary_(std::move(vocabulary)) {
-  const TimeLimit time("canonical", "search_seconds", texts_.CurrentLimits().search_seconds);
+  const TimeLimit time("canonical", "search_seconds", texts_.OwnLimits().search_seconds);
   auto table = std::make_shared<ByteTable>();
   start_ = MinimalTable(texts_.Scratch().get(), table.get());
   table_ = std::move(table);

@@ -55,8 +55,8 @@ DeviceTables MakeDeviceTables(const Language& language, std::shared_ptr<const Vo
   if (vocabulary->NumClasses())
     throw UnsupportedError("to: the constraint asks for tokens of a class, so a token has several readings, which tables "
                            "by bytes do not hold; decode with host masks (tokamata.decode.HostMasks)");
-  const TimeLimit time("to", "search_seconds", language.CurrentLimits().search_seconds);
-  TokenAutomaton automaton(language.Scratch(), std::move(vocabulary), language.CurrentLimits().cache_bytes);
+  const TimeLimit time("to", "search_seconds", language.OwnLimits().search_seconds);
+  TokenAutomaton automaton(language.Scratch(), std::move(vocabulary), language.OwnLimits().cache_bytes);
   DelayedAcceptor& acceptor = automaton.Acceptor();
   DeviceTables tables;
 

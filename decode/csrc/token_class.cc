@@ -7,7 +7,7 @@
 namespace tokamata {
 
 std::vector<uint32_t> TokensIn(const Language& language, const Vocabulary& vocabulary) {
-  const TimeLimit time("compile", "search_seconds", language.CurrentLimits().search_seconds);
+  const TimeLimit time("compile", "search_seconds", language.OwnLimits().search_seconds);
   const auto acceptor = language.Scratch();
   std::vector<uint32_t> ids;
   for (uint32_t id = 0; id < vocabulary.Size(); ++id) {

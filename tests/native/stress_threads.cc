@@ -29,6 +29,7 @@ struct Shared {
   std::shared_ptr<const Vocabulary> vocabulary;
   std::shared_ptr<const Vocabulary> unprepared;  // the same; the first thread that asks makes its tables
   std::vector<Language> languages;
+  std::vector<Language> later;  // made of these, and not put together yet
   std::vector<std::shared_ptr<Generations>> automata;  // one for each language
   Workers workers{3};  // of all batches
   std::atomic<int> waiting{kThreads};
@@ -142,7 +143,7 @@ void Ask(const Language& language, const Language& other, const Vocabulary& voca
     case 1:
       return (void)language.Examples(2, r->Next());
     case 2:
-      return (void)Language::Union({language, other});
+      return (void)Language::Union({language, other}).Acceptor();
     case 3:
       return (void)Language::Counterexample(language, other);
     case 4:
@@ -165,7 +166,9 @@ void Work(Shared* shared, uint64_t seed) {
     const size_t i = r->Below(shared->languages.size());
     const Language& language = shared->languages[i];
     Tolerate([&] {
-      switch (r->Below(7)) {
+      switch (r->Below(8)) {
+        case 7:  // which is put together by the thread that asks first
+          return Ask(r->Of(shared->later), r->Of(shared->later), *shared->vocabulary, r);
         case 6:
           return DecodeBatch(shared, r);
         case 0:
@@ -205,6 +208,11 @@ void One(Random* r) {
       const size_t cache_bytes = r->OneIn(3) ? 4096 : size_t{1} << 20;
       shared.automata.push_back(std::make_shared<Generations>(
           std::make_shared<TokenAutomaton>(shared.languages.back().Acceptor(), shared.vocabulary, cache_bytes)));
+    }
+    const std::vector<Language>& made = shared.languages;
+    for (int i = 0; i < 4; ++i) {
+      const Language both = i % 2 ? Language::Union({made[0], made[2]}) : Language::Concat({made[0], made[1]});
+      shared.later.push_back(Language::Repeat(i < 2 ? both : shared.later[0], 0, 3));
     }
     std::vector<std::thread> threads;
     for (int t = 0; t < kThreads; ++t) threads.emplace_back(Work, &shared, r->Next());
