@@ -132,27 +132,33 @@ def tools(
             checked_flag("tools", name, value)
     chosen = _format(convention, special)
     mode, callable_tools = read_choice(tool_choice, read_definitions(definitions, strict))
-    free = _free_text(chosen)
     if chosen.whole and text:
         raise ValueError("tools: in this convention calls are all of the text, so nothing comes before; pass text=None")
     if not callable_tools:
-        return ToolsConstraint(free, [], chosen)
+        return ToolsConstraint(_free_text(chosen), [], chosen)
     options: _Options = {"whitespace": whitespace, "key_order": key_order, "formats": formats, "lenient": lenient}
     arguments = [_arguments(tool, options) for tool in callable_tools]
-    call = any_of([_call(chosen, tool, schema) for tool, schema in zip(callable_tools, arguments, strict=True)])
+    named = [_phrase(_name(tool, chosen) + chosen.middle, chosen) for tool in callable_tools]
+    call = any_of([sequence(*both) for both in zip(named, arguments, strict=True)])
+    after = _phrase(chosen.after, chosen)
+    if chosen.identifier:
+        after = optional(_phrase(chosen.identifier + '"', chosen) + regex(_IDENTIFIER) + '"') + after
     cut = len(chosen.trigger)
     first = any_of([_phrase((begin + chosen.before)[cut:], chosen) for begin in chosen.begin])
-    others = (_phrase(chosen.separator + chosen.before, chosen) + call).repeat(0, None if parallel else 0)
-    calls = sequence(first, call, others, _phrase(chosen.end, chosen))
-    trigger = _phrase(chosen.trigger, chosen)
+    calls = [first, call, after]
+    if parallel:
+        calls.append(sequence(_phrase(chosen.separator + chosen.before, chosen), call, after).repeat())
+    if chosen.end:
+        calls.append(_phrase(chosen.end, chosen))
     if chosen.whole or not (mode == "auto" if text is None else text):
-        begun = trigger
+        begun = _phrase(chosen.trigger, chosen)
+    elif chosen.special:
+        begun = _free_text(chosen) + _phrase(chosen.trigger, chosen)
     else:
-        phrase = chosen.trigger.encode()
-        begun = free + trigger if chosen.special else text_up_to(phrase, [phrase])
-    whole = begun + calls
+        begun = text_up_to(chosen.trigger.encode(), [chosen.trigger.encode()])
+    whole = sequence(begun, *calls)
     report = tuple(_ToolReport(s._report, tool.place) for tool, s in zip(callable_tools, arguments, strict=True))
-    return ToolsConstraint(whole | free if mode == "auto" else whole, callable_tools, chosen, report)
+    return ToolsConstraint(whole | _free_text(chosen) if mode == "auto" else whole, callable_tools, chosen, report)
 
 
 def _format(convention: str | ToolFormat, special: bool | None) -> ToolFormat:
@@ -192,16 +198,13 @@ def _pieces(text: str, chosen: ToolFormat) -> list[tuple[str, bool]]:
 
 
 def _phrase(text: str, chosen: ToolFormat) -> Constraint:
+    if not chosen.special:
+        return literal(text)
     return sequence(*(special_token(part) if mark else literal(part) for part, mark in _pieces(text, chosen)))
 
 
-def _call(chosen: ToolFormat, tool: ToolDefinition, arguments: Constraint) -> Constraint:
-    """What follows ``before``."""
-    name = json.dumps(tool.name, ensure_ascii=False) if chosen.quoted else tool.name
-    parts = [_phrase(name + chosen.middle, chosen), arguments]
-    if chosen.identifier:
-        parts.append(optional(_phrase(chosen.identifier + '"', chosen) + regex(_IDENTIFIER) + '"'))
-    return sequence(*parts, _phrase(chosen.after, chosen))
+def _name(tool: ToolDefinition, chosen: ToolFormat) -> str:
+    return json.dumps(tool.name, ensure_ascii=False) if chosen.quoted else tool.name
 
 
 def _arguments(tool: ToolDefinition, options: _Options) -> Constraint:
