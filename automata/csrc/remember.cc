@@ -184,6 +184,7 @@ bool Expressions::StepByte(Expr e, uint8_t b, Expr* left) {
   const bool remembers = Remembers(e);
   std::vector<Expr> parts;
   for (Expr member : members) {
+    if (!nodes_[member].first.Has(b)) continue;
     if (!remembers && !StepByte(member, b, left)) return false;
     parts.push_back(remembers ? AfterByte(member, b) : *left);
   }
