@@ -145,6 +145,9 @@ class DelayedAcceptor {
   // low bytes can be extended in q exactly when they can in *star, those of at most high bytes when they can in
   // *unbounded.
   virtual bool Counts(State, uint32_t* /*low*/, uint32_t* /*high*/, State* /*star*/, State* /*unbounded*/) { return false; }
+  // Whether q counts beside other languages, far from the bound: texts of at most *length bytes can be extended in q
+  // exactly when they can in *unbounded.
+  virtual bool BoundIsFar(State, uint32_t* /*length*/, State* /*unbounded*/) { return false; }
   // Whether q is the intersection of a state without bound and a state that only counts: then a text of at most *slack
   // bytes is allowed in q exactly when it is in both.
   virtual bool Bounded(State, State* /*unbounded*/, State* /*counter*/, uint32_t* /*slack*/) { return false; }

@@ -409,6 +409,20 @@ bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* s
   return true;
 }
 
+bool ExpressionAcceptor::BoundIsFar(State q, uint32_t* length, State* unbounded) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  const Expr e = Source(q);
+  if (pool_->Kind(pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e) != ExprKind::kIntersect) return false;
+  for (const uint32_t bytes : {512, 128, 32}) {
+    const Expr without = pool_->Parts().WithoutBounds(pool_.get(), e, bytes);
+    if (without == e) continue;
+    *length = bytes;
+    *unbounded = StateOf(without);
+    return true;
+  }
+  return false;
+}
+
 bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint32_t* slack) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   BoundedParts::Split split;
@@ -535,6 +549,7 @@ bool ExpressionAcceptor::Plain(State q) {
   const ExprKind kind = pool_->Kind(first);
   if (kind == ExprKind::kCall || kind == ExprKind::kTexts) return false;
   if (kind == ExprKind::kRepeat) return pool_->Low(first) == 0 && pool_->High(first) == kUnbounded;
+  if (kind == ExprKind::kIntersect) return !pool_->MayBeEmpty(first);
   if (kind != ExprKind::kUnion || (first != e && pool_->First(first).Count() < kBroad)) return true;
   const Expr* members = pool_->Members(first);
   return std::none_of(members, members + pool_->NumMembers(first), [&](Expr m) {

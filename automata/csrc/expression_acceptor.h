@@ -91,6 +91,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool SurelyEndsNot(State q, const ByteSet& bytes);
   bool Approximates() const override { return AnyRules(&RuleSource::Approximates); }
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
+  bool BoundIsFar(State q, uint32_t* length, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;
   Allows BoundedAllows(State q, std::string_view text) override;
   State Unbounded(State q, uint32_t length) override;

@@ -119,7 +119,7 @@ class MaskBuilder {
     bool single = false;    // reads one byte only before anything else
     uint8_t byte = 0;       // with single: that byte, and the state after it
     State after = DelayedAcceptor::kDead;
-    State star, unbounded;  // with counts; see DelayedAcceptor::Counts
+    State star, unbounded;  // with counts; see DelayedAcceptor::Counts and BoundIsFar
     uint32_t low, high;
   };
   bool Plain(State q) { return q < known_.size() && known_[q].traits ? known_[q].traits == kPlain : FindTraits(q); }

@@ -118,6 +118,11 @@ bool MaskBuilder::FindTraits(State q) {
   TextNode place;
   t.texts = !t.single && acceptor_->Texts(q, &model, &place);
   t.counts = !t.single && !t.texts && acceptor_->Counts(q, &t.low, &t.high, &t.star, &t.unbounded);
+  if (!t.single && !t.texts && !t.counts && acceptor_->BoundIsFar(q, &t.high, &t.unbounded)) {
+    t.counts = true;
+    t.low = 0;
+    t.star = t.unbounded;
+  }
   if (!t.single && !t.texts && !t.counts)
     for (State a : acceptor_->Alternatives(q, kMaxAlternatives))
       t.parts = t.parts || acceptor_->Texts(a, &model, &place);
