@@ -125,6 +125,7 @@ def _entries(reports: Iterable[ReportEntry | LazyReport]) -> Iterator[ReportEntr
 
 
 DEFAULT_LIMITS = Limits()
+_MOST_SOURCE = 500  # characters of what is shown of a combined constraint
 _NO_TOKENS: frozenset[str] = frozenset()
 
 
@@ -228,9 +229,11 @@ class Constraint:
     def _combined(self, native: Language, source: str, *others: object) -> Constraint:
         """What has members of all the operands, or pieces of them."""
         constraints = [self, *(o for o in others if isinstance(o, Constraint))]
-        report = [entry for constraint in constraints for entry in constraint._report]
+        report = {id(entry): entry for constraint in constraints for entry in constraint._report}.values()
         special = frozenset().union(*(constraint.special_tokens for constraint in constraints))
         raw = any(c._has_raw_bytes for c in constraints) or any(_has_special(o) for o in others)
+        if len(source) > _MOST_SOURCE:
+            source = source[: _MOST_SOURCE - 3] + "..."
         return Constraint(native, source=source, report=report, special_tokens=special, has_raw_bytes=raw)
 
     def _between_texts(self) -> Constraint:

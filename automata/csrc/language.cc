@@ -75,7 +75,8 @@ class Language::Whole {
       return (*known)[this] = Combined(pool, known);
     }
     Make(limits);  // what is used again is put together once
-    return acceptor_->WithPool([&](const Expressions& other) { return pool->Import(other, acceptor_->Root()); });
+    return (*known)[this] =
+               acceptor_->WithPool([&](const Expressions& other) { return pool->Import(other, acceptor_->Root()); });
   }
 
   // Of operands inside of operands that are yet to be put together; 0: none.

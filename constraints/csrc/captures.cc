@@ -32,6 +32,9 @@ CaptureTree CaptureJoin(Kind kind, const std::vector<CaptureTree>& children) {
   CaptureNode node;
   node.kind = kind;
   for (const CaptureTree& child : children) {
+    if (node.children.size() + child->children.size() > kMostCaptureParts)
+      throw LimitError("capture: the limit of " + std::to_string(kMostCaptureParts) +
+                       " parts beside each other was reached; build the constraint of fewer parts");
     if (child->kind == kind)
       node.children.insert(node.children.end(), child->children.begin(), child->children.end());
     else

@@ -55,7 +55,7 @@ struct CaptureNode {
 using CaptureTree = std::shared_ptr<const CaptureNode>;
 
 CaptureTree CaptureAtom(const Language& language);
-// LimitError past kMostCaptureDepth. Children of the same kind are taken in.
+// LimitError past kMostCaptureDepth and kMostCaptureParts. Children of the same kind are taken in.
 CaptureTree CaptureJoin(CaptureNode::Kind kind, const std::vector<CaptureTree>& children);
 CaptureTree CaptureRepeat(const CaptureTree& child, uint32_t low, uint32_t high, bool lazy);
 CaptureTree CaptureName(const CaptureTree& child, const std::string& name);
@@ -63,7 +63,7 @@ CaptureTree CaptureHide(const CaptureTree& child);
 CaptureTree CaptureInside(const Language& language, const std::vector<CaptureTree>& children);
 // Whoever asks for captures gets an UnsupportedError with this text.
 CaptureTree CaptureUnknown(const Language& language, const std::string& why);
-constexpr uint32_t kMostCaptureDepth = 1000;
+constexpr uint32_t kMostCaptureDepth = 1000, kMostCaptureParts = 1'000'000;
 // The tree of a pattern with named groups (kRegex), of atoms and the other kinds: which path a backtracking matcher
 // finds first is which one is preferred here. Where assertions are left, a kInside whose only child has them.
 // UnsupportedError for what cannot be followed.

@@ -280,6 +280,10 @@ def test_what_is_refused() -> None:
     with pytest.raises(tokamata.LimitError, match="the limit of 1000 parts inside each other"):
         for _ in range(1001):
             nested = tokamata.hidden(nested)
+    doubled = tokamata.regex("(?P<a>x)")
+    with pytest.raises(tokamata.LimitError, match="the limit of 1000000 parts beside each other"):
+        for _ in range(21):
+            doubled = doubled | doubled
 
 
 def looking(rng: random.Random, depth: int, names: list[str], plain: bool = False) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from oracle.dfa import Dfa
 from oracle.random_constraint import random_constraint
 
 import tokamata
+from tokamata import Constraint
 
 
 @pytest.mark.parametrize("block", range(3))
@@ -152,3 +154,35 @@ def test_deep_and_long_sources_are_safe() -> None:
         optional = tokamata.choice(["a", ""]) + optional
     assert optional.accepts("a" * 300)
     assert not optional.accepts("a" * 301)
+
+
+@pytest.mark.parametrize(
+    ("start", "double"),
+    [
+        (tokamata.regex("a*"), lambda x: x | x),
+        (tokamata.regex("a*"), lambda x: x & x),
+        (tokamata.regex("a*"), lambda x: (x + x) & x | x),
+        (tokamata.json_schema({"type": "string"}), lambda x: x | x),
+    ],
+)
+def test_doubled_constraints(start: Constraint, double: Callable[[Constraint], Constraint]) -> None:
+    """What is combined with itself again and again takes no more than it has parts."""
+    constraint = start
+    for _ in range(64):
+        constraint = double(constraint)
+    member = start.examples(1)[0]
+    assert constraint.accepts(member)
+    assert not constraint.accepts(member + b"!")
+    assert len(constraint.report) == len(start.report)
+    assert len(constraint.source) <= 500
+
+
+def test_long_chains() -> None:
+    constraint, optional = tokamata.literal("a"), tokamata.literal("a")
+    for _ in range(3000):
+        constraint += "b"
+        optional = optional.repeat(0, 1)
+    assert constraint.accepts("a" + "b" * 3000)
+    assert not constraint.accepts("a" + "b" * 2999)
+    assert optional.accepts("")
+    assert not optional.accepts("aa")
