@@ -1,27 +1,33 @@
 """Masks of chat constraints: free text, reasoning, structural tags, tool calls, and places that callbacks fill in.
 
-    python examples/benchmarks/chat.py [--vocabulary deepseek] [--csv chat.csv] [--plot chat.svg]
+    python examples/benchmarks/chat.py [--vocabulary deepseek] [--engines llguidance] [--csv chat.csv] [--plot chat.svg]
 
 Each repeat compiles the constraint anew and goes through the tokens of a text twice. "build": from Python values to the
 first mask, processor time, best of the repeats; "fresh": masks of the first walk, most of which are of states that were
 seen before in the same text; "again": those of the second. Times are microseconds, for each place the least of the
-repeats.
+repeats. What installed peers have too, tags in free text, is measured beside them: "build" and "fresh" again, and how
+many times as long as ours a peer takes. Theirs may be followed by text and calls of other kinds, ours of tools may not.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from common import (
     FOX,
+    Engine,
+    LLGuidance,
     Session,
     Tokamata,
     Walk,
+    XGrammar,
     chosen,
     console,
+    engines,
     parser,
     plot_bars,
     table_of,
@@ -76,6 +82,35 @@ CASES: dict[str, tuple[Callable[[], tokamata.Constraint], str]] = {
 }
 
 
+# What peers can build, too: a trigger in free text, and tags (begin, schema, end).
+TAGS: dict[str, tuple[str, list[tuple[str, dict[str, Any], str]]]] = {
+    "10 tags": ("<function=", [(f"<function=f{i}>", {"type": "object"}, "</function>") for i in range(10)]),
+} | {
+    f"{count} tool{'s' * (count > 1)}": (
+        "<tool_call>",
+        [(f'<tool_call>\n{{"name": "get_weather_{i}", "arguments": ', TOOL, "}\n</tool_call>") for i in range(count)],
+    )
+    for count in (1, 20)
+}
+
+
+def tagged(engine: Engine, name: str) -> Session:
+    """Build the tags in a peer."""
+    trigger, tags = TAGS[name]
+    if isinstance(engine, LLGuidance):
+        from llguidance import StructTag
+
+        made = [StructTag(trigger=trigger, begin=begin, grammar=schema, end=end) for begin, schema, end in tags]
+        return engine._start(StructTag.to_grammar(made, assume_special=False))
+    assert isinstance(engine, XGrammar)
+    contents = [
+        {"begin": begin, "content": {"type": "json_schema", "json_schema": schema}, "end": end}
+        for begin, schema, end in tags
+    ]
+    form = {"type": "triggered_tags", "triggers": [trigger], "tags": contents}
+    return engine._start(engine.compiler.compile_structural_tag({"type": "structural_tag", "format": form}))
+
+
 class Built(Tokamata):
     """Our engine on constraints that are built by name."""
 
@@ -89,6 +124,9 @@ def main() -> None:
     asked = parser(__doc__).parse_args()
     name, tokens = vocabulary(asked)
     engine, index = Built(tokens), token_index(tokens)
+    peers = [peer for peer in engines(asked, tokens) if isinstance(peer, LLGuidance | XGrammar)]
+    compared = ("build", "fresh mean", "fresh p99", "build / ours", "mean / ours")
+    beside = table_of("µs beside peers", ("constraint", "engine"), compared)
     columns = ("tokens", "build", "fresh mean", "fresh p99", "again mean", "again p99")
     table = table_of(f"µs of masks ({name}, {len(tokens):,} tokens)", ("constraint",), columns)
     figures: list[dict[str, object]] = []
@@ -104,9 +142,24 @@ def main() -> None:
         again = np.min(went.again, axis=0)
         values = (min(went.first), *of(went.masks), *of(again))
         table.add_row(case, str(len(path)), *(f"{value:,.2f}" for value in values))
-        figures.append({"constraint": case} | dict(zip(columns, (len(path), *values), strict=True)))
+        figures.append(
+            {"constraint": case, "engine": engine.name} | dict(zip(columns, (len(path), *values), strict=True))
+        )
         bars["fresh"][case], bars["again"][case] = values[1], values[3]
+        for peer in peers if case in TAGS else ():
+            theirs = Walk()
+            for _ in range(asked.repeat):
+                walk(peer, partial(tagged, peer), case, path, theirs)
+            if theirs.error:
+                beside.add_row(case, peer.name, f"failed: {theirs.error}")
+                continue
+            found = (min(theirs.first), *of(theirs.masks))
+            ratios = (found[0] / values[0], found[1] / values[1])
+            beside.add_row(case, peer.name, *(f"{value:,.2f}" for value in found), *(f"{r:,.1f}" for r in ratios))
+            figures.append({"constraint": case, "engine": peer.name} | dict(zip(columns[1:4], found, strict=True)))
     console().print(table)
+    if peers:
+        console().print(beside)
     write_csv(asked.csv, figures)
     plot_bars(asked.plot, f"Masks of chat constraints, {name}", "µs, mean", bars)
 
