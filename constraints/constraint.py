@@ -126,6 +126,7 @@ def _entries(reports: Iterable[ReportEntry | LazyReport]) -> Iterator[ReportEntr
 
 DEFAULT_LIMITS = Limits()
 _MOST_SOURCE = 500  # characters of what is shown of a combined constraint
+_MOST_REPORTS = 1000  # of operands, from which on one that occurs twice is reported once
 _NO_TOKENS: frozenset[str] = frozenset()
 
 
@@ -229,7 +230,9 @@ class Constraint:
     def _combined(self, native: Language, source: str, *others: object) -> Constraint:
         """What has members of all the operands, or pieces of them."""
         constraints = [self, *(o for o in others if isinstance(o, Constraint))]
-        report = {id(entry): entry for constraint in constraints for entry in constraint._report}.values()
+        report = [entry for constraint in constraints for entry in constraint._report]
+        if len(report) > _MOST_REPORTS:
+            report = list({id(entry): entry for entry in report}.values())
         special = frozenset().union(*(constraint.special_tokens for constraint in constraints))
         raw = any(c._has_raw_bytes for c in constraints) or any(_has_special(o) for o in others)
         if len(source) > _MOST_SOURCE:

@@ -99,7 +99,7 @@ void BindExpressions(nb::module_& m) {
             return self.ViablePrefix(view);
           },
           "text"_a, "Length of the longest prefix that can be extended to a member; -1 for the empty language.")
-      .def("is_empty", &Language::IsEmpty)
+      .def("is_empty", &Language::IsEmpty, Released())
       .def_static(
           "counterexample",
           [](const Language& a, const Language& b) -> nb::object {
