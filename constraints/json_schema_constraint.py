@@ -147,6 +147,8 @@ class JsonSchemaConstraint(Constraint):
 
     def __and__(self, other: object) -> Constraint:
         """Values of both, where both are JSON Schemas with equal options; texts of both otherwise."""
+        if other is self:
+            return self
         if isinstance(other, JsonSchemaConstraint) and self._comparable(other):
             return self._combine(other, negated=False)
         return super().__and__(other)

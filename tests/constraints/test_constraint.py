@@ -163,6 +163,7 @@ def test_deep_and_long_sources_are_safe() -> None:
         (tokamata.regex("a*"), lambda x: x & x),
         (tokamata.regex("a*"), lambda x: (x + x) & x | x),
         (tokamata.json_schema({"type": "string"}), lambda x: x | x),
+        (tokamata.json_schema({"type": "string"}), lambda x: x & x),
     ],
 )
 def test_doubled_constraints(start: Constraint, double: Callable[[Constraint], Constraint]) -> None:
