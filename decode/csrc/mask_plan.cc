@@ -404,9 +404,16 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   };
   bool possible = true;
   (first - acceptor_->Live(q)).ForEach([&](uint8_t b) { possible = possible && drop(b); });
+  // Takes one of some bytes out: the one that the fewest tokens have.
+  const auto drop_rarest = [&](std::vector<uint8_t> bytes) {
+    std::stable_sort(bytes.begin(), bytes.end(), [&](uint8_t a, uint8_t b) {
+      return factoring_.TokensWithByte(a) < factoring_.TokensWithByte(b);
+    });
+    return std::any_of(bytes.begin(), bytes.end(), drop);
+  };
   const std::vector<uint8_t>& known_way = tried->way_out;
   if (!known_way.empty() && std::all_of(known_way.begin(), known_way.end(), [&](uint8_t b) { return first.Has(b); }))
-    possible = possible && exclude && std::any_of(known_way.begin() + tried->ends, known_way.end(), drop);
+    possible = possible && exclude && drop_rarest({known_way.begin() + tried->ends, known_way.end()});
   const auto indexed = [&] {  // with excluded bytes, every way out needs its index
     bool all = true;
     (acceptor_->Live(q) - first).ForEach([&](uint8_t b) {
@@ -426,11 +433,10 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   bool spaced = false;
   const State* reference = acceptor_->Row(q);
   std::vector<At> work;
-  // Takes the last possible byte on the way to a place out of the loop.
-  const auto drop_way = [&](At at) {
-    for (; at.via >= 0; at = work[at.from])
-      if (drop(static_cast<uint8_t>(at.via))) return true;
-    return false;
+  // Takes a byte on the way to a place out of the loop, or one that leads out there.
+  const auto drop_way = [&](At at, std::vector<uint8_t> bytes) {
+    for (; at.via >= 0; at = work[at.from]) bytes.push_back(static_cast<uint8_t>(at.via));
+    return drop_rarest(std::move(bytes));
   };
   // The bytes on the way to a place from which a byte leads out, that one first; none where some are beyond ASCII.
   const auto note_way = [&](At at, uint8_t byte) {
@@ -470,7 +476,7 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
             note_way(at, dead.First());
             tried->ends = true;
           }
-          if (!drop_way(at)) return false;
+          if (!drop_way(at, {})) return false;
           again = true;
           break;
         }
@@ -495,8 +501,8 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
         }
         if (!next) {
           if (!exclude) note_way(at, byte);
-          // Without this byte, from the start; where too many tokens have it, without one that leads here.
-          fails = at.phase || !(drop(byte) || drop_way(at));
+          // Without this byte, or without one that leads here, from the start.
+          fails = at.phase || !drop_way(at, {byte});
           again = !fails;
         } else if (!push(next, phase, byte, begun, i)) {
           fails = tried->many = true;
