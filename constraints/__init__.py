@@ -27,8 +27,9 @@ from .substring_of import substring_of
 from .text_token import paragraph_token, text_token
 from .text_until import text_until
 from .token_group import token_group
-from .tool_format import ToolFormat
-from .tools import Reply, ToolCall, ToolsConstraint, tools
+from .tool_format import ParameterFormat, ToolFormat
+from .tool_reader import Reply, ToolCall
+from .tools import ToolsConstraint, tools
 from .unquoted_text import unquoted_text
 from .yaml_schema import yaml_schema
 
@@ -36,6 +37,7 @@ __all__ = [
     "Constraint",
     "DynamicConstraint",
     "Limits",
+    "ParameterFormat",
     "Reasoned",
     "ReasoningConstraint",
     "Reply",

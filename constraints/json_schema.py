@@ -70,12 +70,7 @@ def json_schema(
     """
     if limits is not None:
         native_limits(limits, "json_schema")
-    defaults = whitespace == "flexible" and key_order == "schema" and strings == "any" and numbers == "canonical"
-    if defaults and formats is True and unique_keys is True and lenient is False and limits is None:
-        options = _OPTIONS
-    else:
-        options = _options(whitespace, key_order, strings, numbers, formats, unique_keys, lenient)
-        options.max_cases = (limits or DEFAULT_LIMITS).schema_cases
+    options = schema_options(whitespace, key_order, strings, numbers, formats, unique_keys, lenient, limits)
     text = (write_json(schema) if type(schema) is dict else None) or schema_text(schema)
     documents = Registry(registry)
     return JsonSchemaConstraint(
@@ -89,9 +84,20 @@ def json_schema(
     )
 
 
-def _options(
-    whitespace: str, key_order: str, strings: str, numbers: str, formats: bool, unique_keys: bool, lenient: bool
+def schema_options(
+    whitespace: str = "flexible",
+    key_order: str = "schema",
+    strings: str = "any",
+    numbers: str = "canonical",
+    formats: bool = True,
+    unique_keys: bool = True,
+    lenient: bool = False,
+    limits: Limits | None = None,
 ) -> JsonSchemaOptions:
+    """The options of :func:`json_schema`, checked. Not to be changed: the defaults are one object."""
+    defaults = whitespace == "flexible" and key_order == "schema" and strings == "any" and numbers == "canonical"
+    if defaults and formats is True and unique_keys is True and lenient is False and limits is None:
+        return _OPTIONS
     options = JsonSchemaOptions()
     if not isinstance(whitespace, str):
         raise TypeError(f"json_schema: expected {_SPACE}, got {type(whitespace).__name__}; pass one of them")
@@ -107,6 +113,7 @@ def _options(
     options.formats = checked_flag("json_schema", "formats", formats)
     options.unique_keys = checked_flag("json_schema", "unique_keys", unique_keys)
     options.lenient = checked_flag("json_schema", "lenient", lenient)
+    options.max_cases = (limits or DEFAULT_LIMITS).schema_cases
     return options
 
 

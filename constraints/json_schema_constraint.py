@@ -141,7 +141,7 @@ class JsonSchemaConstraint(Constraint):
                 joined=joined,
             )
         except ConstraintError as error:
-            if not _says_empty(error):
+            if not says_empty(error):
                 raise
             return Constraint(Language.choice([]), source=source, report=report)
 
@@ -177,14 +177,14 @@ class JsonSchemaConstraint(Constraint):
                 "takes any constraint"
             )
         joined = self._with(other, negated=True)
-        options = _copied(self._options)
+        options = copied_options(self._options)
         options.whitespace = JsonWhitespace.COMPACT
         options.canonical_strings = True
         try:
             limits = native_limits(self._limits, "json_schema")
             native = _native_json_schema(joined.text(), Registry(None), options, limits, joined.parts)
         except ConstraintError as error:
-            if not _says_empty(error):
+            if not says_empty(error):
                 raise
             return None
         return Language.counterexample(native, Language.choice([]))
@@ -200,6 +200,7 @@ _NAMES = (
     "formats",
     "unique_keys",
     "lenient",
+    "without",
     "notation",
     "sequences",
     "max_depth",
@@ -208,7 +209,8 @@ _NAMES = (
 _LIMITS = ("max_cases", "max_nesting")
 
 
-def _says_empty(error: ConstraintError) -> bool:
+def says_empty(error: ConstraintError) -> bool:
+    """Whether an error says of a schema that no value is valid against it."""
     return _SAYS in str(error)
 
 
@@ -220,7 +222,7 @@ def _reason(
     limits: NativeLimits | None,
 ) -> str | None:
     """Which keywords leave no value, where an error says that there is none."""
-    if not _says_empty(error):
+    if not says_empty(error):
         return None
     from .json_schema_contradiction import contradiction
 
@@ -228,7 +230,7 @@ def _reason(
         try:
             _native_json_schema(part, documents, options, limits)
         except ConstraintError as other:
-            return _says_empty(other)
+            return says_empty(other)
         except LimitError:
             return False
         return False
@@ -240,7 +242,8 @@ def _settings(options: JsonSchemaOptions) -> tuple[object, ...]:
     return tuple(getattr(options, name) for name in _NAMES)
 
 
-def _copied(options: JsonSchemaOptions) -> JsonSchemaOptions:
+def copied_options(options: JsonSchemaOptions) -> JsonSchemaOptions:
+    """The same options in an object of their own."""
     copy = JsonSchemaOptions()
     for name in _NAMES + _LIMITS:
         setattr(copy, name, getattr(options, name))

@@ -22,6 +22,7 @@ class ToolDefinition:
     name: str
     parameters: Any
     place: str  # JSON Pointer of the schema
+    loose: Any = None  # the schema that was given, of a tool that is not strict
 
 
 def read_definitions(definitions: Iterable[Mapping[str, Any]], strict: bool | None) -> list[ToolDefinition]:
@@ -47,8 +48,9 @@ def read_definitions(definitions: Iterable[Mapping[str, Any]], strict: bool | No
             raise ConstraintError(f'tools: at "{place}/name": there is another tool {name!r}; rename one of them')
         declared = function.get("strict")
         loose = declared is False if strict is None else not strict
-        parameters = {"type": "object"} if loose else function.get("parameters")
-        tools.append(ToolDefinition(name, _NO_PARAMETERS if parameters is None else parameters, f"{place}/parameters"))
+        given_schema = function.get("parameters")
+        parameters = {"type": "object"} if loose else _NO_PARAMETERS if given_schema is None else given_schema
+        tools.append(ToolDefinition(name, parameters, f"{place}/parameters", given_schema if loose else None))
     return tools
 
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict
+from dataclasses import replace
+from typing import Any, Literal, Protocol, TypedDict
 
 from ..automata.checks import checked_flag
 from ..automata.errors import ConstraintError, LimitError
-from .constraint import SPECIAL, Constraint, LazyReport, ReportEntry, Text, to_bytes
+from .constraint import Constraint, LazyReport, ReportEntry, Text, to_bytes
 from .free_text import free_text, text_up_to
-from .json_schema import json_schema
-from .literal import literal
+from .json_schema import json_schema, schema_options
 from .regex import regex
 from .sequence import any_of, optional, sequence
-from .special_token import special_token
 from .tool_definitions import ToolDefinition, read_choice, read_definitions
 from .tool_format import TOOL_FORMATS, ToolFormat
+from .tool_parameters import Parameter, ToolParameters
+from .tool_reader import Reply, ToolReader
 
 _IDENTIFIER = "[a-zA-Z0-9]{9}"
-_MARK = SPECIAL.decode("utf-8", "surrogateescape")
+_NUMBER = "0|[1-9][0-9]{0,8}"  # of a call
 
 
 class _Options(TypedDict):
@@ -33,27 +32,10 @@ class _Options(TypedDict):
     lenient: bool
 
 
-@dataclass(frozen=True)
-class ToolCall:
-    """One call that a model wrote."""
-
-    name: str
-    arguments: dict[str, Any]
-    id: str | None = None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a model wrote under :func:`tools`: free text, then calls."""
-
-    text: str
-    calls: tuple[ToolCall, ...] = ()
-
-
 class ToolsConstraint(Constraint):
     """Free text and tool calls; see :func:`tools`."""
 
-    __slots__ = ("format", "tools")
+    __slots__ = ("format", "parameters", "tools")
 
     def __init__(
         self,
@@ -61,6 +43,7 @@ class ToolsConstraint(Constraint):
         tools: list[ToolDefinition],
         tool_format: ToolFormat,
         report: tuple[LazyReport | ReportEntry, ...] = (),
+        parameters: dict[str, list[Parameter]] | None = None,
     ) -> None:
         """Keep how calls are written, for parsing; use :func:`tokamata.tools`."""
         names = ", ".join(tool.name for tool in tools)
@@ -73,6 +56,7 @@ class ToolsConstraint(Constraint):
         )
         self._parts = whole._parts
         self.tools = tuple(tools)
+        self.parameters = parameters or {}  # of each tool, where they are written one by one
         self.format = tool_format
 
     def parse(self, text: Text) -> Reply:
@@ -82,7 +66,7 @@ class ToolsConstraint(Constraint):
         their markers (:func:`tokamata.special_token`); as names they are told from equal text by their places. Raises
         ConstraintError for a text that is no member, with the place. O(n).
         """
-        return _Reader(self, to_bytes(text, "parse")).reply()
+        return ToolReader(self, to_bytes(text, "parse")).reply()
 
 
 def tools(
@@ -137,28 +121,43 @@ def tools(
     if not callable_tools:
         return ToolsConstraint(_free_text(chosen), [], chosen)
     options: _Options = {"whitespace": whitespace, "key_order": key_order, "formats": formats, "lenient": lenient}
-    arguments = [_arguments(tool, options) for tool in callable_tools]
-    named = [_phrase(_name(tool, chosen) + chosen.middle, chosen) for tool in callable_tools]
-    call = any_of([sequence(*both) for both in zip(named, arguments, strict=True)])
-    after = _phrase(chosen.after, chosen)
+    arguments = [_arguments(tool, chosen, options) for tool in callable_tools]
+    number = [regex(_NUMBER)] if chosen.number else []
+    calls_of = [
+        sequence(
+            chosen.phrase(chosen.scope + _name(tool, chosen) + chosen.number),
+            *number,
+            chosen.phrase(chosen.middle),
+            made.texts(),
+        )
+        for tool, made in zip(callable_tools, arguments, strict=True)
+    ]
+    call = any_of(calls_of)
+    after = chosen.phrase(chosen.after)
     if chosen.identifier:
-        after = optional(_phrase(chosen.identifier + '"', chosen) + regex(_IDENTIFIER) + '"') + after
+        after = optional(chosen.phrase(chosen.identifier + '"') + regex(_IDENTIFIER) + '"') + after
     cut = len(chosen.trigger)
-    first = any_of([_phrase((begin + chosen.before)[cut:], chosen) for begin in chosen.begin])
+    first = any_of([chosen.phrase((begin + chosen.before)[cut:]) for begin in chosen.begin])
     calls = [first, call, after]
     if parallel:
-        calls.append(sequence(_phrase(chosen.separator + chosen.before, chosen), call, after).repeat())
+        calls.append(sequence(chosen.phrase(chosen.separator + chosen.before), call, after).repeat())
     if chosen.end:
-        calls.append(_phrase(chosen.end, chosen))
+        calls.append(chosen.phrase(chosen.end))
     if chosen.whole or not (mode == "auto" if text is None else text):
-        begun = _phrase(chosen.trigger, chosen)
+        begun = chosen.phrase(chosen.trigger)
     elif chosen.special:
-        begun = _free_text(chosen) + _phrase(chosen.trigger, chosen)
+        begun = _free_text(chosen) + chosen.phrase(chosen.trigger)
     else:
         begun = text_up_to(chosen.trigger.encode(), [chosen.trigger.encode()])
     whole = sequence(begun, *calls)
-    report = tuple(_ToolReport(s._report, tool.place) for tool, s in zip(callable_tools, arguments, strict=True))
-    return ToolsConstraint(whole | _free_text(chosen) if mode == "auto" else whole, callable_tools, chosen, report)
+    report = tuple(_ToolReport(made, tool.place) for tool, made in zip(callable_tools, arguments, strict=True))
+    parameters = {
+        tool.name: made.parameters
+        for tool, made in zip(callable_tools, arguments, strict=True)
+        if isinstance(made, ToolParameters)
+    }
+    whole = whole | _free_text(chosen) if mode == "auto" else whole
+    return ToolsConstraint(whole, callable_tools, chosen, report, parameters)
 
 
 def _format(convention: str | ToolFormat, special: bool | None) -> ToolFormat:
@@ -189,25 +188,37 @@ def _free_text(chosen: ToolFormat) -> Constraint:
     return free_text(() if chosen.special else chosen.trigger)
 
 
-def _pieces(text: str, chosen: ToolFormat) -> list[tuple[str, bool]]:
-    """The text, cut into special tokens (True) and what is between them."""
-    if not chosen.special:
-        return [(text, False)] if text else []
-    parts = re.split("(" + "|".join(map(re.escape, chosen.marks)) + ")", text)
-    return [(part, i % 2 == 1) for i, part in enumerate(parts) if part]
-
-
-def _phrase(text: str, chosen: ToolFormat) -> Constraint:
-    if not chosen.special:
-        return literal(text)
-    return sequence(*(special_token(part) if mark else literal(part) for part, mark in _pieces(text, chosen)))
-
-
 def _name(tool: ToolDefinition, chosen: ToolFormat) -> str:
     return json.dumps(tool.name, ensure_ascii=False) if chosen.quoted else tool.name
 
 
-def _arguments(tool: ToolDefinition, options: _Options) -> Constraint:
+class _Arguments(Protocol):
+    """The arguments of a tool."""
+
+    def texts(self) -> Constraint:
+        """What may stand between what begins and what ends a call."""
+
+    def entries(self) -> Iterable[ReportEntry]:
+        """The report, with places below that of the schema."""
+
+
+class _JsonArguments:
+    """The arguments of a tool as a JSON object."""
+
+    def __init__(self, made: Constraint) -> None:
+        self._made = made
+
+    def texts(self) -> Constraint:
+        return self._made
+
+    def entries(self) -> Iterable[ReportEntry]:
+        for item in self._made._report:
+            yield from [item] if isinstance(item, ReportEntry) else item.entries()
+
+
+def _arguments(tool: ToolDefinition, chosen: ToolFormat, options: _Options) -> _Arguments:
+    if chosen.parameter:
+        return ToolParameters(tool, chosen, schema_options(**options), options["key_order"])
     try:
         made: Constraint = json_schema(tool.parameters, **options)
         if not (isinstance(tool.parameters, Mapping) and tool.parameters.get("type") == "object"):
@@ -219,115 +230,15 @@ def _arguments(tool: ToolDefinition, options: _Options) -> Constraint:
                 )
     except (ValueError, LimitError, TypeError) as error:
         raise type(error)(f'tools: at "{tool.place}", the schema of {tool.name!r}: {error}') from None
-    return made
+    return _JsonArguments(made)
 
 
 class _ToolReport:
-    """The report of a tool's schema, with places in the definitions."""
+    """The report of a tool's arguments, with places in the definitions."""
 
-    def __init__(self, report: tuple[ReportEntry | LazyReport, ...], place: str) -> None:
-        self.report = report
+    def __init__(self, arguments: _Arguments, place: str) -> None:
+        self.arguments = arguments
         self.place = place
 
     def entries(self) -> tuple[ReportEntry, ...]:
-        found: list[ReportEntry] = []
-        for item in self.report:
-            found += [item] if isinstance(item, ReportEntry) else item.entries()
-        return tuple(replace(entry, place=self.place + entry.place) for entry in found)
-
-
-class _Reader:
-    """Reads a member from left to right, the only way there is, and writes it with markers."""
-
-    def __init__(self, constraint: ToolsConstraint, data: bytes) -> None:
-        self.constraint = constraint
-        self.format = constraint.format
-        self.text = data.decode("utf-8", "surrogateescape")  # the byte 0xff is U+DCFF
-        self.marked = _MARK in self.text
-        self.at = 0
-        self.written: list[str] = []
-
-    def reply(self) -> Reply:
-        start = self._start()
-        free = self.text if start < 0 else self.text[:start]
-        self._write(free)
-        calls = []
-        if start >= 0 and self.constraint.tools:
-            begins = [begin + self.format.before for begin in self.format.begin]
-            self._expect(next((b for b in begins if self._matches(b) is not None), begins[0]))
-            calls.append(self._call())
-            while self._matches(self.format.separator + self.format.before) is not None:
-                self._expect(self.format.separator + self.format.before)
-                calls.append(self._call())
-            self._expect(self.format.end)
-            self._write(self.text[self.at :])
-        data = "".join(self.written).encode("utf-8", "surrogateescape")
-        if not self.constraint.accepts(data):
-            known = max(0, self.constraint.viable_prefix(data))
-            raise ConstraintError(
-                f"tools: expected a member to parse; the first {known} bytes of it begin one, then come "
-                f"{data[known : known + 20]!r}"
-            )
-        return Reply(free, tuple(calls))
-
-    def _start(self) -> int:
-        """Where calls begin, or -1."""
-        trigger = self.format.trigger
-        if self.format.whole:
-            return 0 if self.text.startswith(trigger) else -1
-        return self.text.find(_MARK + trigger + _MARK if self.format.special and self.marked else trigger)
-
-    def _call(self) -> ToolCall:
-        if self.format.quoted:
-            name = self._json("the name of a tool")
-        else:
-            end = self._end_of_name()
-            name = self.text[self.at : end]
-            self._write(name)
-        if name not in [tool.name for tool in self.constraint.tools]:
-            raise ConstraintError(f"tools: at character {self.at}: {name!r} is none of the tools that may be called")
-        self._expect(self.format.middle)
-        arguments = self._json("arguments as JSON")
-        identifier = None
-        if self.format.identifier and self._matches(self.format.identifier) is not None:
-            self._expect(self.format.identifier)
-            identifier = self._json("an identifier")
-        self._expect(self.format.after)
-        return ToolCall(name, arguments, identifier)
-
-    def _end_of_name(self) -> int:
-        names = [tool.name for tool in self.constraint.tools if self.text.startswith(tool.name, self.at)]
-        for name in sorted(names, key=len, reverse=True):
-            if self._matches(self.format.middle, self.at + len(name)) is not None:
-                return self.at + len(name)
-        return self.at
-
-    def _json(self, what: str) -> Any:
-        try:
-            value, end = json.JSONDecoder().raw_decode(self.text, self.at)
-        except json.JSONDecodeError as error:
-            raise ConstraintError(f"tools: at character {self.at}: expected {what}: {error}") from None
-        self._write(self.text[self.at : end])
-        return value
-
-    def _write(self, text: str) -> None:
-        self.written.append(text)
-        self.at += len(text)
-
-    def _matches(self, phrase: str, at: int | None = None) -> int | None:
-        """Where a phrase of the format ends that stands here, or None."""
-        at = self.at if at is None else at
-        for part, mark in _pieces(phrase, self.format):
-            part = _MARK + part + _MARK if mark and self.marked else part
-            if not self.text.startswith(part, at):
-                return None
-            at += len(part)
-        return at
-
-    def _expect(self, phrase: str) -> None:
-        end = self._matches(phrase)
-        if end is None:
-            got = self.text[self.at : self.at + len(phrase) + 10]
-            raise ConstraintError(f"tools: at character {self.at}: expected {phrase!r}, got {got!r}")
-        self.written += [_MARK + part + _MARK if mark else part for part, mark in _pieces(phrase, self.format)]
-        self.at = end
+        return tuple(replace(entry, place=self.place + entry.place) for entry in self.arguments.entries())

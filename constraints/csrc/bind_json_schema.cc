@@ -86,7 +86,10 @@ void BindJsonSchema(nb::module_& m) {
       .value("SCHEMA", KeyOrder::kSchema)
       .value("ANY", KeyOrder::kAny)
       .value("SORTED", KeyOrder::kSorted);
-  nb::enum_<SchemaNotation>(m, "SchemaNotation").value("JSON", SchemaNotation::kJson).value("YAML", SchemaNotation::kYaml);
+  nb::enum_<SchemaNotation>(m, "SchemaNotation")
+      .value("JSON", SchemaNotation::kJson)
+      .value("BARE", SchemaNotation::kBare)
+      .value("YAML", SchemaNotation::kYaml);
   nb::enum_<YamlSequences>(m, "YamlSequences")
       .value("ANY", YamlSequences::kAny)
       .value("INDENTED", YamlSequences::kIndented)
@@ -102,6 +105,7 @@ void BindJsonSchema(nb::module_& m) {
       .def_rw("formats", &JsonSchemaOptions::formats)
       .def_rw("unique_keys", &JsonSchemaOptions::unique_keys)
       .def_rw("lenient", &JsonSchemaOptions::lenient)
+      .def_rw("without", &JsonSchemaOptions::without)
       .def_rw("max_cases", &JsonSchemaOptions::max_cases)
       .def_rw("max_nesting", &JsonSchemaOptions::max_nesting)
       .def_rw("notation", &JsonSchemaOptions::notation)

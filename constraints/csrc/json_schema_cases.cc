@@ -690,7 +690,7 @@ Expr SchemaCases::NumberOf(SetId set) {
   if (const Expr* const known = scalars_.Find(PairKey(set, 0))) return *known;
   Numbers algebra{*this};
   Expr e = OfSet(algebra, set);
-  const bool any = options_.notation == SchemaNotation::kJson && !sets_.IsComparable(set);
+  const bool any = options_.notation != SchemaNotation::kYaml && !sets_.IsComparable(set);
   if (any && algebra.IsTrue(e)) e = numbers_.Grammar();
   return scalars_[PairKey(set, 0)] = e;
 }
@@ -701,8 +701,17 @@ Expr SchemaCases::StringOf(SetId set, StringStyle style) {
   const uint64_t key = PairKey(set, 1 + static_cast<uint32_t>(style));
   if (const Expr* const known = scalars_.Find(key)) return *known;
   Strings algebra{*this, Styled(style)};
-  const Expr e = OfSet(algebra, set);
+  Expr e = OfSet(algebra, set);
+  if (!options_.without.empty()) e = algebra.And(e, Allowed(style));
   return scalars_[key] = e;
+}
+
+Expr SchemaCases::Allowed(StringStyle style) {
+  Style& s = Styled(style);
+  if (s.allowed != kEmpty) return s.allowed;
+  const Expr any = s.strings.Any();
+  if (options_.without.empty()) return s.allowed = any;
+  return s.allowed = s.strings.Complement(pool_.Concat({any, s.strings.Choice(options_.without), any}));
 }
 
 // Where few are listed, they are tried: all spellings of strings that meet are many. So one of each is enough.
@@ -711,7 +720,7 @@ bool SchemaCases::HasString(SetId set) {
   if (!pool_.MayBeEmpty(contents) || pool_.Nullable(contents)) return contents != kEmpty;
   std::vector<const JsonValue*> values;
   if (pool_.Kind(contents) != ExprKind::kIntersect || !ListedValues(set, &values) || values.size() > kFewListed)
-    return !pool_.IsEmpty(options_.notation == SchemaNotation::kJson ? StringOf(set, StringStyle::kJsonCanonical) : contents);
+    return !pool_.IsEmpty(options_.notation != SchemaNotation::kYaml ? StringOf(set, StringStyle::kJsonCanonical) : contents);
   return std::any_of(values.begin(), values.end(), [&](const JsonValue* v) {
     std::string spelled;
     return v->IsString() && Contains(contents, sets_.Key(v->text)) && strings().Spell(v->text, &spelled);

@@ -23,7 +23,8 @@ namespace tokamata {
 
 enum class JsonWhitespace : uint8_t { kFlexible, kCompact, kPretty, kAny, kPattern };
 enum class KeyOrder : uint8_t { kSchema, kAny, kSorted };
-enum class SchemaNotation : uint8_t { kJson, kYaml };
+// kBare: JSON, but a value that is a string is its text, without quotes or escapes; see JsonSchemaRules::BareTexts.
+enum class SchemaNotation : uint8_t { kJson, kBare, kYaml };
 enum class YamlSequences : uint8_t { kAny, kIndented, kFlush };
 
 struct JsonSchemaOptions {
@@ -36,6 +37,7 @@ struct JsonSchemaOptions {
   bool formats = true;
   bool unique_keys = true;     // keys that no schema names do not occur twice, either; states remember what occurred
   bool lenient = false;        // widen what cannot be enforced
+  std::vector<std::string> without;  // phrases, in UTF-8, that neither strings nor keys contain
   uint32_t max_cases = 2000;   // alternatives of one conjunction of schemas
   uint32_t max_nesting = 300;  // schemas inside schemas that one question may enter
   // ---- YAML: block style, lines indented by two spaces; white space and spellings above say nothing
@@ -102,6 +104,8 @@ class SchemaCases {
   Expr AnyNumber() { return numbers_.Number(); }
   Expr StringOf(SetId set);  // contents between the quotes
   Expr StringOf(SetId set, StringStyle style);
+  // Contents of strings and keys without the phrases that the options exclude.
+  Expr Allowed(StringStyle style);
   bool HasString(SetId set);
   // Whether all strings, at most of some least length, are in a set, as far as its keywords show.
   bool HasPlainStrings(SetId set);
@@ -183,6 +187,7 @@ class SchemaCases {
     Style(Expressions* pool, StringStyle style) : strings(pool, style), formats(&strings) {}
     JsonStrings strings;
     JsonFormats formats;
+    Expr allowed = kEmpty;  // see Allowed; kEmpty: not made yet
   };
   Style& Styled(StringStyle style);
   // The first one can write every text, and speaks for all where only the text matters; others when they are needed.

@@ -30,7 +30,7 @@ bool IsAside(std::string_view keyword) {
 
 // The strings of a set, sorted, where it is one schema that lists many and says nothing else of strings; else none.
 const std::vector<std::string_view>& JsonSchemaRules::ListedTexts(SetId set) {
-  if (IsYaml() || options_.canonical_strings) return listed_[0];
+  if (IsYaml() || options_.canonical_strings || !options_.without.empty()) return listed_[0];
   if (const uint32_t* known = listed_of_.Find(set)) return listed_[*known];
   listed_of_[set] = 0;
   const std::vector<SignedUse> parts = sets_.Parts(set);

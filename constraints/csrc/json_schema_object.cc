@@ -104,6 +104,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
     }
     for (const Demand& n : p.names)
       if (value != kNoValue && !cases_.Contains(cases_.StringOf(cases_.SetOf(n.a)), key)) value = kNoValue;
+    if (!options_.without.empty() && !cases_.Contains(cases_.Allowed(cases_.strings().style()), key)) value = kNoValue;
     if (IsYaml() && value != kNoValue) CheckYamlKey(sets_.KeyText(key), nullptr);
     if (value != kNoValue && !IsText(sets_.KeyText(key))) value = kNoValue;  // lone surrogates have no spelling
     if (value == kNoValue) {
@@ -123,7 +124,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
     p.rest = sets_.And(p.rest, SignedUse{sets_.Comparable(), true});
   }
   p.ordered = !p.array && options_.key_order == KeyOrder::kSorted && !IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
-  p.plain = !p.ordered && !options_.canonical_strings && !IsYaml() && p.patterns.empty() && p.names.empty() &&
+  p.plain = !p.ordered && !options_.canonical_strings && options_.without.empty() && !IsYaml() && p.patterns.empty() && p.names.empty() &&
             std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }) &&
             (!p.array || cases_.StringOf(p.elements) == cases_.strings().Any());
   p.open = IsYaml() && !p.array && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);

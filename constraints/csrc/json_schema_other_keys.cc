@@ -35,6 +35,7 @@ Expr JsonSchemaRules::AllKeys(const ObjectPlan& p, StringStyle style) {
   if (p.array) return cases_.StringOf(p.elements, style);
   const uint32_t times = style == StringStyle::kYamlPlain ? kPlainTimes : style == StringStyle::kYamlSingle ? kSingleTimes : 1;
   Expr all = IsYaml() ? strings.Length(0, options_.max_key * times) : strings.Any();
+  if (!options_.without.empty()) all = strings.Intersect(all, cases_.Allowed(style));
   for (const Demand& n : p.names) all = strings.Intersect(all, cases_.StringOf(cases_.SetOf(n.a), style));
   return all;
 }

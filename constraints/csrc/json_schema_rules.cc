@@ -86,9 +86,36 @@ SetId JsonSchemaRules::SetOf(SchemaPlace place) { return sets_.And(kAnyValue, Si
 Expr JsonSchemaRules::Texts(SetId set) {
   if (!Inhabited(set)) return kEmpty;
   if (IsYaml()) return pool_->Concat(CallValue(set, YamlPlaced(0, kTop)), pool_->Optional(pool_->Byte('\n')));
+  if (options_.notation == SchemaNotation::kBare) return BareTexts(set);
   const Expr value = CallValue(set, 0);
   const bool outside = options_.whitespace == JsonWhitespace::kAny || options_.whitespace == JsonWhitespace::kPattern;
   return outside ? pool_->Concat({line_, value, line_}) : value;
+}
+
+// Strings as their texts; where a value may also be something else, those that may be read as JSON, and empty ones,
+// between quotes, so that a text has one value and a value one style. All else as JSON.
+Expr JsonSchemaRules::BareTexts(SetId set) {
+  static constexpr char kReadAsJson[] =
+      "[ \\t\\r\\n]*(?:[\"{\\[](?s:.*)|(?:(?:null|true|false|NaN|-?Infinity|-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)"
+      "[ \\t\\r\\n]*)?)";
+  const Expr bare = cases_.StringOf(set, StringStyle::kBare);
+  const SetId others = sets_.And(set, SignedUse{sets_.Text(), false});
+  std::vector<Expr> parts;
+  if (!Inhabited(others)) {
+    parts = {bare};
+  } else {
+    const auto in_style = [&](StringStyle style) {
+      RegexOptions options;
+      return CompileRegex(pool_, kReadAsJson, options, &cases_.StringsOf(style));
+    };
+    JsonStrings& strings = cases_.strings();
+    const Expr quoted = strings.Intersect(cases_.StringOf(set), in_style(strings.style()));
+    parts = {CallValue(others, 0), cases_.StringsOf(StringStyle::kBare).Difference(bare, in_style(StringStyle::kBare)),
+             pool_->Concat({pool_->Byte('"'), quoted, pool_->Byte('"')})};
+  }
+  for (Expr& e : parts)
+    if (pool_->IsEmpty(e)) e = kEmpty;
+  return pool_->Union(std::move(parts));
 }
 
 // Rules are numbers that stand for the same thing in every pool: the tables of a clone begin as these are.

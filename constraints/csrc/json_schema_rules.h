@@ -275,6 +275,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr CallObject(const ObjectState& s);
   Expr CallArray(const ArrayState& s);
   Expr ValueBody(SetId set, uint32_t depth);
+  Expr BareTexts(SetId set);
   uint32_t Deeper(uint32_t depth) const {
     const uint32_t reading = ReadingOf(depth), level = depth & ~reading;
     return (reading & kOfValues) | (options_.whitespace == JsonWhitespace::kPretty ? level + 1 : 0);

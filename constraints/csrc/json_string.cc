@@ -144,6 +144,7 @@ Expr JsonStrings::RawCharacters(const ByteSet& ascii) {
 // Of normalized ranges.
 Expr JsonStrings::Build(const CodePointRanges& ranges) {
   if (style_ >= StringStyle::kYamlDouble) return BuildYaml(ranges);
+  if (style_ == StringStyle::kBare) return pool_.Characters(ranges);
   CodePointRanges raw;
   for (const auto& [low, high] : ranges) {
     uint32_t from = std::max<uint32_t>(low, 0x20);
@@ -207,6 +208,8 @@ std::string JsonStrings::Spell(uint32_t c) const {
   std::string out;
   if (style_ >= StringStyle::kYamlDouble)
     AppendYamlCharacter(c, style_, &out);
+  else if (style_ == StringStyle::kBare)
+    AppendUtf8(c, &out);
   else
     AppendCharacter(c, &out);
   return out;
@@ -241,7 +244,7 @@ Expr JsonStrings::Length(uint32_t low, uint32_t high) {
 
 Expr JsonStrings::Literal(std::string_view text) {
   std::string spelled;
-  if (canonical_) return AppendJsonString(text, &spelled) ? pool_.Literal(spelled) : kEmpty;
+  if (IsSpelledOnce()) return Spell(text, &spelled) ? pool_.Literal(spelled) : kEmpty;
   std::u32string characters;
   if (!DecodeText(text, &characters)) return kEmpty;
   Expr e = kEpsilonExpr;
@@ -250,11 +253,11 @@ Expr JsonStrings::Literal(std::string_view text) {
 }
 
 Expr JsonStrings::Choice(std::vector<std::string> texts) {
-  if (canonical_) {
+  if (IsSpelledOnce()) {
     std::vector<std::string> spelled;
     for (const std::string& text : texts) {
       spelled.emplace_back();
-      if (!AppendJsonString(text, &spelled.back())) spelled.pop_back();
+      if (!Spell(text, &spelled.back())) spelled.pop_back();
     }
     return pool_.Choice(spelled);
   }

@@ -20,10 +20,10 @@ namespace tokamata {
 
 // How texts are written. JSON, canonical: raw, and \" \\ \b \f \n \r \t and \u00xx (lower case) for what must be
 // escaped, as Python's json.dumps(ensure_ascii=False) writes. JSON otherwise: raw, or any escape, \u in either case,
-// surrogate pairs. The styles of YAML are described in yaml_string.h; the last two of them cannot write every
-// character. Lone surrogates belong to none.
-enum class StringStyle : uint8_t { kJson, kJsonCanonical, kYamlDouble, kYamlSingle, kYamlPlain };
-constexpr size_t kStringStyles = 5;
+// surrogate pairs. Bare: the text itself, in UTF-8. The styles of YAML, from kYamlDouble on, are described in
+// yaml_string.h; the last two of them cannot write every character. Lone surrogates belong to none.
+enum class StringStyle : uint8_t { kJson, kJsonCanonical, kBare, kYamlDouble, kYamlSingle, kYamlPlain };
+constexpr size_t kStringStyles = 6;
 
 //
 // Everything is made on first use, once; an instance belongs to its pool and is no more thread-safe than it.
@@ -81,6 +81,7 @@ class JsonStrings final : public CharacterSpelling {
   bool Spell(std::string_view text, std::string* out) const;
 
  private:
+  bool IsSpelledOnce() const { return canonical_ || style_ == StringStyle::kBare; }
   struct Lengths {
     uint64_t low = 0, high = 0;  // characters; high may be kUnbounded
   };

@@ -297,7 +297,9 @@ class KeyOrder(enum.Enum):
 class SchemaNotation(enum.Enum):
     JSON = 0
 
-    YAML = 1
+    BARE = 1
+
+    YAML = 2
 
 class YamlSequences(enum.Enum):
     ANY = 0
@@ -346,6 +348,10 @@ class JsonSchemaOptions:
     def lenient(self) -> bool: ...
     @lenient.setter
     def lenient(self, arg: bool, /) -> None: ...
+    @property
+    def without(self) -> list[str]: ...
+    @without.setter
+    def without(self, arg: Sequence[str], /) -> None: ...
     @property
     def max_cases(self) -> int: ...
     @max_cases.setter

@@ -6,20 +6,24 @@ import json
 import random
 
 import pytest
+from oracle.tool_texts import calls_text
 from tokamata.constraints.tool_format import TOOL_FORMATS
 from tokamata.constraints.tools import ToolsConstraint
 
 import tokamata
 from tokamata.serve.tool_stream import ArgumentsGrow, CallBegins, Part, Said, ToolStream
 
-TOOLS = [
-    {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in ("go", "go-on", "é")
-]
+ANYTHING: dict[str, object] = {
+    "type": "object",
+    "properties": dict.fromkeys(["a", "b", "parameters", "y", "id", "id2"], True),
+}
+TOOLS = [{"type": "function", "function": {"name": name, "parameters": ANYTHING}} for name in ("go", "go-on", "é")]
 ARGUMENTS = [
     {},
-    {"a": 'x"}{[\\', "b": [1, {"c": "<tool_call>"}]},
+    {"a": 'x"}{[\\', "b": [1, {"c": "<tool_cal>"}]},
     {"parameters": {"x": None}, "y": "\n\t\\u00e9 é 🦜"},
-    {"id": ["]", "[TOOL_CALLS]"]},
+    {"id": ["]", "[TOOL_CALLS]"], "id2": "null"},
+    {"b": "</parameter", "y": '{"k": 1}'},
 ]
 
 
@@ -52,17 +56,12 @@ def put_together(parts: list[Part]) -> tuple[str, list[tuple[str, str]]]:
 def written(rng: random.Random, name: str) -> str:
     """Calls as a model writes them, maybe after free text."""
     form = TOOL_FORMATS[name]
-    calls = []
-    for _ in range(rng.choice([0, 1, 1, 2, 3])):
-        tool, arguments = rng.choice(["go", "go-on", "é"]), rng.choice(ARGUMENTS)
-        called = json.dumps(tool, ensure_ascii=False) if form.quoted else tool
-        data = json.dumps(arguments, ensure_ascii=rng.random() < 0.5)
-        identifier = f'{form.identifier}"a1B2c3D4e"' if form.identifier and rng.random() < 0.5 else ""
-        calls.append(form.before + called + form.middle + data + identifier + form.after)
+    calls = [(rng.choice(["go", "go-on", "é"]), rng.choice(ARGUMENTS)) for _ in range(rng.choice([0, 1, 1, 2, 3]))]
     free = rng.choice(["", "Let me look.\n", form.trigger[:-1], "a < b [TOOL", "{ no", "\n"])
     if not calls:
         return "" if form.whole and free.startswith(form.trigger) else free
-    return ("" if form.whole else free) + rng.choice(form.begin) + form.separator.join(calls) + form.end
+    text = calls_text(name, calls, identifier="a1B2c3D4e" if rng.random() < 0.5 else "")
+    return ("" if form.whole else free) + text
 
 
 @pytest.mark.parametrize("name", TOOL_FORMATS)

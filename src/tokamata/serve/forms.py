@@ -139,7 +139,7 @@ class ToolsForm(ChatForm):
                 continue
             call: dict[str, Any] = {"index": part.index}
             if isinstance(part, CallBegins):
-                call |= {"id": self.call_id(answer, part.index), "type": "function"}
+                call |= {"id": part.id or self.call_id(answer, part.index), "type": "function"}
                 call["function"] = {"name": part.name, "arguments": ""}
             else:
                 call["function"] = {"arguments": part.text}

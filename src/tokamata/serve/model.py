@@ -15,13 +15,25 @@ from ..decode.model_folder import load_model
 from ..tokenizer_fst import Vocabulary
 from .request import BadRequest
 
-# What a chat template writes around tool calls, and the convention of tokamata.tools that it belongs to.
+# What chat templates have around tool calls, all of several marks, and the convention of tokamata.tools that has them.
 _TOOL_MARKS = (
-    ("<tool_call>", "hermes"),
-    ("[ARGS]", "mistral-v11"),
-    ("[TOOL_CALLS]", "mistral"),
-    ("<|python_tag|>", "llama3"),
+    (("<minimax:tool_call>",), "minimax-m2"),
+    (("<|tool_calls_section_begin|>",), "kimi-k2"),
+    (("<｜tool▁sep｜>", "```json"), "deepseek-v3"),
+    (("<｜tool▁sep｜>",), "deepseek-v3.1"),
+    (("<function=", "<parameter="), "qwen3-coder"),
+    (("</arg_key><arg_value>",), "glm-4.7"),
+    (("<arg_key>",), "glm-4.5"),
+    (("<tool_call>",), "hermes"),
+    (("[ARGS]",), "mistral-v11"),
+    (("[TOOL_CALLS]",), "mistral"),
+    (("<|python_tag|>",), "llama3"),
 )
+
+
+def told_convention(template: str) -> str | None:
+    """How a model writes tool calls, told from the marks in its chat template; None: there are none."""
+    return next((name for marks, name in _TOOL_MARKS if all(mark in template for mark in marks)), None)
 
 
 class Run(Protocol):
@@ -94,9 +106,7 @@ class TransformersModel:
             self.tokenizer, size=self.network.config.get_text_config().vocab_size, eos_token_ids=eos or None
         )
         self.name = name or path.resolve().name
-        template = str(self.tokenizer.chat_template or "")
-        marked = (convention for mark, convention in _TOOL_MARKS if mark in template)
-        self.tool_convention = tool_convention or next(marked, None)
+        self.tool_convention = tool_convention or told_convention(str(self.tokenizer.chat_template or ""))
         self.context = int(getattr(self.network.config.get_text_config(), "max_position_embeddings", 0) or 1 << 20)
 
     def chat(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> list[int]:

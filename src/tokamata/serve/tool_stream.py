@@ -6,6 +6,7 @@ import json
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
+from ..constraints.tool_format import ParameterFormat
 from ..constraints.tools import ToolsConstraint
 
 
@@ -18,15 +19,16 @@ class Said:
 
 @dataclass(frozen=True)
 class CallBegins:
-    """Call number ``index`` is one of the tool ``name``."""
+    """Call number ``index`` is one of the tool ``name``; ``id``: where the model names calls."""
 
     index: int
     name: str
+    id: str | None = None
 
 
 @dataclass(frozen=True)
 class ArgumentsGrow:
-    """More of the arguments of a call: JSON as the model writes it."""
+    """More of the arguments of a call: JSON as the model writes it, or of parameters that it wrote one by one."""
 
     index: int
     text: str
@@ -45,9 +47,15 @@ class ToolStream:
     def __init__(self, constraint: ToolsConstraint) -> None:
         """Begin before the first character."""
         self._format = constraint.format
-        names = [tool.name for tool in constraint.tools]
-        written = [json.dumps(name, ensure_ascii=False) if self._format.quoted else name for name in names]
-        self._names = {w + self._format.middle: name for w, name in zip(written, names, strict=True)}
+        written = self._format
+        ends = [written.number or written.middle]
+        if not ends[0] and written.parameter:  # then what comes after the name ends it, and stays
+            ends = [written.parameter.before, written.after]
+        self._parameters = constraint.parameters
+        self._names: dict[str, tuple[str, str]] = {}  # by the name and what follows it: the name, what follows
+        for name in [tool.name for tool in constraint.tools]:
+            spelled = json.dumps(name, ensure_ascii=False) if written.quoted else name
+            self._names |= {f"{written.scope}{spelled}{end}": (name, end) for end in ends}
         self._held = ""
         self._final = False
         self._parts = self._read()
@@ -70,15 +78,29 @@ class ToolStream:
             yield from self._text()
             begun = yield from self._match([begin + written.before for begin in written.begin])
         while begun:
-            name = yield from self._match(list(self._names))
-            if name is None:
+            phrase = yield from self._match(list(self._names))
+            if phrase is None:
                 break
             index += 1
-            yield CallBegins(index, self._names[name])
-            yield from self._arguments(index)
+            name, end = self._names[phrase]
+            number, complete = "", True
+            if written.number:
+                number = yield from self._digits()
+                complete = bool((yield from self._match([written.middle])))
+            elif not written.middle:
+                self._held = end + self._held
+            yield CallBegins(index, name, phrase + number if written.number and complete else None)
+            if not complete:
+                break
+            if written.parameter:
+                ended = yield from self._named_arguments(index, name, written.parameter)
+                if not ended:
+                    break
+            else:
+                yield from self._arguments(index)
             if written.identifier and (yield from self._match([written.identifier + '"', ""])):
                 yield from self._identifier()
-            if (yield from self._match([written.after])) is None:
+            if not written.parameter and (yield from self._match([written.after])) is None:
                 break
             begun = yield from self._match([written.separator + written.before, written.end])
             if begun == written.end:
@@ -126,6 +148,33 @@ class ToolStream:
             if self._final:
                 return
             yield None
+
+    def _named_arguments(self, index: int, tool: str, written: ParameterFormat) -> Generator[Part | None, None, bool]:
+        """Parameters, each when it is complete, and what ends the call; whether that came."""
+        known = {parameter.name + written.middle: parameter for parameter in self._parameters[tool]}
+        before = "{"
+        while (found := (yield from self._match([written.before, self._format.after]))) == written.before:
+            phrase = yield from self._match(list(known))
+            if phrase is None:
+                return False
+            while (at := self._held.find(written.after)) < 0:
+                if self._final:
+                    return False
+                yield None
+            value = known[phrase].read(self._take(at))
+            self._take(len(written.after))
+            name = json.dumps(known[phrase].name, ensure_ascii=False)
+            yield ArgumentsGrow(index, f"{before}{name}: {json.dumps(value, ensure_ascii=False)}")
+            before = ", "
+        if found is None:
+            return False
+        yield ArgumentsGrow(index, "{}" if before == "{" else "}")
+        return True
+
+    def _digits(self) -> Generator[Part | None, None, str]:
+        while not (rest := self._held.lstrip("0123456789")) and not self._final:
+            yield None
+        return self._take(len(self._held) - len(rest))
 
     def _identifier(self) -> Generator[Part | None]:
         while '"' not in self._held and not self._final:
