@@ -88,7 +88,12 @@ def tools(
     Calls are written exactly as the model's chat template writes them, the arguments in any spelling that
     :func:`tokamata.json_schema` allows; free text, in which no call begins, may come before them, nothing after.
     Conventions: ``"hermes"`` (Hermes, Qwen), ``"llama3"``, ``"llama3-python-tag"``, ``"mistral"`` (tokenizers v2 to
-    v7), ``"mistral-v11"``, or a :class:`ToolFormat` of one's own.
+    v7), ``"mistral-v11"``, ``"deepseek-v3"`` (V3, R1), ``"deepseek-v3.1"``, ``"kimi-k2"``, or a :class:`ToolFormat` of
+    one's own.
+
+    In ``"qwen3-coder"``, ``"glm-4.5"`` (4.5, 4.6), ``"glm-4.7"`` and ``"minimax-m2"`` arguments are written one by one:
+    strings as their text, without the convention's marks inside, all else as JSON; only those that the schema names.
+    What the schema says of several together must hold whatever each of them is.
 
     Args:
         definitions: tools in the format of OpenAI's API. A definition with ``"strict": False`` takes any JSON object.

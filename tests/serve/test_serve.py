@@ -24,9 +24,12 @@ import pytest
 import torch
 import uvicorn
 from oracle.tiny_model import byte_tokenizer, save_tiny_model
+from oracle.tool_texts import BY_PARAMETERS, calls_text
+from tokamata.constraints.tool_format import TOOL_FORMATS
 
 import tokamata
 from tokamata.serve import BadRequest, ServerLimits, TransformersModel, create_app
+from tokamata.serve.model import told_convention
 
 TOKENS: list[bytes | None] = [None, *(bytes([b]) for b in range(256)), b"true", b'":', b'"}', b"ab", None]
 SPECIAL = {"<end>": 0, "[TOOL_CALLS]": len(TOKENS) - 1}
@@ -225,6 +228,32 @@ def test_tools(running: Running, model: Scripted, stream: bool) -> None:
     assert answer_of(running, stream, **both, tool_choice=named)[1:] == ([("clock", {})], "tool_calls")
     model.script = said.encode()
     assert not answer_of(running, stream, **both, tool_choice="none", max_tokens=60)[1]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("convention", ["deepseek-v3", "deepseek-v3.1", "kimi-k2", *BY_PARAMETERS])
+def test_tools_in_other_conventions(running: Running, model: Scripted, convention: str, stream: bool) -> None:
+    model.tool_convention = convention
+    calls: list[tuple[str, dict[str, Any]]] = [("weather", {"city": "Ulm", "days": 2}), ("clock", {})]
+    model.script = ("So. " + calls_text(convention, calls)).encode()
+    both = {"tools": [WEATHER, CLOCK]}
+    assert answer_of(running, stream, **both, temperature=0) == ("So. ", calls, "tool_calls")
+    if stream:
+        parts = list(ask(running, **both, temperature=0, stream=True))
+        ids = [call.id for part in parts for call in part.choices[0].delta.tool_calls or [] if call.id]
+    else:
+        ids = [call.id for call in ask(running, **both, temperature=0).choices[0].message.tool_calls or []]
+    assert len(set(ids)) == 2
+    assert (ids == ["functions.weather:0", "functions.clock:1"]) == (convention == "kimi-k2")
+
+
+def test_conventions_are_told_from_chat_templates() -> None:
+    for convention in TOOL_FORMATS:
+        if convention not in ("qwen", "llama3"):  # the same as Hermes; no mark of its own
+            text = calls_text(convention, [("f", {"a": 1})])
+            expected = "llama3" if convention == "llama3-python-tag" else convention
+            assert told_convention("{{ x }}" + text + "{% endfor %}") == expected
+    assert told_convention("{{ messages }}") is None
 
 
 def test_calls_are_streamed_while_they_are_written(running: Running, model: Scripted) -> None:

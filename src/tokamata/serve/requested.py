@@ -83,4 +83,4 @@ def _tools_of(request: Chat, convention: str | None) -> tuple[str, object, Calla
     with _refusing("tool_choice"):
         read_choice(asked, known)
     make = lambda: tools(definitions, convention, tool_choice=asked, parallel=parallel)  # noqa: E731
-    return "tools", [definitions, asked, parallel], make
+    return "tools", [definitions, asked, parallel, convention], make
