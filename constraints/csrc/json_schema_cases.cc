@@ -4,6 +4,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/places.h"
+#include "constraints/csrc/json_phrases.h"
 #include "constraints/csrc/json_schema_keywords.h"
 
 namespace tokamata {
@@ -708,10 +709,8 @@ Expr SchemaCases::StringOf(SetId set, StringStyle style) {
 
 Expr SchemaCases::Allowed(StringStyle style) {
   Style& s = Styled(style);
-  if (s.allowed != kEmpty) return s.allowed;
-  const Expr any = s.strings.Any();
-  if (options_.without.empty()) return s.allowed = any;
-  return s.allowed = s.strings.Complement(pool_.Concat({any, s.strings.Choice(options_.without), any}));
+  if (s.allowed == kEmpty) s.allowed = options_.without.empty() ? s.strings.Any() : StringsWithout(options_.without, &s.strings);
+  return s.allowed;
 }
 
 // Where few are listed, they are tried: all spellings of strings that meet are many. So one of each is enough.

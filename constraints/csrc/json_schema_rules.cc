@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "constraints/csrc/json_phrases.h"
 #include "constraints/csrc/regex.h"
 
 namespace tokamata {
@@ -95,23 +96,17 @@ Expr JsonSchemaRules::Texts(SetId set) {
 // Strings as their texts; where a value may also be something else, those that may be read as JSON, and empty ones,
 // between quotes, so that a text has one value and a value one style. All else as JSON.
 Expr JsonSchemaRules::BareTexts(SetId set) {
-  static constexpr char kReadAsJson[] =
-      "[ \\t\\r\\n]*(?:[\"{\\[](?s:.*)|(?:(?:null|true|false|NaN|-?Infinity|-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)"
-      "[ \\t\\r\\n]*)?)";
   const Expr bare = cases_.StringOf(set, StringStyle::kBare);
   const SetId others = sets_.And(set, SignedUse{sets_.Text(), false});
   std::vector<Expr> parts;
   if (!Inhabited(others)) {
     parts = {bare};
   } else {
-    const auto in_style = [&](StringStyle style) {
-      RegexOptions options;
-      return CompileRegex(pool_, kReadAsJson, options, &cases_.StringsOf(style));
-    };
-    JsonStrings& strings = cases_.strings();
-    const Expr quoted = strings.Intersect(cases_.StringOf(set), in_style(strings.style()));
-    parts = {CallValue(others, 0), cases_.StringsOf(StringStyle::kBare).Difference(bare, in_style(StringStyle::kBare)),
-             pool_->Concat({pool_->Byte('"'), quoted, pool_->Byte('"')})};
+    JsonStrings &strings = cases_.strings(), &texts = cases_.StringsOf(StringStyle::kBare);
+    const bool any = bare == cases_.Allowed(StringStyle::kBare);
+    const Expr quoted = strings.Intersect(cases_.StringOf(set), ReadAsJson(pool_, &strings));
+    parts = {CallValue(others, 0), pool_->Concat({pool_->Byte('"'), quoted, pool_->Byte('"')}),
+             any ? StringsWithout(options_.without, &texts, true) : texts.Difference(bare, ReadAsJson(pool_, &texts))};
   }
   for (Expr& e : parts)
     if (pool_->IsEmpty(e)) e = kEmpty;
