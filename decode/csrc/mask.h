@@ -166,6 +166,7 @@ class MaskBuilder {
   bool LeavesOften(const Loop& loop) const;
   bool FindAlive(State q, bool wide, Loop* loop);
   State SharedState(State q, bool counted);
+  State MostBytesLeadTo(State q);
   bool FewDiffer(State a, State b);
   bool AgreeBeyondAscii(State a, State b);
   void BuildAny(State q, uint32_t* row, int depth);

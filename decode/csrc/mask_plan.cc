@@ -180,7 +180,13 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
       if (!acceptor_->Plain(q) || FewDiffer(q, model)) return {Plan::kShared, model};
   const std::vector<State> parts = acceptor_->Alternatives(q, kMaxAlternatives);
   if (SomeAreWide(parts)) return {Plan::kUnion, q};
-  if (LoopOf(q).kind != Loop::kNone) return {Plan::kLoop, q};
+  if (const Loop& own = LoopOf(q); own.kind != Loop::kNone) {
+    // Such a loop leaves out the bytes that lead elsewhere now, wherever they stand.
+    if (own.excluded.Any())
+      if (const State model = MostBytesLeadTo(q); model && FewDiffer(q, model) && AgreeBeyondAscii(q, model))
+        if (LoopOf(Canonical(model)).kind != Loop::kNone) return {Plan::kShared, model};
+    return {Plan::kLoop, q};
+  }
   if (AnyLoops(parts)) return {Plan::kUnion, q};
   if (const State model = SharedState(q, false)) return {Plan::kShared, model};
   return {Plan::kWalk, q};
@@ -251,8 +257,10 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
   if (live.Count() >= kWideLive) {
     Loop alive;
     bool lives = !counted && FindAlive(q, true, &alive);
-    bool at_once = lives && !alive.ways_out.Any();  // no state is looked at
+    // No state is looked at; nor are those of a counter, which are too many to agree on what leads out.
+    const bool at_once = lives && (!alive.ways_out.Any() || alive.shape.high != kUnboundedLoop);
     for (const bool exclude : {false, true}) {
+      if (exclude) tried.many = tried.many && tried.way_out.empty();
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
         if (!at_once && !tried.many && semantic(c, exclude)) return true;
       if (counted && loop->outer >= 0 && !LeavesOften(*loop)) return true;
@@ -505,7 +513,10 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
           fails = at.phase || !drop_way(at, {byte});
           again = !fails;
         } else if (!push(next, phase, byte, begun, i)) {
-          fails = tried->many = true;
+          // Deep inside of something that a rare byte begins: without that.
+          if (!exclude) note_way(at, byte);
+          again = exclude && drop_way(at, byte < 0x80 && !at.phase ? std::vector<uint8_t>{byte} : std::vector<uint8_t>());
+          fails = tried->many = !again;
         }
         last = next;
         last_phase = phase;
@@ -541,6 +552,17 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
 // ASCII characters lead q; kDead when there is none. Where they lead elsewhere, q's tokens are compared with the
 // model's along the trie, so a model never costs much more than it saves.
 MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
+  const State shared = MostBytesLeadTo(q);
+  if (!shared) return DelayedAcceptor::kDead;
+  const State model = Canonical(shared);
+  Loop loop;
+  const bool known = Looked(model) && FewDiffer(q, model);
+  const bool loops = counted && !known ? FindCounted(model, &loop) : LoopOf(model).kind != Loop::kNone;
+  return loops ? shared : State{DelayedAcceptor::kDead};
+}
+
+// The state other than q to which most ASCII characters lead, if those are many; else kDead.
+MaskBuilder::State MaskBuilder::MostBytesLeadTo(State q) {
   constexpr uint32_t kManyBytes = 40;
   if ((acceptor_->Live(q) & ByteSet::Range(0, 127)).Count() < static_cast<int>(kManyBytes)) return DelayedAcceptor::kDead;
   const State* row = acceptor_->Row(q);
@@ -555,17 +577,12 @@ MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
   }
   if (mass.empty()) return DelayedAcceptor::kDead;
   const auto best = std::max_element(mass.begin(), mass.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (best->second < kManyBytes || best->first == q) return DelayedAcceptor::kDead;
-  const State model = Canonical(best->first);
-  Loop loop;
-  const bool known = Looked(model) && FewDiffer(q, model);
-  const bool loops = counted && !known ? FindCounted(model, &loop) : LoopOf(model).kind != Loop::kNone;
-  return loops ? best->first : State{DelayedAcceptor::kDead};
+  return best->second < kManyBytes || best->first == q ? State{DelayedAcceptor::kDead} : best->first;
 }
 
 // Then comparing the two along the trie costs less than to look for a loop of the one.
 bool MaskBuilder::FewDiffer(State a, State b) {
-  constexpr int kFewBytes = 8;
+  constexpr int kFewBytes = 24;
   const State *x = acceptor_->Row(a), *y = acceptor_->Row(b);
   int different = 0;
   for (int i = 0; i < 0x80 && different <= kFewBytes; ++i) different += x[i] != y[i];
