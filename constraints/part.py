@@ -66,20 +66,35 @@ def counted(part: Part) -> Part:
         return part
     if part.kind != "sequence":
         return part
-    runs: list[tuple[Part, int, int | None]] = []  # of equal units
+    runs: list[list[Part]] = []  # of equal units
     for item in part.parts:
-        unit, low, high = (item.parts[0], item.low, item.high) if item.kind == "repeat" else (item, 1, 1)
-        if runs and _same(runs[-1][0], unit):
-            _, other, most = runs.pop()
-            low, high = low + other, None if high is None or most is None else high + most
-        runs.append((unit, low, high))
+        if runs and _same(_unit(runs[-1][0]), _unit(item)):
+            runs[-1].append(item)
+        else:
+            runs.append([item])
     if len(runs) == len(part.parts):
         return part
-    made = tuple(
-        unit if (low, high) == (1, 1) else Part("repeat", part.text, unit.place, (unit,), low=low, high=high)
-        for unit, low, high in runs
-    )
-    return made[0] if len(made) == 1 else replace(part, parts=made)
+    made = tuple(run[0] if len(run) == 1 else _row(run) for run in runs)
+    return made[0].written_as(part.text) if len(made) == 1 else replace(part, parts=made)
+
+
+def _unit(item: Part) -> Part:
+    return item.parts[0] if item.kind == "repeat" else item
+
+
+def _row(items: list[Part]) -> Part:
+    """Repetitions of equal units in a row as one, whose text tells it from all others."""
+    low, high = 0, 0
+    unbounded = False
+    for item in items:
+        least, most = (item.low, item.high) if item.kind == "repeat" else (1, 1)
+        low += least
+        high += most or 0
+        unbounded = unbounded or most is None
+    unit = _unit(items[0])
+    bounds = f"{low}," if unbounded else str(low) if low == high else f"{low},{high}"
+    text = f"{unit.text}{{{bounds}}}"
+    return Part("repeat", text, unit.place, (unit,), low=low, high=None if unbounded else high)
 
 
 def _same(a: Part, b: Part) -> bool:

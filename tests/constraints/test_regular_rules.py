@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 import pytest
+import regex
 from oracle.packages import vocabulary_file
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.gbnf_source import read_gbnf
@@ -87,6 +88,29 @@ def test_limits_hold_for_regular_grammars() -> None:
         few.minimize()
 
 
+@pytest.mark.parametrize(
+    ("body", "pattern"),
+    [
+        ('"b" "b" pair "a"?', "bbPa?"),
+        ('"b" ("b" "b"?)? pair "a"? pair "b" "b"*', "b{1,3}Pa?Pb+"),
+        ('[ab] [ab] pair [ab]? pair ("b" "b")? "a" "a" "a"', "[ab]{2}P[ab]?P(bb)?aaa"),
+    ],
+)
+def test_repetitions_around_calls_are_their_own(body: str, pattern: str) -> None:
+    oracle = regex.compile(pattern.replace("P", "(?:(?&pair))") + r"(?(DEFINE)(?P<pair>c|\((?&pair)\)))")
+    source = read_gbnf(f'root ::= {body}\npair ::= "c" | "(" pair ")"')
+    seed = 11
+    rng = random.Random(seed)
+    made, written = Constraint(language_of(source)), Constraint(language_of(source.written()))
+    candidates = ["".join(rng.choices(["a", "b", "b", "c", "(c)"], k=rng.randrange(3, 8))).encode() for _ in range(300)]
+    candidates += [*made.examples(50, seed=seed), *written.examples(50, seed=seed)]
+    found = [oracle.fullmatch(candidate.decode()) is not None for candidate in candidates]
+    for candidate, expected in zip(candidates, found, strict=True):
+        assert made.accepts(candidate) == expected, (seed, body, candidate)
+        assert written.accepts(candidate) == expected, (seed, body, candidate)
+    assert min(found.count(True), found.count(False)) >= 30
+
+
 # ---- random grammars
 def random_body(rng: random.Random, rules: int, depth: int) -> str:
     """A part of a right-hand side in GBNF; calls come rarely in the middle, so many rules are regular."""
@@ -103,7 +127,9 @@ def random_body(rng: random.Random, rules: int, depth: int) -> str:
     other = inner if rng.random() < 0.4 else random_body(rng, rules, depth - 1)
     if kind == "or":
         return f"({inner} | {other})"
-    return rng.choice([f"{inner} {other}", f"{inner} ({other})?", f"{inner} ({inner} ({other})?)?"])
+    call = f"r{rng.randrange(rules)}"
+    forms = [f"{inner} {other}", f"{inner} ({other})?", f"{inner} ({inner} ({other})?)?"]
+    return rng.choice([*forms, f"{inner} {inner} {call} ({other})?"])
 
 
 def random_grammar(rng: random.Random) -> str:
