@@ -55,7 +55,7 @@ class Parameter:
 
     @cached_property
     def _strings_only(self) -> bool:
-        return (self.values - _bare(b'{"type": "string"}', Registry(None), self.values._options)).is_empty()
+        return (self.values - bare_values(b'{"type": "string"}', Registry(None), self.values._options)).is_empty()
 
     def read(self, text: str) -> Any:
         """The value that a text stands for."""
@@ -168,9 +168,9 @@ class ToolParameters:
         """The values of the schema at a pointer, as they are written between marks; ``schema``: itself, if known."""
         draft = self._document.get("$schema") if isinstance(self._document, dict) else None
         if schema is None or '"$' in json.dumps(schema):
-            return _bare(*_reference(self._document, pointer), self._options)
+            return bare_values(*_reference(self._document, pointer), self._options)
         text = {"$schema": draft, **schema} if draft is not None and isinstance(schema, dict) else schema
-        return _bare(schema_text(text), Registry(None), self._options)
+        return bare_values(schema_text(text), Registry(None), self._options)
 
     def _check_order(self) -> None:
         if self._key_order == "any" and len(self.parameters) > MOST_IN_ANY_ORDER:
@@ -208,8 +208,8 @@ class ToolParameters:
             "additionalProperties": False,
         }
         try:
-            alone = _bare(json.dumps(apart).encode(), Registry({_URI: self._document}), options)
-            return (alone - _bare(*_reference(self._document, self._above), options)).is_empty()
+            alone = bare_values(json.dumps(apart).encode(), Registry({_URI: self._document}), options)
+            return (alone - bare_values(*_reference(self._document, self._above), options)).is_empty()
         except (ConstraintError, LimitError):
             return False
 
@@ -260,7 +260,8 @@ def _reference(document: Any, pointer: str) -> tuple[bytes, Registry]:
     return json.dumps({"$ref": _uri(pointer)}).encode(), Registry({_URI: document})
 
 
-def _bare(text: bytes, documents: Registry, options: JsonSchemaOptions) -> JsonSchemaConstraint:
+def bare_values(text: bytes, documents: Registry, options: JsonSchemaOptions) -> JsonSchemaConstraint:
+    """The values of a schema in the notation of the options, whatever stands around them."""
     report = (SchemaReport(text, documents, options, None),)
     return JsonSchemaConstraint(text, documents, options, None, source="", report=report, read=lambda: json.loads)
 

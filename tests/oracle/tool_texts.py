@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 READ_AS_JSON = re.compile(
-    r"[ \t\r\n]*([\"\[{].*|(null|true|false|NaN|-?Infinity|-?\d+(\.\d+)?([eE][-+]?\d+)?)?[ \t\r\n]*)", re.S
+    r"[ \t\r\n]*([\"\[{].*|(null|true|false|NaN|-?Infinity|-?\d+(\.\d+)?([eE][-+]?\d+)?)?[ \t\r\n]*)", re.S | re.A
 )
 
 
