@@ -18,20 +18,16 @@ bool Expressions::IsEmpty(Expr e) {
     if (!n.extended) return e == kEmpty;
     if (n.nullable || n.emptiness == 2) return false;
     if (n.emptiness == 1) return true;
-    if (n.kind == ExprKind::kConcat) {
-      if (IsEmpty(n.a)) return true;
-      e = n.b;
-      continue;
-    }
+    if (n.kind == ExprKind::kConcat) return IsEmptySpine(e);
     if (n.kind == ExprKind::kRepeat) {
       e = n.a;
       continue;
     }
     if (n.kind == ExprKind::kUnion) {
-      for (uint32_t i = 0; i < n.b; ++i)
-        if (!IsEmpty(members_[n.a + i])) return false;
-      nodes_[e].emptiness = 1;
-      return true;
+      bool empty = true;
+      for (uint32_t i = 0; empty && i < n.b; ++i) empty = IsEmpty(members_[n.a + i]);
+      nodes_[e].emptiness = empty ? 1 : 2;
+      return empty;
     }
     if (counted_ && counted_->Find(this, e) == CountedMeets::Answer::kNo) {
       nodes_[e].emptiness = 1;
@@ -39,6 +35,20 @@ bool Expressions::IsEmpty(Expr e) {
     }
     return SearchEmpty(e);
   }
+}
+
+// Of a concatenation; all along its spine keep the answer, as many states share what comes later.
+bool Expressions::IsEmptySpine(Expr e) {
+  Expr at = e;
+  bool empty = false;
+  const auto unknown = [](const Node& n) { return n.extended && !n.nullable && !n.emptiness; };
+  while (!empty && nodes_[at].kind == ExprKind::kConcat && unknown(nodes_[at])) {
+    empty = IsEmpty(nodes_[at].a);
+    at = nodes_[at].b;
+  }
+  empty = empty || IsEmpty(at);
+  for (; e != at; e = nodes_[e].b) nodes_[e].emptiness = empty ? 1 : 2;
+  return empty;
 }
 
 bool Expressions::IsSurelyEmpty(Expr e, size_t most) {

@@ -334,6 +334,7 @@ class Expressions {
   bool PartitionByHeads(Expr e, std::vector<Term>* out);
   uint32_t StepsOfHead(Expr head);
   bool SearchEmpty(Expr root);
+  bool IsEmptySpine(Expr e);
   int SummarizeEmpty(Expr root);
   Expr Bare(Expr e);
   bool HasPushDown(const Node& n) const;

@@ -49,6 +49,10 @@ TOOL = {
 FUNCTIONS = [(f"<function=f{i}>", tokamata.json_schema({"type": "object"}), "</function>") for i in range(10)]
 PROSE = (FOX + "Is 3 < 4? </ no, <b>not</b> quite.\n") * 8
 CALL = '<tool_call>\n{"name": "get_weather_0", "arguments": {"city": "Paris", "days": 12, "unit": "C"}}\n</tool_call>'
+BY_PARAMETERS = "".join(
+    f"<parameter={name}>\n{value}\n</parameter>\n" for name, value in (("city", "Paris"), ("days", 12), ("unit", "C"))
+)
+BY_PARAMETERS = f"<tool_call>\n<function=get_weather_0>\n{BY_PARAMETERS}</function>\n</tool_call>"
 OBJECT = tokamata.json_schema({"type": "object"})
 NAMES = [name for name in dir(math) if not name.startswith("_")]
 
@@ -77,6 +81,14 @@ CASES: dict[str, tuple[Callable[[], tokamata.Constraint], str]] = {
     "1 tool": (lambda: tokamata.tools(definitions(1)), PROSE + (CALL + "\n") * 5 + CALL),
     "20 tools": (lambda: tokamata.tools(definitions(20)), PROSE + (CALL + "\n") * 5 + CALL),
     "100 tools, required": (lambda: tokamata.tools(definitions(100), tool_choice="required"), (CALL + "\n") * 5 + CALL),
+    "1 tool, qwen3-coder": (
+        lambda: tokamata.tools(definitions(1), "qwen3-coder"),
+        PROSE + (BY_PARAMETERS + "\n") * 5 + BY_PARAMETERS,
+    ),
+    "20 tools, qwen3-coder": (
+        lambda: tokamata.tools(definitions(20), "qwen3-coder"),
+        PROSE + (BY_PARAMETERS + "\n") * 5 + BY_PARAMETERS,
+    ),
     "callback": (lambda: "y = math." + names() + tokamata.regex(r"\([a-z, ]*\)\n"), "y = math.hypot(a, b)\n"),
     "callback in tags": (lambda: tokamata.structural_tags([("math.", names(), "")]), "x = math.sin(y)\ny = 2\n" * 8),
 }
