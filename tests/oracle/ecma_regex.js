@@ -1,12 +1,13 @@
-// Answers on standard output, for each line [pattern, texts] of standard input: which texts the whole pattern matches,
-// or what is wrong with it.
+// Answers on standard output, for each line [pattern, texts, whole] of standard input: which texts the pattern matches,
+// whole or somewhere, or what is wrong with it. Somewhere is told by what may come before, as V8 alone also looks in
+// the middle of a character beyond U+FFFF (/\B/u.test("b😀0")).
 require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const [pattern, texts] = JSON.parse(line);
+  const [pattern, texts, whole] = JSON.parse(line);
   let answer;
   try {
     new RegExp(pattern, 'u');
-    const whole = new RegExp('^(?:' + pattern + ')$', 'u');
-    answer = texts.map((text) => whole.test(text));
+    const made = new RegExp((whole ? '^(?:' : '^[^]*?(?:') + pattern + (whole ? ')$' : ')'), 'u');
+    answer = texts.map((text) => made.test(text));
   } catch (error) {
     answer = String(error.message);
   }

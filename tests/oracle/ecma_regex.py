@@ -64,11 +64,11 @@ class Judge:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def matches(self, pattern: str, texts: list[str]) -> list[bool] | str:
-        """Which texts the whole pattern matches with the u flag, or what is wrong with it."""
+    def matches(self, pattern: str, texts: list[str], whole: bool = True) -> list[bool] | str:
+        """Which texts the pattern matches with the u flag, whole or somewhere, or what is wrong with it."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([pattern, texts]) + "\n")
+        self._process.stdin.write(json.dumps([pattern, texts, whole]) + "\n")
         self._process.stdin.flush()
         answer: list[bool] | str = json.loads(self._process.stdout.readline())
         return answer
