@@ -26,7 +26,7 @@ def changed(text: str, pattern: str, rng: random.Random) -> str:
 @pytest.fixture(scope="module")
 def patterns() -> list[str]:
     found = list(library_patterns.patterns())
-    assert len(found) > 200
+    assert len(found) > 150  # Python 3.13 has fewer modules
     return found
 
 
