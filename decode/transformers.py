@@ -33,7 +33,7 @@ class ConstrainedLogitsProcessor:
         prompt_length: how many leading columns of ``input_ids`` are prompt, padding included; one number, or one for
             each prompt of the batch. For encoder-decoder models 1, the start token. None: the width at the first call
             of each ``generate``, told from a continuation by the tokens. Pass the number where a prompt may be the
-            last call's text with one more token.
+            last one and a beginning of the text behind it, with or without one more token.
         max_tokens: each row ends within so many tokens behind its prompt, EOS included (see TokenAutomaton.start).
             Pass the ``max_new_tokens`` of ``generate``, so that no text is cut off.
 
@@ -131,9 +131,14 @@ class ConstrainedLogitsProcessor:
         return starts
 
     def _continues(self, ids: np.ndarray, start: int) -> bool:
-        """Whether every row is one of the last call's, or one of them with one more token."""
+        """Whether every row is one of the last call's, or one of them with one more token.
+
+        Or a token behind a beginning of one: what is left of a draft that was not taken (assisted generation).
+        """
         keys = [start.to_bytes(8, "little") + row.tobytes() for row in ids]
-        return all(k in self._rows for k in keys) or all(k[:-8] in self._rows for k in keys)
+        if all(k in self._rows for k in keys) or all(k[:-8] in self._rows for k in keys):
+            return True
+        return ids.shape[1] > start and all(any(row.startswith(k[:-8]) for row in self._rows) for k in keys)
 
     def _state(self, key: bytes, row: np.ndarray, start: int) -> DecodeState | DynamicState | None:
         """The state after a row: known, one step from a known one, or read from the prompt on."""

@@ -166,3 +166,33 @@ def test_assisted_generation_of_transformers() -> None:
         inputs, logits_processor=[processor], max_new_tokens=20, do_sample=True, top_k=0, assistant_model=small
     )
     assert automaton.start().validate(sampled[0, 3:].tolist()) == len(sampled[0, 3:])
+
+
+@pytest.mark.parametrize("length", [None, 3])
+def test_drafts_that_are_refused(length: int | None) -> None:
+    """After a refused draft a row is the beginning of the last call's, and a token: the constraint goes on."""
+    letters = [None, None, *(bytes([c]) for c in b"abcdefghij0123456789-")]
+    automaton = tokamata.compile(tokamata.regex("[a-e]{3}-[0-9]{3}-[a-e]{3}"), tokamata.Vocabulary(letters, [1]))
+
+    def model(seed: int) -> LlamaForCausalLM:
+        torch.manual_seed(seed)
+        config = LlamaConfig(
+            vocab_size=len(letters), hidden_size=16, intermediate_size=32, num_hidden_layers=2,
+            num_attention_heads=2, num_key_value_heads=1, bos_token_id=None, eos_token_id=1, pad_token_id=0,
+        )  # fmt: skip
+        made = LlamaForCausalLM(config).eval()
+        made.generation_config.num_assistant_tokens = 4
+        made.generation_config.assistant_confidence_threshold = 0.0
+        return made
+
+    target, inputs = model(0), torch.tensor([[5, 6, 7]])
+    processor = ConstrainedLogitsProcessor(automaton, length)
+    for seed in range(1, 7):
+        for more in ({"assistant_model": model(seed)}, {"prompt_lookup_num_tokens": 3}):
+            torch.manual_seed(seed)
+            out = target.generate(
+                inputs, logits_processor=[processor], max_new_tokens=20, do_sample=seed % 2 == 0, top_k=0, **more
+            )
+            written = out[0, 3:].tolist()
+            assert len(written) == 12, (seed, more.keys())
+            assert automaton.start().validate(written) == 12, (seed, more.keys())
