@@ -17,8 +17,8 @@ from ..token_automaton import TokenAutomaton
 class LogitsProcessor:
     """Keeps ``llama_cpp.Llama`` inside a constraint, as one entry of a ``LogitsProcessorList``.
 
-    The vocabulary is that of the model's file, ``Vocabulary.from_file("model.gguf")``. A call whose tokens continue
-    those of the last call takes a step; any other call begins a text anew, with all its tokens as the prompt, so one
+    The vocabulary is that of the model's file, ``Vocabulary.from_file("model.gguf")``. A call with the last call's
+    tokens and one more takes a step; any other call begins a text anew, with all its tokens as the prompt, so one
     processor serves any number of completions one after another. Behind EOS only EOS is allowed.
 
     Args:
@@ -59,14 +59,15 @@ class LogitsProcessor:
         return scores
 
     def _follow(self, ids: NDArray[np.intc]) -> None:
-        """Take what was added since the last call, or begin anew."""
+        """Take the token that was added since the last call, or begin anew."""
         seen, self._seen = self._seen, ids.copy()
-        if seen is None or len(ids) <= len(seen) or not np.array_equal(ids[: len(seen)], seen):
-            self._state = self._first.copy()
+        step = seen is not None and len(ids) == len(seen) + 1 and np.array_equal(ids[:-1], seen)
+        if step and self._state.is_finished and ids[-1] in self._eos:
             return
         try:
-            for token in ids[len(seen) :].tolist():
-                if not self._state.is_finished:
-                    self._state.advance(token)
+            if step:
+                self._state.advance(int(ids[-1]))
         except TokenRejected:  # another text, which happens to begin with the last one's tokens
+            step = False
+        if not step:
             self._state = self._first.copy()

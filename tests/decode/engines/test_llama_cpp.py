@@ -51,6 +51,18 @@ def test_a_prompt_that_begins_with_the_last_text() -> None:
     assert np.flatnonzero(longer == 0).tolist() == [1 + ord("a"), 257]
 
 
+def test_turns_of_a_chat() -> None:
+    """The next prompt begins with the last one, its answer and EOS."""
+    rng = np.random.default_rng(20261125)
+    constraint = tokamata.regex("(a|b){3}")
+    processor = LogitsProcessor(tokamata.compile(constraint, VOCABULARY))
+    prompt = [5, 6]
+    for _ in range(20):
+        text = complete(processor, prompt, rng)
+        assert constraint.accepts(text)
+        prompt += [*(1 + b for b in text), 0, *rng.integers(1, 257, int(rng.integers(1, 4))).tolist()]
+
+
 def test_a_budget_is_kept() -> None:
     constraint = tokamata.regex("(a|b|12)*x")
     processor = LogitsProcessor(tokamata.compile(constraint, VOCABULARY), max_tokens=6)
