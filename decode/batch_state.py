@@ -295,7 +295,7 @@ class BatchState:
                     f"BatchState.fill_masks: expected a CPU tensor, got one on {array.device}; "
                     "fill a pinned one and copy it"
                 )
-            array = array.numpy()
+            array = array.numpy() if array.data_ptr() or not array.numel() else None  # else without memory
         good = isinstance(array, np.ndarray) and array.dtype == np.int32 and array.ndim == 2
         if not good or not array.flags.c_contiguous or not array.flags.writeable:
             got = f"{getattr(out, 'dtype', type(out).__name__)} of shape {tuple(getattr(out, 'shape', ()))}"

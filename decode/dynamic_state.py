@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,18 +87,25 @@ class DynamicState:
         """
         _row_of(out, row, self._automaton.words)[:] = self._current_row()
 
-    def draft_masks(self, token_ids: list[int]) -> npt.NDArray[np.int32]:
+    def draft_masks(self, token_ids: Sequence[int], parents: Sequence[int] | None = None) -> npt.NDArray[np.int32]:
         """Masks before each draft token and after the last, int32 [len(token_ids) + 1, words]; the state is unchanged.
 
-        Rows after the first token that is not allowed are 0.
+        Rows after the first token that is not allowed are 0. With ``parents`` the tokens are a draft tree: token i
+        comes after token parents[i] < i, or after the text so far where that is -1. Raises ValueError for other
+        parents.
         """
         tokens = _ids("draft_masks", token_ids)
         rows = np.zeros((len(tokens) + 1, self._automaton.words), np.int32)
-        state = self.copy()
-        for i, token in enumerate([*tokens, None]):
-            state.fill_mask(rows, i)
-            if token is None or not state._advanced(token):
-                break
+        self.fill_mask(rows)
+        after: list[DynamicState | None] = [self]
+        for i, (token, parent) in enumerate(zip(tokens, _parents(parents, len(tokens)), strict=True)):
+            before = after[parent + 1]
+            state = None if before is None else before.copy()
+            if state is not None and not state._advanced(token):
+                state = None
+            if state is not None:
+                state.fill_mask(rows, i + 1)
+            after.append(state)
         return rows
 
     def _current_row(self) -> npt.NDArray[np.int32]:
@@ -347,6 +356,27 @@ def _ids(function: str, token_ids: object) -> list[int]:
     return [checked_count(function, "a token id", i) for i in checked_several(function, "token ids", token_ids)]
 
 
+def _parents(parents: object, count: int) -> Sequence[int]:
+    """The parents of a draft tree of so many tokens; without any, each token comes after the one before."""
+    if parents is None:
+        return range(-1, count - 1)
+    try:
+        numbers = [operator.index(p) for p in parents]  # type: ignore[attr-defined]
+    except TypeError:
+        wrong = repr(parents)
+    else:
+        later = next((i for i, p in enumerate(numbers) if not -1 <= p < i), None)
+        if len(numbers) == count and later is None:
+            return numbers
+        wrong = f"{len(numbers)} of them for {count} tokens"
+        if len(numbers) == count:
+            wrong = f"parents[{later}]={numbers[later or 0]}"
+    raise ValueError(
+        f"draft_masks: expected for each token the number of an earlier one, or -1, got {wrong}; "
+        "order the tree so that parents come first"
+    )
+
+
 def _row_of(out: Any, row: int, words: int) -> npt.NDArray[np.int32]:
     """One row of a caller's array, as a view."""
     expected = (
@@ -361,6 +391,8 @@ def _row_of(out: Any, row: int, words: int) -> npt.NDArray[np.int32]:
         raise ValueError(f"{expected}, got {array.dtype} {list(array.shape)}; {remedy}")
     if not array.flags.c_contiguous or not array.flags.writeable:
         raise ValueError(f"{expected}, got one that is read-only or not contiguous; {remedy}")
+    if hasattr(out, "data_ptr") and not out.data_ptr():  # numpy shows memory of its own then
+        raise ValueError(f"{expected}, got one without memory; {remedy}")
     rows = array.reshape(-1, words)
     if not 0 <= checked_count("fill_mask", "row", row) < len(rows):
         raise IndexError(f"fill_mask: expected 0 <= row < {len(rows)}, got row={row}")

@@ -70,14 +70,17 @@ auto Stepping(const DecodeState& self, F f) {
   return self.IsFar() ? f() : Searching(self, f);
 }
 
-void CheckParents(const std::vector<int64_t>& parents, size_t tokens) {
+std::vector<int64_t> CheckedParents(nb::handle tree, size_t tokens) {
+  std::vector<int64_t> parents;
   std::string wrong;
-  if (parents.size() != tokens)
+  if (!nb::try_cast(tree, parents))
+    wrong = nb::repr(tree).c_str();
+  else if (parents.size() != tokens)
     wrong = std::to_string(parents.size()) + " of them for " + std::to_string(tokens) + " tokens";
   for (size_t i = 0; wrong.empty() && i < tokens; ++i)
     if (parents[i] < -1 || parents[i] >= static_cast<int64_t>(i))
       wrong = "parents[" + std::to_string(i) + "]=" + std::to_string(parents[i]);
-  if (wrong.empty()) return;
+  if (wrong.empty()) return parents;
   const std::string text = "draft_masks: expected for each token the number of an earlier one, or -1, got " + wrong +
                            "; order the tree so that parents come first";
   throw nb::value_error(text.c_str());
@@ -132,7 +135,7 @@ void BindState(nb::module_& m) {
           "draft_masks",
           [](const DecodeState& self, const std::vector<int64_t>& ids, nb::handle tree) {
             std::vector<int64_t> parents;
-            if (!tree.is_none()) CheckParents(parents = nb::cast<std::vector<int64_t>>(tree), ids.size());
+            if (!tree.is_none()) parents = CheckedParents(tree, ids.size());
             uint32_t* data;
             nb::object out = NewArray({ids.size() + 1, self.Automaton().Words()}, &data);
             nb::gil_scoped_release release;

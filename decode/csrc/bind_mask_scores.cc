@@ -38,8 +38,10 @@ void BindMaskScores(nb::module_& m) {
           throw nb::type_error("mask_scores: expected two arrays of one floating dtype");
         const size_t rows = from.shape(0), width = from.shape(1);
         const bool packed_close = masks.shape(1) <= 1 || masks.stride(1) == 1;
-        if (to.shape(0) != rows || to.shape(1) != width || masks.shape(0) < rows || !packed_close)
+        if (to.shape(0) != rows || to.shape(1) != width || masks.shape(0) < rows || (rows && !packed_close))
           throw nb::value_error("mask_scores: shapes differ");
+        if (rows && width && (!from.data() || !to.data() || (!masks.data() && masks.shape(1))))
+          throw nb::value_error("mask_scores: an array is without memory");
         const auto* packed = reinterpret_cast<const uint32_t*>(masks.data());
         nb::gil_scoped_release release;
         MaskScores(RowsOf(from), RowsOf(to), rows, width, from.dtype().bits / 8, infinity, packed, masks.shape(1),

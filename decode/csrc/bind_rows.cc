@@ -47,6 +47,7 @@ uint32_t* CheckedRow(void* data, int ndim, const Size* shape, int64_t row, size_
     const std::string text = "fill_mask: expected 0 <= row < " + std::to_string(rows) + ", got row=" + std::to_string(row);
     throw nb::index_error(text.c_str());
   }
+  if (!data && words) BadBuffer("one without memory", words);
   return static_cast<uint32_t*>(data) + static_cast<size_t>(row) * words;
 }
 

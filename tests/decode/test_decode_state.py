@@ -11,6 +11,7 @@ import pytest
 import torch
 from oracle.mask_walk import allowed
 from oracle.random_constraint import random_constraint, random_vocabulary
+from tokamata.decode import BatchState
 
 import tokamata
 
@@ -133,7 +134,7 @@ def test_draft_trees() -> None:
 
 
 def test_draft_parents_are_checked(state: tokamata.DecodeState) -> None:
-    for parents in ([0], [-2], [-1, 0], []):
+    for parents in ([0], [-2], [-1, 0], [], ["a"], [1.5], [None], [2**70], 5):
         with pytest.raises(ValueError, match="expected for each token the number of an earlier one, or -1"):
             state.draft_masks([ord("y")], parents)
 
@@ -234,6 +235,18 @@ def read_only() -> np.ndarray:
 def test_wrong_buffers(state: tokamata.DecodeState, buffer: object, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         state.fill_mask(buffer)
+
+
+def test_tensors_without_memory(state: tokamata.DecodeState) -> None:
+    emptied = torch.zeros(1, WORDS, dtype=torch.int32)
+    emptied.untyped_storage().resize_(0)
+    letters = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), None], [256])
+    dynamic = tokamata.compile(tokamata.dynamic(lambda text: "x"), letters).start()
+    for one in (state, dynamic):
+        with pytest.raises(ValueError, match="got one without memory"):
+            one.fill_mask(emptied)
+    with pytest.raises(ValueError, match="expected a writable C-contiguous int32 array"):
+        BatchState([state.copy()]).fill_masks(emptied)
 
 
 @pytest.mark.parametrize("row", [-1, 2])

@@ -196,6 +196,14 @@ def test_packed_masks(dtype: torch.dtype, size: int, width: int, kernels: str) -
         whole = torch.randn(3, 2 * width, device=DEVICE).to(dtype)
 
 
+def test_no_rows(kernels: str) -> None:
+    device = tokamata.compile(tokamata.regex("a*"), VOCABULARY).to(DEVICE)
+    none = device.start(0)
+    logits = torch.zeros(0, len(TOKENS), device=DEVICE)
+    device.apply(logits, none)
+    assert device.advance(none, torch.zeros(0, dtype=torch.int64, device=DEVICE)).shape == (0,)
+
+
 def test_misuse_is_told() -> None:
     device = tokamata.compile(tokamata.regex("a*"), VOCABULARY).to("cpu")
     s = device.start(2)

@@ -164,6 +164,33 @@ def test_validate_and_draft_masks() -> None:
     assert not rows[1:].any()
 
 
+def test_draft_trees() -> None:
+    tokens = tokamata.Vocabulary([None, *(bytes([b]) for b in range(256))], [0])
+    constraint = tokamata.regex("[ab]{2}") + tokamata.dynamic(lambda text: text[::-1]) + tokamata.regex("c*")
+    state = tokamata.compile(constraint, tokens).start()
+    seed = 20261125
+    for turn in range(40):
+        rng = random.Random(seed + turn)
+        parents = [rng.randrange(-1, i) for i in range(14)]
+        draft = [rng.choice([1 + ord(c) for c in "aabbcz"] + [0]) for _ in parents]
+        texts: list[list[int]] = [[]]
+        for token, parent in zip(draft, parents, strict=True):
+            texts.append([*texts[parent + 1], token])
+        masks = state.draft_masks(draft, parents)
+        for text, mask in zip(texts, masks, strict=True):
+            after = state.copy()
+            if state.validate(text) < len(text):
+                assert not mask.any(), (seed, turn)
+                continue
+            for token in text:
+                after.advance(token)
+            assert (mask == after.mask()).all(), (seed, turn)
+        assert (state.draft_masks(draft) == state.draft_masks(draft, range(-1, 13))).all()
+    for parents in ([0], [-2], [-1, 0], [], ["a"], [1.5], [2**70], 5):
+        with pytest.raises(ValueError, match="expected for each token the number of an earlier one, or -1"):
+            state.draft_masks([1], parents)
+
+
 def test_forced_text() -> None:
     automaton = tokamata.compile(
         "id=" + tokamata.dynamic(lambda text: text[:2] + "7") + tokamata.regex("[;.]"), vocabulary(random.Random(0))
