@@ -69,11 +69,12 @@ class TokenAutomaton:
         With ``max_tokens``, at most so many tokens lead from here to the end, the closing EOS included: masks allow
         exactly the tokens after which a member can still be completed in what is left, for recursive constraints as
         well. While the budget is far from tight, masks are those without one and cost the same; near the end a mask
-        is built from the distances after its tokens, and is kept for the next time. Where rules call rules, such a
-        mask looks for shorter ways to an end than the ones at hand for a while only (at one state of a grammar for 40
-        of the ``states`` of the constraint's limits, in two steps for each elsewhere); what is not decided then, near
-        the very end, it leaves out. So texts still end as members within the budget, and only some that would just fit
-        are not written. Where a search for the shortest spelling takes more than the ``seconds`` of the limits (long
+        is built from the distances after its tokens, and is kept for the next time. Where rules call rules, and in
+        pieces of a text (``substring_of``), such a mask looks for shorter ways to an end than the ones at hand for a
+        while only (at one state of a grammar or a piece for 40 of the ``states`` of the constraint's limits, in two
+        steps for each elsewhere); what is not decided then, near the very end, it leaves out, while ``allows`` and
+        ``advance`` take it. So texts still end as members within the budget, and only some that would just fit are not
+        written. Where a search for the shortest spelling takes more than the ``seconds`` of the limits (long
         counted repetitions under a budget close to the smallest), LimitError is raised, here or at a mask.
 
         Raises:
