@@ -71,7 +71,7 @@ class TokenAutomaton:
         well. While the budget is far from tight, masks are those without one and cost the same; near the end a mask
         is built from the distances after its tokens, and is kept for the next time. Where rules call rules, and in
         pieces of a text (``substring_of``), such a mask looks for shorter ways to an end than the ones at hand for a
-        while only (at one state of a grammar or a piece for 40 of the ``states`` of the constraint's limits, in two
+        while only (at one state of a grammar or a piece for a 40th of the ``states`` of the limits, in two
         steps for each elsewhere); what is not decided then, near the very end, it leaves out, while ``allows`` and
         ``advance`` take it. So texts still end as members within the budget, and only some that would just fit are not
         written. Where a search for the shortest spelling takes more than the ``seconds`` of the limits (long
