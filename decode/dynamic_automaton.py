@@ -280,25 +280,31 @@ class DynamicAutomaton:
             ) from error
 
     def _made(self, place: Place, answer: object, shown: str) -> _Start | None:
-        if isinstance(answer, (str, bytes)):
-            answer = literal(answer)
-        problem = ""
-        if not isinstance(answer, Constraint) or isinstance(answer, DynamicConstraint):
-            got = "a dynamic one" if isinstance(answer, DynamicConstraint) else type(answer).__name__
-            problem = f"expected the callback to return a Constraint, str or bytes, got {got}"
-        elif any(isinstance(token, TokenClass) for token in answer.special_tokens):
-            problem = "the callback's constraint asks for single tokens, which have no place here; return text"
-        elif missing := answer.special_tokens - self.constraint.special_tokens:
-            problem = f"the callback's constraint has the special token {min(missing)!r}: name it in special_tokens"
-        elif answer._has_raw_bytes and self._names:
-            problem = "the callback's constraint reads raw bytes, which may not stand beside special tokens"
-        if problem:
-            raise ConstraintError(f"dynamic {place.name!r}: {problem}; {_after(shown)}")
-        assert isinstance(answer, Constraint)
         try:
-            return self._compiled(answer)
+            return self._compiled(self._allowed(answer))
         except (ConstraintError, LimitError) as error:
             raise type(error)(f"dynamic {place.name!r}: {error}; {_after(shown)}") from error
+
+    def _allowed(self, answer: object) -> Constraint:
+        """The constraint that a callback returned. Raises ConstraintError for what has no place here."""
+        if isinstance(answer, (str, bytes)):
+            try:
+                answer = literal(answer)
+            except ValueError as error:
+                raise ConstraintError(f"the callback returned no text: {error}") from error
+        if not isinstance(answer, Constraint) or isinstance(answer, DynamicConstraint):
+            got = "a dynamic one" if isinstance(answer, DynamicConstraint) else type(answer).__name__
+            raise ConstraintError(f"expected the callback to return a Constraint, str or bytes, got {got}")
+        problem = ""
+        if any(isinstance(token, TokenClass) for token in answer.special_tokens):
+            problem = "asks for single tokens, which have no place here; return text"
+        elif missing := answer.special_tokens - self.constraint.special_tokens:
+            problem = f"has the special token {min(missing)!r}: name it in special_tokens"
+        elif answer._has_raw_bytes and self._names:
+            problem = "reads raw bytes, which may not stand beside special tokens"
+        if problem:
+            raise ConstraintError(f"the callback's constraint {problem}")
+        return answer
 
     def _compiled(self, constraint: Constraint) -> _Start | None:
         if constraint.is_empty():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tokamata.decode import DynamicAutomaton, DynamicState
+from tokamata.decode import BatchState, DynamicAutomaton, DynamicState
 
 import tokamata
 from tokamata import Constraint, ConstraintError, LimitError, TokenRejected, UnsupportedError
@@ -448,3 +448,15 @@ def test_rejections_and_buffers() -> None:
     assert not state.mask().any()
     with pytest.raises(TokenRejected, match="comes after the end-of-sequence token"):
         state.advance(0)
+
+
+def test_texts_that_are_none_fail_their_row_alone() -> None:
+    tokens = vocabulary(random.Random(0))
+    bad = tokamata.compile("x" + tokamata.dynamic(lambda text: "a\ud800", name="place"), tokens)
+    with pytest.raises(ConstraintError, match=r"^dynamic 'place': .* lone surrogate '\\ud800' .*; after 'x'$"):
+        bad.start().advance(1 + ord("x"))
+    batch = BatchState([tokamata.compile(tokamata.regex("x"), tokens).start(), bad.start()])
+    batch.advance([1 + ord("x")] * 2)
+    assert (batch[0].num_tokens, batch[1].num_tokens) == (1, 0)
+    assert re.match(r"dynamic 'place': ", str(batch.errors[1]))
+    assert list(batch.errors) == [1]
