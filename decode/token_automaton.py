@@ -282,15 +282,28 @@ def load(
             f"load: {os.fspath(path)!r} is no saved token automaton; it has the sections {sorted(sections)}. "
             "Use tokamata.Vocabulary.load for vocabularies"
         )
-    about = json.loads(sections[_SECTION])
     language = from_fst(path, limits=limits)._native
-    report = [ReportEntry(*entry) for entry in about["report"]]
-    named = [*about.get("special_tokens", ()), *map(class_from_json, about.get("token_classes", ()))]
-    constraint = Constraint(language, source=about["source"], report=report, special_tokens=named)
-    if about.get("named_parts"):
+    try:
+        about = json.loads(sections[_SECTION])
+        report = [ReportEntry(*map(_text, entry)) for entry in about["report"]]
+        named = [*map(_text, about.get("special_tokens", ())), *map(class_from_json, about.get("token_classes", ()))]
+        source, has_parts = _text(about["source"]), bool(about.get("named_parts"))
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise ConstraintError(
+            f"load: {os.fspath(path)!r}: expected what save keeps of a constraint, got {type(error).__name__}: "
+            f"{error}; save the automaton again"
+        ) from error
+    constraint = Constraint(language, source=source, report=report, special_tokens=named)
+    if has_parts:
         constraint._parts = CaptureParts.unknown(
             language,
             f"captures: {os.fspath(path)!r} keeps no names of parts; ask the constraint that it was saved from, with "
             "captures(text)",
         )
     return compile(constraint, vocabulary, cache_bytes=cache_bytes)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {value!r:.60}")
+    return value

@@ -10,6 +10,7 @@ import pytest
 from oracle.mask_walk import allowed
 from oracle.random_constraint import random_constraint, random_vocabulary
 from tokamata.automata import Fst
+from tokamata.tokenizer_fst.artifact import write_artifact
 
 import tokamata
 
@@ -118,6 +119,27 @@ def test_refused_files(tmp_path: Path) -> None:
             tokamata.load(path, vocabulary)
     with pytest.raises(tokamata.LimitError, match="to_fst: the limit states=10 was reached"):
         tokamata.compile(tokamata.literal("a").repeat(0, 100), vocabulary).save(path, max_states=10)
+
+
+FOREIGN = [
+    *(b"", b"{", b"\xff", b"null", b"5", b"[]", b"{}", b"[" * 100_000),
+    *(f'{{"source": "a", "report": {odd}}}'.encode() for odd in ("5", "[5]", "[[]]", "[[1, 2, 3]]", '[["a"]]', "{")),
+    *(f'{{"report": [], "source": {odd}}}'.encode() for odd in ("null", "[]", "5")),
+    *(f'{{"report": [], "source": "a", "special_tokens": {odd}}}'.encode() for odd in ("5", "[5]", "[[]]")),
+    *(
+        f'{{"report": [], "source": "a", "token_classes": {odd}}}'.encode()
+        for odd in ("5", "[5]", "[{}]", '[{"name": 5}]', '[{"name": "x", "fst": "!!"}]', '[{"name": "x", "other": 1}]')
+    ),
+]
+
+
+@pytest.mark.parametrize("section", FOREIGN, ids=lambda section: section[:60].decode(errors="replace"))
+def test_foreign_sections_are_refused(section: bytes, tmp_path: Path) -> None:
+    """The checksum is right, so the file is undamaged, and another program wrote it."""
+    vocabulary = tokamata.Vocabulary([b"a", None], eos_token_ids=[1])
+    write_artifact(tmp_path / "a.fst", tokamata.literal("a").to_fst().to_bytes("const"), {"constraint": section})
+    with pytest.raises(tokamata.ConstraintError, match=r"^load: .*a\.fst': expected what save keeps .* save the aut"):
+        tokamata.load(tmp_path / "a.fst", vocabulary)
 
 
 def test_counters_matter_where_only_long_tokens_end_a_text() -> None:
