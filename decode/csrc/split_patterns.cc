@@ -206,13 +206,13 @@ std::vector<SplitPatterns::Item> ItemsOf(const std::vector<Instruction>& code, u
 
 // Whether some text that is not empty does not begin with a match: follows all threads at once.
 bool MayNotMatch(const std::vector<std::vector<SplitPatterns::Item>>& places, const Classes& unused) {
-  std::set<std::vector<uint32_t>> seen{{0}};
+  std::set<std::vector<uint32_t>> seen;
   std::vector<std::vector<uint32_t>> work{{0}};
-  while (!work.empty()) {
+  for (bool begins = true; !work.empty(); begins = false) {  // a loop can lead back to place 0, where a text may end
     const std::vector<uint32_t> from = std::move(work.back());
     work.pop_back();
     for (uint32_t c = 0; c < SplitPatterns::kClasses; ++c) {
-      if (unused[c] || (c == SplitPatterns::kEnd && from == std::vector<uint32_t>{0})) continue;
+      if (unused[c] || (c == SplitPatterns::kEnd && begins)) continue;
       std::set<uint32_t> to;
       bool matches = false;
       for (const uint32_t place : from)

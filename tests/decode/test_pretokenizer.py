@@ -8,7 +8,7 @@ import random
 import pytest
 from oracle.mask_walk import allowed
 from oracle.random_constraint import random_constraint
-from oracle.small_tokenizers import CL100K, CL100K_POSSESSIVE, KINDS, O200K, QWEN, check_all, ranked, trained
+from oracle.small_tokenizers import CL100K, CL100K_POSSESSIVE, KINDS, O200K, QWEN, check_all, isolated, ranked, trained
 from tokamata.decode.canonical import CanonicalAutomaton
 from tokamata.decode.pretokenizer import Pretokenizer
 
@@ -114,3 +114,16 @@ def test_what_is_not_followed_is_refused() -> None:
     with pytest.raises(tokamata.UnsupportedError, match="'MergedWithNext'"):
         split = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithNext", "invert": False}
         Pretokenizer.from_tokenizer_json(split)
+
+
+LEADING_LOOPS = [r"[^\n]*\n", r"\S*\s", r".*\n", r"\p{L}*\P{L}", "[^1]*1"]
+
+
+@pytest.mark.parametrize("pattern", LEADING_LOOPS)
+def test_patterns_that_begin_with_a_loop(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(KINDS, "a loop first", lambda: isolated(pattern))
+    alphabet = "ab \n1"
+    texts = ["".join(letters) for n in range(4) for letters in itertools.product(alphabet, repeat=n)]
+    check_all(trained("a loop first", 0, alphabet), tokamata.choice(texts), texts, pattern)
+    with pytest.raises(tokamata.UnsupportedError, match="the tokenizer loses them"):
+        Pretokenizer([pattern], "tiktoken")
