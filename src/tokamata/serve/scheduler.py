@@ -65,7 +65,8 @@ class Job:
 class Scheduler:
     """Runs a model for many jobs: each running sequence draws one token, then the next one does.
 
-    A job's error is delivered to that job alone. Waiting jobs start in the order in which they came.
+    A job's error is delivered to that job alone; one whose ``deliver`` raises ends. Waiting jobs start in the order in
+    which they came.
     """
 
     def __init__(self, model: Model, limits: ServerLimits) -> None:
@@ -74,6 +75,7 @@ class Scheduler:
         self._limits = limits
         self._waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._running: deque[_Writing] = deque()
+        self._closed = False
         self._thread = threading.Thread(target=self._work, name="tokamata-serve", daemon=True)
         self._thread.start()
 
@@ -90,11 +92,12 @@ class Scheduler:
 
     def close(self) -> None:
         """End the thread after its current token; what was not written is given up."""
-        self._waiting.put(None)
+        self._closed = True
+        self._waiting.put(None)  # wakes the thread where nothing is running
         self._thread.join()
 
     def _work(self) -> None:
-        while True:
+        while not self._closed:
             while len(self._running) < self._limits.running and (not self._running or not self._waiting.empty()):
                 job = self._waiting.get()
                 if job is None:
@@ -127,8 +130,12 @@ class _Writing:
             return self._step()
         except Exception as error:  # whatever fails, fails this answer alone
             _log.warning("an answer failed", exc_info=error)
-            self._job.deliver(Failed(error))
-            return False
+            failed = Failed(error)
+        try:
+            self._job.deliver(failed)
+        except Exception as error:  # nobody is there any more
+            _log.warning("a failure could not be delivered", exc_info=error)
+        return False
 
     def _step(self) -> bool:
         job, vocabulary = self._job, self._model.vocabulary
