@@ -13,6 +13,7 @@ from .source import TokenSource, checked_id, eos_by_name, eos_from_neighbours, p
 from .wordpiece import wordpiece_bytes
 
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_AT_START = re.compile(r"\\A(?: |▁|\\s)[+*?]?")  # patterns that only match spaces at the beginning of the text
 _Step = Callable[[str], "str | bytes"]
 
 
@@ -20,13 +21,17 @@ def read_tokenizer_json(document: dict[str, Any], where: str, folder: Path | Non
     """Read a parsed tokenizer.json: BPE, Unigram, WordPiece and WordLevel models.
 
     What a token's text means in bytes is the file's ``decoder`` applied to a token in the middle of a text: ByteLevel,
-    ByteFallback, Metaspace, Replace, Strip, Fuse, WordPiece and BPEDecoder, alone or in sequence. Added tokens that
-    are special, and the unknown token, have no bytes; other added tokens are text. What only touches the beginning of
-    a text (Metaspace, Prepend, Strip after Fuse, ByteLevel with a prefix space) is a dummy prefix. EOS ids are what
-    the configuration files in ``folder`` name, else the first of the usual names.
+    ByteFallback, Metaspace, Replace, Strip, Fuse, WordPiece and BPEDecoder, alone or in sequence; without a decoder,
+    what undoes the normalizer or pre-tokenizer. Added tokens that are special, and the unknown token, have no bytes;
+    other added tokens are text. What only touches the beginning of a text (Metaspace, Prepend, Strip after Fuse,
+    ByteLevel with a prefix space) is a dummy prefix. With an ``end_of_word_suffix`` (CLIP, GPT of OpenAI) the last
+    piece of a word is its text and a space, so the bytes of ``encode(text)`` end with a space; that is no dummy
+    prefix. EOS ids are what the configuration files in ``folder`` name, else the first of the usual names.
 
     Raises:
-        VocabularyError: a missing or malformed part, a decoder or model of another kind. The EOS list may be empty.
+        VocabularyError: a missing or malformed part, a decoder or model of another kind, a decoder that rewrites the
+            whole text after Fuse or ByteLevel, a mark of continuing pieces that the decoder leaves in the text. The
+            EOS list may be empty.
     """
     try:
         return _read(document, where, folder)
@@ -42,8 +47,13 @@ def _read(document: dict[str, Any], where: str, folder: Path | None) -> TokenSou
     unknown = model.get("unk_token")
     if unknown is None and model.get("unk_id") is not None:
         unknown = pieces[checked_id(model["unk_id"], where)][0]
-    decode, dummy_prefix = _decoder(document, where)
-    byte_level = _has(document.get("decoder"), "ByteLevel")
+    parts = _decoder_parts(document)
+    decode, dummy_prefix = _decoder(parts, where)
+    dummy_prefix = dummy_prefix or _prepends(document)
+    byte_level = any(part["type"] == "ByteLevel" for part in parts)
+    mark = model.get("continuing_subword_prefix")
+    if mark and any(text.startswith(mark) for text, _ in pieces):
+        _check_mark(mark, decode, where)
 
     tokens: list[bytes | None] = []
     special: dict[str, int] = {}
@@ -92,10 +102,6 @@ def _parts(node: Any) -> list[dict[str, Any]]:
     return [node]
 
 
-def _has(node: Any, kind: str) -> bool:
-    return any(part["type"] == kind for part in _parts(node))
-
-
 def _prepends(document: dict[str, Any]) -> bool:
     """Whether encoding puts a space before the text."""
     for part in _parts(document.get("normalizer")) + _parts(document.get("pre_tokenizer")):
@@ -111,37 +117,51 @@ def _prepends(document: dict[str, Any]) -> bool:
     return False
 
 
-def _decoder(document: dict[str, Any], where: str) -> tuple[Callable[[str], bytes], bool]:
-    """Return what maps a token's text to its bytes in the middle of a text, and whether there is a dummy prefix."""
+def _decoder_parts(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the decoders in order, with those that the model's own spelling needs."""
     model = document["model"]
     parts = _parts(document.get("decoder"))
     if not parts:  # no decoder: go by how the text was taken apart
-        for part in _parts(document.get("pre_tokenizer")):
+        for part in _parts(document.get("normalizer")) + _parts(document.get("pre_tokenizer")):
             if part["type"] in ("ByteLevel", "Metaspace"):
                 parts = [part]
         if not parts and model.get("type") == "WordPiece":
-            parts = [{"type": "WordPiece", "prefix": model.get("continuing_subword_prefix", "##")}]
+            parts = [{"type": "WordPiece", "prefix": model.get("continuing_subword_prefix", "##") or None}]
         if not parts and model.get("type") == "WordLevel":
-            parts = [{"type": "WordPiece", "prefix": ""}]  # words joined by spaces
+            parts = [{"type": "WordPiece", "prefix": None}]  # words joined by spaces
     if model.get("byte_fallback") and not any(part["type"] == "ByteFallback" for part in parts):
         parts = [{"type": "ByteFallback"}, *parts]
     suffix = model.get("end_of_word_suffix")
     if suffix and not any(part["type"] == "BPEDecoder" for part in parts):
-        parts = [{"type": "BPEDecoder", "suffix": suffix}, *parts]
+        space = "Ġ" if any(part["type"] == "ByteLevel" for part in parts) else " "
+        parts = [{"type": "BPEDecoder", "suffix": suffix, "space": space}, *parts]
+    return parts
+
+
+def _decoder(parts: list[dict[str, Any]], where: str) -> tuple[Callable[[str], bytes], bool]:
+    """Return what maps a token's text to its bytes in the middle of a text, and whether there is a dummy prefix."""
     steps: list[_Step] = []
-    prefix = _prepends(document)
-    fused = False
+    prefix = False
+    whole: str | None = None  # the decoder that made one text of the tokens: what follows sees that, not tokens
     for part in parts:
         kind = part["type"]
-        if kind == "Fuse":
-            fused = True
-        elif kind == "Strip" and fused:  # of the whole text: the dummy prefix, not a token's bytes
+        if whole and (kind == "Strip" or _at_start(part)):  # of the whole text: the dummy prefix, not a token's bytes
             continue
-        elif kind == "WordPiece":
+        if kind == "Fuse":
+            whole = whole or kind
+            continue
+        if whole and not (whole == "Fuse" and _of_one_character(part)):
+            raise VocabularyError(
+                f"{where}: decoder {kind!r} after {whole!r} rewrites the whole text, so what a token writes depends on "
+                f"its neighbours; expected there only Strip, Replace of one character after Fuse, or Replace of "
+                rf"Regex('\A ') by nothing, got {part}; put it before {whole!r}, or build the tokens yourself: "
+                "Vocabulary(tokens, eos_token_ids=[...])"
+            )
+        if kind == "ByteLevel":
+            whole = kind
+        elif kind == "WordPiece" and part.get("prefix", "##") != "":
             prefix = True
-            steps.append(_step(part, where))
-        else:
-            steps.append(_step(part, where))
+        steps.append(_step(part, where))
 
     def decode(text: str) -> bytes:
         for step in steps:
@@ -152,6 +172,30 @@ def _decoder(document: dict[str, Any], where: str) -> tuple[Callable[[str], byte
         return utf8(text, where)
 
     return decode, prefix
+
+
+def _at_start(part: dict[str, Any]) -> bool:
+    """Whether a part takes away spaces at the beginning of the text and does nothing else."""
+    return (
+        part["type"] == "Replace"
+        and part["content"] == ""
+        and _AT_START.fullmatch(part["pattern"].get("Regex", "")) is not None
+    )
+
+
+def _of_one_character(part: dict[str, Any]) -> bool:
+    return part["type"] == "Replace" and len(part["pattern"].get("String", "")) == 1
+
+
+def _check_mark(mark: str, decode: Callable[[str], bytes], where: str) -> None:
+    """Refuse a mark of pieces that continue a word (`##`) if the decoder does not take it away."""
+    expected, got = decode("a").removeprefix(b" "), decode(mark + "a")
+    if got != expected:
+        raise VocabularyError(
+            f"{where}: the model marks pieces that continue a word by {mark!r}, but its decoder does not take the mark "
+            f"away: expected {expected!r} of {mark + 'a'!r}, got {got!r}; give the tokenizer the decoder "
+            f"WordPiece(prefix={mark!r}), or build the tokens yourself: Vocabulary(tokens, eos_token_ids=[...])"
+        )
 
 
 def _step(part: dict[str, Any], where: str) -> _Step:
@@ -172,8 +216,8 @@ def _step(part: dict[str, Any], where: str) -> _Step:
         mark = part.get("prefix", "##")
         return lambda text: wordpiece_bytes(text, mark, where)
     if kind == "BPEDecoder":
-        suffix = part.get("suffix", "</w>")
-        return lambda text: text[: -len(suffix)] + " " if suffix and text.endswith(suffix) else text
+        suffix, end = part.get("suffix", "</w>"), part.get("space", " ")
+        return lambda text: text[: -len(suffix)] + end if suffix and text.endswith(suffix) else text
     raise VocabularyError(
         f"{where}: decoder {kind!r} is not known; build the tokens yourself: Vocabulary(tokens, eos_token_ids=[...])"
     )
@@ -190,7 +234,7 @@ def _replace(part: dict[str, Any], where: str) -> _Step:
         old = pattern["String"]
         return lambda text: text.replace(old, content)
     try:
-        compiled = re.compile(pattern["Regex"])
+        compiled = re.compile(pattern["Regex"], re.MULTILINE)  # ^ and $ are ends of lines in that library
     except re.error as error:
         raise VocabularyError(f"{where}: decoder pattern {pattern['Regex']!r} is not understood ({error})") from error
     return lambda text: compiled.sub(lambda _: content, text)

@@ -10,15 +10,17 @@ from .source import TokenSource, eos_by_name, eos_from_neighbours, read_bytes, r
 SPECIAL_NAMES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-def wordpiece_bytes(piece: str, prefix: str = "##", where: str = "token") -> bytes:
+def wordpiece_bytes(piece: str, prefix: str | None = "##", where: str = "token") -> bytes:
     """Return the bytes of one WordPiece token: `##x` continues a word and is `x`, `x` starts one and is ` x`.
 
     The decoder joins words by one space. So the bytes of the ids of `encode(text)` are the words and punctuation
     marks of the (normalized) text, each with one space before it, the first one too: `don't stop` reads
     ` don ' t stop`. Which spaces the source text had is not in the ids; a decoder's cleanup, which removes spaces
     before punctuation, looks at several tokens at once and is not part of a token's bytes.
+
+    With the prefix ``""`` every piece continues, so no spaces are written; with ``None`` every piece starts a word.
     """
-    if prefix and piece.startswith(prefix):
+    if prefix is not None and piece.startswith(prefix):
         return utf8(piece[len(prefix) :], where)
     return utf8(" " + piece, where)
 

@@ -13,7 +13,7 @@ from oracle.sentencepiece_model import model_bytes
 from oracle.texts import texts
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from tokamata import Vocabulary
+from tokamata import Vocabulary, VocabularyError
 
 SEED = 7
 TEXTS = [
@@ -246,3 +246,119 @@ def test_sentencepiece_kinds(dummy_prefix: bool, tmp_path: Path) -> None:
         text = "".join(rng.choices(["a", "b", " ", "é", "z", "<user> x", "\n"], k=rng.randrange(1, 9)))
         ids = oracle.encode(text)
         assert joined(vocabulary, ids) == (" " * dummy_prefix + text).encode(), (SEED, text)
+
+
+def _small(pieces: str, decoder: object = None, pre: object = None, **options: object) -> Tokenizer:
+    """A BPE model of the pieces without merges; piece 0 ends a text."""
+    tokenizer = Tokenizer(models.BPE(vocab={p: i for i, p in enumerate([EOS, *pieces.split()])}, merges=[], **options))
+    if decoder is not None:
+        tokenizer.decoder = decoder
+    if pre is not None:
+        tokenizer.pre_tokenizer = pre
+    return tokenizer
+
+
+def _encoded(tokenizer: Tokenizer, text: str) -> bytes:
+    vocabulary = Vocabulary.from_transformers(tokenizer, eos_token_ids=[0])
+    return joined(vocabulary, tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def test_mark_of_continuing_pieces_is_taken_away_or_refused() -> None:
+    tokenizer = _small("a ##b", continuing_subword_prefix="##")
+    with pytest.raises(VocabularyError, match="by '##', but its decoder does not take the mark away: expected b'a' of"):
+        Vocabulary.from_transformers(tokenizer, eos_token_ids=[0])
+    for decoder, expected in ((decoders.WordPiece(cleanup=False), b" ab"), (decoders.Replace("##", ""), b"ab")):
+        tokenizer.decoder = decoder
+        assert _encoded(tokenizer, "ab") == expected
+    without_marks = _small("a b", continuing_subword_prefix="##")
+    assert joined(Vocabulary.from_transformers(without_marks, eos_token_ids=[0]), [1, 2]) == b"ab"
+
+
+_FUSE, _BYTES = decoders.Fuse(), decoders.ByteLevel()
+
+
+@pytest.mark.parametrize(
+    ("steps", "text"),
+    [
+        ([_BYTES, decoders.Replace("_", " ")], "decoder 'Replace' after 'ByteLevel' rewrites the whole text"),
+        ([_BYTES, _FUSE, decoders.Replace("_", " ")], "decoder 'Replace' after 'ByteLevel' rewrites"),
+        ([_BYTES, decoders.Metaspace()], "decoder 'Metaspace' after 'ByteLevel' rewrites"),
+        ([_FUSE, decoders.Replace("ab", "X")], r"after 'Fuse' rewrites the whole text, so what a token writes depends"),
+        ([_FUSE, decoders.Replace(tokenizers.Regex("^ "), "")], "after 'Fuse' rewrites"),  # spaces of every line
+        ([_FUSE, decoders.Replace(tokenizers.Regex(r"\A |b"), "")], "after 'Fuse' rewrites"),
+        (
+            [_FUSE, decoders.Replace(tokenizers.Regex(r"\A "), "x")],
+            r"expected there only Strip, .* or Replace of Regex",
+        ),
+        ([_FUSE, decoders.Metaspace()], "decoder 'Metaspace' after 'Fuse' rewrites"),
+        ([_FUSE, decoders.ByteFallback()], "decoder 'ByteFallback' after 'Fuse' rewrites"),
+    ],
+)
+def test_rewriting_the_whole_text_is_refused(steps: list[object], text: str) -> None:
+    with pytest.raises(VocabularyError, match=text):
+        Vocabulary.from_transformers(_small("a b _ ▁", decoders.Sequence(steps)), eos_token_ids=[0])
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [decoders.Replace("▁", " "), _FUSE, decoders.Replace(tokenizers.Regex(r"\A "), "")],
+        [decoders.Replace("▁", " "), _FUSE, decoders.Replace(tokenizers.Regex(r"\A\s*"), "")],
+        [_FUSE, decoders.Replace("▁", " "), decoders.Strip(" ", 1, 0)],
+    ],
+)
+def test_steps_after_fuse_that_tokens_can_show(steps: list[object]) -> None:
+    tokenizer = _small("a b ▁", decoders.Sequence(steps), pre_tokenizers.Metaspace())
+    assert _encoded(tokenizer, "a b a") == b" a b a"
+    assert tokenizer.decode(tokenizer.encode("a b a").ids) == "a b a"
+
+
+def test_bytes_then_strip_is_a_dummy_prefix() -> None:
+    pre = pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=False)
+    assert (
+        _encoded(_small("a Ġ b", decoders.Sequence([_BYTES, _FUSE, decoders.Strip(" ", 1, 0)]), pre), "a b") == b" a b"
+    )
+
+
+def test_anchors_of_patterns_are_of_lines() -> None:
+    tokenizer = Tokenizer(models.WordLevel({EOS: 0, " a\n b": 1}, unk_token=EOS))
+    tokenizer.decoder = decoders.Replace(tokenizers.Regex("^ "), "")
+    assert Vocabulary.from_transformers(tokenizer, eos_token_ids=[0]).token_bytes(1) == b"a\nb"
+    assert tokenizer.decode([1]) == "a\nb"
+
+
+def test_wordpiece_with_an_empty_prefix_writes_no_spaces() -> None:
+    model = models.WordPiece(vocab={EOS: 0, "a": 1, "b": 2}, unk_token=EOS, continuing_subword_prefix="")
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.decoder = decoders.WordPiece(prefix="", cleanup=False)
+    assert _encoded(tokenizer, "ab a") == b"aba"
+    assert tokenizer.decode(tokenizer.encode("ab a").ids) == "aba"
+    assert not Vocabulary.from_transformers(tokenizer, eos_token_ids=[0]).adds_dummy_prefix
+    words = Tokenizer(models.WordLevel({EOS: 0, "a": 1, "b": 2}, unk_token=EOS))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    assert _encoded(words, "a b") == b" a b"  # without a decoder, words are joined by spaces
+    assert words.decode(words.encode("a b").ids) == "a b"
+
+
+def test_byte_level_without_a_decoder() -> None:
+    by_normalizer = _small("a Ġ b Ã ©")
+    by_normalizer.normalizer = normalizers.ByteLevel()
+    by_pre_tokenizer = _small("a Ġ b Ã ©", pre=pre_tokenizers.ByteLevel(add_prefix_space=False))
+    for tokenizer in (by_normalizer, by_pre_tokenizer):
+        assert _encoded(tokenizer, "a bé") == "a bé".encode()
+        tokenizer.add_tokens([AddedToken("é")])
+        assert _encoded(tokenizer, "a bé") == "a bé".encode()
+    assert by_pre_tokenizer.encode("é").tokens == ["é"]
+
+
+def test_end_of_word_in_the_byte_alphabet() -> None:
+    """CLIP's spelling: the last piece of a word writes the space behind it."""
+    pre = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    pieces = [EOS, "a", "b</w>", "Ã", "©</w>", "Ã©</w>"]
+    vocab = {piece: i for i, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=[("Ã", "©</w>")], end_of_word_suffix="</w>"))
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre, _BYTES
+    assert tokenizer.encode("é ab").tokens == ["Ã©</w>", "a", "b</w>"]
+    assert _encoded(tokenizer, "é ab") == "é ab ".encode()
+    assert not Vocabulary.from_transformers(tokenizer, eos_token_ids=[0]).adds_dummy_prefix
