@@ -124,7 +124,30 @@ class Program {
     }
     return nothing_;
   }
+  // Whether a node may match the empty text. As deep as the tree.
+  bool IsNullable(uint32_t node) const {
+    const RegexNode& n = tree_.nodes[node];
+    const auto is_nullable = [this](uint32_t child) { return IsNullable(child); };
+    switch (n.kind) {
+      case RegexKind::kCharacter:
+      case RegexKind::kSet: return false;
+      case RegexKind::kGroup: return IsNullable(n.first);
+      case RegexKind::kConcat: {
+        const std::vector<uint32_t> parts = Children(n);
+        return std::all_of(parts.begin(), parts.end(), is_nullable);
+      }
+      case RegexKind::kAlternate: {
+        const std::vector<uint32_t> parts = Children(n);
+        return std::any_of(parts.begin(), parts.end(), is_nullable);
+      }
+      case RegexKind::kRepeat:
+      case RegexKind::kPossessive: return n.low == 0 || IsNullable(n.first);
+      default: return true;  // assertions
+    }
+  }
   uint32_t Repeat(const RegexNode& n, uint32_t next) {
+    if (n.high == kUnbounded && IsNullable(n.first))  // engines leave such loops after an empty round, or try on
+      Refuse(n.first, "an unbounded repetition of what may match the empty text", "repeat what reads a character");
     const auto choose = [&](uint32_t more, uint32_t enough) {
       return n.negated ? Choice(enough, more) : Choice(more, enough);
     };

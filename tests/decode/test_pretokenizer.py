@@ -127,3 +127,11 @@ def test_patterns_that_begin_with_a_loop(pattern: str, monkeypatch: pytest.Monke
     check_all(trained("a loop first", 0, alphabet), tokamata.choice(texts), texts, pattern)
     with pytest.raises(tokamata.UnsupportedError, match="the tokenizer loses them"):
         Pretokenizer([pattern], "tiktoken")
+
+
+@pytest.mark.parametrize("pattern", [r"x(?:a??)*", r"x(?:|a)+", r"x(?:a??){2,}", r"x(?:(?!b)|a)*?b", r"x(?:a?b*)*"])
+def test_unbounded_repetitions_of_the_empty_text_are_refused(pattern: str) -> None:
+    for each, engine in ((pattern, "tokenizers"), (f"{pattern}|(?s:.)", "tiktoken")):
+        with pytest.raises(tokamata.UnsupportedError, match="repetition of what may match the empty text"):
+            Pretokenizer([each], engine)
+    Pretokenizer(["x(?:a?){2}", "x(?:a|b+)*"])
