@@ -43,14 +43,34 @@ CanonicalTokens::CanonicalTokens(std::shared_ptr<const Vocabulary> vocabulary, s
 }
 
 void CanonicalTokens::FindSpellings() {
+  std::unordered_map<std::string_view, uint32_t> characters;  // tokens of one
+  for (uint32_t t = 0; t < vocabulary_->Size(); ++t) {
+    const std::string_view text = vocabulary_->Token(t);
+    if (written_[t] && CharacterLength(text) == text.size()) characters.emplace(text, t);
+  }
   std::vector<uint32_t> units;
   std::unordered_set<std::string_view> texts;
   for (uint32_t t = 0; t < std::min(vocabulary_->Size(), pairs_->Size()); ++t) {
     const std::string_view text = vocabulary_->Token(t);
     if (text.empty() || written_[t]) continue;
     units.clear();
-    for (const char c : text) units.push_back(unit_of_[static_cast<uint8_t>(c)]);
-    if (std::find(units.begin(), units.end(), kNoToken) != units.end()) continue;
+    bool in_texts = true;
+    for (size_t i = 0, size = 1; i < text.size() && in_texts; i += size) {
+      size = 1;
+      uint32_t unit = unit_of_[static_cast<uint8_t>(text[i])];
+      if (unit == kNoToken) {  // units may be characters
+        size = CharacterLength(text.substr(i));
+        in_texts = size > 0;
+        const auto at = characters.find(text.substr(i, size));
+        if (at != characters.end()) unit = at->second;
+      }
+      units.push_back(unit);
+    }
+    if (!in_texts) continue;
+    if (std::find(units.begin(), units.end(), kNoToken) != units.end())
+      throw UnsupportedError("canonical: token " + std::to_string(t) +
+                             " has characters that are no tokens, so only as a whole piece it is written; pass a "
+                             "tokenizer that has them, or one without ignore_merges");
     const std::vector<uint32_t> spelled = pairs_->Encode(units);
     // Of tokens with the same text the first one is the encoder's.
     if (spelled.size() == 1 || !texts.insert(text).second) continue;

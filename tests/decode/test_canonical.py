@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import random
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from oracle.mask_walk import allowed
-from oracle.small_tokenizers import tokenizer_file, trained, what_follows
+from oracle.small_tokenizers import check_all, tokenizer_file, trained, what_follows
 from tokamata.decode.canonical import BytePairs, CanonicalAutomaton
+from tokenizers import Tokenizer, models
 
 import tokamata
 
@@ -177,3 +181,30 @@ def test_a_limit_that_is_reached_is_named() -> None:
         constraint = tokamata.json_schema({"type": "object"}, unique_keys=unique, limits=few)
         with pytest.raises(tokamata.LimitError, match="states=60 was reached at the root"):
             CanonicalAutomaton(tokamata.compile(constraint, vocabulary), pairs).start().mask()
+
+
+def of_characters(tokens: list[str], merges: list[tuple[str, str]]) -> dict[str, Any]:
+    """A ``tokenizer.json`` without a pretokenizer, where pieces that are tokens are these; token 0 ends texts."""
+    tokenizer = Tokenizer(models.BPE({t: i for i, t in enumerate(["<end>", *tokens])}, merges, ignore_merges=True))
+    tokenizer.add_special_tokens(["<end>"])
+    return dict(json.loads(tokenizer.to_str()))
+
+
+def test_whole_pieces_of_characters() -> None:
+    data = of_characters(["a", "²", "é", "²²a", "é²", "²a", "aé²"], [("²", "a"), ("é", "²")])
+    encode = Tokenizer.from_str(json.dumps(data)).encode
+    names = [None, *(name.encode() for name in list(data["model"]["vocab"])[1:])]
+    made = (
+        lambda text: encode(text).ids,
+        tokamata.Vocabulary(names, eos_token_ids=[0]),
+        BytePairs.from_tokenizer_json(data),
+    )
+    texts = ["".join(letters) for n in range(1, 5) for letters in itertools.product("a²é", repeat=n)]
+    check_all(made, tokamata.choice(texts), texts, "whole pieces of characters")
+
+
+def test_whole_pieces_without_their_characters_are_refused() -> None:
+    pairs = BytePairs.from_tokenizer_json(of_characters(["a", "²²"], []))
+    vocabulary = tokamata.Vocabulary([None, b"a", "²²".encode()], eos_token_ids=[0])
+    with pytest.raises(tokamata.UnsupportedError, match="token 2 has characters that are no tokens"):
+        CanonicalAutomaton(tokamata.compile(tokamata.regex("a+"), vocabulary), pairs)
