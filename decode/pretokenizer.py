@@ -10,6 +10,7 @@ from .._core import SplitPatterns
 from ..automata.errors import UnsupportedError
 
 Engine = Literal["tokenizers", "tiktoken"]
+_Stage = tuple[str, bool]  # a pattern, and whether what is between its matches is kept
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _PUNCTUATION = r"[\p{P}!-/:-@\[-`{-~]"
@@ -38,45 +39,74 @@ class Pretokenizer:
 
     def __init__(self, patterns: Sequence[str], engine: Engine = "tokenizers") -> None:
         """Compile the patterns."""
-        self.patterns = list(patterns)
+        self._set([(pattern, engine == "tokenizers") for pattern in patterns], engine)
+
+    def _set(self, stages: Sequence[_Stage], engine: Engine) -> None:
+        self.patterns = [pattern for pattern, _ in stages]
         self.engine = engine
-        stages = [(_in_python(pattern, engine), engine == "tokenizers") for pattern in patterns]
-        self._native = SplitPatterns(stages or [("(?s:.+)", True)])
+        native = [(_in_python(pattern, engine), keeps_gaps) for pattern, keeps_gaps in stages]
+        self._native = SplitPatterns(native or [("(?s:.+)", True)])
 
     @classmethod
     def from_tokenizer_json(cls, pre_tokenizer: Mapping[str, Any] | None) -> Pretokenizer:
         """Read the part ``pre_tokenizer`` of a ``tokenizer.json``: Split, ByteLevel, Digits, Punctuation, and Sequence.
 
-        Raises UnsupportedError for others, for prefix spaces, and for behaviors but "Isolated" and inverted "Removed".
+        Inverted "Removed" keeps what matches and loses the rest. Punctuation is followed by the Unicode tables that the
+        patterns use. The library's own are older, so at about a hundred rare signs (U+0A76) it cuts otherwise.
+
+        Raises UnsupportedError for others, for prefix spaces, for stages after ByteLevel, which see its alphabet and
+        not the text, for behaviors but "Isolated" and inverted "Removed", and where that one may lose parts of texts.
         """
-        return cls(_stages(pre_tokenizer))
+        self = cls.__new__(cls)
+        self._set(_stages(pre_tokenizer), "tokenizers")
+        return self
 
     def __repr__(self) -> str:
         return f"Pretokenizer({self.patterns!r}, {self.engine!r})"
 
 
-def _stages(part: Mapping[str, Any] | None) -> list[str]:
+def _stages(part: Mapping[str, Any] | None) -> list[_Stage]:
+    stages: list[_Stage] = []
+    byte_level = False
+    for each in _members(part):
+        if byte_level:
+            raise UnsupportedError(
+                f"canonical: the pretokenizer {each.get('type')} comes after ByteLevel, so it sees that one's alphabet "
+                "and not the text; ByteLevel has to be the last"
+            )
+        byte_level = each.get("type") == "ByteLevel"
+        stages += _stages_of(each)
+    return stages
+
+
+def _members(part: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """The members of a sequence, flat."""
     if not part:
         return []
+    if part.get("type") != "Sequence":
+        return [part]
+    return [member for each in part["pretokenizers"] for member in _members(each)]
+
+
+def _stages_of(part: Mapping[str, Any]) -> list[_Stage]:
     kind = part.get("type")
-    if kind == "Sequence":
-        return [pattern for each in part["pretokenizers"] for pattern in _stages(each)]
     if kind == "ByteLevel":
         if part.get("add_prefix_space"):
             raise UnsupportedError(
                 "canonical: the pretokenizer ByteLevel adds a space before texts (add_prefix_space), so tokens do not "
                 "spell the text that was encoded"
             )
-        return [_GPT2] if part.get("use_regex", True) else []
+        return [(_GPT2, True)] if part.get("use_regex", True) else []
     if kind == "Digits":
-        return [r"\p{N}" if part.get("individual_digits") else r"\p{N}+"]
+        return [(r"\p{N}" if part.get("individual_digits") else r"\p{N}+", True)]
     if kind == "Punctuation" and part.get("behavior", "Isolated") == "Isolated":
-        return [_PUNCTUATION]
+        return [(_PUNCTUATION, True)]
     if kind == "Split":
         behavior, invert = part.get("behavior"), bool(part.get("invert"))
         if behavior == "Isolated" or (behavior == "Removed" and invert):
             pattern = part["pattern"]
-            return [pattern["Regex"] if "Regex" in pattern else re.escape(pattern["String"])]
+            written = pattern["Regex"] if "Regex" in pattern else re.escape(pattern["String"])
+            return [(written, behavior == "Isolated")]
         kind = f"Split with the behavior {behavior!r}"
     if kind == "Punctuation":
         kind = f"Punctuation with the behavior {part.get('behavior')!r}"
@@ -140,6 +170,8 @@ def _in_python(pattern: str, engine: Engine) -> str:
             at = count.end()
             if pattern[at : at + 1] == "+" and engine == "tokenizers":
                 raise refuse(at, "a plus after a count, which Oniguruma takes for a second repetition,")
+            if pattern[at : at + 1] == "?" and "," not in count[0] and engine == "tokenizers":
+                raise refuse(at, "a question mark after a count, which makes the whole optional in Oniguruma,")
             continue
         out.append(c)
         at += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
 import pytest
 from oracle.mask_walk import allowed
@@ -112,8 +113,8 @@ def test_what_is_not_followed_is_refused() -> None:
     with pytest.raises(tokamata.UnsupportedError, match="add_prefix_space"):
         Pretokenizer.from_tokenizer_json({"type": "ByteLevel", "add_prefix_space": True})
     with pytest.raises(tokamata.UnsupportedError, match="'MergedWithNext'"):
-        split = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithNext", "invert": False}
-        Pretokenizer.from_tokenizer_json(split)
+        merged = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithNext", "invert": False}
+        Pretokenizer.from_tokenizer_json(merged)
 
 
 LEADING_LOOPS = [r"[^\n]*\n", r"\S*\s", r".*\n", r"\p{L}*\P{L}", "[^1]*1"]
@@ -135,3 +136,35 @@ def test_unbounded_repetitions_of_the_empty_text_are_refused(pattern: str) -> No
         with pytest.raises(tokamata.UnsupportedError, match="repetition of what may match the empty text"):
             Pretokenizer([each], engine)
     Pretokenizer(["x(?:a?){2}", "x(?:a|b+)*"])
+
+
+def split(pattern: str, behavior: str = "Isolated", *, invert: bool = False) -> dict[str, Any]:
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
+
+
+def sequence(*stages: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Sequence", "pretokenizers": list(stages)}
+
+
+def test_stages_after_byte_level_are_refused() -> None:
+    bytes_ = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    for stage in (split("a"), {"type": "Digits", "individual_digits": True}, bytes_):
+        for stages in (sequence(bytes_, stage), sequence(sequence(bytes_), stage)):
+            with pytest.raises(tokamata.UnsupportedError, match=f"{stage['type']} comes after ByteLevel"):
+                Pretokenizer.from_tokenizer_json(stages)
+    assert Pretokenizer.from_tokenizer_json(sequence(split("a"), bytes_)).patterns == ["a"]
+
+
+def test_inverted_removal_that_loses_parts_is_refused() -> None:
+    with pytest.raises(tokamata.UnsupportedError, match="the tokenizer loses them"):
+        Pretokenizer.from_tokenizer_json(split("[a-z]+", "Removed", invert=True))
+    kept = Pretokenizer.from_tokenizer_json(split(r"[a-z]+|[^a-z]", "Removed", invert=True))
+    assert repr(kept) == "Pretokenizer(['[a-z]+|[^a-z]'], 'tokenizers')"
+
+
+def test_a_question_mark_after_a_count() -> None:
+    for pattern in ("xa{2}?b", "ba{1}?"):
+        with pytest.raises(tokamata.UnsupportedError, match="a question mark after a count"):
+            Pretokenizer([pattern])
+    Pretokenizer(["xa{1,2}?b"])
+    Pretokenizer(["xa{2}?b|(?s:.)"], "tiktoken")
