@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -39,6 +40,9 @@ Fst SinglePath(const Fst& fst) {
   std::vector<Arc> arcs;
   for (StateId s = best; s != fst.Start() && search.Parent(s) != kNoState; s = search.Parent(s)) {
     arcs.push_back(fst.Arcs(search.Parent(s))[search.ParentArc(s)]);
+    if (arcs.size() > static_cast<size_t>(fst.NumStates()))
+      throw FstError("shortestpath: rounding makes the total weight of a long cycle negative at state " + std::to_string(s) +
+                     "; expected cycles of weight at least 0: round the weights, or remove the cycle");
   }
   result.AddStates(arcs.size() + 1);
   result.SetStart(0);

@@ -213,17 +213,38 @@ class SingleSource {
     }
   }
 
+  // Whether t lies on the best path so far to s, within the component.
+  bool IsOnBestPath(StateId t, StateId s, int32_t component) const {
+    for (; s != kNoState && nodes_[s].component == component; s = nodes_[s].parent)
+      if (s == t) return true;
+    return false;
+  }
+
+  // The greatest weight or distance that a component begins with, as a measure of what rounding can do.
+  float Greatest(size_t begin, size_t end, int32_t component) const {
+    float greatest = 0;
+    const auto take = [&greatest](float x) { greatest = std::isfinite(x) ? std::max(greatest, std::fabs(x)) : greatest; };
+    for (size_t i = begin; i < end; ++i) {
+      take(nodes_[order_[i]].distance);
+      for (const auto& arc : graph_.Arcs(order_[i]))
+        if (graph_.Follows(arc) && nodes_[arc.nextstate].component == component) take(arc.weight);
+    }
+    return greatest;
+  }
+
   // Some weight of the component is negative. A state that improves more often than the component has states lies on,
-  // or behind, a cycle of negative weight.
+  // or behind, a cycle of negative weight. What rounding may explain improves nothing around a cycle, nor too often.
   void BellmanFord(size_t begin, size_t end, int32_t component) {
+    constexpr int64_t kMostSmall = 64;  // visits of a state up to which small improvements count
     std::deque<StateId> queue;
     for (size_t i = begin; i < end; ++i) Enqueue(order_[i], &queue);
     const int64_t size = static_cast<int64_t>(end - begin);
+    const float greatest = Greatest(begin, end, component);
     while (!queue.empty()) {
       const StateId s = queue.front();
       queue.pop_front();
       nodes_[s].queued = false;
-      if (++nodes_[s].visits > size + 1) {
+      if (++nodes_[s].visits > size + kMostSmall + 1) {
         throw FstError(std::string(operation_) + ": a cycle of negative total weight passes through or leads to " +
                        "state " + std::to_string(s) + ", so distances have no minimum; expected cycles of weight at " +
                        "least 0: reweight or remove the cycle");
@@ -235,11 +256,12 @@ class SingleSource {
         const Node& next = nodes_[arcs[k].nextstate];
         if (next.component != component) continue;
         const float old = next.distance, sum = S::Times(nodes_[s].distance, arcs[k].weight);
-        const float slack = std::isfinite(old) ? std::max(delta_, std::fabs(old) * 1e-6f) : 0.0f;
-        if (old == S::Zero() ? sum != S::Zero() : sum < old - slack) {
-          Improve(s, arcs[k], k);
-          Enqueue(arcs[k].nextstate, &queue);
-        }
+        if (!(old == S::Zero() ? sum != S::Zero() : sum < old)) continue;
+        const float slack = std::max(delta_, std::max(greatest, std::fabs(old)) * 1e-6f);
+        const bool small = std::isfinite(old) && !(sum < old - slack);
+        if (small && (next.visits > kMostSmall || IsOnBestPath(arcs[k].nextstate, s, component))) continue;
+        Improve(s, arcs[k], k);
+        Enqueue(arcs[k].nextstate, &queue);
       }
     }
   }

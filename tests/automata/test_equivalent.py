@@ -69,6 +69,22 @@ def test_weights():
     assert different > 100
 
 
+def test_renumbered_machines_of_large_weights():
+    """Sums that differ by rounding only: in which order states are looked at makes no difference."""
+    for seed in range(300):
+        rng = random.Random(seed)
+        potentials = [rng.randint(-(10**6), 10**6) for _ in range(4)]
+        arcs: dict[tuple[int, int], tuple[float, int]] = {}
+        for _ in range(9):
+            s, t, label = rng.randrange(4), rng.randrange(4), rng.randint(1, 4)
+            arcs.setdefault((s, label), (rng.randrange(4) + potentials[t] - potentials[s], t))
+        final, names = rng.randrange(4), rng.sample(range(4), 4)
+        ways = [(s, label, label, w, t) for (s, label), (w, t) in arcs.items()]
+        again = [(names[s], i, o, w, names[t]) for s, i, o, w, t in rng.sample(ways, len(ways))]
+        one = machine(ways, {final: 2.0}, states=4)
+        assert equivalent(one, machine(again, {names[final]: 2.0}, states=4, start=names[0])), seed
+
+
 def test_log_weights():
     def loop(w, end):
         return machine([(0, 1, 1, w, 0)], {0: end}, semiring="log")

@@ -39,6 +39,14 @@ def test_parts_of_good_paths_stay():
     assert relation(prune(fst, weight=0.5), 2) == {((1, 3), (1, 3)): 0}
 
 
+def test_the_best_path_stays_where_its_parts_are_long():
+    arcs = [(0, 1, 1, 1000.0, 1), (0, 2, 2, 999.0, 2), (2, 3, 3, 0.9995, 1), (1, 4, 4, -1.0, 0)]
+    fst = machine(arcs, [])
+    fst.set_final(1, -999.9995)
+    for threshold in (0, 0.0004):
+        assert ((2, 3), (2, 3)) in relation(prune(fst, weight=threshold), 3)
+
+
 def test_refused_arguments():
     with pytest.raises(FstError, match=r"prune: the semiring must have the path property .*got log"):
         prune(Fst("log"), weight=1)

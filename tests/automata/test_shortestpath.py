@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 import pywrapfst
 from oracle.machines import chain, machine
@@ -104,6 +105,29 @@ def test_zero_weight_cycles_end():
     fst = machine([(0, 0, 0, 0.0, 1), (1, 0, 0, 0.0, 0), (0, 1, 1, 1.0, 2)], [2])
     assert [w for w, _ in paths(shortestpath(fst, nshortest=5))] == [1] * 5
     assert len(paths(shortestpath(fst))) == 1
+
+
+def test_cycles_whose_total_is_rounding():
+    """Sums of 32-bit floats around a cycle of total weight 0, or hardly more, may come out below 0."""
+    for seed in range(400):
+        rng = random.Random(seed)
+        scale = rng.choice([1, 10, 100, 1000])
+        weights = [float(np.float32(rng.uniform(-scale, scale))) for _ in range(rng.choice([1, 2, 5, 30]))]
+        weights.append(float(np.float32(1e-7 * scale - sum(weights))))
+        n, first = len(weights), round(rng.uniform(0, 2), 2)
+        arcs = [(0, 1, 1, first, 1)] + [(1 + i, 2, 2, w, 1 + (i + 1) % n) for i, w in enumerate(weights)]
+        fst = machine(arcs, [1])
+        best = shortestpath(fst)
+        assert best.num_states() <= fst.num_states(), seed
+        assert shortestdistance(best, reverse=True)[0] == pytest.approx(first, abs=1e-5 * n * scale), seed
+
+
+def test_improvements_as_small_as_rounding_count():
+    arcs = [(0, 1, 1, 1000.0, 1), (0, 2, 2, 999.0, 2), (2, 3, 3, 0.9995, 1), (1, 4, 4, -1.0, 0)]
+    fst = machine(arcs, [1])
+    assert list(relation(shortestpath(fst), 3)) == [((2, 3), (2, 3))]
+    theirs = [float(w.to_string()) for w in pywrapfst.shortestdistance(to_openfst(fst))]
+    assert shortestdistance(fst).tolist() == pytest.approx(theirs, rel=1e-8)
 
 
 def test_long_path():
