@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from ...automata.errors import ConstraintError
 from ...constraints import Constraint, Limits, choice, grammar, json_schema, regex, structural_tags
+from ...constraints.exact_json import ExactJson
 
 Kind = Literal["json", "json_object", "regex", "grammar", "choice", "structural_tag"]
 
@@ -42,10 +43,13 @@ def constraint_of(kind: Kind, text: str, *, whitespace: str = "flexible", limits
 
 
 def _structural_tag(text: str, whitespace: str, limits: Limits | None) -> Constraint:
+    found = ExactJson(text, "structural_tag")
     try:
-        found = json.loads(text)
-        parts = [(s["begin"], s["schema"], s["end"]) for s in found["structures"]]
-        triggers = list(found["triggers"])
+        parts = [
+            (tag["begin"], found.text("structures", i, "schema"), tag["end"])
+            for i, tag in enumerate(found.value["structures"])
+        ]
+        triggers = list(found.value["triggers"])
     except (ValueError, TypeError, KeyError) as error:
         raise ConstraintError(
             'structural_tag: expected a JSON object with "structures" (each of "begin", "schema" and "end") and '

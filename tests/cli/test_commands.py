@@ -374,6 +374,20 @@ def test_diff(cli, tmp_path: Path) -> None:
     registry = schema("registry.json", '{"http://example.com/x": {"type": "object", "required": ["a"]}}')
     assert cli("diff", other, linked, "--registry", registry).out.startswith("equal")
     assert "pass registry=" in cli("diff", other, linked).err
+    number = schema("number.json", '{"u:x": {"const": 0.1000000000000000000001}}')
+    result = cli(
+        "diff", schema("link.json", '{"$ref": "u:x"}'), schema("tenth.json", '{"const": 0.1}'), "--registry", number
+    )
+    assert (result.code, "refused now:  0.1000000000000000000001\n" in result.out) == (1, True)
+    for text, reason in (
+        ("[" * 100_000, "registry.json is not JSON that can be read: maximum recursion depth"),
+        ('{"u:x": {"a": ' * 1500 + "1" + "}}" * 1500, "registry.json is not JSON that can be read: maximum recursion"),
+        ('{"u:x": true, "u:x": false}', "registry.json: line 1, column 15: "),
+        ("[]", "registry.json: expected an object from URIs to schemas"),
+    ):
+        result = cli("diff", old, same, "--registry", schema("registry.json", text))
+        assert (result.code, result.err.count("\n")) == (1, 1)
+        assert reason in result.err
     date = schema("date.json", '{"type": "string", "format": "date"}')
     string = schema("string.json", '{"type": "string"}')
     assert cli("diff", string, date).code == 1

@@ -312,6 +312,38 @@ def test_calls_of_earlier_answers_are_read(running: Running, model: Scripted) ->
         ask(running, messages=earlier, tools=[CLOCK])
 
 
+LONG = "0.1000000000000000000001"
+
+
+def completed(running: Running, schema: str) -> httpx.Response:
+    form = f'{{"type": "json_schema", "json_schema": {{"name": "x", "schema": {schema}}}}}'
+    body = f'{{"prompt": "a", "max_tokens": 60, "response_format": {form}}}'
+    return httpx.post(f"{running.url}/v1/completions", content=body)
+
+
+def test_numbers_of_schemas_stay_as_they_are_written(running: Running, model: Scripted) -> None:
+    bounds = '{"type": "integer", "minimum": 9007199254740993.0, "maximum": 9007199254740993.0}'
+    for schema, text in (('{"const": 0.1}', "0.1"), (f'{{"const": {LONG}}}', LONG), (bounds, "9007199254740993")):
+        assert completed(running, schema).json()["choices"][0]["text"] == text
+    refused = completed(running, '{"type": "number", "minimum": 1e400, "maximum": 1}')
+    assert refused.status_code == 400
+    assert "inf" not in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("nested", [True, False])
+def test_numbers_of_tools_stay_as_they_are_written(running: Running, model: Scripted, nested: bool) -> None:
+    parameters = f'{{"type": "object", "properties": {{"x": {{"const": {LONG}}}}}, "required": ["x"]}}'
+    tool = f'"name": "f", "parameters": {parameters}'
+    tool = f'{{"type": "function", "function": {{{tool}}}}}' if nested else f'{{"type": "function", {tool}}}'
+    model.script = f'<tool_call>\n{{"name": "f", "arguments": {{"x": {LONG}}}}}\n</tool_call>'.encode()
+    body = f'{{"messages": [{{"role": "user", "content": "x"}}], "tools": [{tool}], "tool_choice": "required", '
+    url = f"{running.url}/v1/chat/completions"
+    answer = httpx.post(url, content=body + '"temperature": 0, "max_tokens": 300, "stream": true}').text
+    lines = [json.loads(line[6:]) for line in answer.splitlines() if line.startswith("data: {")]
+    deltas = [call for line in lines for call in line["choices"][0]["delta"].get("tool_calls", ())]
+    assert "".join(call["function"]["arguments"] for call in deltas) == f'{{"x": {LONG}}}'
+
+
 def test_json_object(running: Running, model: Scripted) -> None:
     text = ask(running, response_format={"type": "json_object"}, max_tokens=50).choices[0].message.content
     assert isinstance(json.loads(text), dict)
@@ -440,6 +472,7 @@ def test_other_wrong_requests(running: Running, model: Scripted) -> None:
     assert httpx.get(f"{running.url}/health").json() == {"status": "ok"}
 
 
+WRITTEN = '"type": "null", "type'
 SAID = '"messages": [{"role": "user", "content": "x"}]'
 ODD = {  # what clients in general do not write
     "role": ('{"messages": [{"role": ["user"], "content": "x"}]}', "messages.0.role"),
@@ -451,7 +484,12 @@ ODD = {  # what clients in general do not write
     "surrogate": ('{"messages": [{"role": "user", "content": "\\ud800"}]}', "surrogates not allowed"),
     "surrogate shown": (f'{{{SAID}, "model": "\\ud800"}}', "surrogates not allowed"),
     "other encoding": (f"{{{SAID}}}".encode("utf-16"), "the body is not JSON"),
-    "not a number": (f'{{{SAID}, "temperature": NaN}}', "temperature"),
+    "not a number": (f'{{{SAID}, "temperature": NaN}}', "the body: line 1, column"),
+    "key twice": (f'{{{SAID}, "regex": "a+", "regex": "b+"}}', '"regex"'),
+    "key of a schema twice": (
+        f'{{{SAID}, "response_format": {json.dumps(schema_format({"x": 0})).replace(chr(34) + "x", WRITTEN)}}}',
+        '"type"',
+    ),
     "endless": (f'{{{SAID}, "logit_bias": {{"5": 1e999}}}}', "logit_bias"),
     "negative": (f'{{{SAID}, "logit_bias": {{"-5": 1}}}}', "logit_bias: expected token ids below"),
     "no number of answers": (f'{{{SAID}, "n": 0}}', "n: Input should be greater than or equal to 1"),

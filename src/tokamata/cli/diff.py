@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import codecs
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ..automata.errors import ConstraintError
+from ..constraints.exact_json import ExactJson
 from .common import examples, out, schema_of, working
 
 EXAMPLES = examples(
@@ -33,9 +34,7 @@ def command(
     Values are compared, not their spelling or the order of their keys; exactly, recursive schemas included. Exit code 0
     when the new schema accepts every document of the old one, else 1.
     """
-    others = _read(registry) if registry is not None else {}
-    if not isinstance(others, dict):
-        raise ConstraintError(f"{registry}: expected an object from URIs to schemas")
+    others = _registry(registry) if registry is not None else {}
     before, after = (
         schema_of(
             path,
@@ -68,8 +67,8 @@ def _show(label: str, document: bytes) -> None:
     out.print(f"  {label + ':':13} {document.decode()}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except ValueError as error:
-        raise ConstraintError(f"{path}: expected JSON: {error}") from None
+def _registry(path: Path) -> dict[str, str]:
+    found = ExactJson(path.read_bytes().removeprefix(codecs.BOM_UTF8), str(path))
+    if not isinstance(found.value, dict):
+        raise ConstraintError(f"{path}: expected an object from URIs to schemas")
+    return {uri: found.text(uri) for uri in found.value}

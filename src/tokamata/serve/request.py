@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
+from ..automata.errors import ConstraintError
+from ..constraints.exact_json import ExactJson
 from .limits import ServerLimits
 from .sampling import Settings
 
@@ -25,7 +27,7 @@ class BadRequest(Exception):
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid")
 
 
 class SchemaFormat(_Strict):
@@ -88,6 +90,15 @@ class _Common(_Strict):
     grammar: str | None = None
     grammar_syntax: Literal["lark", "gbnf", "ebnf"] = "lark"
     choice: list[str] | None = Field(default=None, min_length=1)
+    _body: ExactJson = PrivateAttr()  # in which numbers of schemas are as they were written
+
+    @property
+    def schema_text(self) -> str:
+        """The schema of a response format that has one, as JSON text."""
+        assert isinstance(self.response_format, JsonSchemaFormat)
+        if "schema_" not in self.response_format.json_schema.model_fields_set:
+            return "true"
+        return self._body.text("response_format", "json_schema", "schema")
 
     @property
     def settings(self) -> Settings:
@@ -141,16 +152,34 @@ class Chat(_Common):
         """The number of new tokens that the request names."""
         return self.max_tokens if self.max_completion_tokens is None else self.max_completion_tokens
 
+    @property
+    def definitions(self) -> list[dict[str, Any]]:
+        """The tools, the schemas of their parameters as JSON texts."""
+        return [self._definition(tool, i) for i, tool in enumerate(self.tools or [])]
+
+    def _definition(self, tool: dict[str, Any], i: int) -> dict[str, Any]:
+        function = tool.get("function")
+        if isinstance(function, dict):
+            return {**tool, "function": self._with_text(function, "tools", i, "function")}
+        return self._with_text(tool, "tools", i)
+
+    def _with_text(self, function: dict[str, Any], *path: str | int) -> dict[str, Any]:
+        if function.get("parameters") is None:
+            return function
+        return {**function, "parameters": self._body.text(*path, "parameters")}
+
 
 def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLimits) -> Chat | Completion:
     """Check a body, in which null is what is left out. Raises BadRequest with the first thing that is wrong."""
     try:
-        text = body.decode()
-        data = json.loads(text)
-        if "\\u" in text:
+        read = ExactJson(body, "the body")
+        data = read.value
+        if b"\\u" in body:
             json.dumps(data, ensure_ascii=False).encode()  # half of a surrogate pair is no text
-    except (ValueError, RecursionError) as error:
-        raise BadRequest(f"the body is not JSON: {_shown(error)}") from error
+    except ConstraintError as error:
+        raise BadRequest(str(error)) from error
+    except UnicodeEncodeError as error:
+        raise BadRequest(f"the body is not JSON that can be read: {error}") from error
     if not isinstance(data, dict):
         raise BadRequest(f"the body is a JSON {type(data).__name__}; expected an object")
     try:
@@ -163,6 +192,7 @@ def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLi
         raise BadRequest(reason, place) from error
     except RecursionError as error:
         raise BadRequest(f"the body is nested too deeply: {error}") from error
+    request._body = read
     if request.n > limits.choices:
         raise BadRequest(f"n: {request.n} choices; this server's limit is choices={limits.choices}", "n")
     if (answers := request.prompts * request.n) > limits.waiting:
@@ -175,10 +205,6 @@ def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLi
     for name in ("regex", "grammar", "choice", "response_format", "tools"):
         source_size(getattr(request, name, None), name, limits)
     return request
-
-
-def _shown(error: Exception) -> str:
-    return str(error).encode("ascii", "backslashreplace").decode()
 
 
 def source_size(source: object, name: str, limits: ServerLimits) -> None:

@@ -51,7 +51,7 @@ def _source_of(
     if isinstance(asked, ObjectFormat):
         found.append(("response_format", "json_object", lambda: json_schema({"type": "object"}, limits=limits)))
     elif isinstance(asked, JsonSchemaFormat):
-        schema, lenient = asked.json_schema.schema_, asked.json_schema.strict is False
+        schema, lenient = request.schema_text, asked.json_schema.strict is False
         make = lambda: json_schema(schema, lenient=lenient, limits=limits)  # noqa: E731
         found.append(("response_format", [schema, lenient], make))
     if (pattern := request.regex) is not None:
@@ -72,7 +72,7 @@ def _source_of(
 
 
 def _tools_of(request: Chat, convention: str | None) -> tuple[str, object, Callable[[], Constraint]]:
-    definitions, parallel = request.tools or [], request.parallel_tool_calls
+    definitions, parallel = request.definitions, request.parallel_tool_calls
     asked = "auto" if request.tool_choice is None else request.tool_choice
     if convention is None:
         raise BadRequest(
