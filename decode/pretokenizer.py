@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -16,6 +17,8 @@ _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)
 _PUNCTUATION = r"[\p{P}!-/:-@\[-`{-~]"
 _CLASSES = {"s": r"\p{White_Space}", "S": r"\P{White_Space}", "d": r"\p{Nd}", "D": r"\P{Nd}"}
 _COUNT = re.compile(r"\{[0-9]+(,[0-9]*)?\}")
+_FLAGS = re.compile(r"\(\?([A-Za-z]*)(?:-([A-Za-z]*))?([:)])")
+_FOLDED_TOGETHER = ("ss", "st", "ff", "fl")  # under the flag i, Oniguruma also matches one character of these; and fi
 
 
 class Pretokenizer:
@@ -33,8 +36,9 @@ class Pretokenizer:
         ConstraintError: a malformed pattern.
         UnsupportedError: assertions but for a lookahead at one character and the end (``$``, in Oniguruma that of any
             line), possessive quantifiers of more than one class, classes inside of classes, ``\w`` and other escapes
-            that mean different things to different engines, a pattern that matches the empty text, and one that loses
-            parts of texts.
+            that mean different things to different engines, flags but for ``i`` (and Rust's ``s``), what engines fold
+            differently under ``i`` (properties, the letter i, letters outside of ASCII, in Oniguruma ``ss``), unbounded
+            repetitions of what may match the empty text, a pattern that matches it, and one that loses parts of texts.
     """
 
     def __init__(self, patterns: Sequence[str], engine: Engine = "tokenizers") -> None:
@@ -124,6 +128,8 @@ def _in_python(pattern: str, engine: Engine) -> str:
 
     out: list[str] = []
     depth_start = -1  # of the class that is open
+    folds = [False]  # whether the flag i holds in the groups that are open
+    before = ""  # the letter before this one, where Oniguruma may take both for one character
     at = 0
     while at < len(pattern):
         c = pattern[at]
@@ -131,6 +137,9 @@ def _in_python(pattern: str, engine: Engine) -> str:
             if at + 1 == len(pattern):
                 raise refuse(at, "a lone backslash")
             escaped = pattern[at + 1]
+            before = ""
+            if folds[-1] and (escaped in "pP" or (escaped in "SD" and depth_start >= 0) or _is_cased(escaped)):
+                raise refuse(at, f"\\{escaped} under the flag i, which engines fold differently,")
             if escaped in _CLASSES:
                 out.append(_CLASSES[escaped])
             elif escaped in "pP":
@@ -153,11 +162,32 @@ def _in_python(pattern: str, engine: Engine) -> str:
                 raise refuse(at, "a class inside of a class or an operation on classes")
             if c == "]" and at > depth_start + 1:
                 depth_start = -1
+            elif folds[-1] and (_is_cased(c) or (c == "-" and at > depth_start + 1 and _is_cased_range(pattern, at))):
+                raise refuse(at, f"{c!r} in a class under the flag i, which engines fold differently,")
         elif c == "[":
+            before = ""
             depth_start = at + 1 if pattern[at + 1 : at + 2] == "^" else at
             out.append(pattern[at : depth_start + 1])
             at = depth_start + 1
             continue
+        elif c == "(":
+            flags = _FLAGS.match(pattern, at)
+            on, off = (flags[1], flags[2] or "") if flags else ("", "")
+            wrong = set(on + off) - set("i" if engine == "tokenizers" else "is")
+            if wrong or (on + off and flags and flags[3] == ")" and at > 0):
+                raise refuse(at, f"the flags {on}{'-' + off if off else ''}, which are not followed there,")
+            now = "i" in on or (folds[-1] and "i" not in off)
+            if flags and flags[3] == ")":
+                folds[-1] = now
+            else:
+                folds.append(now)
+            if flags:
+                out.append(flags[0])
+                at = flags.end()
+                continue
+        elif c == ")":
+            if len(folds) > 1:
+                folds.pop()
         elif c == "$":
             out.append(r"(?![^\n])" if engine == "tokenizers" else r"\Z")  # Oniguruma's is the end of any line
             at += 1
@@ -166,6 +196,8 @@ def _in_python(pattern: str, engine: Engine) -> str:
             count = _COUNT.match(pattern, at)
             if not count:
                 raise refuse(at, "a brace that is no count")
+            if before:
+                raise refuse(at, f"a count after {before!r} under the flag i, which Oniguruma may fold together,")
             out.append(count[0])
             at = count.end()
             if pattern[at : at + 1] == "+" and engine == "tokenizers":
@@ -173,6 +205,30 @@ def _in_python(pattern: str, engine: Engine) -> str:
             if pattern[at : at + 1] == "?" and "," not in count[0] and engine == "tokenizers":
                 raise refuse(at, "a question mark after a count, which makes the whole optional in Oniguruma,")
             continue
+        elif c not in "?*+":
+            if folds[-1] and _is_cased(c):
+                raise refuse(at, f"{c!r} under the flag i, which engines fold differently,")
+            if folds[-1] and before + c.lower() in _FOLDED_TOGETHER:
+                raise refuse(
+                    at, f"{before + c.lower()!r} under the flag i, which Oniguruma also folds to one character,"
+                )
+            before = c.lower() if folds[-1] and c in "sSfF" and engine == "tokenizers" else ""
         out.append(c)
         at += 1
     return "".join(out)
+
+
+def _is_cased(c: str) -> bool:
+    """Whether engines may fold a character in different ways; of ASCII it is the letter i alone (dotless, dotted)."""
+    if c.isascii():
+        return c in "iI"
+    return c.isalpha() or unicodedata.category(c)[0] == "M" or not c == c.lower() == c.upper() == c.casefold()
+
+
+def _is_cased_range(pattern: str, at: int) -> bool:
+    """Whether the range around a hyphen has such characters, or an end that is no plain character."""
+    low, high = pattern[at - 1], pattern[at + 1 : at + 2]
+    if high == "]":
+        return False
+    escapes = pattern[at - 2] == "\\" or high == "\\"
+    return escapes or not high.isascii() or any(low <= i <= high for i in "iI")

@@ -168,3 +168,36 @@ def test_a_question_mark_after_a_count() -> None:
             Pretokenizer([pattern])
     Pretokenizer(["xa{1,2}?b"])
     Pretokenizer(["xa{2}?b|(?s:.)"], "tiktoken")
+
+
+def test_what_engines_fold_differently_is_refused() -> None:
+    both = ["i", "[a-z]", "[hi]", r"\p{Lu}", r"\P{Lu}", r"[\p{Lu}]", r"[\S]", "ß", "[é]", "[!-é]", "\u0301", "Ⓐ"]
+    oniguruma = ["ss", "St", "(?:f)f", "s{2}", "f*l"]
+    for pattern in both + oniguruma:
+        for each in (f"x(?i:{pattern})", f"(?i)x{pattern}", f"x(?i:a|(?:b|{pattern}))"):
+            with pytest.raises(tokamata.UnsupportedError, match="under the flag i"):
+                Pretokenizer([each])
+            if pattern in both:
+                with pytest.raises(tokamata.UnsupportedError, match="under the flag i"):
+                    Pretokenizer([f"{each}|(?s:.)"], "tiktoken")
+        Pretokenizer([f"x(?i:a(?-i:{pattern}))", f"x(?i:a){pattern}"])
+    for pattern in oniguruma:
+        Pretokenizer([f"x(?i:{pattern})|(?s:.)"], "tiktoken")
+
+
+def test_other_flags_are_refused() -> None:
+    for pattern in ("(?m:.)", "(?x:a b)", "(?s:.)", "(?im:a)", "(?i-m:a)", "a(?i)b"):
+        with pytest.raises(tokamata.UnsupportedError, match="the flags"):
+            Pretokenizer([pattern])
+    for pattern in ("(?m:xa$)|(?s:.)", "(?U:a+)|(?s:.)", "(?ms:.)"):
+        with pytest.raises(tokamata.UnsupportedError, match="the flags"):
+            Pretokenizer([pattern], "tiktoken")
+
+
+@pytest.mark.parametrize("pattern", ["[a-hj-z]", "k|s", "[^sk]", "'s|'t|'ll", "[sdmt]|ll|ve|re"])
+def test_letters_without_case(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    alphabet = "sSkK\u017f\u212aßtl'ﬆıİL"
+    texts = ["".join(letters) for n in range(3) for letters in itertools.product(alphabet, repeat=n)]
+    monkeypatch.setitem(KINDS, "without case", lambda: isolated(f"(?i:{pattern})"))
+    check_all(trained("without case", 0, alphabet), tokamata.choice(texts), texts, pattern)
+    check_all(ranked(f"(?i:{pattern})|(?s:.)", 0, alphabet), tokamata.choice(texts), texts, pattern)
