@@ -125,7 +125,7 @@ def datetime(
     texts = ((days + separator + regex(pattern)) & regex(between(first, last))).minimize()
 
     def read(text: str) -> clock.datetime:
-        moment = clock.datetime.fromisoformat(text[: len(text) - len(zone)].replace(separator, "T", 1))
+        moment = clock.datetime.fromisoformat(f"{text[:10]}T{text[11 : len(text) - len(zone)]}")
         return moment if offset is None else moment.replace(tzinfo=offset)
 
     return _made(texts + zone if zone else texts, f"datetime({first}, {last})", limits, read)
@@ -180,11 +180,20 @@ def _instant(
             ) from None
     if not isinstance(bound, clock.datetime):
         raise TypeError(f"datetime: expected {name} as datetime.datetime or str, got {bound!r}; None is no bound")
-    if bound.tzinfo is None:
-        return bound
+    offset, local = bound.utcoffset(), bound.replace(tzinfo=None)
+    if offset is None:
+        return local
     if zone is None:
         raise ConstraintError(f"datetime: {name}={bound} has a zone and the texts have none; pass zone=...")
-    return bound.astimezone(zone).replace(tzinfo=None)
+    try:
+        return local + (zone.utcoffset(None) - offset)
+    except OverflowError:
+        if bound.year == default.year:  # beyond all moments on the side that it bounds
+            return default
+        raise ConstraintError(
+            f"datetime: expected {name} within the years 1 to 9999, got {bound}, which is outside in the zone of the "
+            "texts: no moment is left; move the bound or pass another zone"
+        ) from None
 
 
 def _offset(zone: str) -> clock.timezone | None:

@@ -99,7 +99,7 @@ def _at_most(high: Decimal, exclusive: bool) -> str:
 
 
 def _literal(text: str) -> str:
-    return "".join(c if c.isalnum() else f"\\x{ord(c):02x}" for c in text)
+    return "".join(c if c.isalnum() or not c.isascii() else f"\\x{ord(c):02x}" for c in text)
 
 
 def _anything(shape: str) -> str:

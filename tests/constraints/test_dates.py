@@ -94,6 +94,36 @@ def test_zones() -> None:
     assert zulu.parse("2024-03-01T12:00:00Z").tzinfo is utc
 
 
+@pytest.mark.parametrize("separator", ["-", ":", ".", "\n", "é", "—", "😀", "\\", "^"])
+def test_separators(separator: str) -> None:
+    low, high = datetime.datetime(2024, 2, 28, 12), datetime.datetime(2024, 3, 1, 11, 30)
+    for constraint in (tokamata.datetime(low, high, separator=separator), tokamata.datetime(separator=separator)):
+        for moment in (low, high, low + DAY):
+            text = moment.isoformat(separator)
+            assert constraint.accepts(text)
+            assert constraint.parse(text) == moment
+    exact = tokamata.datetime(low, low, separator=separator, zone="-03:00")
+    assert exact.parse(low.isoformat(separator) + "-03:00").replace(tzinfo=None) == low
+
+
+def test_bounds_at_the_ends_of_time() -> None:
+    # What comes before the year 1 in the zone of the texts bounds nothing; nor what comes after 9999, from above.
+    zone = datetime.timezone(2 * datetime.timedelta(hours=1))
+    early, late = datetime.datetime.min.replace(tzinfo=zone), datetime.datetime.max.replace(tzinfo=zone)
+    assert tokamata.datetime(early, zone="Z").accepts("0001-01-01T00:00:00Z")
+    assert tokamata.datetime(high=late, zone="-23:00").accepts("9999-12-30T22:59:59-23:00")
+    assert not tokamata.datetime(high=late, zone="-23:00").accepts("9999-12-30T23:00:00-23:00")
+    west = datetime.datetime.max.replace(tzinfo=datetime.timezone(-datetime.timedelta(hours=2)))
+    assert tokamata.datetime(high=west, zone="Z").accepts("9999-12-31T23:59:59Z")
+    same = tokamata.datetime(early + datetime.timedelta(hours=1), zone="+02:00")
+    assert same.accepts("0001-01-01T01:00:00+02:00")
+    assert not same.accepts("0001-01-01T00:59:59+02:00")
+    with pytest.raises(tokamata.ConstraintError, match=r"datetime: expected low within the years 1 to 9999, got .*-02"):
+        tokamata.datetime(west, zone="Z")
+    with pytest.raises(tokamata.ConstraintError, match=r"datetime: expected high within the years 1 to 9999, got 0001"):
+        tokamata.datetime(high=early, zone="Z")
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
