@@ -16,7 +16,31 @@ _FUNCTIONS = ("Predicate", "AfterValidator", "BeforeValidator", "PlainValidator"
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, Decimal)) and value == value
+    if isinstance(value, Decimal):
+        return not value.is_nan()
+    return isinstance(value, (int, float)) and value == value
+
+
+def _is_integral(value: int | float | Decimal) -> bool:
+    return math.isfinite(value) and value == int(value)
+
+
+def _least_float(bound: int | float | Decimal, exclusive: bool) -> float:
+    """The least float whose repr is not below the bound; infinite where there is none."""
+    exact = _exact(bound)
+    found = math.nextafter(float(exact), -math.inf)
+    while _exact(found) < exact or (exclusive and _exact(found) == exact):
+        found = math.nextafter(found, math.inf)
+    return found + 0.0  # no negative zero
+
+
+def _largest_float(bound: int | float | Decimal, exclusive: bool) -> float:
+    """The largest float whose repr is not above the bound; infinite where there is none."""
+    return -_least_float(_exact(bound).copy_negate(), exclusive) + 0.0
+
+
+def _exact(number: int | float | Decimal) -> Decimal:
+    return Decimal(repr(number) if isinstance(number, float) else number)
 
 
 class Bounds:
@@ -48,6 +72,8 @@ class Bounds:
                 raise UnsupportedError(
                     f"{self._where}: expected a number as {name}, got {value!r}; pass an int, a float or a Decimal"
                 )
+            if name in _LENGTHS and not isinstance(value, int):
+                raise UnsupportedError(f"{self._where}: expected an int as {name}, got {value!r}; pass one")
             self._join(name, value)
             found = True
         if not found and type(item).__name__ in _FUNCTIONS:
@@ -66,7 +92,12 @@ class Bounds:
         if known is None:
             self._found[name] = value
         elif name == "multiple_of":
-            self._found[name] = math.lcm(known, value)
+            if not (_is_integral(known) and _is_integral(value)):
+                raise UnsupportedError(
+                    f"{self._where}: expected several multiple_of as ints, got {known!r} and {value!r}; join them "
+                    "into one"
+                )
+            self._found[name] = math.lcm(int(known), int(value))
         else:
             self._found[name] = max(known, value) if name in ("ge", "gt", "min_length") else min(known, value)
 
@@ -80,7 +111,7 @@ class Bounds:
         lows += [math.floor(gt) + 1] if gt is not None else []
         highs = [math.floor(le)] if le is not None else []
         highs += [math.ceil(lt) - 1] if lt is not None else []
-        if step is not None and (step != int(step) or step <= 0):
+        if step is not None and (not _is_integral(step) or step <= 0):
             raise UnsupportedError(
                 f"{self._where}: expected multiple_of as a positive int, got {step!r}; use another one"
             )
@@ -93,7 +124,7 @@ class Bounds:
         """ge, gt, le, lt, multiple_of; None where there is none, infinite ones that ask for nothing included."""
         found = [self._take(name) for name in _NUMBERS]
         for i, name in enumerate(_NUMBERS[:4]):
-            if isinstance(found[i], float) and math.isinf(found[i]):
+            if isinstance(found[i], (float, Decimal)) and math.isinf(found[i]):
                 if (found[i] > 0) == name.startswith("g"):
                     raise self._contradictory(*((found[i], None) if name.startswith("g") else (None, found[i])))
                 found[i] = None
@@ -104,28 +135,25 @@ class Bounds:
             f"{self._where}: expected bounds with a value between them, got {low} and {high}; widen them"
         )
 
-    def reals(self) -> tuple[str, str, bool, bool] | None:
-        """Bounds as JSON numbers, and whether they are exclusive."""
+    def reals(self) -> tuple[str, str] | None:
+        """The least and the largest float as JSON numbers; None where nothing is asked.
+
+        What is not below the least float is not rounded to one below it, so what is read keeps the bounds, too.
+        """
         ge, gt, le, lt, step = self._numbers()
         if step is not None:
             self._found["multiple_of"] = step
-        if ge is None and gt is None and le is None and lt is None:
+        lows = [_least_float(bound, exclusive) for bound, exclusive in ((ge, False), (gt, True)) if bound is not None]
+        highs = [
+            _largest_float(bound, exclusive) for bound, exclusive in ((le, False), (lt, True)) if bound is not None
+        ]
+        low, high = max(lows, default=-math.inf), min(highs, default=math.inf)
+        if low > high or low == math.inf or high == -math.inf:
+            raise self._contradictory(gt if ge is None else ge, lt if le is None else le)
+        if low == -math.inf and high == math.inf:
             return None
-        low, low_exclusive = (gt, True) if ge is None or (gt is not None and gt >= ge) else (ge, False)
-        high, high_exclusive = (lt, True) if le is None or (lt is not None and lt <= le) else (le, False)
-        if low is not None and high is not None and (low > high or (low == high and (low_exclusive or high_exclusive))):
-            raise self._contradictory(low, high)
-        return (
-            self._number(low),
-            self._number(high),
-            low_exclusive and low is not None,
-            high_exclusive and high is not None,
-        )
-
-    def _number(self, bound: Any) -> str:
-        if bound is None:
-            return ""
-        return format(Decimal(repr(bound) if isinstance(bound, float) else bound), "f")
+        least, most = ("" if math.isinf(bound) else format(_exact(bound), "f") for bound in (low, high))
+        return least, most
 
     def lengths(self) -> tuple[int, int | None]:
         """The least and the largest length."""

@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 class Reading:
     """Remembers which expressions are of which forms, so that nested unions stay polynomial."""
 
-    def __init__(self) -> None:
-        """Nothing is known yet."""
+    def __init__(self, text: str) -> None:
+        """Nothing is known yet of the text."""
         self._known: dict[tuple[int, int], bool] = {}
+        self._lines = text.encode().split(b"\n")
+
+    def text_of(self, node: ast.expr) -> str:
+        """How a part that stands on one line is written."""
+        return self._lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()
 
     def matches(self, form: Form, node: ast.expr) -> bool:
         """Whether the form can write the expression, white space and spelling aside."""
@@ -93,9 +98,11 @@ class IntForm(Form):
         return writer.integer(self.low, self.high, self.multiple_of, self.within)
 
     def matches(self, node: ast.expr, reading: Reading) -> bool:
-        """Decided by type and bounds."""
+        """Decided by type, bounds and text."""
         value = number_of(node)
         if type(value) is not int or (self.multiple_of and value % self.multiple_of):
+            return False
+        if not all(constraint.accepts(reading.text_of(node)) for constraint in self.within):
             return False
         return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
@@ -108,16 +115,20 @@ class IntForm(Form):
 class FloatForm(Form):
     """A finite float, or an int that stands for one; bounds are JSON numbers."""
 
-    bounds: tuple[str, str, bool, bool] | None = None
+    bounds: tuple[str, str] | None = None
     within: tuple[Constraint, ...] = ()
+    _texts: Constraint | None = None  # all that was written
 
     def write(self, writer: PythonWriter) -> Node:
         """A decimal number."""
-        return writer.real(self.bounds, self.within)
+        self._texts = writer.real(self.bounds, self.within)
+        return writer.rules.leaf(self._texts)
 
     def matches(self, node: ast.expr, reading: Reading) -> bool:
-        """Any number."""
-        return number_of(node) is not None
+        """Decided by the number as it is written, before it is rounded."""
+        if self._texts is None or number_of(node) is None:
+            return False
+        return self._texts.accepts(reading.text_of(node))
 
     def build(self, node: ast.expr, reading: Reading) -> Any:
         """A float, also where an int was written."""

@@ -15,7 +15,7 @@ def read_expression(text: str, form: Form) -> Any:
     """The value of a member. Raises LimitError where brackets are nested too deeply for Python's parser."""
     try:
         node = ast.parse(text, mode="eval").body
-        reading = Reading()
+        reading = Reading(text)
         if not reading.matches(form, node):
             raise ConstraintError(f"parse: expected a Python expression of the type, got {text!r:.80}")
         return form.build(node, reading)

@@ -194,20 +194,20 @@ class PythonWriter:
             texts &= constraint
         return self.rules.leaf(texts)
 
-    def real(self, bounds: tuple[str, str, bool, bool] | None = None, within: Sequence[Constraint] = ()) -> Node:
+    def real(self, bounds: tuple[str, str] | None = None, within: Sequence[Constraint] = ()) -> Constraint:
         """A finite float, or an int in its place."""
-        low, high, low_exclusive, high_exclusive = bounds or ("", "", False, False)
-        name = f"float {low} {high} {low_exclusive} {high_exclusive}"
+        low, high = bounds or ("", "")
+        name = f"float {low} {high}"
         if name not in self._parts:
             if self.layout.numbers == "canonical":
-                self._parts[name] = real_texts(low, high, low_exclusive, high_exclusive)
+                self._parts[name] = real_texts(low, high)
             else:
-                ends = (low or f"-{LARGEST}", high or LARGEST, low_exclusive, high_exclusive)
-                self._parts[name] = Constraint(json_number_range(*ends, False, False))
+                ends = (low or f"-{LARGEST}", high or LARGEST)
+                self._parts[name] = Constraint(json_number_range(*ends, False, False, False, False))
         texts = self._parts[name]
         for constraint in within:
             texts &= constraint
-        return self.rules.leaf(texts)
+        return texts
 
     def string_literal(self, low: int = 0, high: int | None = None) -> Node:
         """A str literal of low to high characters."""
