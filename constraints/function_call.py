@@ -73,7 +73,7 @@ def function_call(
     further = None if keywords is None else tuple(checked_several("function_call", "keywords", keywords))
     for word in further or ():
         checked_name("function_call", word, "pass names of keywords")
-    form.parameters, form.more = annotations.parameters(signature, hints, f"{called}({{}})", {}, further)
+    form.parameters, form.more = annotations.parameters(signature, hints, f"{called}({{}})", further)
     annotations.finish()
     texts = PythonWriter(layout, limits).constraint(form, f"function_call({called})")
     return TypedConstraint(texts, lambda text: read_expression(text, form), annotations.report)

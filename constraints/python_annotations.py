@@ -11,7 +11,7 @@ import itertools
 import keyword
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..automata.errors import ConstraintError, UnsupportedError
@@ -35,6 +35,7 @@ from .python_forms import (
     is_hashable,
 )
 from .python_values import VALUE_FORMS
+from .python_variables import bound_hints, own_variables, substituted
 
 _WITHOUT_MEMBERS = (collections.abc.Callable, type)
 _LISTS = (list, collections.abc.MutableSequence)
@@ -89,14 +90,10 @@ class Annotations:
                 )
 
     # ---- annotations
-    def form(self, annotation: object, place: str, variables: Mapping[object, object] | None = None) -> Form:
+    def form(self, annotation: object, place: str) -> Form:
         """The form of an annotation. Raises UnsupportedError, with the place, for what cannot be enforced exactly."""
-        free: Any = getattr(annotation, "__parameters__", ()) if typing.get_origin(annotation) is not None else ()
-        if variables and free:  # Box[T] is Box[int] where T stands for int
-            generic: Any = annotation
-            annotation = generic[tuple(variables.get(variable, variable) for variable in free)]
         annotation, bounds = self._annotated(annotation, place)
-        made = self._plain(annotation, place, bounds, variables or {})
+        made = self._plain(annotation, place, bounds)
         unused = bounds.unused()
         if unused:
             raise self.refused(place, annotation, f"{unused} cannot be enforced on this type; drop it")
@@ -124,20 +121,20 @@ class Annotations:
             else:
                 return annotation, bounds
 
-    def _plain(self, annotation: object, place: str, bounds: Bounds, variables: Mapping[object, object]) -> Form:
+    def _plain(self, annotation: object, place: str, bounds: Bounds) -> Form:
         if isinstance(annotation, (str, typing.ForwardRef)):
-            return self.form(self._resolved(annotation, place), place, variables)
+            return self.form(self._resolved(annotation, place), place)
         if isinstance(annotation, typing.TypeVar):
-            return self._variable(annotation, place, variables)
+            return self._variable(annotation, place)
         if hasattr(annotation, "__value__"):  # a type statement
-            return self._alias(annotation, place, variables)
+            return self._alias(annotation, place)
         if annotation is None or annotation is type(None):
             return ConstantForm((None,))
         if annotation in (Any, object, inspect.Parameter.empty):
             return self._any_literal()
         origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
         if origin in (typing.Union, types.UnionType):
-            return self._union(arguments, place, variables)
+            return self._union(arguments, place)
         if origin is typing.Literal:
             return self._literals(arguments, place)
         if annotation is getattr(typing, "LiteralString", str):
@@ -148,10 +145,10 @@ class Annotations:
         kind = origin or annotation
         if kind is tuple and arguments and not (len(arguments) == 2 and arguments[1] is Ellipsis):
             items = () if arguments == ((),) else arguments
-            return TupleForm(tuple(self.form(a, f"{place}[{i}]", variables) for i, a in enumerate(items)))
+            return TupleForm(tuple(self.form(a, f"{place}[{i}]") for i, a in enumerate(items)))
         if kind is tuple and annotation == tuple[()]:
             return TupleForm(())
-        container = self._container(kind, arguments, place, bounds, variables)
+        container = self._container(kind, arguments, place, bounds)
         if container is not None:
             return container
         if isinstance(kind, type):
@@ -191,21 +188,20 @@ class Annotations:
             self._literal = LiteralForm(self._key)
         return self._literal
 
-    def _variable(self, variable: typing.TypeVar, place: str, variables: Mapping[object, object]) -> Form:
-        if variable in variables:
-            return self.form(variables[variable], place)
+    def _variable(self, variable: typing.TypeVar, place: str) -> Form:
+        """What stands for nothing else is as wide as it was declared."""
         if variable.__constraints__:
-            return self._union(variable.__constraints__, place, {})
+            return self._union(variable.__constraints__, place)
         return self._any_literal() if variable.__bound__ is None else self.form(variable.__bound__, place)
 
-    def _alias(self, alias: Any, place: str, variables: Mapping[object, object]) -> Form:
+    def _alias(self, alias: Any, place: str) -> Form:
         if alias not in self._classes:
             named = self._classes[alias] = NameForm(alias.__name__)
-            named.target = self.form(alias.__value__, place, variables)
+            named.target = self.form(alias.__value__, place)
         return self._classes[alias]
 
-    def _union(self, arguments: tuple[object, ...], place: str, variables: Mapping[object, object]) -> Form:
-        members = [self.form(argument, place, variables) for argument in arguments]
+    def _union(self, arguments: tuple[object, ...], place: str) -> Form:
+        members = _flat([self.form(argument, place) for argument in arguments])
         # an int is also an expression of a float, and every literal one of Any: these are asked last
         members.sort(key=lambda form: 2 if isinstance(form, LiteralForm) else isinstance(form, FloatForm))
         return members[0] if len(members) == 1 else UnionForm(members)
@@ -234,19 +230,18 @@ class Annotations:
         arguments: tuple[object, ...],
         place: str,
         bounds: Bounds,
-        variables: Mapping[object, object],
     ) -> Form | None:
         first = arguments[0] if arguments else Any
         if kind in _LISTS:
-            return ItemsForm(list, self.form(first, f"{place}[0]", variables), *bounds.lengths())
+            return ItemsForm(list, self.form(first, f"{place}[0]"), *bounds.lengths())
         if kind in _LISTS_OR_TUPLES:
-            item = self.form(first, f"{place}[0]", variables)
+            item = self.form(first, f"{place}[0]")
             lengths = bounds.lengths()
             return UnionForm([ItemsForm(list, item, *lengths), ItemsForm(tuple, item, *lengths)])
         if kind is tuple:
-            return ItemsForm(tuple, self.form(first, f"{place}[0]", variables), *bounds.lengths())
+            return ItemsForm(tuple, self.form(first, f"{place}[0]"), *bounds.lengths())
         if isinstance(kind, type) and kind in _SETS:
-            item = self._hashable(first, f"{place}[0]", "members of a set", variables)
+            item = self._hashable(first, f"{place}[0]", "members of a set")
             low, high = bounds.lengths()
             if low > 1 or high is not None:
                 raise self.refused(
@@ -255,8 +250,8 @@ class Annotations:
             forms = [ItemsForm(made, item, low, high) for made in _SETS[kind]]
             return forms[0] if len(forms) == 1 else UnionForm(forms)
         if kind in _DICTS:
-            key = self._hashable(first, f"{place}[key]", "keys of a dict", variables)
-            value = self.form(arguments[1] if len(arguments) > 1 else Any, f"{place}[value]", variables)
+            key = self._hashable(first, f"{place}[key]", "keys of a dict")
+            value = self.form(arguments[1] if len(arguments) > 1 else Any, f"{place}[value]")
             low, high = bounds.lengths()
             if low > 1 or high is not None:
                 raise self.refused(
@@ -268,12 +263,12 @@ class Annotations:
             return DictForm(key, value, low, high)
         return None
 
-    def _hashable(self, annotation: object, place: str, what: str, variables: Mapping[object, object]) -> Form:
+    def _hashable(self, annotation: object, place: str, what: str) -> Form:
         if annotation is Any:
             self._any_literal()
             assert self._key is not None
             return self._key
-        form = self.form(annotation, place, variables)
+        form = self.form(annotation, place)
         self._hashed.append((form, place, what))
         return form
 
@@ -345,11 +340,10 @@ class Annotations:
     def _record(self, annotation: object, kind: type, arguments: tuple[object, ...]) -> Form:
         name = kind.__name__
         made = self._classes[annotation] = RecordForm(name=name)
-        variables = _bindings(kind, arguments)
         required: frozenset[str] = getattr(kind, "__required_keys__", frozenset())
-        for key, hint in self.hints(kind, name).items():
+        for key, hint in bound_hints(kind, arguments, self.hints(kind, name)).items():
             self._check_text(key, name)
-            made.fields[key] = (self.form(hint, f"{name}.{key}", variables), _required(hint, key in required))
+            made.fields[key] = (self.form(hint, f"{name}.{key}"), _required(hint, key in required))
         return made
 
     def hints(self, owner: Any, name: str) -> dict[str, Any]:
@@ -376,10 +370,12 @@ class Annotations:
         if hasattr(kind, "model_fields"):
             made.parameters = self._model_parameters(kind)
             return made
-        hints, variables = self.hints(kind, kind.__name__), _bindings(kind, arguments)
+        hints = bound_hints(kind, arguments, self.hints(kind, kind.__name__))
         if "__init__" in kind.__dict__ and not _made_init(kind):
-            hints = {**hints, **self.hints(vars(kind)["__init__"], kind.__name__)}
-        made.parameters, made.more = self.parameters(inspect.signature(kind), hints, f"{kind.__name__}.{{}}", variables)
+            own = own_variables(kind, arguments)
+            of_init = self.hints(vars(kind)["__init__"], kind.__name__)
+            hints |= {name: substituted(hint, own) for name, hint in of_init.items()}
+        made.parameters, made.more = self.parameters(inspect.signature(kind), hints, f"{kind.__name__}.{{}}")
         order = list(getattr(kind, "__dataclass_fields__", ()))  # that of repr; signatures have keyword-only ones last
         if all(parameter.name in order for parameter in made.parameters):
             made.parameters.sort(key=lambda parameter: order.index(parameter.name))
@@ -417,7 +413,6 @@ class Annotations:
         signature: inspect.Signature,
         hints: Mapping[str, object],
         place: str,
-        variables: Mapping[object, object],
         keywords: tuple[str, ...] | None = None,
     ) -> tuple[list[Parameter], Form | None]:
         """The parameters of a signature, and the form of what ``*args`` takes.
@@ -433,7 +428,7 @@ class Annotations:
                 found += self._further(annotation, place.format(f"**{name}"), found, keywords)
                 keywords = None
                 continue
-            form = self.form(annotation, place.format(name), variables)
+            form = self.form(annotation, place.format(name))
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 more = form
                 continue
@@ -531,20 +526,21 @@ def _made_init(kind: type) -> bool:
     return _is_named_tuple(kind) or bool(parameters and parameters.init)
 
 
-def _bindings(kind: type, arguments: tuple[object, ...]) -> dict[object, object]:
-    """What the type variables of a class and its bases stand for."""
-    found: dict[object, object] = dict(zip(getattr(kind, "__parameters__", ()), arguments, strict=False))
-    todo = list(getattr(kind, "__orig_bases__", ()))
+def _flat(forms: Iterable[Form]) -> list[Form]:
+    """Members of unions inside of unions, and of names for them, in their order."""
+    found: dict[int, Form] = {}
+    todo = list(forms)[::-1]
+    seen: set[int] = set()
     while todo:
-        base = todo.pop()
-        origin = typing.get_origin(base)
-        if origin is None or origin is typing.Generic:
-            continue
-        for variable, argument in zip(getattr(origin, "__parameters__", ()), typing.get_args(base), strict=False):
-            if argument is not variable:
-                found.setdefault(variable, found.get(argument, argument))
-        todo += getattr(origin, "__orig_bases__", ())
-    return found
+        form = todo.pop()
+        if isinstance(form, UnionForm):
+            todo += list(form.members)[::-1]
+        elif isinstance(form, NameForm) and form.target is not None and id(form) not in seen:
+            seen.add(id(form))
+            todo.append(form.target)
+        else:
+            found[id(form)] = form
+    return list(found.values())
 
 
 def _shown(value: object) -> str:

@@ -19,9 +19,9 @@ from dataclasses import InitVar, dataclass, field, make_dataclass
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, Optional, TypeVar, Union
 
 import pytest
-from annotated_types import Ge, Le, Len, Predicate
+from annotated_types import Ge, Gt, Le, Len, Lt, MinLen, MultipleOf, Predicate
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, Json
-from typing_extensions import NotRequired, Required, TypedDict
+from typing_extensions import NotRequired, Required, TypeAliasType, TypedDict
 
 import tokamata
 
@@ -352,6 +352,83 @@ def test_type_variables_stand_for_their_arguments() -> None:
     assert tokamata.dataclass_call(Chain).accepts("Chain('x', Chain(1))")
 
 
+U = TypeVar("U")
+
+
+@dataclass
+class ListBox(Box[list[T]], Generic[T]):  # another T than that of Box
+    more: T
+
+
+@dataclass
+class OtherListBox(Box[list[U]], Generic[U]):
+    more: U
+
+
+@dataclass
+class SetBox(ListBox[frozenset[T]], Generic[T]):
+    last: T
+
+
+@dataclass
+class Pair(Generic[T, U]):
+    first: T
+    second: U
+
+
+@dataclass
+class Swapped(Pair[U, T], Generic[T, U]):
+    third: T
+
+
+@dataclass
+class Fixed(Swapped[int, str]):
+    value: int
+
+
+@dataclass
+class Holder(Generic[T]):
+    box: Box[list[T]]
+
+
+class Keyed(TypedDict, Generic[T]):
+    key: T
+
+
+class ListKeyed(Keyed[list[T]], Generic[T]):
+    more: T
+
+
+@dataclass
+class Dicts:
+    keyed: ListKeyed[int]
+
+
+@pytest.mark.parametrize(
+    ("kind", "members", "others"),
+    [
+        (ListBox[int], ["ListBox([1], 1)"], ["ListBox(1, 1)", "ListBox(['s'], 1)", "ListBox([1], [1])"]),
+        (OtherListBox[int], ["OtherListBox([1], 1)"], ["OtherListBox(['s'], 1)", "OtherListBox([1], 's')"]),
+        (
+            SetBox[int],
+            ["SetBox([frozenset({1})], frozenset({1}), 1)"],
+            ["SetBox([1], frozenset({1}), 1)", "SetBox([frozenset({1})], 1, 1)", "SetBox([], frozenset({'s'}), 1)"],
+        ),
+        (Swapped[int, str], ["Swapped('s', 1, 2)"], ["Swapped(1, 's', 2)", "Swapped('s', 1, 's')"]),
+        (Fixed, ["Fixed('s', 1, 2, 3)"], ["Fixed(1, 's', 2, 3)", "Fixed('s', 1, 's', 3)"]),
+        (Holder, ["Holder(Box([1]))", "Holder(Box(['s']))"], ["Holder(Box(1))"]),
+        (
+            Dicts,
+            ["Dicts({'key': [1], 'more': 1})"],
+            ["Dicts({'key': 1, 'more': 1})", "Dicts({'key': ['s'], 'more': 1})"],
+        ),
+    ],
+)
+def test_each_class_has_type_variables_of_its_own(kind: Any, members: list[str], others: list[str]) -> None:
+    constraint = tokamata.dataclass_call(kind)
+    assert [text for text in [*members, *others] if constraint.accepts(text)] == members
+
+
 def test_constraints_on_the_text_of_numbers() -> None:
     @dataclass
     class Priced:
@@ -361,6 +438,46 @@ def test_constraints_on_the_text_of_numbers() -> None:
     constraint = tokamata.dataclass_call(Priced)
     calls = ["Priced(5)", "Priced(6)", "Priced(5, 0.50)", "Priced(5, 0.5)", "Priced(5, price=1.01)"]
     assert [call for call in calls if constraint.accepts(call)] == ["Priced(5)", "Priced(5, 0.50)"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "members", "others"),
+    [
+        (Annotated[float, Gt(0)], ["5e-324", "1"], ["1e-324", f"0.{'0' * 400}1", "0"]),
+        (Annotated[float, Lt(1)], ["0.9999999999999999"], ["0.99999999999999999999", "1.0"]),
+        (Annotated[float, Lt(0)], ["-5e-324"], ["-1e-324", "-0.0", "0"]),
+        (Annotated[float, Ge(2**53 + 1)], ["9007199254740994"], ["9007199254740993", "9007199254740992"]),
+        (
+            Annotated[float, Ge(0.1), Le(decimal.Decimal("0.1"))],
+            ["0.1"],
+            ["0.09999999999999999", "0.10000000000000002"],
+        ),
+        (Annotated[float, Le(decimal.Decimal("Infinity")), Gt(-(10**400))], ["1e+308", "-1"], []),
+        (Annotated[int, Le(decimal.Decimal("Infinity")), MultipleOf(2.0), MultipleOf(3)], ["6"], ["2", "3"]),
+    ],
+)
+def test_bounds_hold_for_what_is_read(annotation: Any, members: list[str], others: list[str]) -> None:
+    constraint = tokamata.dataclass_call(make_dataclass("Bounded", [("x", annotation)]))
+    assert [text for text in [*members, *others] if constraint.accepts(f"Bounded({text})")] == members
+
+
+@pytest.mark.parametrize(
+    ("annotation", "text", "value"),
+    [
+        (list[float] | list[int], f"[1{'0' * 400}]", [10**400]),
+        (list[float] | list[int], "[5]", [5.0]),
+        (list[Annotated[float, Le(0)]] | list[int], "[5]", [5]),
+        (list[Annotated[float, Le(0)]] | list[int], "[-5]", [-5.0]),
+        (list[Annotated[float, tokamata.decimal(places=2)]] | list[int], "[\n  5]", [5]),
+        (tuple[Annotated[int, tokamata.integer(1, 5)], float] | tuple[int, int], "(7, 3)", (7, 3)),
+        (Annotated[float | None, "doc"] | int, "9007199254740993", 2**53 + 1),
+        (Annotated[float | None, "doc"] | int, f"1{'0' * 400}", 10**400),
+        (TypeAliasType("Real", float | None) | int, "9007199254740993", 2**53 + 1),
+    ],
+)
+def test_numbers_in_unions_are_read_as_what_can_write_them(annotation: Any, text: str, value: object) -> None:
+    read = tokamata.dataclass_call(make_dataclass("Either", [("x", annotation)])).parse(f"Either({text})").x
+    assert repr(read) == repr(value)
 
 
 def test_any_order() -> None:
@@ -464,6 +581,22 @@ class Refused:
         (Annotated[set[int], Len(2, 3)], r"Refused.plain: set: bounds on the size of a set"),
         (Annotated[int, Ge(5), Le(4)], r"Refused.plain: expected bounds with a value between them, got 5 and 4; widen"),
         (Annotated[float, Ge(math.inf)], r"Refused.plain: expected bounds with a value between them, got inf"),
+        (
+            Annotated[float, Ge(decimal.Decimal("Infinity"))],
+            r"Refused.plain: expected bounds with a value between them",
+        ),
+        (Annotated[int, Ge(decimal.Decimal("Infinity"))], r"Refused.plain: expected bounds with a value between them"),
+        (
+            Annotated[float, Gt(1), Lt(1 + 2**-52)],
+            r"Refused.plain: expected bounds with a value between them, got 1 and",
+        ),
+        (Annotated[float, Ge(10**400)], r"Refused.plain: expected bounds with a value between them, got 1000"),
+        (
+            Annotated[int, MultipleOf(0.5), MultipleOf(2)],
+            r"Refused.plain: expected several multiple_of as ints, got 0.5",
+        ),
+        (Annotated[int, MultipleOf(math.inf)], r"Refused.plain: expected multiple_of as a positive int, got inf"),
+        (Annotated[str, MinLen(1.5)], r"Refused.plain: expected an int as min_length, got 1.5; pass one"),  # type: ignore[arg-type]
         (Annotated[int, Ge("a")], r"Refused.plain: expected a number as ge, got 'a'; pass an int"),
         (Annotated[str, Len(3, 2)], r"Refused.plain: expected bounds with a value between them, got 3 and 2"),
         (Json[list[int]], r"Refused.plain: Json reads a text of JSON into a value; use the type"),
