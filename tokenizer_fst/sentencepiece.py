@@ -16,7 +16,10 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
 @dataclasses.dataclass
 class Model:
-    """Pieces in id order with their types, the EOS id (-1: none), and whether a space is put before a text."""
+    """Pieces in id order with their types, the EOS id (-1: none), and whether a space is put before a text.
+
+    A model whose pieces end with their space (``treat_whitespace_as_suffix``) puts it behind the text instead.
+    """
 
     pieces: list[tuple[str, int]]
     eos_id: int
@@ -47,7 +50,9 @@ def read_sentencepiece(path: Path) -> TokenSource:
     """Read a sentencepiece model file.
 
     With a dummy prefix (``adds_dummy_prefix``) encoding puts one space before the text, so the bytes of the ids are a
-    space and the text. EOS is the model's eos_id, and what configuration files beside it name.
+    space and the text. A model with ``treat_whitespace_as_suffix`` puts the space behind the text: the bytes of the
+    ids are the text and a space, which is no dummy prefix. EOS is the model's eos_id, and what configuration files
+    beside it name.
 
     Raises:
         MissingFileError: no such file.
@@ -69,9 +74,9 @@ def from_model(model: Model, where: str) -> TokenSource:
 
 
 def parse_model(data: bytes, where: str) -> Model:
-    """Parse ModelProto: pieces (1), trainer_spec (2: eos_id 42), normalizer_spec (3: add_dummy_prefix 3)."""
+    """Parse ModelProto: pieces (1), trainer_spec (2: suffix 24, eos_id 42), normalizer_spec (3: add_dummy_prefix 3)."""
     pieces: list[tuple[str, int]] = []
-    eos_id, add_dummy_prefix, specs = 2, True, set()
+    eos_id, add_dummy_prefix, suffix, specs = 2, True, False, set()
     try:
         for field, value in _fields(data):
             if field == 1:
@@ -79,6 +84,7 @@ def parse_model(data: bytes, where: str) -> Model:
             elif field == 2:
                 specs.add(field)
                 eos_id = next((_signed(v) for f, v in _fields(value) if f == 42), eos_id)
+                suffix = bool(next((v for f, v in _fields(value) if f == 24), suffix))
             elif field == 3:
                 specs.add(field)
                 add_dummy_prefix = bool(next((v for f, v in _fields(value) if f == 3), add_dummy_prefix))
@@ -89,7 +95,7 @@ def parse_model(data: bytes, where: str) -> Model:
             f"{where}: expected a sentencepiece model with pieces, trainer and normalizer, got {len(pieces)} pieces; "
             "the file is truncated or of another kind"
         )
-    return Model(pieces, eos_id, add_dummy_prefix)
+    return Model(pieces, eos_id, add_dummy_prefix and not suffix)
 
 
 def _piece(data: bytes | int) -> tuple[str, int]:

@@ -33,7 +33,9 @@ class Vocabulary:
         special_tokens: names of special tokens, each with its id: constraints speak of them by name
             (`tokamata.special_token`, ``<|name|>`` in grammars).
         adds_dummy_prefix: the tokenizer puts a space before a text, so that the bytes of the ids of ``encode(text)``
-            are a space and the text.
+            are a space and the text. It does not speak of a space behind: tokenizers whose pieces end with their space
+            (``end_of_word_suffix`` of CLIP and OpenAI's GPT, sentencepiece's ``treat_whitespace_as_suffix``) give the
+            text and a space.
 
     Raises:
         VocabularyError: no tokens, no token with bytes, a token that is not bytes, no EOS id, an id out of range.

@@ -362,3 +362,18 @@ def test_end_of_word_in_the_byte_alphabet() -> None:
     assert tokenizer.encode("é ab").tokens == ["Ã©</w>", "a", "b</w>"]
     assert _encoded(tokenizer, "é ab") == "é ab ".encode()
     assert not Vocabulary.from_transformers(tokenizer, eos_token_ids=[0]).adds_dummy_prefix
+
+
+@pytest.mark.parametrize("dummy_prefix", [False, True])
+def test_sentencepiece_with_spaces_behind_words(dummy_prefix: bool, tmp_path: Path) -> None:
+    import sentencepiece
+
+    pieces = [(b"<unk>", 0.0, 2), (b"</s>", 0.0, 3)] + [(p.encode(), -1.0, 1) for p in ("a", "b", "▁", "b▁")]
+    data = model_bytes(pieces, ids={"unk": 0, "eos": 1}, dummy_prefix=dummy_prefix)
+    data += b"\x12\x06\xc0\x01\x01\x98\x02\x00"  # more of trainer_spec: spaces as suffix, no byte fallback
+    (tmp_path / "m.model").write_bytes(data)
+    ids = sentencepiece.SentencePieceProcessor(model_proto=data).encode("a ab")
+    vocabulary = Vocabulary.from_file(tmp_path / "m.model")
+    assert joined(vocabulary, ids) == b"a ab" + b" " * dummy_prefix
+    assert vocabulary.eos_token_ids == [1]
+    assert not vocabulary.adds_dummy_prefix
