@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..automata.errors import VocabularyError
-from .source import TokenSource, checked_id, eos_by_name, eos_from_neighbours, place, read_bytes
+from .source import MAX_TOKENS, TokenSource, checked_id, eos_by_name, eos_from_neighbours, place, read_bytes
 
 # The file has no special tokens: published ones that follow the ranks, by the file's SHA-256. First name: EOS.
 _QWEN = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", *(f"<|extra_{i}|>" for i in range(205)))
@@ -85,9 +85,15 @@ def read_tiktoken(path: Path, special_tokens: Mapping[str, int] | None = None) -
 
 
 def from_encoding(encoding: Any) -> TokenSource:
-    """Read a tiktoken.Encoding: its ranks and special tokens."""
+    """Read a tiktoken.Encoding: its ranks and special tokens.
+
+    Raises:
+        VocabularyError: more ids than the limit.
+    """
+    if encoding.n_vocab > MAX_TOKENS:
+        raise VocabularyError(f"tiktoken encoding: {encoding.n_vocab} tokens are past the limit of {MAX_TOKENS}")
     tokens: list[bytes | None] = []
-    special = {name: encoding.encode_single_token(name) for name in sorted(encoding.special_tokens_set)}
+    special = dict(sorted(encoding._special_tokens.items()))  # by name, a rank with the same spelling would be found
     reserved = set(special.values())
     for token_id in range(encoding.n_vocab):
         token: bytes | None = None

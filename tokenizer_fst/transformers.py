@@ -22,10 +22,11 @@ def read_transformers(tokenizer: Any) -> TokenSource:
 
     Fast tokenizers are read through their tokenizer.json; slow ones through the sentencepiece model, byte alphabet,
     WordPiece pieces, or bytes that they hold; mistral-common ones through their file. EOS is the tokenizer's
-    ``eos_token_id``, or its ``sep_token_id`` if it has no EOS.
+    ``eos_token_id``, or its ``sep_token_id`` if it has no EOS. Texts are what the tokenizer's own ``decode`` writes:
+    ClvpTokenizer, for one, reads a space as the token ``[SPACE]`` and writes it so.
 
     Raises:
-        VocabularyError: a tokenizer of an unknown kind.
+        VocabularyError: a tokenizer of an unknown kind, or with a part written in Python.
     """
     where = f"tokenizer {type(tokenizer).__name__}"
     source = _by_kind(tokenizer, where)
@@ -43,7 +44,14 @@ def read_transformers(tokenizer: Any) -> TokenSource:
 
 def _by_kind(tokenizer: Any, where: str) -> TokenSource:
     if (backend := _fast_backend(tokenizer)) is not None:
-        return read_tokenizer_json(json.loads(backend.to_str()), where)
+        try:
+            text = backend.to_str()
+        except Exception as error:  # of a part written in Python; the library raises no narrower kind
+            raise VocabularyError(
+                f"{where}: expected one that can be written as a tokenizer.json, got one that cannot ({error}); "
+                "use Vocabulary.from_file, or Vocabulary(tokens, eos_token_ids=[...]) with the bytes of every token"
+            ) from error
+        return read_tokenizer_json(json.loads(text), where)
     if hasattr(tokenizer, "decode_single_token_bytes"):
         return from_encoding(tokenizer)
     inner = getattr(getattr(getattr(tokenizer, "tokenizer", None), "instruct_tokenizer", None), "tokenizer", None)
@@ -113,7 +121,7 @@ def _rule(tokenizer: Any, where: str) -> tuple[Callable[[str], bytes | None], bo
         return lambda text: bytes(table[c] for c in text) if all(c in table for c in text) else utf8(text, where), bool(
             getattr(tokenizer, "add_prefix_space", False)
         )
-    if hasattr(tokenizer, "wordpiece_tokenizer") or hasattr(tokenizer, "subword_tokenizer"):
+    if _joins_wordpieces(tokenizer):
         return lambda text: wordpiece_bytes(text, "##", where), True
     if hasattr(tokenizer, "_utf_vocab_size"):  # one token a byte (ByT5)
         return lambda text: text.encode("latin-1") if len(text) == 1 and ord(text) < 256 else None, False
@@ -121,3 +129,12 @@ def _rule(tokenizer: Any, where: str) -> tuple[Callable[[str], bytes | None], bo
         f"{where}: a slow tokenizer without a sentencepiece model, byte alphabet or WordPiece pieces; use the fast "
         "tokenizer, Vocabulary.from_file, or Vocabulary(tokens, eos_token_ids=[...]) with the bytes of every token"
     )
+
+
+def _joins_wordpieces(tokenizer: Any) -> bool:
+    """Whether a slow tokenizer writes pieces as BERT does; others have a subword tokenizer too, of another spelling."""
+    if not (hasattr(tokenizer, "wordpiece_tokenizer") or hasattr(tokenizer, "subword_tokenizer")):
+        return False
+    if getattr(tokenizer, "subword_tokenizer_type", None) == "sentencepiece":  # of BertJapaneseTokenizer
+        return False
+    return str(tokenizer.convert_tokens_to_string(["a", "##b", "c"])) == "ab c"

@@ -144,6 +144,65 @@ def test_tiktoken_encoding() -> None:
     assert vocabulary.special_tokens == from_file.special_tokens
 
 
+def _encoding(special: dict[str, int]) -> Any:
+    import tiktoken
+
+    ranks = {bytes([b]): b for b in range(256)} | {b"bc": 256, b"ab": 257}
+    return tiktoken.Encoding("small", pat_str="(?s:.+)", mergeable_ranks=ranks, special_tokens=special)
+
+
+def test_special_tokens_of_tiktoken_spelled_like_ranked_ones() -> None:
+    encoding = _encoding({"ab": 300, "a": 301, "<|endoftext|>": 302})
+    vocabulary = Vocabulary.from_transformers(encoding)
+    assert vocabulary.special_tokens == {"ab": 300, "a": 301, "<|endoftext|>": 302}
+    assert [vocabulary.token_bytes(i) for i in (97, 257, 258, 300, 301, 302)] == [b"a", b"ab", None, None, None, None]
+    assert encoding.encode("ab", disallowed_special=()) == [257]
+
+
+def test_too_many_tokens_of_tiktoken() -> None:
+    with pytest.raises(VocabularyError, match="20000001 tokens are past the limit of 10000000"):
+        Vocabulary.from_transformers(_encoding({"<|endoftext|>": 20_000_000}))
+
+
+def test_parts_written_in_python_are_refused() -> None:
+    from tokenizers import decoders, models, pre_tokenizers
+
+    class Part:
+        def pre_tokenize(self, text: object) -> None:
+            pass
+
+        def decode_chain(self, tokens: list[str]) -> list[str]:
+            return tokens
+
+    split, joined = Tokenizer(models.BPE({"a": 0}, [])), Tokenizer(models.BPE({"a": 0}, []))
+    split.pre_tokenizer = pre_tokenizers.PreTokenizer.custom(Part())
+    joined.decoder = decoders.Decoder.custom(Part())
+    for tokenizer in (split, joined):
+        with pytest.raises(
+            VocabularyError, match=r"can be written as a tokenizer\.json, got .*cannot be serialized\); use"
+        ):
+            Vocabulary.from_transformers(tokenizer, eos_token_ids=[0])
+
+
+def test_subword_tokenizers_that_are_not_wordpiece(tmp_path: Path) -> None:
+    from transformers import BertJapaneseTokenizer, GPTNeoXJapaneseTokenizer
+
+    (tmp_path / "v.txt").write_text("あ\n<SP>\n<BR>\n<|byte1|>\n<|endoftext|>\n<|startoftext|>", encoding="utf-8")
+    (tmp_path / "emoji.json").write_text('{"emoji": {}, "emoji_inv": {}}', encoding="utf-8")
+    tokenizer = GPTNeoXJapaneseTokenizer(str(tmp_path / "v.txt"), str(tmp_path / "emoji.json"))
+    with pytest.raises(VocabularyError, match="a slow tokenizer without"):
+        Vocabulary.from_transformers(tokenizer)
+    (tmp_path / "b.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nあ\na\n##b", encoding="utf-8")
+    for kind, text, expected in (("wordpiece", "あ ab", " あ ab"), ("character", "あa", " あ a")):
+        tokenizer = BertJapaneseTokenizer(
+            str(tmp_path / "b.txt"), word_tokenizer_type="basic", subword_tokenizer_type=kind
+        )
+        vocabulary = Vocabulary.from_transformers(tokenizer)
+        ids = tokenizer.encode(text, add_special_tokens=False)
+        assert b"".join(vocabulary.token_bytes(i) or b"" for i in ids) == expected.encode()
+        assert tokenizer.decode(ids) == expected[1:]
+
+
 @pytest.mark.slow
 def test_gemma_as_transformers_reads_it(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
