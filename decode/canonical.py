@@ -9,13 +9,14 @@ where everything that the constraint allows next would have merged with it, or h
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import functools
-import json
 import operator
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ from .._core import CanonicalTokens as _NativeTokens
 from ..automata.errors import ConstraintError, UnsupportedError, VocabularyError
 from ..constraints import Constraint, choice, regex
 from ..tokenizer_fst import Vocabulary
+from ..tokenizer_fst.byte_level import byte_alphabet
+from ..tokenizer_fst.source import MAX_TOKENS, checked_id, parse_json, read_bytes
 from .pretokenizer import Pretokenizer
 from .token_automaton import TokenAutomaton
 
@@ -93,34 +96,52 @@ class BytePairs:
         A normalizer NFC changes some texts: canonical are those that its quick check (Unicode Standard Annex 15) knows
         to be normalized, that is, without characters that may compose with one before them. Added tokens that are not
         special are found in texts before anything else: canonical are texts without them. Texts that spell special
-        tokens are read as text (``encode_special_tokens``).
+        tokens are read as text (``encode_special_tokens``); but where whole pieces are tokens (``ignore_merges``),
+        special ones of the model's vocabulary as well, canonical are texts without these.
 
         Raises:
+            MissingFileError: no such file.
             UnsupportedError: no byte-pair encoder, or a part of one that is not followed, by name.
+            VocabularyError: a damaged file.
         """
-        data = source if isinstance(source, Mapping) else json.loads(Path(source).read_text("utf-8"))
+        data, where = _read_json(source)
+        with _damaged(where, "tokenizer.json"):
+            return cls._from_tokenizer_json(data, where, size)
+
+    @classmethod
+    def _from_tokenizer_json(cls, data: Mapping[str, Any], where: str, size: int | None) -> BytePairs:
         model = data.get("model") or {}
         normalized = _check(data, model)
-        vocab: dict[str, int] = model["vocab"]
+        vocab: dict[str, int] = {token: checked_id(i, where) for token, i in model["vocab"].items()}
         pairs = [tuple(m.split(" ", 1)) if isinstance(m, str) else tuple(m) for m in model["merges"]]
         try:
             merges = [(vocab[a], vocab[b], vocab[a + b]) for a, b in pairs]
         except (KeyError, ValueError) as error:
             raise VocabularyError(f"canonical: a merge names a token that is not in the vocabulary: {error}") from error
-        added = data.get("added_tokens", [])
-        special = {int(token["id"]) for token in added}
-        units = [i for token, i in vocab.items() if len(token) == 1 and i not in special]
-        plain = [str(token["content"]) for token in added if not token.get("special") and token.get("content")]
+        added = data.get("added_tokens") or []
+        special = {checked_id(token["id"], where) for token in added}
+        alphabet = byte_alphabet() if _is_byte_level(data) else None
+        whole_pieces = bool(model.get("ignore_merges"))
+        if alphabet is not None and whole_pieces:
+            _check_alphabet(vocab, special, alphabet)
+        single = [token for token in vocab if len(token) == 1 and (alphabet is None or token in alphabet)]
+        units = [vocab[token] for token in single if vocab[token] not in special]
+        found = [token for token in added if not token.get("special") and token.get("content")]
+        plain = {str(token["content"]) for token in found}
+        if normalized:
+            plain |= {unicodedata.normalize("NFC", str(t["content"])) for t in found if t.get("normalized", True)}
+        if whole_pieces:
+            plain |= _spelled([token for token, i in vocab.items() if i in special], alphabet)
         texts = _normal_texts() if normalized else None
         if plain:
-            without = ~(regex("(?s:.*)") + choice(plain) + regex("(?s:.*)"))
+            without = ~(regex("(?s:.*)") + choice(sorted(plain)) + regex("(?s:.*)"))
             texts = without if texts is None else texts & without
         return cls(
             max([*vocab.values(), *special, (size or 0) - 1]) + 1,
             merges,
             units,
             pretokenizer=Pretokenizer.from_tokenizer_json(data.get("pre_tokenizer")),
-            whole_pieces=bool(model.get("ignore_merges")),
+            whole_pieces=whole_pieces,
             texts=texts,
         )
 
@@ -150,15 +171,23 @@ class BytePairs:
 
     @classmethod
     def from_tekken(cls, source: str | os.PathLike[str] | Mapping[str, Any]) -> BytePairs:
-        """Read a ``tekken.json`` of mistral-common: a path, or what is in it."""
-        import base64
+        """Read a ``tekken.json`` of mistral-common: a path, or what is in it.
 
-        data = source if isinstance(source, Mapping) else json.loads(Path(source).read_text("utf-8"))
-        config = data["config"]
-        first = int(config["default_num_special_tokens"])
-        size = int(config["default_vocab_size"])
-        ranks = {base64.b64decode(entry["token_bytes"]): first + int(entry["rank"]) for entry in data["vocab"]}
-        return cls.from_tiktoken({token: rank for token, rank in ranks.items() if rank < size}, config["pattern"])
+        Raises:
+            MissingFileError: no such file.
+            UnsupportedError: a pattern that is not followed.
+            VocabularyError: a damaged file.
+        """
+        data, where = _read_json(source)
+        with _damaged(where, "tekken.json"):
+            config = data["config"]
+            first = checked_id(config["default_num_special_tokens"], where)
+            size = min(int(config["default_vocab_size"]), MAX_TOKENS)
+            ranks = {
+                base64.b64decode(entry["token_bytes"], validate=True): first + checked_id(entry["rank"], where)
+                for entry in data["vocab"]
+            }
+            return cls.from_tiktoken({token: rank for token, rank in ranks.items() if rank < size}, config["pattern"])
 
     @property
     def written(self) -> Bits:
@@ -346,6 +375,64 @@ class CanonicalState:
         self._native.reset()
 
 
+def _read_json(source: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """What a file holds, and its name for errors."""
+    if isinstance(source, Mapping):
+        return source, "canonical"
+    where = os.fspath(source)
+    data = parse_json(read_bytes(Path(source)), where)
+    if not isinstance(data, Mapping):
+        raise VocabularyError(f"{where}: expected a JSON object, got {type(data).__name__}; pass a tokenizer file")
+    return data, where
+
+
+@contextlib.contextmanager
+def _damaged(where: str, kind: str) -> Iterator[None]:
+    """Whatever reading stumbles over is an error of the file."""
+    try:
+        yield
+    except ConstraintError:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
+        raise VocabularyError(
+            f"{where}: not a {kind} as expected ({type(error).__name__}: {error}); fetch it again"
+        ) from error
+
+
+def _is_byte_level(data: Mapping[str, Any]) -> bool:
+    """Whether tokens are spelled in the byte alphabet; UnsupportedError where texts and tokens do not agree on that."""
+    encodes = any(p.get("type") == "ByteLevel" for p in _parts(data.get("pre_tokenizer"), "pretokenizers"))
+    decoders = {str(p.get("type")) for p in _parts(data.get("decoder"), "decoders")} - {"Fuse"}
+    if decoders - {"ByteLevel"} or (decoders and not encodes):
+        raise UnsupportedError(
+            f"canonical: the decoder {' and '.join(sorted(decoders))} does not undo what the pretokenizer does, which "
+            f"is {'' if encodes else 'not '}ByteLevel, so tokens do not spell the text that was encoded"
+        )
+    return encodes
+
+
+def _check_alphabet(vocab: Mapping[str, int], added: Set[int], alphabet: Mapping[str, int]) -> None:
+    """Refuse tokens that only look like whole pieces: what is outside of the byte alphabet is never written."""
+    for token, i in vocab.items():
+        if i not in added and not alphabet.keys() >= set(token):
+            raise UnsupportedError(
+                f"canonical: token {i}, {token!r}, is outside of the byte alphabet, so the encoder never writes it; "
+                "pass a tokenizer without it, or one without ignore_merges"
+            )
+
+
+def _spelled(tokens: Iterable[str], alphabet: Mapping[str, int] | None) -> set[str]:
+    """The texts that tokens of the model's vocabulary spell, as far as they spell any."""
+    texts: set[str] = set()
+    for token in tokens:
+        if alphabet is None:
+            texts.add(token)
+        elif alphabet.keys() >= set(token):
+            with contextlib.suppress(UnicodeDecodeError):
+                texts.add(bytes(alphabet[c] for c in token).decode())
+    return texts - {""}
+
+
 def _check(data: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
     """Refuse what is not followed; whether texts are brought into NFC."""
     reasons = []
@@ -355,7 +442,7 @@ def _check(data: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
     reasons += [f"its model has {name}" for name in settings if model.get(name)]
     normalizers = [n.get("type") for n in _parts(data.get("normalizer"), "normalizers")]
     reasons += [f"it normalizes texts ({name})" for name in normalizers if name != "NFC"]
-    for token in data.get("added_tokens", []):
+    for token in data.get("added_tokens") or []:
         flags = [name for name in ("lstrip", "rstrip", "single_word") if token.get(name)]
         if flags and not token.get("special"):
             reasons.append(f"its added token {token.get('content')!r} has {' and '.join(flags)}")

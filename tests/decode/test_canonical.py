@@ -6,14 +6,15 @@ import itertools
 import json
 import random
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from oracle.mask_walk import allowed
-from oracle.small_tokenizers import check_all, tokenizer_file, trained, what_follows
+from oracle.small_tokenizers import byte_of, check_all, tokenizer_file, trained, what_follows
 from tokamata.decode.canonical import BytePairs, CanonicalAutomaton
-from tokenizers import Tokenizer, models
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 import tokamata
 
@@ -208,3 +209,99 @@ def test_whole_pieces_without_their_characters_are_refused() -> None:
     vocabulary = tokamata.Vocabulary([None, b"a", "²²".encode()], eos_token_ids=[0])
     with pytest.raises(tokamata.UnsupportedError, match="token 2 has characters that are no tokens"):
         CanonicalAutomaton(tokamata.compile(tokamata.regex("a+"), vocabulary), pairs)
+
+
+def of_bytes(*tokens: str, **model: Any) -> dict[str, Any]:
+    """A byte-level ``tokenizer.json`` with tokens that no merges make; token 0 ends texts."""
+    names = ["<end>", *sorted(byte_of()), *tokens]
+    tokenizer = Tokenizer(models.BPE({t: i for i, t in enumerate(names)}, [], **model))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(["<end>"])
+    return dict(json.loads(tokenizer.to_str()))
+
+
+def vocabulary_of(data: dict[str, Any], folder: Path) -> tokamata.Vocabulary:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(data), "utf-8")
+    return tokamata.Vocabulary.from_file(path, eos_token_ids=[0])
+
+
+def test_tokens_outside_of_the_byte_alphabet(tmp_path: Path) -> None:
+    data = of_bytes("中")
+    encode = Tokenizer.from_str(json.dumps(data)).encode
+    made = lambda text: encode(text).ids, vocabulary_of(data, tmp_path), BytePairs.from_tokenizer_json(data)
+    check_all(made, tokamata.choice(["中", "a中"]), ["中", "a中"], "not in the alphabet")
+    with pytest.raises(tokamata.UnsupportedError, match="token 257, '中', is outside of the byte alphabet"):
+        BytePairs.from_tokenizer_json(of_bytes("中", ignore_merges=True))
+
+
+def accepts(data: dict[str, Any], texts: str, folder: Path) -> list[str]:
+    """Which of the texts the masks let the encoder write."""
+    vocabulary, pairs = vocabulary_of(data, folder), BytePairs.from_tokenizer_json(data)
+    tokenizer = Tokenizer.from_str(json.dumps(data))
+    tokenizer.encode_special_tokens = True
+    state = CanonicalAutomaton(tokamata.compile(tokamata.choice(texts.split()), vocabulary), pairs).start()
+    found = {text: tokenizer.encode(text).ids for text in texts.split()}
+    return [text for text, ids in found.items() if state.validate([*ids, 0]) == len(ids) + 1]
+
+
+def test_added_tokens_are_found_in_normalized_texts(tmp_path: Path) -> None:
+    data = of_bytes() | {"normalizer": {"type": "NFC"}}
+    token = {"id": 257, "content": "e\u0301", "special": False, "normalized": True}
+    data["added_tokens"].append(token | dict.fromkeys(["lstrip", "rstrip", "single_word"], False))
+    pairs = BytePairs.from_tokenizer_json(data)
+    assert pairs.texts is not None
+    assert not pairs.texts.accepts("aé")
+    assert pairs.texts.accepts("aà")
+    assert accepts(data, "é aà", tmp_path) == ["aà"]
+
+
+def test_special_tokens_that_are_whole_pieces(tmp_path: Path) -> None:
+    data = of_bytes(ignore_merges=True)
+    pairs = BytePairs.from_tokenizer_json(data)
+    assert pairs.texts is not None
+    assert not pairs.texts.accepts("<end>")
+    assert accepts(data, "<end> <en", tmp_path) == ["<en"]
+    assert BytePairs.from_tokenizer_json(of_bytes()).texts is None
+
+
+def test_decoders_of_another_kind_are_refused() -> None:
+    data = of_bytes()
+    digits = {"type": "Digits", "individual_digits": True}
+    for change in ({"pre_tokenizer": digits}, {"pre_tokenizer": None}, {"decoder": {"type": "Metaspace"}}):
+        with pytest.raises(tokamata.UnsupportedError, match="does not undo what the pretokenizer does"):
+            BytePairs.from_tokenizer_json(data | change)
+    BytePairs.from_tokenizer_json(data | {"decoder": None})
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.json"
+    bpe = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
+    models_: list[Any] = [
+        5, bpe | {"merges": 5}, bpe | {"merges": [5]}, bpe | {"merges": ["a"]}, bpe | {"vocab": {"a": "b"}},
+        bpe | {"vocab": {"a": -1}}, bpe | {"vocab": {"a": 2**31}}, bpe | {"vocab": {"a": 2**40}}, bpe | {"vocab": 5},
+        {"type": "BPE", "merges": []},
+    ]  # fmt: skip
+    documents: list[Any] = [{"model": model} for model in models_]
+    documents += [[1], {"model": bpe, "added_tokens": [{"content": "a"}]}, {"model": bpe, "added_tokens": 5}]
+    documents += [{"model": bpe, "pre_tokenizer": 5}, {"model": bpe, "pre_tokenizer": {"type": "Split"}}]
+    for text in [*map(json.dumps, documents), '{"model"', "\xff"]:
+        path.write_text(text, "latin-1")
+        with pytest.raises(tokamata.ConstraintError) as caught:
+            BytePairs.from_tokenizer_json(path)
+        assert type(caught.value) in (tokamata.VocabularyError, tokamata.UnsupportedError), text
+    config = {"default_num_special_tokens": 0, "default_vocab_size": 300, "pattern": "(?s:.)"}
+    entry = {"rank": 0, "token_bytes": "YQ=="}
+    tekkens: list[Any] = [5, {"config": {}}, {"config": config, "vocab": 5}, {"config": config | {"pattern": 5}}]
+    many = config | {"default_vocab_size": 4_000_000_000}
+    tekkens += [{"config": many, "vocab": [entry | {"rank": 3_000_000_000}]}]
+    wrong = [{"rank": "a"}, {"rank": -1}, {"token_bytes": "Y"}, {"token_bytes": "é"}, {"token_bytes": 5}]
+    tekkens += [{"config": config, "vocab": [entry | change]} for change in wrong]
+    tekkens += [{"config": config | {"default_vocab_size": float("inf")}, "vocab": [entry]}]
+    for text in [*map(json.dumps, tekkens), '{"config"']:
+        path.write_text(text, "utf-8")
+        with pytest.raises(tokamata.VocabularyError, match=r"damaged\.json: "):
+            BytePairs.from_tekken(path)
+    with pytest.raises(tokamata.MissingFileError):
+        BytePairs.from_tekken(tmp_path / "none.json")
