@@ -34,7 +34,8 @@ def dataclass_call(
     str, bytes, Any (any literal), Literal, enumerations (``Color.RED``), unions, list, tuple, set, frozenset, dict and
     their abstract forms, TypedDict, and further classes of these kinds, which may contain themselves: that is a
     push-down constraint. Annotated bounds of ``annotated_types`` and pydantic's Field are enforced: on numbers, on
-    lengths of texts and lists, and a Constraint on the text of a number.
+    lengths of texts and lists, and a Constraint on the text of a number. Those of floats hold for what is written and
+    for what it is rounded to.
 
     ``whitespace``: "flexible" (as PEP 8 has it: a blank or a line break with any indentation after a comma, or none; a
     line break inside brackets, with a last comma if you like), "pep8" (on one line, as repr writes), "compact" (none)

@@ -48,6 +48,7 @@ _SETS: dict[object, tuple[type, ...]] = {
 }
 _DICTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 _MOST_FLAGS = 8  # members of a Flag, whose combinations are written out
+_MOST_NESTED = 16  # of one generic class inside itself, with other arguments each time
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -71,6 +72,7 @@ class Annotations:
         self.report: list[ReportEntry] = []
         self._classes: dict[object, Form] = {}
         self._by_name: dict[str, object] = {}
+        self._open: list[type] = []  # classes whose fields are being read
         self._hashed: list[tuple[Form, str, str]] = []
         self._literal: LiteralForm | None = None
         self._key: LiteralForm | None = None
@@ -139,7 +141,7 @@ class Annotations:
             return self._literals(arguments, place)
         if annotation is getattr(typing, "LiteralString", str):
             annotation = str
-        simple = self._simple(annotation, bounds)
+        simple = self._simple(annotation, place, bounds)
         if simple is not None:
             return simple
         kind = origin or annotation
@@ -166,7 +168,7 @@ class Annotations:
                 "pass what it names: names={...}"
             ) from error
 
-    def _simple(self, annotation: object, bounds: Bounds) -> Form | None:
+    def _simple(self, annotation: object, place: str, bounds: Bounds) -> Form | None:
         if annotation is bool:
             return ConstantForm((True, False))
         if annotation is int:
@@ -179,7 +181,8 @@ class Annotations:
         if known is None:
             return None
         if annotation not in self._classes:
-            self._classes[annotation] = known()
+            self._classes[annotation] = made = known()
+            self._take_names(made.names, annotation, place)
         return self._classes[annotation]
 
     def _any_literal(self) -> LiteralForm:
@@ -282,10 +285,21 @@ class Annotations:
             return known
         if issubclass(kind, enum.Enum):
             return self._enum(kind, place)
-        if _is_typed_dict(kind):
-            return self._record(annotation, kind, arguments)
-        if has_call(kind):
-            return self.call(annotation, kind, arguments, place)
+        if self._open.count(kind) >= _MOST_NESTED:
+            raise self.refused(
+                place,
+                kind,
+                f"expected a generic class inside itself with at most {_MOST_NESTED} different arguments, got more, "
+                "maybe without end; give it the same arguments inside",
+            )
+        self._open.append(kind)
+        try:
+            if _is_typed_dict(kind):
+                return self._record(annotation, kind, arguments)
+            if has_call(kind):
+                return self.call(annotation, kind, arguments, place)
+        finally:
+            self._open.pop()
         raise self.refused(place, annotation, _REMEDY)
 
     def _enum(self, kind: type[enum.Enum], place: str) -> NamedForm:
@@ -327,6 +341,11 @@ class Annotations:
             names.append(qualified)
         if keyword.iskeyword(kind.__name__) or not (kind.__name__.isidentifier() or _is_subscript(kind.__name__)):
             raise self.refused(place, kind, "the class needs a name that Python can write; rename it")
+        self._take_names(names, kind, place)
+        return tuple(names)
+
+    def _take_names(self, names: Iterable[str], kind: object, place: str) -> None:
+        """What a class is written by belongs to no other class."""
         for name in names:
             other = self._by_name.setdefault(name, kind)
             if other is not kind:
@@ -335,7 +354,6 @@ class Annotations:
                     kind,
                     f"another class is called {name}, too, so that a text would not tell which is meant; rename one",
                 )
-        return tuple(names)
 
     def _record(self, annotation: object, kind: type, arguments: tuple[object, ...]) -> Form:
         name = kind.__name__

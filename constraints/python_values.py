@@ -123,7 +123,7 @@ def _qualified(kind: type) -> tuple[str, str]:
     return (f"datetime.{kind.__name__}", kind.__name__)
 
 
-VALUE_FORMS: dict[type, Callable[[], Form]] = {
+VALUE_FORMS: dict[type, Callable[[], ValueForm]] = {
     decimal.Decimal: lambda: ValueForm(("Decimal", "decimal.Decimal"), decimal.Decimal, _quoted(_DECIMAL)),
     uuid.UUID: lambda: ValueForm(("UUID", "uuid.UUID"), uuid.UUID, _quoted(_UUID)),
     pathlib.Path: lambda: ValueForm(

@@ -440,6 +440,50 @@ def test_constraints_on_the_text_of_numbers() -> None:
     assert [call for call in calls if constraint.accepts(call)] == ["Priced(5)", "Priced(5, 0.50)"]
 
 
+@dataclass
+class Nested(Generic[T]):
+    value: T
+    inner: Nested[list[T]] | None = None
+
+
+class NestedKeys(TypedDict, Generic[T]):
+    value: T
+    inner: NotRequired[NestedKeys[tuple[T, T]]]
+
+
+@dataclass
+class Turned(Generic[T, U]):
+    value: T
+    inner: Turned[U, T] | None = None
+
+
+def test_classes_inside_themselves_with_other_arguments() -> None:
+    turned = tokamata.dataclass_call(Turned[int, str])
+    assert turned.accepts("Turned(1, Turned('s', Turned(2)))")
+    assert not turned.accepts("Turned(1, Turned(2))")
+    deep: Any = int
+    for _ in range(10):
+        deep = Box[deep]
+    assert tokamata.dataclass_call(deep).accepts("Box(" * 10 + "1" + ")" * 10)
+    with pytest.raises(
+        tokamata.UnsupportedError, match=r"dataclass_call: Nested.inner: Nested: .* at most 16 different"
+    ):
+        tokamata.dataclass_call(Nested[int])
+    with pytest.raises(
+        tokamata.UnsupportedError, match=r"NestedKeys.inner: NestedKeys: .*; give it the same arguments"
+    ):
+        tokamata.dataclass_call(make_dataclass("Keys", [("keys", NestedKeys[int])]))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_class_with_the_name_of_a_value_is_refused(first: int) -> None:
+    own = make_dataclass("Path", [("text", str)])
+    union = Union[own, pathlib.Path] if first else Union[pathlib.Path, own]  # type: ignore[valid-type]  # noqa: UP007
+    with pytest.raises(tokamata.UnsupportedError, match=r"Places.at: Path: another class is called Path, too"):
+        tokamata.dataclass_call(make_dataclass("Places", [("at", union)]))
+    assert tokamata.dataclass_call(make_dataclass("Places", [("at", own)])).accepts("Places(Path('a'))")
+
+
 @pytest.mark.parametrize(
     ("annotation", "members", "others"),
     [
