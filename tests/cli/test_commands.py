@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tokamata.automata import Fst
 from tokamata.constraints import grammars
+from tokamata.tokenizer_fst.artifact import write_artifact
 
 import tokamata
 from tokamata.cli import common, run
@@ -210,6 +211,25 @@ def test_info_of_a_machine_and_a_vocabulary(cli, saved: Path, tmp_path: Path) ->
     assert "acceptor" in result.out
     result = cli("info", saved)
     assert "small.vocab.fst: vocabulary" in result.out
+
+
+@pytest.mark.parametrize("odd", [r"\[/s]", "[/x]", "[bold]", "a[b]", "[red]q[green]", ":smile:"])
+def test_what_is_printed_of_files_is_what_stands_there(cli, tmp_path: Path, odd: str) -> None:
+    """Names and tokens may look like marks of the console."""
+    name = odd.replace("/", "")
+    path = tmp_path / f"{name}.fst"
+    tokamata.Vocabulary([None, odd.encode() * 3], eos_token_ids=[0], special_tokens={odd: 0}).save(path)
+    for command in ("vocab", "info"):
+        result = cli(command, path)
+        assert result.code == 0, result.err
+        assert result.out.startswith(f"{name}.fst"), result.out
+    assert f"{odd}=0" in cli("vocab", path).out
+    assert common.shown(odd.encode() * 3) in cli("vocab", path).out
+    assert f"special {odd}" in cli("vocab", path, "--token", 0).out
+    write_artifact(path, tokamata.literal("a").to_fst().to_bytes("const"), {odd: b"x"})
+    result = cli("info", path)
+    assert result.code == 0
+    assert f"{odd} (1 bytes)" in result.out
 
 
 def test_info_and_draw_of_a_token_acceptor(cli, saved: Path, tmp_path: Path) -> None:

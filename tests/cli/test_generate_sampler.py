@@ -48,6 +48,34 @@ def test_unknown_samplers(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "expected a method of auto" in err
 
 
+def last_line(text: str) -> str:
+    """The last one: transformers may show that it loads weights before."""
+    return text.splitlines()[-1]
+
+
+@pytest.mark.parametrize("more", [(), ("--sampler", "auto")])
+def test_a_prompt_without_tokens(folder: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...]) -> None:
+    code, out, err = call(capsys, "generate", "-m", folder, "-p", "", "-c", "yes", *more)
+    assert (code, out, "Traceback" in err) == (1, "", False)
+    assert last_line(err).startswith("tokamata: generate: expected a prompt of at least one token, got '', to which")
+
+
+@pytest.mark.parametrize("device", ["banana", "cuda:99"])
+def test_devices_that_there_are_not(folder: Path, capsys: pytest.CaptureFixture[str], device: str) -> None:
+    code, out, err = call(capsys, "serve", "-m", folder, "--device", device)
+    assert (code, out, "Traceback" in err) == (1, "", False)
+    assert last_line(err).startswith(f"tokamata: serve: expected a device that holds the model, got '{device}': ")
+
+
+def test_the_name_of_a_served_model_is_shown_as_it_is(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("uvicorn.run", lambda app, **options: None)
+    code, _, err = call(capsys, "serve", "-m", folder, "--name", "[/x]")
+    assert code == 0
+    assert last_line(err).startswith("[/x]: ")
+
+
 DAMAGED = {  # files and their texts, and what the error says of them
     "tokenizer": (
         {"tokenizer.json": "{}", "config.json": "{}"},

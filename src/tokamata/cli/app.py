@@ -35,7 +35,7 @@ for module in (vocab, compile, info, draw, check, sample, diff, grammars, genera
 
 def _version(wanted: bool) -> None:
     if wanted:
-        out.print(f"tokamata {__version__}", highlight=False)
+        out.print(f"tokamata {__version__}")
         raise typer.Exit
 
 
@@ -86,5 +86,5 @@ def _fail(error: object, code: int) -> None:
         error = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     text = " ".join(str(error).split()) or type(error).__name__
     text = text.replace("; pass start=...", "; pass --start RULE")
-    errors.print(f"tokamata: {text}", style="red", markup=False, highlight=False, soft_wrap=True)
+    errors.print(f"tokamata: {text}", style="red", soft_wrap=True)
     sys.exit(code)

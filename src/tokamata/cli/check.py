@@ -23,6 +23,7 @@ from .common import (
     byte_names,
     constraint_of,
     examples,
+    headline,
     import_paths,
     out,
     read_text,
@@ -53,11 +54,11 @@ def diagnose(path: Path, start: str | None, strict: bool) -> None:
     else:
         verdict, color = "not deterministic", "yellow"
     size = f"{len(source.rules)} rules, {len(source.terminals)} terminals, lexer {source.lexer}"
-    out.print(f"[{color}]{verdict}[/{color}]: {size}", highlight=False)
+    headline(verdict, color, f": {size}")
     for entry in (*source.entries(), *diagnosis.report_entries()):
         if entry.detail != "deterministic":
             where = f"{entry.place}: " if entry.place else ""
-            out.print(f"  {where}{entry.subject}: {entry.detail}", markup=False, highlight=False, soft_wrap=True)
+            out.print(f"  {where}{entry.subject}: {entry.detail}", soft_wrap=True)
     if strict and not diagnosis.deterministic:
         raise typer.Exit(1)
 
@@ -97,26 +98,26 @@ def command(
     else:
         data = sys.stdin.buffer.read() if text == "-" else str(text).encode("utf-8", "surrogateescape")
     if constraint.accepts(data):
-        out.print(f"[green]match[/green]: {len(data)} bytes", highlight=False)
+        headline("match", "green", f": {len(data)} bytes")
         return
     good = constraint.viable_prefix(data)
     if good < 0:
-        out.print("[red]no match[/red]: the constraint has no members at all", highlight=False)
+        headline("no match", "red", ": the constraint has no members at all")
         raise typer.Exit(1)
     if good == len(data):
-        out.print("[yellow]incomplete[/yellow]: the text can be extended to a match", highlight=False)
+        headline("incomplete", "yellow", ": the text can be extended to a match")
     else:
         place = f"byte {good}"
         before = data[:good].decode("utf-8", "replace")
         if "\n" in before:
             place += f" (line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))})"
-        out.print(f"[red]no match[/red]: fails at {place}", highlight=False)
-    out.print(f"  matched so far: {shown(data[:good][-60:])}", markup=False, highlight=False)
+        headline("no match", "red", f": fails at {place}")
+    out.print(f"  matched so far: {shown(data[:good][-60:])}")
     if good < len(data):
-        out.print(f"  found:          {shown(data[good : good + 20])}", markup=False, highlight=False)
+        out.print(f"  found:          {shown(data[good : good + 20])}")
     following = constraint._native.live_bytes(data[:good])
     could = byte_names(following) or "nothing"
     if constraint.accepts(data[:good]):
         could += "  or the end"
-    out.print(f"  could follow:   {could}", markup=False, highlight=False)
+    out.print(f"  could follow:   {could}")
     raise typer.Exit(1)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
 from ..automata.errors import ConstraintError
 from ..constraints import Constraint, choice, from_fst, grammars, json_schema, literal, regex
@@ -22,8 +23,14 @@ from ..tokenizer_fst import Vocabulary
 
 NOTATIONS = ("lark", "gbnf", "ebnf")  # of grammar files, by suffix
 
-out = Console()
-errors = Console(stderr=True)
+# What is printed comes from files and command lines: it stands there as it is.
+out = Console(markup=False, emoji=False, highlight=False)
+errors = Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+def headline(word: str, style: str, rest: str) -> None:
+    """Print a line that begins with a word in a style."""
+    out.print(Text.assemble((word, style), rest))
 
 
 def examples(*lines: str) -> str:
@@ -154,7 +161,7 @@ def read_vocabulary(path: Path, size: int | None = None, eos: list[int] | None =
 def working(what: str) -> Iterator[None]:
     """Show that something is going on, on a terminal only."""
     if errors.is_terminal:
-        with errors.status(what):
+        with errors.status(Text(what)):
             yield
     else:
         yield

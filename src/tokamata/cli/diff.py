@@ -10,7 +10,7 @@ import typer
 
 from ..automata.errors import ConstraintError
 from ..constraints.exact_json import ExactJson
-from .common import examples, out, schema_of, working
+from .common import examples, headline, out, schema_of, working
 
 EXAMPLES = examples(
     "tokamata diff old.json new.json",
@@ -50,12 +50,12 @@ def command(
     with working("comparing"):
         lost, gained = before.difference_example(after), after.difference_example(before)
     if lost is None and gained is None:
-        out.print("[green]equal[/green]: both schemas accept the same documents", highlight=False)
+        headline("equal", "green", ": both schemas accept the same documents")
         return
     if lost is None:
-        out.print("[green]compatible[/green]: the new schema accepts all that the old one accepted", highlight=False)
+        headline("compatible", "green", ": the new schema accepts all that the old one accepted")
     else:
-        out.print("[red]incompatible[/red]: the new schema refuses a document of the old one", highlight=False)
+        headline("incompatible", "red", ": the new schema refuses a document of the old one")
         _show("refused now", lost)
     if gained is not None:
         _show("accepted now", gained)
@@ -64,7 +64,7 @@ def command(
 
 
 def _show(label: str, document: bytes) -> None:
-    out.print(f"  {label + ':':13} {document.decode()}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"  {label + ':':13} {document.decode()}", soft_wrap=True)
 
 
 def _registry(path: Path) -> dict[str, str]:

@@ -43,6 +43,6 @@ def command(
         drawn = minimize(constraint_of(pattern, option, literal, fst).to_fst())
         text = drawn.draw(output, labels="bytes", vertical=vertical, title=title, max_states=max_states)
     if output is None:
-        out.print(text, markup=False, highlight=False, soft_wrap=True, end="")
+        out.print(text, soft_wrap=True, end="")
     else:
-        errors.print(f"{output}: {drawn.num_states()} states, {drawn.num_arcs()} arcs", markup=False, highlight=False)
+        errors.print(f"{output}: {drawn.num_states()} states, {drawn.num_arcs()} arcs")

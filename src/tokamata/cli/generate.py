@@ -94,11 +94,16 @@ def command(
         network.eval()
     with working("reading the vocabulary"):
         vocabulary = Vocabulary.from_transformers(tokenizer, size=network.config.vocab_size)
+    inputs = tokenizer(prompt, return_tensors="pt")
+    columns = inputs.input_ids.shape[1]
+    if not columns:
+        raise ConstraintError(
+            f"generate: expected a prompt of at least one token, got {prompt!r}, to which the tokenizer adds no begin "
+            "token; pass --prompt with some text"
+        )
     if sampler:
         _draw(sampler, count, network, tokenizer, prompt, compile_automaton(constraint, vocabulary), max_tokens, seed)
         return
-    inputs = tokenizer(prompt, return_tensors="pt")
-    columns = inputs.input_ids.shape[1]
     timed = TimedProcessor(compile_automaton(constraint, vocabulary), columns, max_tokens)
     torch.manual_seed(seed)
     begin = time.perf_counter()
@@ -117,12 +122,10 @@ def command(
     for token in written[:accepted]:
         state.advance(token)
     text = b"".join(vocabulary.token_bytes(t) or b"" for t in written[:accepted])
-    out.print(text.decode("utf-8", "replace"), markup=False, highlight=False, soft_wrap=True)
+    out.print(text.decode("utf-8", "replace"), soft_wrap=True)
     n = max(1, timed.calls)
     errors.print(
         f"{n} tokens: model {seconds / n * 1e3:.1f} ms, masks {timed.seconds / n * 1e3:.3f} ms each",
-        markup=False,
-        highlight=False,
     )
 
 
@@ -138,12 +141,10 @@ def _draw(
         samples = aligned.sample(count)
     for sample in samples:
         text = f"{sample.log_p_model:9.3f}  {sample.text}" if count > 1 else sample.text
-        out.print(text, markup=False, highlight=False, soft_wrap=True)
+        out.print(text, soft_wrap=True)
     done = aligned.statistics
     errors.print(
         f"{aligned.method}: {done.model_calls} model calls, {done.tries} tries, log Z = {done.log_z:.3f}",
-        markup=False,
-        highlight=False,
     )
 
 

@@ -31,4 +31,4 @@ def command(
     for each in names():
         found = describe(each)
         table.add_row(found.name, found.lexer, found.title)
-    out.print(table, highlight=False, markup=False)
+    out.print(table)

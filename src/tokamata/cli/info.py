@@ -13,7 +13,7 @@ from ..automata.errors import VocabularyError
 from ..decode import TokenAcceptor
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.artifact import read_artifact
-from .common import examples, out, working
+from .common import examples, headline, out, working
 
 EXAMPLES = examples(
     r"tokamata info date.fst",
@@ -59,5 +59,5 @@ def command(file: Annotated[Path, typer.Argument(help="A .fst file.")]) -> None:
     known = {name: getattr(found, name) for name in found.__dataclass_fields__}
     table.add_row("properties", "  ".join(name for name, value in known.items() if value))
     table.add_row("not", "  ".join(name for name, value in known.items() if value is False))
-    out.print(f"[bold]{file.name}[/bold]: {kind}", highlight=False)
-    out.print(table, highlight=False)
+    headline(file.name, "bold", f": {kind}")
+    out.print(table)

@@ -53,7 +53,7 @@ def command(
         if raw:
             sys.stdout.buffer.write(member + b"\n")
         else:
-            out.print(shown(member), markup=False, highlight=False, soft_wrap=True)
+            out.print(shown(member), soft_wrap=True)
     sys.stdout.flush()
     if len(members) < n:
-        errors.print(f"{len(members)} members found, {n} asked for", style="yellow", highlight=False)
+        errors.print(f"{len(members)} members found, {n} asked for", style="yellow")

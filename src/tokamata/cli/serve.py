@@ -56,5 +56,5 @@ def command(
             model or cache_folder() / "gemma-3-270m", name=name, device=device, tool_convention=tool_convention
         )
         app = create_app(loaded, limits)
-    errors.print(f"{loaded.name}: {len(loaded.vocabulary):,} tokens, {loaded.context:,} of context", highlight=False)
+    errors.print(f"{loaded.name}: {len(loaded.vocabulary):,} tokens, {loaded.context:,} of context")
     uvicorn.run(app, host=host, port=port, log_level="info")

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from ..tokenizer_fst import Vocabulary
-from .common import errors, examples, out, read_vocabulary, shown, working
+from .common import errors, examples, headline, out, read_vocabulary, shown, working
 
 EXAMPLES = examples(
     r"tokamata vocab model/ --save model.vocab.fst",
@@ -41,7 +41,7 @@ def command(
     if save is not None:
         with working(f"writing {save.name}"):
             vocabulary.save(save)
-        errors.print(f"{save}: {save.stat().st_size:,} bytes", markup=False, highlight=False)
+        errors.print(f"{save}: {save.stat().st_size:,} bytes")
 
 
 def _look_up(vocabulary: Vocabulary, ids: list[int], texts: list[str]) -> None:
@@ -49,13 +49,13 @@ def _look_up(vocabulary: Vocabulary, ids: list[int], texts: list[str]) -> None:
     for i in ids:
         data = vocabulary.token_bytes(i)
         text = f"special {names.get(i, '')}".strip() if data is None else shown(data)
-        out.print(f"{i}  {text}", markup=False, highlight=False)
+        out.print(f"{i}  {text}")
     for text in texts:
         wanted = text.encode("utf-8", "surrogateescape")
         found = [i for i in range(len(vocabulary)) if vocabulary.token_bytes(i) == wanted]
         if text in vocabulary.special_tokens:
             found.append(vocabulary.special_tokens[text])
-        out.print(f"{shown(wanted)}  {' '.join(map(str, found)) or 'no token'}", markup=False, highlight=False)
+        out.print(f"{shown(wanted)}  {' '.join(map(str, found)) or 'no token'}")
 
 
 def _show(vocabulary: Vocabulary, path: Path, longest: int) -> None:
@@ -74,15 +74,13 @@ def _show(vocabulary: Vocabulary, path: Path, longest: int) -> None:
     names = sorted(vocabulary.special_tokens.items(), key=lambda item: item[1])
     if names:
         some = "  ".join(f"{name}={i}" for name, i in names[:8])
-        table.add_row(
-            "special tokens", some.replace("[", "\\[") + (f"  and {len(names) - 8} more" if len(names) > 8 else "")
-        )
+        table.add_row("special tokens", some + (f"  and {len(names) - 8} more" if len(names) > 8 else ""))
     ranked = sorted((i for i, t in enumerate(tokens) if t), key=lambda i: (-len(tokens[i] or b""), i))
     for i in ranked[:longest]:
         data = tokens[i] or b""
-        table.add_row(f"{len(data)} bytes", f"{i}  {shown(data)}".replace("[", "\\["))
-    out.print(f"[bold]{path.name}[/bold]", highlight=False)
-    out.print(table, highlight=False)
+        table.add_row(f"{len(data)} bytes", f"{i}  {shown(data)}")
+    headline(path.name, "bold", "")
+    out.print(table)
 
 
 def _is_text(data: bytes) -> bool:

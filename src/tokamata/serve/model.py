@@ -71,7 +71,7 @@ class TransformersModel:
     model writes tool calls; None: told from the marks in its chat template.
 
     Raises:
-        ConstraintError: the folder holds no model, or one that transformers cannot load.
+        ConstraintError: the folder holds no model, or one that transformers cannot load, or torch has no such device.
         ImportError: the extra ``transformers`` is not installed.
     """
 
@@ -97,7 +97,13 @@ class TransformersModel:
             raise ImportError(f"serve: {error}; install the extra: pip install 'tokamata[serve]'") from error
         self.tokenizer: Any
         self.tokenizer, network = load_model("serve", path, dtype=torch.float32 if device == "cpu" else "auto")
-        self.network: Any = network.to(device).eval()
+        try:
+            self.network: Any = network.to(device).eval()
+        except (RuntimeError, AssertionError) as error:  # torch has these for devices that it does not have
+            raise ConstraintError(
+                f"serve: expected a device that holds the model, got {device!r}: {error}; pass cpu, or another that "
+                "torch finds here"
+            ) from error
         ends = getattr(self.network.generation_config, "eos_token_id", None)
         found = [] if ends is None else list(ends) if isinstance(ends, (list, tuple)) else [ends]
         own = self.tokenizer.eos_token_id
