@@ -35,8 +35,8 @@ class SplitPatterns {
   };
 
   // Throws ConstraintError for malformed patterns; UnsupportedError for what is not followed exactly: assertions but
-  // for a lookahead at one character and the end, possessive parts but for single characters, patterns that match the
-  // empty text, and lost gaps; LimitError past 10,000 places or 255 classes.
+  // for a lookahead at one character and the end, possessive parts but for single characters, unbounded repetitions of
+  // what may match the empty text, patterns that match it, and lost gaps; LimitError past 10,000 places or 255 classes.
   explicit SplitPatterns(const std::vector<SplitStage>& stages);
 
   const std::vector<Stage>& Stages() const { return stages_; }
