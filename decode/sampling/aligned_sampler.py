@@ -34,6 +34,7 @@ _METHODS: dict[str, type[Sampler]] = {
     "awrs": AWRS,
     "metropolis_hastings": MetropolisHastings,
 }
+_FEW = 256  # prefixes that "auto" enumerates
 
 
 class AlignedSampler:
@@ -48,7 +49,7 @@ class AlignedSampler:
     Args:
         method: ``"auto"``, ``"enumerate"``, ``"masked"``, ``"rejection"``, ``"asap"``, ``"cars"``, ``"smc"``,
             ``"awrs"`` or ``"metropolis_hastings"``.
-        max_prefixes: of ``"auto"``; each takes a model call.
+        max_prefixes: of ``"auto"``, None: 256; of ``"enumerate"``, None: that of `Enumerate`. Each takes a model call.
         patience: of ``"auto"``.
 
     Other arguments are those of the method's sampler, for ``"auto"`` those of `Sampler`.
@@ -60,7 +61,7 @@ class AlignedSampler:
         automaton: TokenAutomaton,
         *,
         method: Method = "auto",
-        max_prefixes: int = 256,
+        max_prefixes: int | None = None,
         patience: int = 200,
         **options: Any,
     ) -> None:
@@ -76,9 +77,12 @@ class AlignedSampler:
         self._sampler: Sampler
         if self._is_auto:
             cars = CARS(model, automaton, **{**options, "max_tries": patience})
-            small = _has_few_prefixes(cars, max_prefixes)
-            self._sampler = self._keep_rows(Enumerate, cars) if small else cars
+            most = _FEW if max_prefixes is None else max_prefixes
+            small = _has_few_prefixes(cars, most)
+            self._sampler = self._made_from(Enumerate, cars, max_prefixes=most) if small else cars
         else:
+            if method == "enumerate" and max_prefixes is not None:
+                options["max_prefixes"] = max_prefixes
             self._sampler = _METHODS[method](model, automaton, **options)
 
     @property
@@ -117,7 +121,7 @@ class AlignedSampler:
                 except LimitError as error:
                     if "max_tries" not in str(error):
                         raise
-                    self._sampler = self._keep_rows(SMC, self._sampler, twist="state")
+                    self._sampler = self._made_from(SMC, self._sampler, twist="state")
                     done = len(samples)
                     more = self._sampler.sample(n - done, progress=lambda new, _: tell(done + new))  # noqa: B023
                     samples += self._on_one_scale(more)
@@ -132,11 +136,9 @@ class AlignedSampler:
             self._log_scale = log_sum(s.log_weight for s in samples) - math.log(len(samples))
         return [replace(s, log_weight=s.log_weight - self._log_scale) for s in samples]
 
-    def _keep_rows(self, kind: Callable[..., Sampler], other: Sampler, **more: Any) -> Sampler:
+    def _made_from(self, kind: Callable[..., Sampler], other: Sampler, **more: Any) -> Sampler:
         made = kind(self.model, self.automaton, **self._options, **more)
-        made._rows = other._rows
-        if isinstance(made, SMC) and made._futures is not None:
-            made._futures._rows = other._rows
+        made._go_on_from(other)
         return made
 
 

@@ -24,7 +24,7 @@ class MetropolisHastings(Sampler):
 
     Every sample is a member whatever the number of steps, and the law comes nearer to the conditional one with each:
     the cut is a uniform place, and the probability of accepting takes every cut into account that leads from one text
-    to the other.
+    to the other. A completion that runs into a dead end is refused.
 
     Args:
         steps: proposals before a sample is returned.
@@ -70,7 +70,7 @@ class MetropolisHastings(Sampler):
         self._runs: SMC | None = None
         if proposal == "smc":
             self._runs = SMC(model, automaton, particles=particles, **options)
-            self._runs._rows = self._rows
+            self._runs._go_on_from(self)
 
     def _sample(self, n: int, samples: list[Sample], tell: Callable[[int], None]) -> None:
         for _ in range(n):
@@ -86,8 +86,12 @@ class MetropolisHastings(Sampler):
         cut = 0
         if self._random.random() >= self._restarts:
             cut = self._random.randrange(len(here.tokens) + 1)
-        there = self._completed(here, cut) if cut else self._anew()
+        # Whole new texts die alike wherever the walk is, so they may be made until one lives. Behind a cut that would
+        # favour the ways that die often: what runs into a dead end is refused.
+        there = self._anew() if self._restarts == 1 else self._completed(here, cut)
         self._statistics.tries += 1
+        if there is None:
+            return here
         if self._restarts == 1:
             ratio = there.log_weight - here.log_weight
         else:
@@ -113,7 +117,12 @@ class MetropolisHastings(Sampler):
     def _anew(self) -> _Text:
         """A whole new text, with its weight."""
         if self._runs is None:
-            return self._completed(_Text((), [], [], 0.0), 0)
+            nothing = _Text((), [], [], 0.0)
+            for _ in range(self.max_tries + 1):
+                made = self._completed(nothing, 0)
+                if made is not None:
+                    return made
+            raise self._too_many()
         runs = self._runs
         for _ in range(self.max_tries + 1):
             found = [p for p in runs._run_particles() if p.log_weight > NOTHING]
@@ -123,27 +132,25 @@ class MetropolisHastings(Sampler):
                 return _Text(found[at].tokens, [found[at].log_p], [0.0], log_weight)
         raise self._too_many()
 
-    def _completed(self, here: _Text, cut: int) -> _Text:
-        """A text by masking behind the first tokens of another; into a dead end it goes anew."""
-        for _ in range(self.max_tries + 1):
-            text, edges, masses = here.tokens[:cut], here.edges[:cut], here.masses[:cut]
-            while True:
-                row = self._row(text)
-                self._statistics.steps += 1
-                if row.log_mass == NOTHING:
-                    if not cut:
-                        self._weights.add(NOTHING)
-                    break
-                token, edge = row.choose(self._random.random)
-                edges.append(edge)
-                masses.append(row.log_mass)
-                if token is None:
-                    made = _Text(text, edges, masses, math.fsum(masses))
-                    if not cut:
-                        self._weights.add(made.log_weight)
-                    return made
-                text = (*text, token)
-        raise self._too_many()
+    def _completed(self, here: _Text, cut: int) -> _Text | None:
+        """A text by masking behind the first tokens of another, None where it runs into a dead end."""
+        text, edges, masses = here.tokens[:cut], here.edges[:cut], here.masses[:cut]
+        while True:
+            row = self._row(text)
+            self._statistics.steps += 1
+            if row.log_mass == NOTHING:
+                if not cut:
+                    self._weights.add(NOTHING)
+                return None
+            token, edge = row.choose(self._random.random)
+            edges.append(edge)
+            masses.append(row.log_mass)
+            if token is None:
+                made = _Text(text, edges, masses, math.fsum(masses))
+                if not cut:
+                    self._weights.add(made.log_weight)
+                return made
+            text = (*text, token)
 
     def _tell(self, known: Statistics) -> None:
         """Take what runs of particles did as well."""

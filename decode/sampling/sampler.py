@@ -134,6 +134,10 @@ class Sampler(ABC):
         self._statistics.samples += len(samples)
         return samples
 
+    def _go_on_from(self, other: Sampler) -> None:
+        """Take the rows of a sampler of the same model, and its random numbers, so that none is used by both."""
+        self._rows, self._random = other._rows, other._random
+
     @property
     def statistics(self) -> Statistics:
         """What was done so far, brought up to date."""

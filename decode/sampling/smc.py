@@ -105,6 +105,11 @@ class SMC(Sampler):
         self._futures = StateFutures(self._rows) if twist == "state" else None
         self._scores: dict[tuple[str, bool], float] = {}
 
+    def _go_on_from(self, other: Sampler) -> None:
+        super()._go_on_from(other)
+        if self._futures is not None:
+            self._futures._rows = self._rows
+
     def _sample(self, n: int, samples: list[Sample], tell: Callable[[int], None]) -> None:
         lost = 0
         while len(samples) < n:
@@ -114,7 +119,8 @@ class SMC(Sampler):
             if lost > self.max_tries:
                 raise self._too_many()
             wanted = n - len(samples)
-            if 0 < wanted < len(alive):
+            # Whether a run is needed whole must not depend on how many of its particles live: all runs count alike.
+            if alive and wanted < len(found):
                 weights = np.array([p.log_weight for p in alive])
                 mean = log_sum_array(weights) - math.log(len(found))
                 alive = [alive[i] for i in self._resampled(weights, wanted)]

@@ -29,6 +29,20 @@ class RandomModel:
         return np.stack([self.row(p) for p in prefixes])
 
 
+class TableModel:
+    """Rows of probabilities by prefix, zero for tokens left out; behind other prefixes one token is certain."""
+
+    def __init__(self, rows: dict[tuple[int, ...], dict[int, float]], likely: int = 0, size: int = 8) -> None:
+        self.rows, self.likely, self.size = rows, likely, size
+
+    def next_log_probs(self, prefixes: list[tuple[int, ...]]) -> NDArray[np.float64]:
+        table = np.full((len(prefixes), self.size), -np.inf)
+        for row, prefix in zip(table, prefixes, strict=True):
+            for token, probability in self.rows.get(prefix, {self.likely: 1.0}).items():
+                row[token] = math.log(probability)
+        return table
+
+
 def random_vocabulary(rng: random.Random, *, eos: int = 1) -> tokamata.Vocabulary:
     """Single letters a, b, some longer tokens, a special one, and EOS."""
     longer = [b"aa", b"ab", b"ba", b"bb", b"aba", b"bab", b"c"]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 from oracle.lm_trees import chi_square_p, kl, load, weighted_law
-from tokamata.decode.sampling import SMC, AlignedSampler
+from tokamata.decode.sampling import SMC, AlignedSampler, Enumerate
 
 import tokamata
 
@@ -37,6 +37,22 @@ def test_where_cars_rejects_too_much_smc_takes_over() -> None:
     assert sampler.sampler.twist == "state"
     assert not samples[-1].exact
     assert sampler.statistics.model_calls < 120  # what CARS asked for is kept
+
+
+def test_particles_do_not_replay_random_numbers() -> None:
+    model, automaton = load("bv4-eq-bvand-depth1")
+    sampler = AlignedSampler(model, automaton, max_tokens=40, seed=1, patience=0, max_prefixes=10)
+    found = [s.tokens for s in sampler.sample(16 + 40) if not s.exact]
+    fresh = SMC(model, automaton, max_tokens=40, seed=1, twist="state")
+    assert found[:16] != [s.tokens for s in fresh.sample(len(found))][:16]
+
+
+@pytest.mark.parametrize("method", ["auto", "enumerate"])
+def test_many_prefixes_are_enumerated_where_asked_for(method: str) -> None:
+    model, automaton = load("binary5-fewshot")
+    sampler = AlignedSampler(model, automaton, method=method, max_tokens=40, max_prefixes=200_000)  # type: ignore[arg-type]
+    assert isinstance(sampler.sampler, Enumerate)
+    assert sampler.sampler.max_prefixes == 200_000
 
 
 def test_samples_of_both_methods_weigh_alike() -> None:

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from oracle.lm_trees import chi_square_p, kl, load, weighted_law
-from oracle.random_model import RandomModel, conditional, random_vocabulary
+from oracle.random_model import RandomModel, TableModel, conditional, random_vocabulary
 from tokamata.decode.sampling import Masked, MetropolisHastings
 
 import tokamata
@@ -27,6 +27,36 @@ def test_the_limit_is_the_conditional_law(proposal: str) -> None:
         seed=5,
     )
     assert chi_square_p((s.tokens for s in sampler.sample(800)), exact) > 1e-3
+
+
+@pytest.mark.parametrize("proposal", ["mixed", "uniform", "restart", "smc"])
+def test_dead_ends_leave_the_limit_as_it_is(proposal: str) -> None:
+    # b is likely and always dies; a is a member, and so is accccc.
+    vocabulary = tokamata.Vocabulary([b"a", b"b", b"c", b"d", None], eos_token_ids=[4])
+    automaton = tokamata.compile(tokamata.regex("a(ccccc)?|bd"), vocabulary)
+    rows = {(): {0: 0.05, 1: 0.95}, (0,): {2: 0.5, 4: 0.5}, (1,): {0: 1.0}, (0, 2, 2, 2, 2, 2): {4: 1.0}}
+    model = TableModel(rows, likely=2)
+    exact = {(0,): math.log(0.5), (0, 2, 2, 2, 2, 2): math.log(0.5)}
+    sampler = MetropolisHastings(model, automaton, steps=15, proposal=proposal, particles=2, max_tokens=8, seed=1)  # type: ignore[arg-type]
+    assert chi_square_p((s.tokens for s in sampler.sample(1000)), exact) > 1e-3
+    assert abs(math.exp(sampler.statistics.log_z) - 0.05) < 5 * 0.05 * sampler.statistics.log_z_error
+
+
+def test_what_accepts_is_independent_of_what_proposed() -> None:
+    # A run of one particle is a text by masking: both members are proposed alike, and b has five times the weight.
+    vocabulary = tokamata.Vocabulary([b"a", b"b", b"c", None], eos_token_ids=[3])
+    automaton = tokamata.compile(tokamata.regex("ac|b"), vocabulary)
+    rows = {(): {0: 0.5, 1: 0.5}, (0,): {2: 0.1, 0: 0.9}, (1,): {3: 0.5, 0: 0.5}, (0, 2): {3: 1.0}}
+    model = TableModel(rows)
+    share = 0.5  # of ac
+    for _ in range(2):
+        share = 0.5 * share + 0.5 * 0.2 * (1 - share)
+    drawn = []
+    for seed in range(6000):
+        options = {"steps": 2, "proposal": "smc", "particles": 1, "max_tokens": 4, "seed": seed}
+        drawn += MetropolisHastings(model, automaton, **options).sample(1)  # type: ignore[arg-type]
+    law = {(0, 2): math.log(share), (1,): math.log1p(-share)}
+    assert chi_square_p((s.tokens for s in drawn), law) > 1e-3
 
 
 def test_steps_bring_it_nearer() -> None:

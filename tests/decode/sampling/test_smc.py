@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 from oracle.lm_trees import kl, load, weighted_law
-from oracle.random_model import PATTERNS, RandomModel, conditional, random_vocabulary
+from oracle.random_model import PATTERNS, RandomModel, TableModel, conditional, random_vocabulary
 from tokamata.decode.sampling import AWRS, SMC
 
 import tokamata
@@ -63,6 +63,18 @@ def test_runs_are_unbiased_for_every_text(kind: str) -> None:
             assert abs(mean - math.exp(log_p + log_z + factor[tokens])) < 5 * error, (kind, tokens)
             checked += 1
     assert checked >= 5
+
+
+@pytest.mark.parametrize("n", [1, 3, 6])
+def test_few_samples_again_and_again_where_particles_die(n: int) -> None:
+    # Runs in which particles die are those that come to az: they must not count for more than others.
+    vocabulary = tokamata.Vocabulary([b"a", b"b", b"c", b"x", b"y", b"z", None], eos_token_ids=[6])
+    automaton = tokamata.compile(tokamata.regex("az(y|xz)|b|c"), vocabulary)
+    rows = {(): {0: 0.04, 1: 0.02, 2: 0.94}, (0,): {5: 1.0}, (0, 5): {3: 0.5, 4: 0.5}, (0, 5, 4): {6: 1.0}}
+    model = TableModel({**rows, (1,): {6: 1.0}, (2,): {6: 1e-6, 0: 1 - 1e-6}})
+    sampler = SMC(model, automaton, max_tokens=8, particles=4, seed=1)
+    law = weighted_law([s for _ in range(12_000 // n) for s in sampler.sample(n)])
+    assert abs(math.exp(law[0, 5, 4]) - 0.5) < 0.05
 
 
 def test_a_twist_makes_weights_even() -> None:
