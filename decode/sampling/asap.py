@@ -106,7 +106,7 @@ class ASAp(TrieSampler):
         node = 0
         tokens: tuple[int, ...] = ()
         log_p = log_q = 0.0
-        complete = trie.log_lower[0] == trie.log_future[0]
+        complete = self._is_complete()
         while True:
             self._statistics.steps += 1
             row: Row | None = None

@@ -39,6 +39,7 @@ class TrieSampler(Sampler):
         self.batch = int(batch)
         self.trie = Trie()
         self._futures = StateFutures(self._rows) if leaf == "state" else None
+        self._complete = False
 
     def _sample(self, n: int, samples: list[Sample], tell: Callable[[int], None]) -> None:
         self._run(self._try, n, self.batch, samples, tell)
@@ -53,8 +54,18 @@ class TrieSampler(Sampler):
         known.nodes = len(trie) - 1
         known.trie_bytes = trie.nbytes
         known.log_z_lower = trie.log_lower[0]
-        if self._futures is None:
+        if self._is_complete():
+            known.log_z = known.log_z_upper = known.log_z_lower
+            known.log_z_error = 0.0
+        elif self._futures is None:
             known.log_z_upper = trie.log_future[0]
+
+    def _is_complete(self) -> bool:
+        """Whether nothing is left to learn; futures of states prove nothing, with them only visits do."""
+        trie = self.trie
+        if not self._complete and trie.log_lower[0] == trie.log_future[0]:
+            self._complete = self._futures is None or not any(trie.rest_count)
+        return self._complete
 
     def _expand(self, node: int, row: Row) -> None:
         """Take the row of a node into the trie and tell its ancestors."""

@@ -6,12 +6,13 @@ import random
 import numpy as np
 import pytest
 from oracle.lm_trees import chi_square_p, kl, load
-from oracle.random_model import PATTERNS, RandomModel, conditional, random_vocabulary
+from oracle.random_model import PATTERNS, RandomModel, TableModel, conditional, random_vocabulary
 from tokamata.decode.sampling import ASAp, Masked
 
 import tokamata
 
 SEEDS = range(20)
+_TWO_OF_THREE, _ONE_OF_THREE = math.log(2 / 3), math.log(1 / 3)
 
 
 def divergences(name: str, leaf: str, marks: list[int]) -> list[float]:
@@ -43,8 +44,32 @@ def test_all_visited_is_exact() -> None:
     assert kl(sampler.log_prob, model.conditional()) < 1e-12
     assert samples[-1].exact
     assert math.isclose(statistics.log_z_lower, model.log_z, abs_tol=1e-12)
+    assert statistics.log_z == statistics.log_z_lower
+    assert statistics.log_z_error == 0
     assert math.isclose(statistics.log_z_upper, model.log_z, abs_tol=1e-12)
     assert statistics.saved_steps > 0.99
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_futures_of_states_prove_nothing(seed: int) -> None:
+    # After a next to nothing is left, and what was never visited is taken for as bad.
+    vocabulary = tokamata.Vocabulary([b"a", b"b", b"d", None], eos_token_ids=[3])
+    automaton = tokamata.compile(tokamata.regex("[ab]|dd"), vocabulary)
+    rows = {(): {0: 0.4, 1: 0.4, 2: 0.2}, (0,): {3: 1e-40, 2: 1.0}, (1,): {3: 1.0}, (2,): {2: 1.0}, (2, 2): {3: 1.0}}
+    sampler = ASAp(TableModel(rows), automaton, max_tokens=3, leaf="state", explore=0, seed=seed)
+    for _ in range(300):
+        is_known = all(
+            math.isclose(sampler.log_prob(t), p, abs_tol=1e-9)
+            for t, p in (((1,), _TWO_OF_THREE), ((2, 2), _ONE_OF_THREE))
+        )
+        (sample,) = sampler.sample(1)
+        assert is_known or not sample.exact
+    nodes = TableModel({**rows, (0,): {3: 0.5, 2: 0.5}})
+    sampler = ASAp(nodes, automaton, max_tokens=3, leaf="state", seed=seed)
+    assert sampler.sample(200)[-1].exact
+    statistics = sampler.statistics
+    assert statistics.log_z == statistics.log_z_lower == statistics.log_z_upper
+    assert math.isclose(statistics.log_z, math.log(0.8))
 
 
 def test_state_leaf_where_plain_asap_is_worse_than_masking() -> None:

@@ -69,7 +69,7 @@ def test_log_z() -> None:
         sampler = CARS(model, automaton, max_tokens=40, seed=seed)
         sampler.sample(10)
         estimates.append(math.exp(sampler.statistics.log_z - model.log_z))
-    assert abs(np.mean(estimates) - 1) < 5 * np.std(estimates) / 10
+    assert abs(np.mean(estimates) - 1) < 5 * np.std(estimates) / 10 + 1e-12
 
 
 @pytest.mark.parametrize("batch", [1, 2, 5])
