@@ -44,15 +44,16 @@ class Enumerate(Sampler):
     def members(self) -> dict[tuple[int, ...], float]:
         """All members of positive probability with the model's log-probability of tokens and stop."""
         if self._members is None:
-            self._members = self._found()
-            self._log_z = log_sum(self._members.values())
-            if self._log_z == NOTHING:
+            members = self._found()
+            log_z = log_sum(members.values())
+            if log_z == NOTHING:
                 raise ConstraintError(
                     f"Enumerate: the model gives every member within max_tokens = {self.max_tokens} probability zero; "
                     "check the prompt, the stop tokens and the vocabulary"
                 )
-            self._order = list(self._members)
-            self._cumulative = list(accumulate(math.exp(self._members[t] - self._log_z) for t in self._order))
+            self._order = list(members)
+            self._cumulative = list(accumulate(math.exp(log_p - log_z) for log_p in members.values()))
+            self._members, self._log_z = members, log_z
         return dict(self._members)
 
     def law(self) -> dict[tuple[int, ...], float]:

@@ -43,7 +43,7 @@ class TruncatedModel:
             kept = kept[np.argsort(-row[kept], kind="stable")]
             log_p = row[kept] - row[kept[0]]
             p = np.exp(log_p)
-            if self.top_p is not None:
+            if self.top_p is not None and self.top_p < 1:  # 1 is no cut, however the sum is rounded
                 enough = int(np.searchsorted(np.cumsum(p), self.top_p * p.sum())) + 1
                 kept, log_p, p = kept[:enough], log_p[:enough], p[:enough]
             row[:] = NOTHING

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from oracle.lm_trees import NAMES, chi_square_p, load
-from oracle.random_model import PATTERNS, RandomModel, conditional, random_vocabulary
+from oracle.random_model import PATTERNS, RandomModel, TableModel, conditional, random_vocabulary
 from tokamata.decode.sampling import Enumerate
 
 import tokamata
@@ -52,3 +52,11 @@ def test_too_many_prefixes() -> None:
     automaton = tokamata.compile(tokamata.regex("[ab]*"), vocabulary)
     with pytest.raises(tokamata.LimitError, match="max_prefixes = 50 is reached"):
         Enumerate(RandomModel(3, 0), automaton, max_tokens=20, max_prefixes=50).sample(1)
+
+
+def test_what_was_refused_is_refused_again() -> None:
+    vocabulary = tokamata.Vocabulary([b"a", b"b", None], eos_token_ids=[2])
+    sampler = Enumerate(TableModel({}, likely=0), tokamata.compile(tokamata.literal("b"), vocabulary), max_tokens=4)
+    for ask in (sampler.members, sampler.law, lambda: sampler.log_prob([1]), sampler.sample):
+        with pytest.raises(tokamata.ConstraintError, match="gives every member within max_tokens = 4 probability zero"):
+            ask()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracle.random_model import RandomModel
+from oracle.random_model import RandomModel, TableModel
 from tokamata.decode.sampling import TruncatedModel
 
 
@@ -25,6 +25,12 @@ def test_rows_keep_the_likeliest_and_sum_to_one() -> None:
                 assert share[kept - 1] >= p - 1e-12
                 assert kept == 1 or share[kept - 2] < p
             np.testing.assert_allclose(np.diff(row[order[:kept]]), np.diff(full[order[:kept]]), atol=1e-9)
+
+
+def test_all_of_the_probability_is_no_cut() -> None:
+    model = TableModel({(): {0: 1.0, 1: 1e-20}}, size=3)
+    table = TruncatedModel(model, top_p=1.0).next_log_probs([()])
+    np.testing.assert_allclose(np.exp(table), [[1, 1e-20, 0]])
 
 
 def test_wrong_numbers() -> None:
