@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...automata.errors import UnsupportedError
+
 if TYPE_CHECKING:
     import torch
 
@@ -31,6 +33,8 @@ class TransformersModel:
 
     Raises:
         ImportError: torch or transformers are missing: pip install 'tokamata[transformers]'.
+        UnsupportedError: layers that attend otherwise than to all tokens or to a sliding window (those of Llama 4, in
+            chunks), or that are no attention, without ``tree_attention=False``.
         ValueError: an empty prompt, a text without tokenizer.
     """
 
@@ -52,6 +56,11 @@ class TransformersModel:
         self.tree_attention = bool(tree_attention)
         config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
         kinds = set(getattr(config, "layer_types", None) or ())
+        if self.tree_attention and (others := kinds - {"full_attention", "sliding_attention"}):
+            raise UnsupportedError(
+                "TransformersModel: expected layers of full_attention and sliding_attention, got "
+                f"{', '.join(sorted(others))}; pass tree_attention=False"
+            )
         self._window = getattr(config, "sliding_window", None)
         self._two_masks = "sliding_attention" in kinds  # such models take one mask for each kind of layer
         if kinds and not self._two_masks:
@@ -94,7 +103,8 @@ class TransformersModel:
 
         if len(self._places) + sum(map(len, wanted)) > len(self.prompt_ids) + self.max_cached:
             self._forget()
-        begin, known = len(self._places), dict(self._slots)
+        self._cut(len(self._places))  # a pass that failed may have left more in some layers
+        begin, known, positions = len(self._places), dict(self._slots), list(self._places)
         ends = set(wanted)
         tokens: list[int] = []
         slots: list[list[int]] = []  # what each token attends to behind the prompt, itself included
@@ -109,14 +119,13 @@ class TransformersModel:
                 known[part] = at
                 tokens.append(part[-1])
                 slots.append([*above, at])
-                self._places.append(len(self.prompt_ids) + end - 1)
-        self._slots = known
-        size, length = len(tokens), len(self._places)
+                positions.append(len(self.prompt_ids) + end - 1)
+        size, length = len(tokens), len(positions)
         attends = torch.zeros((size, length), dtype=torch.bool)
         attends[:, : len(self.prompt_ids)] = True
         for row, columns in enumerate(slots):
             attends[row, columns] = True
-        places = torch.tensor(self._places)
+        places = torch.tensor(positions)
         far = (
             places[begin:, None] - places[None, :] >= self._window
             if self._window is not None
@@ -136,6 +145,7 @@ class TransformersModel:
             use_cache=True,
             **more,
         )
+        self._slots, self._places = known, positions
         logits = out.logits[0] if self._keeps else out.logits[0, where]
         return dict(zip(wanted, _log_softmax(logits), strict=True))
 
@@ -160,10 +170,14 @@ class TransformersModel:
     def _forget(self) -> None:
         """Drop all keys and values but the prompt's."""
         size = len(self.prompt_ids)
-        for layer in self._cache.layers:
-            layer.keys, layer.values = layer.keys[:, :, :size], layer.values[:, :, :size]
+        self._cut(size)
         self._slots = {}
         del self._places[size:]
+
+    def _cut(self, size: int) -> None:
+        """Drop the keys and values behind the first ``size`` tokens."""
+        for layer in self._cache.layers:
+            layer.keys, layer.values = layer.keys[:, :, :size], layer.values[:, :, :size]
 
 
 def _log_softmax(logits: torch.Tensor) -> NDArray[np.float32]:

@@ -100,6 +100,29 @@ def test_tokens_are_read_once() -> None:
     assert passes == [3, 2, 3, 1]
 
 
+def test_a_failed_pass_leaves_what_was_known() -> None:
+    model = model_of("llama")
+    tree = TransformersModel(model, [0, 5, 6])
+    plain = TransformersModel(model, [0, 5, 6], tree_attention=False)
+    tree.next_log_probs([(4,), (7, 8)])
+    with pytest.raises(IndexError):
+        tree.next_log_probs([(4, V + 3)])
+    fails = model.model.layers[1].register_forward_pre_hook(lambda *_: 1 / 0)  # the first layer has its keys by then
+    with pytest.raises(ZeroDivisionError):
+        tree.next_log_probs([(4, 9)])
+    fails.remove()
+    prefixes = [(4, 9), (7, 8, 9), (3,)]
+    np.testing.assert_allclose(tree.next_log_probs(prefixes), plain.next_log_probs(prefixes), atol=2e-4)
+
+
+def test_layers_that_read_otherwise_are_refused() -> None:
+    model = model_of("llama")
+    model.config.layer_types = ["full_attention", "chunked_attention", "full_attention"]
+    with pytest.raises(tokamata.UnsupportedError, match="got chunked_attention; pass tree_attention=False"):
+        TransformersModel(model, [0, 5, 6])
+    TransformersModel(model, [0, 5, 6], tree_attention=False)
+
+
 def test_sampling_from_a_model() -> None:
     model = model_of("gemma3")
     vocabulary = tokamata.Vocabulary([None, None, None, *[bytes([97 + i]) for i in range(26)], *[None] * 31], [1])
