@@ -50,7 +50,7 @@ bool IsMember(SemiringKind kind, float w) {
 
 float CheckWeight(SemiringKind kind, double weight, const char* operation) {
   const float w = static_cast<float>(weight);
-  if (!IsMember(kind, w))
+  if (!IsMember(kind, w) || (std::isinf(w) && !std::isinf(weight)))
     throw FstError(std::string(operation) + ": " + Number(weight) + " is not a weight of the " + SemiringName(kind) +
                    " semiring; expected " +
                    (kind == SemiringKind::kBoolean ? "0 or 1" : "a number above -infinity that fits a 32-bit float"));

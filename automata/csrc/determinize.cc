@@ -313,8 +313,7 @@ Fst DeterminizePruned(const Fst& fst, const DeterminizeOptions& options) {
   if (start == kNoState) return result;
   const float best = delayed.Bound(start, rest);
   if (best == kInfinity || options.nstate == 0) return result;
-  // Rounding may part two sums of the same weights in another order.
-  const float limit = Tropical::Times(best, options.weight) + 1e-5f * std::max(1.0f, std::fabs(best));
+  const float limit = Tropical::Times(best, options.weight) + RoundingOf(rest);
 
   using Entry = std::pair<float, StateId>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> heap;

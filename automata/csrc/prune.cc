@@ -19,11 +19,7 @@ void Prune(Fst* fst, float weight) {
   const std::vector<float> from_start = ShortestDistance(*fst, forward);
   const std::vector<float> to_end = ShortestDistance(*fst, reverse);
   const float best = to_end[fst->Start()];
-  // Rounding may part two sums of the same weights in another order: how far, the greatest of the sums tells.
-  float greatest = 1;
-  for (const std::vector<float>* sums : {&from_start, &to_end})
-    for (const float x : *sums) greatest = x == kInfinity ? greatest : std::max(greatest, std::fabs(x));
-  const float limit = Tropical::Times(best, weight) + 1e-5f * greatest;
+  const float limit = Tropical::Times(best, weight) + std::max(RoundingOf(from_start), RoundingOf(to_end));
   std::vector<Arc> kept;
   for (StateId s = 0; s < fst->NumStates(); ++s) {
     kept.clear();

@@ -1,5 +1,7 @@
 #include "automata/csrc/shortestdistance.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "automata/csrc/single_source.h"
@@ -32,6 +34,13 @@ std::vector<float> ShortestDistance(const Fst& fst, const ShortestDistanceOption
     if (fst.Start() != kNoState) sources.emplace_back(fst.Start(), S::One());
     return Distances<S>(ForwardGraph{fst}, sources, options);
   });
+}
+
+float RoundingOf(const std::vector<float>& distances) {
+  float greatest = 1;
+  for (const float x : distances)
+    if (std::isfinite(x)) greatest = std::max(greatest, std::fabs(x));
+  return 1e-5f * greatest;
 }
 
 }  // namespace tokamata

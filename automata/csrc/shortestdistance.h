@@ -17,4 +17,7 @@ struct ShortestDistanceOptions {
 // One distance per state; Zero() where there is no path.
 std::vector<float> ShortestDistance(const Fst& fst, const ShortestDistanceOptions& options = {});
 
+// How far rounding may part two sums of the weights of one path in another order, by the distances along it.
+float RoundingOf(const std::vector<float>& distances);
+
 }  // namespace tokamata

@@ -68,6 +68,7 @@ class PathSource {
   StateId Start() { return delayed_ ? delayed_->Start() : fst_.Start(); }
   float Final(StateId s) { return delayed_ ? delayed_->Final(s) : fst_.Final(s); }
   float Bound(StateId s) const { return delayed_ ? delayed_->Bound(s, rest_) : rest_[s]; }
+  float Rounding() const { return RoundingOf(rest_); }
   void Expand(StateId s, std::vector<Arc>* arcs) {
     if (delayed_) {
       delayed_->Expand(s, arcs);
@@ -115,8 +116,7 @@ Fst ManyPaths(const Fst& fst, const ShortestPathOptions& options) {
   if (start == kNoState || source.Bound(start) == S::Zero()) return result;
   const auto cost = [](float weight) { return S::Zero() > S::One() ? weight : -weight; };
   const float best = cost(source.Bound(start));
-  // Rounding may part two sums of the same weights in another order.
-  const float limit = best + options.weight + 1e-5f * std::max(1.0f, std::fabs(best));
+  const float limit = best + options.weight + source.Rounding();
 
   std::vector<PartialPath> paths{{start, -1, {}, S::One()}};
   std::vector<std::pair<int32_t, float>> ends;  // complete paths and their final weights

@@ -213,10 +213,20 @@ class SingleSource {
     }
   }
 
-  // Whether t lies on the best path so far to s, within the component.
-  bool IsOnBestPath(StateId t, StateId s, int32_t component) const {
-    for (; s != kNoState && nodes_[s].component == component; s = nodes_[s].parent)
-      if (s == t) return true;
+  [[noreturn]] void FailNegative(StateId s) const {
+    throw FstError(std::string(operation_) + ": a cycle of negative total weight passes through or leads to state " +
+                   std::to_string(s) + ", so distances have no minimum; expected cycles of weight at least 0: reweight " +
+                   "or remove the cycle");
+  }
+
+  // Whether t lies on the best path so far to s, within a component of so many states. Parents that form a circle are
+  // a cycle of negative weight.
+  bool IsOnBestPath(StateId t, StateId s, int32_t component, int64_t size) const {
+    int64_t steps = 0;
+    for (StateId at = s; at != kNoState && nodes_[at].component == component; at = nodes_[at].parent) {
+      if (at == t) return true;
+      if (++steps > size) FailNegative(s);
+    }
     return false;
   }
 
@@ -244,11 +254,7 @@ class SingleSource {
       const StateId s = queue.front();
       queue.pop_front();
       nodes_[s].queued = false;
-      if (++nodes_[s].visits > size + kMostSmall + 1) {
-        throw FstError(std::string(operation_) + ": a cycle of negative total weight passes through or leads to " +
-                       "state " + std::to_string(s) + ", so distances have no minimum; expected cycles of weight at " +
-                       "least 0: reweight or remove the cycle");
-      }
+      if (++nodes_[s].visits > size + kMostSmall + 1) FailNegative(s);
       if (nodes_[s].distance == S::Zero()) continue;
       const auto arcs = graph_.Arcs(s);
       for (size_t k = 0; k < arcs.size(); ++k) {
@@ -259,7 +265,7 @@ class SingleSource {
         if (!(old == S::Zero() ? sum != S::Zero() : sum < old)) continue;
         const float slack = std::max(delta_, std::max(greatest, std::fabs(old)) * 1e-6f);
         const bool small = std::isfinite(old) && !(sum < old - slack);
-        if (small && (next.visits > kMostSmall || IsOnBestPath(arcs[k].nextstate, s, component))) continue;
+        if (small && (next.visits > kMostSmall || IsOnBestPath(arcs[k].nextstate, s, component, size))) continue;
         Improve(s, arcs[k], k);
         Enqueue(arcs[k].nextstate, &queue);
       }

@@ -80,6 +80,11 @@ def test_arcs_are_a_snapshot():
         (lambda f: f.add_arc(0, 1, 2**31, 0, 1), FstError, r"olabel must be 0\.\.2147483647 .* got 2147483648"),
         (lambda f: f.add_arc(0, 1, 1, math.nan, 1), FstError, r"nan is not a weight of the tropical semiring"),
         (lambda f: f.add_arc(0, 1, 1, -math.inf, 1), FstError, r"-inf is not a weight of the tropical semiring"),
+        (
+            lambda f: f.add_arc(0, 1, 1, 1e39, 1),
+            FstError,
+            r"1e\+39 is not a weight of the tropical semiring.* fits a 32-bit float",
+        ),
         (lambda f: f.set_final(0, math.nan), FstError, r"Fst\.set_final: nan is not a weight"),
         (lambda f: f.add_states(-1), FstError, r"must not be negative, got -1"),
         (lambda f: f.add_states(2**40), LimitError, r"limit states 2147483647 reached"),

@@ -11,7 +11,16 @@ from oracle.machines import chain, machine
 from oracle.openfst import from_openfst, to_openfst
 from oracle.random_fst import random_fst
 from oracle.relation import relation
-from tokamata.automata import Fst, FstError, LimitError, rmepsilon, shortestdistance, shortestpath
+from tokamata.automata import (
+    Fst,
+    FstError,
+    LimitError,
+    determinize,
+    prune,
+    rmepsilon,
+    shortestdistance,
+    shortestpath,
+)
 
 
 def paths(fst: Fst) -> list[tuple[float, tuple[tuple[int, int], ...]]]:
@@ -128,6 +137,29 @@ def test_improvements_as_small_as_rounding_count():
     assert list(relation(shortestpath(fst), 3)) == [((2, 3), (2, 3))]
     theirs = [float(w.to_string()) for w in pywrapfst.shortestdistance(to_openfst(fst))]
     assert shortestdistance(fst).tolist() == pytest.approx(theirs, rel=1e-8)
+
+
+def test_circles_of_parents_end():
+    """A negative cycle beside weights of its rounding is told, by whatever order states are looked at."""
+    arcs = [(0, -33917.0, 4), (0, 0.08, 4), (1, -40359.0, 4), (1, 0.14, 2), (1, 0.01, 2), (2, 0.13, 1), (2, 0.07, 2)]
+    arcs += [(3, 5.0, 1), (4, 0.0, 3), (4, -4.0, 0), (5, -5007.0, 4)]
+    with pytest.raises(FstError, match="a cycle of negative total weight"):
+        shortestpath(machine([(s, 1, 1, w, t) for s, w, t in arcs], [5]))
+
+
+def test_the_only_path_is_the_best():
+    """Also where its parts are much longer than it is."""
+    for seed in range(300):
+        rng = random.Random(seed)
+        weights = [float(np.float32(rng.uniform(-1e5, 1e5))) for _ in range(rng.randint(2, 6))]
+        fst = machine([(i, i + 1, i + 1, w, i + 1) for i, w in enumerate(weights)], [len(weights)])
+        for kept in (
+            shortestpath(fst, weight=0),
+            shortestpath(fst, nshortest=2, weight=0),
+            prune(fst, weight=0),
+            determinize(fst, weight=0),
+        ):
+            assert kept.num_arcs() == len(weights), seed
 
 
 def test_long_path():
