@@ -26,7 +26,8 @@ def determinize(
 
     Epsilon counts as a label: apply `rmepsilon` first where that is not meant. A transducer must be functional (one
     output string for each input string), else FstError; outputs are written as early as possible, and what is left at
-    the end of a string is written by arcs with input `subsequential_label`. Arcs come out sorted by input label.
+    the end of a string is written by arcs with input `subsequential_label`, which should be no label of `fst`: beside
+    arcs that have it, epsilon by default, a state may have two with it. Arcs come out sorted by input label.
 
     Over tropical and log weights the result can be infinite, where cycles with the same labels have different weights
     (no twins property), and so can a transducer's where outputs stay apart for ever: more than `max_states` states,

@@ -22,7 +22,8 @@ def push(
 
     Toward the start, the arcs and the final weight of every state then add up to one, but for the start, whose arcs
     carry the total weight; where an arc enters the start, a copy of it becomes the start (OpenFst adds an epsilon arc).
-    `remove_total_weight` divides every path by the total weight. States on no accepted path keep their weights.
+    `remove_total_weight` divides every path by the total weight. Weights of arcs
+    on no accepted path mean nothing afterwards.
 
     Complexity, and the errors where cycles have no total weight, are those of `shortestdistance`. Source: Mohri,
     "Weighted automata algorithms" (2009).

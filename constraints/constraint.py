@@ -359,7 +359,7 @@ class Constraint:
         return Language.counterexample(self._native, other._native)
 
     def examples(self, n: int, seed: int = 0) -> list[bytes]:
-        """Up to ``n`` distinct random members, the same for the same seed; fewer where there are no more to be found.
+        """Up to ``n`` distinct random members, the same for the same seed; fewer where no more are met.
 
         Random walks that favour printable ASCII and head for a near end after 48 bytes that something else could have
         stood for (fewer where that end is hard to find): varied, not uniform.
