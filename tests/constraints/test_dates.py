@@ -150,7 +150,7 @@ def test_bounds_at_the_ends_of_time() -> None:
             "datetime: expected one character as separator, no digit, got",
         ),
         (
-            lambda: tokamata.datetime("9999-12-31T23:59:59.5"),
+            lambda: tokamata.datetime("9999-12-31T23:59:59.500000"),
             "datetime: expected bounds with a moment between them, got .*; swap them",
         ),
     ],
