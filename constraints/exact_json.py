@@ -40,4 +40,8 @@ class ExactJson:
     def text(self, *path: str | int) -> str:
         """The JSON text of the value at a path of keys and positions. Raises ConstraintError where there is none."""
         steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
-        return self._document.text("".join(f"/{step}" for step in steps)).decode()
+        return self.at("".join(f"/{step}" for step in steps))
+
+    def at(self, pointer: str) -> str:
+        """The JSON text of the value at a JSON Pointer. Raises ConstraintError where there is none."""
+        return self._document.text(pointer).decode()

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 from .._core import JsonSchemaOptions, SchemaNotation
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import Constraint, ReportEntry
+from .exact_json import ExactJson
 from .json_schema_constraint import JsonSchemaConstraint, copied_options, says_empty
 from .json_schema_report import SchemaReport
 from .json_schema_source import Registry, schema_text
@@ -102,23 +103,24 @@ class ToolParameters:
         """The schema of the arguments, where references lead, and its JSON Pointer."""
         tool = self._tool
         if tool.loose is not None:
-            declared = json.loads(schema_text(tool.loose, "tools"))
+            declared = ExactJson(schema_text(tool.loose, "tools"), "tools").value
             names = declared.get("properties") if isinstance(declared, dict) else None
-            self._document: Any = {"type": "object", "properties": dict.fromkeys(names or (), True)}
+            self._text = json.dumps({"type": "object", "properties": dict.fromkeys(names or (), True)}).encode()
         else:
-            self._document = json.loads(schema_text(tool.parameters, "tools"))
-        pointer, found = "", self._document
+            self._text = schema_text(tool.parameters, "tools")
+        self._exact = ExactJson(self._text, "tools")
+        pointer, found = "", self._exact.value
         for _ in range(20):
             target = found.get("$ref") if isinstance(found, dict) else None
             if not isinstance(target, str) or not target.startswith("#/") or set(found) & (_JOINT - {"$ref"}):
                 break
-            pointer, found = unquote(target[1:]), self._document
+            pointer, found = unquote(target[1:]), self._exact.value
             for step in pointer.split("/")[1:]:
                 found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
         if found is True:
             found = {}
         if found is None:
-            self._bare_of("")  # which says what is wrong with a reference
+            self._referred("")  # which says what is wrong with a reference
         if not isinstance(found, dict) or not _may_be_object(found):
             raise ConstraintError(
                 f'tools: at "{tool.place}", the schema of {tool.name!r}: expected a schema that allows an object, '
@@ -164,13 +166,18 @@ class ToolParameters:
                 f'tools: at "{self._tool.place}{pointer}", the parameter {name!r} of {self._tool.name!r}: {error}'
             ) from None
 
-    def _bare_of(self, pointer: str, schema: Any = None) -> JsonSchemaConstraint:
-        """The values of the schema at a pointer, as they are written between marks; ``schema``: itself, if known."""
-        draft = self._document.get("$schema") if isinstance(self._document, dict) else None
-        if schema is None or '"$' in json.dumps(schema):
-            return bare_values(*_reference(self._document, pointer), self._options)
-        text = {"$schema": draft, **schema} if draft is not None and isinstance(schema, dict) else schema
-        return bare_values(schema_text(text), Registry(None), self._options)
+    def _bare_of(self, pointer: str, schema: Any) -> JsonSchemaConstraint:
+        """The values of the schema at a pointer, as they are written between marks."""
+        document = self._exact.value
+        draft = document.get("$schema") if isinstance(document, dict) else None
+        if '"$' in json.dumps(schema) or (draft is not None and isinstance(schema, dict)):
+            return self._referred(pointer)
+        text = self._exact.at(pointer) if schema is not True else "true"  # what is not there is true
+        return bare_values(text.encode(), Registry(None), self._options)
+
+    def _referred(self, pointer: str) -> JsonSchemaConstraint:
+        """The same for a schema that refers to others, or whose document says its draft."""
+        return bare_values(*_reference(self._text, pointer), self._options)
 
     def _check_order(self) -> None:
         if self._key_order == "any" and len(self.parameters) > MOST_IN_ANY_ORDER:
@@ -208,8 +215,8 @@ class ToolParameters:
             "additionalProperties": False,
         }
         try:
-            alone = bare_values(json.dumps(apart).encode(), Registry({_URI: self._document}), options)
-            return (alone - bare_values(*_reference(self._document, self._above), options)).is_empty()
+            alone = bare_values(json.dumps(apart).encode(), Registry({_URI: self._text}), options)
+            return (alone - bare_values(*_reference(self._text, self._above), options)).is_empty()
         except (ConstraintError, LimitError):
             return False
 
@@ -255,7 +262,7 @@ def _uri(pointer: str) -> str:
     return f"{_URI}#{quote(pointer, safe='/~')}"
 
 
-def _reference(document: Any, pointer: str) -> tuple[bytes, Registry]:
+def _reference(document: bytes, pointer: str) -> tuple[bytes, Registry]:
     """A schema that is the one at a pointer into a document, and the registry with that."""
     return json.dumps({"$ref": _uri(pointer)}).encode(), Registry({_URI: document})
 

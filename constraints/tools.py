@@ -226,7 +226,7 @@ def _arguments(tool: ToolDefinition, chosen: ToolFormat, options: _Options) -> _
         return ToolParameters(tool, chosen, schema_options(**options), options["key_order"])
     try:
         made: Constraint = json_schema(tool.parameters, **options)
-        if not (isinstance(tool.parameters, Mapping) and tool.parameters.get("type") == "object"):
+        if not _says_object(tool.parameters):
             made = made & json_schema({"type": "object"}, **options)
             if made.is_empty():
                 raise ConstraintError(
@@ -236,6 +236,11 @@ def _arguments(tool: ToolDefinition, chosen: ToolFormat, options: _Options) -> _
     except (ValueError, LimitError, TypeError) as error:
         raise type(error)(f'tools: at "{tool.place}", the schema of {tool.name!r}: {error}') from None
     return _JsonArguments(made)
+
+
+def _says_object(schema: object) -> bool:
+    found = json.loads(schema) if isinstance(schema, (str, bytes)) else schema
+    return isinstance(found, Mapping) and found.get("type") == "object"
 
 
 class _ToolReport:

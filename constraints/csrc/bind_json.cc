@@ -1,4 +1,4 @@
-// Python binding of JSON documents, as the tests use them.
+// Python binding of JSON documents, for schemas inside of other JSON and for the tests.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

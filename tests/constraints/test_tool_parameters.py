@@ -362,3 +362,21 @@ def test_formats_of_ones_own() -> None:
         ParameterFormat("[", "=", "]>", reserved=("]>", "a]"))
     with pytest.raises(ConstraintError, match="expected names without quotes beside the scope"):
         ToolFormat(before="a", middle="b", after="c", trigger="a", scope="s.")
+
+
+@pytest.mark.parametrize("convention", [*BY_PARAMETERS, "hermes"])
+def test_numbers_of_schemas_as_texts_stay_as_they_are_written(convention: str) -> None:
+    fine, rounded = "0.1000000000000000000001", "0.1"
+    for draft in ("", '"$schema": "http://json-schema.org/draft-07/schema#", '):
+        schema = f'{{{draft}"type": "object", "required": ["x"], "properties": {{"x": {{"enum": [{fine}, 7]}}}}}}'
+        made = tools([{"name": "f", "parameters": schema}], convention, tool_choice="required")
+        written = calls_text(convention, [("f", {"x": 7})], set())
+        assert made.accepts(written)
+        assert made.accepts(written.replace("7", fine))
+        assert not made.accepts(written.replace("7", rounded))
+
+
+def test_texts_that_are_no_schema() -> None:
+    for text in ("{", '{"type": "object", "type": "object"}'):
+        with pytest.raises(ConstraintError, match=r"JSON|twice"):
+            tools([{"name": "f", "parameters": text}], "qwen3-coder")
