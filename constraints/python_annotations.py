@@ -18,6 +18,7 @@ from ..automata.errors import ConstraintError, UnsupportedError
 from .constraint import ReportEntry
 from .python_bounds import Bounds
 from .python_call import CallForm, Parameter
+from .python_constructor import constructor
 from .python_forms import (
     ConstantForm,
     DictForm,
@@ -34,8 +35,9 @@ from .python_forms import (
     UnionForm,
     is_hashable,
 )
+from .python_hints import resolved_hints, scope_of
 from .python_values import VALUE_FORMS
-from .python_variables import bound_hints, own_variables, substituted
+from .python_variables import bound_hints, forgotten, own_variables, substituted
 
 _WITHOUT_MEMBERS = (collections.abc.Callable, type)
 _LISTS = (list, collections.abc.MutableSequence)
@@ -72,7 +74,7 @@ class Annotations:
         self.report: list[ReportEntry] = []
         self._classes: dict[object, Form] = {}
         self._by_name: dict[str, object] = {}
-        self._open: list[type] = []  # classes whose fields are being read
+        self._open: list[object] = []  # classes and aliases whose fields are being read
         self._hashed: list[tuple[Form, str, str]] = []
         self._literal: LiteralForm | None = None
         self._key: LiteralForm | None = None
@@ -128,13 +130,14 @@ class Annotations:
             return self.form(self._resolved(annotation, place), place)
         if isinstance(annotation, typing.TypeVar):
             return self._variable(annotation, place)
-        if hasattr(annotation, "__value__"):  # a type statement
-            return self._alias(annotation, place)
+        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+        alias = annotation if origin is None else origin
+        if hasattr(alias, "__value__"):  # a type statement
+            return self._alias(annotation, alias, arguments, place)
         if annotation is None or annotation is type(None):
             return ConstantForm((None,))
         if annotation in (Any, object, inspect.Parameter.empty):
             return self._any_literal()
-        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
         if origin in (typing.Union, types.UnionType):
             return self._union(arguments, place)
         if origin is typing.Literal:
@@ -157,14 +160,17 @@ class Annotations:
             return self._class(annotation, kind, arguments, place)
         raise self.refused(place, annotation, _REMEDY)
 
-    def _resolved(self, annotation: str | typing.ForwardRef, place: str) -> object:
-        text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
-        owner = types.SimpleNamespace(__annotations__={"it": text})
+    def _resolved(self, annotation: object, place: str, scope: Mapping[str, object] | None = None) -> object:
+        """With what its texts name; ``scope``: names of the module and class that it stands in."""
+        if isinstance(annotation, typing.ForwardRef):
+            annotation = annotation.__forward_arg__
+        owner = types.SimpleNamespace(__annotations__={"it": annotation})
+        names = {**self._local, **(scope or {}), **self.names}
         try:
-            return typing.get_type_hints(owner, {**self._local, **self.names}, include_extras=True)["it"]
+            return typing.get_type_hints(owner, names, include_extras=True)["it"]
         except Exception as error:
             raise ConstraintError(
-                f"{self.function}: {place}: the annotation {text!r} cannot be resolved: {error}; "
+                f"{self.function}: {place}: the annotation {annotation!r:.80} cannot be resolved: {error}; "
                 "pass what it names: names={...}"
             ) from error
 
@@ -197,11 +203,20 @@ class Annotations:
             return self._union(variable.__constraints__, place)
         return self._any_literal() if variable.__bound__ is None else self.form(variable.__bound__, place)
 
-    def _alias(self, alias: Any, place: str) -> Form:
-        if alias not in self._classes:
-            named = self._classes[alias] = NameForm(alias.__name__)
-            named.target = self.form(alias.__value__, place)
-        return self._classes[alias]
+    def _alias(self, annotation: object, alias: Any, arguments: tuple[object, ...], place: str) -> Form:
+        """What a type statement names, with its variables bound."""
+        try:
+            known = self._classes.get(annotation)
+        except TypeError:  # unhashable arguments
+            raise self.refused(place, annotation, _REMEDY) from None
+        if known is not None:
+            return known
+        self._open_class(alias, annotation, "alias", place)
+        named = self._classes[annotation] = NameForm(alias.__name__)
+        value = self._resolved(alias.__value__, place, scope_of(alias))
+        named.target = self.form(substituted(value, own_variables(alias, arguments)), place)
+        self._open.pop()
+        return named
 
     def _union(self, arguments: tuple[object, ...], place: str) -> Form:
         members = _flat([self.form(argument, place) for argument in arguments])
@@ -285,14 +300,7 @@ class Annotations:
             return known
         if issubclass(kind, enum.Enum):
             return self._enum(kind, place)
-        if self._open.count(kind) >= _MOST_NESTED:
-            raise self.refused(
-                place,
-                kind,
-                f"expected a generic class inside itself with at most {_MOST_NESTED} different arguments, got more, "
-                "maybe without end; give it the same arguments inside",
-            )
-        self._open.append(kind)
+        self._open_class(kind, kind, "class", place)
         try:
             if _is_typed_dict(kind):
                 return self._record(annotation, kind, arguments)
@@ -301,6 +309,16 @@ class Annotations:
         finally:
             self._open.pop()
         raise self.refused(place, annotation, _REMEDY)
+
+    def _open_class(self, kind: object, shown: object, what: str, place: str) -> None:
+        if self._open.count(kind) >= _MOST_NESTED:
+            raise self.refused(
+                place,
+                shown,
+                f"expected a generic {what} inside itself with at most {_MOST_NESTED} different arguments, got more, "
+                "maybe without end; give it the same arguments inside",
+            )
+        self._open.append(kind)
 
     def _enum(self, kind: type[enum.Enum], place: str) -> NamedForm:
         known = self._classes.get(kind)
@@ -359,19 +377,32 @@ class Annotations:
         name = kind.__name__
         made = self._classes[annotation] = RecordForm(name=name)
         required: frozenset[str] = getattr(kind, "__required_keys__", frozenset())
-        for key, hint in bound_hints(kind, arguments, self.hints(kind, name)).items():
+        hints = self.hints(kind, name)
+        lost = forgotten(kind, hints)
+        if lost is not None:
+            raise self.refused(
+                f"{name}.{lost}",
+                kind,
+                "what its type variables stand for is not known: before Python 3.12 typing.TypedDict forgets bases "
+                "without arguments; take TypedDict from typing_extensions, or write the key again in this class",
+            )
+        for key, hint in bound_hints(kind, arguments, hints).items():
             self._check_text(key, name)
             made.fields[key] = (self.form(hint, f"{name}.{key}"), _required(hint, key in required))
         return made
 
-    def hints(self, owner: Any, name: str) -> dict[str, Any]:
-        """The annotations of a class or function, resolved; ``name`` is for error texts."""
-        inside = {**self.names, owner.__name__: owner} if isinstance(owner, type) else self.names
+    def hints(self, owner: Any, name: str, parameters: tuple[object, ...] = ()) -> dict[str, Any]:
+        """The annotations of a class or function, resolved; ``name`` is for error texts.
+
+        ``parameters``: those of the class that a function stands in.
+        """
+        inside = {**self.names, owner.__name__: owner} if isinstance(owner, type) else dict(self.names)
+        inside.update((getattr(parameter, "__name__", ""), parameter) for parameter in parameters)
         try:
             try:
-                return typing.get_type_hints(owner, localns=inside, include_extras=True)
+                return resolved_hints(owner, inside)
             except NameError:
-                return typing.get_type_hints(owner, localns={**self._local, **inside}, include_extras=True)
+                return resolved_hints(owner, {**self._local, **inside})
         except Exception as error:
             raise ConstraintError(
                 f"{self.function}: {name}: an annotation cannot be resolved: {error}; "
@@ -388,15 +419,21 @@ class Annotations:
         if hasattr(kind, "model_fields"):
             made.parameters = self._model_parameters(kind)
             return made
-        hints = bound_hints(kind, arguments, self.hints(kind, kind.__name__))
-        if "__init__" in kind.__dict__ and not _made_init(kind):
-            own = own_variables(kind, arguments)
-            of_init = self.hints(vars(kind)["__init__"], kind.__name__)
-            hints |= {name: substituted(hint, own) for name, hint in of_init.items()}
-        made.parameters, made.more = self.parameters(inspect.signature(kind), hints, f"{kind.__name__}.{{}}")
+        found = constructor(
+            kind,
+            arguments,
+            bound_hints(kind, arguments, self.hints(kind, kind.__name__)),
+            lambda function, parameters: self.hints(function, kind.__name__, parameters),
+        )
+        if isinstance(found, str):
+            raise self.refused(place or kind.__name__, kind, found)
+        made.parameters, made.more = self.parameters(found.signature, found.hints, f"{kind.__name__}.{{}}")
         order = list(getattr(kind, "__dataclass_fields__", ()))  # that of repr; signatures have keyword-only ones last
         if all(parameter.name in order for parameter in made.parameters):
-            made.parameters.sort(key=lambda parameter: order.index(parameter.name))
+            ordered = sorted(made.parameters, key=lambda parameter: order.index(parameter.name))
+            by_position = [parameter for parameter in made.parameters if parameter.positional]
+            if [parameter for parameter in ordered if parameter.positional] == by_position:
+                made.parameters = ordered
         return made
 
     def _model_parameters(self, kind: Any) -> list[Parameter]:
@@ -536,12 +573,6 @@ def _is_typed_dict(kind: type) -> bool:
 
 def _is_named_tuple(kind: type) -> bool:
     return issubclass(kind, tuple) and hasattr(kind, "_fields")
-
-
-def _made_init(kind: type) -> bool:
-    """Whether ``__init__`` takes the fields of a dataclass."""
-    parameters = getattr(kind, "__dataclass_params__", None)
-    return _is_named_tuple(kind) or bool(parameters and parameters.init)
 
 
 def _flat(forms: Iterable[Form]) -> list[Form]:

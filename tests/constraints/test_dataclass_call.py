@@ -201,7 +201,6 @@ class Zoo:
 ZOO = "Zoo(Point(1, y=2), {'name': 'x', 'year': 3}, Model(size=3), Box(4), 5, 6, 'ab', [True], ['x'], None, 1, last=3)"
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="typing resolves no InitVar before Python 3.11")
 def test_classes_and_annotations_of_every_kind() -> None:
     constraint = tokamata.dataclass_call(Zoo)
     zoo = constraint.parse(ZOO)

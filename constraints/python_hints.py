@@ -1,0 +1,46 @@
+"""Resolved annotations: texts in them are what they name."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+
+def resolved_hints(owner: Any, local: Mapping[str, object]) -> dict[str, Any]:
+    """The annotations of a class or function; ``local`` names come before those of the module. Raises as typing."""
+    if sys.version_info < (3, 11) and isinstance(owner, type) and dataclasses.is_dataclass(owner):
+        return _fields_before_311(owner, local)
+    return typing.get_type_hints(owner, localns=dict(local), include_extras=True)
+
+
+def _fields_before_311(kind: type, local: Mapping[str, object]) -> dict[str, Any]:
+    """Field by field: before Python 3.11 typing refuses texts that name InitVar or KW_ONLY."""
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        names = {**vars(sys.modules.get(base.__module__, typing)), **local}
+        for name, annotation in inspect.get_annotations(base).items():
+            value = eval(annotation, names) if isinstance(annotation, str) else annotation
+            if value is typing.ClassVar or typing.get_origin(value) is typing.ClassVar:
+                continue
+            if isinstance(value, dataclasses.InitVar):
+                found[name] = dataclasses.InitVar(_resolved(value.type, names))
+            elif name in getattr(kind, "__dataclass_fields__", ()):
+                found[name] = _resolved(value, names)
+    return found
+
+
+def _resolved(annotation: object, names: dict[str, object]) -> Any:
+    owner = types.SimpleNamespace(__annotations__={"it": annotation})
+    return typing.get_type_hints(owner, names, include_extras=True)["it"]
+
+
+def scope_of(alias: Any) -> dict[str, object]:
+    """What texts in a type statement may name: its module, itself, its parameters."""
+    module = sys.modules.get(getattr(alias, "__module__", None) or "")
+    parameters = {parameter.__name__: parameter for parameter in getattr(alias, "__type_params__", ())}
+    return {**(vars(module) if module else {}), alias.__name__: alias, **parameters}
