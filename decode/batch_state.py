@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .._core import DecodeState, Workers
 from ..automata.checks import checked_count, checked_flag, checked_several
 from ..automata.errors import ConstraintError, LimitError, TokenRejected
+from .mask_row import shown_memory
 
 if TYPE_CHECKING:
     import torch
@@ -289,16 +290,20 @@ class BatchState:
 
     def _array(self, out: npt.NDArray[np.int32] | torch.Tensor) -> npt.NDArray[np.int32]:
         array: Any = out
+        got = ""
         if not isinstance(array, np.ndarray) and hasattr(array, "numpy"):
             if array.device.type != "cpu":
                 raise ValueError(
                     f"BatchState.fill_masks: expected a CPU tensor, got one on {array.device}; "
                     "fill a pinned one and copy it"
                 )
-            array = array.numpy() if array.data_ptr() or not array.numel() else None  # else without memory
+            try:
+                array = shown_memory(out)
+            except ValueError as error:
+                array, got = None, str(error)
         good = isinstance(array, np.ndarray) and array.dtype == np.int32 and array.ndim == 2
         if not good or not array.flags.c_contiguous or not array.flags.writeable:
-            got = f"{getattr(out, 'dtype', type(out).__name__)} of shape {tuple(getattr(out, 'shape', ()))}"
+            got = got or f"{getattr(out, 'dtype', type(out).__name__)} of shape {tuple(getattr(out, 'shape', ()))}"
             raise ValueError(
                 "BatchState.fill_masks: expected a writable C-contiguous int32 array or CPU tensor [rows, words], got "
                 f"{got}; make one with batch.masks()"

@@ -33,6 +33,7 @@ from ..constraints import Constraint, choice, regex
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.byte_level import byte_alphabet
 from ..tokenizer_fst.source import MAX_TOKENS, checked_id, parse_json, read_bytes
+from .mask_row import mask_row
 from .pretokenizer import Pretokenizer
 from .token_automaton import TokenAutomaton
 
@@ -333,9 +334,11 @@ class CanonicalState:
         return row.view(np.int32)
 
     def fill_mask(self, out: npt.NDArray[np.int32] | Any, row: int = 0) -> None:
-        """Write the mask into a row of an int32 array or CPU tensor, [words] or [rows, words]."""
-        array = out if isinstance(out, np.ndarray) else out.numpy()
-        self._native.fill(np.atleast_2d(array)[row].view(np.uint32))
+        """Write the mask into a row of a C-contiguous int32 array or CPU tensor, [words] or [rows, words].
+
+        Raises ValueError for another dtype, shape or layout, IndexError for a row outside.
+        """
+        self._native.fill(mask_row(out, row, self.automaton.words).view(np.uint32))
 
     def allows(self, token_id: int) -> bool:
         """Whether the token may come next."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from ..automata.checks import checked_count, checked_range, checked_several
 from ..automata.errors import ConstraintError, LimitError, TokenRejected
 from ..constraints.constraint import to_bytes
 from .dynamic_captures import captured
+from .mask_row import mask_row
 
 if TYPE_CHECKING:
     from .dynamic_automaton import DynamicAutomaton
@@ -85,7 +86,7 @@ class DynamicState:
         callbacks raised or left nothing to be written. Microseconds for each part that may be read here, and those of
         the callbacks.
         """
-        _row_of(out, row, self._automaton.words)[:] = self._current_row()
+        mask_row(out, row, self._automaton.words)[:] = self._current_row()
 
     def draft_masks(self, token_ids: Sequence[int], parents: Sequence[int] | None = None) -> npt.NDArray[np.int32]:
         """Masks before each draft token and after the last, int32 [len(token_ids) + 1, words]; the state is unchanged.
@@ -375,26 +376,3 @@ def _parents(parents: object, count: int) -> Sequence[int]:
         f"draft_masks: expected for each token the number of an earlier one, or -1, got {wrong}; "
         "order the tree so that parents come first"
     )
-
-
-def _row_of(out: Any, row: int, words: int) -> npt.NDArray[np.int32]:
-    """One row of a caller's array, as a view."""
-    expected = (
-        f"fill_mask: expected a writable C-contiguous int32 array or CPU tensor of shape [{words}] or [rows, {words}]"
-    )
-    remedy = f"make one with numpy.zeros((rows, {words}), numpy.int32)"
-    try:
-        array = np.asarray(out.numpy() if hasattr(out, "numpy") else memoryview(out))
-    except (TypeError, RuntimeError):  # RuntimeError: a tensor that numpy cannot show
-        raise ValueError(f"{expected}, got {type(out).__name__}; {remedy}") from None
-    if array.dtype != np.int32 or array.ndim not in (1, 2) or array.shape[-1] != words:
-        raise ValueError(f"{expected}, got {array.dtype} {list(array.shape)}; {remedy}")
-    if not array.flags.c_contiguous or not array.flags.writeable:
-        raise ValueError(f"{expected}, got one that is read-only or not contiguous; {remedy}")
-    if hasattr(out, "data_ptr") and not out.data_ptr():  # numpy shows memory of its own then
-        raise ValueError(f"{expected}, got one without memory; {remedy}")
-    rows = array.reshape(-1, words)
-    if not 0 <= checked_count("fill_mask", "row", row) < len(rows):
-        raise IndexError(f"fill_mask: expected 0 <= row < {len(rows)}, got row={row}")
-    view: npt.NDArray[np.int32] = rows[row]
-    return view
