@@ -64,6 +64,34 @@ struct ByteSet {
     for (int i = 0; i < 4; ++i)
       for (uint64_t w = words[i]; w; w &= w - 1) f(static_cast<uint8_t>(i * 64 + __builtin_ctzll(w)));
   }
+  // Calls f(first, last) for members that follow one another, as many at a time as there are.
+  template <class F>
+  void ForEachRun(F f) const {
+    int first = -1;  // of the run that the word before ended with
+    for (int i = 0; i < 4; ++i) {
+      uint64_t w = words[i];
+      int at = 0;  // what lies below was seen to
+      if (first >= 0) {
+        if (w == ~uint64_t{0}) continue;
+        at = __builtin_ctzll(~w);
+        f(first, i * 64 + at - 1);
+        first = -1;
+        w = w >> at << at;
+      }
+      while (w) {
+        at = __builtin_ctzll(w);
+        const uint64_t ends = ~(w >> at);  // its lowest bit is 0
+        const int length = ends ? __builtin_ctzll(ends) : 64;
+        if (at + length >= 64) {
+          first = i * 64 + at;
+          break;
+        }
+        f(i * 64 + at, i * 64 + at + length - 1);
+        w = w >> (at + length) << (at + length);
+      }
+    }
+    if (first >= 0) f(first, 255);
+  }
   friend ByteSet operator&(ByteSet a, const ByteSet& b) {
     for (int i = 0; i < 4; ++i) a.words[i] &= b.words[i];
     return a;

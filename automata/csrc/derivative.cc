@@ -8,12 +8,19 @@ namespace {
 constexpr size_t kMostOfHead = 48;  // steps that are kept for whatever follows
 constexpr size_t kFewTargets = 8;   // of terms that share bytes
 
-// Terms to write to while others may be written to: those that were put back, emptied, or new ones.
-template <class Terms>
-std::unique_ptr<Terms> Take(std::vector<std::unique_ptr<Terms>>* from) {
-  if (from->empty()) return std::make_unique<Terms>();
-  std::unique_ptr<Terms> terms = std::move(from->back());
+// Scratch to write to while others may be written to: what was put back, or new.
+template <class Scratch>
+std::unique_ptr<Scratch> Take(std::vector<std::unique_ptr<Scratch>>* from) {
+  if (from->empty()) return std::make_unique<Scratch>();
+  std::unique_ptr<Scratch> scratch = std::move(from->back());
   from->pop_back();
+  return scratch;
+}
+
+// The same, emptied.
+template <class Terms>
+std::unique_ptr<Terms> TakeTerms(std::vector<std::unique_ptr<Terms>>* from) {
+  std::unique_ptr<Terms> terms = Take(from);
   terms->out.clear();
   if (!terms->seen.empty()) terms->seen.clear();
   return terms;
@@ -52,7 +59,7 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
         }
         // A member may begin with any of the nullable parts, or with the one after them. From the back, each rest is
         // one part longer than the one before.
-        std::vector<Expr> parts;
+        ExprList parts;
         Expr tail = e;
         while (nodes_[tail].kind == ExprKind::kConcat && (parts.empty() || nodes_[parts.back()].nullable)) {
           parts.push_back(nodes_[tail].a);
@@ -77,9 +84,10 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
         continue;
       case ExprKind::kIntersect:
       case ExprKind::kComplement: {
-        std::vector<Term> steps;
-        Partition(e, &steps);
-        for (const Term& t : steps) out->push_back({t.bytes, Concat(t.target, rest)});
+        std::unique_ptr<Terms> own = Take(&terms_);
+        Partition(e, &own->out);
+        for (const Term& t : own->out) out->push_back({t.bytes, Concat(t.target, rest)});
+        terms_.push_back(std::move(own));
         return;
       }
       case ExprKind::kCall: {
@@ -118,16 +126,22 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
       case ExprKind::kAutomaton: {
         const ByteTable& table = *automata_[n.a];
         const uint32_t* row = table.next.data() + size_t{n.b} * 256;
-        std::vector<std::pair<uint32_t, ByteSet>> targets;
-        size_t at = 0;
-        n.first.ForEach([&](uint8_t b) {
-          if (at == targets.size() || targets[at].first != row[b])  // mostly the one of the byte before
-            for (at = 0; at < targets.size() && targets[at].first != row[b];) ++at;
-          if (at == targets.size()) targets.emplace_back(row[b], ByteSet());
-          targets[at].second.Add(b);
+        const size_t begin = out->size();
+        n.first.ForEachRun([&](int first, int last) {
+          for (int b = first, next; b <= last; b = next) {
+            const uint32_t state = row[b];
+            for (next = b + 1; next <= last && row[next] == state;) ++next;
+            size_t at = begin;
+            while (at < out->size() && (*out)[at].target != state) ++at;
+            if (at == out->size()) out->push_back({ByteSet(), state});
+            (*out)[at].bytes = (*out)[at].bytes | ByteSet::Range(b, next - 1);
+          }
         });
         const uint32_t automaton = n.a;
-        for (const auto& [state, set] : targets) out->push_back({set, Concat(AutomatonState(automaton, state), rest)});
+        for (size_t i = begin; i < out->size(); ++i) {  // which were states of the table so far
+          const Expr target = Concat(AutomatonState(automaton, (*out)[i].target), rest);
+          (*out)[i].target = target;
+        }
         return;
       }
     }
@@ -159,7 +173,7 @@ bool Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
   struct Class {
     ByteSet bytes;
     Expr first, last;
-    std::vector<Expr> targets;  // all of them, where there are more than one
+    SmallVector<Expr, kFewTargets> targets;  // all of them, where there are more than one
   };
   std::vector<Class> classes;
   classes.reserve(std::min<size_t>(in.size() + 8, 64));
@@ -180,10 +194,7 @@ bool Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
         }
         Class& c = classes[i];
         if (c.last == t.target) continue;
-        if (c.targets.empty()) {
-          c.targets.reserve(kFewTargets);
-          c.targets.push_back(c.first);
-        }
+        if (c.targets.empty()) c.targets.push_back(c.first);
         c.targets.push_back(c.last = t.target);
       }
     }
@@ -193,7 +204,7 @@ bool Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
   bool united = false;
   for (Class& c : classes) {
     united = united || !c.targets.empty();
-    add(c.bytes, c.targets.empty() ? c.first : Union(std::move(c.targets)));
+    add(c.bytes, c.targets.empty() ? c.first : Union(ExprList(c.targets.begin(), c.targets.end())));
   }
   return united;
 }
@@ -210,22 +221,27 @@ uint32_t Expressions::StepsOfHead(Expr head) {
     return steps_of_head_[head] = changes ? kNotKept : kAskedOnce;
   }
   if (known != kAskedOnce) return known;
-  Terms terms;
-  std::vector<Term> steps;
-  Collect(head, kEpsilonExpr, &terms);
-  const bool united = terms.out.size() > kMostOfHead || Determinize(terms.out, &steps);
+  std::unique_ptr<Terms> terms = TakeTerms(&terms_), own = Take(&terms_);
+  std::vector<Term>& steps = own->out;
+  Collect(head, kEpsilonExpr, terms.get());
+  const bool united = terms->out.size() > kMostOfHead || Determinize(terms->out, &steps);
   uint32_t& at = steps_of_head_[head];  // Collect may have asked for others
-  if (united) return at = kNotKept;
-  at = static_cast<uint32_t>(head_steps_.size()) + kFirstKept;
-  head_steps_.push_back({ByteSet(), static_cast<Expr>(steps.size())});
-  head_steps_.insert(head_steps_.end(), steps.begin(), steps.end());
+  if (united) {
+    at = kNotKept;
+  } else {
+    at = static_cast<uint32_t>(head_steps_.size()) + kFirstKept;
+    head_steps_.push_back({ByteSet(), static_cast<Expr>(steps.size())});
+    head_steps_.insert(head_steps_.end(), steps.begin(), steps.end());
+  }
+  terms_.push_back(std::move(terms));
+  terms_.push_back(std::move(own));
   return at;
 }
 
 // A concatenation begins with its first part, or where that is nullable, with what follows it. Whether all the steps
 // that takes were kept.
 bool Expressions::PartitionByHeads(Expr e, std::vector<Term>* out) {
-  std::unique_ptr<Terms> own = Take(&terms_);
+  std::unique_ptr<Terms> own = TakeTerms(&terms_);
   std::vector<Term>& terms = own->out;
   bool kept = true;
   for (bool more = true; more;) {
@@ -267,16 +283,19 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
     }
     out->resize(kept);
     if (other.Any()) out->push_back({other, any_bytes_});
-    std::vector<Term> merged;
-    Determinize(*out, &merged);
-    out->swap(merged);
+    std::unique_ptr<Terms> merged = Take(&terms_);
+    Determinize(*out, &merged->out);
+    out->swap(merged->out);
+    terms_.push_back(std::move(merged));
     return;
   }
   if (n.kind == ExprKind::kIntersect) {
     // Classes of bytes, and for each the targets of the members so far, one after the other.
-    std::vector<ByteSet> classes{n.first}, next;
-    std::vector<Expr> targets, next_targets;
-    std::vector<Term> steps;
+    std::unique_ptr<Meet> own = Take(&meets_);
+    auto& [classes, next, targets, next_targets, steps, terms] = *own;
+    classes.assign(1, n.first);
+    targets.clear();
+    terms.clear();
     for (uint32_t i = 0; i < n.b && !classes.empty(); ++i) {
       Partition(members_[n.a + i], &steps);
       next.clear();
@@ -294,18 +313,17 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
       classes.swap(next);
       targets.swap(next_targets);
     }
-    std::vector<Term> terms;
-    terms.reserve(classes.size());
     for (size_t c = 0; c < classes.size(); ++c) {
       const auto first = targets.begin() + static_cast<ptrdiff_t>(c * n.b);
-      const Expr target = Intersect(std::vector<Expr>(first, first + static_cast<ptrdiff_t>(n.b)));
+      const Expr target = Intersect(ExprList(first, first + static_cast<ptrdiff_t>(n.b)));
       if (target != kEmpty) terms.push_back({classes[c], target});
     }
     Determinize(terms, out);
+    meets_.push_back(std::move(own));
     return;
   }
   if (n.kind == ExprKind::kConcat && PartitionByHeads(e, out)) return;
-  std::unique_ptr<Terms> terms = Take(&terms_);  // its own, as this may be inside another one
+  std::unique_ptr<Terms> terms = TakeTerms(&terms_);  // its own, as this may be inside another one
   Collect(e, kEpsilonExpr, terms.get());
   Determinize(terms->out, out);
   terms_.push_back(std::move(terms));

@@ -60,7 +60,7 @@ void Expressions::Begin(const Expressions& prepared) {
   std::copy(std::begin(prepared.utf8_full_), std::end(prepared.utf8_full_), std::begin(utf8_full_));
 }
 
-bool Expressions::SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const {
+bool Expressions::SameNode(const Node& x, const Node& y, const ExprList* members) const {
   if (x.kind != y.kind) return false;
   if (x.kind == ExprKind::kBytes) return x.first == y.first;
   if (IsNary(x.kind))
@@ -85,7 +85,7 @@ Expr Expressions::Find(ExprKind kind, uint32_t a, uint32_t b) const {
 }
 
 // Finds or adds a node. For unions and intersections `members` are the operands and node.a, node.b are set here.
-Expr Expressions::Intern(const Node& node, const std::vector<Expr>* members) {
+Expr Expressions::Intern(const Node& node, const ExprList* members) {
   const bool bytes = node.kind == ExprKind::kBytes;
   const uint32_t mask = static_cast<uint32_t>(table_.size() - 1);
   const uint32_t hash = members ? HashNode(node.kind, 0, 0, 0, nullptr, members->data(), members->size())

@@ -22,6 +22,7 @@
 #include "automata/csrc/errors.h"
 #include "automata/csrc/flat_map.h"
 #include "automata/csrc/leaf_automaton.h"
+#include "automata/csrc/small_vector.h"
 #include "automata/csrc/text_list.h"
 #include "automata/csrc/time_limit.h"
 
@@ -31,6 +32,8 @@ using Expr = uint32_t;
 constexpr Expr kEmpty = 0;                   // the empty language
 constexpr Expr kEpsilonExpr = 1;             // the language of the empty string
 constexpr uint32_t kUnbounded = 0xffffffff;  // Repeat without an upper bound
+
+using ExprList = SmallVector<Expr, 16>;  // operands
 
 // Inclusive ranges of Unicode code points.
 using CodePointRanges = std::vector<std::pair<uint32_t, uint32_t>>;
@@ -166,13 +169,13 @@ class Expressions {
   Expr Concat(Expr a, Expr b);
   Expr Concat(const std::vector<Expr>& parts);
   Expr Union(Expr a, Expr b);
-  Expr Union(std::vector<Expr> parts);
+  Expr Union(ExprList parts);
   // low <= high; high may be kUnbounded.
   Expr Repeat(Expr x, uint32_t low, uint32_t high);
   Expr Star(Expr x) { return Repeat(x, 0, kUnbounded); }
   Expr Optional(Expr x) { return Union(x, kEpsilonExpr); }
   Expr Intersect(Expr a, Expr b);
-  Expr Intersect(std::vector<Expr> parts);
+  Expr Intersect(ExprList parts);
   // All byte strings that x does not contain.
   Expr Complement(Expr x);
   Expr Difference(Expr a, Expr b) { return Intersect(a, Complement(b)); }
@@ -273,7 +276,7 @@ class Expressions {
   // Whether all strings of e are surely ones of a star.
   bool Covers(Expr star, Expr e);
   bool CoversParts(Expr star, Expr e);
-  bool CoversAny(Expr star, const std::vector<Expr>& parts);
+  bool CoversAny(Expr star, const ExprList& parts);
   // Every byte that strings of e may have, and maybe more.
   ByteSet BytesOf(Expr e);
 
@@ -297,24 +300,24 @@ class Expressions {
     TimeLimit::Spend(std::exchange(spent_, 0));
   }
   [[noreturn]] static void ThrowLimit(const char* name, size_t limit, const char* what);
-  Expr Intern(const Node& node, const std::vector<Expr>* members = nullptr);
+  Expr Intern(const Node& node, const ExprList* members = nullptr);
   template <class Same>
   size_t SlotOf(uint32_t hash, Same same) const;
   // A concatenation, or a state of a table, that was made before, as most are when they are asked for; kEmpty: none was.
   Expr Find(ExprKind kind, uint32_t a, uint32_t b) const;
   Expr AutomatonState(uint32_t automaton, uint32_t state);
   uint32_t LeastLength(const Node& n) const;
-  bool SameNode(const Node& x, const Node& y, const std::vector<Expr>* members) const;
+  bool SameNode(const Node& x, const Node& y, const ExprList* members) const;
   void Reserve(size_t more);  // room for so many expressions
   void Grow(size_t slots);
-  void FlattenInto(ExprKind kind, Expr e, std::vector<Expr>* out) const;
-  void MergeRepeats(std::vector<Expr>* parts);
+  void FlattenInto(ExprKind kind, Expr e, ExprList* out) const;
+  void MergeRepeats(ExprList* parts);
   Expr MergeTurn(Expr x, Expr rest);
-  void MergeHeads(std::vector<Expr>* parts);
-  void DropTails(std::vector<Expr>* parts);
+  void MergeHeads(ExprList* parts);
+  void DropTails(ExprList* parts);
   bool IsBroadStar(Expr e) const;
-  void DropCovered(std::vector<Expr>* parts);
-  void DropAbsorbed(std::vector<Expr>* parts) const;
+  void DropCovered(ExprList* parts);
+  void DropAbsorbed(ExprList* parts) const;
   Expr ChoiceOf(const TextList& texts, const TextList::Node& node);
   uint32_t AddList(std::shared_ptr<const TextList> texts);
   Expr Utf8Continuation(const CodePointRanges& ranges, int bytes);
@@ -322,11 +325,16 @@ class Expressions {
     std::vector<Term> out;
     std::unordered_set<uint64_t> seen;  // pairs of expression and rest, when there are many terms
   };
+  struct Meet {
+    std::vector<ByteSet> classes, next;
+    std::vector<Expr> targets, next_targets;
+    std::vector<Term> steps, terms;
+  };
   struct KnownUnion {
     uint32_t first = 0, count = 0;  // of its parts, in known_parts_
     Expr whole = kEmpty;
   };
-  Expr Normalize(std::vector<Expr> parts);  // the union of sorted parts
+  Expr Normalize(ExprList parts);  // the union of sorted parts
   void Collect(Expr e, Expr rest, Terms* terms);
   void Partition(Expr e, std::vector<Term>* out);
   // Whether some of the targets are unions of those of several terms.
@@ -362,6 +370,7 @@ class Expressions {
   std::vector<KnownUnion> known_unions_;  // found again by a hash; the derivatives of one state repeat them
   std::vector<Expr> known_parts_;
   std::vector<std::unique_ptr<Terms>> terms_;  // scratch of Partition
+  std::vector<std::unique_ptr<Meet>> meets_;   // the same, for intersections
   std::vector<LeafAutomaton::Arc> leaf_arcs_;  // scratch of Collect
   // Steps of what concatenations begin with, which are the same whatever follows: by expression, where they lie in
   // head_steps_, a term with their number first; kept when asked for again.

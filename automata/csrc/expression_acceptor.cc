@@ -13,6 +13,11 @@ namespace {
 
 constexpr int kBroad = 40;  // first bytes from which characters are of a class that loops, texts are of any kind
 
+// Bytes mostly follow one another.
+void SetRuns(const ByteSet& bytes, DelayedAcceptor::State target, DelayedAcceptor::State* row) {
+  bytes.ForEachRun([=](int first, int last) { std::fill(row + first, row + last + 1, target); });
+}
+
 // Where calls have their source, leaves have their number.
 uint32_t LeafNumber(const Expressions& pool, Expr leaf) { return pool.SourceOfRule(leaf); }
 
@@ -40,7 +45,7 @@ void ExpressionAcceptor::FillRow(State q, State* row, ByteSet* live) {
     for (const LeafAutomaton::Arc& arc : arcs) {
       const State target = StateOf(pool_->AfterArc(LeafNumber(*pool_, e), arc));
       *live = *live | arc.bytes;
-      arc.bytes.ForEach([row, target](uint8_t b) { row[b] = target; });
+      SetRuns(arc.bytes, target, row);
     }
     return;
   }
@@ -49,7 +54,7 @@ void ExpressionAcceptor::FillRow(State q, State* row, ByteSet* live) {
   for (const Expressions::Term& t : steps_) {
     const State target = StateOf(t.target);
     *live = *live | t.bytes;
-    t.bytes.ForEach([row, target](uint8_t b) { row[b] = target; });
+    SetRuns(t.bytes, target, row);
   }
 }
 

@@ -7,7 +7,7 @@
 namespace tokamata {
 namespace {
 
-void Tidy(std::vector<Expr>* parts) {
+void Tidy(ExprList* parts) {
   if (!std::is_sorted(parts->begin(), parts->end())) std::sort(parts->begin(), parts->end());
   parts->erase(std::unique(parts->begin(), parts->end()), parts->end());
 }
@@ -41,7 +41,7 @@ Expr Expressions::Concat(Expr a, Expr b) {
   if (nodes_[a].kind == ExprKind::kConcat) {  // re-associate to the right, from the end of a's spine
     Expr spine[kShortSpine];  // most are, and steps ask for them one after the other
     size_t n = 0;
-    std::vector<Expr> more;
+    ExprList more;
     for (; nodes_[a].kind == ExprKind::kConcat; a = nodes_[a].b)
       if (n < kShortSpine)
         spine[n++] = nodes_[a].a;
@@ -55,7 +55,7 @@ Expr Expressions::Concat(Expr a, Expr b) {
   if (const Expr known = Find(ExprKind::kConcat, a, b)) return known;
   if (const Expr repeated = MergeTurn(a, b); repeated != kEmpty) return repeated;
   if (nodes_[a].kind == ExprKind::kUnion && nodes_[a].push_down && Remembers(a)) {  // of what remembers: stays a union
-    std::vector<Expr> parts(Members(a), Members(a) + NumMembers(a));
+    ExprList parts(Members(a), Members(a) + NumMembers(a));
     for (Expr& part : parts) part = Concat(part, b);
     return Union(std::move(parts));
   }
@@ -93,9 +93,9 @@ Expr Expressions::Concat(const std::vector<Expr>& parts) {
   return e;
 }
 
-void Expressions::FlattenInto(ExprKind kind, Expr e, std::vector<Expr>* out) const {
+void Expressions::FlattenInto(ExprKind kind, Expr e, ExprList* out) const {
   if (nodes_[e].kind == kind)
-    out->insert(out->end(), Members(e), Members(e) + NumMembers(e));
+    out->Append(Members(e), Members(e) + NumMembers(e));
   else
     out->push_back(e);
 }
@@ -103,12 +103,12 @@ void Expressions::FlattenInto(ExprKind kind, Expr e, std::vector<Expr>* out) con
 Expr Expressions::Union(Expr a, Expr b) {
   if (a == kEmpty || a == b) return b;
   if (b == kEmpty) return a;
-  return Union(std::vector<Expr>{a, b});
+  return Union(ExprList{a, b});
 }
 
 // Factors what derivatives of loops produce, so that equal states become equal expressions:
 //   x{a,b}R | x{c,d}R = x{min,max}R where the intervals overlap or touch;   W*Y | W*Z = W*(Y|Z);   W*Y | Y = W*Y.
-void Expressions::MergeRepeats(std::vector<Expr>* parts) {
+void Expressions::MergeRepeats(ExprList* parts) {
   struct Item {
     Expr body, rest;
     uint32_t low, high;
@@ -121,8 +121,8 @@ void Expressions::MergeRepeats(std::vector<Expr>* parts) {
   const auto repeats = [&](Expr e) { return head_of(e).kind == ExprKind::kRepeat; };
   const size_t count = static_cast<size_t>(std::count_if(parts->begin(), parts->end(), repeats));
   if (!count || parts->size() < 2) return;
-  std::vector<Item> items;
-  std::vector<Expr> others;
+  SmallVector<Item, 8> items, merged;
+  ExprList others;
   items.reserve(count);
   others.reserve(parts->size() - count);
   for (Expr e : *parts) {
@@ -136,7 +136,6 @@ void Expressions::MergeRepeats(std::vector<Expr>* parts) {
   std::sort(items.begin(), items.end(), [](const Item& x, const Item& y) {
     return std::tie(x.body, x.rest, x.low, x.high) < std::tie(y.body, y.rest, y.low, y.high);
   });
-  std::vector<Item> merged;
   for (const Item& i : items) {
     if (!merged.empty() && merged.back().body == i.body && merged.back().rest == i.rest &&
         (merged.back().high == kUnbounded || i.low <= merged.back().high + 1)) {
@@ -148,10 +147,10 @@ void Expressions::MergeRepeats(std::vector<Expr>* parts) {
       merged.push_back(i);
     }
   }
-  std::vector<Expr> out;
+  ExprList out;
   for (size_t i = 0; i < merged.size();) {
     size_t j = i;
-    std::vector<Expr> tails;  // of the plain stars over one body
+    ExprList tails;  // of the plain stars over one body
     for (; j < merged.size() && merged[j].body == merged[i].body; ++j) {
       Item& m = merged[j];
       if (m.low == 0 && m.high == kUnbounded)
@@ -166,7 +165,7 @@ void Expressions::MergeRepeats(std::vector<Expr>* parts) {
       changed = true;
     }
     for (Expr t : tails) {  // W*Y | Y = W*Y
-      const auto it = std::lower_bound(others.begin(), others.end(), t);
+      Expr* const it = std::lower_bound(others.begin(), others.end(), t);
       if (t != kEpsilonExpr && it != others.end() && *it == t) {
         others.erase(it);
         changed = true;
@@ -175,12 +174,12 @@ void Expressions::MergeRepeats(std::vector<Expr>* parts) {
     i = j;
   }
   if (!changed) return;
-  out.insert(out.end(), others.begin(), others.end());
+  out.Append(others.begin(), others.end());
   parts->swap(out);
 }
 
 // X·Y | X·Z = X·(Y|Z) for a set of bytes or a union X, and for a call: two stacks with one top.
-void Expressions::MergeHeads(std::vector<Expr>* parts) {
+void Expressions::MergeHeads(ExprList* parts) {
   const auto has_head = [this](Expr e) {
     const Node& n = nodes_[e];
     const ExprKind kind = n.kind == ExprKind::kConcat ? nodes_[n.a].kind : n.kind;
@@ -193,7 +192,7 @@ void Expressions::MergeHeads(std::vector<Expr>* parts) {
     Expr head, rest, whole;
     bool operator<(const Item& o) const { return head != o.head ? head < o.head : rest < o.rest; }
   };
-  std::vector<Item> items;
+  SmallVector<Item, 16> items;
   items.reserve(count);
   for (Expr e : *parts) {
     if (!has_head(e)) continue;
@@ -208,7 +207,7 @@ void Expressions::MergeHeads(std::vector<Expr>* parts) {
     for (end = first + 1; end < items.size() && alike(items[first], items[end]);) ++end;
     Expr whole = items[first].whole;
     if (end - first > 1) {
-      std::vector<Expr> rests;
+      ExprList rests;
       rests.reserve(end - first);
       for (size_t i = first; i < end; ++i) rests.push_back(items[i].rest);
       whole = Concat(items[first].head, Union(std::move(rests)));
@@ -220,11 +219,12 @@ void Expressions::MergeHeads(std::vector<Expr>* parts) {
 // X·Y | Y = X·Y where X is nullable, for all tails Y that only nullable heads separate from a member. Members are
 // sorted and tails have smaller numbers than what they are tails of, so both are followed downwards. Time is bounded:
 // what is not found stays, which is right, too.
-void Expressions::DropTails(std::vector<Expr>* parts) {
+void Expressions::DropTails(ExprList* parts) {
   const auto nullable_head = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat && nodes_[nodes_[e].a].nullable; };
   if (!nullable_head(parts->back()) && std::none_of(parts->begin(), parts->end(), nullable_head)) return;
   size_t steps = 64 + 8 * parts->size();
-  std::vector<uint8_t> dropped(parts->size(), 0);
+  SmallVector<uint8_t, 64> dropped;
+  dropped.resize(parts->size());
   for (size_t i = parts->size(); i-- > 1 && steps;) {
     if (dropped[i]) continue;  // its tails were followed with it
     size_t k = i;
@@ -251,7 +251,7 @@ bool Expressions::IsBroadStar(Expr e) const {
 
 // X·S | T*·S = T*·S where T* covers X: what was searched for has been found. So has it in X·T*·S with a nullable X.
 // Looked for where T is most of a text's characters. Time is bounded, as in DropTails.
-void Expressions::DropCovered(std::vector<Expr>* parts) {
+void Expressions::DropCovered(ExprList* parts) {
   constexpr size_t kMostStars = 4, kMostHeads = 24;
   struct Star {
     Expr star, rest, whole;
@@ -306,9 +306,9 @@ void Expressions::DropCovered(std::vector<Expr>* parts) {
 
 // X&Y | X = X, where X is a member, a union of some, or one behind what is nullable, and X&Y&Z | X&Y = X&Y: what lookahead
 // in loops makes, which would double with each turn. Time is bounded, as in DropTails.
-void Expressions::DropAbsorbed(std::vector<Expr>* parts) const {
+void Expressions::DropAbsorbed(ExprList* parts) const {
   constexpr size_t kMostMembers = 32;
-  std::vector<Expr> meets, behind;  // intersections; concatenations that begin with what is nullable
+  ExprList meets, behind;  // intersections; concatenations that begin with what is nullable
   for (const Expr e : *parts) {
     const Node& n = nodes_[e];
     if (n.kind == ExprKind::kIntersect) meets.push_back(e);
@@ -339,11 +339,11 @@ void Expressions::DropAbsorbed(std::vector<Expr>* parts) const {
     }
     return false;
   };
-  std::vector<Expr> dropped;
+  ExprList dropped;
   for (size_t i = 0; i < meets.size() && spend(1); ++i)
     if (absorbed(meets[i])) dropped.push_back(meets[i]);
   if (dropped.empty()) return;
-  std::vector<Expr> kept;
+  ExprList kept;
   std::set_difference(parts->begin(), parts->end(), dropped.begin(), dropped.end(), std::back_inserter(kept));
   parts->swap(kept);
 }
@@ -397,17 +397,15 @@ bool Expressions::Covers(Expr star, Expr e) {
   return covered_[PairKey(star, e)] = covers;
 }
 
-Expr Expressions::Union(std::vector<Expr> given) {
+Expr Expressions::Union(ExprList given) {
   size_t size = 0;
   bool flat = true;
   for (Expr e : given) {
     flat = flat && e != kEmpty && nodes_[e].kind != ExprKind::kUnion;
     size += nodes_[e].kind == ExprKind::kUnion ? NumMembers(e) : 1;
   }
-  std::vector<Expr> parts;
-  if (flat) {
-    parts.swap(given);
-  } else {
+  ExprList flattened, &parts = flat ? given : flattened;
+  if (!flat) {
     parts.reserve(size);
     for (Expr e : given)
       if (e != kEmpty) FlattenInto(ExprKind::kUnion, e, &parts);
@@ -434,7 +432,7 @@ Expr Expressions::Union(std::vector<Expr> given) {
   return whole;
 }
 
-Expr Expressions::Normalize(std::vector<Expr> parts) {
+Expr Expressions::Normalize(ExprList parts) {
   if (parts.size() > 1) DropTails(&parts);
   if (parts.size() > 1) DropCovered(&parts);
   if (parts.size() > 1 && merge_depth_ < kMaxMergeDepth) {
@@ -449,7 +447,7 @@ Expr Expressions::Normalize(std::vector<Expr> parts) {
     }
     --merge_depth_;
     if (parts.size() != before) {
-      std::vector<Expr> flat;
+      ExprList flat;
       for (Expr e : parts) FlattenInto(ExprKind::kUnion, e, &flat);
       parts.swap(flat);
     }
@@ -472,7 +470,7 @@ Expr Expressions::Normalize(std::vector<Expr> parts) {
     if (n.kind == ExprKind::kComplement && std::binary_search(parts.begin(), parts.end(), n.a)) return any_bytes_;
   }
   if (sets > 1 || (nullable && parts[0] == kEpsilonExpr)) {
-    std::vector<Expr> rest;
+    ExprList rest;
     for (Expr e : parts)
       if ((sets < 2 || nodes_[e].kind != ExprKind::kBytes) && !(nullable && e == kEpsilonExpr)) rest.push_back(e);
     if (sets > 1) rest.push_back(Bytes(set));
@@ -497,7 +495,7 @@ Expr Expressions::Repeat(Expr x, uint32_t low, uint32_t high) {
   if (high == 0 || x == kEpsilonExpr) return kEpsilonExpr;
   if (x == kEmpty) return low ? kEmpty : kEpsilonExpr;
   if (nodes_[x].kind == ExprKind::kUnion && Members(x)[0] == kEpsilonExpr) {  // (y|ε){m,n} = y{0,n}
-    x = Union(std::vector<Expr>(Members(x) + 1, Members(x) + NumMembers(x)));
+    x = Union(ExprList(Members(x) + 1, Members(x) + NumMembers(x)));
     low = 0;
   }
   if (nodes_[x].nullable) low = 0;
@@ -527,15 +525,14 @@ Expr Expressions::Repeat(Expr x, uint32_t low, uint32_t high) {
 }
 
 // Whether a star has all members of one of the parts.
-bool Expressions::CoversAny(Expr star, const std::vector<Expr>& parts) {
+bool Expressions::CoversAny(Expr star, const ExprList& parts) {
   return !covering_ && std::any_of(parts.begin(), parts.end(), [this, star](Expr e) { return CoversParts(star, e); });
 }
 
-Expr Expressions::Intersect(Expr a, Expr b) { return Intersect(std::vector<Expr>{a, b}); }
+Expr Expressions::Intersect(Expr a, Expr b) { return Intersect(ExprList{a, b}); }
 
-Expr Expressions::Intersect(std::vector<Expr> given) {
-  std::vector<Expr> parts;
-  parts.reserve(given.size() + 8);
+Expr Expressions::Intersect(ExprList given) {
+  ExprList parts;
   for (Expr e : given) {
     if (e == kEmpty) return kEmpty;
     if (e != any_bytes_) FlattenInto(ExprKind::kIntersect, e, &parts);
@@ -561,7 +558,7 @@ Expr Expressions::Intersect(std::vector<Expr> given) {
     if (nodes_[e].kind == ExprKind::kComplement && IsBroadStar(nodes_[e].a) && CoversAny(nodes_[e].a, parts)) return kEmpty;
   if (!first.Any() || parts[0] == kEpsilonExpr) return nullable ? kEpsilonExpr : kEmpty;
   if (sets > 1) {
-    std::vector<Expr> rest{Bytes(set)};
+    ExprList rest{Bytes(set)};
     for (Expr e : parts)
       if (nodes_[e].kind != ExprKind::kBytes) rest.push_back(e);
     return Intersect(std::move(rest));
