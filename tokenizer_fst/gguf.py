@@ -4,40 +4,57 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from ..automata.errors import MissingFileError, VocabularyError
 from .byte_level import ByteLevelDecoder
 from .sentencepiece import CONTROL, NORMAL, UNKNOWN, USER_DEFINED, piece_bytes
-from .source import MAX_TOKENS, TokenSource, utf8
+from .source import MAX_TOKENS, TokenSource, checked_id, utf8
 
 MAGIC = b"GGUF"
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 _PREFIX = "tokenizer.ggml."
 _EOS_KEYS = ("eos_token_id", "eot_token_id", "eom_token_id")
+_NEEDED = frozenset(("model", "tokens", "token_type", "add_space_prefix", *_EOS_KEYS))
+_NO_TOKEN = (-1, 2**32 - 1)  # how a file says that there is no such token
+_DEPTH = 1000  # of arrays in arrays
+_MOST_VALUES = 3 * MAX_TOKENS  # keys, strings and arrays of a file: tokens, merges and some more
 
 
 class _Reader:
-    """Reads little-endian values one after another; every length is checked against what is left."""
+    """Reads values one after another; every length is checked against what is left, every count against a bound."""
 
     def __init__(self, data: mmap.mmap, where: str) -> None:
         self.data, self.at, self.where = data, 0, where
+        self.order = "<"  # little-endian
+        self.left = _MOST_VALUES
 
-    def take(self, count: int) -> bytes:
+    def skip(self, count: int) -> None:
         if count > len(self.data) - self.at:
             raise VocabularyError(
                 f"{self.where}: truncated at byte {len(self.data)}: the metadata go on; fetch it again"
             )
         self.at += count
+
+    def take(self, count: int) -> bytes:
+        self.skip(count)
         return self.data[self.at - count : self.at]
 
     def scalar(self, kind: str) -> Any:
-        return struct.unpack("<" + kind, self.take(struct.calcsize("<" + kind)))[0]
+        return struct.unpack(self.order + kind, self.take(struct.calcsize("<" + kind)))[0]
 
     def string(self) -> bytes:
         return self.take(self.scalar("Q"))
+
+    def count(self, count: int) -> int:
+        """Take a number of values off the bound on those of a file, so that time stays bounded where it is damaged."""
+        self.left -= count
+        if self.left < 0:
+            raise VocabularyError(f"{self.where}: more than {_MOST_VALUES} metadata values; the file is damaged")
+        return count
 
     def value(self, kind: int) -> Any:
         if kind == _STRING:
@@ -45,27 +62,54 @@ class _Reader:
         if kind in _SCALARS:
             return self.scalar(_SCALARS[kind])
         if kind != _ARRAY:
-            raise VocabularyError(f"{self.where}: metadata of unknown type {kind}; the file is damaged")
+            raise self.unknown(kind)
         kind, count = self.scalar("I"), self.scalar("Q")
+        if kind == _ARRAY:
+            raise VocabularyError(
+                f"{self.where}: an array of arrays where the tokenizer should be; the file is damaged"
+            )
+        if count > MAX_TOKENS:
+            raise VocabularyError(f"{self.where}: an array of {count} is past the limit of {MAX_TOKENS} tokens")
         if kind == _STRING:
-            if count > (len(self.data) - self.at) // 8:
-                self.take(len(self.data) + 1)
-            return [self.string() for _ in range(count)]
+            return [self.string() for _ in range(self.count(count))]
         if kind not in _SCALARS:
-            raise VocabularyError(f"{self.where}: an array of type {kind}; arrays of arrays are not read")
+            raise self.unknown(kind)
         code = _SCALARS[kind]
-        return list(struct.unpack(f"<{count}{code}", self.take(count * struct.calcsize("<" + code))))
+        return list(struct.unpack(f"{self.order}{count}{code}", self.take(count * struct.calcsize("<" + code))))
+
+    def pass_over(self, kind: int) -> None:
+        """Go behind a value of any kind, arrays of arrays included, without making it."""
+        work = [(kind, 1)]
+        while work:
+            kind, count = work.pop()
+            if kind in _SCALARS:
+                self.skip(count * struct.calcsize("<" + _SCALARS[kind]))
+            elif kind == _STRING:
+                for _ in range(self.count(count)):
+                    self.skip(self.scalar("Q"))
+            elif kind != _ARRAY:
+                raise self.unknown(kind)
+            elif count:
+                self.count(1)
+                work += [(kind, count - 1), (self.scalar("I"), self.scalar("Q"))]
+                if len(work) > _DEPTH:
+                    raise VocabularyError(f"{self.where}: arrays in arrays, {_DEPTH} deep; the file is damaged")
+
+    def unknown(self, kind: int) -> VocabularyError:
+        return VocabularyError(f"{self.where}: metadata of unknown type {kind}; the file is damaged")
 
 
 def read_gguf(path: Path) -> TokenSource:
     """Read the tokenizer of a GGUF file: byte-level BPE (`gpt2`), sentencepiece (`llama`, `t5`) or WordPiece (`bert`).
 
     Normal tokens are decoded as their kind says, user-defined ones are text, control and unknown ones are special,
-    unused ones have no bytes. EOS ids are those of the keys eos_token_id, eot_token_id and eom_token_id.
+    unused ones have no bytes. EOS ids are those of the keys eos_token_id, eot_token_id and eom_token_id; the id -1 says
+    that there is none. Files of either byte order are read. Time and memory follow what the tokenizer needs and the
+    length of the other metadata, whatever counts a damaged file names.
 
     Raises:
         MissingFileError: no such file.
-        VocabularyError: not GGUF, truncated metadata, no tokenizer, another kind of tokenizer.
+        VocabularyError: not GGUF, truncated or damaged metadata, no tokenizer, another kind of tokenizer.
     """
     where = str(path)
     try:
@@ -80,17 +124,25 @@ def read_gguf(path: Path) -> TokenSource:
         raise VocabularyError(f"{where}: cannot be read: {error.strerror}") from error
 
 
-def _metadata(reader: _Reader) -> dict[str, Any]:
+def _metadata(reader: _Reader, needed: Collection[str] = _NEEDED) -> dict[str, Any]:
+    """The values of some of the tokenizer's keys, by their names without the prefix; the others are passed over."""
     reader.take(4)
-    version, _, count = reader.scalar("I"), reader.scalar("Q"), reader.scalar("Q")
+    version = reader.scalar("I")
+    if version % 65536 == 0:
+        reader.order, version = ">", int.from_bytes(version.to_bytes(4, "little"), "big")
+    _, count = reader.scalar("Q"), reader.scalar("Q")
     if version not in (2, 3):
         raise VocabularyError(f"{reader.where}: GGUF version {version}; versions 2 and 3 are read")
     found: dict[str, Any] = {}
     for _ in range(count):
         key = reader.string().decode(errors="replace")
-        value = reader.value(reader.scalar("I"))
-        if key.startswith(_PREFIX) and key != _PREFIX + "merges":
-            found[key[len(_PREFIX) :]] = value
+        kind = reader.scalar("I")
+        reader.count(1)
+        name = key.removeprefix(_PREFIX)
+        if name != key and name in needed:
+            found[name] = reader.value(kind)
+        else:
+            reader.pass_over(kind)
     return found
 
 
@@ -98,11 +150,11 @@ def _tokens(metadata: dict[str, Any], where: str) -> TokenSource:
     pieces, model = metadata.get("tokens"), metadata.get("model")
     if not isinstance(pieces, list) or not isinstance(model, bytes):
         raise VocabularyError(f"{where}: the metadata hold no tokenizer (tokenizer.ggml.tokens); pass another file")
-    if len(pieces) > MAX_TOKENS:
-        raise VocabularyError(f"{where}: {len(pieces)} tokens are past the limit of {MAX_TOKENS}")
     kinds = metadata.get("token_type", [NORMAL] * len(pieces))
     if not isinstance(kinds, list) or len(kinds) != len(pieces):
         raise VocabularyError(f"{where}: {len(pieces)} tokens but another number of token types; the file is damaged")
+    if wrong := [kind for kind in kinds if type(kind) is not int]:
+        raise VocabularyError(f"{where}: expected integers as token types, got {wrong[0]!r}; the file is damaged")
     name = model.decode(errors="replace")
     try:
         texts = [piece.decode() for piece in pieces]
@@ -123,6 +175,9 @@ def _tokens(metadata: dict[str, Any], where: str) -> TokenSource:
             "use Vocabulary.from_transformers or pass the tokens"
         )
     special = {t: i for i, (t, k) in enumerate(zip(texts, kinds, strict=True)) if k in (CONTROL, UNKNOWN)}
-    eos = [metadata[key] for key in _EOS_KEYS if isinstance(metadata.get(key), int)]
-    prefix = bool(metadata.get("add_space_prefix", name in ("llama", "t5"))) and name != "gpt2"
-    return TokenSource(tokens, eos, special, prefix or name == "bert")
+    ends = [(key, metadata[key]) for key in _EOS_KEYS if metadata.get(key, -1) not in _NO_TOKEN]
+    eos = [checked_id(token_id, f"{where}: {key}") for key, token_id in ends]
+    prefix = metadata.get("add_space_prefix", name in ("llama", "t5"))
+    if not isinstance(prefix, int):
+        raise VocabularyError(f"{where}: add_space_prefix: expected true or false, got {prefix!r}; the file is damaged")
+    return TokenSource(tokens, eos, special, name == "bert" or (bool(prefix) and name != "gpt2"))

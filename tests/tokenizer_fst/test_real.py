@@ -48,11 +48,11 @@ def _tekken() -> Encode:
 def _gemma() -> Encode:
     """Gemma's pieces, scores and types in a sentencepiece model, which GGUF's kind `llama` is."""
     import sentencepiece
-    from tokamata.tokenizer_fst.gguf import _metadata, _Reader
+    from tokamata.tokenizer_fst.gguf import _NEEDED, _metadata, _Reader
 
     path = vocabulary_file("gemma")
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        found = _metadata(_Reader(data, str(path)))
+        found = _metadata(_Reader(data, str(path)), [*_NEEDED, "scores", "unknown_token_id", "bos_token_id"])
     pieces = [
         (piece, score, {5: 1}.get(kind, kind) if i != found["unknown_token_id"] else 2)
         for i, (piece, score, kind) in enumerate(
