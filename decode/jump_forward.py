@@ -10,6 +10,7 @@ right for byte-pair encoders with the patterns of GPT-2, Llama 3, Qwen, DeepSeek
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -56,8 +57,9 @@ def jump_forward(
         token_ids: the tokens since the state's start (or since a prompt), at least the last ``window`` of them.
         vocabulary: their bytes.
         encode: the tokenizer without special tokens, ``lambda text: tokenizer.encode(text, add_special_tokens=False)``.
-        window: so many tokens are read again at most, more only where the tokenizer, which sees no text before them,
-            does not write the first ones again.
+        window: so many tokens are read again, more only where the tokenizer, which sees no text before them, may cut
+            them otherwise than with it: where it does not write the first ones again, where no word among them ends
+            (before a space, a line break or punctuation), where they are shorter than the longest token.
 
     Returns what stays and what is new: ``token_ids[:keep] + tokens`` is the text now. The model's cache has to drop
     what is behind ``keep``.
@@ -79,7 +81,7 @@ def jump_forward(
         text = _whole_characters(before + forced)
         new = None if text is None else _encoded(text, vocabulary, encode)
         same = 0 if new is None else _common(old, new)
-        if special or count == most or same >= min(_SAME, len(old)):
+        if special or count == most or (same >= min(_SAME, len(old)) and _is_cut_alike(before, vocabulary)):
             break
         count = min(2 * count, most)
     if text is None or new is None:
@@ -101,7 +103,19 @@ def jump_forward(
 
 
 _LOOKED_AT = 2048  # tokens, for the kinds of characters that may follow
-_SAME = 8  # tokens that are written again show that the tokenizer cuts the window as it cuts the text
+_SAME = 8  # tokens that are written again show that the tokenizer writes the window as it writes the text
+# The end of a word. All patterns cut there, and what is behind a cut does not depend on what is before it; elsewhere a
+# window may begin inside of a piece that ends otherwise than its rest does: the line breaks of '."\n\n\n' belong to it.
+_CUT = re.compile(r"[^\W_][\s!-&(-/:-@\[-`{-~、。，：；！？「」（）]")
+
+
+def _is_cut_alike(before: bytes, vocabulary: Vocabulary) -> bool:
+    """Whether the tokenizer, from some place in a window on, makes the pieces that it makes in the whole text.
+
+    Encoders that look up whole pieces (``ignore_merges``) may have one token for a piece that begins before the window.
+    """
+    whole = len(before) >= vocabulary._native.max_token_bytes
+    return whole and _CUT.search(before.decode(errors="ignore")) is not None
 
 
 def _encoded(text: bytes, vocabulary: Vocabulary, encode: Encode) -> list[int] | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
 
 import pytest
 from oracle.mask_walk import allowed
+from oracle.small_tokenizers import trained
 from tokamata.decode.jump_forward import heal, jump_forward
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -195,6 +197,26 @@ def test_what_is_taken_is_what_the_tokenizer_writes_whatever_follows(name: str) 
                 tokens.append(whole[len(tokens)])
                 state.advance(tokens[-1])
     assert jumps > 700
+
+
+@pytest.mark.parametrize("window", [1, 2, 12, 64])
+@pytest.mark.parametrize("ignore_merges", [True, False])
+def test_windows_that_begin_inside_of_a_piece(window: int, ignore_merges: bool) -> None:
+    """Line breaks behind punctuation are of its piece; by themselves they would be one piece with what follows."""
+    for seed, count, tail in itertools.product((0, 1), (3, 30, 150), (" \n  b", "\n \n  ")):
+        encode, vocabulary, _ = trained("Llama 3", seed, 'ab0" \n', ignore_merges=ignore_merges)
+        automaton = tokamata.compile(tokamata.regex(f'b"\n{{{count},{count + 2}}}{tail}'), vocabulary)
+        for more in range(3):
+            whole = encode('b"' + "\n" * (count + more) + tail)
+            state, tokens = automaton.start(), list[int]()
+            while True:
+                keep, new = jump_forward(state, tokens, vocabulary, encode, window=window)
+                tokens = tokens[:keep] + new
+                assert tokens == whole[: len(tokens)], (seed, count + more, tail)
+                if len(tokens) == len(whole):
+                    break
+                tokens.append(whole[len(tokens)])
+                state.advance(tokens[-1])
 
 
 def test_no_jump_where_the_tokenizer_changes_the_text() -> None:
