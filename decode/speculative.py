@@ -89,7 +89,9 @@ class Speculative:
     The draft model proposes ``lookahead`` tokens, the target looks at all of them in one call, and `verify` keeps a
     prefix, so that the samples have exactly the distribution of masking the target alone. With ``constrain_draft`` the
     draft is masked as well, and the masks are shared: the target's are those that the draft was given. Without it a
-    draft ends at its first token that the constraint refuses, which is never accepted.
+    draft ends at its first token that the constraint refuses, which is never accepted. The models' rows may be wider
+    than the vocabulary or narrower, as models of one family are padded: what is behind it is never drawn, and what a
+    row lacks has probability 0.
 
     Args:
         target: the model to sample from.
@@ -153,7 +155,7 @@ class Speculative:
             known = int(masks.any(axis=1).sum())  # nothing comes after EOS, or after a token that is refused
             log_probs = self.target.next_log_probs([(*tokens, *draft[:i]) for i in range(known)])
             self.target_calls += 1
-            probs = [constrained_probs(row, mask) for row, mask in zip(log_probs, masks[:known], strict=True)]
+            probs = [self._probs(row, mask) for row, mask in zip(log_probs, masks[:known], strict=True)]
             if known == len(draft):
                 probs.append(np.eye(1, len(probs[0]))[0])  # whose token is dropped
             accepted, following = verify(probs, draft_probs, draft, self._rng)
@@ -180,7 +182,7 @@ class Speculative:
         while len(tokens) < self.lookahead and masks[-1].any():
             (log_probs,) = self.draft.next_log_probs([(*prefix, *tokens)])
             mask = masks[-1] if self.constrain_draft else self._everything
-            probs.append(constrained_probs(log_probs, mask))
+            probs.append(self._probs(log_probs, mask))
             token = int(self._rng.choice(len(probs[-1]), p=probs[-1]))
             tokens.append(token)
             allowed = ahead.allows(token)
@@ -188,3 +190,10 @@ class Speculative:
                 ahead.advance(token)
             masks.append(ahead.mask() if allowed else np.zeros_like(masks[0]))
         return tokens, probs, np.stack(masks)
+
+    def _probs(self, log_probs: npt.NDArray[np.floating], mask: npt.NDArray[np.int32]) -> Floats:
+        """`constrained_probs` over exactly the tokens of the vocabulary, so that those of both models compare."""
+        row = np.full(len(self.automaton.vocabulary), -np.inf)
+        width = min(len(row), len(log_probs))
+        row[:width] = log_probs[:width]
+        return constrained_probs(row, mask)

@@ -72,6 +72,33 @@ def test_samples_are_distributed_as_the_masked_target(constrain_draft: bool, loo
     assert chi < freedom + 4 * math.sqrt(2 * freedom) + 4, (chi, freedom)
 
 
+class Padded(Table):
+    """The same model with rows of another width: padding that it likes, or fewer tokens."""
+
+    def __init__(self, seed: int, width: int) -> None:
+        super().__init__(seed)
+        self.width = width
+
+    def next_log_probs(self, prefixes: list[tuple[int, ...]]) -> np.ndarray:
+        rows = super().next_log_probs(prefixes)
+        more = np.full((len(rows), max(0, self.width - len(TOKENS))), 2.0)
+        return np.concatenate([rows, more], axis=1)[:, : self.width]
+
+
+@pytest.mark.parametrize("constrain_draft", [True, False])
+@pytest.mark.parametrize("widths", [(7, 9), (9, 7), (40, 33), (9, 5), (64, 4)])
+def test_models_of_one_family_are_padded_to_different_widths(widths: tuple[int, int], constrain_draft: bool) -> None:
+    n = 1500
+    target, draft = Padded(1, widths[0]), Padded(2, widths[1])
+    sampler = Speculative(target, draft, AUTOMATON, lookahead=3, constrain_draft=constrain_draft, seed=7)
+    expected = exact(Table(1), AUTOMATON)
+    counts = dict.fromkeys(expected, 0)
+    for sample in sampler.sample(n):
+        counts[sample.tokens] += 1
+    assert max(abs(counts[k] / n - expected[k]) for k in expected) < 0.05
+    assert sampler.statistics["accepted"] > 0
+
+
 def test_one_step_is_exact() -> None:
     """draft(x) min(1, target(x) / draft(x)) + (chance of refusal) residual(x) = target(x), for every x."""
     for seed in range(200):
