@@ -25,8 +25,18 @@ def constraint_of(kind: Kind, text: str, *, whitespace: str = "flexible", limits
         limits: what building it may use.
 
     Raises:
-        ConstraintError: an unknown kind, a malformed source; UnsupportedError and LimitError as the constraints do.
+        ConstraintError: an unknown kind, a malformed source of whatever kind; UnsupportedError and LimitError as the
+            constraints do.
     """
+    try:
+        return _made(kind, text, whitespace, limits)
+    except ConstraintError:
+        raise
+    except (ValueError, TypeError) as error:  # what the functions say of their arguments: lone surrogates, no option
+        raise ConstraintError(str(error)) from error
+
+
+def _made(kind: Kind, text: str, whitespace: str, limits: Limits | None) -> Constraint:
     if kind == "json":
         return json_schema(text, whitespace=whitespace, limits=limits)
     if kind == "json_object":
@@ -49,7 +59,10 @@ def _structural_tag(text: str, whitespace: str, limits: Limits | None) -> Constr
             (tag["begin"], found.text("structures", i, "schema"), tag["end"])
             for i, tag in enumerate(found.value["structures"])
         ]
-        triggers = list(found.value["triggers"])
+        triggers = found.value["triggers"]
+        texts = [*triggers, *(part for begin, _, end in parts for part in (begin, end))]
+        if not isinstance(triggers, list) or not all(isinstance(part, str) for part in texts):
+            raise TypeError("begins, ends and an array of triggers are texts")
     except (ValueError, TypeError, KeyError) as error:
         raise ConstraintError(
             'structural_tag: expected a JSON object with "structures" (each of "begin", "schema" and "end") and '
@@ -62,7 +75,7 @@ def _structural_tag(text: str, whitespace: str, limits: Limits | None) -> Constr
 def _options(text: str) -> list[str]:
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConstraintError(f"choice: expected a JSON array of texts: {error}") from error
     if not isinstance(found, list) or not all(isinstance(option, str) for option in found):
         raise ConstraintError("choice: expected a JSON array of texts")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tokamata.decode.engines.source import constraint_of
+from tokamata.decode.engines.source import Kind, constraint_of
 
 import tokamata
 
@@ -26,9 +26,35 @@ def test_numbers_of_schemas_stay_as_they_are_written() -> None:
         ('{"structures": [{"begin": "<a>", "end": "</a>"}], "triggers": []}', "schema"),
         ('{"structures": 5, "triggers": []}', '^structural_tag: expected a JSON object with "structures"'),
         ("[]", '^structural_tag: expected a JSON object with "structures"'),
+        (
+            '{"structures": [{"begin": 1, "schema": {}, "end": "b"}], "triggers": ["a"]}',
+            "begins, ends and .* are texts",
+        ),
+        ('{"structures": [{"begin": "a", "schema": {}, "end": null}], "triggers": ["a"]}', "begins, ends and .* are"),
+        ('{"structures": [{"begin": "ab", "schema": {}, "end": "b"}], "triggers": [1]}', "begins, ends and .* are"),
+        ('{"structures": [{"begin": "ab", "schema": {}, "end": "b"}], "triggers": "ab"}', "an array of triggers"),
+        ('{"structures": [{"begin": "a\\ud800", "schema": {}, "end": "b"}], "triggers": ["a"]}', "lone surrogate"),
     ],
-    ids=range(6),
+    ids=range(11),
 )
 def test_structural_tags_that_are_refused(text: str, reason: str) -> None:
     with pytest.raises(tokamata.ConstraintError, match=reason):
         constraint_of("structural_tag", text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "reason"),
+    [
+        ("choice", "[]", "^choice: expected at least one option, got none"),
+        ("choice", '["\\ud800"]', "^choice: expected Unicode text, got the lone surrogate"),
+        ("choice", "[" * 100_000, "^choice: expected a JSON array of texts"),
+        ("grammar", 'start: "\ud800"', "^grammar: expected Unicode text, got the lone surrogate"),
+        ("grammar", 'root ::= "\ud800"', "^grammar: expected Unicode text, got the lone surrogate"),
+        ("json", '"\ud800"', "lone surrogate"),
+        ("other", "", "^constraint_of: expected one of json, json_object, regex, grammar, choice, structural_tag"),
+    ],
+    ids=range(7),
+)
+def test_whatever_is_malformed_is_a_constraint_error(kind: Kind, text: str, reason: str) -> None:
+    with pytest.raises(tokamata.ConstraintError, match=reason):
+        constraint_of(kind, text)
