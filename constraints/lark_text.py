@@ -405,6 +405,8 @@ class LarkText:
             if alternative.start < 0:
                 alternative.start = token.start
             self._gap(tokens, i, alternative.current)
+            if kind in ("TILDE", "SPECIAL", "JSON"):
+                self._check_range(tokens, i)
             if kind in _OPENING:
                 alternative.current.copy(self.original, token.start, token.end)
                 stack.append((finished, alternative, closing))
@@ -446,6 +448,15 @@ class LarkText:
     def _gap(self, tokens: list[_Token], i: int, out: _Pieces) -> None:
         if i and tokens[i - 1].end < tokens[i].start:
             out.add(" ")
+
+    def _check_range(self, tokens: list[_Token], i: int) -> None:
+        """Refuse additions beside the dots of a range, where Lark has characters."""
+        before = i > 0 and tokens[i - 1].type == "_DOTDOT"
+        if before or (tokens[i].type != "TILDE" and [t.type for t in tokens[i + 1 : i + 2]] == ["_DOTDOT"]):
+            got = self.original[tokens[i].start : tokens[i].end]
+            raise self.error(
+                self.place(tokens[i].start), f'expected a character beside .., such as "a".."z", got {got}'
+            )
 
     def _goes_on(self, tokens: list[_Token], i: int) -> bool:
         """Whether a postfix operator or range follows the token, or the token is part of one that does not end here."""

@@ -408,6 +408,11 @@ def test_indentation() -> None:
             "line 2, column 1: the limit references=30000 was reached .* at T0",
         ),
         (r'start: "\ud800"', ConstraintError, "lone surrogate"),
+        ('start: C\nC: "c"..~"f"\n', ConstraintError, 'line 2, column 9: expected a character beside .., such as .* ~'),
+        ('start: "c"..~/f/\n', ConstraintError, "line 1, column 13: expected a character beside .."),
+        ('start: C\nC: "c"..<|x|>\n', ConstraintError, r"column 9: expected a character beside .., .* got <\|x\|>"),
+        ('start: <|x|>.."c"\n', ConstraintError, r"column 8: expected a character beside .., .* got <\|x\|>"),
+        ('start: C\nC: %json {}.."c"\n', ConstraintError, "column 4: expected a character beside .., .* got %json {}"),
         ("start: _INDENT A _DEDENT\nA: /x/\n%declare _INDENT _DEDENT\n", ConstraintError, "need a terminal _NEWLINE"),
     ],
 )  # fmt: skip
