@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,18 @@ def read_tokenizer_json(document: dict[str, Any], where: str, folder: Path | Non
 
     What a token's text means in bytes is the file's ``decoder`` applied to a token in the middle of a text: ByteLevel,
     ByteFallback, Metaspace, Replace, Strip, Fuse, WordPiece and BPEDecoder, alone or in sequence; without a decoder,
-    what undoes the normalizer or pre-tokenizer. Added tokens that are special, and the unknown token, have no bytes;
-    other added tokens are text. What only touches the beginning of a text (Metaspace, Prepend, Strip after Fuse,
-    ByteLevel with a prefix space) is a dummy prefix. With an ``end_of_word_suffix`` (CLIP, GPT of OpenAI) the last
-    piece of a word is its text and a space, so the bytes of ``encode(text)`` end with a space; that is no dummy
-    prefix. EOS ids are what the configuration files in ``folder`` name, else the first of the usual names.
+    what undoes the spelling of spaces and bytes by the normalizer or pre-tokenizer. Added tokens that are special,
+    and the unknown token, have no bytes; other added tokens are text. What only touches the beginning of a text
+    (Metaspace, Prepend, Strip after Fuse, ByteLevel with a prefix space) is a dummy prefix. With an
+    ``end_of_word_suffix`` (CLIP, GPT of OpenAI) the last piece of a word is its text and a space, so the bytes of
+    ``encode(text)`` end with a space; that is no dummy prefix. EOS ids are what the configuration files in ``folder``
+    name, else the first of the usual names.
 
     Raises:
         VocabularyError: a missing or malformed part, a decoder or model of another kind, a decoder that rewrites the
-            whole text after Fuse or ByteLevel, a mark of continuing pieces that the decoder leaves in the text. The
-            EOS list may be empty.
+            whole text after Fuse or ByteLevel, or what bytes spell after ByteFallback; a mark of continuing pieces that
+            the decoder leaves in the text; without a decoder, spaces that the pre-tokenizer drops, or two spellings of
+            spaces and bytes, one in the other. The EOS list may be empty.
     """
     try:
         return _read(document, where, folder)
@@ -47,8 +49,8 @@ def _read(document: dict[str, Any], where: str, folder: Path | None) -> TokenSou
     unknown = model.get("unk_token")
     if unknown is None and model.get("unk_id") is not None:
         unknown = pieces[checked_id(model["unk_id"], where)][0]
-    parts = _decoder_parts(document)
-    decode, dummy_prefix = _decoder(parts, where)
+    parts = _decoder_parts(document, where)
+    decode, dummy_prefix = _decoder(parts, where, {int(m[1], 16) for text, _ in pieces if (m := _BYTE.fullmatch(text))})
     dummy_prefix = dummy_prefix or _prepends(document)
     byte_level = any(part["type"] == "ByteLevel" for part in parts)
     mark = model.get("continuing_subword_prefix")
@@ -117,20 +119,25 @@ def _prepends(document: dict[str, Any]) -> bool:
     return False
 
 
-def _decoder_parts(document: dict[str, Any]) -> list[dict[str, Any]]:
+def _decoder_parts(document: dict[str, Any], where: str) -> list[dict[str, Any]]:
     """Return the decoders in order, with those that the model's own spelling needs."""
     model = document["model"]
     parts = _parts(document.get("decoder"))
     if not parts:  # no decoder: go by how the text was taken apart
-        for part in _parts(document.get("normalizer")) + _parts(document.get("pre_tokenizer")):
-            if part["type"] in ("ByteLevel", "Metaspace"):
-                parts = [part]
+        parts = _undoing(document, where)
         if not parts and model.get("type") == "WordPiece":
             parts = [{"type": "WordPiece", "prefix": model.get("continuing_subword_prefix", "##") or None}]
         if not parts and model.get("type") == "WordLevel":
             parts = [{"type": "WordPiece", "prefix": None}]  # words joined by spaces
+        dropping = _dropping(document)
+        if dropping and not model.get("end_of_word_suffix") and not any(part["type"] == "WordPiece" for part in parts):
+            raise VocabularyError(
+                f"{where}: the pre-tokenizer {dropping} drops what stands between words, and no decoder writes it "
+                "again, so what tokens write is not known; give the tokenizer a decoder (decoders.Fuse() if nothing "
+                "stands between tokens), or build the tokens yourself: Vocabulary(tokens, eos_token_ids=[...])"
+            )
     if model.get("byte_fallback") and not any(part["type"] == "ByteFallback" for part in parts):
-        parts = [{"type": "ByteFallback"}, *parts]
+        parts = [{"type": "ByteFallback", "implied": True}, *parts]
     suffix = model.get("end_of_word_suffix")
     if suffix and not any(part["type"] == "BPEDecoder" for part in parts):
         space = "Ġ" if any(part["type"] == "ByteLevel" for part in parts) else " "
@@ -138,9 +145,52 @@ def _decoder_parts(document: dict[str, Any]) -> list[dict[str, Any]]:
     return parts
 
 
-def _decoder(parts: list[dict[str, Any]], where: str) -> tuple[Callable[[str], bytes], bool]:
-    """Return what maps a token's text to its bytes in the middle of a text, and whether there is a dummy prefix."""
+def _undoing(document: dict[str, Any], where: str) -> list[dict[str, Any]]:
+    """What undoes the spelling of spaces and bytes, where there is no decoder."""
+    found: list[dict[str, Any]] = []
+    for part in _parts(document.get("normalizer")):
+        content = str(part.get("content", ""))
+        if part["type"] == "ByteLevel":
+            found.append(part)
+        elif part["type"] == "Replace" and part["pattern"].get("String") == " " and content:
+            found.append({"type": "Metaspace", "replacement": content})
+    for part in _parts(document.get("pre_tokenizer")):
+        if part["type"] == "ByteLevel":
+            found.append(part)
+        elif part["type"] == "Metaspace":
+            undone = {"type": "Metaspace", "replacement": part.get("replacement", "▁")}
+            found += [undone] if undone not in found else []
+    if len(found) > 1:
+        raise VocabularyError(
+            f"{where}: without a decoder, expected one part that spells spaces or bytes, got "
+            f"{' and '.join(part['type'] for part in found)}, each of which spells what the other wrote; give the "
+            "tokenizer a decoder, or build the tokens yourself: Vocabulary(tokens, eos_token_ids=[...])"
+        )
+    return found
+
+
+def _dropping(document: dict[str, Any]) -> str | None:
+    """The kind of pre-tokenizer that takes spaces away, unless a later one puts a space before each word."""
+    found: str | None = None
+    for part in _parts(document.get("pre_tokenizer")):
+        removes = str(part.get("behavior", "")) == "Removed"
+        if part["type"] in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer", "CharDelimiterSplit") or removes:
+            found = part["type"]
+        elif part["type"] == "Metaspace":
+            older = "always" if part.get("add_prefix_space", True) else "never"
+            found = None if part.get("prepend_scheme", older) == "always" else found
+        elif part["type"] == "ByteLevel" and part.get("add_prefix_space"):
+            found = None
+    return found
+
+
+def _decoder(parts: list[dict[str, Any]], where: str, byte_tokens: Set[int]) -> tuple[Callable[[str], bytes], bool]:
+    """Return what maps a token's text to its bytes in the middle of a text, and whether there is a dummy prefix.
+
+    ``byte_tokens``: the bytes that there are tokens for (``<0x0A>``).
+    """
     steps: list[_Step] = []
+    spelled = False  # what follows sees the characters that such tokens spell together
     prefix = False
     whole: str | None = None  # the decoder that made one text of the tokens: what follows sees that, not tokens
     for part in parts:
@@ -150,6 +200,13 @@ def _decoder(parts: list[dict[str, Any]], where: str) -> tuple[Callable[[str], b
         if kind == "Fuse":
             whole = whole or kind
             continue
+        if spelled and _sees_bytes(part, byte_tokens):
+            raise VocabularyError(
+                f"{where}: decoder {kind!r} after 'ByteFallback' rewrites what several tokens spell together byte by "
+                "byte, so what a token writes depends on its neighbours; expected there Fuse, Strip after Fuse, or "
+                f"Replace of one ASCII character by others, got {part}; put it before 'ByteFallback', or build the "
+                "tokens yourself: Vocabulary(tokens, eos_token_ids=[...])"
+            )
         if whole and not (whole == "Fuse" and _of_one_character(part)):
             raise VocabularyError(
                 f"{where}: decoder {kind!r} after {whole!r} rewrites the whole text, so what a token writes depends on "
@@ -159,6 +216,8 @@ def _decoder(parts: list[dict[str, Any]], where: str) -> tuple[Callable[[str], b
             )
         if kind == "ByteLevel":
             whole = kind
+        elif kind == "ByteFallback":
+            spelled = not part.get("implied")
         elif kind == "WordPiece" and part.get("prefix", "##") != "":
             prefix = True
         steps.append(_step(part, where))
@@ -187,6 +246,18 @@ def _of_one_character(part: dict[str, Any]) -> bool:
     return part["type"] == "Replace" and len(part["pattern"].get("String", "")) == 1
 
 
+def _sees_bytes(part: dict[str, Any], byte_tokens: Set[int]) -> bool:
+    """Whether a part changes texts that tokens of these bytes spell, other than each token by itself."""
+    kind = part["type"]
+    if kind == "Replace" and "String" in part["pattern"]:
+        text = part["pattern"]["String"]
+        by_itself = len(text) == 1 and text.isascii() and part["content"] != ""  # left out, its neighbours would meet
+        return not by_itself and byte_tokens >= set(text.encode())
+    if kind in ("Metaspace", "Strip"):
+        return byte_tokens >= set(str(part["content"] if kind == "Strip" else part.get("replacement", "▁")).encode())
+    return bool(byte_tokens)
+
+
 def _check_mark(mark: str, decode: Callable[[str], bytes], where: str) -> None:
     """Refuse a mark of pieces that continue a word (`##`) if the decoder does not take it away."""
     expected, got = decode("a").removeprefix(b" "), decode(mark + "a")
@@ -204,7 +275,7 @@ def _step(part: dict[str, Any], where: str) -> _Step:
     if kind == "ByteLevel":
         return ByteLevelDecoder()
     if kind == "ByteFallback":
-        return _byte_fallback
+        return _byte_fallback if part.get("implied") else _spelled_byte
     if kind == "Metaspace":
         space = part.get("replacement", "▁")
         return lambda text: text.replace(space, " ")
@@ -226,6 +297,12 @@ def _step(part: dict[str, Any], where: str) -> _Step:
 def _byte_fallback(text: str) -> str | bytes:
     match = _BYTE.fullmatch(text)
     return bytes([int(match[1], 16)]) if match else text
+
+
+def _spelled_byte(text: str) -> str | bytes:
+    """As text where that is one character, which steps that follow may see."""
+    result = _byte_fallback(text)
+    return result.decode("ascii") if isinstance(result, bytes) and result.isascii() else result
 
 
 def _replace(part: dict[str, Any], where: str) -> _Step:

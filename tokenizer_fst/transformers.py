@@ -11,7 +11,7 @@ from ..automata.errors import MissingFileError, VocabularyError
 from .byte_level import byte_alphabet
 from .files import read_file
 from .sentencepiece import USER_DEFINED, parse_model, piece_bytes
-from .source import TokenSource, place, utf8
+from .source import TokenSource, checked_id, place, utf8
 from .tiktoken import from_encoding
 from .tokenizer_json import read_tokenizer_json
 from .wordpiece import wordpiece_bytes
@@ -31,7 +31,7 @@ def read_transformers(tokenizer: Any) -> TokenSource:
     where = f"tokenizer {type(tokenizer).__name__}"
     source = _by_kind(tokenizer, where)
     for token_id, name in _special(tokenizer):
-        if token_id < len(source.tokens):
+        if 0 <= token_id < len(source.tokens):
             source.tokens[token_id] = None
             source.special_tokens.setdefault(name, token_id)
     for name in ("eos_token_id", "sep_token_id"):
@@ -86,8 +86,8 @@ def _special(tokenizer: Any) -> Iterable[tuple[int, str]]:
 
 def _slow(tokenizer: Any, where: str) -> TokenSource:
     """Read a slow tokenizer: its texts by id, and the rule that its kind has for their bytes."""
-    texts = {int(i): str(text) for text, i in tokenizer.get_vocab().items()}
-    added = {int(i): token for i, token in getattr(tokenizer, "added_tokens_decoder", {}).items()}
+    texts = {checked_id(int(i), where): str(text) for text, i in tokenizer.get_vocab().items()}
+    added = {checked_id(int(i), where): token for i, token in getattr(tokenizer, "added_tokens_decoder", {}).items()}
     decode, dummy_prefix = _rule(tokenizer, where)
     tokens: list[bytes | None] = []
     special: dict[str, int] = {}
@@ -103,7 +103,7 @@ def _slow(tokenizer: Any, where: str) -> TokenSource:
             place(tokens, token_id, utf8(text, where))
     unknown = getattr(tokenizer, "unk_token", None)
     if unknown is not None and (token_id := tokenizer.get_vocab().get(str(unknown))) is not None:
-        place(tokens, int(token_id), None)
+        place(tokens, checked_id(int(token_id), where), None)
         special[str(unknown)] = int(token_id)
     return TokenSource(tokens, [], special, dummy_prefix)
 

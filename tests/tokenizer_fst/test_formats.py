@@ -70,7 +70,7 @@ def unigram() -> Tokenizer:
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=True))
     tokenizer.add_special_tokens(["<unk>", EOS])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
+    tokenizer.decoder = decoders.Sequence([decoders.Metaspace(), decoders.ByteFallback()])
     return tokenizer
 
 
@@ -377,3 +377,124 @@ def test_sentencepiece_with_spaces_behind_words(dummy_prefix: bool, tmp_path: Pa
     assert joined(vocabulary, ids) == b"a ab" + b" " * dummy_prefix
     assert vocabulary.eos_token_ids == [1]
     assert not vocabulary.adds_dummy_prefix
+
+
+@pytest.mark.parametrize(
+    ("pre", "text"),
+    [
+        (pre_tokenizers.Whitespace(), "the pre-tokenizer Whitespace drops what stands between words, and no decoder"),
+        (pre_tokenizers.WhitespaceSplit(), "the pre-tokenizer WhitespaceSplit drops"),
+        (pre_tokenizers.BertPreTokenizer(), "the pre-tokenizer BertPreTokenizer drops"),
+        (pre_tokenizers.CharDelimiterSplit(" "), "the pre-tokenizer CharDelimiterSplit drops"),
+        (pre_tokenizers.Split(" ", "removed"), "the pre-tokenizer Split drops"),
+        (
+            pre_tokenizers.Sequence(
+                [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="first")]
+            ),
+            "the pre-tokenizer WhitespaceSplit drops",
+        ),
+        (
+            pre_tokenizers.Sequence([pre_tokenizers.Metaspace(), pre_tokenizers.ByteLevel(add_prefix_space=False)]),
+            "without a decoder, expected one part that spells spaces or bytes, got Metaspace and ByteLevel",
+        ),
+    ],
+)
+@pytest.mark.parametrize("unigram", [False, True])
+def test_spaces_that_no_decoder_writes_again_are_refused(
+    pre: pre_tokenizers.PreTokenizer, text: str, unigram: bool
+) -> None:
+    pieces = [EOS, "a", "b", "▁", *sorted(set(pre_tokenizers.ByteLevel.alphabet()) - {"a", "b"})]
+    of_pairs = models.BPE({piece: i for i, piece in enumerate(pieces)}, [])
+    model = models.Unigram([(piece, -1.0) for piece in pieces], 0) if unigram else of_pairs
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre
+    with pytest.raises(VocabularyError, match=text):
+        Vocabulary.from_transformers(tokenizer, eos_token_ids=[0])
+    tokenizer.decoder = decoders.Fuse()
+    ids = tokenizer.encode("ab a").ids
+    vocabulary = Vocabulary.from_transformers(tokenizer, eos_token_ids=[0])
+    assert joined(vocabulary, ids).decode() == tokenizer.decode(ids)
+
+
+@pytest.mark.parametrize(
+    "pre",
+    [
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()],
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=True)],
+    ],
+)
+def test_spaces_that_are_put_before_each_word(pre: list[pre_tokenizers.PreTokenizer]) -> None:
+    assert _encoded(_small("a b ▁ Ġ", None, pre_tokenizers.Sequence(pre)), "a  ab") == b" a ab"
+
+
+def test_spaces_that_a_normalizer_spells() -> None:
+    tokenizer = _small("a b ▁")
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    assert _encoded(tokenizer, "a  b") == b"a  b"
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    assert _encoded(tokenizer, "a b") == b" a b"
+
+
+_BYTE_TOKENS = [f"<0x{b:02X}>" for b in (0x20, 0x61, 0x62, 0x81, 0x96, 0xA9, 0xC3, 0xE2)]
+_FALLBACK = decoders.ByteFallback()
+
+
+_PIECES = [EOS, "a", "b", "▁", "ac", "cab", "é", "ö", " ", *_BYTE_TOKENS]
+
+
+def _of_bytes(steps: list[object]) -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE(vocab={p: i for i, p in enumerate(_PIECES)}, merges=[]))
+    tokenizer.decoder = decoders.Sequence(steps)
+    return tokenizer
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [_FALLBACK],
+        [_FALLBACK, _FUSE],
+        [_FALLBACK, decoders.Replace("a", "X")],
+        [_FALLBACK, _FUSE, decoders.Replace("b", "é")],
+        [_FALLBACK, decoders.Replace("ac", "X")],  # no token spells the c byte by byte
+        [_FALLBACK, decoders.Strip("c", 1, 1)],
+        [_FALLBACK, decoders.Replace("ö", "o")],
+        [decoders.Replace("▁", " "), _FALLBACK, decoders.Replace(" ", "_")],
+        [decoders.Metaspace(prepend_scheme="never"), _FALLBACK],
+    ],
+)
+def test_steps_after_bytes_that_tokens_can_show(steps: list[object]) -> None:
+    """Random ids: what tokens write is what the tokenizer's own decode writes, wherever bytes are text."""
+    tokenizer = _of_bytes(steps)
+    vocabulary = Vocabulary.from_transformers(tokenizer, eos_token_ids=[0])
+    rng = random.Random(SEED)
+    followed = 0
+    for _ in range(3000):
+        ids = rng.choices(range(1, len(_PIECES)), k=rng.randrange(1, 7))
+        try:
+            mine = joined(vocabulary, ids).decode()
+        except UnicodeDecodeError:
+            continue
+        assert mine == tokenizer.decode(ids, skip_special_tokens=False), (SEED, [_PIECES[i] for i in ids])
+        followed += 1
+    assert followed > 300
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [decoders.Metaspace()],
+        [decoders.Replace("▁", " ")],
+        [_FUSE, decoders.Replace("é", "e")],
+        [decoders.Replace("ab", "X")],
+        [decoders.Replace("a", "")],
+        [decoders.Replace(tokenizers.Regex("a|b"), "X")],
+        [decoders.Strip("a", 1, 0)],
+        [decoders.ByteLevel()],
+        [decoders.WordPiece(cleanup=False)],
+        [decoders.BPEDecoder(suffix="a")],
+    ],
+)
+def test_steps_after_bytes_that_tokens_cannot_show_are_refused(steps: list[object]) -> None:
+    text = "after 'ByteFallback' rewrites what several tokens spell together byte by byte, .*; put it before"
+    with pytest.raises(VocabularyError, match=text):
+        Vocabulary.from_transformers(_of_bytes([_FALLBACK, *steps]), eos_token_ids=[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from oracle.packages import vocabulary_file
@@ -162,6 +162,26 @@ def test_special_tokens_of_tiktoken_spelled_like_ranked_ones() -> None:
 def test_too_many_tokens_of_tiktoken() -> None:
     with pytest.raises(VocabularyError, match="20000001 tokens are past the limit of 10000000"):
         Vocabulary.from_transformers(_encoding({"<|endoftext|>": 20_000_000}))
+
+
+@pytest.mark.parametrize(
+    ("token_id", "text"),
+    [(20_000_000, "token id 20000000 is past the limit of 10000000 tokens"), (-1, "expected a token id, got -1")],
+)
+def test_ids_of_slow_tokenizers(token_id: int, text: str) -> None:
+    class Slow:
+        byte_decoder: ClassVar[dict[str, int]] = {"a": 97}
+        added_tokens_decoder: ClassVar[dict[int, str]] = {}
+        eos_token_id = 1
+
+        def get_vocab(self) -> dict[str, int]:
+            return {"a": 0, "</s>": 1, "b": token_id}
+
+        def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+            raise NotImplementedError
+
+    with pytest.raises(VocabularyError, match=text):
+        Vocabulary.from_transformers(Slow())
 
 
 def test_parts_written_in_python_are_refused() -> None:
