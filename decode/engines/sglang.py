@@ -1,11 +1,10 @@
-"""SGLang: a grammar backend. `register()` before the server is made adds it by the name "tokamata".
+"""SGLang: a grammar backend. `register()` adds it by the name "tokamata", for ``--grammar-backend tokamata``.
 
-Tested with SGLang 0.5.23:
-
-    from tokamata.decode.engines import sglang
-    sglang.register()
-
-in the process that launches the server with ``--grammar-backend tokamata``. Importing this module needs SGLang.
+Tested with SGLang 0.5.23. Its scheduler is a process of its own, so `register` has to be called in all of SGLang's
+processes: by an entry point of the group ``sglang.srt.plugins`` of some installed package that names
+``tokamata.decode.engines.sglang:register``, or by the scheduler's own code where it runs in the same process. With
+``--reasoning-parser`` requests that reason are constrained behind their reasoning, as with SGLang's own backends.
+Importing this module needs SGLang.
 """
 
 from __future__ import annotations
@@ -14,12 +13,16 @@ import logging
 from typing import Any
 
 import torch
+from sglang.srt.arg_groups.choices import GRAMMAR_BACKEND_CHOICES
 from sglang.srt.constrained.base_grammar_backend import (
     BaseGrammarBackend,
     BaseGrammarObject,
     InvalidGrammarObject,
     register_grammar_backend,
 )
+from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend
+from sglang.srt.constrained.torch_ops.token_filter_torch_ops import set_token_filter_torch
+from sglang.srt.parser.reasoning_parser import ReasoningParser
 
 from ..._core import DecodeState
 from ...automata.errors import ConstraintError, LimitError, TokenRejected
@@ -33,51 +36,68 @@ _log = logging.getLogger(__name__)
 
 
 class Grammar(BaseGrammarObject):
-    """One request's position."""
+    """One request's position.
 
-    def __init__(self, state: DecodeState, words: int, eos_token_ids: list[int]) -> None:
+    SGLang ends a request for whose token `accept_token` raises a ValueError. But with speculative decoding it walks
+    over trees of drafts too, where an error would end the whole scheduler: with ``drafts`` a request that runs into a
+    limit is terminated as by EOS instead, and the reason is logged.
+    """
+
+    def __init__(self, state: DecodeState, words: int, eos_token_ids: list[int], drafts: bool = False) -> None:
         """Begin where the state stands; ``words`` of a mask."""
         super().__init__()
         self._state = state
         self._words = words
         self._eos = eos_token_ids
+        self._drafts = drafts
+        self._limited = -1  # after how many tokens a mask ran into a limit, so that EOS alone was allowed
+        self._cut = False  # whether the last token ended the text before its end
 
     def accept_token(self, token: int) -> None:
-        """Take a token; TokenRejected where it is not allowed or runs into a limit. Behind EOS nothing changes.
-
-        SGLang ends a request for which this raises a ValueError, as TokenRejected is one.
-        """
-        if not self._state.is_finished:
-            try:
-                self._state.advance(token)
-            except LimitError as error:
+        """Take a token; TokenRejected where it is not allowed or runs into a limit. Behind the end nothing changes."""
+        self.current_token = token
+        if self.is_terminated():
+            return
+        try:
+            self._state.advance(token)
+        except (TokenRejected, LimitError) as error:
+            limited = isinstance(error, LimitError) or self._limited == self._state.num_tokens
+            if not (self._drafts and limited):
                 raise TokenRejected(str(error)) from error
-            self.finished = self._state.is_finished
+            _log.error("accept_token: %s", error)
+            self._cut = True
+        else:
+            self._limited = -1
+        self.finished = self.is_terminated()
 
     def rollback(self, k: int) -> None:
         """Take back the last k tokens, EOS included."""
-        self._state.rollback(k)
-        self.finished = False
+        if self._cut and k > 0:
+            self._cut, k = False, k - 1
+        if k:
+            self._state.rollback(k)
+            self._limited = -1
+        self.finished = self.is_terminated()
 
     def is_terminated(self) -> bool:
-        """Whether EOS was accepted."""
-        return self._state.is_finished
+        """Whether EOS was accepted, or the text was cut."""
+        return self._cut or self._state.is_finished
 
     def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: object) -> torch.Tensor:
         """Rows in which every token is allowed, int32 [batch_size, words], in page-locked memory beside CUDA."""
-        pinned = torch.cuda.is_available()
-        return torch.full((batch_size, self._words), -1, dtype=torch.int32, pin_memory=pinned)
+        return _unconstrained(batch_size, self._words)
 
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
         """Write the mask into a row; behind EOS the row stays as it is.
 
         Where the mask runs into a limit EOS alone is allowed: so the request ends, and no other.
         """
-        if self._state.is_finished:
+        if self.is_terminated():
             return
         try:
             self._state.fill_mask(vocab_mask, idx)
         except LimitError as error:
+            self._limited = self._state.num_tokens
             _log.error("fill_vocab_mask: %s", error)
             allow_only(self._eos, vocab_mask, idx)
 
@@ -103,7 +123,10 @@ class Grammar(BaseGrammarObject):
 
     def copy(self) -> Grammar:
         """An independent position at the same place."""
-        return Grammar(self._state.copy(), self._words, self._eos)
+        made = Grammar(self._state.copy(), self._words, self._eos, self._drafts)
+        made._limited, made._cut, made.finished = self._limited, self._cut, self.finished
+        made.current_token = self.current_token
+        return made
 
     def try_jump_forward(self, tokenizer: object) -> tuple[list[int], str] | None:
         """The tokens that alone may follow; None where there is a choice."""
@@ -130,13 +153,30 @@ class Grammar(BaseGrammarObject):
 class Backend(BaseGrammarBackend):
     """Makes the grammars of requests. What cannot be enforced becomes SGLang's InvalidGrammarObject with the reason."""
 
-    def __init__(self, tokenizer: Any, vocab_size: int, eos_token_ids: set[int] | None, whitespace: str) -> None:
-        """Read the vocabulary."""
+    move_vocab_mask = staticmethod(Grammar.move_vocab_mask)
+    apply_vocab_mask = staticmethod(Grammar.apply_vocab_mask)
+    set_token_filter = staticmethod(set_token_filter_torch)
+    is_support_token_filter = True
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        vocab_size: int,
+        eos_token_ids: set[int] | None,
+        whitespace: str,
+        drafts: bool = False,
+    ) -> None:
+        """Read the vocabulary; ``drafts``: whether tokens are drafted, see `Grammar`."""
         super().__init__()
         eos = sorted(eos_token_ids) if eos_token_ids else None
         vocabulary = Vocabulary.from_transformers(tokenizer, size=vocab_size, eos_token_ids=eos)
         self._automata = AutomatonCache(vocabulary)
         self._whitespace = whitespace
+        self._drafts = drafts
+
+    def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: object) -> torch.Tensor:
+        """Rows in which every token is allowed, as those of `Grammar`."""
+        return _unconstrained(batch_size, -(-len(self._automata.vocabulary) // 32))
 
     def dispatch_json(self, key_string: str) -> BaseGrammarObject:
         """A JSON Schema; the text ``$$ANY$$`` is any JSON object."""
@@ -160,16 +200,31 @@ class Backend(BaseGrammarBackend):
         except (ConstraintError, LimitError) as error:
             _log.warning("%s: %s", kind, error)
             return InvalidGrammarObject(str(error))
-        return Grammar(automaton.start(), automaton.words, automaton.vocabulary.eos_token_ids)
+        return Grammar(automaton.start(), automaton.words, automaton.vocabulary.eos_token_ids, self._drafts)
 
 
-def create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: set[int] | None) -> Backend:
-    """What SGLang calls to make the backend."""
+def create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: set[int] | None) -> BaseGrammarBackend:
+    """What SGLang calls to make the backend; behind its wrapper for reasoning, which it puts only around its own."""
     compact = getattr(server_args, "constrained_json_disable_any_whitespace", False)
     pattern = getattr(server_args, "constrained_json_whitespace_pattern", None)
-    return Backend(tokenizer, vocab_size, eos_token_ids, "compact" if compact else pattern or "flexible")
+    drafts = getattr(server_args, "speculative_algorithm", None) is not None
+    backend = Backend(tokenizer, vocab_size, eos_token_ids, "compact" if compact else pattern or "flexible", drafts)
+    parser = getattr(server_args, "reasoning_parser", None)
+    if not parser:
+        return backend
+    reasoning = ReasoningParser(model_type=parser, stream_reasoning=False, tokenizer=tokenizer)
+    if not reasoning.detector.get_think_end_token_ids(tokenizer):
+        return backend
+    strict = getattr(server_args, "enable_strict_thinking", False)
+    return ReasonerGrammarBackend(backend, reasoning, tokenizer, enable_strict_thinking=strict)
 
 
 def register(name: str = "tokamata") -> None:
-    """Add the backend to SGLang's registry."""
+    """Add the backend to SGLang's registry, and its name to the choices of ``--grammar-backend``."""
     register_grammar_backend(name, create)
+    if name not in GRAMMAR_BACKEND_CHOICES:
+        GRAMMAR_BACKEND_CHOICES.append(name)
+
+
+def _unconstrained(rows: int, words: int) -> torch.Tensor:
+    return torch.full((rows, words), -1, dtype=torch.int32, pin_memory=torch.cuda.is_available())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from concurrent.futures import Future
 from types import SimpleNamespace
@@ -116,7 +117,7 @@ def test_a_limit_in_the_middle_of_a_text_ends_the_request_alone(backend: Any) ->
     from tokamata.decode.engines.sglang import Grammar
 
     full = Mock(side_effect=tokamata.LimitError("full"))
-    state: Any = SimpleNamespace(is_finished=False, advance=full, fill_mask=full, forced_tokens=full)
+    state: Any = SimpleNamespace(is_finished=False, advance=full, fill_mask=full, forced_tokens=full, num_tokens=3)
     grammar = Grammar(state, -(-SIZE // 32), [0, 1])
     mask = grammar.allocate_vocab_mask(SIZE, 1, "cpu")
     grammar.fill_vocab_mask(mask, 0)
@@ -124,6 +125,117 @@ def test_a_limit_in_the_middle_of_a_text_ends_the_request_alone(backend: Any) ->
     assert grammar.try_jump_forward(tokenizer()) is None
     with pytest.raises(ValueError, match="full"):
         grammar.accept_token(5)
+
+
+def walk(grammar: Any, tree: dict[int, Any], masks: torch.Tensor, row: int = 0) -> int:
+    """Fill the rows of a tree of drafts, as SGLang's verification does; errors would end its scheduler."""
+    grammar.fill_vocab_mask(masks, row)
+    allowed, last = mask_walk.allowed(masks[row : row + 1].numpy()), row
+    for token, below in tree.items():
+        last += 1
+        if token in allowed:
+            grammar.accept_token(token)
+            if not grammar.is_terminated():
+                last = walk(grammar, below, masks, last)
+            grammar.rollback(1)
+    return last
+
+
+def test_a_limit_in_a_tree_of_drafts_ends_the_request_alone() -> None:
+    from tokamata.decode.engines.sglang import Grammar
+
+    class Full:
+        """A state of any text that runs into limits: its masks after two tokens, its steps after three."""
+
+        is_finished, num_tokens = False, 0
+
+        def fill_mask(self, mask: torch.Tensor, row: int) -> None:
+            if self.num_tokens == 2:
+                raise tokamata.LimitError("full")
+            mask[row] = -2  # all but token 0, which is EOS
+
+        def advance(self, token: int) -> None:
+            if token == 0:
+                raise tokamata.TokenRejected("the text is not complete")
+            if self.num_tokens == 3:
+                raise tokamata.LimitError("full")
+            self.num_tokens += 1
+
+        def rollback(self, k: int) -> None:
+            assert 0 <= k <= self.num_tokens
+            self.num_tokens -= k
+
+        copy = None
+
+    state: Any = Full()
+    grammar = Grammar(state, -(-SIZE // 32), [0, 1], drafts=True)
+    tree: dict[int, Any] = {5: {6: {0: {}, 1: {2: {}}}, 7: {}}, 0: {}}
+    masks = grammar.allocate_vocab_mask(SIZE, 8, "cpu")
+    walk(grammar, tree, masks)
+    assert state.num_tokens == 0
+    assert not grammar.is_terminated()
+    assert not grammar.finished
+    grammar.accept_token(5)
+    grammar.accept_token(6)
+    grammar.fill_vocab_mask(masks, 0)
+    assert mask_walk.allowed(masks[:1].numpy()) == [0, 1]
+    with pytest.raises(ValueError, match="not complete"):
+        Grammar(state, 10, [0, 1], drafts=True).accept_token(0)  # no mask ran into a limit here
+    grammar.accept_token(0)
+    assert grammar.is_terminated()
+    assert grammar.finished
+    grammar.accept_token(9)  # nothing comes behind the end
+    grammar.rollback(2)
+    assert (state.num_tokens, grammar.is_terminated(), grammar.finished) == (1, False, False)
+
+
+def test_the_name_is_a_choice_of_the_command_line(backend: Any) -> None:
+    from sglang.srt.server_args import ServerArgs
+
+    parser = argparse.ArgumentParser()
+    ServerArgs.add_cli_args(parser)
+    assert parser.parse_args(["--model-path", "m", "--grammar-backend", "tokamata"]).grammar_backend == "tokamata"
+
+
+def test_the_last_token_is_told(backend: Any) -> None:
+    """By it SGLang sees, when it begins anew with a request, that the token was taken before."""
+    grammar = grammar_of(backend, "regex", "ab*")
+    assert grammar.current_token is None
+    grammar.accept_token(tokenizer()("a").input_ids[0])
+    assert grammar.current_token == tokenizer()("a").input_ids[0]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_constraint_begins_behind_the_reasoning(strict: bool) -> None:
+    from tokamata.decode.engines import sglang as engine
+
+    thinker = byte_tokenizer(["<end>", "<think>", "</think>"], [("a", "b"), ("1", "2")])
+    close, one, end = thinker("</think>").input_ids[0], thinker("1").input_ids[0], 0
+    server = SimpleNamespace(reasoning_parser="qwen3", enable_strict_thinking=strict)
+    made = engine.create(server, thinker, SIZE, {0})
+    for key in (("regex", "1"), ("json", '{"const": 1}')):
+        for _ in range(2):
+            value, hit = made.get_cached_or_future_value(key, True)
+            grammar = value if hit else value.result(30)
+            made.set_cache(key, grammar.copy())
+            grammar.maybe_init_reasoning(True)
+            masks = grammar.allocate_vocab_mask(SIZE, 1, "cpu")
+            for token in [*thinker("ab").input_ids, end, close]:
+                grammar.fill_vocab_mask(masks, 0)
+                assert token in mask_walk.allowed(masks.numpy())
+                grammar.accept_token(token)
+            for token in (one, end):
+                assert not grammar.is_terminated()
+                grammar.fill_vocab_mask(masks, 0)
+                assert mask_walk.allowed(masks.numpy()) == [token]
+                grammar.accept_token(token)
+            assert grammar.is_terminated()
+            grammar.rollback(3)
+            assert not grammar.is_terminated()
+        value, hit = made.get_cached_or_future_value(key, False)
+        value.fill_vocab_mask(masks, 0)
+        assert mask_walk.allowed(masks.numpy()) == [one]
+    assert isinstance(made.get_cached_or_future_value(("regex", "(a"), True)[0].result(30), base.InvalidGrammarObject)
 
 
 def test_refusals_carry_the_reason(backend: Any) -> None:
