@@ -59,15 +59,15 @@ class LogitsProcessor:
         return scores
 
     def _follow(self, ids: NDArray[np.intc]) -> None:
-        """Take the token that was added since the last call, or begin anew."""
-        seen, self._seen = self._seen, ids.copy()
+        """Take the token that was added since the last call, or begin anew, as also behind an error."""
+        seen, self._seen = self._seen, None
         step = seen is not None and len(ids) == len(seen) + 1 and np.array_equal(ids[:-1], seen)
-        if step and self._state.is_finished and ids[-1] in self._eos:
-            return
-        try:
-            if step:
-                self._state.advance(int(ids[-1]))
-        except TokenRejected:  # another text, which happens to begin with the last one's tokens
-            step = False
-        if not step:
-            self._state = self._first.copy()
+        if not (step and self._state.is_finished and ids[-1] in self._eos):
+            try:
+                if step:
+                    self._state.advance(int(ids[-1]))
+            except TokenRejected:  # another text, which happens to begin with the last one's tokens
+                step = False
+            if not step:
+                self._state = self._first.copy()
+        self._seen = ids.copy()

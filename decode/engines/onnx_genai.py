@@ -68,10 +68,16 @@ class ConstrainedGenerator:
         self._sizes.append([0 if s is None else s.num_tokens for s in self.batch])
         self.batch.advance(self.generator.get_next_tokens())
 
+    def append_tokens(self, tokens: Any) -> None:
+        """Append tokens that the constraints do not see, of a prompt; `rewind_to` does not go back behind them."""
+        self.generator.append_tokens(tokens)
+        self._sizes.clear()
+
     def rewind_to(self, length: int) -> None:
         """Go back to a text of so many tokens, prompt included, in every row.
 
-        Raises IndexError where that is before the first token drawn here; nothing has changed then.
+        Raises IndexError where that is before the first token drawn here since tokens were appended; nothing has
+        changed then.
         """
         count = len(self.generator.get_sequence(0)) - length
         if not 0 <= count <= len(self._sizes):

@@ -70,10 +70,10 @@ class Grammar:
             return []
 
     def rollback(self, num_tokens: int) -> None:
-        """Take back the last tokens that were accepted."""
-        behind = min(self._behind, num_tokens)
-        self._behind -= behind
+        """Take back the last tokens that were accepted. IndexError, and nothing taken back, where there are fewer."""
+        behind = min(self._behind, max(0, num_tokens))
         self._state.rollback(num_tokens - behind)
+        self._behind -= behind
 
     def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
         """Write the mask into a row of int32 [rows, words] on the CPU.

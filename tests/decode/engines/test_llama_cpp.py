@@ -6,6 +6,8 @@ And in the package itself, where it is installed (`make llama`), with a made-up 
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -71,6 +73,19 @@ def test_a_budget_is_kept() -> None:
         assert constraint.accepts(text)
     with pytest.raises(tokamata.BudgetError, match="2"):
         LogitsProcessor(tokamata.compile(constraint, VOCABULARY), max_tokens=1)
+
+
+def test_a_step_that_runs_into_a_limit_is_not_gone_on_from() -> None:
+    processor = LogitsProcessor(tokamata.compile(tokamata.regex("ab[xy]"), VOCABULARY))
+    scores = np.zeros(len(TOKENS), np.single)
+    processor(np.array([9], np.intc), scores.copy())
+    state = processor._state
+    processor._state = SimpleNamespace(is_finished=False, advance=Mock(side_effect=tokamata.LimitError("full")))
+    with pytest.raises(tokamata.LimitError):
+        processor(np.array([9, 1 + ord("a")], np.intc), scores.copy())
+    processor._state = state
+    after = processor(np.array([9, 1 + ord("a"), 1 + ord("a")], np.intc), scores.copy())  # the prompt of another text
+    assert np.flatnonzero(after == 0).tolist() == [1 + ord("a"), 257]
 
 
 def test_scores_that_are_too_few() -> None:

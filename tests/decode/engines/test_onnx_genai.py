@@ -111,6 +111,23 @@ def test_rewinding() -> None:
         generator.rewind_to(0)
 
 
+def test_rewinding_stops_at_tokens_that_were_appended() -> None:
+    generator = ConstrainedGenerator(
+        Generator(1, 3), [tokamata.compile(tokamata.regex("[a-z]{9}"), VOCABULARY).start()]
+    )
+    generator.append_tokens([7, 8])
+    for _ in range(3):
+        generator.generate_next_token()
+    generator.append_tokens([9, 9])
+    for _ in range(2):
+        generator.generate_next_token()
+    with pytest.raises(IndexError, match="at most 2 tokens, got 3"):
+        generator.rewind_to(6)
+    assert generator.batch[0].num_tokens == 5
+    generator.rewind_to(7)
+    assert generator.batch[0].num_tokens == 3
+
+
 def test_errors_stay_in_their_row() -> None:
     hard = tokamata.regex("[ab]*a[ab]{18}", limits=tokamata.Limits(states=2))
     inner = Generator(2, 1)

@@ -186,6 +186,21 @@ def test_speculation_leaves_no_trace(backend: Any) -> None:
         assert grammar.accept_tokens("r", [rng.choice(allowed(bitmask, 0))])
 
 
+def test_a_rollback_that_is_refused_changes_nothing(backend: Any) -> None:
+    grammar = backend.compile_grammar(StructuredOutputOptions.REGEX, "ab")
+    ab = tokenizer()("ab").input_ids
+    assert grammar.accept_tokens("r", [*ab, 0, 7, 7])
+    for count in (len(ab) + 4, -1):
+        with pytest.raises(IndexError):
+            grammar.rollback(count)
+    assert grammar.is_terminated()
+    grammar.rollback(2)
+    assert grammar.is_terminated()
+    grammar.rollback(1)
+    assert not grammar.is_terminated()
+    assert grammar.validate_tokens([0]) == [0]
+
+
 def test_stop_tokens_of_a_request_end_its_text(backend: Any) -> None:
     bitmask = backend.allocate_token_bitmask(1)
     for stops, expected in ({0}, [0]), ({1, 258}, [0, 1]), (None, [0]):
