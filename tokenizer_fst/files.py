@@ -17,7 +17,17 @@ from .wordpiece import read_vocab_txt
 
 KINDS = "tokenizer.json, *.tiktoken, sentencepiece *.model, tekken*.json, *.gguf, WordPiece vocab.txt"
 _FST_MAGIC = b"\xd6\xfd\xb2\x7e"  # of OpenFst's binary format
-_IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model", "*.tiktoken", "tiktoken.model", "vocab.txt")
+_IN_FOLDERS = (
+    "tokenizer.json",
+    "tekken*.json",
+    "tokenizer.model",
+    "*.tiktoken",
+    "tiktoken.model",
+    "vocab.txt",
+    "*.model",
+    "*.gguf",
+)
+_NO_TOKENIZER = "mmproj"  # how names of GGUF files begin that hold the vision part of a model
 
 
 def read_file(path: Path, special_tokens: Mapping[str, int] | None = None) -> TokenSource:
@@ -31,7 +41,8 @@ def read_file(path: Path, special_tokens: Mapping[str, int] | None = None) -> To
     """
     path = Path(path)
     if path.is_dir():
-        found = [file for pattern in _IN_FOLDERS for file in sorted(path.glob(pattern))]
+        files = [file for pattern in _IN_FOLDERS for file in sorted(path.glob(pattern))]
+        found = [file for file in files if not file.name.startswith(_NO_TOKENIZER)]
         if not found:
             raise VocabularyError(f"{path}: the folder holds none of {', '.join(_IN_FOLDERS)}; pass a tokenizer file")
         path = found[0]

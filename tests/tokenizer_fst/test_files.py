@@ -129,6 +129,16 @@ def test_refusals(name: str, data: bytes, text: str, tmp_path: Path) -> None:
         Vocabulary.from_file(tmp_path / name)
 
 
+@pytest.mark.parametrize("name", ["g.gguf", "tekken.json", "m.model", "tokenizer.json", "q.tiktoken"])
+def test_a_folder_that_holds_a_file(name: str, tmp_path: Path) -> None:
+    stem, dot, kind = name.partition(".")
+    renamed = {"tekken": "tekken_240911", "m": "spiece", "g": "model-q4"}.get(stem, stem) + dot + kind
+    (tmp_path / renamed).write_bytes(SMALL[name])
+    (tmp_path / "mmproj-model.gguf").write_bytes(b"GGUF")
+    more = {"eos_token_ids": [1]} if name == "q.tiktoken" else {}
+    assert len(Vocabulary.from_file(tmp_path, **more)) == len(Vocabulary.from_file(tmp_path / renamed, **more))
+
+
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"no such file; pass the path of a tokenizer file") as caught:
         Vocabulary.from_file(tmp_path / "none.json")
