@@ -37,7 +37,9 @@ def read_tokenizer_json(document: dict[str, Any], where: str, folder: Path | Non
     """
     try:
         return _read(document, where, folder)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except VocabularyError:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise VocabularyError(
             f"{where}: not a tokenizer.json as expected ({type(error).__name__}: {error}); fetch it again"
         ) from error

@@ -110,6 +110,11 @@ def test_truncated_real_files(name: str, tmp_path: Path) -> None:
         ("x.json", b'{"model": {"vocab": {"\\ud800": 0}}}', "not valid Unicode text"),
         ("x.json", b'{"model": {"vocab": {"a": 0}}, "decoder": {"type": "CTC"}}', "decoder 'CTC' is not known"),
         ("x.json", b'{"model": {"vocab": {"a": 0}}}', r"does not say which token ends a text; pass eos_token_ids"),
+        (
+            "x.json",
+            b'{"model": {"vocab": {"a": 0}}, "decoder": {"type": "Strip", "content": " ", "start": "", "stop": 0}}',
+            "not a tokenizer.json as expected .ValueError: invalid literal",
+        ),
         ("x.json", b'{"model": ' + b"[" * 100000, "not valid JSON"),
         ("x.tiktoken", b"IQ== 0\nIg== 0\n", "line 2: rank 0 is there twice"),
         ("x.tiktoken", b"IQ== 0\nIg=\n", "line 2: expected base64 bytes and a rank"),
