@@ -160,7 +160,7 @@ class Backend:
 
     def _cache(self, stop_token_ids: Iterable[int]) -> AutomatonCache:
         own = self._vocabulary
-        special = (t for t in stop_token_ids if t < len(own) and own.token_bytes(t) is None)
+        special = (t for t in stop_token_ids if 0 <= t < len(own) and own.token_bytes(t) is None)
         ends = frozenset(own.eos_token_ids).union(special)
         with self._lock:
             if ends not in self._caches:

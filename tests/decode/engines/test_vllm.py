@@ -203,7 +203,7 @@ def test_a_rollback_that_is_refused_changes_nothing(backend: Any) -> None:
 
 def test_stop_tokens_of_a_request_end_its_text(backend: Any) -> None:
     bitmask = backend.allocate_token_bitmask(1)
-    for stops, expected in ({0}, [0]), ({1, 258}, [0, 1]), (None, [0]):
+    for stops, expected in ({0}, [0]), ({1, 258}, [0, 1]), (None, [0]), ({-1, SIZE, 10**9}, [0]):
         grammar = backend.compile_grammar(StructuredOutputOptions.REGEX, "12", stop_token_ids=stops)
         assert grammar.accept_tokens("r", [259])
         grammar.fill_bitmask(bitmask, 0)
