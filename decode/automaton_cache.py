@@ -32,15 +32,21 @@ class AutomatonCache:
         """How many are kept."""
         return len(self._automata)
 
+    def known(self, key: Hashable) -> TokenAutomaton | None:
+        """The automaton of a key if it is kept; it counts as used."""
+        with self._lock:
+            if key in self._automata:
+                self._automata.move_to_end(key)
+            return self._automata.get(key)
+
     def get(self, key: Hashable, make: Callable[[], Constraint]) -> TokenAutomaton:
         """The automaton of a key; a new one is compiled from ``make()``, first mask included, outside the lock.
 
         Raises what ``make``, :func:`tokamata.compile` and the first mask raise.
         """
-        with self._lock:
-            if key in self._automata:
-                self._automata.move_to_end(key)
-                return self._automata[key]
+        known = self.known(key)
+        if known is not None:
+            return known
         automaton = compile_automaton(make(), self.vocabulary)
         automaton.start().mask()  # past a limit: now, not in the middle of a text
         with self._lock:

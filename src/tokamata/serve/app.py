@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..automata.errors import BudgetError, LimitError
 from ..constraints.tools import ToolsConstraint
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import Receive, Scope, Send
+
+T = TypeVar("T")
+_LARGE = 1 << 16  # bytes of a body that is read beside the other requests
+_BUILDERS = max(1, min(4, os.cpu_count() or 1))  # constraints that are built at once
 
 
 def create_app(model: Model, limits: ServerLimits | None = None) -> Starlette:
@@ -68,6 +75,8 @@ class _Server:
         self.automata = AutomatonCache(model.vocabulary, limits.constraints)
         self.scheduler = Scheduler(model, limits)
         self.started = int(time.time())
+        self.preparing = 0  # requests whose answers do not wait for a place yet
+        self.builders = asyncio.Semaphore(_BUILDERS)
 
     async def health(self, request: Request) -> Response:
         """Whether the server answers."""
@@ -87,37 +96,111 @@ class _Server:
         return await self._answer(request, Completion)
 
     async def _answer(self, request: Request, kind: type[Chat] | type[Completion]) -> Response:
+        from starlette.requests import ClientDisconnect
+
+        try:
+            body = await _body(request, self.limits)
+        except ClientDisconnect:
+            return _json({}, 499)
+        except BadRequest as error:
+            return _json(_error(error), error.status)
+        gone = asyncio.create_task(_disconnected(request))
+        try:
+            return await self._answered(body, kind, gone)
+        except BadRequest as error:
+            return _json(_error(error), error.status)
+        except _GoneError:
+            return _json({}, 499)
+        finally:
+            gone.cancel()
+
+    async def _answered(self, body: bytes, kind: type[Chat] | type[Completion], gone: asyncio.Task[None]) -> Response:
+        """The response; raises _GoneError as soon as the client is gone, whatever is being done."""
         from starlette.responses import StreamingResponse
 
         events: asyncio.Queue[tuple[int, Event]] = asyncio.Queue()
-        jobs: list[Job] = []
-        try:
-            asked = read_body(await _body(request, self.limits), kind, self.limits)
+        with self._preparation():
+            if len(body) > _LARGE:
+                asked = await _in_thread(gone, lambda: read_body(body, kind, self.limits))
+            else:
+                asked = read_body(body, kind, self.limits)
+            automaton = await self._automaton(asked, gone)
             loop = asyncio.get_running_loop()
-            automaton, jobs = await asyncio.to_thread(self._jobs, asked, events, loop)
+            jobs = await _in_thread(gone, lambda: self._jobs(asked, automaton, events, loop))
             self.scheduler.submit(jobs)
-        except BadRequest as error:
-            return _json(_error(error), error.status)
         form: Form = TextForm(self.model.name) if isinstance(asked, Completion) else ChatForm(self.model.name)
         if automaton is not None and isinstance(automaton.constraint, ToolsConstraint):
             form = ToolsForm(self.model.name, automaton.constraint)
         prompt = sum(len(job.prompt) for job in jobs[:: asked.n])
-        if asked.stream:
-            usage = bool(asked.stream_options and asked.stream_options.include_usage)
-            lines = self._stream(form, jobs, events, prompt, usage)
-            return StreamingResponse(lines, media_type="text/event-stream")
-        return await self._whole(request, form, jobs, events, prompt)
+        if not asked.stream:
+            return await self._whole(gone, form, jobs, events, prompt)
+        if gone.done():
+            _give_up(jobs)
+            raise _GoneError
+        usage = bool(asked.stream_options and asked.stream_options.include_usage)
 
-    def _jobs(
-        self, asked: Chat | Completion, events: asyncio.Queue[tuple[int, Event]], loop: asyncio.AbstractEventLoop
-    ) -> tuple[TokenAutomaton | None, list[Job]]:
-        """The constraint of a request, compiled, and its answers."""
+        class Streamed(StreamingResponse):
+            """Gives the answers up when it ends, in whatever way, and also where it never began."""
+
+            async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+                # Of this version servers do not tell by an error of `send`, so starlette itself looks for the end.
+                told = {**scope, "asgi": {**scope.get("asgi", {}), "spec_version": "2.3"}}
+                try:
+                    await super().__call__(told, receive, send)
+                finally:
+                    _give_up(jobs)
+
+        return Streamed(self._stream(form, jobs, events, prompt, usage), media_type="text/event-stream")
+
+    @contextlib.contextmanager
+    def _preparation(self) -> Iterator[None]:
+        """Count a request. Raises BadRequest with status 429 where too many are being prepared."""
+        most = self.limits.running + self.limits.waiting
+        if self.preparing >= most:
+            raise BadRequest(
+                f"{self.preparing} requests are being prepared; this server's limit is running + waiting = {most}; try "
+                "again later",
+                status=429,
+            )
+        self.preparing += 1
+        try:
+            yield
+        finally:
+            self.preparing -= 1
+
+    async def _automaton(self, asked: Chat | Completion, gone: asyncio.Task[None]) -> TokenAutomaton | None:
+        """The constraint of a request; new ones are built a few at once, so that other requests find threads."""
         if asked.model is not None and asked.model != self.model.name:
             raise BadRequest(f"model: this server runs {self.model.name}, not {asked.model}", "model", 404)
+        convention = self.model.tool_convention
+        found = await _in_thread(gone, lambda: requested_automaton(asked, self.automata, self.limits, convention))
+        if found is None or isinstance(found, TokenAutomaton):
+            return found
+        build, loop = found, asyncio.get_running_loop()
+        await _unless_gone(gone, asyncio.ensure_future(self.builders.acquire()))
+
+        def built() -> TokenAutomaton:
+            try:
+                return build()
+            finally:  # also where the client is gone: only now another one may be built
+                try:
+                    loop.call_soon_threadsafe(self.builders.release)
+                except RuntimeError:  # the loop is closed
+                    self.builders.release()
+
+        return await _in_thread(gone, built)
+
+    def _jobs(
+        self,
+        asked: Chat | Completion,
+        automaton: TokenAutomaton | None,
+        events: asyncio.Queue[tuple[int, Event]],
+        loop: asyncio.AbstractEventLoop,
+    ) -> list[Job]:
+        """The answers of a request."""
         width = len(self.model.vocabulary)
         if any(not 0 <= token < width for token in asked.logit_bias or ()):
             raise BadRequest(f"logit_bias: expected token ids below {width}", "logit_bias")
-        automaton = requested_automaton(asked, self.automata, self.limits, self.model.tool_convention)
         special = self.model.vocabulary.special_tokens if isinstance(asked, Chat) and asked.tools else {}
         names = {token: name for name, token in special.items()}
         jobs: list[Job] = []
@@ -136,7 +219,7 @@ class _Server:
                 seed = None if asked.seed is None else (asked.seed + k) % 2**64
                 state = None if start is None else start.copy()
                 jobs.append(Job(tokens, most, deliver, state, asked.settings, asked.stops, seed, names))
-        return automaton, jobs
+        return jobs
 
     def _prompts(self, asked: Chat | Completion) -> Iterator[list[int]]:
         if isinstance(asked, Chat):
@@ -167,49 +250,42 @@ class _Server:
         return most or min(room, self.limits.new_tokens)
 
     async def _whole(
-        self, request: Request, form: Form, jobs: list[Job], events: asyncio.Queue[tuple[int, Event]], prompt: int
+        self,
+        gone: asyncio.Task[None],
+        form: Form,
+        jobs: list[Job],
+        events: asyncio.Queue[tuple[int, Event]],
+        prompt: int,
     ) -> Response:
         answers = [Answer(i) for i in range(len(jobs))]
-        gone = asyncio.create_task(_disconnected(request))
         try:
             while any(answer.reason is None for answer in answers):
-                following = asyncio.create_task(events.get())
-                await asyncio.wait({following, gone}, return_when=asyncio.FIRST_COMPLETED)
-                if not following.done():
-                    following.cancel()
-                    return _json({}, 499)
-                index, event = following.result()
+                index, event = await _unless_gone(gone, asyncio.ensure_future(events.get()))
                 if isinstance(event, Failed):
                     return _json(_error(event.error), _status(event.error))
                 take(answers[index], event)
         finally:
-            gone.cancel()
-            for job in jobs:
-                job.cancelled = True
+            _give_up(jobs)
         return _json(form.whole(answers, prompt))
 
     async def _stream(
         self, form: Form, jobs: list[Job], events: asyncio.Queue[tuple[int, Event]], prompt: int, usage: bool
     ) -> AsyncIterator[str]:
         answers = [Answer(i) for i in range(len(jobs))]
-        try:
-            for answer in answers:
-                for first in form.begin(answer):
-                    yield _line(first)
-            while any(answer.reason is None for answer in answers):
-                index, event = await events.get()
-                if isinstance(event, Failed):
-                    yield _line(_error(event.error))
-                    return
-                take(answers[index], event)
-                for part in form.parts(answers[index], event):
-                    yield _line(part)
-            if usage:
-                yield _line(form.usage(answers, prompt))
-            yield "data: [DONE]\n\n"
-        finally:  # also when the client went away
-            for job in jobs:
-                job.cancelled = True
+        for answer in answers:
+            for first in form.begin(answer):
+                yield _line(first)
+        while any(answer.reason is None for answer in answers):
+            index, event = await events.get()
+            if isinstance(event, Failed):
+                yield _line(_error(event.error))
+                return
+            take(answers[index], event)
+            for part in form.parts(answers[index], event):
+                yield _line(part)
+        if usage:
+            yield _line(form.usage(answers, prompt))
+        yield "data: [DONE]\n\n"
 
 
 def _error(error: Exception) -> dict[str, Any]:
@@ -244,6 +320,35 @@ async def _body(request: Request, limits: ServerLimits) -> bytes:
                 f"the body is too large; this server's limit is body_bytes={limits.body_bytes:,}", None, 413
             )
     return bytes(found)
+
+
+class _GoneError(Exception):
+    """The client is gone."""
+
+
+async def _unless_gone(gone: asyncio.Task[None], work: asyncio.Future[T], *, keep: bool = False) -> T:
+    """What some work comes to; raises _GoneError where the client goes first, and ends the work unless it is kept."""
+    either: set[asyncio.Future[Any]] = {gone, work}
+    try:
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise _GoneError
+        return work.result()
+    finally:
+        if not keep:
+            work.cancel()
+
+
+async def _in_thread(gone: asyncio.Task[None], work: Callable[[], T]) -> T:
+    """What a function comes to in another thread; it runs to its end, also where the client goes."""
+    running = asyncio.ensure_future(asyncio.to_thread(work))
+    running.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be left to be told
+    return await _unless_gone(gone, running, keep=True)
+
+
+def _give_up(jobs: list[Job]) -> None:
+    for job in jobs:
+        job.cancelled = True
 
 
 async def _disconnected(request: Request) -> None:

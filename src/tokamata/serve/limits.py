@@ -10,10 +10,11 @@ class ServerLimits:
     """Named limits of a server; a request past one of them is refused with its name and value.
 
     ``body_bytes``: of a request. ``source_bytes``: of a schema, grammar or pattern, as JSON text. ``seconds``: of
-    processor time to build a constraint, and for each single mask. ``new_tokens``: written for one choice; also what a
-    request gets that names no number. ``choices``: ``n`` of a request. ``running``: sequences that are decoded in
-    turns. ``waiting``: sequences that wait for a place; past it requests get status 429, and 400 where
-    they ask for more than that at once. ``constraints``: compiled constraints that are kept for later requests.
+    processor time to build a constraint, and for each single mask; those of tools have what `tokamata.Limits` has.
+    ``new_tokens``: written for one choice; also what a request gets that names no number. ``choices``: ``n`` of a
+    request. ``running``: sequences that are decoded in turns. ``waiting``: sequences that wait for a place; past it
+    requests get status 429, and 400 where they ask for more than that at once; so many requests, and ``running`` more,
+    may be prepared at once. ``constraints``: compiled constraints that are kept for later requests.
     """
 
     body_bytes: int = 8 << 20

@@ -17,20 +17,26 @@ from .request import BadRequest, Chat, Completion, JsonSchemaFormat, ObjectForma
 
 def requested_automaton(
     request: Chat | Completion, automata: AutomatonCache, limits: ServerLimits, tool_convention: str | None
-) -> TokenAutomaton | None:
-    """The automaton of a request's constraint, None where any text may be written.
+) -> TokenAutomaton | Callable[[], TokenAutomaton] | None:
+    """The automaton of a request's constraint, or what builds it where it is not known; None: any text may be written.
 
     ``tool_convention``: how the model writes tool calls, None where it does not.
 
     Raises BadRequest where the request asks for two constraints, and for one that cannot be built or enforced, with the
-    reason and the field.
+    reason and the field; so does what builds it.
     """
     found = _source_of(request, Limits(seconds=limits.seconds), tool_convention)
     if found is None:
         return None
     name, value, make = found
     with _refusing(name):
-        return automata.get(json.dumps([name, value]), make)
+        key = json.dumps([name, value])
+
+    def build() -> TokenAutomaton:
+        with _refusing(name):
+            return automata.get(key, make)
+
+    return automata.known(key) or build
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import logging
-import queue
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
@@ -73,39 +72,54 @@ class Scheduler:
         """Start the thread."""
         self._model = model
         self._limits = limits
-        self._waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._waiting: deque[Job] = deque()
+        self._changed = threading.Condition()  # of what waits, and whether it is closed
         self._running: deque[_Writing] = deque()
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="tokamata-serve", daemon=True)
         self._thread.start()
 
     def submit(self, jobs: Sequence[Job]) -> None:
-        """Queue jobs. Raises BadRequest with status 429 where too many are waiting."""
-        if self._waiting.qsize() + len(jobs) > self._limits.waiting:
-            raise BadRequest(
-                f"{self._waiting.qsize()} answers are waiting; this server's limit is waiting={self._limits.waiting}; "
-                "try again later",
-                status=429,
-            )
-        for job in jobs:
-            self._waiting.put(job)
+        """Queue jobs. Raises BadRequest with status 429 where too many are waiting; cancelled ones no longer wait."""
+        with self._changed:
+            self._waiting = deque(job for job in self._waiting if not job.cancelled)
+            if len(self._waiting) + len(jobs) > self._limits.waiting:
+                raise BadRequest(
+                    f"{len(self._waiting)} answers are waiting; this server's limit is waiting={self._limits.waiting}; "
+                    "try again later",
+                    status=429,
+                )
+            self._waiting += jobs
+            self._changed.notify()
 
     def close(self) -> None:
         """End the thread after its current token; what was not written is given up."""
-        self._closed = True
-        self._waiting.put(None)  # wakes the thread where nothing is running
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
         self._thread.join()
 
     def _work(self) -> None:
         while not self._closed:
-            while len(self._running) < self._limits.running and (not self._running or not self._waiting.empty()):
-                job = self._waiting.get()
-                if job is None:
-                    return
+            while len(self._running) < self._limits.running and (job := self._next()) is not None:
                 self._running.append(_Writing(job, self._model))
-            writing = self._running.popleft()
-            if writing.step():
-                self._running.append(writing)
+            if self._running:
+                writing = self._running.popleft()
+                if writing.step():
+                    self._running.append(writing)
+
+    def _next(self) -> Job | None:
+        """The next job that is still wanted; waits for one where nothing else is to be done. None: there is none."""
+        with self._changed:
+            while not self._closed:
+                while self._waiting:
+                    job = self._waiting.popleft()
+                    if not job.cancelled:
+                        return job
+                if self._running:
+                    return None
+                self._changed.wait()
+        return None
 
 
 class _Writing:
