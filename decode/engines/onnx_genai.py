@@ -40,7 +40,7 @@ class ConstrainedGenerator:
         self.generator = generator
         self.batch = BatchState(states, threads)
         self._masks = self.batch.masks()
-        self._sizes: list[list[int]] = []  # tokens of each state before each token drawn here
+        self._draws: list[tuple[int, list[int]]] = []  # length of the text and tokens of each state, before each draw
 
     def generate_next_token(self) -> None:
         """Draw a token for each row among those that its constraint allows, and take them.
@@ -64,29 +64,41 @@ class ConstrainedGenerator:
             mask_scores(scores, scores, self._masks)
         scores[free] = kept  # all of their width, padding included
         self.generator.set_logits(scores.reshape(logits.shape))
+        length = self.generator.token_count()
         self.generator.generate_next_token()
-        self._sizes.append([0 if s is None else s.num_tokens for s in self.batch])
+        self._draws.append((length, self._tokens()))
         self.batch.advance(self.generator.get_next_tokens())
 
     def append_tokens(self, tokens: Any) -> None:
         """Append tokens that the constraints do not see, of a prompt; `rewind_to` does not go back behind them."""
         self.generator.append_tokens(tokens)
-        self._sizes.clear()
+        self._draws.clear()
 
     def rewind_to(self, length: int) -> None:
         """Go back to a text of so many tokens, prompt included, in every row.
 
-        Raises IndexError where that is before the first token drawn here since tokens were appended; nothing has
-        changed then.
+        GenAI itself, which does so for one row only, keeps the token behind them and would go on behind that one; here
+        the last of the tokens is appended again instead, so that the next one comes behind it.
+
+        Raises IndexError where that is before the first token drawn here since tokens were appended, RuntimeError where
+        the generator has several rows; nothing has changed then.
         """
-        count = len(self.generator.get_sequence(0)) - length
-        if not 0 <= count <= len(self._sizes):
-            raise IndexError(f"rewind_to: expected to take back at most {len(self._sizes)} tokens, got {count}")
-        self.generator.rewind_to(length)
-        if count:
-            sizes = [0 if s is None else s.num_tokens for s in self.batch]
-            self.batch.rollback([now - then for now, then in zip(sizes, self._sizes[-count], strict=True)])
-            del self._sizes[-count:]
+        rows = [np.asarray(self.generator.get_sequence(row)) for row in range(max(1, len(self.batch)))]
+        lengths = [drawn for drawn, _ in self._draws]  # EOS may be drawn without being part of the text
+        if length in lengths:
+            place = lengths.index(length)
+            last = np.array([[row[length - 1]] for row in rows], np.int32)
+            self.generator.rewind_to(length - 1)
+            self.generator.append_tokens(last)
+            counts = [now - then for now, then in zip(self._tokens(), self._draws[place][1], strict=True)]
+            self.batch.rollback(counts)
+            del self._draws[place:]
+        elif length != len(rows[0]):
+            first, now = min(lengths, default=len(rows[0])), len(rows[0])
+            raise IndexError(f"rewind_to: expected a length from {first} to {now}, got {length}")
+
+    def _tokens(self) -> list[int]:
+        return [0 if s is None else s.num_tokens for s in self.batch]
 
     def __getattr__(self, name: str) -> Any:
         """Anything else is the generator's."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,11 @@ PATTERN = "(ab|a|b|12){1,9}"
 
 
 class Generator:
-    """What the loop of onnxruntime-genai 0.18 uses: random logits, the likeliest token, padding behind EOS."""
+    """What the loop of onnxruntime-genai 0.18 uses: random logits, the likeliest token, padding behind EOS.
+
+    EOS that ends the whole batch is not appended. After `rewind_to` the token behind the new end comes again, unless
+    others are appended; several rows go back to the beginning only.
+    """
 
     def __init__(self, rows: int, seed: int, most: int = 40) -> None:
         self.random = np.random.default_rng(seed)
@@ -30,16 +33,26 @@ class Generator:
         self.ended = np.zeros(rows, bool)
         self.logits: NDArray[np.float32] | None = None
         self.next = np.zeros(rows, np.int32)
+        self.behind: NDArray[np.int32] | None = None
+        self.computed = 0  # columns that the model has seen
 
-    def append_tokens(self, tokens: Sequence[int]) -> None:
+    def append_tokens(self, tokens: Any) -> None:
+        if self.rows > 1 and self.tokens.shape[1]:
+            raise RuntimeError("AppendTokens can only be called once for batch_size > 1")
+        self.behind, self.logits = None, None
         self.tokens = np.concatenate([self.tokens, np.array(tokens, np.int32).reshape(self.rows, -1)], 1)
+        self.computed = self.tokens.shape[1]
 
     def is_done(self) -> bool:
         return bool(self.ended.all()) or self.tokens.shape[1] >= self.most
 
     def get_logits(self) -> NDArray[np.float32]:
+        if self.behind is not None:
+            self.tokens = np.concatenate([self.tokens, self.behind], 1)
+            self.behind = None
         if self.logits is None:
             self.logits = self.random.normal(size=(self.rows, 1, WIDTH)).astype(np.float32)
+        self.computed = self.tokens.shape[1]
         return self.logits.copy()
 
     def set_logits(self, logits: NDArray[np.float32]) -> None:
@@ -52,19 +65,29 @@ class Generator:
         self.next = self.get_logits()[:, 0].argmax(1).astype(np.int32)
         self.next[self.ended] = PAD
         self.ended |= self.next == EOS
-        self.tokens = np.concatenate([self.tokens, self.next[:, None]], 1)
+        if not self.ended.all():
+            self.tokens = np.concatenate([self.tokens, self.next[:, None]], 1)
         self.logits = None
 
     def get_next_tokens(self) -> NDArray[np.int32]:
         return self.next
 
+    def token_count(self) -> int:
+        return self.tokens.shape[1]
+
     def get_sequence(self, row: int) -> NDArray[np.int32]:
         return self.tokens[row]
 
     def rewind_to(self, length: int) -> None:
-        self.tokens = self.tokens[:, :length]
-        self.ended = (self.tokens == EOS).any(1)
-        self.logits = None
+        if length == self.tokens.shape[1]:
+            return
+        if self.rows > 1 and length:
+            raise RuntimeError("RewindToLength must be called with new_length=0 when batch_size > 1")
+        if length >= self.computed:
+            raise RuntimeError("Requested length of rewind is greater than the current length.")
+        self.behind = self.tokens[:, length : length + 1] if length else None
+        self.tokens, self.computed, self.logits = self.tokens[:, :length], length, None
+        self.ended[:] = False
 
 
 def text(row: NDArray[np.int32], prompt: int) -> bytes:
@@ -91,41 +114,59 @@ def test_rows_with_constraints_of_their_own() -> None:
     assert max(free) > PAD  # a row without a constraint has all logits, padding included
 
 
-def test_rewinding() -> None:
-    automata = [tokamata.compile(tokamata.regex(p), VOCABULARY) for p in ("a{2}", PATTERN + "[xyz]{6}")]
-    inner = Generator(2, 5)
-    generator = ConstrainedGenerator(inner, [a.start() for a in automata])
-    generator.append_tokens([7, 8])
-    for _ in range(5):
-        generator.generate_next_token()
-    assert [s.num_tokens for s in generator.batch if s is not None] == [3, 5]  # the first one has ended
-    generator.rewind_to(3)
-    assert [s.num_tokens for s in generator.batch if s is not None] == [2, 2]
-    generator.rewind_to(2)
-    assert [s.num_tokens for s in generator.batch if s is not None] == [1, 1]
-    while not generator.is_done():
-        generator.generate_next_token()
-    assert text(inner.tokens[0], 1) == b"aa"
-    assert tokamata.regex(PATTERN + "[xyz]{6}").accepts(text(inner.tokens[1], 1))
-    with pytest.raises(IndexError, match="at most"):
-        generator.rewind_to(0)
+def goes_back(inner: Any, automaton: tokamata.TokenAutomaton, seed: int, steps: int) -> int:
+    """Draw and rewind at random; the state is always where the text is. How often the text was complete."""
+    random, ends = np.random.default_rng(seed), 0
+    generator = ConstrainedGenerator(inner, [automaton.start()])
+    generator.append_tokens(np.array([[7, 8]], np.int32))
+    for _ in range(steps):
+        done = generator.is_done()
+        ends += done
+        if done or random.random() < 0.3:
+            length = int(random.integers(2, len(generator.get_sequence(0)) + 1))
+            generator.rewind_to(length)
+            assert len(generator.get_sequence(0)) == length
+        if not generator.is_done():
+            generator.generate_next_token()
+        written = np.asarray(generator.get_sequence(0))[2:].tolist()
+        state = generator.batch[0]
+        assert automaton.start().validate(written) == len(written)
+        assert state is not None
+        assert state.num_tokens == len(written) + state.is_finished  # EOS is not part of the text
+    assert not generator.batch.errors
+    return ends
 
 
-def test_rewinding_stops_at_tokens_that_were_appended() -> None:
-    generator = ConstrainedGenerator(
-        Generator(1, 3), [tokamata.compile(tokamata.regex("[a-z]{9}"), VOCABULARY).start()]
-    )
+@pytest.mark.parametrize("pattern", [PATTERN, "a{2}", "(ab)*x", PATTERN + "[xyz]{6}"])
+def test_rewinding(pattern: str) -> None:
+    automaton = tokamata.compile(tokamata.regex(pattern), VOCABULARY)
+    assert sum(goes_back(Generator(1, seed), automaton, seed, 60) for seed in range(5)) > 5
+
+
+def test_rewinding_that_is_refused() -> None:
+    automaton = tokamata.compile(tokamata.regex("[a-z]{9}"), VOCABULARY)
+    generator = ConstrainedGenerator(Generator(1, 3), [automaton.start()])
     generator.append_tokens([7, 8])
     for _ in range(3):
         generator.generate_next_token()
-    generator.append_tokens([9, 9])
+    for length in (1, 6):
+        with pytest.raises(IndexError, match=f"expected a length from 2 to 5, got {length}"):
+            generator.rewind_to(length)
+    generator.append_tokens([9, 9])  # a prompt in the middle, which is not gone back behind
     for _ in range(2):
         generator.generate_next_token()
-    with pytest.raises(IndexError, match="at most 2 tokens, got 3"):
+    with pytest.raises(IndexError, match="expected a length from 7 to 9, got 6"):
         generator.rewind_to(6)
     assert generator.batch[0].num_tokens == 5
     generator.rewind_to(7)
     assert generator.batch[0].num_tokens == 3
+    several = ConstrainedGenerator(Generator(2, 3), [automaton.start(), automaton.start()])
+    several.append_tokens([7, 8, 7, 8])
+    several.generate_next_token()
+    several.generate_next_token()
+    with pytest.raises(RuntimeError, match="new_length=0 when batch_size > 1"):
+        several.rewind_to(3)
+    assert [state.num_tokens for state in several.batch] == [2, 2]
 
 
 def test_errors_stay_in_their_row() -> None:
@@ -218,3 +259,17 @@ def test_the_real_generator(tmp_path: Path) -> None:
         assert tokamata.regex("[0-9]{3}x").accepts(text(rows[1], 3))
         assert not generator.batch.errors
     assert len(texts) > 6
+
+
+def test_the_real_generator_goes_back(tmp_path: Path) -> None:
+    genai = pytest.importorskip("onnxruntime_genai", reason="`make engines` installs it and runs this test")
+    pytest.importorskip("onnx", reason="`make engines` installs it and runs this test")
+    save_model(tmp_path, 12)
+    model = genai.Model(str(tmp_path))
+    automaton = tokamata.compile(tokamata.regex(PATTERN), VOCABULARY)
+    ends = 0
+    for seed in range(5):
+        params = genai.GeneratorParams(model)
+        params.set_search_options(batch_size=1, max_length=40, do_sample=True, temperature=1.5, random_seed=seed)
+        ends += goes_back(genai.Generator(model, params), automaton, seed, 60)
+    assert ends > 5
