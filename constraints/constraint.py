@@ -26,8 +26,8 @@ class Limits:
     ``expression_nodes``: expressions of one constraint (about 100 bytes each; eight members of a wide union count as
     one). ``expression_depth``: nesting of operators. ``expression_width``: members of one derived union.
     ``emptiness``: expressions that one search for a member of an intersection or complement may visit.
-    ``states``: delayed states (1 KiB each); a token automaton that reaches them, or ``expression_nodes``, begins anew
-    and its decoding states go over, so only a single call that needs more raises.
+    ``states``: delayed states; a token automaton that reaches them, or ``expression_nodes``, begins anew and its
+    decoding states go over, so only a single call that needs more raises.
     ``seconds``: processor time of one call that builds a constraint, fills a mask or takes a token.
     ``search_seconds``: processor time of one question about texts or whole languages (accepts, equivalent, count, ...).
     ``count_bytes``: memory for the big numbers of count and sample. ``cache_bytes``: memory of a token automaton for

@@ -142,7 +142,7 @@ struct ByteClasses {
   uint8_t of[256] = {};
   std::vector<ByteSet> sets{ByteSet::All()};
 
-  void Refine(const DelayedAcceptor::State* row) {
+  void Refine(const StateRow& row) {
     bool again = false;
     for (const ByteSet& set : sets) {
       const DelayedAcceptor::State first = row[set.First()];
@@ -173,7 +173,7 @@ uint32_t MinimalTable(DelayedAcceptor* acceptor, ByteTable* table) {
   ByteClasses classes;
   for (size_t i = 0; i < states.size(); ++i) {
     TimeLimit::Spend(8);
-    const DelayedAcceptor::State* row = acceptor->Row(states[i]);
+    const StateRow row = acceptor->Row(states[i]);
     classes.Refine(row);
     if (index.size() < acceptor->NumStates()) index.resize(std::max<size_t>(acceptor->NumStates(), 2 * index.size()), kNoState);
     if (i == 0) index[states[0]] = 0;
@@ -190,7 +190,7 @@ uint32_t MinimalTable(DelayedAcceptor* acceptor, ByteTable* table) {
     TimeLimit::Spend(8);
     const StateId s = static_cast<StateId>(i);
     if (acceptor->IsFinal(states[i])) fst.SetFinal(s, fst.One());
-    const DelayedAcceptor::State* row = acceptor->Row(states[i]);
+    const StateRow row = acceptor->Row(states[i]);
     for (size_t c = 0; c < classes.sets.size(); ++c)
       if (const DelayedAcceptor::State q = row[classes.sets[c].First()]) {
         const Label label = static_cast<Label>(c + 1);

@@ -53,7 +53,7 @@ std::optional<std::string> SearchForEnd(DelayedAcceptor* acceptor, State q, cons
     if (found.size() > effort.most ||
         (steps % kSteps == 0 && effort.bytes != kNoLimit && acceptor->MemoryBytes() > effort.bytes))
       return std::nullopt;
-    const State* row = acceptor->Row(state);
+    const StateRow row = acceptor->Row(state);
     State last = DelayedAcceptor::kDead;
     acceptor->Live(state).ForEach([&](uint8_t b) {
       if (row[b] == last) return;  // neighbours mostly share their target

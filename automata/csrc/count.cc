@@ -42,7 +42,7 @@ Counts::Counts(DelayedAcceptor* acceptor, size_t length, size_t most_bytes, cons
     near_.push_back(states_.size());
     for (size_t i = begin; i < near_.back() && distance < length; ++i) {
       TimeLimit::Spend(4);
-      const DelayedAcceptor::State* row = acceptor->Row(states_[i]);
+      const StateRow row = acceptor->Row(states_[i]);
       const size_t arcs = arcs_.size();
       DelayedAcceptor::State last = DelayedAcceptor::kDead;
       size_t at = 0;  // the arc of `last`

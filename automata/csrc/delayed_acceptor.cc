@@ -1,7 +1,6 @@
 #include "automata/csrc/delayed_acceptor.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "automata/csrc/errors.h"
@@ -25,31 +24,21 @@ DelayedAcceptor::State DelayedAcceptor::AddState(uint32_t source, bool final) {
 
 void DelayedAcceptor::ThrowFull() const {
   throw CapacityError("acceptor: the limit states=" + std::to_string(max_states) +
-                      " was reached (delayed states of 1 KiB each); simplify the constraint or raise it: "
+                      " was reached (delayed states); simplify the constraint or raise it: "
                       "tokamata.Limits(states=...)" + MemoryHint());
 }
 
-const DelayedAcceptor::State* DelayedAcceptor::Expand(State q) {
+const StateRow::Data* DelayedAcceptor::Expand(State q) {
   const TimeLimit time("acceptor", "seconds", seconds);
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  return Placed([&] { return PlaceOf(q); }, [&]() -> const State* {
+  return Placed([&] { return PlaceOf(q); }, [&]() -> const StateRow::Data* {
     TimeLimit::Spend(4);
     Record& r = states_[q];
-    if (const State* row = r.row.load(std::memory_order_relaxed)) return row;  // somebody else was faster
-    if (const State* const* const known = provisional_.Find(q)) return *known;
+    if (const StateRow::Data* row = r.row.load(std::memory_order_relaxed)) return row;  // somebody else was faster
+    if (const StateRow::Data* const* const known = provisional_.Find(q)) return *known;
     if (NumRows() >= max_states) ThrowFull();
-    if (block_used_ == block_size_) {  // 8, 16, … 256 rows at a time
-      block_size_ = blocks_.empty() ? 8 : std::min<size_t>(block_size_ * 2, 256);
-      blocks_.emplace_back(new State[block_size_ * 256]);
-      block_used_ = 0;
-    }
-    State* row = blocks_.back().get() + block_used_++ * 256;  // filling it may need other rows
-    std::memset(row, 0, 256 * sizeof(State));
-    if (q != kDead) {
-      ByteSet live;
-      FillRow(q, row, &live);
-      r.live = live;
-    }
+    static constexpr State kNowhere[256] = {};
+    const StateRow::Data* const row = q == kDead ? rows_.MakeDense(kNowhere) : MakeRow(q, &rows_);  // may need others
     num_rows_.fetch_add(1, std::memory_order_relaxed);
     if (IsProvisional(q))
       provisional_[q] = row;
@@ -80,6 +69,6 @@ DelayedAcceptor::State DelayedAcceptor::NextSlowly(State q, uint8_t b) {
   return IsProvisional(q) ? RunSlowly(q, {&byte, 1}) : Row(q)[b];
 }
 
-size_t DelayedAcceptor::MemoryBytes() const { return NumRows() * 256 * sizeof(State) + NumStates() * sizeof(Record); }
+size_t DelayedAcceptor::MemoryBytes() const { return rows_.Bytes() + NumStates() * sizeof(Record); }
 
 }  // namespace tokamata

@@ -15,6 +15,7 @@
 #include "automata/csrc/flat_map.h"
 #include "automata/csrc/reentrant_mutex.h"
 #include "automata/csrc/stable_array.h"
+#include "automata/csrc/state_row.h"
 
 namespace tokamata {
 
@@ -71,29 +72,26 @@ class DelayedAcceptor {
     return std::unique_lock<ReentrantMutex>(mutex_, std::try_to_lock);
   }
   // The 256 successors of q; of a provisional state (see below) they are like those that Run finds.
-  const State* Row(State q) {
-    const State* row = states_[q].row.load(std::memory_order_acquire);
-    return row ? row : Expand(q);
+  StateRow Row(State q) {
+    const StateRow::Data* row = states_[q].row.load(std::memory_order_acquire);
+    return StateRow(row ? row : Expand(q));
   }
   bool HasRow(State q) const { return states_[q].row.load(std::memory_order_acquire) != nullptr; }
   State Next(State q, uint8_t b) {
-    const State* row = states_[q].row.load(std::memory_order_acquire);
-    return row ? row[b] : NextSlowly(q, b);
+    const StateRow::Data* row = states_[q].row.load(std::memory_order_acquire);
+    return row ? StateRow(row)[b] : NextSlowly(q, b);
   }
   State Run(State q, std::string_view bytes) {
     for (size_t i = 0; i < bytes.size() && q; ++i) {
-      const State* row = states_[q].row.load(std::memory_order_acquire);
+      const StateRow::Data* row = states_[q].row.load(std::memory_order_acquire);
       if (!row) return RunSlowly(q, bytes.substr(i));
-      q = row[static_cast<uint8_t>(bytes[i])];
+      q = StateRow(row)[static_cast<uint8_t>(bytes[i])];
     }
     return q;
   }
   bool IsFinal(State q) const { return states_[q].final; }
   // The bytes with a successor.
-  const ByteSet& Live(State q) {
-    Row(q);
-    return states_[q].live;
-  }
+  const ByteSet& Live(State q) { return Row(q).Live(); }
   uint32_t NumStates() const { return num_states_.load(std::memory_order_acquire); }
   size_t NumRows() const { return num_rows_.load(std::memory_order_relaxed); }
   // What is read in a state, for errors about limits; empty where that is not known.
@@ -192,13 +190,12 @@ class DelayedAcceptor {
   // Turns states of the acceptor that this one is renewed from into equivalent states of this one.
   virtual void Adopt(const DelayedAcceptor&, std::vector<State>*) {}
 
-  uint32_t max_states = 200'000;  // rows of 1 KiB
+  uint32_t max_states = 200'000;  // with rows
   double seconds = 1;             // processor time of one call that needs new rows
 
  protected:
   struct Record {
-    std::atomic<const State*> row{nullptr};
-    ByteSet live;
+    std::atomic<const StateRow::Data*> row{nullptr};
     uint32_t source = 0;  // what the producer knows the state as
     bool final = false;
   };
@@ -207,8 +204,8 @@ class DelayedAcceptor {
   virtual size_t Step(State, std::string_view, State*) { return 0; }
   // Whether q remembers what is read, so that its successors are too many to list: its row has states that forget.
   virtual bool IsProvisional(State) { return false; }
-  // Called under the lock: fills row (all zero before) and *live.
-  virtual void FillRow(State q, State* row, ByteSet* live) = 0;
+  // Called under the lock: the row of q.
+  virtual const StateRow::Data* MakeRow(State q, StateRows* rows) = 0;
   State AddState(uint32_t source, bool final);  // under the lock, or while constructing
   void SetStart(State q) { start_ = q; }
   uint32_t Source(State q) const { return states_[q].source; }
@@ -216,7 +213,7 @@ class DelayedAcceptor {
 
  private:
   static constexpr uint32_t kStatesPerRow = 8;  // states that are known, without a row, for each row
-  const State* Expand(State q);
+  const StateRow::Data* Expand(State q);
   [[noreturn]] void ThrowFull() const;
   State RunSlowly(State q, std::string_view bytes);
   State NextSlowly(State q, uint8_t b);
@@ -225,9 +222,8 @@ class DelayedAcceptor {
   StableArray<Record> states_;
   std::atomic<uint32_t> num_states_{0};
   std::atomic<size_t> num_rows_{0};
-  FlatMap<State, const State*> provisional_;  // rows
-  std::vector<std::unique_ptr<State[]>> blocks_;  // rows, many at a time
-  size_t block_used_ = 0, block_size_ = 0;
+  FlatMap<State, const StateRow::Data*> provisional_;  // rows
+  StateRows rows_;
 };
 
 }  // namespace tokamata

@@ -13,11 +13,6 @@ namespace {
 
 constexpr int kBroad = 40;  // first bytes from which characters are of a class that loops, texts are of any kind
 
-// Bytes mostly follow one another.
-void SetRuns(const ByteSet& bytes, DelayedAcceptor::State target, DelayedAcceptor::State* row) {
-  bytes.ForEachRun([=](int first, int last) { std::fill(row + first, row + last + 1, target); });
-}
-
 // Where calls have their source, leaves have their number.
 uint32_t LeafNumber(const Expressions& pool, Expr leaf) { return pool.SourceOfRule(leaf); }
 
@@ -38,28 +33,24 @@ DelayedAcceptor::State ExpressionAcceptor::StateOf(Expr e) {
   return q;
 }
 
-void ExpressionAcceptor::FillRow(State q, State* row, ByteSet* live) {
+const StateRow::Data* ExpressionAcceptor::MakeRow(State q, StateRows* rows) {
   if (const Expr e = Source(q); pool_->Kind(e) == ExprKind::kLeaf) {  // its arcs are what is asked for
     std::vector<LeafAutomaton::Arc> arcs;
     pool_->LeafOf(e)->Arcs(pool_->LeafState(e), &arcs);
-    for (const LeafAutomaton::Arc& arc : arcs) {
-      const State target = StateOf(pool_->AfterArc(LeafNumber(*pool_, e), arc));
-      *live = *live | arc.bytes;
-      SetRuns(arc.bytes, target, row);
-    }
-    return;
+    std::vector<StateRows::Step> steps;
+    for (const LeafAutomaton::Arc& arc : arcs)
+      steps.push_back({arc.bytes, StateOf(pool_->AfterArc(LeafNumber(*pool_, e), arc))});
+    return rows->Make(steps);
   }
-  if (IsProvisional(q)) return FillProvisional(q, row, live);
+  if (IsProvisional(q)) return MakeProvisional(q, rows);
   pool_->Step(Source(q), &steps_);
-  for (const Expressions::Term& t : steps_) {
-    const State target = StateOf(t.target);
-    *live = *live | t.bytes;
-    SetRuns(t.bytes, target, row);
-  }
+  row_steps_.clear();
+  for (const Expressions::Term& t : steps_) row_steps_.push_back({t.bytes, StateOf(t.target)});
+  return rows->Make(row_steps_);
 }
 
 // The row of what forgets, or has models, but for the bytes that the texts begin with.
-void ExpressionAcceptor::FillProvisional(State q, State* row, ByteSet* live) {
+const StateRow::Data* ExpressionAcceptor::MakeProvisional(State q, StateRows* rows) {
   const Expr e = pool_->Forget(Source(q));
   std::vector<Expr> members{e}, like;
   if (pool_->Kind(e) == ExprKind::kUnion) members.assign(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
@@ -80,14 +71,18 @@ void ExpressionAcceptor::FillProvisional(State q, State* row, ByteSet* live) {
     like.push_back(member);
   }
   const State model = StateOf(pool_->Union(std::move(like)));
-  std::copy_n(Row(model), 256, row);
+  std::vector<StateRows::Step> steps;
+  const auto add = [&steps](const ByteSet& bytes, State target) {
+    if (target && bytes.Any()) steps.push_back({bytes, target});
+  };
+  const StateRow like_row = Row(model);
+  like_row.ForEachStep([&](const ByteSet& bytes, State target) { add(bytes - own, target); });
   own.ForEach([&](uint8_t b) {
     Expr left = kEmpty;
     pool_->StepByte(e, b, &left);
-    row[b] = Forget(StateOf(left));
+    add(ByteSet::Of(b), Forget(StateOf(left)));
   });
-  for (int b = 0; b < 256; ++b)
-    if (row[b]) live->Add(static_cast<uint8_t>(b));
+  return rows->Make(steps);
 }
 
 // Where nothing says, all calls were read but for the root's own.

@@ -126,11 +126,11 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   State Approximate(State q, Side side);
   bool AnyRules(bool (RuleSource::*holds)() const) const;
   void ForEachListed(const TextNode& node, const ByteSet& first, const TextVisitor& visit);
-  void FillRow(State q, State* row, ByteSet* live) override;
+  const StateRow::Data* MakeRow(State q, StateRows* rows) override;
   size_t Step(State q, std::string_view bytes, State* next) override;
   size_t StepCounted(State q, std::string_view bytes, State* next);
   bool IsProvisional(State q) override { return !exact_rows && pool_->Remembers(Source(q)); }
-  void FillProvisional(State q, State* row, ByteSet* live);
+  const StateRow::Data* MakeProvisional(State q, StateRows* rows);
   bool SplitRepetition(Expr e, Repetition* r);
   const LoopCharacters& CharactersOf(Expr body);
   // All texts of at most `high` of some characters can be extended; those of so many may be whole ones.
@@ -156,6 +156,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   };
   std::vector<Stepping> stepping_;  // by leaf
   std::vector<Expressions::Term> steps_;
+  std::vector<StateRows::Step> row_steps_;
   bool OnlySpacesBeyondAscii(Expr e);
   bool HasUsualHan(const std::vector<Expressions::Term>& steps);
   bool AllButSpaces(const std::vector<Expressions::Term>& steps);

@@ -208,7 +208,7 @@ std::optional<std::string> Language::Counterexample(const Language& a, const Lan
     TimeLimit::Spend(4);
     const auto [p, q] = queue[i];
     if ((p && x.IsFinal(p)) != (q && y.IsFinal(q))) return PathTo(how, i);
-    const State *rp = x.Row(p), *rq = y.Row(q);
+    const StateRow rp = x.Row(p), rq = y.Row(q);
     std::pair<State, State> last{0, 0};
     (x.Live(p) | y.Live(q)).ForEach([&](uint8_t byte) {
       const std::pair<State, State> next{rp[byte], rq[byte]};
@@ -285,7 +285,7 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
         break;
       }
       // A target first, then one of its bytes, printable ASCII before others: members look like text.
-      const State* row = acceptor->Row(q);
+      const StateRow row = acceptor->Row(q);
       std::vector<std::pair<State, ByteSet>> targets;
       live.ForEach([&](uint8_t b) {
         for (auto& [state, set] : targets)
@@ -331,7 +331,7 @@ Fst Language::ToFst(size_t most_states) const {
   for (size_t i = 0; i < queue.size(); ++i) {
     TimeLimit::Spend(8);
     const State q = queue[i];
-    const State* row = acceptor->Row(q);
+    const StateRow row = acceptor->Row(q);
     if (acceptor->IsFinal(q)) fst.SetFinal(static_cast<StateId>(i), fst.One());
     const auto arc = [&](uint8_t b) {
       const auto [it, added] = id.emplace(row[b], static_cast<StateId>(queue.size()));

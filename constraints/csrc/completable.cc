@@ -105,7 +105,7 @@ bool Completable::EndsFreely(Lexer::State lexer) {
 const std::vector<Lexer::State>& Completable::After(Lexer::State lexer) {
   const auto [known, added] = after_.try_emplace(lexer);
   if (!added) return known->second;
-  const Lexer::State* row = lexer_->Row(lexer);
+  const Lexer::State* row = lexer_->DenseRow(lexer);
   std::vector<Lexer::State> all(row, row + 256);
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -134,7 +134,7 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
         if (seen.insert(PairKey(to, Lexer::kDead)).second) queue.emplace_back(to, Lexer::kDead);
       continue;
     }
-    const Lexer::State *row = lexer_->Row(q), *pending_row = lexer_->Row(n);
+    const Lexer::State *row = lexer_->DenseRow(q), *pending_row = lexer_->DenseRow(n);
     uint64_t last = 0;
     for (int b = 0; b < 256; ++b) {
       const Pending m = pending_row[b];
@@ -213,8 +213,8 @@ const std::vector<Completable::Pending>& Completable::NextEnds(Lexer::State begi
   if (known != next_ends_.end()) return known->second;
   std::vector<Pending> all;
   if (begin) {
-    const Lexer::State* row = lexer_->Row(begin);
-    const Lexer::State* pending_row = pending ? lexer_->Row(pending) : nullptr;
+    const Lexer::State* row = lexer_->DenseRow(begin);
+    const Lexer::State* pending_row = pending ? lexer_->DenseRow(pending) : nullptr;
     uint64_t last = 0;
     lexer_->Live(begin).ForEach([&](uint8_t b) {
       const Pending m = pending_row ? pending_row[b] : Pending{Lexer::kDead};

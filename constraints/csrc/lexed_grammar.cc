@@ -64,7 +64,7 @@ bool LexedGrammar::IsLikeBoundary(const Position& p) {
   if (!begin || !pending || lexer_->Live(pending) != live) return false;
   const uint64_t key = PairKey(p.lexer, begin);
   if (const bool* const known = like_begin_.Find(key)) return *known;
-  const Lexer::State *row = lexer_->Row(p.lexer), *first = lexer_->Row(begin), *longer = lexer_->Row(pending);
+  const Lexer::State *row = lexer_->DenseRow(p.lexer), *first = lexer_->DenseRow(begin), *longer = lexer_->DenseRow(pending);
   bool alike = true;
   live.ForEach([&](uint8_t b) {
     alike = alike && row[b] == p.lexer && first[b] == p.lexer && lexer_->IsFinal(longer[b]);

@@ -81,21 +81,21 @@ Positions::Ready::Ended Positions::EndedAt(ParserStates::Set after, Lexer::State
   e.after = after;
   if (after == ParserStates::kNone) return e;
   e.unknown = after == ParserStates::kUnknown || stacks_->Allowed(after) == ParserStates::kUnknown;
-  if (longer) e.longer = lexer_->Row(longer);
+  if (longer) e.longer = lexer_->DenseRow(longer);
   const Lexer::State begin = e.unknown ? Lexer::State{Lexer::kDead} : Begin(after);
-  if (begin) e.begin = lexer_->Row(begin);
+  if (begin) e.begin = lexer_->DenseRow(begin);
   return e;
 }
 
 Positions::Ready Positions::Prepare(const Position& p) {
   Ready r;
   r.at = p;
-  if (p.pending) r.pending = lexer_->Row(p.pending);
+  if (p.pending) r.pending = lexer_->DenseRow(p.pending);
   if (p.lexer == Position::kBoundary) {
     r.ended = EndedAt(p.stacks, Lexer::kDead);
     return r;
   }
-  r.lexeme = lexer_->Row(p.lexer);
+  r.lexeme = lexer_->DenseRow(p.lexer);
   if (!lexer_->IsGuarded(p.lexer)) {
     const ParserStates::Set after = AfterLexeme(p);
     r.ended = EndedAt(after, after != ParserStates::kNone ? lexer_->Pending(p.lexer) : Lexer::State{Lexer::kDead});
@@ -350,7 +350,7 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
   const uint32_t count = lexer->NumTerminals();
   std::vector<ByteSet> bytes(count);
   for (uint32_t t = 0; t < count; ++t) bytes[t] = lexer->BytesOf(t);
-  const Lexer::State* row = lexer->Row(begin);
+  const Lexer::State* row = lexer->DenseRow(begin);
   const Indentation* indentation = rules->indentation.get();
   rules->shadowed.assign(rules->all.size(), 0);
   bool has_shadowed = false;
@@ -409,7 +409,7 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
           add(past);
           continue;
         }
-        const Lexer::State* next = lexer->Row(q);
+        const Lexer::State* next = lexer->DenseRow(q);
         Lexer::State last = Lexer::kDead;
         for (int b = 0; b < 256; ++b)
           if (next[b] && next[b] != last) add(last = next[b]);
@@ -454,7 +454,7 @@ std::map<uint32_t, std::set<Lexer::State>> FindColumns(Lexer* lexer, Lexer::Stat
       });
       return false;
     });
-    const Lexer::State* row = lexer->Row(q);
+    const Lexer::State* row = lexer->DenseRow(q);
     for (int b = 0; b < 256; ++b)
       if (seen.insert(row[b]).second) work.push_back(row[b]);
   }

@@ -48,8 +48,8 @@ class LexemeEnds {
         for (const Expr s : after_call) add(past, Number(Lexer::kDead, s));
         continue;
       }
-      const Lexer::State* row = lexer_->Row(q);
-      const Lexer::State* pending_row = pending ? lexer_->Row(pending) : nullptr;
+      const Lexer::State* row = lexer_->DenseRow(q);
+      const Lexer::State* pending_row = pending ? lexer_->DenseRow(pending) : nullptr;
       const RegularOperand::Row* regular = operand_ ? &operand_->RowOf(r) : nullptr;
       spend(size_t{16});
       Lexer::State last_q = Lexer::kDead, last_pending = Lexer::kDead;

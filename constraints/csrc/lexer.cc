@@ -492,7 +492,8 @@ void Lexer::FindSteps(const Part& part) {
   });
 }
 
-void Lexer::FillRow(State q, State* row, ByteSet* live) {
+const StateRow::Data* Lexer::MakeRow(State q, StateRows* rows) {
+  State row[256] = {};
   std::vector<Class> classes;
   ByteSet seen;
   for (size_t i = 0; i < parts_[q].parts.size(); ++i) {
@@ -533,9 +534,9 @@ void Lexer::FillRow(State q, State* row, ByteSet* live) {
   }
   for (Class& c : classes) {
     const State target = Intern(std::move(c.parts), c.any);
-    c.bytes.ForEach([row, target](uint8_t b) { row[b] = target; });
+    c.bytes.ForEachRun([&row, target](int first, int last) { std::fill(row + first, row + last + 1, target); });
   }
-  *live = seen;
+  return rows->MakeDense(row);
 }
 
 void Lexer::Adopt(const Lexer& other, std::vector<State>* states) {

@@ -47,6 +47,8 @@ class Lexer final : public DelayedAcceptor {
 
   std::vector<std::string> names;  // of terminals, for errors
 
+  // The 256 successors of q, side by side: lexers have few states, which are asked of every byte.
+  const State* DenseRow(State q) { return Row(q).Dense(); }
   uint32_t NumTerminals() const { return static_cast<uint32_t>(terminals_.size()); }
   // Whether the end of a text is a terminal.
   bool HasEnd() const { return !guards_.empty(); }
@@ -191,7 +193,7 @@ class Lexer final : public DelayedAcceptor {
   template <class F>
   auto Named(const char* what, uint32_t terminal, const char* of_it, F f);
   void FindSteps(const Part& part);
-  void FillRow(State q, State* row, ByteSet* live) override;
+  const StateRow::Data* MakeRow(State q, StateRows* rows) override;
   bool Overlap(uint32_t a, uint32_t b);
   uint8_t OverlapByWalking(Expr a, Expr b);
   std::unordered_map<Expr, std::vector<Expressions::Term>> walked_;  // for that

@@ -130,7 +130,7 @@ bool CanonicalAutomaton::Reaches(State state, Pretokenizer::State free) {
 // Calls visit(state, split) for where the bytes lead that neither forbids; a state that remembers is not asked.
 template <class F>
 void CanonicalAutomaton::ForEachStep(State q, const Pretokenizer::State* splits, F visit) {
-  const State* row = acceptor_->Row(StateIn(q));
+  const StateRow row = acceptor_->Row(StateIn(q));
   const CanonicalTexts::State* texts = q & kMeet ? texts_->Row(meets_[q & ~kMeet].text) : nullptr;
   std::tuple<State, CanonicalTexts::State, Pretokenizer::State> last{};  // neighbours mostly lead to the same
   for (uint32_t b = 0; b < 256; ++b) {
@@ -305,7 +305,7 @@ bool CanonicalAutomaton::LoopOf(State q, CanonicalLoops::Characters* characters,
     *high = shape.high;
     return true;
   }
-  const State* row = acceptor_->Row(q);
+  const StateRow row = acceptor_->Row(q);
   for (uint32_t b = 0; b < 0x80; ++b)
     if (row[b] == q) characters->ascii.Add(static_cast<uint8_t>(b));
   *high = kUnboundedLoop;
@@ -506,23 +506,26 @@ bool CanonicalAutomaton::FillFromModel(uint32_t place, uint32_t* bits, F conside
   constexpr int kMany = 60, kNearlyAll = 200;  // of the 95 printable characters of ASCII, and of all bytes
   const Place at = places_[place];
   const State q = StateIn(at.state);
-  const State* row = acceptor_->Row(q);
+  const StateRow row = acceptor_->Row(q);
   State model = DelayedAcceptor::kDead;  // of the majority, if there is one
   int votes = 0;
   for (int b = 0x20; b < 0x7F; ++b) {
     if (!votes) model = row[b];
     votes += row[b] == model ? 1 : -1;
   }
-  if (!model || model == q || std::count(row + 0x20, row + 0x7F, model) < kMany) return false;
-  const State* other = acceptor_->Row(model);
+  if (!model || model == q) return false;
+  int many = 0;
+  for (int b = 0x20; b < 0x7F; ++b) many += row[b] == model;
+  if (many < kMany) return false;
+  const StateRow other = acceptor_->Row(model);
   int alike = 0;
   for (int b = 0; b < 256; ++b) alike += row[b] == other[b];
   if (alike < kNearlyAll) return false;
   std::copy_n(Useful(PlaceOf(Beside(model, at.state), at.split, at.spelled), false), Words(), bits);
   const Trie& trie = vocabulary_->Masks().trie();
   const bool start = at.spelled == CanonicalTokens::kPieceStart, meets = at.state & kMeet;
-  static const State nothing[256] = {};
-  std::vector<const State*> others(trie.max_depth + 2);
+  const StateRow nothing = acceptor_->Row(DelayedAcceptor::kDead);
+  std::vector<StateRow> others(trie.max_depth + 2);
   others[0] = other;
   rows_[0] = row;
   split_rows_[0] = pretokenizer_.Row(at.split);
@@ -717,7 +720,7 @@ bool CanonicalAutomaton::FollowsByTwins(State state, Pretokenizer::State free, c
     const auto add = [&](State to, Pretokenizer::State split) {
       if (to && split && seen.insert(PairKey(to, split)).second) work.emplace_back(to, split);
     };
-    const State* const over = acceptor_->Row(StateIn(near.over));
+    const StateRow over = acceptor_->Row(StateIn(near.over));
     for (uint32_t b = 0; b < 256; ++b) {
       const char byte = static_cast<char>(b);
       if (over[b] && pretokenizer_.Row(f)[b]) add(Run(q, {&byte, 1}), pretokenizer_.Row(f)[b]);

@@ -170,7 +170,7 @@ class CanonicalAutomaton {
   BytePairs::Edge edge_;  // scratch of Search
   std::unordered_map<uint32_t, std::vector<uint32_t>> witnesses_;  // by token: some after which a piece could end
   std::unordered_map<uint32_t, std::unique_ptr<uint32_t[]>> useful_;
-  std::vector<const State*> rows_;
+  std::vector<StateRow> rows_;
   std::vector<const CanonicalTexts::State*> text_rows_;
   std::vector<const Pretokenizer::State*> split_rows_;
 };

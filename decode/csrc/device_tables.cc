@@ -19,7 +19,7 @@ using State = DelayedAcceptor::State;
 // Bytes by what states do with them, told apart state by state.
 class ByteClasses {
  public:
-  void Refine(const State* row) {
+  void Refine(const StateRow& row) {
     bool split = false;
     for (uint32_t b = 0; b < 256 && !split; ++b) split = row[b] != row[first_[of_[b]]];
     if (!split) return;
@@ -66,7 +66,7 @@ DeviceTables MakeDeviceTables(const Language& language, std::shared_ptr<const Vo
   ByteClasses classes;
   for (size_t i = DeviceTables::kStart; i < states.size(); ++i) {
     TimeLimit::Spend(8);
-    const State* row = acceptor.Row(states[i]);
+    const StateRow row = acceptor.Row(states[i]);
     classes.Refine(row);
     for (uint32_t b = 0; b < 256; ++b) {
       if (b && row[b] == row[b - 1]) continue;
@@ -102,7 +102,7 @@ DeviceTables MakeDeviceTables(const Language& language, std::shared_ptr<const Vo
   rows_by_hash.emplace(hash(tables.rows.data()), 0);
   for (size_t i = DeviceTables::kStart; i < states.size(); ++i) {
     TimeLimit::Spend(32);
-    const State* row = acceptor.Row(states[i]);
+    const StateRow row = acceptor.Row(states[i]);
     int32_t* next = tables.next.data() + i * classes.Count();
     for (uint32_t c = 0; c < classes.Count(); ++c) next[c] = number.at(row[classes.First(c)]);
     tables.final[i] = acceptor.IsFinal(states[i]);

@@ -126,7 +126,7 @@ bool DistanceTable::FindBytes(State root, uint64_t weight, size_t most) {
       return true;
     }
     TimeLimit::Spend(8);
-    const State* row = acceptor_->Row(at.state);
+    const StateRow row = acceptor_->Row(at.state);
     State last = DelayedAcceptor::kDead;
     uint32_t last_node = 0;
     acceptor_->Live(at.state).ForEach([&](uint8_t b) {
@@ -174,7 +174,7 @@ void DistanceTable::SpellPath(State root) {
 
 template <class F>
 void DistanceTable::ForEachToken(uint32_t root, State q, F visit) {
-  std::vector<const State*> path(trie_.max_depth + 2);  // rows by depth; its own, as visit may come here again
+  std::vector<StateRow> path(trie_.max_depth + 2);  // rows by depth; its own, as visit may come here again
   const uint32_t base = trie_.nodes[root].depth, end = trie_.nodes[root].end;
   path[0] = acceptor_->Row(q);
   uint32_t visited = 0;
@@ -440,7 +440,7 @@ uint32_t DistanceTable::MostNearby(State q) {
   };
   const bool markers = vocabulary_->HasMarkers();
   const auto expand = [&](State p) {
-    const State* row = acceptor_->Row(p);
+    const StateRow row = acceptor_->Row(p);
     ByteSet live = acceptor_->Live(p);
     if (markers) live.Remove(Vocabulary::kMarkerByte);  // no token ends inside of a special one
     State last = DelayedAcceptor::kDead;

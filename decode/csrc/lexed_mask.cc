@@ -184,7 +184,7 @@ const ByteSet& LexedMask::FollowOf(uint32_t accepted) {
 // known; a lexeme that may end there must surely go on inside the class.
 bool LexedMask::Loops(Lexer::State state, const CharacterClass& c) {
   Lexer& lexemes = grammar_->lexer();
-  const Lexer::State* row = lexemes.Row(state);
+  const Lexer::State* row = lexemes.DenseRow(state);
   const auto stays = [&](uint8_t b) { return row[b] == state; };
   bool loops = true;
   c.ascii.ForEach([&](uint8_t b) { loops = loops && stays(b); });
@@ -192,7 +192,7 @@ bool LexedMask::Loops(Lexer::State state, const CharacterClass& c) {
   if (lexemes.IsGuarded(state)) return false;
   if (lexemes.IsFinal(state)) {
     const Lexer::State longer = lexemes.Pending(state);
-    const Lexer::State* more = longer ? lexemes.Row(longer) : nullptr;
+    const Lexer::State* more = longer ? lexemes.DenseRow(longer) : nullptr;
     const ByteSet& follow = FollowOf(lexemes.Accepted(state));
     const auto stays_inside = [&](uint8_t b) { return !follow.Has(b) || (more && more[b] && lexemes.IsFinal(more[b])); };
     c.ascii.ForEach([&](uint8_t b) { loops = loops && stays_inside(b); });
@@ -218,7 +218,7 @@ bool LexedMask::Loops(Lexer::State state, const CharacterClass& c) {
   for (size_t i = 0; i < work.size(); ++i) {
     const Inside at = work[i];
     const Utf8Phase& p = kUtf8Phases[at.phase];
-    const Lexer::State* next = lexemes.Row(at.state);
+    const Lexer::State* next = lexemes.DenseRow(at.state);
     for (int b = 0; b < 0x100; ++b) {
       const bool inside = b >= p.low && b <= p.high;
       if (inside ? !go(next[b], p.next) : next[b] != Lexer::kDead) return false;
@@ -325,10 +325,10 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
   Completable& completable = grammar_->completable();
   const Positions& steps = grammar_->steps();
   const auto enter = [&](Lexer::State q, Lexer::State pending) {
-    At at{q, lexemes.Row(q), pending ? lexemes.Row(pending) : nullptr, nullptr, lexemes.IsFinal(q), lexemes.IsGuarded(q), nullptr};
+    At at{q, lexemes.DenseRow(q), pending ? lexemes.DenseRow(pending) : nullptr, nullptr, lexemes.IsFinal(q), lexemes.IsGuarded(q), nullptr};
     if (at.ends && !at.guarded) at.follow = &FollowOf(lexemes.Accepted(q));
     const Lexer::State longer = at.ends && !at.guarded ? lexemes.Pending(q) : Lexer::State{Lexer::kDead};
-    if (longer) at.longer = lexemes.Row(longer);
+    if (longer) at.longer = lexemes.DenseRow(longer);
     return at;
   };
   const Trie::Node* nodes = trie_.nodes.data;
@@ -522,7 +522,7 @@ void LexedMask::ApplyExits(const Row& r, uint32_t exit, uint32_t end, uint32_t n
     }
     const Lexer::State begin = grammar_->steps().Begin(after);
     if (!begin) continue;
-    const Lexer::State* const row = grammar_->lexer().Row(begin);
+    const Lexer::State* const row = grammar_->lexer().DenseRow(begin);
     for (uint32_t x = first; x < i; ++x) {
       const Exit& e = r.exits[x];
       const Position next{row[e.byte], e.pending, after};

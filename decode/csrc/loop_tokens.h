@@ -150,7 +150,7 @@ void LoopTokens::Walk(const Trie& trie, Visit root, std::vector<Visit>* stack, T
     const Visit at = stack->back();
     stack->pop_back();
     TimeLimit::Spend();
-    const State* next = acceptor_->Row(at.state);
+    const StateRow next = acceptor_->Row(at.state);
     if (trie.nodes[at.node].wide) {
       trie.ForEachLiveChild(at.node, acceptor_->Live(at.state),
                             [&](uint32_t child, uint8_t byte) { enter(child, next[byte]); });

@@ -17,11 +17,6 @@ constexpr uint32_t kSomeInside = 64;   // of them inside a class, from which its
 constexpr uint32_t kSomeTurns = 8;     // of a loop, from which few tokens are longer than those that are left
 constexpr ptrdiff_t kFewMore = 64;     // tokens by which a row may differ from its base before it is completed
 
-// Asks for the successors of a state, which are needed once the row to begin with was written.
-void Prefetch(const DelayedAcceptor::State* successors) {
-  for (int b = 0; b < 256; b += 16) __builtin_prefetch(successors + b);
-}
-
 // Bytes of the longest text that ends below a node, from the byte into the node on; kNoIndex where that is not known.
 uint32_t LongestFrom(const Trie& trie, uint32_t node) {
   const uint32_t height = trie.Height(node);
@@ -65,8 +60,6 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   building_ = row;
   base_ = nullptr;
   alike_ = 0;
-  const State reads = q < known_.size() && known_[q].plan.how == Plan::kBegun ? known_[q].plan.model : q;
-  if (acceptor_->HasRow(reads)) Prefetch(acceptor_->Row(reads));
   BuildAny(q, row, 0);
   RunExceptions(q, row);
   RunWholeKeys(q, row);
@@ -271,7 +264,7 @@ void MaskBuilder::Correct(uint32_t node, State q, State model, uint32_t* row) {
   while (!open.empty()) {
     const Both at = open.back();
     open.pop_back();
-    const State *mine = acceptor_->Row(at.mine), *other = acceptor_->Row(at.other);
+    const StateRow mine = acceptor_->Row(at.mine), other = acceptor_->Row(at.other);
     const auto visit = [&](uint32_t child, uint8_t b) {
       if (mine[b] == other[b]) return;
       if (!mine[b]) return ClearFrom(child, row);
@@ -290,10 +283,7 @@ void MaskBuilder::Correct(uint32_t node, State q, State model, uint32_t* row) {
       trie_.ForEachChild(at.node, [&](uint32_t child) { visit(child, trie_.nodes[child].byte); });
       continue;
     }
-    ByteSet different;
-    for (int b = 0; b < 256; ++b)
-      if (mine[b] != other[b]) different.Add(static_cast<uint8_t>(b));
-    trie_.ForEachLiveChild(at.node, different, visit);
+    trie_.ForEachLiveChild(at.node, Different(mine, other), visit);
   }
   Drain(base, row);
 }
@@ -365,8 +355,8 @@ template <class M, class F>
 void MaskBuilder::ForEachExit(State q, const Loop& loop, const ByteSet& loop_first, bool runs, M asked, F visit) {
   const LoopShape& shape = loop.shape;
   if (CountIsFree(shape)) {
-    const State* row = acceptor_->Row(q);
-    (acceptor_->Live(q) - loop_first).ForEach([&](uint8_t b) { visit(b, row[b], 0u, kUnboundedLoop); });
+    const StateRow row = acceptor_->Row(q);
+    (row.Live() - loop_first).ForEach([&](uint8_t b) { visit(b, row[b], 0u, kUnboundedLoop); });
     return;
   }
   ((shape.rest_first | shape.body_first) - loop_first).ForEach([&](uint8_t b) {
@@ -700,10 +690,10 @@ bool MaskBuilder::SetBelow(uint32_t node, State state, uint32_t* row) {
 template <class S, class D, class W>
 void MaskBuilder::Sweep(const Trie& trie, uint32_t base, uint32_t first, uint32_t end, State q, S set, D done, W waits) {
   const Trie::Node* nodes = trie.nodes.data;
-  const State** path = path_.data();
+  StateRow* const path = path_.data();
   path[0] = acceptor_->Row(q);
   size_t num_known = plain_rows_.size();
-  const State** known = plain_rows_.data();
+  StateRow* known = plain_rows_.data();
   for (uint32_t n = first; n < end;) {
     const Trie::Node& node = nodes[n];
     const uint32_t at = n++, depth = node.depth - base;
@@ -799,7 +789,7 @@ MaskBuilder::State MaskBuilder::LoopWithFactor(uint32_t node, State q) {
 bool MaskBuilder::Apart(uint32_t node, State a, State b) {
   constexpr uint32_t kManyTokens = 1024;
   if (!trie_.nodes[node].wide || trie_.CountBelow(node) < kManyTokens || !factoring_.At(node, 0)) return false;
-  const State *x = acceptor_->Row(a), *y = acceptor_->Row(b);
+  const StateRow x = acceptor_->Row(a), y = acceptor_->Row(b);
   int both = 0, different = 0;
   trie_.wides[trie_.nodes[node].wide - 1].bytes.ForEach([&](uint8_t byte) {
     both += x[byte] && y[byte];

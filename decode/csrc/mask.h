@@ -350,8 +350,8 @@ class MaskBuilder {
   enum ToRun : uint8_t { kWithSpaces = 1, kWithRareHan = 2 };
   uint8_t to_run_ = 0;
   std::vector<Visit> stack_;
-  std::vector<const State*> path_;        // rows by depth, while scanning
-  std::vector<const State*> plain_rows_;  // by state: rows of plain ones that were scanned
+  std::vector<StateRow> path_;        // rows by depth, while scanning
+  std::vector<StateRow> plain_rows_;  // by state: rows of plain ones that were scanned
 };
 
 }  // namespace tokamata

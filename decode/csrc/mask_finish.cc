@@ -73,12 +73,12 @@ bool MaskBuilder::FindFinish(State root, bool exact) {
       if (known(q) == 1) continue;
       TimeLimit::Spend();
       if (single) {
-        const State* row = acceptor_->Row(q);
+        const StateRow row = acceptor_->Row(q);
         const ByteSet live = acceptor_->Live(q) & factoring_.SingleBytes();
         live.ForEach([&](uint8_t b) { reach(exact ? acceptor_->Next(q, b) : row[b], i, bytes + 1); });
         continue;
       }
-      std::vector<const State*> path(trie_.max_depth + 2);  // path_ may be in use by who asks
+      std::vector<StateRow> path(trie_.max_depth + 2);  // path_ may be in use by who asks
       ForEachLiveToken(trie_, 0, acceptor_, q, &path, [&](uint32_t node, State next) {
         const std::string_view token = TokenAt(node);
         reach(exact ? acceptor_->Run(q, token) : next, i, bytes + token.size());

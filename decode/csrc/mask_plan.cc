@@ -1,6 +1,5 @@
 // How the mask of a state is made: which states loop over characters, which are like another one.
 #include <algorithm>
-#include <cstring>
 
 #include "automata/csrc/utf8.h"
 #include "automata/csrc/wide_spaces.h"
@@ -22,18 +21,6 @@ bool FewWays(const ByteSet& bytes) {
   for (uint64_t word : {bytes.words[0], bytes.words[1]})
     for (; word && count <= kFewWays; word &= word - 1) ++count;
   return count <= kFewWays;
-}
-
-// The bytes that lead to different states.
-ByteSet Different(const DelayedAcceptor::State* a, const DelayedAcceptor::State* b) {
-  constexpr int kBlock = 16;  // most are alike
-  ByteSet different;
-  for (int i = 0; i < 256; i += kBlock) {
-    if (!std::memcmp(a + i, b + i, kBlock * sizeof *a)) continue;
-    for (int k = i; k < i + kBlock; ++k)
-      if (a[k] != b[k]) different.Add(static_cast<uint8_t>(k));
-  }
-  return different;
 }
 
 }  // namespace
@@ -66,7 +53,7 @@ uint32_t MaskBuilder::MostTurns(State star) {
   const ByteSet& live = acceptor_->Live(star);
   const ByteSet blanks = ByteSet::Of(' ') | ByteSet::Of('\t') | ByteSet::Of('\n') | ByteSet::Of('\r');
   if (live.Count() > kFewBytes || !(live - blanks).Any()) return kNoIndex;  // tokens of blanks are long
-  std::vector<const State*> rows(trie_.max_depth + 2);
+  std::vector<StateRow> rows(trie_.max_depth + 2);
   rows[0] = acceptor_->Row(star);
   uint32_t turns = 0, visited = 0;
   for (uint32_t n = 1; n < trie_.Size();) {
@@ -140,9 +127,10 @@ bool MaskBuilder::GoesOnInside(State q) { return acceptor_->Live(q).Has(0x80) ||
 // else kUnknown.
 MaskBuilder::Plan MaskBuilder::FindBegun(State q) {
   const auto reads = [this](State from, const Utf8Phase& p) {
-    const State* row = acceptor_->Row(from);
-    const auto alike = [row, &p](State s) { return s == row[p.low]; };
-    return acceptor_->Live(from) == ByteSet::Range(p.low, p.high) && std::all_of(row + p.low, row + p.high + 1, alike);
+    const StateRow row = acceptor_->Row(from);
+    bool alike = row.Live() == ByteSet::Range(p.low, p.high);
+    row.ForEachStep([&](const ByteSet&, State to) { alike = alike && to == row[p.low]; });
+    return alike;
   };
   if (!GoesOnInside(q)) return {};
   for (uint8_t phase = Utf8Phase::kNumPhases - 1; phase; --phase) {  // those that lack the most bytes first
@@ -439,7 +427,7 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
   };
   const WideSpaceBytes& spaces = WideSpaces();
   bool spaced = false;
-  const State* reference = acceptor_->Row(q);
+  const StateRow reference = acceptor_->Row(q);
   std::vector<At> work;
   // Takes a byte on the way to a place out of the loop, or one that leads out there.
   const auto drop_way = [&](At at, std::vector<uint8_t> bytes) {
@@ -471,7 +459,7 @@ bool MaskBuilder::FindSemantic(State q, int class_id, bool exclude, Loop* loop, 
     spaced = false;
     for (size_t i = 0; i < work.size() && !again; ++i) {
       const At at = work[i];
-      const State* row = acceptor_->Row(at.state);
+      const StateRow row = acceptor_->Row(at.state);
       const Utf8Phase& p = kUtf8Phases[at.phase];
       State last = DelayedAcceptor::kDead;
       uint8_t last_phase = 0;
@@ -565,16 +553,15 @@ MaskBuilder::State MaskBuilder::SharedState(State q, bool counted) {
 MaskBuilder::State MaskBuilder::MostBytesLeadTo(State q) {
   constexpr uint32_t kManyBytes = 40;
   if ((acceptor_->Live(q) & ByteSet::Range(0, 127)).Count() < static_cast<int>(kManyBytes)) return DelayedAcceptor::kDead;
-  const State* row = acceptor_->Row(q);
   std::vector<std::pair<State, uint32_t>> mass;  // bytes by target
-  for (int b = 0; b < 128; ++b) {
-    if (!row[b]) continue;
-    const auto known = std::find_if(mass.begin(), mass.end(), [&](const auto& m) { return m.first == row[b]; });
+  acceptor_->Row(q).ForEachStep([&](const ByteSet& bytes, State target) {
+    const uint32_t count = static_cast<uint32_t>((bytes & ByteSet::Range(0, 127)).Count());
+    const auto known = std::find_if(mass.begin(), mass.end(), [&](const auto& m) { return m.first == target; });
     if (known != mass.end())
-      ++known->second;
-    else if (mass.size() < 64)
-      mass.emplace_back(row[b], 1);
-  }
+      known->second += count;
+    else
+      mass.emplace_back(target, count);
+  });
   if (mass.empty()) return DelayedAcceptor::kDead;
   const auto best = std::max_element(mass.begin(), mass.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return best->second < kManyBytes || best->first == q ? State{DelayedAcceptor::kDead} : best->first;
@@ -583,19 +570,13 @@ MaskBuilder::State MaskBuilder::MostBytesLeadTo(State q) {
 // Then comparing the two along the trie costs less than to look for a loop of the one.
 bool MaskBuilder::FewDiffer(State a, State b) {
   constexpr int kFewBytes = 24;
-  const State *x = acceptor_->Row(a), *y = acceptor_->Row(b);
-  int different = 0;
-  for (int i = 0; i < 0x80 && different <= kFewBytes; ++i) different += x[i] != y[i];
-  return different <= kFewBytes;
+  return (Different(acceptor_->Row(a), acceptor_->Row(b)) & ByteSet::Range(0, 127)).Count() <= kFewBytes;
 }
 
 // But for white space. Otherwise comparing the two along the trie takes as long as walking it.
 bool MaskBuilder::AgreeBeyondAscii(State a, State b) {
-  const State *x = acceptor_->Row(a), *y = acceptor_->Row(b);
-  const ByteSet& spaces = WideSpaces().first;
-  for (int i = 0x80; i < 0x100; ++i)
-    if (x[i] != y[i] && !spaces.Has(static_cast<uint8_t>(i))) return false;
-  return true;
+  const ByteSet different = Different(acceptor_->Row(a), acceptor_->Row(b));
+  return ((different & ByteSet::Range(0x80, 0xFF)) - WideSpaces().first).Count() == 0;
 }
 
 }  // namespace tokamata

@@ -98,7 +98,7 @@ class Builder {
   std::vector<Bucket> buckets_;
   size_t used_buckets_ = 0;
   std::vector<uint32_t> bucket_of_;  // by State: index + 1
-  std::vector<const State*> path_;
+  std::vector<StateRow> path_;
   std::vector<State> after_;         // states after 0, 1, 2, … characters of a loop
 };
 

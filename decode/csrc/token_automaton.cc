@@ -312,7 +312,7 @@ std::string TokenAutomaton::ForcedBytes(State q, uint32_t left, size_t most) {
   std::string text;
   while (text.size() < most) {
     if (now[0].node == 0 && acceptor_->IsFinal(q)) break;  // the text may end here
-    const State* row = acceptor_->Row(q);
+    const StateRow row = acceptor_->Row(q);
     const ByteSet live = acceptor_->Live(q);
     if (builder_.Complete() && live.Count() > 1 && now[0].node == 0 && now[0].left >= 2 &&
         distances_.FindRoomByStructure(q, now[0].left - 2))

@@ -12,11 +12,11 @@ namespace tokamata {
 // state, the node itself left out. *path has room for the trie's depth + 2. O(nodes of the subtree that are live).
 template <class F>
 void ForEachLiveToken(const Trie& trie, uint32_t root, DelayedAcceptor* acceptor, DelayedAcceptor::State q,
-                      std::vector<const DelayedAcceptor::State*>* path, F visit) {
+                      std::vector<StateRow>* path, F visit) {
   const Trie::Node* nodes = trie.nodes.data;
   const uint32_t base = nodes[root].depth, end = nodes[root].end;
   if (end == root + 1) return;
-  const DelayedAcceptor::State** rows = path->data();  // by depth
+  StateRow* const rows = path->data();  // by depth
   rows[0] = acceptor->Row(q);
   for (uint32_t n = root + 1; n < end;) {
     const Trie::Node& node = nodes[n];
