@@ -24,8 +24,9 @@ class ASAp(TrieSampler):
 
     The law of the next sample (`log_prob`) goes from that of Masked to the conditional law, which it is once every
     prefix of positive probability was visited. Samples carry importance weights model / law, so weighted averages are
-    right from the start and the mean weight estimates Z; ``exact`` tells samples that were drawn when nothing was left
-    to learn. With ``leaf="one"`` every sample proves bounds, ``statistics.log_z_lower`` and ``log_z_upper``.
+    right from the start; the mean weight of all walks, those into dead ends counted as 0, estimates Z
+    (``statistics.log_z``). ``exact`` tells samples that were drawn when nothing was left to learn. With ``leaf="one"``
+    every sample proves bounds, ``statistics.log_z_lower`` and ``log_z_upper``.
 
     Futures come from sums of log-probabilities, never from 1 - sum, so masses of 1e-300 are as precise as any.
 

@@ -16,10 +16,11 @@ class Masked(Sampler):
 
     The law is p(tokens) / product of the allowed masses on the way, so texts that begin like many others that the
     constraint forbids come too often. The product is the importance weight: weighted by exp(log_weight) samples are
-    right in the limit, and the mean weight estimates Z.
+    right in the limit.
 
-    A prefix after which the model gives every allowed token probability zero is a dead end; it counts as a sample of
-    weight zero and is tried again.
+    A prefix after which the model gives every allowed token probability zero is a dead end; such a try is made anew.
+    ``statistics.log_z`` counts it as one of weight zero: the mean weight of all tries estimates Z, that of the samples
+    alone Z over the share of tries that are no dead ends.
     """
 
     def log_prob(self, token_ids: Sequence[int]) -> float:

@@ -15,9 +15,12 @@ class Sample:
         text: the bytes of the tokens as UTF-8, U+FFFD for what is none.
         log_p_model: the model's log-probability (natural logarithm) of the tokens and then a stop token, at the
             sampler's temperature.
-        log_weight: with weights exp(log_weight) averages over the samples of one sampler estimate those of the exact
-            conditional law; for importance samplers (Masked, ASAp, SMC, AWRS) their mean estimates Z, for exact ones
-            all are 0.
+        log_weight: averages over the samples of one sampler with weights exp(log_weight) tend to those of the exact
+            conditional law. 0 where samples need no weights (Enumerate, Rejection, CARS, MetropolisHastings). For
+            Masked, ASAp, SMC and AWRS the mean weight of all tries and particles estimates Z, where those that came to
+            no member count as 0, as ``statistics.log_z`` counts them. They are not among the samples, whose mean
+            weight is larger then and no estimate of Z: for Masked it tends to Z over the share of tries that come to a
+            member. AlignedSampler(method="auto") scales weights of particles to a mean of 1.
         exact: drawn from the exact conditional law, independent of the other samples.
     """
 
@@ -40,7 +43,8 @@ class Statistics:
         accepted: proposals that were accepted, for MetropolisHastings.
         checks: texts that were tested, for AWRS.
         samples: samples returned.
-        log_z: estimate of log Z, Z the model's probability of the constraint; exact where ``log_z_lower`` and
+        log_z: estimate of log Z, Z the model's probability of the constraint (with a potential of SMC the mean of its
+            exponential over what the model writes, 0 outside of the constraint); exact where ``log_z_lower`` and
             ``log_z_upper`` meet. nan as long as nothing is known.
         log_z_error: standard error of ``log_z`` (that of Z relative to Z); nan where it is unknown.
         log_z_lower: a proven bound, -inf without one.

@@ -54,12 +54,13 @@ class SMC(Sampler):
     """Particles grow side by side by masked tokens; those whose beginnings the constraint starves are replaced.
 
     A particle's weight is the product of the allowed masses that it passed, so weighted particles stand for the
-    conditional law, the better the more there are, and the mean weight of a run is an unbiased estimate of Z. When the
-    effective sample size falls below ``threshold`` times the particles, they are drawn anew in proportion to their
-    weights (systematic resampling).
+    conditional law, the better the more there are, and the mean weight of a run, in which dead particles count as
+    0, is an unbiased estimate of Z. When the effective sample size falls below ``threshold`` times the particles,
+    they are drawn anew in proportion to their weights (systematic resampling).
 
-    ``sample(n)`` makes runs until it has n; all particles of a run are returned, with their weights: take the weights
-    into account. Of a last run that is not needed whole, particles are drawn in proportion to their weights.
+    ``sample(n)`` makes runs until it has n; all particles of a run that came to a member are returned, with their
+    weights: take the weights into account. Of a last run that is not needed whole, particles are drawn in
+    proportion to their weights.
 
     Args:
         particles: of a run.
