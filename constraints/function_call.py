@@ -6,6 +6,7 @@ import functools
 import inspect
 import keyword
 import sys
+import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -44,10 +45,12 @@ def function_call(
     ``.parse(text)`` is a pair ``(args, kwargs)``: ``function(*args, **kwargs)`` is the call. Errors are those of
     :func:`tokamata.dataclass_call`, with places like ``search(limit)``; ConstraintError for what has no signature.
     """
-    from .python_annotations import Annotations
+    from .python_annotations import Annotations, has_call
     from .python_call import CallForm
+    from .python_constructor import constructor
     from .python_layout import PythonLayout
     from .python_reader import read_expression
+    from .python_variables import bound_hints
     from .python_writer import PythonWriter
 
     layout = PythonLayout(whitespace, strings, numbers, order).check("function_call")
@@ -69,7 +72,18 @@ def function_call(
         ) from None
     annotations = Annotations("function_call", names, sys._getframe(1).f_locals)
     form = CallForm((called,), _arguments)
-    hints = annotations.hints(_annotated(function), called)
+    hints: Mapping[str, object]
+    inner = _inner(function)
+    kind = typing.get_origin(inner) or inner
+    if isinstance(kind, type):
+        given = typing.get_args(inner)
+        fields = bound_hints(kind, given, annotations.hints(kind, called)) if has_call(kind) else {}
+        found = constructor(kind, given, fields, lambda made, parameters: annotations.hints(made, called, parameters))
+        if isinstance(found, str):
+            raise annotations.refused(called, kind, found)
+        signature, hints = found.signature if inner is function else signature, found.hints
+    else:
+        hints = annotations.hints(inner if inspect.isroutine(inner) else type(inner).__call__, called)
     further = None if keywords is None else tuple(checked_several("function_call", "keywords", keywords))
     for word in further or ():
         checked_name("function_call", word, "pass names of keywords")
@@ -84,17 +98,11 @@ def _arguments(*args: Any, **kwargs: Any) -> Arguments:
 
 
 def _name_of(function: Any) -> str:
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = _inner(function)
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _annotated(function: Any) -> Any:
-    """Where the annotations of the parameters are."""
+def _inner(function: Any) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
-    if isinstance(function, type):
-        return vars(function).get("__init__", function)
-    if inspect.isroutine(function):
-        return function
-    return type(function).__call__
+    return function

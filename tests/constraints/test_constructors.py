@@ -191,3 +191,43 @@ def test_constructors_that_disagree_are_refused() -> None:
         match=r"dataclass_call: Split: Split: __new__ and __init__ take different arguments, .*; give them the same",
     ):
         tokamata.dataclass_call(Split)
+
+
+class Below(Named):
+    pass
+
+
+class ByNew:
+    def __new__(cls, x: int) -> ByNew:
+        return super().__new__(cls)
+
+
+class Unsaid:
+    x: int
+
+    def __init__(self, x):  # type: ignore[no-untyped-def]
+        self.x = x
+
+
+class Meeting(pydantic.BaseModel):
+    title: str
+    day: int = 1
+
+
+@pytest.mark.parametrize(
+    ("function", "members", "others"),
+    [
+        (Plain, ["Plain(1)"], ["Plain('s')"]),
+        (Below, ["Below('s')"], ["Below(1)"]),
+        (ByNew, ["ByNew(1)"], ["ByNew('s')"]),
+        (WithMeta, ["WithMeta('s')"], ["WithMeta(1)"]),
+        (First[int], ["First(1, 2)"], ["First('s')"]),
+        (functools.partial(Below), ["Below('s')"], ["Below(1)"]),
+        (functools.partial(Plain, b="x"), ["Plain(1)", "Plain(1, b='y')"], ["Plain('s')", "Plain(1, 's')"]),
+        (Unsaid, ["Unsaid(1)", "Unsaid('s')"], ["Unsaid()"]),
+        (Meeting, ["Meeting(title='s', day=2)"], ["Meeting(title=1)", "Meeting('s')"]),
+    ],
+)
+def test_functions_that_are_classes(function: Any, members: list[str], others: list[str]) -> None:
+    constraint = tokamata.function_call(function)
+    assert [text for text in [*members, *others] if constraint.accepts(text)] == members
