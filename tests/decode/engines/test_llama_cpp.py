@@ -75,23 +75,59 @@ def test_a_budget_is_kept() -> None:
         LogitsProcessor(tokamata.compile(constraint, VOCABULARY), max_tokens=1)
 
 
-def test_a_step_that_runs_into_a_limit_is_not_gone_on_from() -> None:
+@pytest.mark.parametrize("call", ["advance", "fill_mask"])
+def test_a_limit_ends_the_text(call: str) -> None:
+    """The package calls from C: an error is printed, and a token is drawn from the scores as they are then."""
     processor = LogitsProcessor(tokamata.compile(tokamata.regex("ab[xy]"), VOCABULARY))
     scores = np.zeros(len(TOKENS), np.single)
     processor(np.array([9], np.intc), scores.copy())
-    state = processor._state
-    processor._state = SimpleNamespace(is_finished=False, advance=Mock(side_effect=tokamata.LimitError("full")))
+    full = Mock(side_effect=tokamata.LimitError("full"))
+    processor._state = SimpleNamespace(**{"is_finished": False, "advance": Mock(), "fill_mask": Mock(), call: full})
+    after = scores.copy()
     with pytest.raises(tokamata.LimitError):
-        processor(np.array([9, 1 + ord("a")], np.intc), scores.copy())
-    processor._state = state
-    after = processor(np.array([9, 1 + ord("a"), 1 + ord("a")], np.intc), scores.copy())  # the prompt of another text
+        processor(np.array([9, 1 + ord("a")], np.intc), after)
+    assert np.flatnonzero(after == 0).tolist() == [0]
+    assert isinstance(processor.error, tokamata.LimitError)
+    after = processor(np.array([9, 1 + ord("a"), 0], np.intc), scores.copy())
+    assert np.flatnonzero(after == 0).tolist() == [0]
+    after = processor(np.array([9], np.intc), scores.copy())  # another text
     assert np.flatnonzero(after == 0).tolist() == [1 + ord("a"), 257]
+    assert processor.error is None
+
+
+def test_drafts_are_among_the_tokens_of_a_call() -> None:
+    """As Llama.generate does with a draft_model: all tokens that the model has seen, drafts too, at each position."""
+    rng = np.random.default_rng(7)
+    constraint = tokamata.regex("(ab|a|b|12){3,9}x")
+    automaton = tokamata.compile(constraint, VOCABULARY)
+    kept = 0
+    for turn in range(60):
+        processor = LogitsProcessor(automaton, drafts=True)
+        prompt = rng.integers(1, 257, int(rng.integers(1, 4))).tolist()
+        ids, at = list(prompt), len(prompt)
+        while True:
+            scores = rng.normal(size=len(TOKENS)).astype(np.single)
+            token = int(np.argmax(processor(np.array(ids, np.intc), scores)))
+            kept += at < len(ids) and ids[at] == token
+            if token == 0:
+                break
+            if at >= len(ids) or ids[at] != token:  # the drafts behind are given up, new ones are made
+                ids = [
+                    *ids[:at],
+                    token,
+                    *rng.choice([1 + ord("a"), 1 + ord("b"), 257], int(rng.integers(0, 4))).tolist(),
+                ]
+            at += 1
+        assert constraint.accepts(b"".join(TOKENS[t] or b"" for t in ids[len(prompt) : at])), turn
+    assert kept > 20
 
 
 def test_scores_that_are_too_few() -> None:
     processor = LogitsProcessor(tokamata.compile(tokamata.literal("a"), VOCABULARY))
+    scores = np.zeros(3, np.single)
     with pytest.raises(ValueError, match="3 scores for a vocabulary of 260 tokens"):
-        processor(np.array([1], np.intc), np.zeros(3, np.single))
+        processor(np.array([1], np.intc), scores)
+    assert np.flatnonzero(scores == 0).tolist() == [0]  # the text ends, where the error is not heard
 
 
 def write_model(path: Path, seed: int) -> None:
