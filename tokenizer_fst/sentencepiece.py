@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from ..automata.errors import VocabularyError
 from .source import TokenSource, eos_from_neighbours, read_bytes
 
 SPACE = "▁"
+_BYTE_PIECE = re.compile("<0x([0-9A-Fa-f]{2})>")
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 """Piece types of the format; GGUF files number the same types alike."""
 
@@ -35,11 +37,8 @@ def piece_bytes(piece: str, kind: int, where: str) -> bytes | None:
         VocabularyError: a byte piece that is not spelled `<0x..>`.
     """
     if kind == BYTE:
-        if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
-            try:
-                return bytes([int(piece[3:5], 16)])
-            except ValueError:
-                pass
+        if match := _BYTE_PIECE.fullmatch(piece):
+            return bytes.fromhex(match[1])
         raise VocabularyError(f"{where}: byte piece {piece!r} is not spelled like <0x0A>; the file is damaged")
     if kind not in (NORMAL, USER_DEFINED):
         return None

@@ -115,3 +115,11 @@ def test_many_values_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             Vocabulary.from_file(written(tmp_path / "x.gguf", [*tokenizer(), more]))
     with pytest.raises(VocabularyError, match="more than 50 metadata values"):
         Vocabulary.from_file(written(tmp_path / "x.gguf", [*tokenizer(), *[entry("x", 7, b"\1")] * 60]))
+
+
+@pytest.mark.parametrize("piece", ["<0x+1>", "<0x 1>", "<0x\u0661\u0661>", "<0xA>", "<0xAAA>", "0xAA"])
+def test_bytes_are_two_digits(piece: str, tmp_path: Path) -> None:
+    tokens = struct.pack("<I", 9) + array(8, [string(t, "<") for t in (piece.encode(), b"b", b"</s>")])
+    kinds = struct.pack("<I", 9) + array(5, [struct.pack("<i", k) for k in (6, 1, 3)])
+    with pytest.raises(VocabularyError, match="is not spelled like <0x0A>"):
+        Vocabulary.from_file(written(tmp_path / "x.gguf", tokenizer(tokens=tokens, token_type=kinds)))
