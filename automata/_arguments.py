@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._core import Fst as _NativeFst
-from .checks import checked_count, checked_several
+from .checks import checked_count, checked_several, cut
 from .errors import FstError
 from .fst import Fst
+
+_MOST_LABEL = 2**31 - 1
 
 
 def native(operation: str, fst: object) -> _NativeFst:
@@ -41,6 +43,16 @@ def limit(operation: str, name: str, value: int) -> int:
     if value < 1:
         raise FstError(f"{operation}: the limit {name} must be at least 1, got {value!r}")
     return min(value, (1 << 31) - 1 if name == "max_states" else 1 << 62)
+
+
+def checked_label(operation: str, name: str, value: object) -> int:
+    """A label, 0 for epsilon; FstError for one that does not fit 31 bits, TypeError for what is no whole number."""
+    number = checked_count(operation, name, value)
+    if not 0 <= number <= _MOST_LABEL:
+        raise FstError(
+            f"{operation}: {name} must be 0..{_MOST_LABEL} (0 is epsilon), got {cut(number)}; number the labels from 1"
+        )
+    return number
 
 
 def checked_pairs(operation: str, name: str, value: object) -> list[tuple[Any, Any]]:

@@ -24,7 +24,7 @@ def checked_bounds(function: str, low: object, high: object) -> tuple[int, int |
     least, most = checked_count(function, "low", low), None if high is None else checked_count(function, "high", high)
     if not 0 <= least <= (least if most is None else most) < _MOST_TURNS:
         raise ValueError(
-            f"{function}: expected 0 <= low <= high < 2**32 - 1, got low={_cut(least)}, high={_cut(most)}; "
+            f"{function}: expected 0 <= low <= high < 2**32 - 1, got low={cut(least)}, high={cut(most)}; "
             "pass high=None for no bound"
         )
     return least, most
@@ -40,7 +40,7 @@ def checked_choice(function: str, name: str, given: object, allowed: Iterable[st
         quoted = [f'"{text}"' for text in texts]
         remedy = "leave it out" if None in values else "pass one of them"
         raise ValueError(
-            f"{function}: expected {name} {', '.join(quoted[:-1])} or {quoted[-1]}, got {_cut(given)}; {remedy}"
+            f"{function}: expected {name} {', '.join(quoted[:-1])} or {quoted[-1]}, got {cut(given)}; {remedy}"
         )
     return given
 
@@ -56,7 +56,7 @@ def checked_range(function: str, name: str, value: object, low: int, high: int) 
     """A whole number between two others. Raises TypeError for anything else, ValueError outside of them."""
     number = checked_count(function, name, value)
     if not low <= number <= high:
-        raise ValueError(f"{function}: expected {low} <= {name} <= {high}, got {_cut(number)}; pass one between them")
+        raise ValueError(f"{function}: expected {low} <= {name} <= {high}, got {cut(number)}; pass one between them")
     return number
 
 
@@ -89,10 +89,11 @@ def checked_name(function: str, value: object, remedy: str) -> str:
 
 
 def _shown(value: object) -> str:
-    return "None" if value is None else f"{type(value).__name__} {_cut(value)}"
+    return "None" if value is None else f"{type(value).__name__} {cut(value)}"
 
 
-def _cut(value: object) -> str:
+def cut(value: object) -> str:
+    """Show a value in an error, cut where it is long."""
     try:
         text = repr(value)
     except ValueError:  # an int that is too long for decimal digits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._core import DelayedFst as _NativeDelayed
 from .._core import determinize as _determinize
-from ._arguments import limit, native, number
+from ._arguments import checked_label, limit, native, number
 from .checks import checked_count
 from .delayed import DelayedFst
 from .fst import Fst
@@ -47,7 +47,7 @@ def determinize(
             number("determinize", "delta", delta),
             None if weight is None else number("determinize", "weight", weight),
             None if nstate is None else min(checked_count("determinize", "nstate", nstate), 1 << 62),
-            subsequential_label,
+            checked_label("determinize", "subsequential_label", subsequential_label),
             limit("determinize", "max_states", max_states),
             limit("determinize", "max_arcs", max_arcs),
             limit("determinize", "max_elements", max_elements),
@@ -78,7 +78,7 @@ class DeterminizeFst(DelayedFst):
         self._native = _NativeDelayed.determinize(
             native("DeterminizeFst", fst),
             number("DeterminizeFst", "delta", delta),
-            subsequential_label,
+            checked_label("DeterminizeFst", "subsequential_label", subsequential_label),
             limit("DeterminizeFst", "max_states", max_states),
             limit("DeterminizeFst", "max_arcs", max_arcs),
             limit("DeterminizeFst", "max_elements", max_elements),

@@ -19,8 +19,7 @@ from .._core import pdt_reverse as _reverse
 from .._core import pdt_shortestdistance as _shortestdistance
 from .._core import pdt_shortestpath as _shortestpath
 from . import draw as _draw
-from ._arguments import checked_pairs, limit, native, number
-from .checks import checked_count
+from ._arguments import checked_label, checked_pairs, limit, native, number
 from .errors import FstError, MissingFileError
 from .fst import Arc, Fst, Semiring
 from .whole_file import write_whole
@@ -48,7 +47,7 @@ class Pdt:
         machine = native("Pdt", fst)
         self._fst = fst
         self._parens: Parens = tuple(
-            (checked_count("Pdt", "a label", opening), checked_count("Pdt", "a label", closing))
+            (checked_label("Pdt", "a parenthesis", opening), checked_label("Pdt", "a parenthesis", closing))
             for opening, closing in checked_pairs("Pdt", "parentheses", parens)
         )
         _check(machine, self._parens)
@@ -85,14 +84,14 @@ class Pdt:
         O(states + arcs + final states of each rule times the places that call it).
         """
         pairs = [
-            (checked_count("Pdt.from_rules", "a label", label), native("Pdt.from_rules", fst))
-            for label, fst in checked_pairs("Pdt.from_rules", "labels and machines", rules)
+            (checked_label("Pdt.from_rules", "a rule's label", name), native("Pdt.from_rules", fst))
+            for name, fst in checked_pairs("Pdt.from_rules", "labels and machines", rules)
         ]
-        if first_paren is not None and first_paren < 1:
+        if first_paren is not None and checked_label("Pdt.from_rules", "first_paren", first_paren) < 1:
             raise FstError(f"Pdt.from_rules: first_paren must be at least 1, got {first_paren!r}")
         machine, parens = _replace(
             pairs,
-            root,
+            checked_label("Pdt.from_rules", "root", root),
             first_paren or 0,
             open_prefix,
             close_prefix,

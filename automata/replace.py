@@ -8,8 +8,7 @@ from typing import Literal
 from .._core import DelayedFst as _NativeDelayed
 from .._core import Fst as _NativeFst
 from .._core import replace as _replace
-from ._arguments import checked_pairs, limit, native
-from .checks import checked_count
+from ._arguments import checked_label, checked_pairs, limit, native
 from .delayed import DelayedFst
 from .errors import FstError
 from .fst import Fst
@@ -67,8 +66,8 @@ def _arguments(
     max_arcs: int,
 ) -> tuple[list[tuple[int, _NativeFst]], int, bool, bool, int, int]:
     machines = [
-        (checked_count(operation, "a label", label), native(operation, fst))
-        for label, fst in checked_pairs(operation, "machines and their labels", pairs)
+        (checked_label(operation, "a machine's label", name), native(operation, fst))
+        for name, fst in checked_pairs(operation, "machines and their labels", pairs)
     ]
     if not machines:
         raise FstError(f"{operation}: expected at least one pair (label, machine), got none")
@@ -78,7 +77,7 @@ def _arguments(
         )
     return (
         machines,
-        machines[0][0] if root is None else checked_count(operation, "root", root),
+        machines[0][0] if root is None else checked_label(operation, "root", root),
         call_arc_labeling in ("input", "both"),
         call_arc_labeling in ("output", "both"),
         limit(operation, "max_states", max_states),

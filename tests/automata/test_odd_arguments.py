@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 from oracle.odd_arguments import refusals
-from tokamata.automata import Fst, Pdt, SymbolTable
+from tokamata.automata import Fst, FstError, Pdt, SymbolTable
 
 import tokamata
 from tokamata import automata
@@ -43,6 +44,32 @@ def test_odd_arguments(name: str) -> None:
             "(): incompatible function arguments. The following argument types are supported:"
         )
         assert signature or text.startswith((f"{name}: ", f"{name} ", "determinize: ")), (parameter, odd, text)
+
+
+@pytest.mark.parametrize("odd", [-1, 2**31, 2**64, "a", 1.5, None])
+def test_labels_that_are_none(odd: Any) -> None:
+    calls: dict[str, Any] = {
+        "replace: a machine's label": lambda: automata.replace([(odd, MACHINE)]),
+        "ReplaceFst: a machine's label": lambda: automata.ReplaceFst([(odd, MACHINE)]),
+        "Pdt: a parenthesis": lambda: Pdt(MACHINE, [(7, odd)]),
+        "Pdt.from_rules: a rule's label": lambda: Pdt.from_rules(1, [(odd, MACHINE)]),
+        "Pdt.from_rules: root": lambda: Pdt.from_rules(odd, [(1, MACHINE)]),
+        "determinize: subsequential_label": lambda: automata.determinize(MACHINE, subsequential_label=odd),
+        "DeterminizeFst: subsequential_label": lambda: automata.DeterminizeFst(MACHINE, subsequential_label=odd),
+    }
+    if odd is not None:
+        calls["replace: root"] = lambda: automata.replace([(1, MACHINE)], root=odd)
+        calls["Pdt.from_rules: first_paren"] = lambda: Pdt.from_rules(1, [(1, MACHINE)], first_paren=odd)
+    for begin, call in calls.items():
+        operation, _, name = begin.partition(": ")
+        if isinstance(odd, int):
+            with pytest.raises(
+                FstError, match=f"^{re.escape(begin)} must be 0..2147483647 .0 is epsilon., got {odd}; "
+            ):
+                call()
+        else:
+            with pytest.raises(TypeError, match=f"^{operation}: expected {re.escape(name)} as an int, got "):
+                call()
 
 
 def test_whole_numbers_of_other_types() -> None:
