@@ -17,6 +17,7 @@ import numpy as np
 import openai
 import pytest
 import uvicorn
+from tokamata.decode import TokenAutomaton
 from tokamata.decode.automaton_cache import AutomatonCache
 
 import tokamata
@@ -225,6 +226,31 @@ def test_building_stands_in_nobodys_way(monkeypatch: pytest.MonkeyPatch) -> None
             gate.open.set()
         assert answer.choices[0].message.content == "xxxx"
         assert [future.result(30) for future in answers] == ["y" * i + "x" for i in range(20)]
+
+
+def test_budgets_stand_in_nobodys_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether an answer can end in time is a long search for some constraints, also for those that are known."""
+    opened, start = threading.Event(), TokenAutomaton.start
+
+    def slow(automaton: Any, *arguments: Any) -> Any:
+        if arguments:
+            assert opened.wait(30)
+        return start(automaton, *arguments)
+
+    with serving() as server, ThreadPoolExecutor(20) as pool:
+        build = lambda i: server.ask(extra_body={"regex": f"y{{{i % 2}}}x"}).choices[0].message.content  # noqa: E731
+        assert [build(i) for i in range(2)] == ["x", "yx"]
+        monkeypatch.setattr(TokenAutomaton, "start", slow)
+        answers = [pool.submit(build, i) for i in range(20)]
+        time.sleep(0.3)
+        try:
+            answer = server.client.with_options(timeout=5).chat.completions.create(
+                model="counting", messages=SAY, max_tokens=4
+            )  # type: ignore[call-overload]
+        finally:
+            opened.set()
+        assert answer.choices[0].message.content == "xxxx"
+        assert [future.result(30) for future in answers] == ["x", "yx"] * 10
 
 
 def test_too_many_requests_that_are_prepared_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _LARGE = 1 << 16  # bytes of a body that is read beside the other requests
-_BUILDERS = max(1, min(4, os.cpu_count() or 1))  # constraints that are built at once
+_AT_ONCE = max(1, min(4, os.cpu_count() or 1))  # constraints that are built at once, and so many that are begun
 
 
 def create_app(model: Model, limits: ServerLimits | None = None) -> Starlette:
@@ -53,6 +54,7 @@ def create_app(model: Model, limits: ServerLimits | None = None) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
+        server.pool.shutdown(wait=False, cancel_futures=True)
         await asyncio.to_thread(server.scheduler.close)
 
     return Starlette(
@@ -76,7 +78,9 @@ class _Server:
         self.scheduler = Scheduler(model, limits)
         self.started = int(time.time())
         self.preparing = 0  # requests whose answers do not wait for a place yet
-        self.builders = asyncio.Semaphore(_BUILDERS)
+        self.building = asyncio.Semaphore(_AT_ONCE)
+        self.beginning = asyncio.Semaphore(_AT_ONCE)  # of constraints that are known: whether an answer fits its budget
+        self.pool = ThreadPoolExecutor(2 * _AT_ONCE, "tokamata-build")
 
     async def health(self, request: Request) -> Response:
         """Whether the server answers."""
@@ -124,9 +128,7 @@ class _Server:
                 asked = await _in_thread(gone, lambda: read_body(body, kind, self.limits))
             else:
                 asked = read_body(body, kind, self.limits)
-            automaton = await self._automaton(asked, gone)
-            loop = asyncio.get_running_loop()
-            jobs = await _in_thread(gone, lambda: self._jobs(asked, automaton, events, loop))
+            automaton, jobs = await self._prepared(asked, gone, events)
             self.scheduler.submit(jobs)
         form: Form = TextForm(self.model.name) if isinstance(asked, Completion) else ChatForm(self.model.name)
         if automaton is not None and isinstance(automaton.constraint, ToolsConstraint):
@@ -168,27 +170,37 @@ class _Server:
         finally:
             self.preparing -= 1
 
-    async def _automaton(self, asked: Chat | Completion, gone: asyncio.Task[None]) -> TokenAutomaton | None:
-        """The constraint of a request; new ones are built a few at once, so that other requests find threads."""
+    async def _prepared(
+        self, asked: Chat | Completion, gone: asyncio.Task[None], events: asyncio.Queue[tuple[int, Event]]
+    ) -> tuple[TokenAutomaton | None, list[Job]]:
+        """The constraint of a request, compiled, and its answers.
+
+        What constraints cost is done for a few requests at once, in threads of their own: others find theirs free.
+        """
         if asked.model is not None and asked.model != self.model.name:
             raise BadRequest(f"model: this server runs {self.model.name}, not {asked.model}", "model", 404)
-        convention = self.model.tool_convention
+        width = len(self.model.vocabulary)
+        if any(not 0 <= token < width for token in asked.logit_bias or ()):
+            raise BadRequest(f"logit_bias: expected token ids below {width}", "logit_bias")
+        convention, loop = self.model.tool_convention, asyncio.get_running_loop()
         found = await _in_thread(gone, lambda: requested_automaton(asked, self.automata, self.limits, convention))
-        if found is None or isinstance(found, TokenAutomaton):
-            return found
-        build, loop = found, asyncio.get_running_loop()
-        await _unless_gone(gone, asyncio.ensure_future(self.builders.acquire()))
+        if found is None:
+            return None, await _in_thread(gone, lambda: self._jobs(asked, None, events, loop))
+        known = found if isinstance(found, TokenAutomaton) else None
+        slots = self.building if known is None else self.beginning
+        await _unless_gone(gone, asyncio.ensure_future(slots.acquire()))
 
-        def built() -> TokenAutomaton:
+        def made() -> tuple[TokenAutomaton, list[Job]]:
             try:
-                return build()
-            finally:  # also where the client is gone: only now another one may be built
+                automaton = found if isinstance(found, TokenAutomaton) else found()
+                return automaton, self._jobs(asked, automaton, events, loop)
+            finally:  # also where the client is gone: only now another one has its turn
                 try:
-                    loop.call_soon_threadsafe(self.builders.release)
+                    loop.call_soon_threadsafe(slots.release)
                 except RuntimeError:  # the loop is closed
-                    self.builders.release()
+                    slots.release()
 
-        return await _in_thread(gone, built)
+        return await _in_thread(gone, made, self.pool)
 
     def _jobs(
         self,
@@ -198,9 +210,6 @@ class _Server:
         loop: asyncio.AbstractEventLoop,
     ) -> list[Job]:
         """The answers of a request."""
-        width = len(self.model.vocabulary)
-        if any(not 0 <= token < width for token in asked.logit_bias or ()):
-            raise BadRequest(f"logit_bias: expected token ids below {width}", "logit_bias")
         special = self.model.vocabulary.special_tokens if isinstance(asked, Chat) and asked.tools else {}
         names = {token: name for name, token in special.items()}
         jobs: list[Job] = []
@@ -339,9 +348,9 @@ async def _unless_gone(gone: asyncio.Task[None], work: asyncio.Future[T], *, kee
             work.cancel()
 
 
-async def _in_thread(gone: asyncio.Task[None], work: Callable[[], T]) -> T:
+async def _in_thread(gone: asyncio.Task[None], work: Callable[[], T], pool: ThreadPoolExecutor | None = None) -> T:
     """What a function comes to in another thread; it runs to its end, also where the client goes."""
-    running = asyncio.ensure_future(asyncio.to_thread(work))
+    running = asyncio.get_running_loop().run_in_executor(pool, work)
     running.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be left to be told
     return await _unless_gone(gone, running, keep=True)
 
