@@ -43,6 +43,13 @@ const RowClasses* StateRows::ClassesOf(const std::vector<Step>& steps) {
 }
 
 const StateRow::Data* StateRows::Make(const std::vector<Step>& steps) {
+  constexpr size_t kMostSets = 16;  // from which sets take more memory than targets
+  if (steps.size() > kMostSets) {
+    State row[256] = {};
+    for (const Step& s : steps)
+      s.bytes.ForEachRun([&](int first, int last) { std::fill(row + first, row + last + 1, s.target); });
+    return MakeDense(row);
+  }
   const RowClasses* const classes = ClassesOf(steps);
   const size_t dead = classes->live != ByteSet::All();
   auto* const data =

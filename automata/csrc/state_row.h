@@ -73,7 +73,7 @@ class StateRows {
     State target;
   };
 
-  // Of disjoint steps to states that are not dead.
+  // Of disjoint steps to states that are not dead; dense where they are many.
   const StateRow::Data* Make(const std::vector<Step>& steps);
   // Of 256 targets, which are kept side by side: for states that are few and asked of every byte.
   const StateRow::Data* MakeDense(const State* targets);
