@@ -205,11 +205,7 @@ class Annotations:
 
     def _alias(self, annotation: object, alias: Any, arguments: tuple[object, ...], place: str) -> Form:
         """What a type statement names, with its variables bound."""
-        try:
-            known = self._classes.get(annotation)
-        except TypeError:  # unhashable arguments
-            raise self.refused(place, annotation, _REMEDY) from None
-        if known is not None:
+        if (known := self._known(annotation, place)) is not None:
             return known
         self._open_class(alias, annotation, "alias", place)
         named = self._classes[annotation] = NameForm(alias.__name__)
@@ -291,12 +287,15 @@ class Annotations:
         return form
 
     # ---- classes
-    def _class(self, annotation: object, kind: type, arguments: tuple[object, ...], place: str) -> Form:
+    def _known(self, annotation: object, place: str) -> Form | None:
+        """The form of a class or alias that was met before."""
         try:
-            known = self._classes.get(annotation)
+            return self._classes.get(annotation)
         except TypeError:  # unhashable arguments
             raise self.refused(place, annotation, _REMEDY) from None
-        if known is not None:
+
+    def _class(self, annotation: object, kind: type, arguments: tuple[object, ...], place: str) -> Form:
+        if (known := self._known(annotation, place)) is not None:
             return known
         if issubclass(kind, enum.Enum):
             return self._enum(kind, place)

@@ -20,7 +20,7 @@ def random_rows(rng: random.Random, states: int) -> tuple[list[dict[int, int]], 
         bytes_ = rng.sample(range(256), rng.choice([1, 2, 128, 255, 256]))
         targets = rng.sample(range(states), rng.choice([1, 2, 3, states]))
         rows.append({b: targets[i % len(targets)] for i, b in enumerate(bytes_)})
-    return rows, {q for q in range(states) if rng.random() < 0.5} | {states - 1}
+    return rows, {q for q in range(states) if rng.random() < 0.5} | {0}
 
 
 def acceptor(rows: list[dict[int, int]], finals: set[int]) -> Fst:
@@ -43,8 +43,6 @@ def test_rows_of_any_width(seed: int) -> None:
     alive = set(finals)
     while more := {q for q, row in enumerate(rows) if alive.intersection(row.values())} - alive:
         alive |= more
-    if 0 not in alive:
-        pytest.skip(f"seed {seed}: no text leads from the start to an end")
     singles = [bytes([b]) for b in range(256)]
     tokens = [None, *singles, *(bytes(rng.choices(range(256), k=rng.randint(2, 5))) for _ in range(2000))]
     automaton = tokamata.compile(

@@ -90,6 +90,12 @@ class Server:
         """Whether nothing is being written any more, soon."""
         return reached(lambda: not self.goes_on())
 
+    def plain(self) -> str | None:
+        """What is answered to a request without a constraint, which others must not hold up."""
+        client = self.client.with_options(timeout=5)
+        answer = client.chat.completions.create(model="counting", messages=SAY, max_tokens=4)  # type: ignore[call-overload]
+        return answer.choices[0].message.content
+
     def goes_on(self) -> bool:
         asked = self.model.asked
         time.sleep(0.05)
@@ -219,12 +225,10 @@ def test_building_stands_in_nobodys_way(monkeypatch: pytest.MonkeyPatch) -> None
         assert reached(lambda: gate.building > 0)
         time.sleep(0.1)
         try:
-            answer = server.client.with_options(timeout=5).chat.completions.create(
-                model="counting", messages=SAY, max_tokens=4
-            )  # type: ignore[call-overload]
+            text = server.plain()
         finally:
             gate.open.set()
-        assert answer.choices[0].message.content == "xxxx"
+        assert text == "xxxx"
         assert [future.result(30) for future in answers] == ["y" * i + "x" for i in range(20)]
 
 
@@ -244,12 +248,10 @@ def test_budgets_stand_in_nobodys_way(monkeypatch: pytest.MonkeyPatch) -> None:
         answers = [pool.submit(build, i) for i in range(20)]
         time.sleep(0.3)
         try:
-            answer = server.client.with_options(timeout=5).chat.completions.create(
-                model="counting", messages=SAY, max_tokens=4
-            )  # type: ignore[call-overload]
+            text = server.plain()
         finally:
             opened.set()
-        assert answer.choices[0].message.content == "xxxx"
+        assert text == "xxxx"
         assert [future.result(30) for future in answers] == ["x", "yx"] * 10
 
 
