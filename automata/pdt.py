@@ -20,6 +20,7 @@ from .._core import pdt_shortestdistance as _shortestdistance
 from .._core import pdt_shortestpath as _shortestpath
 from . import draw as _draw
 from ._arguments import checked_label, checked_pairs, limit, native, number
+from .checks import checked_count
 from .errors import FstError, MissingFileError
 from .fst import Arc, Fst, Semiring
 from .whole_file import write_whole
@@ -227,14 +228,15 @@ class Pdt:
         """
         if truncate and max_depth is None:
             raise FstError("Pdt.expand: truncate needs max_depth, the depth to keep")
-        if max_depth is not None and max_depth < 0:
+        depth = -1 if max_depth is None else checked_count("Pdt.expand", "max_depth", max_depth)
+        if max_depth is not None and depth < 0:
             raise FstError(f"Pdt.expand: the limit max_depth must be at least 0, got {max_depth!r}")
         return Fst._wrap(
             _expand(
                 native("Pdt.expand", self._fst),
                 self._parens,
                 keep_parentheses,
-                -1 if max_depth is None else min(int(max_depth), 1 << 62),
+                min(depth, 1 << 62),
                 truncate,
                 float("inf") if weight is None else number("Pdt.expand", "weight", weight),
                 limit("Pdt.expand", "max_states", max_states),

@@ -16,7 +16,7 @@ def shortestpath(
     One path comes out as a chain from state 0; several as the tree of their common beginnings. `unique` counts paths
     with the same string as one, with its best weight (epsilon-free acceptors only). `weight` leaves out paths worse
     than the best by more than that. Needs the path property: tropical or boolean, else FstError; a cycle of negative
-    weight raises FstError too. More than `max_states` kept beginnings of paths raise LimitError.
+    weight on accepted paths raises FstError too. More than `max_states` kept beginnings of paths raise LimitError.
 
     Complexity: one path as `shortestdistance`; n paths O(n E log(n E)). Source: Mohri and Riley, "An efficient
     algorithm for the n-best-strings problem" (2002).

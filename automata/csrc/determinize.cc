@@ -302,7 +302,7 @@ Fst DeterminizePruned(const Fst& fst, const DeterminizeOptions& options) {
                    SemiringName(fst.Semiring()) + "; leave them out or rebuild the machine");
   }
   ShortestDistanceOptions to_end;
-  to_end.reverse = true;
+  to_end.reverse = to_end.connected = true;
   to_end.operation = "determinize";
   const std::vector<float> rest = ShortestDistance(fst, to_end);
   DeterminizeFst delayed(fst, options);

@@ -11,10 +11,13 @@ namespace tokamata {
 void Prune(Fst* fst, float weight) {
   RequirePathSemiring("prune", *fst);
   if (!(weight >= 0)) throw FstError("prune: the threshold must be at least 0, got " + std::to_string(weight));
-  *fst = Connect(*fst);
-  if (fst->Start() == kNoState || fst->Semiring() == SemiringKind::kBoolean) return;
+  if (fst->Start() == kNoState || fst->Semiring() == SemiringKind::kBoolean) {
+    *fst = Connect(*fst);
+    return;
+  }
   ShortestDistanceOptions forward, reverse;
   forward.operation = reverse.operation = "prune";
+  forward.connected = reverse.connected = true;
   reverse.reverse = true;
   const std::vector<float> from_start = ShortestDistance(*fst, forward);
   const std::vector<float> to_end = ShortestDistance(*fst, reverse);

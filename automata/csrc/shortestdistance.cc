@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "automata/csrc/single_source.h"
+#include "automata/csrc/visit.h"
 
 namespace tokamata {
 namespace {
@@ -22,17 +23,21 @@ std::vector<float> Distances(const Graph& graph, const std::vector<std::pair<Sta
 }  // namespace
 
 std::vector<float> ShortestDistance(const Fst& fst, const ShortestDistanceOptions& options) {
+  std::vector<uint8_t> others;  // the states that the other end of accepted paths can be reached from
+  if (options.connected) others = options.reverse ? AccessibleStates(fst) : CoaccessibleStates(fst);
+  const std::vector<uint8_t>* within = options.connected ? &others : nullptr;
   return VisitSemiring(fst.Semiring(), [&](auto semiring) {
     using S = decltype(semiring);
     std::vector<std::pair<StateId, float>> sources;
     if (options.reverse) {
       for (StateId s = 0; s < fst.NumStates(); ++s) {
-        if (fst.IsFinal(s)) sources.emplace_back(s, fst.Final(s));
+        if (fst.IsFinal(s) && (!within || others[s])) sources.emplace_back(s, fst.Final(s));
       }
-      return Distances<S>(ReverseGraph(fst), sources, options);
+      return Distances<S>(ReverseGraph(fst, within), sources, options);
     }
-    if (fst.Start() != kNoState) sources.emplace_back(fst.Start(), S::One());
-    return Distances<S>(ForwardGraph{fst}, sources, options);
+    const StateId start = fst.Start();
+    if (start != kNoState && (!within || others[start])) sources.emplace_back(start, S::One());
+    return Distances<S>(ForwardGraph{fst, false, within}, sources, options);
   });
 }
 

@@ -8,7 +8,8 @@
 namespace tokamata {
 
 struct ShortestDistanceOptions {
-  bool reverse = false;  // from each state to the final states, final weights included
+  bool reverse = false;    // from each state to the final states, final weights included
+  bool connected = false;  // only along paths from the start to a final state: of other states the distance is Zero()
   float delta = kShortestDelta;
   int64_t max_visits = kDefaultMaxVisits;
   const char* operation = "shortestdistance";  // named in errors

@@ -10,6 +10,7 @@
 #include "automata/csrc/determinize.h"
 #include "automata/csrc/shortestdistance.h"
 #include "automata/csrc/single_source.h"
+#include "automata/csrc/visit.h"
 
 namespace tokamata {
 namespace {
@@ -21,11 +22,24 @@ Fst EmptyLike(const Fst& fst) {
   return result;
 }
 
+bool HasNegativeWeight(const Fst& fst) {
+  for (StateId s = 0; s < fst.NumStates(); ++s) {
+    for (const Arc& arc : fst.Arcs(s))
+      if (arc.weight < 0) return true;
+  }
+  return false;
+}
+
 template <class S>
 Fst SinglePath(const Fst& fst) {
   Fst result = EmptyLike(fst);
   if (fst.Start() == kNoState) return result;
-  const ForwardGraph graph{fst};
+  std::vector<uint8_t> to_end;  // made where a cycle without a way to the end could be taken for an error
+  if (HasNegativeWeight(fst)) {
+    to_end = CoaccessibleStates(fst);
+    if (!to_end[fst.Start()]) return result;
+  }
+  const ForwardGraph graph{fst, false, to_end.empty() ? nullptr : &to_end};
   SingleSource<S, ForwardGraph> search("shortestpath", graph, kShortestDelta, kDefaultMaxVisits);
   search.Run({{fst.Start(), S::One()}});
   StateId best = kNoState;
@@ -80,7 +94,7 @@ class PathSource {
  private:
   static std::vector<float> Rest(const Fst& fst) {
     ShortestDistanceOptions reverse;
-    reverse.reverse = true;
+    reverse.reverse = reverse.connected = true;
     reverse.operation = "shortestpath";
     return ShortestDistance(fst, reverse);
   }

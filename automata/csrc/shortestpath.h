@@ -14,7 +14,7 @@ struct ShortestPathOptions {
 
 // One path by shortest distances; several by best-first search with exact distances to the end (Mohri and Riley, "An
 // efficient algorithm for the n-best-strings problem", 2002): the result is the tree of their common beginnings. Throws
-// FstError without the path property (log) and on cycles of negative weight.
+// FstError without the path property (log) and on cycles of negative weight on accepted paths.
 Fst ShortestPath(const Fst& fst, const ShortestPathOptions& options = {});
 
 }  // namespace tokamata

@@ -20,25 +20,32 @@ struct DistanceArc {
   float weight;
 };
 
-// The arcs of an Fst; with epsilons_only, those with epsilon on both sides.
+// The arcs of an Fst; with epsilons_only, those with epsilon on both sides, and with within, those to its states.
 struct ForwardGraph {
   const Fst& fst;
   bool epsilons_only = false;
+  const std::vector<uint8_t>* within = nullptr;
   StateId NumStates() const { return fst.NumStates(); }
   Span<const Arc> Arcs(StateId s) const { return fst.Arcs(s); }
-  bool Follows(const Arc& arc) const { return !epsilons_only || (arc.ilabel == kEpsilon && arc.olabel == kEpsilon); }
+  bool Follows(const Arc& arc) const {
+    return (!epsilons_only || (arc.ilabel == kEpsilon && arc.olabel == kEpsilon)) && (!within || (*within)[arc.nextstate]);
+  }
 };
 
-// The arcs of an Fst turned around.
+// The arcs of an Fst turned around; with within, those out of its states.
 class ReverseGraph {
  public:
-  explicit ReverseGraph(const Fst& fst) : first_(static_cast<size_t>(fst.NumStates()) + 1, 0), arcs_(fst.NumArcs()) {
+  explicit ReverseGraph(const Fst& fst, const std::vector<uint8_t>* within = nullptr)
+      : first_(static_cast<size_t>(fst.NumStates()) + 1, 0) {
     for (StateId s = 0; s < fst.NumStates(); ++s) {
+      if (within && !(*within)[s]) continue;
       for (const Arc& arc : fst.Arcs(s)) ++first_[static_cast<size_t>(arc.nextstate) + 1];
     }
     for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    arcs_.resize(first_.back());
     std::vector<size_t> next(first_.begin(), first_.end() - 1);
     for (StateId s = 0; s < fst.NumStates(); ++s) {
+      if (within && !(*within)[s]) continue;
       for (const Arc& arc : fst.Arcs(s)) arcs_[next[arc.nextstate]++] = {s, arc.weight};
     }
   }

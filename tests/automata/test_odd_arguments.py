@@ -76,5 +76,8 @@ def test_whole_numbers_of_other_types() -> None:
     assert automata.shortestpath(MACHINE, nshortest=np.int64(1)).num_states() == 4  # type: ignore[arg-type]
     assert automata.determinize(MACHINE, max_states=np.int32(9), weight=np.float32(1)).num_states() == 4  # type: ignore[arg-type]
     assert Pdt(MACHINE, [(np.int64(7), np.int64(8))]).parens == ((7, 8),)  # type: ignore[list-item]
+    assert Pdt(MACHINE, [(7, 8)]).expand(max_depth=np.int64(1)).num_states() == 4  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^Pdt.expand: expected max_depth as an int, got float 1.5; "):
+        Pdt(MACHINE, [(7, 8)]).expand(max_depth=1.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^SymbolTable: expected a name as str or bytes, got int; "):
         SymbolTable().add(5)  # type: ignore[arg-type]

@@ -7,10 +7,10 @@ import random
 import numpy as np
 import pytest
 import pywrapfst
-from oracle.machines import chain, machine
+from oracle.machines import chain, machine, rebuilt, shuffled
 from oracle.openfst import from_openfst, to_openfst
 from oracle.random_fst import random_fst
-from oracle.relation import relation
+from oracle.relation import assert_equivalent, relation
 from tokamata.automata import (
     Fst,
     FstError,
@@ -102,6 +102,42 @@ def test_negative_weights():
             shortestpath(fst, nshortest=n)
 
 
+def with_useless_parts(rng: random.Random, fst: Fst) -> Fst:
+    """A copy with cycles of negative weight that cannot be reached or do not reach the end, beside great weights."""
+    out = rebuilt(fst)
+    before, behind = out.add_state(), out.add_state()
+    for s in rng.sample(list(fst.states()), min(2, fst.num_states())):
+        out.add_arc(before, 1, 1, rng.choice([-1e6, -1.0, 1e6]), s)
+        out.add_arc(s, 2, 2, rng.choice([-1e6, -1.0, 1e6]), behind)
+    for s in (before, behind):
+        out.add_arc(s, 1, 1, rng.choice([-2.0, 0.5]), s)
+    return shuffled(out, rng)
+
+
+def test_parts_on_no_accepted_path_do_not_count():
+    negative = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        fst = rmepsilon(random_fst(rng, states=6, arcs=14, acceptor=True))
+        more = with_useless_parts(rng, fst)
+        negative += any(a.weight < 0 for s in more.states() for a in more.arcs(s))
+        for n, unique in ((1, False), (2, False), (7, False), (3, True)):
+            got, want = (
+                [w for w, _ in paths(shortestpath(f, nshortest=n, unique=unique, weight=2))] for f in (more, fst)
+            )
+            assert got == want, f"seed {seed}, n = {n}, unique {unique}"
+        one, other = (prune(f, weight=1) for f in (more, fst))
+        assert_equivalent(one, other, 5, f"seed {seed}")
+    assert negative > 100
+
+
+def test_great_weights_on_no_accepted_path_are_no_rounding():
+    """What is kept within a threshold does not depend on a state that nothing leads to."""
+    fst = machine([(0, 1, 1, 1.0, 1), (0, 2, 2, 1.5, 1), (2, 3, 3, 1e6, 1)], [1])
+    for kept in (shortestpath(fst, nshortest=2, weight=0), determinize(fst, weight=0), prune(fst, weight=0)):
+        assert relation(kept, 2) == {((1,), (1,)): 1.0}
+
+
 def test_boolean_paths():
     fst = machine([(0, 1, 1, None, 1), (1, 2, 2, None, 2), (0, 3, 3, None, 0)], [2], semiring="boolean")
     assert relation(shortestpath(fst), 4) == {((1, 2), (1, 2)): 1.0}
@@ -144,7 +180,7 @@ def test_circles_of_parents_end():
     arcs = [(0, -33917.0, 4), (0, 0.08, 4), (1, -40359.0, 4), (1, 0.14, 2), (1, 0.01, 2), (2, 0.13, 1), (2, 0.07, 2)]
     arcs += [(3, 5.0, 1), (4, 0.0, 3), (4, -4.0, 0), (5, -5007.0, 4)]
     with pytest.raises(FstError, match="a cycle of negative total weight"):
-        shortestpath(machine([(s, 1, 1, w, t) for s, w, t in arcs], [5]))
+        shortestpath(machine([(s, 1, 1, w, t) for s, w, t in arcs], [2]))
 
 
 def test_the_only_path_is_the_best():
