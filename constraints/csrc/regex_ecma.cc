@@ -255,7 +255,7 @@ class EcmaParser : public RegexParser {
           for (int more = c <= '3' ? 2 : 1; more > 0 && IsOctal(Peek()); --more) value = value * 8 + text_[at_++] - '0';
           return value;
         }
-        if (!unicode_) return c;
+        if (!unicode_ && !(c == 'k' && has_names_)) return c;
         if (IsSyntax(c) || (in_class && c == '-')) return c;
     }
     Fail(here, "bad escape " + Slice(here, at_), "write the character itself, or \\\\ for a backslash");

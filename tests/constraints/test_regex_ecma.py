@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import tokamata
 from tokamata import ConstraintError, UnsupportedError, regex
 
 CORPUS = json.loads((Path(__file__).parents[1] / "corpus" / "regex" / "ecma.json").read_text("utf-8"))["cases"]
@@ -93,10 +94,19 @@ def test_groups_with_flags_of_their_own() -> None:
             assert constraint.accepts(text) == bool(re.fullmatch(pattern, text)), (pattern, text)
 
 
+def test_groups_with_names_make_k_an_escape_without_the_u_flag_too() -> None:
+    accepts = tokamata.json_schema({"pattern": r"^[\-\k]$"}).accepts
+    assert [text for text in ("k", "-", "\\\\") if accepts(f'"{text}"')] == ["k", "-"]
+    for pattern in (r"[\-\k](?<n>a)", r"(?<n>a)[\-\k]", r"(?<n>a)\-\k"):
+        with pytest.raises(ConstraintError, match=re.escape(r"\k")):
+            tokamata.json_schema({"pattern": pattern})
+
+
 def test_classes_differ_from_those_of_python() -> None:
     assert not regex(r"\d", syntax="ecma").accepts("٣")
     assert not regex(r"\w", syntax="ecma").accepts("é")
     assert regex(r"\s", syntax="ecma").accepts("\ufeff")
     assert not regex(r"\s", syntax="ecma").accepts("\x1c")
+    assert regex(r"\p{space}\P{space}", syntax="ecma").accepts("\u2028a")  # an alias of White_Space
     assert not regex(".", syntax="ecma").accepts("\u2028")
     assert not regex("a$\n", syntax="ecma").accepts("a\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
@@ -86,11 +87,44 @@ def compare_strings(node: Judge, seed: int) -> Counter[str]:
     return Counter(matched=sum(expected), others=expected.count(False))
 
 
-def compare_many(count: int, compare: Callable[[Judge, int], Counter[str]]) -> None:
+def compare_lax(node: Judge, seed: int) -> Counter[str]:
+    """Patterns of strings that are malformed with the u flag are read without it, as Annex B of ECMA-262 has it.
+
+    Over characters of one UTF-16 unit, for characters are code points here; so are \\u{..} and known properties.
+    """
+    rng = random.Random(seed)
+    pattern = Patterns(rng, lax=True).pattern(2)
+    pattern = "".join(c for c in pattern if c < "\ud800")
+    kept = re.search(r"\\u\{[0-9A-Fa-f]+\}|\\ud83d|\\[pP]\{[A-Z]", pattern)
+    if kept or not isinstance(node.matches(pattern, []), str):
+        return Counter()
+    texts = [*texts_of(rng, None), pattern[:4], pattern[1:3], "\\", "\\c", "k8\x01{2}", "u-q_]", "p{x}"]
+    try:
+        constraint = tokamata.json_schema({"type": "string", "pattern": pattern}, limits=LIMITS)
+        texts += [text for text in map(json.loads, constraint.examples(4, seed=seed)) if all_assigned(text)]
+        texts = [text for text in texts if all(c < "\ud800" for c in text)]
+        accepted = [constraint.accepts(json.dumps(text)) for text in texts]
+    except (tokamata.UnsupportedError, tokamata.LimitError):
+        return Counter(refused=1)
+    except tokamata.ConstraintError as error:
+        accepted = [False] * len(texts) if "no JSON value" in str(error) else []
+    answer = node.matches(pattern, texts, whole=False, flags="")
+    assert isinstance(answer, str) == (not accepted), (seed, pattern, answer)
+    if isinstance(answer, str):
+        return Counter(malformed=1)
+    assert accepted == answer, (seed, pattern, [t for t, a, b in zip(texts, accepted, answer, strict=True) if a != b])
+    return Counter(matched=sum(answer), others=answer.count(False))
+
+
+def counted(count: int, compare: Callable[[Judge, int], Counter[str]]) -> Counter[str]:
     seed = random.randrange(10**9)
     print("seed", seed)
     with judge() as node:
-        counts: Counter[str] = sum((compare(node, seed + i) for i in range(count)), Counter())
+        return sum((compare(node, seed + i) for i in range(count)), Counter())
+
+
+def compare_many(count: int, compare: Callable[[Judge, int], Counter[str]]) -> None:
+    counts = counted(count, compare)
     assert min(counts["matched"], counts["others"]) > 2 * count, counts
     assert count // 20 < counts["malformed"] < count // 2
     assert counts["refused"] < count // 5
@@ -105,3 +139,11 @@ def test_random_patterns(compare: Callable[[Judge, int], Counter[str]]) -> None:
 @pytest.mark.parametrize("compare", [compare_whole, compare_strings])
 def test_many_random_patterns(compare: Callable[[Judge, int], Counter[str]]) -> None:
     compare_many(10_000, compare)
+
+
+@pytest.mark.parametrize("count", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_random_patterns_without_the_unicode_flag(count: int) -> None:
+    counts = counted(count, compare_lax)
+    assert min(counts["matched"], counts["others"]) > count
+    assert counts["malformed"] > count // 50
+    assert counts["refused"] < count // 10

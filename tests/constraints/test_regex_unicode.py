@@ -89,7 +89,7 @@ def test_general_categories_are_those_of_unicodedata() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    "Script=Greek sc=Hani scx=Deva Cyrillic latin Alphabetic White_Space Uppercase Emoji ID_Continue".split(),
+    "Script=Greek sc=Hani scx=Deva Cyrillic latin Alphabetic White_Space space Uppercase Emoji ID_Continue".split(),
 )
 def test_scripts_and_properties_are_those_of_the_regex_package(name: str) -> None:
     assigned = "".join(c for c in scalars() if unicodedata.category(c) not in ("Cn", "Co"))

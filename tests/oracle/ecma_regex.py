@@ -16,15 +16,21 @@ CLASSES = (
     r"\d \w \s \D \W \S [ab] [^ab] [a-c0] [\w-] [^\W\d] [é-日] [\-a] [\]a] . \p{L} \P{Lu} \p{Script=Greek} \u{1F600} "
     r"\u00e9 \x41 \cJ \0 \t [^] [] [\b] \ud83d\ude00 [\u{1F600}a] \p{Alphabetic} [\p{Nd}_] \/ [^\s\S] [\d\-z]"
 ).split()
+LAX = (  # what only patterns without the u flag may have
+    r"[\d-z] [a-\d] [\w-\s] [-\d] \- \_ \a \g \q \i \A \Z \2 \8 \01 \012 \377 \400 \08 \c \c1 [\c] [\cA] [\c1] "
+    r"[\c_] [\c*] \x \x4 \u \u1 \u{ \k \k<n [\k] \p \p{ \P \p{x} { } ] {1 {a} {,2} x{1 {1a} {} [\B] \@ \: [\1] [\8] [\08] "
+    r"[\400] \é (?=a)*"
+).split()
 QUANTIFIERS = ("*", "+", "?", "{2}", "{1,2}", "{0}", "{1,}", "{2,3}")
 
 
 class Patterns:
     """Of bounded size, now and then malformed."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, lax: bool = False) -> None:
         self.rng = rng
         self.groups = 0
+        self.lax = lax
 
     def pattern(self, depth: int = 3) -> str:
         return "|".join(self._sequence(depth) for _ in range(self.rng.choice((1, 1, 1, 2, 3))))
@@ -48,6 +54,8 @@ class Patterns:
         if depth and rng.random() < 0.35:
             self.groups += 1
             return f"({rng.choice(['', '?:', '?:', f'?<n{self.groups}>'])}{self.pattern(depth - 1)})"
+        if self.lax and rng.random() < 0.4:
+            return rng.choice(LAX)
         if rng.random() < 0.4:
             return rng.choice(CLASSES)
         letter = rng.choice(ALPHABET)
@@ -64,11 +72,11 @@ class Judge:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def matches(self, pattern: str, texts: list[str], whole: bool = True) -> list[bool] | str:
-        """Which texts the pattern matches with the u flag, whole or somewhere, or what is wrong with it."""
+    def matches(self, pattern: str, texts: list[str], whole: bool = True, flags: str = "u") -> list[bool] | str:
+        """Which texts the pattern matches, whole or somewhere, or what is wrong with it."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([pattern, texts, whole]) + "\n")
+        self._process.stdin.write(json.dumps([pattern, texts, whole, flags]) + "\n")
         self._process.stdin.flush()
         answer: list[bool] | str = json.loads(self._process.stdout.readline())
         return answer
