@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from tokamata.tokenizer_fst.artifact import write_artifact
 
 import tokamata
 from tokamata.cli import common, run
+from tokamata.cli.interrupts import ended_by_ctrl_c
 
 TOKENS: list[bytes | None] = [None, *(bytes([b]) for b in range(256)), b"yes", b"no", b"\xc3", b"yes"]
 
@@ -359,11 +362,66 @@ def test_an_encoding_without_the_character() -> None:
     assert '  matched so far: "\\xe9"\n' in shown.stdout
 
 
+def test_arguments_that_the_locale_did_not_decode(cli) -> None:
+    """Python hands over bytes that its locale has no characters for as surrogates."""
+    undecoded = "é".encode().decode("ascii", "surrogateescape")
+    for option in ("-r", "-c", "-l"):
+        assert cli("check", option, undecoded, undecoded).out == "match: 2 bytes\n"
+        result = cli("check", option, "\udce9", "x")
+        assert (result.code, result.out) == (1, "")
+        assert 'expected UTF-8 text, got unexpected end of data at byte 0: "\\xe9"; write it as UTF-8' in result.err
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    call = [sys.executable, "-m", "tokamata", "check", "-r", "é+", "éx"]
+    shown = subprocess.run(call, capture_output=True, text=True, check=False, env=environment)
+    assert (shown.returncode, shown.stderr) == (1, "")
+    assert '  matched so far: "\\xe9"\n' in shown.stdout
+
+
+@pytest.mark.parametrize("columns", ["0", "20"])
+def test_narrow_terminals(columns: str) -> None:
+    """What is shown of texts is not broken into lines; a terminal that does not know its width has one nonetheless."""
+    call = [sys.executable, "-m", "tokamata", "check", "-r", "(?:abcdefghij)*", "abcdefghij" * 5 + "x"]
+    environment = {**os.environ, "COLUMNS": columns}
+    shown = subprocess.run(call, capture_output=True, text=True, check=False, env=environment)
+    assert shown.stdout.splitlines()[1] == f'  matched so far: "{"abcdefghij" * 5}"'
+
+
+def test_ctrl_c_while_the_core_works() -> None:
+    """Python's own handler would not run before the core returns."""
+    code = """if True:
+        import tokamata
+        from tokamata.cli.interrupts import ended_by_ctrl_c
+        with ended_by_ctrl_c():
+            print("ready", flush=True)
+            tokamata.regex("(.*a){40}").examples(10**6)
+    """
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            assert process.stdout.readline() == b"ready\n"
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert (process.returncode, said) == (130, b"tokamata: interrupted\n")
+
+
+def test_ctrl_c_that_python_hears_of() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), ended_by_ctrl_c():
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(5)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.set_wakeup_fd(-1) == -1
+
+
 def test_names_of_bytes() -> None:
     assert common.byte_names(b"") == ""
     assert common.byte_names(b"abcxz 0123456789\n") == "\\n  space  0-9  a-c  x  z"
     assert common.byte_names(bytes(range(0x7F, 0x100))) == "\\x7f  other than ASCII"
     assert common.shown(b'a"\xff\n') == '"a\\"\\xff\\n"'
+    assert common.shown(b"\\n") == '"\\\\n"'  # no line feed
+    assert common.shown("é\x8b".encode() + b"\x8b") == '"é\\u008b\\x8b"'
 
 
 def test_diff(cli, tmp_path: Path) -> None:

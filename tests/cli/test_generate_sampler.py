@@ -42,6 +42,13 @@ def test_samples_with_their_log_probabilities(
     assert "log Z = -" in err
 
 
+@pytest.mark.parametrize("more", [(), ("--sampler", "auto")])
+def test_texts_are_written_as_they_are(folder: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...]) -> None:
+    text = "a\tb\x08\rc " + "d" * 90
+    code, out, err = call(capsys, "generate", "-m", folder, "-p", "x", "-l", text, "--max-tokens", 200, *more)
+    assert (code, out) == (0, text + "\n"), err
+
+
 def test_unknown_samplers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = call(capsys, "generate", "-m", folder, "-p", "x", "-c", "yes", "--sampler", "magic")
     assert code == 1

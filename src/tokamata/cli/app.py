@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import sys
@@ -14,6 +15,7 @@ from .._version import __version__
 from ..automata.errors import LimitError
 from . import check, compile, diff, draw, generate, grammars, info, sample, serve, vocab
 from .common import errors, examples, out
+from .interrupts import ended_by_ctrl_c, interrupted
 
 app = typer.Typer(
     name="tokamata",
@@ -29,8 +31,16 @@ app = typer.Typer(
         r"tokamata COMMAND --help",
     ),
 )
+
+
+def _help(command: object) -> str:
+    """The docstring with each paragraph in one line, which typer breaks where the terminal ends."""
+    return "\n\n".join(" ".join(part.split()) for part in (inspect.getdoc(command) or "").split("\n\n"))
+
+
 for module in (vocab, compile, info, draw, check, sample, diff, grammars, generate, serve):
-    app.command(name=module.__name__.rsplit(".", 1)[-1], epilog=module.EXAMPLES)(module.command)
+    name = module.__name__.rsplit(".", 1)[-1]
+    app.command(name=name, help=_help(module.command), epilog=module.EXAMPLES)(module.command)
 
 
 def _version(wanted: bool) -> None:
@@ -52,11 +62,12 @@ def run(arguments: list[str] | None = None) -> None:
     """Run a command line (default: ``sys.argv``) and exit: 0, 1 for a failure, 2 for a wrong command line."""
     _usable_streams()
     try:
-        code = app(args=arguments, prog_name="tokamata", standalone_mode=False)
+        with ended_by_ctrl_c():
+            code = app(args=arguments, prog_name="tokamata", standalone_mode=False)
     except (ValueError, OSError, ImportError, TypeError, LimitError, MemoryError, IndexError) as error:
         _fail(error, 1)
     except KeyboardInterrupt:
-        errors.print("tokamata: interrupted", style="red")
+        interrupted()
         sys.exit(130)
     except Exception as error:
         # typer's own errors (an unknown option, a missing argument) and its Abort; all else is a defect and shows
@@ -68,6 +79,8 @@ def run(arguments: list[str] | None = None) -> None:
         if text:
             _fail(text, int(getattr(error, "exit_code", 2)))
         sys.exit(int(getattr(error, "exit_code", 2)))
+    if code == 130:  # what typer makes of KeyboardInterrupt
+        interrupted()
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -77,7 +90,7 @@ def _usable_streams() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
 
 

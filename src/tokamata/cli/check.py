@@ -65,7 +65,11 @@ def diagnose(path: Path, start: str | None, strict: bool) -> None:
 
 def command(
     text: Annotated[
-        str | None, typer.Argument(help="The text (- reads standard input), or a grammar file to diagnose.")
+        str | None,
+        typer.Argument(
+            help="The text (- reads standard input; write -- before a text that begins with -), or a grammar file to "
+            "diagnose."
+        ),
     ] = None,
     file: Annotated[Path | None, typer.Option("--file", "-f", help="Read the text from a file, as bytes.")] = None,
     pattern: RegexOption = None,
@@ -112,12 +116,12 @@ def command(
         if "\n" in before:
             place += f" (line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))})"
         headline("no match", "red", f": fails at {place}")
-    out.print(f"  matched so far: {shown(data[:good][-60:])}")
+    out.print(f"  matched so far: {shown(data[:good][-60:])}", soft_wrap=True)
     if good < len(data):
-        out.print(f"  found:          {shown(data[good : good + 20])}")
+        out.print(f"  found:          {shown(data[good : good + 20])}", soft_wrap=True)
     following = constraint._native.live_bytes(data[:good])
     could = byte_names(following) or "nothing"
     if constraint.accepts(data[:good]):
         could += "  or the end"
-    out.print(f"  could follow:   {could}")
+    out.print(f"  could follow:   {could}", soft_wrap=True)
     raise typer.Exit(1)

@@ -23,6 +23,9 @@ from ..tokenizer_fst import Vocabulary
 
 NOTATIONS = ("lark", "gbnf", "ebnf")  # of grammar files, by suffix
 
+if not os.environ.get("COLUMNS", "1").strip("0"):
+    del os.environ["COLUMNS"]  # of a terminal that does not know its width; in no columns nothing would be printed
+
 # What is printed comes from files and command lines: it stands there as it is.
 out = Console(markup=False, emoji=False, highlight=False)
 errors = Console(stderr=True, markup=False, emoji=False, highlight=False)
@@ -30,7 +33,7 @@ errors = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 def headline(word: str, style: str, rest: str) -> None:
     """Print a line that begins with a word in a style."""
-    out.print(Text.assemble((word, style), rest))
+    out.print(Text.assemble((word, style), rest), soft_wrap=True)
 
 
 def examples(*lines: str) -> str:
@@ -101,13 +104,24 @@ def constraint_of(
     if grammar is not None:
         return grammar_of(grammar, start)
     if pattern is not None:
-        return regex(pattern)
+        return regex(_unicode("--regex", pattern))
     if options:
-        return choice(options)
+        return choice([_unicode("--choice", each) for each in options])
     if text is not None:
-        return literal(text)
+        return literal(_unicode("--literal", text))
     assert fst is not None
     return from_fst(fst)
+
+
+def _unicode(option: str, text: str) -> str:
+    """Return an argument as it was typed, also where the locale could not decode it."""
+    data = text.encode("utf-8", "surrogateescape")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ConstraintError(
+            f"{option}: expected UTF-8 text, got {error.reason} at byte {error.start}: {shown(data)}; write it as UTF-8"
+        ) from None
 
 
 def grammar_of(name: str, start: str | None) -> Constraint:
@@ -178,12 +192,16 @@ def cache_folder() -> Path:
 
 def shown(data: bytes) -> str:
     """Return bytes as a quoted text, with what is not UTF-8 or not printable escaped."""
-    text = data.decode("utf-8", "backslashreplace")
-    return '"' + "".join(c if c.isprintable() and c != '"' else _escaped(c) for c in text) + '"'
+    text = data.decode("utf-8", "surrogateescape")
+    return '"' + "".join(c if c.isprintable() and c not in '"\\' else _escaped(c) for c in text) + '"'
 
 
 def _escaped(c: str) -> str:
-    return '\\"' if c == '"' else c.encode("unicode_escape").decode()
+    if c == '"':
+        return '\\"'
+    if "\udc80" <= c <= "\udcff":  # a byte that is no part of a character
+        return f"\\x{ord(c) - 0xDC00:02x}"
+    return f"\\u{ord(c):04x}" if "\x80" <= c <= "\xff" else c.encode("unicode_escape").decode()
 
 
 def byte_names(labels: bytes) -> str:

@@ -57,4 +57,4 @@ def command(
             automaton.token_acceptor().save(output)
         else:
             automaton.save(output)
-    errors.print(f"{output}: {output.stat().st_size:,} bytes")
+    errors.print(f"{output}: {output.stat().st_size:,} bytes", soft_wrap=True)

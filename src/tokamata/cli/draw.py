@@ -45,4 +45,4 @@ def command(
     if output is None:
         out.print(text, soft_wrap=True, end="")
     else:
-        errors.print(f"{output}: {drawn.num_states()} states, {drawn.num_arcs()} arcs")
+        errors.print(f"{output}: {drawn.num_states()} states, {drawn.num_arcs()} arcs", soft_wrap=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,7 +26,6 @@ from .common import (
     constraint_of,
     errors,
     examples,
-    out,
     working,
 )
 
@@ -122,7 +122,8 @@ def command(
     for token in written[:accepted]:
         state.advance(token)
     text = b"".join(vocabulary.token_bytes(t) or b"" for t in written[:accepted])
-    out.print(text.decode("utf-8", "replace"), soft_wrap=True)
+    sys.stdout.write(text.decode("utf-8", "replace") + "\n")  # as it is: rich would drop and change control characters
+    sys.stdout.flush()
     n = max(1, timed.calls)
     errors.print(
         f"{n} tokens: model {seconds / n * 1e3:.1f} ms, masks {timed.seconds / n * 1e3:.3f} ms each",
@@ -141,7 +142,8 @@ def _draw(
         samples = aligned.sample(count)
     for sample in samples:
         text = f"{sample.log_p_model:9.3f}  {sample.text}" if count > 1 else sample.text
-        out.print(text, soft_wrap=True)
+        sys.stdout.write(text + "\n")
+    sys.stdout.flush()
     done = aligned.statistics
     errors.print(
         f"{aligned.method}: {done.model_calls} model calls, {done.tries} tries, log Z = {done.log_z:.3f}",

@@ -56,4 +56,5 @@ def command(
             out.print(shown(member), soft_wrap=True)
     sys.stdout.flush()
     if len(members) < n:
-        errors.print(f"{len(members)} members found, {n} asked for", style="yellow")
+        found = f"{len(members)} member{'s' if len(members) > 1 else ''} found"
+        errors.print(f"{found}, {n} asked for", style="yellow")

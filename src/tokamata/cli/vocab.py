@@ -41,7 +41,7 @@ def command(
     if save is not None:
         with working(f"writing {save.name}"):
             vocabulary.save(save)
-        errors.print(f"{save}: {save.stat().st_size:,} bytes")
+        errors.print(f"{save}: {save.stat().st_size:,} bytes", soft_wrap=True)
 
 
 def _look_up(vocabulary: Vocabulary, ids: list[int], texts: list[str]) -> None:
@@ -49,13 +49,13 @@ def _look_up(vocabulary: Vocabulary, ids: list[int], texts: list[str]) -> None:
     for i in ids:
         data = vocabulary.token_bytes(i)
         text = f"special {names.get(i, '')}".strip() if data is None else shown(data)
-        out.print(f"{i}  {text}")
+        out.print(f"{i}  {text}", soft_wrap=True)
     for text in texts:
         wanted = text.encode("utf-8", "surrogateescape")
         found = [i for i in range(len(vocabulary)) if vocabulary.token_bytes(i) == wanted]
         if text in vocabulary.special_tokens:
             found.append(vocabulary.special_tokens[text])
-        out.print(f"{shown(wanted)}  {' '.join(map(str, found)) or 'no token'}")
+        out.print(f"{shown(wanted)}  {' '.join(map(str, found)) or 'no token'}", soft_wrap=True)
 
 
 def _show(vocabulary: Vocabulary, path: Path, longest: int) -> None:
