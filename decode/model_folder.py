@@ -1,7 +1,8 @@
-"""load_model: the tokenizer and the network of a model folder of the transformers package."""
+"""load_model: the tokenizer and the network of a model folder of the transformers package; cache_name."""
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -35,3 +36,8 @@ def _loaded(loader: Any, what: str, operation: str, folder: Path, remedy: str, *
             f"{operation}: {folder}: expected a {what} that transformers loads, got {type(error).__name__}: {error}; "
             f"{remedy}"
         ) from error
+
+
+def cache_name(network: Any) -> str:
+    """What the network calls keys and values, as an argument and in what it returns; transformers 5.24 renamed them."""
+    return "cache" if "cache" in inspect.signature(network.forward).parameters else "past_key_values"

@@ -9,6 +9,7 @@ import argparse
 
 import torch
 from model import load, model_folder
+from tokamata.decode.model_folder import cache_name
 
 import tokamata
 
@@ -18,16 +19,16 @@ def write(model: torch.nn.Module, prompt: torch.Tensor, automaton: tokamata.Toke
     state = automaton.start(max_tokens=most)
     mask = torch.zeros(automaton.words, dtype=torch.int32)
     bit = torch.arange(32, dtype=torch.int32)
-    past, ids, written = None, prompt, []
+    past, ids, written = {cache_name(model): None}, prompt, []
     with torch.inference_mode():
         while not state.is_finished:
-            out = model(input_ids=ids, past_key_values=past, use_cache=True)
+            out = model(input_ids=ids, use_cache=True, **past)
             state.fill_mask(mask)
             allowed = (mask[:, None] >> bit & 1).bool().flatten()[: out.logits.shape[-1]]
             token = int(out.logits[0, -1].masked_fill(~allowed, -torch.inf).argmax())
             state.advance(token)
             written.append(token)
-            past, ids = out.past_key_values, torch.tensor([[token]])
+            past, ids = {name: out[name] for name in past}, torch.tensor([[token]])
     return written
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...automata.errors import UnsupportedError
+from ..model_folder import cache_name
 
 if TYPE_CHECKING:
     import torch
@@ -65,6 +66,7 @@ class TransformersModel:
         self._two_masks = "sliding_attention" in kinds  # such models take one mask for each kind of layer
         if kinds and not self._two_masks:
             self._window = None
+        self._cache_name = cache_name(model)
         self._keeps = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._cache: Any = None
         self._first: NDArray[np.float32] | None = None  # the row of the prompt
@@ -92,8 +94,10 @@ class TransformersModel:
 
         self._cache = DynamicCache()
         ids = torch.tensor([self.prompt_ids], device=self.model.device)
-        more = {"logits_to_keep": 1} if self._keeps else {}
-        out = self.model(input_ids=ids, past_key_values=self._cache, use_cache=True, **more)
+        more: dict[str, Any] = {self._cache_name: self._cache}
+        if self._keeps:
+            more["logits_to_keep"] = 1
+        out = self.model(input_ids=ids, use_cache=True, **more)
         self._first = _log_softmax(out.logits[0, -1:])[0]
         self._places = list(range(len(self.prompt_ids)))
 
@@ -136,12 +140,13 @@ class TransformersModel:
         if self._two_masks:
             mask = {"full_attention": mask, "sliding_attention": self._mask(attends & ~far)}
         where = torch.tensor([known[p] - begin for p in wanted], device=self.model.device)
-        more = {"logits_to_keep": where} if self._keeps else {}
+        more: dict[str, Any] = {self._cache_name: self._cache}
+        if self._keeps:
+            more["logits_to_keep"] = where
         out = self.model(
             input_ids=torch.tensor([tokens], device=self.model.device),
             attention_mask=mask,
             position_ids=position_ids,
-            past_key_values=self._cache,
             use_cache=True,
             **more,
         )

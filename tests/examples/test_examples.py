@@ -63,6 +63,7 @@ def test_the_tutorial_runs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile("\n".join(blocks("docs/chat.md")), "chat.md", "exec"), {"__name__": "chat"})
     exec(compile("\n".join(blocks("docs/table1.md")), "table1.md", "exec"), {"__name__": "table1"})
     exec(compile("\n".join(blocks("docs/dynamic.md")), "dynamic.md", "exec"), {"__name__": "dynamic"})
+    exec(compile("\n".join(blocks("docs/reference.md")), "reference.md", "exec"), {"__name__": "reference"})
     exec(compile("\n".join(blocks("docs/sampling.md")), "sampling.md", "exec"), {"__name__": "sampling"})
     written: dict[str, str] = {"__name__": "yaml"}
     exec(compile("\n".join(blocks("docs/yaml.md")), "yaml.md", "exec"), written)
@@ -167,6 +168,7 @@ def test_the_pictures_of_named_groups() -> None:
         assert picture.count('class="node"') == states, f"{name}: run examples/table1.py"
 
 
+@pytest.mark.filterwarnings("error::FutureWarning")
 def test_the_plain_loop_on_a_small_model(
     small_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

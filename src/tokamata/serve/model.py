@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..automata.errors import ConstraintError
-from ..decode.model_folder import load_model
+from ..decode.model_folder import cache_name, load_model
 from ..tokenizer_fst import Vocabulary
 from .request import BadRequest
 
@@ -153,6 +153,7 @@ class TransformersRun:
         self._network = network
         self._unread = list(prompt)
         self._cache: Any = DynamicCache(config=network.config)
+        self._cache_name = cache_name(network)
 
     def push(self, token_id: int) -> None:
         """Append a token."""
@@ -164,7 +165,8 @@ class TransformersRun:
 
         with torch.inference_mode():
             ids = torch.tensor([self._unread], device=self._network.device)
-            out = self._network(input_ids=ids, past_key_values=self._cache, use_cache=True, logits_to_keep=1)
-            self._cache = out.past_key_values
+            more = {self._cache_name: self._cache}
+            out = self._network(input_ids=ids, use_cache=True, logits_to_keep=1, **more)
+            self._cache = out[self._cache_name]
             self._unread = []
             return np.array(out.logits[0, -1].float().cpu().numpy())

@@ -24,6 +24,7 @@ from transformers import (
 
 import tokamata
 
+pytestmark = pytest.mark.filterwarnings("error::FutureWarning")  # names that transformers gives up
 V = 60
 SMALL = {
     "vocab_size": V,
