@@ -18,8 +18,8 @@ CLASSES = (
 ).split()
 LAX = (  # what only patterns without the u flag may have
     r"[\d-z] [a-\d] [\w-\s] [-\d] \- \_ \a \g \q \i \A \Z \2 \8 \01 \012 \377 \400 \08 \c \c1 [\c] [\cA] [\c1] "
-    r"[\c_] [\c*] \x \x4 \u \u1 \u{ \k \k<n [\k] \p \p{ \P \p{x} { } ] {1 {a} {,2} x{1 {1a} {} [\B] \@ \: [\1] [\8] [\08] "
-    r"[\400] \é (?=a)*"
+    r"[\c_] [\c*] \x \x4 \u \u1 \u{ \k \k<n [\k] \p \p{ \P \p{x} { } ] {1 {a} {,2} x{1 {1a} {} [\B] \@ \: [\1] [\8] "
+    r"[\08] [\400] \é (?=a)*"
 ).split()
 QUANTIFIERS = ("*", "+", "?", "{2}", "{1,2}", "{0}", "{1,}", "{2,3}")
 
