@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 from .._core import JsonSchemaOptions, SchemaNotation
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
-from .constraint import Constraint, ReportEntry
+from .constraint import Constraint, Limits, ReportEntry
 from .exact_json import ExactJson
 from .json_schema_constraint import JsonSchemaConstraint, copied_options, says_empty
 from .json_schema_report import SchemaReport
@@ -77,6 +77,7 @@ class ToolParameters:
         chosen: ToolFormat,
         options: JsonSchemaOptions,
         key_order: Literal["schema", "any", "sorted"],
+        limits: Limits | None,
     ) -> None:
         """Compile the schema of each parameter.
 
@@ -88,6 +89,7 @@ class ToolParameters:
         self._format = chosen
         self._written = chosen.parameter
         self._key_order = key_order
+        self._limits = limits
         self._options = copied_options(options)
         self._options.notation = SchemaNotation.BARE
         self._options.without = list(self._written.reserved)
@@ -173,11 +175,11 @@ class ToolParameters:
         if '"$' in json.dumps(schema) or (draft is not None and isinstance(schema, dict)):
             return self._referred(pointer)
         text = self._exact.at(pointer) if schema is not True else "true"  # what is not there is true
-        return bare_values(text.encode(), Registry(None), self._options)
+        return bare_values(text.encode(), Registry(None), self._options, self._limits)
 
     def _referred(self, pointer: str) -> JsonSchemaConstraint:
         """The same for a schema that refers to others, or whose document says its draft."""
-        return bare_values(*_reference(self._text, pointer), self._options)
+        return bare_values(*_reference(self._text, pointer), self._options, self._limits)
 
     def _check_order(self) -> None:
         if self._key_order == "any" and len(self.parameters) > MOST_IN_ANY_ORDER:
@@ -215,8 +217,9 @@ class ToolParameters:
             "additionalProperties": False,
         }
         try:
-            alone = bare_values(json.dumps(apart).encode(), Registry({_URI: self._text}), options)
-            return (alone - bare_values(*_reference(self._text, self._above), options)).is_empty()
+            alone = bare_values(json.dumps(apart).encode(), Registry({_URI: self._text}), options, self._limits)
+            whole = bare_values(*_reference(self._text, self._above), options, self._limits)
+            return (alone - whole).is_empty()
         except (ConstraintError, LimitError):
             return False
 
@@ -267,10 +270,12 @@ def _reference(document: bytes, pointer: str) -> tuple[bytes, Registry]:
     return json.dumps({"$ref": _uri(pointer)}).encode(), Registry({_URI: document})
 
 
-def bare_values(text: bytes, documents: Registry, options: JsonSchemaOptions) -> JsonSchemaConstraint:
+def bare_values(
+    text: bytes, documents: Registry, options: JsonSchemaOptions, limits: Limits | None = None
+) -> JsonSchemaConstraint:
     """The values of a schema in the notation of the options, whatever stands around them."""
-    report = (SchemaReport(text, documents, options, None),)
-    return JsonSchemaConstraint(text, documents, options, None, source="", report=report, read=lambda: json.loads)
+    report = (SchemaReport(text, documents, options, limits),)
+    return JsonSchemaConstraint(text, documents, options, limits, source="", report=report, read=lambda: json.loads)
 
 
 def _may_be_object(schema: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypedDict
 
 from ..automata.checks import checked_flag
 from ..automata.errors import ConstraintError, LimitError
-from .constraint import Constraint, LazyReport, ReportEntry, Text, to_bytes
+from .constraint import Constraint, LazyReport, Limits, ReportEntry, Text, native_limits, to_bytes
 from .free_text import free_text, text_up_to
 from .json_schema import json_schema, schema_options
 from .regex import regex
@@ -30,6 +30,7 @@ class _Options(TypedDict):
     key_order: Literal["schema", "any", "sorted"]
     formats: bool
     lenient: bool
+    limits: Limits | None
 
 
 class ToolsConstraint(Constraint):
@@ -82,6 +83,7 @@ def tools(
     key_order: Literal["schema", "any", "sorted"] = "schema",
     formats: bool = True,
     lenient: bool = False,
+    limits: Limits | None = None,
 ) -> ToolsConstraint:
     """Free text and calls of tools, with arguments that are valid against the tools' JSON Schemas.
 
@@ -110,22 +112,31 @@ def tools(
         key_order: of the arguments.
         formats: whether ``format`` restricts strings.
         lenient: widen what cannot be enforced exactly.
+        limits: of the schemas; what surrounds the arguments has the usual ones, and the whole the wider of both.
 
     Raises:
         ConstraintError: malformed definitions, with the JSON Pointer; a choice of no tool.
+        LimitError: a schema that cannot be compiled within the limits.
         UnsupportedError: tools that are no functions, schemas that cannot be enforced exactly.
     """
     checked_flag("tools", "parallel", parallel)
     for name, value in (("text", text), ("special", special), ("strict", strict)):
         if value is not None:
             checked_flag("tools", name, value)
+    native_limits(limits, "tools")
     chosen = _format(convention, special)
     mode, callable_tools = read_choice(tool_choice, read_definitions(definitions, strict))
     if chosen.whole and text:
         raise ValueError("tools: in this convention calls are all of the text, so nothing comes before; pass text=None")
     if not callable_tools:
         return ToolsConstraint(_free_text(chosen), [], chosen)
-    options: _Options = {"whitespace": whitespace, "key_order": key_order, "formats": formats, "lenient": lenient}
+    options: _Options = {
+        "whitespace": whitespace,
+        "key_order": key_order,
+        "formats": formats,
+        "lenient": lenient,
+        "limits": limits,
+    }
     arguments = [_arguments(tool, chosen, options) for tool in callable_tools]
     number = [regex(_NUMBER)] if chosen.number else []
     calls_of = [
@@ -223,7 +234,7 @@ class _JsonArguments:
 
 def _arguments(tool: ToolDefinition, chosen: ToolFormat, options: _Options) -> _Arguments:
     if chosen.parameter:
-        return ToolParameters(tool, chosen, schema_options(**options), options["key_order"])
+        return ToolParameters(tool, chosen, schema_options(**options), options["key_order"], options["limits"])
     try:
         made: Constraint = json_schema(tool.parameters, **options)
         if not _says_object(tool.parameters):

@@ -13,7 +13,7 @@ import pytest
 from oracle.packages import vocabulary_file
 
 import tokamata
-from tokamata import ConstraintError, Reply, ToolCall, ToolFormat, UnsupportedError, tools
+from tokamata import ConstraintError, LimitError, Limits, Reply, ToolCall, ToolFormat, UnsupportedError, tools
 
 WEATHER = {
     "type": "object",
@@ -347,3 +347,15 @@ def test_no_member_is_parsed() -> None:
     ]:
         with pytest.raises(ConstraintError, match=error):
             made.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("convention", "place"), [("hermes", ", the schema of"), ("qwen3-coder", "/properties/city, the parameter")]
+)
+def test_limits_of_the_schemas(convention: str, place: str) -> None:
+    with pytest.raises(LimitError, match="the limit expression_nodes=50 was reached") as refused:
+        tools(DEFINITIONS, convention, limits=Limits(expression_nodes=50))
+    assert str(refused.value).replace('"', "").startswith(f"tools: at /0/function/parameters{place}")
+    with pytest.raises(TypeError, match=r"tools: expected limits as tokamata\.Limits or None, got int"):
+        tools([], convention, limits=3)  # type: ignore[arg-type]
+    assert tools(DEFINITIONS, convention, limits=Limits(seconds=9)).accepts("No need.")

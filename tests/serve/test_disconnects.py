@@ -16,12 +16,12 @@ import httpx
 import numpy as np
 import openai
 import pytest
-import uvicorn
+from oracle.http_server import HttpServer
 from tokamata.decode import TokenAutomaton
 from tokamata.decode.automaton_cache import AutomatonCache
 
 import tokamata
-from tokamata.serve import ServerLimits, create_app
+from tokamata.serve import ServerLimits
 
 SAY = [{"role": "user", "content": "say it"}]
 
@@ -61,19 +61,11 @@ class CountingRun:
         return scores
 
 
-class Server:
+class Server(HttpServer):
+    model: Counting
+
     def __init__(self, limits: ServerLimits) -> None:
-        self.model = Counting()
-        self.socket = socket.socket()
-        self.socket.bind(("127.0.0.1", 0))
-        self.address = self.socket.getsockname()
-        self.url = f"http://127.0.0.1:{self.address[1]}/v1"
-        self.server = uvicorn.Server(uvicorn.Config(create_app(self.model, limits), log_level="warning"))
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]})
-        self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
-        self.client = openai.OpenAI(base_url=self.url, api_key="none", max_retries=0, timeout=30)
+        super().__init__(Counting(), limits, timeout=30)
 
     def raw(self, **body: Any) -> socket.socket:
         """A connection that has sent a request and reads nothing."""
@@ -100,13 +92,6 @@ class Server:
         asked = self.model.asked
         time.sleep(0.05)
         return self.model.asked > asked
-
-    def close(self) -> None:
-        self.client.close()
-        self.server.should_exit = True
-        self.thread.join(30)
-        assert not self.thread.is_alive()
-        self.socket.close()
 
 
 def reached(condition: Callable[[], bool]) -> bool:
@@ -177,7 +162,7 @@ def test_whoever_is_gone_waits_no_longer(stream: bool) -> None:
 def _status(server: Server, **body: Any) -> int:
     """The status of a request that is refused at once; 0 where it would have to wait."""
     with contextlib.suppress(httpx.ReadTimeout):
-        return httpx.post(f"{server.url}/chat/completions", json={"messages": SAY, **body}, timeout=0.1).status_code
+        return httpx.post(f"{server.url}/v1/chat/completions", json={"messages": SAY, **body}, timeout=0.1).status_code
     return 0
 
 

@@ -9,7 +9,6 @@ import socket
 import string
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,13 +21,13 @@ import numpy as np
 import openai
 import pytest
 import torch
-import uvicorn
+from oracle.http_server import HttpServer
 from oracle.tiny_model import byte_tokenizer, save_tiny_model
 from oracle.tool_texts import BY_PARAMETERS, calls_text
 from tokamata.constraints.tool_format import TOOL_FORMATS
 
 import tokamata
-from tokamata.serve import BadRequest, ServerLimits, TransformersModel, create_app
+from tokamata.serve import BadRequest, ServerLimits, TransformersModel
 from tokamata.serve.model import told_convention
 
 TOKENS: list[bytes | None] = [None, *(bytes([b]) for b in range(256)), b"true", b'":', b'"}', b"ab", None]
@@ -83,27 +82,9 @@ class ScriptedRun:
         return scores
 
 
-class Running:
-    """A server on a free port of this machine."""
-
+class Running(HttpServer):
     def __init__(self, model: Any, limits: ServerLimits) -> None:
-        self.model = model
-        self.socket = socket.socket()
-        self.socket.bind(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        self.server = uvicorn.Server(uvicorn.Config(create_app(model, limits), log_level="warning"))
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]})
-        self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
-        self.client = openai.OpenAI(base_url=f"{self.url}/v1", api_key="none", max_retries=0, timeout=60)
-
-    def close(self) -> None:
-        self.client.close()
-        self.server.should_exit = True
-        self.thread.join(30)
-        assert not self.thread.is_alive()
-        self.socket.close()
+        super().__init__(model, limits, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +132,7 @@ def test_a_script_comes_back(running: Running, model: Scripted) -> None:
     assert "".join(pieces) == "Grüße, 日本 🦜!"
     assert not any("\ufffd" in piece for piece in pieces)
     assert [m.id for m in running.client.models.list()] == ["scripted"]
+    assert running.client.models.retrieve("scripted").owned_by == "tokamata"
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -463,7 +445,14 @@ def test_bad_requests_get_the_reason(running: Running, model: Scripted, case: st
 def test_other_wrong_requests(running: Running, model: Scripted) -> None:
     with pytest.raises(openai.NotFoundError, match="this server runs scripted"):
         ask(running, model="other")
+    with pytest.raises(openai.NotFoundError, match="this server runs scripted, not a/b"):
+        running.client.models.retrieve("a/b")
+    with pytest.raises(openai.NotFoundError, match=r"no POST /v1/embeddings; expected POST /v1/chat/completions or"):
+        running.client.embeddings.create(model="scripted", input="x")
     url = f"{running.url}/v1/chat/completions"
+    answer = httpx.get(url)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (405, "invalid_request_error")
+    assert "no GET /v1/chat/completions; expected POST" in answer.json()["error"]["message"]
     for body in (b"", b"[1]", b"{", b"[" * 100_000, b"\xff"):
         answer = httpx.post(url, content=body)
         assert answer.status_code == 400, body[:10]
@@ -526,6 +515,18 @@ def test_tools_may_be_called_where_no_choice_is_named(running: Running, model: S
     assert answer.json()["choices"][0]["message"]["content"] == "No need."
 
 
+def test_tools_have_the_limits_of_the_server(running: Running, model: Scripted, monkeypatch: Any) -> None:
+    asked: list[Any] = []
+
+    def seen(*arguments: Any, limits: Any, **options: Any) -> tokamata.Constraint:
+        asked.append(limits)
+        return tokamata.tools(*arguments, limits=limits, **options)
+
+    monkeypatch.setattr("tokamata.serve.requested.tools", seen)
+    ask(running, tools=[{"type": "function", "function": {"name": "own"}}], max_tokens=60)
+    assert asked == [tokamata.Limits(seconds=LIMITS.seconds)]
+
+
 def test_null_is_what_is_left_out(running: Running, model: Scripted) -> None:
     """As in OpenAI's API, where most fields are nullable."""
     model.script = b"fine"
@@ -537,9 +538,15 @@ def test_null_is_what_is_left_out(running: Running, model: Scripted) -> None:
     assert answer.json()["choices"][0]["message"]["content"] == "fine"
 
 
-def test_a_prompt_is_not_echoed(running: Running, model: Scripted) -> None:
-    answer = httpx.post(f"{running.url}/v1/completions", json={"prompt": "ab", "echo": True})
-    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "echo")
+@pytest.mark.parametrize("field", ["echo", "logprobs", "store"])
+def test_fields_that_may_only_be_false(running: Running, model: Scripted, field: str) -> None:
+    """Clients that write defaults out are served."""
+    model.script = b"x"
+    url, body = f"{running.url}/v1/completions", {"prompt": "ab", "max_tokens": 3, "temperature": 0}
+    assert httpx.post(url, json={**body, field: False}).json()["choices"][0]["text"] == "x"
+    answer = httpx.post(url, json={**body, field: True})
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, field)
+    assert answer.json()["error"]["message"] == f"this server knows {field} as false only"
 
 
 def test_a_broken_model_fails_the_answer_and_not_the_server(running: Running, model: Scripted) -> None:

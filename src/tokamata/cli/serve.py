@@ -37,11 +37,16 @@ def command(
     seconds: Annotated[
         float, typer.Option("--seconds", min=0.01, help="Processor time to build a constraint, and for one mask.")
     ] = 5.0,
+    choices: Annotated[int, typer.Option("--choices", min=1, help="The most answers (n) of one request.")] = 8,
+    constraints: Annotated[
+        int, typer.Option("--constraints", min=1, help="Compiled constraints that are kept for later requests.")
+    ] = 128,
     source_bytes: Annotated[
         int, typer.Option("--source-bytes", min=1, help="The largest schema, grammar or pattern.")
     ] = 4 << 20,
+    body_bytes: Annotated[int, typer.Option("--body-bytes", min=1, help="The largest request.")] = 8 << 20,
 ) -> None:
-    """Serve a model with OpenAI's API; answers obey response_format, regex, grammar and choice."""
+    """Serve a model with OpenAI's API; answers obey response_format, tools, regex, grammar and choice."""
     try:
         import uvicorn
 
@@ -49,7 +54,14 @@ def command(
     except ImportError as error:
         raise ImportError(f"serve: {error}; install the extra: pip install 'tokamata[serve]'") from error
     limits = ServerLimits(
-        source_bytes=source_bytes, seconds=seconds, new_tokens=new_tokens, running=running, waiting=waiting
+        body_bytes=body_bytes,
+        source_bytes=source_bytes,
+        seconds=seconds,
+        new_tokens=new_tokens,
+        choices=choices,
+        running=running,
+        waiting=waiting,
+        constraints=constraints,
     )
     with working("loading the model"):
         loaded = TransformersModel(

@@ -61,10 +61,12 @@ def create_app(model: Model, limits: ServerLimits | None = None) -> Starlette:
         routes=[
             Route("/health", server.health),
             Route("/v1/models", server.models),
+            Route("/v1/models/{name:path}", server.one_model),
             Route("/v1/chat/completions", server.chat, methods=["POST"]),
             Route("/v1/completions", server.completion, methods=["POST"]),
         ],
         lifespan=lifespan,
+        exception_handlers={404: _no_such_page, 405: _no_such_page},
     )
 
 
@@ -87,9 +89,22 @@ class _Server:
         return _json({"status": "ok"})
 
     async def models(self, request: Request) -> Response:
+        """The one model, in a list."""
+        return _json({"object": "list", "data": [self._entry()]})
+
+    async def one_model(self, request: Request) -> Response:
         """The one model."""
-        entry = {"id": self.model.name, "object": "model", "created": self.started, "owned_by": "tokamata"}
-        return _json({"object": "list", "data": [entry]})
+        if (error := self._other_model(request.path_params["name"])) is not None:
+            return _json(_error(error), error.status)
+        return _json(self._entry())
+
+    def _entry(self) -> dict[str, Any]:
+        return {"id": self.model.name, "object": "model", "created": self.started, "owned_by": "tokamata"}
+
+    def _other_model(self, name: str) -> BadRequest | None:
+        if name == self.model.name:
+            return None
+        return BadRequest(f"model: this server runs {self.model.name}, not {name}", "model", 404)
 
     async def chat(self, request: Request) -> Response:
         """A chat completion."""
@@ -177,8 +192,8 @@ class _Server:
 
         What constraints cost is done for a few requests at once, in threads of their own: others find theirs free.
         """
-        if asked.model is not None and asked.model != self.model.name:
-            raise BadRequest(f"model: this server runs {self.model.name}, not {asked.model}", "model", 404)
+        if asked.model is not None and (error := self._other_model(asked.model)) is not None:
+            raise error
         width = len(self.model.vocabulary)
         if any(not 0 <= token < width for token in asked.logit_bias or ()):
             raise BadRequest(f"logit_bias: expected token ids below {width}", "logit_bias")
@@ -237,7 +252,9 @@ class _Server:
             yield self.model.text(asked.prompt)
         elif all(isinstance(part, int) for part in asked.prompt):
             ids = [part for part in asked.prompt if isinstance(part, int)]
-            if not ids or min(ids) < 0 or max(ids) >= len(self.model.vocabulary):
+            if not ids:
+                raise BadRequest("prompt: expected a text, texts or token ids, got an empty list", "prompt")
+            if min(ids) < 0 or max(ids) >= len(self.model.vocabulary):
                 raise BadRequest(f"prompt: expected token ids below {len(self.model.vocabulary)}", "prompt")
             yield ids
         else:
@@ -317,6 +334,14 @@ def _json(data: object, status: int = 200) -> Response:
 
 def _line(data: object) -> str:
     return f"data: {json.dumps(data)}\n\n"
+
+
+async def _no_such_page(request: Request, error: Exception) -> Response:
+    """What is said of other paths and methods."""
+    method, path = request.method, request.url.path
+    reason = f"this server has no {method} {path}; expected POST /v1/chat/completions or /v1/completions, or GET "
+    status = getattr(error, "status_code", 404)
+    return _json(_error(BadRequest(reason + "/v1/models or /health", None, status)), status)
 
 
 async def _body(request: Request, limits: ServerLimits) -> bytes:

@@ -82,6 +82,8 @@ class _Common(_Strict):
     presence_penalty: float = Field(default=0.0, ge=-2, le=2, allow_inf_nan=False)
     frequency_penalty: float = Field(default=0.0, ge=-2, le=2, allow_inf_nan=False)
     logit_bias: dict[int, Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]] | None = None
+    logprobs: Literal[False] = False
+    store: Literal[False] = False
     user: str | None = None
     metadata: dict[str, str] | None = None
     response_format: ResponseFormat | None = None
@@ -188,7 +190,10 @@ def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLi
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"] if part not in _SHAPES)
         unknown = first["type"] == "extra_forbidden"
-        reason = f"this server knows no field {place}" if unknown else f"{place}: {first['msg']}"
+        if first["type"] == "literal_error" and first["ctx"]["expected"] == "False":
+            reason = f"this server knows {place} as false only"
+        else:
+            reason = f"this server knows no field {place}" if unknown else f"{place}: {first['msg']}"
         raise BadRequest(reason, place) from error
     except RecursionError as error:
         raise BadRequest(f"the body is nested too deeply: {error}") from error

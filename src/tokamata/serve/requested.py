@@ -68,7 +68,7 @@ def _source_of(
     if (options := request.choice) is not None:
         found.append(("choice", options, lambda: choice(options, limits=limits)))
     if isinstance(request, Chat) and request.tools:
-        found.append(_tools_of(request, tool_convention))
+        found.append(_tools_of(request, tool_convention, limits))
     elif isinstance(request, Chat) and request.tool_choice not in (None, "none", "auto"):
         raise BadRequest("tool_choice: expected tools to choose from, got none", "tool_choice")
     if len(found) > 1:
@@ -77,7 +77,7 @@ def _source_of(
     return found[0] if found else None
 
 
-def _tools_of(request: Chat, convention: str | None) -> tuple[str, object, Callable[[], Constraint]]:
+def _tools_of(request: Chat, convention: str | None, limits: Limits) -> tuple[str, object, Callable[[], Constraint]]:
     definitions, parallel = request.definitions, request.parallel_tool_calls
     asked = "auto" if request.tool_choice is None else request.tool_choice
     if convention is None:
@@ -88,5 +88,5 @@ def _tools_of(request: Chat, convention: str | None) -> tuple[str, object, Calla
         known = read_definitions(definitions, strict=None)
     with _refusing("tool_choice"):
         read_choice(asked, known)
-    make = lambda: tools(definitions, convention, tool_choice=asked, parallel=parallel)  # noqa: E731
+    make = lambda: tools(definitions, convention, tool_choice=asked, parallel=parallel, limits=limits)  # noqa: E731
     return "tools", [definitions, asked, parallel, convention], make
