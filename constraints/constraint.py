@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 from .._core import CaptureParts, Language
 from .._core import Limits as NativeLimits
 from ..automata.checks import checked_bounds, checked_count, checked_range
+from ..automata.errors import LimitError
 
 if TYPE_CHECKING:
     from ..automata import Fst
@@ -452,11 +453,19 @@ class Constraint:
     def to_fst(self, max_states: int = 100_000) -> Fst:
         """The character automaton A: a deterministic acceptor, byte b as label b (NUL as 256), all states useful.
 
-        Raises LimitError when more than ``max_states`` states are reached.
+        Raises LimitError when more than ``max_states`` states are reached, of which there is no end where a constraint
+        nests without bound or has to remember what it read.
         """
         from ..automata import Fst
 
-        return Fst._wrap(self._native.to_fst(max_states))
+        try:
+            return Fst._wrap(self._native.to_fst(max_states))
+        except LimitError as error:
+            if "states=" not in str(error) or "without end" in str(error):
+                raise
+            raise LimitError(
+                f"{error}; no limit is enough for a constraint that nests without bound, whose states have no end"
+            ) from None
 
     def __repr__(self) -> str:
         text = self.source if len(self.source) <= 80 else self.source[:77] + "..."

@@ -156,8 +156,8 @@ class TokenAutomaton:
 
         OpenFst opens it; :func:`load` combines it with a vocabulary again. A section behind the FST, which OpenFst does
         not read, keeps the constraint's source and report and a checksum, not its named parts. The file appears whole
-        or not at all. Raises
-        LimitError when A has more than ``max_states`` states.
+        or not at all. Raises LimitError when A has more than ``max_states`` states, as it has where the constraint
+        nests without bound or has to remember what it read.
         """
         about = {
             "source": self.constraint.source,

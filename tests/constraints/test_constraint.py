@@ -187,3 +187,10 @@ def test_long_chains() -> None:
     assert not constraint.accepts("a" + "b" * 2999)
     assert optional.accepts("")
     assert not optional.accepts("aa")
+
+
+def test_an_automaton_without_end_says_so() -> None:
+    """A larger limit, which the text of a limit proposes, would not help."""
+    nested = tokamata.grammar('root ::= "(" root ")" | "x"', "gbnf")
+    with pytest.raises(tokamata.LimitError, match=r"states=1000 .* no limit is enough for a constraint that nests"):
+        nested.to_fst(1000)
