@@ -243,7 +243,8 @@ def compile(
 
     Raises:
         ConstraintError: the constraint is empty, or the vocabulary cannot write any of its members.
-        UnsupportedError: special tokens joined to bytes 0xff that are none (see :func:`tokamata.special_token`).
+        UnsupportedError: special tokens joined to bytes 0xff that are none (see :func:`tokamata.special_token`);
+            places for callbacks over a vocabulary without a token for every byte.
         VocabularyError: the constraint speaks of a special token that the vocabulary does not have, or of EOS.
     """
     if type(constraint) is Constraint and type(vocabulary) is Vocabulary and cache_bytes is None and limits is None:

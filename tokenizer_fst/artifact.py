@@ -56,7 +56,7 @@ def read_sections(
     Those are for sections of many megabytes: numpy asks for huge pages, so that they are read in half the time and
     found more quickly later.
     """
-    with open_file(Path(path)) as file:
+    with open_file(Path(path), "pass the path of a file that save wrote") as file:
         try:
             return _read_sections(file, as_arrays)
         except VocabularyError as error:

@@ -55,13 +55,13 @@ def utf8(text: str, where: str) -> bytes:
 
 
 @contextlib.contextmanager
-def open_file(path: Path) -> Iterator[BufferedReader]:
+def open_file(path: Path, remedy: str = "pass the path of a tokenizer file") -> Iterator[BufferedReader]:
     """Open a file for reading; MissingFileError if it is not there, VocabularyError if it cannot be read."""
     try:
         with path.open("rb") as file:
             yield file
     except FileNotFoundError as error:
-        raise MissingFileError(f"{path}: no such file; pass the path of a tokenizer file") from error
+        raise MissingFileError(f"{path}: no such file; {remedy}") from error
     except IsADirectoryError as error:
         raise VocabularyError(f"{path}: expected a file, got a folder") from error
     except OSError as error:

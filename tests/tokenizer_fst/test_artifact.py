@@ -178,7 +178,7 @@ def test_images_of_tokens_are_checked(damaged: bytes) -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
-    with pytest.raises(MissingFileError, match=r"none\.fst: no such file"):
+    with pytest.raises(MissingFileError, match=r"none\.fst: no such file; pass the path of a file that save wrote"):
         Vocabulary.load(tmp_path / "none.fst")
     pynini.accep("abc").write(str(tmp_path / "plain.fst"))
     with pytest.raises(VocabularyError, match=r"an \.fst without a vocabulary; save it again with Vocabulary\.save"):
