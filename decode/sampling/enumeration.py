@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
+from ...automata.checks import checked_count
 from ...automata.errors import ConstraintError, LimitError
 from ..token_automaton import TokenAutomaton
 from .log_space import NOTHING, log_sum
@@ -35,7 +36,7 @@ class Enumerate(Sampler):
     ) -> None:
         """Ask the model for nothing yet."""
         super().__init__(model, automaton, **options)
-        self.max_prefixes = int(max_prefixes)
+        self.max_prefixes = checked_count("Enumerate", "max_prefixes", max_prefixes)
         self._members: dict[tuple[int, ...], float] | None = None
         self._log_z = math.nan
         self._order: list[tuple[int, ...]] = []

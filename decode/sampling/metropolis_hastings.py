@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...automata.checks import checked_count
 from ..token_automaton import TokenAutomaton
 from .log_space import NOTHING, log_add, log_sum
 from .model import LanguageModel
@@ -57,12 +58,12 @@ class MetropolisHastings(Sampler):
     ) -> None:
         """Ask the model for nothing yet."""
         super().__init__(model, automaton, **options)
-        if steps < 0:
+        if (steps := checked_count("MetropolisHastings", "steps", steps)) < 0:
             raise ValueError(f"MetropolisHastings: expected steps >= 0, got {steps}")
         if proposal not in _RESTARTS:
             known = ", ".join(f'"{name}"' for name in _RESTARTS)
             raise ValueError(f"MetropolisHastings: expected a proposal of {known}, got {proposal!r}")
-        self.steps = int(steps)
+        self.steps = steps
         self.proposal = proposal
         self._restarts = _RESTARTS[proposal]
         self.independent = bool(independent)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import operator
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Literal
 
+from ...automata.checks import checked_count
 from ...automata.errors import LimitError, UnsupportedError
 from ..token_automaton import TokenAutomaton
 from .canonical import Canonical
@@ -95,9 +95,9 @@ class Sampler(ABC):
         self.model = model
         self.automaton = automaton
         self.stop = _checked_stop(name, automaton.vocabulary.eos_token_ids if stop is None else stop)
-        self.max_tokens = operator.index(max_tokens)
+        self.max_tokens = checked_count(name, "max_tokens", max_tokens)
         self.temperature = float(temperature)
-        self.max_tries = operator.index(max_tries)
+        self.max_tries = checked_count(name, "max_tries", max_tries)
         self._random = random.Random(seed)
         self._seed = seed
         segmentation = None
@@ -105,9 +105,8 @@ class Sampler(ABC):
             vocabulary = automaton.vocabulary
             segmentation = Canonical.of(canonical, vocabulary) if canonical else Canonical.by_rank(vocabulary)
             segmentation = segmentation.over(automaton)
-        self._rows = Rows(
-            model, automaton, self.stop, self.max_tokens, self.temperature, segmentation, int(cache_bytes)
-        )
+        room = checked_count(name, "cache_bytes", cache_bytes)
+        self._rows = Rows(model, automaton, self.stop, self.max_tokens, self.temperature, segmentation, room)
         self._statistics = Statistics()
         self._weights = RunningWeights()  # of all tries, for log_z
         self._returned = RunningWeights()  # of the samples returned
@@ -123,9 +122,9 @@ class Sampler(ABC):
             LimitError: more than ``max_tries`` rejections in a row, or a limit of the constraint.
             ConstraintError: what the model returned is no table of log-probabilities.
         """
-        n = operator.index(n)
-        if n < 0:
-            raise ValueError(f"{type(self).__name__}.sample: expected a number of samples >= 0, got {n}")
+        name = f"{type(self).__name__}.sample"
+        if (n := checked_count(name, "n", n)) < 0:
+            raise ValueError(f"{name}: expected a number of samples >= 0, got {n}")
         samples: list[Sample] = []
         with progress_of(progress, n, type(self).__name__) as tell:
             self._sample(n, samples, tell)
@@ -262,7 +261,7 @@ class RunningWeights:
 
 
 def _checked_stop(name: str, stop: Sequence[int] | int) -> list[int]:
-    ids = [stop] if isinstance(stop, int) else [operator.index(i) for i in stop]
+    ids = [checked_count(name, "stop tokens", i) for i in ([stop] if isinstance(stop, (int, str)) else stop)]
     if not ids or min(ids) < 0:
         raise ValueError(f"{name}: expected at least one stop token, ids >= 0, got {stop!r}")
     return ids

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...automata.checks import checked_count
 from ...automata.errors import LimitError
 from ..token_automaton import TokenAutomaton
 from .futures import StateFutures
@@ -92,13 +93,13 @@ class SMC(Sampler):
         """Ask the model for nothing yet."""
         super().__init__(model, automaton, **options)
         name = type(self).__name__
-        if particles < 1:
+        if (particles := checked_count(name, "particles", particles)) < 1:
             raise ValueError(f"{name}: expected particles >= 1, got {particles}")
         if twist not in (None, "state"):
             raise ValueError(f'{name}: expected twist None or "state", got {twist!r}')
         if not 0 <= threshold <= 1:
             raise ValueError(f"{name}: expected threshold from 0 to 1, got {threshold}")
-        self.particles = int(particles)
+        self.particles = particles
         self.twist = twist
         self.potential = potential
         self.threshold = float(threshold)

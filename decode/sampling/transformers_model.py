@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...automata.checks import checked_count
 from ...automata.errors import UnsupportedError
 from ..model_folder import cache_name
 
@@ -52,8 +53,8 @@ class TransformersModel:
         """Keep the ids; the prompt is read at the first call."""
         self.model = model
         self.prompt_ids = _prompt_ids(prompt, tokenizer)
-        self.max_cached = int(max_cached)
-        self.batch = int(batch)
+        self.max_cached = checked_count("TransformersModel", "max_cached", max_cached)
+        self.batch = checked_count("TransformersModel", "batch", batch)
         self.tree_attention = bool(tree_attention)
         config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
         kinds = set(getattr(config, "layer_types", None) or ())

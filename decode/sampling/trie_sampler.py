@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...automata.checks import checked_count
 from ...automata.errors import ConstraintError
 from .futures import StateFutures
 from .log_space import NOTHING, log_sum, log_sum_array
@@ -33,10 +34,10 @@ class TrieSampler(Sampler):
         super().__init__(model, automaton, **options)
         if leaf not in ("one", "state"):
             raise ValueError(f'{type(self).__name__}: expected leaf "one" or "state", got {leaf!r}')
-        if batch < 1:
+        if (batch := checked_count(type(self).__name__, "batch", batch)) < 1:
             raise ValueError(f"{type(self).__name__}: expected batch >= 1, got {batch}")
         self.leaf = leaf
-        self.batch = int(batch)
+        self.batch = batch
         self.trie = Trie()
         self._futures = StateFutures(self._rows) if leaf == "state" else None
         self._complete = False

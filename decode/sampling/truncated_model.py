@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...automata.checks import checked_count
 from .log_space import NOTHING
 from .model import LanguageModel
 
@@ -25,7 +26,7 @@ class TruncatedModel:
 
     def __init__(self, model: LanguageModel, *, top_k: int | None = None, top_p: float | None = None) -> None:
         """Check the numbers."""
-        if top_k is not None and top_k < 1:
+        if top_k is not None and checked_count("TruncatedModel", "top_k", top_k) < 1:
             raise ValueError(f"TruncatedModel: expected top_k >= 1, got {top_k}")
         if top_p is not None and not 0 < top_p <= 1:
             raise ValueError(f"TruncatedModel: expected 0 < top_p <= 1, got {top_p}")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracle.lm_trees import load
 from oracle.random_model import RandomModel, conditional
-from tokamata.decode.sampling import CARS, ASAp, Enumerate, Masked, Rejection
+from tokamata.decode.sampling import CARS, SMC, ASAp, Enumerate, Masked, Rejection
 
 import tokamata
 
@@ -26,6 +26,13 @@ def test_wrong_arguments() -> None:
         Masked(model, AUTOMATON, tokenization="some")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected at least one stop token"):
         Masked(model, AUTOMATON, stop=[])
+    for name, sampler in (("max_tokens", Masked), ("max_prefixes", Enumerate), ("batch", CARS), ("particles", SMC)):
+        with pytest.raises(TypeError, match=f"{sampler.__name__}: expected {name} as an int, got float 6.5; pass"):
+            sampler(model, AUTOMATON, **{name: 6.5})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"Masked.sample: expected n as an int, got str 'x'"):
+        Masked(model, AUTOMATON).sample("x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="Masked: expected stop tokens as an int, got str '<end>'"):
+        Masked(model, AUTOMATON, stop="<end>")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="expected a TokenAutomaton second"):
         Masked(model, VOCABULARY)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="next_log_probs"):
