@@ -49,9 +49,10 @@ def json_schema(
 
     ``whitespace``: "flexible" (what ``json.dumps`` writes in all its settings, bounded), "compact" (none), "pretty"
     (indented by two spaces), "any" (everything JSON allows), or a regular expression for the white space between
-    tokens. ``key_order``: "schema" (as the schema defines them, others after), "any", or "sorted" (all of them by code
-    point, as ``json.dumps(sort_keys=True)`` writes). ``unique_keys``: no key occurs twice in an object, however it is
-    spelled, and elements under ``uniqueItems`` that are not listed differ; False: keys that the schema does not name
+    tokens. ``key_order``: "schema" (as the schema defines them, others after; where several ``properties`` apply to one
+    object, each in its own order as far as they agree, else who is mentioned first), "any", or "sorted" (all of them by
+    code point, as ``json.dumps(sort_keys=True)`` writes). ``unique_keys``: no key occurs twice in an object, however it
+    is spelled, and elements under ``uniqueItems`` that are not listed differ; False: keys that the schema does not name
     may occur twice, which makes the language of a schema without recursion regular (count, to_fst, device tables).
     ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them.
     ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes

@@ -13,6 +13,7 @@
 
 #include "automata/csrc/expression.h"
 #include "automata/csrc/flat_map.h"
+#include "constraints/csrc/definition_order.h"
 #include "constraints/csrc/json_format.h"
 #include "constraints/csrc/json_leaves.h"
 #include "constraints/csrc/json_number.h"
@@ -119,7 +120,7 @@ class SchemaCases {
   // The schemas that apply to a key, or to one without a name in any schema that matches exactly the given patterns.
   std::vector<UseId> AppliedToKey(const Demand& group, KeyId key);
   std::vector<UseId> AppliedToOther(const Demand& group, const std::vector<KeyId>& matched);
-  void CollectKeys(const Demand& group, std::vector<KeyId>* names, std::vector<KeyId>* patterns);
+  void CollectKeys(const Demand& group, KeyLists* names, std::vector<KeyId>* patterns);
   bool Matches(KeyId pattern, KeyId key);
   // Expressions that are searched, to see whether two languages of strings or numbers exclude each other.
   static constexpr size_t kMostSearched = 2'000;

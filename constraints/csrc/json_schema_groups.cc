@@ -122,18 +122,20 @@ std::vector<UseId> SchemaCases::AppliedToOther(const Demand& group, const std::v
   return applied;
 }
 
-void SchemaCases::CollectKeys(const Demand& group, std::vector<KeyId>* names, std::vector<KeyId>* patterns) {
+void SchemaCases::CollectKeys(const Demand& group, KeyLists* names, std::vector<KeyId>* patterns) {
   std::vector<uint32_t> uses{group.a};
   if (group.kind == DemandKind::kUnevaluated || group.kind == DemandKind::kSomeUnevaluated) uses = sets_.lists.Copy(group.b);
   for (UseId g : uses) {
     if (sets_.Use(g).kind == UseKind::kComparable) continue;
     const JsonValue& node = *sets_.Use(g).place.node;
     if (sets_.Use(g).kind == UseKind::kConstant) {
-      for (uint32_t i = 0; i < node.size; ++i) names->push_back(sets_.Key(node.keys[i]));
+      for (uint32_t i = 0; i < node.size; ++i) names->keys.push_back(sets_.Key(node.keys[i]));
+      names->EndList();
       continue;
     }
     if (const JsonValue* properties = node.Find("properties"))
-      for (uint32_t i = 0; i < properties->size; ++i) names->push_back(sets_.Key(properties->keys[i]));
+      for (uint32_t i = 0; i < properties->size; ++i) names->keys.push_back(sets_.Key(properties->keys[i]));
+    names->EndList();
     if (const JsonValue* sources = node.Find("patternProperties"))
       for (uint32_t i = 0; i < sources->size; ++i) patterns->push_back(sets_.Key(sources->keys[i]));
   }

@@ -49,17 +49,18 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   const Case demands = object_cases_[id];
   ObjectPlan p;
   p.any_order = options_.key_order == KeyOrder::kAny;
+  KeyLists defined;
   std::vector<KeyId> required, forbidden;
   for (const Demand& d : demands) switch (d.kind) {
       case DemandKind::kMembers:
       case DemandKind::kUnevaluated:
         p.groups.push_back(d);
-        cases_.CollectKeys(d, &p.mentioned, &p.patterns);
+        cases_.CollectKeys(d, &defined, &p.patterns);
         p.any_order = p.any_order || sets_.IsSpelled(d.a);
         break;
       case DemandKind::kSomeMember:
       case DemandKind::kSomeUnevaluated:
-        cases_.CollectKeys(d, &p.mentioned, &p.patterns);
+        cases_.CollectKeys(d, &defined, &p.patterns);
         p.owed.push_back(d);
         break;
       case DemandKind::kNames: p.names.push_back(d); break;
@@ -80,13 +81,12 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   if (p.owed.size() > 31)
     throw LimitError("json_schema: the limit owed=31 was reached at " + cases_.Describe(p.owed.back().a) +
                      ": negated schemas of one object, in a conjunction");
-  p.mentioned.insert(p.mentioned.end(), required.begin(), required.end());
-  p.mentioned.insert(p.mentioned.end(), forbidden.begin(), forbidden.end());
-  std::vector<KeyId> order;
-  order.reserve(p.mentioned.size());
+  std::vector<KeyId> order = defined.ends.size() < 2 ? std::move(defined.keys) : DefinitionOrder(defined);
+  order.insert(order.end(), required.begin(), required.end());
+  order.insert(order.end(), forbidden.begin(), forbidden.end());
   std::vector<uint8_t> seen(sets_.NumKeys(), 0);
-  for (KeyId key : p.mentioned)
-    if (!seen[key]) order.push_back(key), seen[key] = 4;
+  order.erase(std::remove_if(order.begin(), order.end(), [&](KeyId key) { return std::exchange(seen[key], 4) != 0; }),
+              order.end());
   p.mentioned = order;
   p.keys.reserve(order.size());
   std::sort(p.patterns.begin(), p.patterns.end());
