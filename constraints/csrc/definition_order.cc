@@ -1,5 +1,7 @@
 #include "constraints/csrc/definition_order.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <queue>
 #include <unordered_map>
@@ -9,75 +11,99 @@ namespace tokamata {
 
 namespace {
 
-// A merge of lists of 0, 1, …: a number is ready where it is the next one in every list that has it.
-class Merge {
- public:
-  // Of lists one behind the other, in none of which a number occurs twice.
-  Merge(const std::vector<uint32_t>& numbers, const std::vector<size_t>& ends, uint32_t count)
-      : numbers_(numbers), lists_of_(count), waits_for_(count, 0), done_(count, false) {
-    for (const uint32_t n : numbers) ++waits_for_[n];
-    for (size_t begin = 0, i = 0; i < ends.size(); begin = ends[i++]) Advance({begin, ends[i]});
-  }
+// Lists of 0, 1, …, none with a number twice.
+struct Lists {
+  std::vector<uint32_t> numbers;
+  std::vector<size_t> ends;
+};
 
-  std::vector<uint32_t> Run() {
-    std::vector<uint32_t> order;
-    for (uint32_t first = 0; order.size() < done_.size();) {
-      while (done_[first]) ++first;
-      uint32_t next = first;  // where all wait for one another
-      if (!ready_.empty()) {
-        next = ready_.top();
-        ready_.pop();
-      }
-      done_[next] = true;
-      order.push_back(next);
-      for (const List& list : std::exchange(lists_of_[next], {})) Advance(list);
-    }
-    return order;
-  }
-
- private:
-  struct List {
+// The numbers behind all those that lists have before them, the least first where there is a choice; without those in
+// or behind circles.
+std::vector<uint32_t> Merge(const Lists& lists, uint32_t count) {
+  struct Rest {
     size_t at, end;
   };
-
-  void Advance(List list) {
-    while (list.at < list.end && done_[numbers_[list.at]]) ++list.at;
+  std::vector<std::vector<Rest>> next(count);  // by number: the lists of which it is the next one
+  std::vector<uint32_t> waits_for(count, 0);   // in how many lists others come before
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+  for (const uint32_t n : lists.numbers) ++waits_for[n];
+  const auto advance = [&](Rest list) {
     if (list.at == list.end) return;
-    const uint32_t next = numbers_[list.at];
-    lists_of_[next].push_back(list);
-    if (--waits_for_[next] == 0) ready_.push(next);
+    const uint32_t n = lists.numbers[list.at++];
+    next[n].push_back(list);
+    if (--waits_for[n] == 0) ready.push(n);
+  };
+  for (size_t begin = 0, i = 0; i < lists.ends.size(); begin = lists.ends[i++]) advance({begin, lists.ends[i]});
+  std::vector<uint32_t> order;
+  while (!ready.empty()) {
+    order.push_back(ready.top());
+    ready.pop();
+    for (const Rest& list : next[order.back()]) advance(list);
   }
+  return order;
+}
 
-  const std::vector<uint32_t>& numbers_;
-  std::vector<std::vector<List>> lists_of_;  // by number: those that have it next
-  std::vector<uint32_t> waits_for_;          // in how many lists others come before
-  std::vector<bool> done_;
-  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready_;
-};
+// What is in or between circles becomes one number while the others are merged.
+std::vector<uint32_t> MergeAround(const Lists& lists, uint32_t count, const std::vector<uint32_t>& before) {
+  Lists reversed = lists;
+  for (size_t begin = 0, i = 0; i < lists.ends.size(); begin = lists.ends[i++])
+    std::reverse(reversed.numbers.begin() + static_cast<std::ptrdiff_t>(begin),
+                 reversed.numbers.begin() + static_cast<std::ptrdiff_t>(lists.ends[i]));
+  std::vector<bool> settled(count, false);
+  for (const uint32_t n : before) settled[n] = true;
+  for (const uint32_t n : Merge(reversed, count)) settled[n] = true;
+  std::vector<uint32_t> between;
+  for (uint32_t n = 0; n < count; ++n)
+    if (!settled[n]) between.push_back(n);
+  Lists others;
+  for (size_t at = 0, i = 0; i < lists.ends.size(); ++i) {
+    bool has_between = false;
+    for (; at < lists.ends[i]; ++at) {
+      const uint32_t n = lists.numbers[at];
+      if (settled[n])
+        others.numbers.push_back(n);
+      else if (!std::exchange(has_between, true))
+        others.numbers.push_back(between[0]);
+    }
+    others.ends.push_back(others.numbers.size());
+  }
+  std::vector<uint32_t> order;
+  for (const uint32_t n : Merge(others, count)) {
+    if (settled[n])
+      order.push_back(n);
+    else
+      order.insert(order.end(), between.begin(), between.end());
+  }
+  return order;
+}
 
 }  // namespace
 
-std::vector<KeyId> DefinitionOrder(const KeyLists& lists) {
-  std::vector<KeyId> keys;                          // as they are mentioned
-  std::unordered_map<KeyId, std::pair<uint32_t, size_t>> known;  // their numbers, and the last list that has them
-  std::vector<uint32_t> numbers;
-  std::vector<size_t> ends;
-  size_t at = 0;
-  for (size_t list = 0; list < lists.ends.size(); ++list) {
-    for (; at < lists.ends[list]; ++at) {
-      const KeyId key = lists.keys[at];
-      const auto [found, added] = known.try_emplace(key, static_cast<uint32_t>(keys.size()), list);
-      if (added) keys.push_back(key);
-      if (!added && std::exchange(found->second.second, list) == list) continue;
-      numbers.push_back(found->second.first);
+std::vector<KeyId> DefinitionOrder(const KeyLists& defined) {
+  std::vector<KeyId> keys;  // as they are mentioned
+  struct Known {
+    uint32_t number;
+    size_t list;  // the last one that has it
+  };
+  std::unordered_map<KeyId, Known> known;
+  Lists lists;
+  for (size_t at = 0, list = 0; list < defined.ends.size(); ++list) {
+    for (; at < defined.ends[list]; ++at) {
+      const auto [key, added] = known.try_emplace(defined.keys[at], Known{static_cast<uint32_t>(keys.size()), list});
+      if (added) keys.push_back(key->first);
+      if (!added && std::exchange(key->second.list, list) == list) continue;
+      lists.numbers.push_back(key->second.number);
     }
-    ends.push_back(numbers.size());
+    lists.ends.push_back(lists.numbers.size());
   }
-  if (keys.size() == numbers.size()) return keys;  // no two lists have to agree
-  std::vector<KeyId> order;
-  order.reserve(keys.size());
-  for (const uint32_t n : Merge(numbers, ends, static_cast<uint32_t>(keys.size())).Run()) order.push_back(keys[n]);
-  return order;
+  if (keys.size() == lists.numbers.size()) return keys;  // no two lists have to agree
+  const uint32_t count = static_cast<uint32_t>(keys.size());
+  std::vector<uint32_t> order = Merge(lists, count);
+  if (order.size() < count) order = MergeAround(lists, count, order);
+  std::vector<KeyId> merged;
+  merged.reserve(count);
+  for (const uint32_t n : order) merged.push_back(keys[n]);
+  return merged;
 }
 
 }  // namespace tokamata

@@ -1,6 +1,6 @@
 // DefinitionOrder: one order of keys where several schemas define an object's members.
 #pragma once
-#include <cstdint>
+#include <cstddef>
 #include <vector>
 
 #include "constraints/csrc/json_schema_sets.h"
@@ -17,8 +17,8 @@ struct KeyLists {
   }
 };
 
-// Every key once. Each list's own order holds as far as the lists agree with one another; what they leave open, and where
-// they don't agree, who is mentioned first goes first. O(n log n).
+// Every key once, each list in its own order. What that leaves open goes by mention, and so do all keys in circles of
+// lists that contradict one another, and between such circles. O(n log n).
 std::vector<KeyId> DefinitionOrder(const KeyLists& lists);
 
 }  // namespace tokamata

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Sequence
-from itertools import permutations
+from itertools import combinations, permutations, product
 from typing import Any
 
 import pytest
@@ -27,6 +27,15 @@ def agrees(order: Sequence[str], lists: Iterable[Sequence[str]]) -> bool:
     return all(sorted(keys, key=order.index) == list(keys) for keys in lists)
 
 
+def before(lists: Iterable[Sequence[str]]) -> set[tuple[str, str]]:
+    """Which key is to come before which, by way of others as well."""
+    pairs = {(x, y) for keys in lists for i, x in enumerate(keys) for y in keys[i + 1 :]}
+    for k, x, y in product(KEYS, repeat=3):  # k in the outermost loop: Warshall
+        if (x, k) in pairs and (k, y) in pairs:
+            pairs.add((x, y))
+    return pairs
+
+
 def random_schema(rng: random.Random) -> tuple[dict[str, Any], list[list[str]]]:
     """A schema of several lists of keys, and these as the schema mentions them."""
     lists = [rng.sample(KEYS, rng.randrange(1, 5)) for _ in range(rng.randrange(1, 5))]
@@ -43,16 +52,22 @@ def random_schema(rng: random.Random) -> tuple[dict[str, Any], list[list[str]]]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_definitions_agree(seed: int) -> None:
-    """Of the orders that all lists agree with, the one that goes by mention; where there is none, still only one."""
+    """Of the orders that all lists agree with, the one by mention; what they contradict each other about goes by it, too."""
     rng = random.Random(seed)
     for _ in range(10):
         schema, lists = random_schema(rng)
         mentioned = list(dict.fromkeys(key for keys in lists for key in keys))
         agreed = [order for order in permutations(mentioned) if agrees(order, lists)]  # by mention, the least first
-        found = orders(schema)
-        assert len(found) == 1, (seed, schema, found)
-        if agreed:
-            assert found == agreed[:1], (seed, schema)
+        pairs = before(lists)
+        circles = [key for key in mentioned if (key, key) in pairs]
+        from_circles = {key for key in mentioned if any((circle, key) in pairs for circle in circles)}
+        between = [key for key in from_circles if any((key, circle) in pairs for circle in circles)]
+        assert bool(agreed) == (not circles)
+        (found,) = orders(schema)
+        for x, y in combinations(found, 2):
+            assert (y, x) not in pairs or {x, y} <= set(between), (seed, schema, found, x, y)
+        assert sorted(between, key=found.index) == sorted(between, key=mentioned.index), (seed, schema, found)
+        assert not agreed or found == agreed[0], (seed, schema, found)
 
 
 def test_conditions_before_the_members() -> None:
@@ -70,6 +85,8 @@ def test_who_is_mentioned_first() -> None:
     assert orders({"properties": {"b": True, "a": True}, "required": ["c", "a", "b"]}) == [("b", "a", "c")]
     both = [{"properties": {"b": True, "a": True}}, {"properties": {"a": True, "b": True, "c": True}}]
     assert orders({"allOf": both, "required": ["a", "b", "c"]}) == [("b", "a", "c")]
+    both.append({"properties": {"d": True}})  # with whom all agree
+    assert orders({"allOf": both, "required": ["a", "b", "c", "d"]}) == [("b", "a", "c", "d")]
 
 
 def test_each_branch_has_its_order() -> None:
