@@ -52,7 +52,7 @@ def random_schema(rng: random.Random) -> tuple[dict[str, Any], list[list[str]]]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_definitions_agree(seed: int) -> None:
-    """Of the orders that all lists agree with, the one by mention; what they contradict each other about goes by it, too."""
+    """Of the orders that all lists agree with, the one by mention; what is contradictory goes by mention, too."""
     rng = random.Random(seed)
     for _ in range(10):
         schema, lists = random_schema(rng)
