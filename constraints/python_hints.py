@@ -10,11 +10,16 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
+from .python_variables import annotations_of, declaring
+
 
 def resolved_hints(owner: Any, local: Mapping[str, object]) -> dict[str, Any]:
     """The annotations of a class or function; ``local`` names come before those of the module. Raises as typing."""
     if sys.version_info < (3, 11) and isinstance(owner, type) and dataclasses.is_dataclass(owner):
         return _fields_before_311(owner, local)
+    keyed = isinstance(owner, type) and issubclass(owner, dict) and hasattr(owner, "__total__")
+    if keyed and any(_parameters(declarer) for declarer in declaring(owner).values()):
+        return _keys(owner, local)
     return typing.get_type_hints(owner, localns=dict(local), include_extras=True)
 
 
@@ -34,6 +39,21 @@ def _fields_before_311(kind: type, local: Mapping[str, object]) -> dict[str, Any
     return found
 
 
+def _keys(kind: type, local: Mapping[str, object]) -> dict[str, Any]:
+    """Key by key of a TypedDict: typing knows of no type parameters there, or only of those of the class itself."""
+    found: dict[str, Any] = {}
+    for name, declarer in declaring(kind).items():
+        module = vars(sys.modules.get(declarer.__module__, typing))
+        names = {**module, **local, declarer.__name__: declarer, **_parameters(declarer)}
+        found[name] = _resolved(annotations_of(kind)[name], names)
+    return found
+
+
+def _parameters(declarer: Any) -> dict[str, object]:
+    """What a type statement, or a class statement with brackets, declares in these."""
+    return {parameter.__name__: parameter for parameter in getattr(declarer, "__type_params__", ())}
+
+
 def _resolved(annotation: object, names: dict[str, object]) -> Any:
     owner = types.SimpleNamespace(__annotations__={"it": annotation})
     return typing.get_type_hints(owner, names, include_extras=True)["it"]
@@ -42,5 +62,4 @@ def _resolved(annotation: object, names: dict[str, object]) -> Any:
 def scope_of(alias: Any) -> dict[str, object]:
     """What texts in a type statement may name: its module, itself, its parameters."""
     module = sys.modules.get(getattr(alias, "__module__", None) or "")
-    parameters = {parameter.__name__: parameter for parameter in getattr(alias, "__type_params__", ())}
-    return {**(vars(module) if module else {}), alias.__name__: alias, **parameters}
+    return {**(vars(module) if module else {}), alias.__name__: alias, **_parameters(alias)}

@@ -98,6 +98,12 @@ def _owner(kind: type, name: str, classes: list[type]) -> type:
     return next((owner for owner in kind.__mro__ if name in annotations_of(owner)), kind)
 
 
+def declaring(kind: type) -> dict[str, type]:
+    """The class that declares each key of a TypedDict."""
+    known = list(variables_by_class(kind, ()))
+    return {name: _owner(kind, name, known) for name in annotations_of(kind)}
+
+
 def annotations_of(kind: Any) -> Mapping[str, object]:
     """Those that the class or function itself has, as they were written."""
     if sys.version_info >= (3, 14):

@@ -114,6 +114,40 @@ def test_type_statements(future: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not first.accepts("First(1, ['s'])")
 
 
+TYPED_DICTS = """
+import dataclasses, typing, typing_extensions
+class Keyed[T](BASE):
+    key: T
+    next: typing.NotRequired[Keyed[T] | None]
+class Listed[T](Keyed[list[T]]):
+    more: "T"
+class Texts(Listed[str]):
+    last: int
+@dataclasses.dataclass
+class Holder:
+    x: Keyed[int] | Listed[bool] | Texts
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters are Python 3.12's")
+@pytest.mark.parametrize("base", ["typing.TypedDict", "typing_extensions.TypedDict"])
+def test_typed_dicts_with_type_parameters(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Annotations that are texts name the parameters of the class that declares the key, each its own T."""
+    module = types.ModuleType("typed_dicts")
+    monkeypatch.setitem(sys.modules, "typed_dicts", module)
+    code = "from __future__ import annotations" + TYPED_DICTS.replace("BASE", base)
+    exec(compile(code, "typed_dicts.py", "exec", dont_inherit=True), vars(module))
+    constraint = tokamata.dataclass_call(module.Holder)
+    members = [
+        "Holder({'key': 1})",
+        "Holder({'key': 1, 'next': {'key': 2}})",
+        "Holder({'key': [True], 'more': False})",
+        "Holder({'key': ['a'], 'next': {'key': [], 'next': None}, 'more': 'b', 'last': 1})",
+    ]
+    others = ["Holder({'key': 'a'})", "Holder({'key': [1], 'more': 1})", "Holder({'key': [1], 'more': 'b', 'last': 1})"]
+    assert [text for text in [*members, *others] if constraint.accepts(text)] == members
+
+
 class Keyed(typing_extensions.TypedDict, Generic[T]):
     key: T
 

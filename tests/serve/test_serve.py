@@ -647,6 +647,11 @@ def test_a_transformers_model(folder: Path) -> None:
         server.close()
 
 
+def test_a_tool_convention_that_is_none(folder: Path) -> None:
+    with pytest.raises(ValueError, match=r"expected a tool convention of hermes, .* got 'magic'; leave it out"):
+        TransformersModel(folder, tool_convention="magic")
+
+
 def test_the_command_line(folder: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

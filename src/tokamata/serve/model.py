@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..automata.errors import ConstraintError
+from ..constraints.tool_format import TOOL_FORMATS
 from ..decode.model_folder import cache_name, load_model
 from ..tokenizer_fst import Vocabulary
 from .request import BadRequest
@@ -73,6 +74,7 @@ class TransformersModel:
     Raises:
         ConstraintError: the folder holds no model, or one that transformers cannot load, or torch has no such device.
         ImportError: the extra ``transformers`` is not installed.
+        ValueError: a tool convention that :func:`tokamata.tools` does not know.
     """
 
     def __init__(
@@ -85,6 +87,11 @@ class TransformersModel:
     ) -> None:
         """Load weights (float32 on a CPU, else as stored), tokenizer and vocabulary."""
         path = Path(folder)
+        if tool_convention is not None and tool_convention not in TOOL_FORMATS:
+            raise ValueError(
+                f"serve: expected a tool convention of {', '.join(TOOL_FORMATS)}, got {tool_convention!r}; leave it "
+                "out to have it told from the chat template"
+            )
         if not (path / "config.json").is_file():
             raise ConstraintError(f"serve: {path} holds no model (no config.json); name a transformers model folder")
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
