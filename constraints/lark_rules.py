@@ -341,6 +341,7 @@ def range_pattern(tree: Any) -> Pattern:
     from lark.tree import Tree
 
     pattern: Pattern = PrepareLiterals().transform(Tree("range", list(tree.children))).children[0]
+    pattern.raw = "..".join(str(token) for token in tree.children)
     return pattern
 
 

@@ -132,7 +132,7 @@ class LarkText:
         self.uses: dict[str, int] = {}  # offset of the first use of each name
         self.extended: dict[str, Place] = {}  # the first %extend of each name
         self.operand_places: dict[str, Place] = {}
-        self.literals: dict[str, int] = {}  # offset of each string and pattern, as it stands first
+        self.literals: dict[str, int] = {}  # offset of each string, pattern and range, as it stands first
         self.imports: dict[str, Place] = {}  # by path, such as common/foo.lark
         self._lines = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
         self._used_characters = {c for c in text if ord(c) >= FIRST_HOLE}
@@ -140,8 +140,11 @@ class LarkText:
         self._appended = _Pieces()
         self._inside: dict[str, list[str]] = {}  # the terminals that a terminal's definition uses
         tokens = self._tokens()
-        for token in tokens:
-            if token.type in ("STRING", "REGEXP"):
+        kinds = [token.type for token in tokens]
+        for i, token in enumerate(tokens):
+            if kinds[i : i + 3] == ["STRING", "_DOTDOT", "STRING"]:
+                self.literals.setdefault(f"{self._token_text(token)}..{self._token_text(tokens[i + 2])}", token.start)
+            elif token.type in ("STRING", "REGEXP") and kinds[i - 1 : i] != ["_DOTDOT"]:
                 self.literals.setdefault(self._token_text(token), token.start)
         self._plain = not any(
             t.type in _ADDED or (t.type == "TILDE" and (i + 1 == len(tokens) or tokens[i + 1].type != "NUMBER"))

@@ -198,6 +198,7 @@ LarkTerminal LarkTerminals::Range(const LarkNode& node) const {
   LarkTerminal made;
   made.pattern.is_string = false;
   made.pattern.value = std::string("[") + low + "-" + high + "]";
+  made.pattern.raw = std::string(node.text) + ".." + std::string(node.last);
   made.width = {1, 1};
   return made;
 }

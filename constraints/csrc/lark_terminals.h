@@ -16,8 +16,8 @@ namespace tokamata {
 struct LarkPattern {
   bool is_string = true;
   std::string value;
-  char flag = 0;         // i, m or s
-  std::string_view raw;  // as written, where it is one literal
+  char flag = 0;    // i, m or s
+  std::string raw;  // as written, where it is one literal or range
 
   std::string ToRegexp() const;
   std::tuple<bool, const std::string&, char> Key() const { return {is_string, value, flag}; }

@@ -404,11 +404,16 @@ class Reader {
   }
 
   // The first place where a string or pattern stands.
-  std::optional<PlainLark::Place> FirstPlace(std::string_view raw) {
-    if (literals_.empty())
-      for (const LarkToken& token : file_.tokens)
-        if (token.kind == LarkKind::kString || token.kind == LarkKind::kRegexp)
-          literals_.emplace(std::string_view(out_.text).substr(token.begin, token.end - token.begin), token.begin);
+  std::optional<PlainLark::Place> FirstPlace(const std::string& raw) {
+    const std::vector<LarkToken>& tokens = file_.tokens;
+    const auto text = [&](const LarkToken& token) { return out_.text.substr(token.begin, token.end - token.begin); };
+    for (size_t i = literals_.empty() ? 0 : tokens.size(); i < tokens.size(); ++i) {
+      if (tokens[i].kind != LarkKind::kString && tokens[i].kind != LarkKind::kRegexp) continue;
+      const LarkToken& first = tokens[i];
+      const bool range = i + 2 < tokens.size() && tokens[i + 1].kind == LarkKind::kRange && first.kind == LarkKind::kString;
+      if (range) i += 2;
+      literals_.emplace(range ? text(first) + ".." + text(tokens[i]) : text(first), first.begin);
+    }
     const auto known = literals_.find(raw);
     return known == literals_.end() ? std::nullopt : std::optional(PlaceOf(known->second));
   }
@@ -453,7 +458,7 @@ class Reader {
       std::optional<PlainLark::Place> place = PlaceOf(std::string_view(name));
       if (!place) place = FirstPlace(known.pattern.raw);
       const bool unnamed = name.compare(0, 6, "__ANON") == 0 || name.compare(0, 8, "__IGNORE") == 0;
-      const std::string shown(unnamed && !known.pattern.raw.empty() ? known.pattern.raw : std::string_view(name));
+      const std::string& shown = unnamed && !known.pattern.raw.empty() ? known.pattern.raw : name;
       out_.terminals.push_back({shown, known.pattern, known.priority, IsIgnored(name), place});
     }
     if (indented) Indent(newline, &number);
@@ -552,7 +557,7 @@ class Reader {
   std::vector<uint32_t> kept_;
   std::set<std::string> used_;
   std::vector<uint32_t> lines_;
-  std::unordered_map<std::string_view, uint32_t> literals_;  // where each stands first
+  std::unordered_map<std::string, uint32_t> literals_;  // where each literal and range stands first
 };
 
 }  // namespace

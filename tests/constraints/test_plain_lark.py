@@ -152,6 +152,19 @@ def test_places_are_those_of_literals() -> None:
     ]
 
 
+def test_ranges_are_literals_with_places() -> None:
+    # The strings of a range do not stand there for themselves.
+    text = 'start: "a".."c" "a" | "b" .. "d" A\nA: "0".."9"\n%ignore "x".."z"'
+    assert _check(text)
+    assert {t.name: str(t.place) for t in read_lark(text).terminals} == {
+        '"a".."c"': "line 1, column 8",
+        '"a"': "line 1, column 17",
+        "A": "line 2, column 1",
+        '"b".."d"': "line 1, column 23",
+        '"x".."z"': "line 3, column 9",
+    }
+
+
 def test_limits_name_places() -> None:
     hard = "/[ab]*a[ab]{60}/ & ~/[ab]*b[ab]{61}/"
     nested = tokamata.grammar('root ::= "a" root "a" | ":"', "gbnf")
