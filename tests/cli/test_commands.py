@@ -457,7 +457,7 @@ def test_diff(cli, tmp_path: Path) -> None:
     assert (result.code, "refused now:  0.1000000000000000000001\n" in result.out) == (1, True)
     for text, reason in (
         ("[" * 100_000, "registry.json is not JSON that can be read: maximum recursion depth"),
-        ('{"u:x": {"a": ' * 1500 + "1" + "}}" * 1500, "registry.json is not JSON that can be read: maximum recursion"),
+        ('{"u:x": {"a": ' * 20_000 + "1" + "}}" * 20_000, "registry.json is not JSON that can be read: maximum recursion"),
         ('{"u:x": true, "u:x": false}', "registry.json: line 1, column 15: "),
         ("[]", "registry.json: expected an object from URIs to schemas"),
     ):
