@@ -305,7 +305,7 @@ def test_what_matches_nothing_or_always_loses() -> None:
         ),
         ("\nstart: start", "lark", "line 2, column 1: the start rule start has no text"),
         ('start: A B\nA: "a"\nB: "x" & "y"\n', "lark", r"terminals B \(line 3, column 1: it matches nothing\); add"),
-        ('start: x "b".."d"\nx: /[a-e]/\n', "lark", r"terminals \"b\"\.\.\"d\" \(line 1, column 10: other terminals"),
+        ('start: x "b".."d"\nx: /[a-e]+/\n', "lark", r"terminals \"b\"\.\.\"d\" \(line 1, column 10: other terminals"),
         ('start: "a" B\nB: "b"\n%ignore B\n', "lark", r"\"b\" \(line 2, column 1: it is ignored"),
         ('root ::= "a" x\nx ::= root "b"\n', "gbnf", r"line 1, column 1: .* root \(.*, x \(line 2, column 1\); add"),
     ],
