@@ -272,9 +272,27 @@ class CanonicalAutomaton:
             operator.index(max_nodes),
         )
 
-    def start(self) -> CanonicalState:
-        """Return a state at the beginning."""
+    def start(self, max_tokens: int | None = None) -> CanonicalState:
+        """Return a state at the beginning.
+
+        Raises:
+            UnsupportedError: ``max_tokens`` is given: how few canonical tokens can end a text is not known.
+        """
+        if max_tokens is not None:
+            raise UnsupportedError(
+                "start: a canonical automaton keeps no budget; leave max_tokens out, or bound the constraint"
+            )
         return CanonicalState(self)
+
+    @property
+    def constraint(self) -> Constraint:
+        """What may be written."""
+        return self.automaton.constraint
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The tokens."""
+        return self.automaton.vocabulary
 
     @property
     def words(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core import DecodeState, mask_scores
 from ..automata.errors import ConstraintError, TokenRejected
+from .canonical import CanonicalAutomaton, CanonicalState
 from .dynamic_automaton import DynamicAutomaton
 from .dynamic_state import DynamicState
 from .token_automaton import TokenAutomaton
@@ -29,7 +30,7 @@ class ConstrainedLogitsProcessor:
     the vocabulary (padded models) are minus infinity beyond it.
 
     Args:
-        automaton: what :func:`tokamata.compile` returned, for the model's own vocabulary.
+        automaton: what :func:`tokamata.compile` returned, for the model's own vocabulary, or a `CanonicalAutomaton`.
         prompt_length: how many leading columns of ``input_ids`` are prompt, padding included; one number, or one for
             each prompt of the batch. For encoder-decoder models 1, the start token. None: the width at the first call
             of each ``generate``, told from a continuation by the tokens. Pass the number where a prompt may be the
@@ -40,16 +41,17 @@ class ConstrainedLogitsProcessor:
     Raises:
         TypeError: another object than a TokenAutomaton, a prompt_length that is not a whole number.
         BudgetError: no member fits max_tokens; the text names the smallest that works.
+        UnsupportedError: max_tokens where the automaton keeps no budget, with callbacks and for canonical tokens.
     """
 
     def __init__(
         self,
-        automaton: TokenAutomaton | DynamicAutomaton,
+        automaton: TokenAutomaton | DynamicAutomaton | CanonicalAutomaton,
         prompt_length: int | Sequence[int] | None = None,
         max_tokens: int | None = None,
     ) -> None:
         """Keep the automaton; no mask is computed yet."""
-        if not isinstance(automaton, (TokenAutomaton, DynamicAutomaton)):
+        if not isinstance(automaton, (TokenAutomaton, DynamicAutomaton, CanonicalAutomaton)):
             raise TypeError(
                 f"ConstrainedLogitsProcessor: expected a TokenAutomaton, got {type(automaton).__name__}; "
                 "make one with tokamata.compile(constraint, vocabulary)"
@@ -60,7 +62,7 @@ class ConstrainedLogitsProcessor:
         self._start = automaton.start(max_tokens)
         self._first_width: int | None = None
         # States after the rows of the last call, by the row's bytes; None where a row left the constraint.
-        self._rows: dict[bytes, DecodeState | DynamicState | None] = {}
+        self._rows: dict[bytes, DecodeState | DynamicState | CanonicalState | None] = {}
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return ``scores`` with minus infinity where a token is not allowed; the argument is not changed.
@@ -96,10 +98,10 @@ class ConstrainedLogitsProcessor:
                 "tokens; build it with Vocabulary.from_transformers(tokenizer, size=model.config.vocab_size)"
             )
 
-    def _states(self, input_ids: torch.Tensor) -> list[DecodeState | DynamicState | None]:
+    def _states(self, input_ids: torch.Tensor) -> list[DecodeState | DynamicState | CanonicalState | None]:
         ids = np.ascontiguousarray(input_ids.detach().cpu().numpy(), dtype=np.int64)
         starts = self._starts(ids)
-        following: dict[bytes, DecodeState | DynamicState | None] = {}
+        following: dict[bytes, DecodeState | DynamicState | CanonicalState | None] = {}
         states = []
         for row, start in zip(ids, starts, strict=True):
             key = start.to_bytes(8, "little") + row.tobytes()
@@ -140,7 +142,7 @@ class ConstrainedLogitsProcessor:
             return True
         return ids.shape[1] > start and all(any(row.startswith(k[:-8]) for row in self._rows) for k in keys)
 
-    def _state(self, key: bytes, row: np.ndarray, start: int) -> DecodeState | DynamicState | None:
+    def _state(self, key: bytes, row: np.ndarray, start: int) -> DecodeState | DynamicState | CanonicalState | None:
         """The state after a row: known, one step from a known one, or read from the prompt on."""
         if key in self._rows:
             return self._rows[key]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..automata.errors import ConstraintError, LimitError, TokenRejected
 from .batch_state import BatchState, State
+from .canonical import CanonicalAutomaton
 from .dynamic_automaton import DynamicAutomaton
 from .masked_logits import mask_logits_
 from .token_automaton import TokenAutomaton
@@ -26,21 +27,22 @@ logger = logging.getLogger(__name__)
 
 
 class Automaton(ABC):  # noqa: B024
-    """What :func:`tokamata.compile` returns."""
+    """What :func:`tokamata.compile` returns, and what keeps to the tokenizer's own tokens."""
 
 
 Automaton.register(TokenAutomaton)
 Automaton.register(DynamicAutomaton)
+Automaton.register(CanonicalAutomaton)
 
 
 def attach(manager: Any, *, threads: int | None = None) -> RequestConstraints:
     """Let the requests of a continuous batching manager name constraints.
 
     Afterwards ``manager.add_request(ids, constraint=automaton)`` keeps that request inside of what
-    :func:`tokamata.compile` returned; requests without one are free. Call it between ``init_continuous_batching`` and
-    ``start``; a second call returns what the first one did. Masks need each token before the next step, so batching has
-    to be synchronous and without CUDA graphs: ``ContinuousBatchingConfig(use_async_batching=False,
-    use_cuda_graph=False)``.
+    :func:`tokamata.compile` returned, or of a `CanonicalAutomaton`; requests without one are free. Call it between
+    ``init_continuous_batching`` and ``start``; a second call returns what the first one did. Masks need each token
+    before the next step, so batching has to be synchronous and without CUDA graphs:
+    ``ContinuousBatchingConfig(use_async_batching=False, use_cuda_graph=False)``.
 
     Args:
         manager: what ``model.init_continuous_batching`` returned.
@@ -145,7 +147,9 @@ class RequestConstraints:
                 masks.view(np.uint32)[row, token // 32] |= np.uint32(1 << token % 32)
 
     def _follow(self, request: Any) -> State | None:
-        automaton: TokenAutomaton | DynamicAutomaton | None = request.logit_processor_kwargs.get("constraint")
+        automaton: TokenAutomaton | DynamicAutomaton | CanonicalAutomaton | None = request.logit_processor_kwargs.get(
+            "constraint"
+        )
         if automaton is None:
             return None
         tokens = _written(request)
@@ -168,7 +172,7 @@ def _written(request: Any) -> list[int]:
     return [*request.initial_tokens[prompt:], *request.generated_tokens]
 
 
-def _ended(automaton: TokenAutomaton | DynamicAutomaton) -> State:
+def _ended(automaton: TokenAutomaton | DynamicAutomaton | CanonicalAutomaton) -> State:
     """A state whose row allows EOS and nothing else."""
     from ..constraints import literal
     from .token_automaton import compile as compile_automaton

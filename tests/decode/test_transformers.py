@@ -8,6 +8,7 @@ import string
 import numpy as np
 import pytest
 import torch
+from tokamata.decode.canonical import BytePairs, CanonicalAutomaton
 from tokamata.decode.transformers import ConstrainedLogitsProcessor, apply_masks
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
@@ -280,3 +281,22 @@ def test_places_that_callbacks_fill_in() -> None:
         first, _, second = text.partition("-")
         assert second == first[::-1] + "!"
         assert row[len(text)] == EOS
+
+
+@pytest.mark.parametrize("case", ["greedy", "sampled", "beams"])
+def test_only_the_tokens_that_the_tokenizer_writes(case: str) -> None:
+    tokens = tokamata.Vocabulary([None, None, b"a", b"b", b"ab"], eos_token_ids=[EOS])
+    made = tokamata.compile(tokamata.regex("(ab|b){6}"), tokens)
+    automaton = CanonicalAutomaton(made, BytePairs(5, [(2, 3, 4)], [2, 3]))
+    assert automaton.vocabulary is tokens
+    ids = model_of("llama", 5).generate(
+        torch.tensor([[2, 2], [3, 4]]),
+        max_new_tokens=12,
+        logits_processor=[ConstrainedLogitsProcessor(automaton, 2)],
+        **CASES[case],
+    )
+    for row in ids[:, 2:].tolist():
+        assert set(row) <= {PAD, EOS, 3, 4}  # never a, which merges with the b behind it
+        assert row.index(EOS) == 6
+    with pytest.raises(tokamata.UnsupportedError, match="start: a canonical automaton keeps no budget"):
+        ConstrainedLogitsProcessor(automaton, 2, max_tokens=12)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from tokamata.decode.canonical import BytePairs, CanonicalAutomaton
 from tokamata.decode.transformers_batching import RequestConstraints, attach
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 from transformers.generation import ContinuousBatchingConfig
@@ -52,8 +53,10 @@ def test_each_request_keeps_to_its_constraint() -> None:
     attach(manager, threads=2)
     manager.start()
     rng = random.Random(2)
-    automata = [tokamata.compile(tokamata.regex(p), VOCABULARY) for p in PATTERNS]
-    asked: dict[str, tokamata.TokenAutomaton | None] = {}
+    automata: list[Any] = [tokamata.compile(tokamata.regex(p), VOCABULARY) for p in PATTERNS]
+    merges = [(TOKENS.index(bytes([t[0]])), TOKENS.index(bytes([t[1]])), TOKENS.index(t)) for t in (b"ab", b"12")]
+    automata[2] = CanonicalAutomaton(automata[2], BytePairs(len(TOKENS), merges, range(2, 23)))
+    asked: dict[str, Any] = {}
     try:
         for i in range(10):
             automaton = automata[i % 5] if i % 5 < 4 else None
