@@ -19,7 +19,6 @@ from .common import (
     constraint_of,
     errors,
     examples,
-    out,
     shown,
 )
 
@@ -53,7 +52,7 @@ def command(
         if raw:
             sys.stdout.buffer.write(member + b"\n")
         else:
-            out.print(shown(member), soft_wrap=True)
+            sys.stdout.write(shown(member) + "\n")
     sys.stdout.flush()
     if len(members) < n:
         found = f"{len(members)} member{'s' if len(members) > 1 else ''} found"
