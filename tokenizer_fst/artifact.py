@@ -48,6 +48,18 @@ def read_artifact(path: str | os.PathLike[str]) -> dict[str, bytes]:
     return read_sections(path, ())[0]
 
 
+def has_sections(path: str | os.PathLike[str]) -> bool:
+    """Whether a file ends as those do that `write_artifact` writes, be it damaged elsewhere or not."""
+    with open_file(Path(path)) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - ARTIFACT_FOOTER))
+        try:
+            artifact_index_offset(file.read(ARTIFACT_FOOTER), size)
+        except VocabularyError:
+            return False
+        return True
+
+
 def read_sections(
     path: str | os.PathLike[str], as_arrays: Container[str]
 ) -> tuple[dict[str, bytes], dict[str, NDArray[np.uint8]]]:

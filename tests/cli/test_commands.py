@@ -235,6 +235,16 @@ def test_what_is_printed_of_files_is_what_stands_there(cli, tmp_path: Path, odd:
     assert f"{odd} (1 bytes)" in result.out
 
 
+def test_info_of_a_damaged_vocabulary(cli, saved: Path) -> None:
+    """What is wrong is said, not that it is a machine, which it also is."""
+    data = bytearray(saved.read_bytes())
+    data[-2000] ^= 1
+    saved.write_bytes(data)
+    result = cli("info", saved)
+    assert (result.code, result.out) == (1, "")
+    assert "small.vocab.fst: artifact: the checksum does not match, the file is damaged" in result.err
+
+
 def test_info_and_draw_of_a_token_acceptor(cli, saved: Path, tmp_path: Path) -> None:
     target = tmp_path / "tokens.fst"
     assert cli("compile", "-r", "[a-z]*", "-v", saved, "--tokens", "-o", target).code == 0
@@ -457,7 +467,10 @@ def test_diff(cli, tmp_path: Path) -> None:
     assert (result.code, "refused now:  0.1000000000000000000001\n" in result.out) == (1, True)
     for text, reason in (
         ("[" * 100_000, "registry.json is not JSON that can be read: maximum recursion depth"),
-        ('{"u:x": {"a": ' * 20_000 + "1" + "}}" * 20_000, "registry.json is not JSON that can be read: maximum recursion"),
+        (
+            '{"u:x": {"a": ' * 20_000 + "1" + "}}" * 20_000,
+            "registry.json is not JSON that can be read: maximum recursion",
+        ),
         ('{"u:x": true, "u:x": false}', "registry.json: line 1, column 15: "),
         ("[]", "registry.json: expected an object from URIs to schemas"),
     ):

@@ -9,10 +9,9 @@ import typer
 from rich.table import Table
 
 from ..automata import Fst, properties
-from ..automata.errors import VocabularyError
 from ..decode import TokenAcceptor
 from ..tokenizer_fst import Vocabulary
-from ..tokenizer_fst.artifact import read_artifact
+from ..tokenizer_fst.artifact import has_sections, read_artifact
 from .common import examples, headline, out, working
 
 EXAMPLES = examples(
@@ -25,10 +24,7 @@ def command(file: Annotated[Path, typer.Argument(help="A .fst file.")]) -> None:
     """Show what a .fst file is (machine, vocabulary, compiled constraint, token acceptor), its size and properties."""
     with working(f"reading {file.name}"):
         fst = Fst.read(file)
-        try:
-            sections = read_artifact(file)
-        except VocabularyError:
-            sections = {}
+        sections = read_artifact(file) if has_sections(file) else {}
         found = properties(fst)
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
