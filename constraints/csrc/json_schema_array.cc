@@ -378,33 +378,20 @@ bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
   if (ArrayMayEnd(s)) return true;
   if (const std::optional<bool> enough = EnoughAhead(s)) return *enough;
   const ListId id = sets_.lists.Intern({1, s.plan, s.index, s.low, s.high, s.owed, s.counts, s.first});
-  const auto known = state_inhabited_.emplace(id, Known::kNo);
-  if (!known.second) return known.first->second == Known::kYes;
-  std::vector<Element> elements;
-  ++ahead_;
   const auto place = [&] {
     const ArrayPlan& a = arrays_[s.plan];
     return cases_.Describe(!a.contains.empty() ? a.contains[0].a : !a.owed.empty() ? a.owed[0].a : a.unique_use);
   };
-  try {
+  return AnswerOfState(id, [&] {
+    std::vector<Element> elements;
     Placed(place, [&] {
       if (ahead_ > kMostAhead)
         throw LimitError("json_schema: the limit ahead=" + std::to_string(kMostAhead) +
                          " was reached: elements that keywords of one array ask for together; ask for fewer of them");
       Elements(s, &elements);
     });
-  } catch (...) {
-    --ahead_;
-    state_inhabited_.erase(id);
-    throw;
-  }
-  --ahead_;
-  const bool yes = !elements.empty();
-  if (yes)
-    state_inhabited_[id] = Known::kYes;
-  else if (lowest_ != 0xffffffff || assumed_)
-    state_inhabited_.erase(id);
-  return yes;
+    return !elements.empty();
+  });
 }
 
 // Elements that differ in nothing that is asked of them; kEmpty for `end` where the array may not end here.

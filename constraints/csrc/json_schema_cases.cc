@@ -33,6 +33,22 @@ bool HidesSiblings(const JsonValue& node, const SchemaDialect& dialect) {
   return ref && ref->IsString();
 }
 
+// The same cases, of which nothing counts as an evaluation of members or elements.
+Cases Quiet(const Cases& cases) {
+  Cases out;
+  for (Case c : cases) {
+    for (Demand& d : c) switch (d.kind) {
+        case DemandKind::kMembers:
+        case DemandKind::kUnevaluated:
+        case DemandKind::kItems:
+        case DemandKind::kUnevaluatedItems:
+        case DemandKind::kContains: d.quiet = true; break;
+        default: break;
+      }
+    if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(std::move(c));
+  }
+  return out;
+}
 
 template <class F>
 void ForEachType(const JsonValue& types, F f) {
@@ -585,7 +601,10 @@ typename Algebra::Value SchemaCases::EvaluateNode(Algebra& algebra, UseId use, b
     return EvaluateKeyword(algebra, use, keyword, node.elements[i], positive, tracking || unevaluated, beside);
   });
   if constexpr (kCompound) {
-    if (unevaluated) return Unevaluated(use, *unevaluated, value, algebra.kType);
+    if (unevaluated) {
+      Cases all = Unevaluated(use, *unevaluated, value, algebra.kType);
+      return tracking ? all : Quiet(all);  // what it counted for itself is not what whoever asks has evaluated
+    }
   }
   return value;
 }

@@ -1,35 +1,28 @@
 // Whether a set of JSON values is inhabited: a least fixed point over schemas that refer to one another.
 #include <algorithm>
+#include <utility>
 
 #include "constraints/csrc/json_schema_rules.h"
 
 namespace tokamata {
 
-// A question that is met again while it is open counts as "no" there: a value that needs itself is none. "No" answers
-// that rest on an open question are not kept; the outermost question of the circle is.
-bool JsonSchemaRules::Inhabited(SetId set) {
-  if (set == kNoValue) return false;
-  if (set == kAnyValue) return true;
-  const uint64_t key = uint64_t{set} << 3 | 7;
-  if (const Known* const known = inhabited_.Find(key)) return *known == Known::kYes;
-  if (const auto open = std::find(asking_.begin(), asking_.end(), key); open != asking_.end()) {
-    lowest_ = std::min(lowest_, static_cast<uint32_t>(open - asking_.begin()));
-    return false;
-  }
-  if (asking_.size() >= options_.max_nesting)
-    throw LimitError("json_schema: the limit nesting=" + std::to_string(options_.max_nesting) +
-                     " was reached at " + cases_.Describe(sets_.Parts(set)[0].use) +
-                     ": required members inside required members");
+namespace {
+
+constexpr uint32_t kNoQuestion = 0xffffffff;
+constexpr uint32_t kOfSet = 7, kOfState = 6;
+
+}  // namespace
+
+// Asks a question that may be met again while it is open. `final`: whether the answer holds whatever is still open.
+template <class F>
+bool JsonSchemaRules::Answer(uint64_t question, bool* final, F answer) {
   const uint32_t position = static_cast<uint32_t>(asking_.size());
-  asking_.push_back(key);
-  const uint32_t outer_lowest = lowest_;
-  const bool outer_assumed = assumed_;
-  lowest_ = 0xffffffff;
-  assumed_ = false;
+  asking_.push_back(question);
+  const uint32_t outer_lowest = std::exchange(lowest_, kNoQuestion);
+  const bool outer_assumed = std::exchange(assumed_, false);
   bool yes = false;
   try {
-    for (JsonType type : {JsonType::kSimple, JsonType::kString, JsonType::kNumber, JsonType::kArray, JsonType::kObject})
-      if ((yes = Inhabited(set, type))) break;
+    yes = answer();
   } catch (...) {
     asking_.pop_back();
     lowest_ = outer_lowest;
@@ -37,10 +30,65 @@ bool JsonSchemaRules::Inhabited(SetId set) {
     throw;
   }
   asking_.pop_back();
-  if (lowest_ >= position) lowest_ = 0xffffffff;  // the circle ends here
-  if (!assumed_ && (yes || lowest_ == 0xffffffff)) inhabited_[key] = yes ? Known::kYes : Known::kNo;
+  if (lowest_ >= position) lowest_ = kNoQuestion;  // the circle ends here
+  *final = !assumed_ && (yes || lowest_ == kNoQuestion);
   lowest_ = std::min(lowest_, outer_lowest);
   assumed_ = assumed_ || outer_assumed;
+  return yes;
+}
+
+// A question that is met again while it is open counts as "no" there: a value that needs itself is none. "No" answers
+// that rest on an open question are not kept; the outermost question of the circle is.
+void JsonSchemaRules::MeetOpen(uint64_t question) {
+  const auto open = std::find(asking_.begin(), asking_.end(), question);
+  lowest_ = std::min(lowest_, static_cast<uint32_t>(open - asking_.begin()));
+}
+
+bool JsonSchemaRules::Inhabited(SetId set) {
+  if (set == kNoValue) return false;
+  if (set == kAnyValue) return true;
+  const uint64_t key = uint64_t{set} << 3 | kOfSet;
+  if (const Known* const known = inhabited_.Find(key)) return *known == Known::kYes;
+  if (std::find(asking_.begin(), asking_.end(), key) != asking_.end()) {
+    MeetOpen(key);
+    return false;
+  }
+  if (asking_.size() - ahead_ >= options_.max_nesting)
+    throw LimitError("json_schema: the limit nesting=" + std::to_string(options_.max_nesting) +
+                     " was reached at " + cases_.Describe(sets_.Parts(set)[0].use) +
+                     ": required members inside required members");
+  bool final = false;
+  const bool yes = Answer(key, &final, [&] {
+    for (JsonType type : {JsonType::kSimple, JsonType::kString, JsonType::kNumber, JsonType::kArray, JsonType::kObject})
+      if (Inhabited(set, type)) return true;
+    return false;
+  });
+  if (final) inhabited_[key] = yes ? Known::kYes : Known::kNo;
+  return yes;
+}
+
+// The same for a state of an array: its elements may be arrays that lead to it again.
+bool JsonSchemaRules::AnswerOfState(ListId state, const std::function<bool()>& answer) {
+  const uint64_t key = uint64_t{state} << 3 | kOfState;
+  const auto [known, added] = state_inhabited_.emplace(state, Known::kUnknown);  // kUnknown: it is open
+  if (!added) {
+    if (known->second == Known::kUnknown) MeetOpen(key);
+    return known->second == Known::kYes;
+  }
+  ++ahead_;
+  bool final = false, yes = false;
+  try {
+    yes = Answer(key, &final, answer);
+  } catch (...) {
+    --ahead_;
+    state_inhabited_.erase(state);
+    throw;
+  }
+  --ahead_;
+  if (final)
+    state_inhabited_[state] = yes ? Known::kYes : Known::kNo;
+  else
+    state_inhabited_.erase(state);
   return yes;
 }
 
@@ -66,9 +114,9 @@ bool JsonSchemaRules::Inhabited(SetId set, JsonType type) {
 bool JsonSchemaRules::Ask(SetId set, JsonType type) {
   const uint32_t outer_lowest = lowest_;
   const bool outer_assumed = assumed_;
-  lowest_ = 0xffffffff;
+  lowest_ = kNoQuestion;
   assumed_ = false;
-  const bool yes = Inhabited(set, type) || lowest_ != 0xffffffff;
+  const bool yes = Inhabited(set, type) || lowest_ != kNoQuestion;
   lowest_ = outer_lowest;
   assumed_ = outer_assumed;
   return yes;

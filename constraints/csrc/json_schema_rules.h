@@ -524,6 +524,10 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void Explore(SchemaPlace root);
 
   // json_schema_inhabited.cc
+  template <class F>
+  bool Answer(uint64_t question, bool* final, F answer);
+  void MeetOpen(uint64_t question);
+  bool AnswerOfState(ListId state, const std::function<bool()>& answer);
   bool Inhabited(SetId set, JsonType type);
   bool Ask(SetId set, JsonType type);
 
@@ -543,7 +547,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::deque<ObjectPlan> objects_;  // references stay valid while plans are added
   std::deque<ArrayPlan> arrays_;
   FlatMap<uint64_t, Known> inhabited_;  // by set and type
-  std::vector<uint64_t> asking_;  // the stack of questions
+  std::vector<uint64_t> asking_;  // the stack of questions: about sets, and about states of arrays
   uint32_t lowest_ = 0xffffffff;                   // the lowest open question that the current one has met
   uint32_t ahead_ = 0;  // elements of arrays that are looked at, each after the one before
   bool assumed_ = false;                           // an answer was assumed to be yes
