@@ -55,6 +55,7 @@ enum class DemandKind : uint8_t {
   kNames,            // keys follow `a`
   kRequired,         // key `a` occurs
   kForbidden,        // key `a` does not occur
+  kNotAMember,       // no member with the only key that `a` has a schema for, `b`, follows it: it may not occur either
   kProperties,       // between `b` and `c` members
   kSomeMember,       // some member violates kMembers of `a`
   kSomeUnevaluated,  // … kUnevaluated of `a`, `b`
@@ -177,6 +178,7 @@ class SchemaCases {
   void CheckCases(size_t n) const;
   Cases AndCases(Cases a, Cases b);
   Cases NegateCases(const Cases& cases);
+  void MergeLacking(Cases* cases);
   Cases Unevaluated(UseId use, const JsonValue& value, const Cases& base, JsonType type);
 
   Expressions& pool_;

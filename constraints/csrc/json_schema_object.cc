@@ -51,6 +51,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   p.any_order = options_.key_order == KeyOrder::kAny;
   KeyLists defined;
   std::vector<KeyId> required, forbidden;
+  std::vector<Demand> refused;
   for (const Demand& d : demands) switch (d.kind) {
       case DemandKind::kMembers:
       case DemandKind::kUnevaluated:
@@ -62,6 +63,10 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
       case DemandKind::kSomeUnevaluated:
         cases_.CollectKeys(d, &defined, &p.patterns);
         p.owed.push_back(d);
+        break;
+      case DemandKind::kNotAMember:
+        refused.push_back(d);
+        cases_.CollectKeys(d, &defined, &p.patterns);
         break;
       case DemandKind::kNames: p.names.push_back(d); break;
       case DemandKind::kSomeName: p.owed.push_back(d); break;
@@ -102,6 +107,9 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
       if (value == kNoValue) break;
       value = sets_.And(value, cases_.AppliedToKey(g, key));
     }
+    for (const Demand& n : refused)
+      if (value != kNoValue && n.b == key)
+        for (UseId u : cases_.AppliedToKey({DemandKind::kMembers, n.a}, key)) value = sets_.And(value, SignedUse{u, false});
     for (const Demand& n : p.names)
       if (value != kNoValue && !cases_.Contains(cases_.StringOf(cases_.SetOf(n.a)), key)) value = kNoValue;
     if (!options_.without.empty() && !cases_.Contains(cases_.Allowed(cases_.strings().style()), key)) value = kNoValue;
