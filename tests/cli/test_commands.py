@@ -459,7 +459,11 @@ def test_diff(cli, tmp_path: Path) -> None:
     linked = schema("linked.json", '{"$ref": "http://example.com/x"}')
     registry = schema("registry.json", '{"http://example.com/x": {"type": "object", "required": ["a"]}}')
     assert cli("diff", other, linked, "--registry", registry).out.startswith("equal")
-    assert "pass registry=" in cli("diff", other, linked).err
+    assert 'pass --registry FILE with {"http://example.com/x": its schema}' in cli("diff", other, linked).err
+    assert cli("check", "--schema", linked, "--registry", registry, '{"a": 1}').out == "match: 8 bytes\n"
+    assert cli("check", "--schema", linked, "--registry", registry, "{}").code == 1
+    assert cli("sample", "--schema", linked, "--registry", registry, "-n", 1).out.startswith('"{')
+    assert "--registry is for the references of --schema" in cli("check", "-r", "a", "--registry", registry, "a").err
     number = schema("number.json", '{"u:x": {"const": 0.1000000000000000000001}}')
     result = cli(
         "diff", schema("link.json", '{"$ref": "u:x"}'), schema("tenth.json", '{"const": 0.1}'), "--registry", number

@@ -43,6 +43,10 @@ for module in (vocab, compile, info, draw, check, sample, diff, grammars, genera
     app.command(name=name, help=_help(module.command), epilog=module.EXAMPLES)(module.command)
 
 
+# Where errors name an argument of Python, the command has an option.
+_REMEDIES = (("; pass start=...", "; pass --start RULE"), ("pass registry={", "pass --registry FILE with {"))
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         out.print(f"tokamata {__version__}")
@@ -98,6 +102,7 @@ def _fail(error: object, code: int) -> None:
     if isinstance(error, OSError) and error.strerror:
         error = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     text = " ".join(str(error).split()) or type(error).__name__
-    text = text.replace("; pass start=...", "; pass --start RULE")
+    for python, option in _REMEDIES:
+        text = text.replace(python, option)
     errors.print(f"tokamata: {text}", style="red", soft_wrap=True)
     sys.exit(code)

@@ -18,6 +18,7 @@ from .common import (
     GrammarOption,
     LiteralOption,
     RegexOption,
+    RegistryOption,
     SchemaOption,
     StartOption,
     byte_names,
@@ -79,6 +80,7 @@ def command(
     grammar: GrammarOption = None,
     start: StartOption = None,
     schema: SchemaOption = None,
+    registry: RegistryOption = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 1 for a grammar that is not deterministic.")
     ] = False,
@@ -94,7 +96,7 @@ def command(
         return
     if strict:
         raise typer.BadParameter("--strict is for a grammar file alone; leave it out")
-    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, key_order="any")
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, key_order="any")
     if (text is None) == (file is None):
         raise typer.BadParameter("expected a text or --file, one of the two")
     if file is not None:

@@ -17,6 +17,7 @@ from rich.text import Text
 from ..automata.errors import ConstraintError
 from ..constraints import Constraint, choice, from_fst, grammars, json_schema, literal, regex
 from ..constraints import grammar as read_any
+from ..constraints.exact_json import ExactJson
 from ..constraints.grammar_source import GrammarSyntax
 from ..constraints.json_schema_constraint import JsonSchemaConstraint
 from ..tokenizer_fst import Vocabulary
@@ -62,6 +63,10 @@ StartOption = Annotated[str | None, typer.Option("--start", metavar="RULE", help
 SchemaOption = Annotated[
     Path | None, typer.Option("--schema", "-s", metavar="FILE", help="A JSON Schema, of JSON documents.")
 ]
+RegistryOption = Annotated[
+    Path | None,
+    typer.Option("--registry", metavar="FILE", help="What references lead to: a JSON object from URIs to schemas."),
+]
 VocabularyOption = Annotated[
     Path | None,
     typer.Option(
@@ -81,9 +86,13 @@ def constraint_of(
     grammar: str | None = None,
     start: str | None = None,
     schema: Path | None = None,
+    registry: Path | None = None,
     **options_of_schema: Any,
 ) -> Constraint:
-    """Return the constraint that exactly one of the options describes; ``start`` is a grammar's start rule."""
+    """Return the constraint that exactly one of the options describes.
+
+    ``start`` is a grammar's start rule; ``registry``: what references of a schema lead to.
+    """
     values = {
         "--regex": pattern,
         "--choice": options,
@@ -99,8 +108,10 @@ def constraint_of(
         raise typer.BadParameter(f"expected one of {', '.join(names)} and {last}, got {found}")
     if start is not None and grammar is None:
         raise typer.BadParameter("--start names a rule of --grammar; leave it out")
+    if registry is not None and schema is None:
+        raise typer.BadParameter("--registry is for the references of --schema; leave it out")
     if schema is not None:
-        return schema_of(schema, **options_of_schema)
+        return schema_of(schema, registry=registry_of(registry), **options_of_schema)
     if grammar is not None:
         return grammar_of(grammar, start)
     if pattern is not None:
@@ -149,6 +160,16 @@ def schema_of(path: Path, **options: Any) -> JsonSchemaConstraint:
         return json_schema(path.read_bytes().removeprefix(codecs.BOM_UTF8), **options)
     except ConstraintError as error:
         raise type(error)(f"{path}: {error}") from None
+
+
+def registry_of(path: Path | None) -> dict[str, str]:
+    """Return the schemas in a file by URI."""
+    if path is None:
+        return {}
+    found = ExactJson(path.read_bytes().removeprefix(codecs.BOM_UTF8), str(path))
+    if not isinstance(found.value, dict):
+        raise ConstraintError(f"{path}: expected an object from URIs to schemas")
+    return {uri: found.text(uri) for uri in found.value}
 
 
 def read_text(path: Path) -> str:

@@ -14,6 +14,7 @@ from .common import (
     GrammarOption,
     LiteralOption,
     RegexOption,
+    RegistryOption,
     SchemaOption,
     StartOption,
     VocabularyOption,
@@ -41,13 +42,14 @@ def command(
     grammar: GrammarOption = None,
     start: StartOption = None,
     schema: SchemaOption = None,
+    registry: RegistryOption = None,
     tokens: Annotated[
         bool,
         typer.Option("--tokens", help="Write the explicit acceptor over tokens instead, wildcards as labels."),
     ] = False,
 ) -> None:
     """Compile a constraint for a vocabulary into a .fst file that tokamata.load reads."""
-    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema)
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry)
     if vocab is None:
         raise typer.BadParameter("expected --vocab with a tokenizer file, a model folder or a saved vocabulary")
     vocabulary = read_vocabulary(vocab)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..automata.errors import ConstraintError
-from ..constraints.exact_json import ExactJson
-from .common import examples, headline, out, schema_of, working
+from .common import RegistryOption, examples, headline, out, registry_of, schema_of, working
 
 EXAMPLES = examples(
     "tokamata diff old.json new.json",
@@ -24,17 +21,14 @@ def command(
     old: _Schema,
     new: _Schema,
     formats: Annotated[bool, typer.Option(help="Whether format restricts strings.")] = True,
-    registry: Annotated[
-        Path | None,
-        typer.Option("--registry", exists=True, dir_okay=False, help="A JSON file: an object from URIs to schemas."),
-    ] = None,
+    registry: RegistryOption = None,
 ) -> None:
     """Say whether the new schema accepts all that the old one accepted; if not, show a document.
 
     Values are compared, not their spelling or the order of their keys; exactly, recursive schemas included. Exit code 0
     when the new schema accepts every document of the old one, else 1.
     """
-    others = _registry(registry) if registry is not None else {}
+    others = registry_of(registry)
     before, after = (
         schema_of(
             path,
@@ -65,10 +59,3 @@ def command(
 
 def _show(label: str, document: bytes) -> None:
     out.print(f"  {label + ':':13} {document.decode()}", soft_wrap=True)
-
-
-def _registry(path: Path) -> dict[str, str]:
-    found = ExactJson(path.read_bytes().removeprefix(codecs.BOM_UTF8), str(path))
-    if not isinstance(found.value, dict):
-        raise ConstraintError(f"{path}: expected an object from URIs to schemas")
-    return {uri: found.text(uri) for uri in found.value}

@@ -20,6 +20,7 @@ from .common import (
     GrammarOption,
     LiteralOption,
     RegexOption,
+    RegistryOption,
     SchemaOption,
     StartOption,
     cache_folder,
@@ -69,13 +70,14 @@ def command(
     grammar: GrammarOption = None,
     start: StartOption = None,
     schema: SchemaOption = None,
+    registry: RegistryOption = None,
 ) -> None:
     """Continue a prompt with a model that can only write members of the constraint."""
     if not sampler and count > 1:
         raise typer.BadParameter("--count is for --sampler; add --sampler auto, for example")
     if sampler and sample:
         raise typer.BadParameter("expected --sample or --sampler, got both")
-    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema)
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry)
     folder = model or cache_folder() / "gemma-3-270m"
     if not (folder / "config.json").is_file():
         raise ConstraintError(

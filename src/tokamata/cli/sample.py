@@ -14,6 +14,7 @@ from .common import (
     GrammarOption,
     LiteralOption,
     RegexOption,
+    RegistryOption,
     SchemaOption,
     StartOption,
     constraint_of,
@@ -42,9 +43,10 @@ def command(
     grammar: GrammarOption = None,
     start: StartOption = None,
     schema: SchemaOption = None,
+    registry: RegistryOption = None,
 ) -> None:
     """Write random members, quoted and escaped, one a line; fewer where there are no more."""
-    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema)
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry)
     members = constraint.examples(n, seed=seed)
     if not members:
         raise ConstraintError("sample: the constraint has no members; widen it")
