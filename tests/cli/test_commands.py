@@ -309,6 +309,13 @@ def test_documents_of_a_schema(cli, saved: Path, tmp_path: Path) -> None:
     document.write_text('{"age": 36, "name": "Ada"}')  # in any order of keys
     assert cli("check", "--schema", schema, "--file", document).out == "match: 26 bytes\n"
     assert "no match: fails at byte 8" in cli("check", "-s", schema, '{"age": "36"}').out
+    for written in (
+        b'{"name": "Ada"}\n',
+        b'\xef\xbb\xbf{\r\n\t"age" :36.0,"name":"Ada"\r\n}\r\n',
+        b' \n{   "name": ""}  ',
+    ):
+        document.write_bytes(written)  # valid, however it is written
+        assert cli("check", "--schema", schema, "--file", document).out.startswith("match: ")
     assert cli("sample", "-s", schema, "-n", 3).out.count("\n") == 3
     target = tmp_path / "schema.fst"
     schema.write_text('{"enum": ["yes", "no"]}')

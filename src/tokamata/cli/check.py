@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from pathlib import Path
 from typing import Annotated, cast
@@ -39,6 +40,9 @@ EXAMPLES = examples(
     r"tokamata check grammar.lark",
     r"tokamata check -g grammar.lark --file text",
 )
+
+# Of documents that anybody wrote, not as a model is made to write them.
+DOCUMENTS = {"whitespace": "any", "key_order": "any", "numbers": "any"}
 
 
 def diagnose(path: Path, start: str | None, strict: bool) -> None:
@@ -87,6 +91,8 @@ def command(
 ) -> None:
     """Say whether a text matches; if not, where it fails and what could stand there. Exit code 0 or 1.
 
+    A document of a JSON Schema may have any white space, order of keys and spelling of numbers.
+
     Of a grammar file (.lark, .gbnf, .ebnf) alone: whether it is deterministic, where not, and which rules are useless
     or left-recursive.
     """
@@ -96,13 +102,15 @@ def command(
         return
     if strict:
         raise typer.BadParameter("--strict is for a grammar file alone; leave it out")
-    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, key_order="any")
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, **DOCUMENTS)
     if (text is None) == (file is None):
         raise typer.BadParameter("expected a text or --file, one of the two")
     if file is not None:
         data = file.read_bytes()
     else:
         data = sys.stdin.buffer.read() if text == "-" else str(text).encode("utf-8", "surrogateescape")
+    if schema is not None:
+        data = data.removeprefix(codecs.BOM_UTF8)
     if constraint.accepts(data):
         headline("match", "green", f": {len(data)} bytes")
         return
