@@ -309,6 +309,10 @@ def test_documents_of_a_schema(cli, saved: Path, tmp_path: Path) -> None:
     document.write_text('{"age": 36, "name": "Ada"}')  # in any order of keys
     assert cli("check", "--schema", schema, "--file", document).out == "match: 26 bytes\n"
     assert "no match: fails at byte 8" in cli("check", "-s", schema, '{"age": "36"}').out
+    named = cli("check", "-s", schema, document)  # its name is no document
+    assert (named.code, named.err) == (1, f"{document} is a file, too; --file reads its text\n")
+    assert cli("check", "-c", "no", "nor").out.endswith('found:          "r"\n  could follow:   the end\n')
+    assert cli("check", "-r", "a+", "ab" * 5000).err == ""
     for written in (
         b'{"name": "Ada"}\n',
         b'\xef\xbb\xbf{\r\n\t"age" :36.0,"name":"Ada"\r\n}\r\n',

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 
+from ..constraints import Constraint
 from ..constraints.grammar import read_grammar
 from ..constraints.grammar_check import check as check_grammar
 from ..constraints.grammar_source import GrammarSyntax
@@ -24,6 +26,7 @@ from .common import (
     StartOption,
     byte_names,
     constraint_of,
+    errors,
     examples,
     headline,
     import_paths,
@@ -66,6 +69,28 @@ def diagnose(path: Path, start: str | None, strict: bool) -> None:
             out.print(f"  {where}{entry.subject}: {entry.detail}", soft_wrap=True)
     if strict and not diagnosis.deterministic:
         raise typer.Exit(1)
+
+
+def explain(constraint: Constraint, data: bytes) -> None:
+    """Print where a text that is no member leaves the constraint, and what could stand there."""
+    good = constraint.viable_prefix(data)
+    if good < 0:
+        headline("no match", "red", ": the constraint has no members at all")
+        return
+    if good == len(data):
+        headline("incomplete", "yellow", ": the text can be extended to a match")
+    else:
+        place = f"byte {good}"
+        before = data[:good].decode("utf-8", "replace")
+        if "\n" in before:
+            place += f" (line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))})"
+        headline("no match", "red", f": fails at {place}")
+    out.print(f"  matched so far: {shown(data[:good][-60:])}", soft_wrap=True)
+    if good < len(data):
+        out.print(f"  found:          {shown(data[good : good + 20])}", soft_wrap=True)
+    end = "the end" if constraint.accepts(data[:good]) else ""
+    could = [each for each in (byte_names(constraint._native.live_bytes(data[:good])), end) if each]
+    out.print(f"  could follow:   {'  or '.join(could) or 'nothing'}", soft_wrap=True)
 
 
 def command(
@@ -114,24 +139,7 @@ def command(
     if constraint.accepts(data):
         headline("match", "green", f": {len(data)} bytes")
         return
-    good = constraint.viable_prefix(data)
-    if good < 0:
-        headline("no match", "red", ": the constraint has no members at all")
-        raise typer.Exit(1)
-    if good == len(data):
-        headline("incomplete", "yellow", ": the text can be extended to a match")
-    else:
-        place = f"byte {good}"
-        before = data[:good].decode("utf-8", "replace")
-        if "\n" in before:
-            place += f" (line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))})"
-        headline("no match", "red", f": fails at {place}")
-    out.print(f"  matched so far: {shown(data[:good][-60:])}", soft_wrap=True)
-    if good < len(data):
-        out.print(f"  found:          {shown(data[good : good + 20])}", soft_wrap=True)
-    following = constraint._native.live_bytes(data[:good])
-    could = byte_names(following) or "nothing"
-    if constraint.accepts(data[:good]):
-        could += "  or the end"
-    out.print(f"  could follow:   {could}", soft_wrap=True)
+    explain(constraint, data)
+    if text is not None and os.path.isfile(text):  # noqa: PTH113, which raises for texts that are too long for a path
+        errors.print(f"{text} is a file, too; --file reads its text", soft_wrap=True)
     raise typer.Exit(1)
