@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import json
 import re
 import signal
@@ -645,6 +647,13 @@ def test_a_transformers_model(folder: Path) -> None:
             ask(server, model="tiny")
     finally:
         server.close()
+
+
+def test_every_limit_is_an_option_of_the_command() -> None:
+    from tokamata.cli.serve import command
+
+    options = inspect.signature(command).parameters
+    assert {f.name: options[f.name].default for f in dataclasses.fields(ServerLimits)} == vars(ServerLimits())
 
 
 def test_a_tool_convention_that_is_none(folder: Path) -> None:
