@@ -434,6 +434,30 @@ def test_ctrl_c_that_python_hears_of() -> None:
     assert signal.set_wakeup_fd(-1) == -1
 
 
+def test_limits(cli, tmp_path: Path, saved: Path) -> None:
+    schema = tmp_path / "s.json"
+    schema.write_text('{"type": "array", "items": {"type": "string", "pattern": "^[a-z]*$"}}')
+    described = [["-r", "(.*a){9}"], ["-g", "json"], ["-s", schema], ["-c", "a" * 99], ["-l", "a" * 99]]
+    for constraint in described:
+        result = cli("check", *constraint, "--limit", "expression_nodes=10", '["a"]')
+        assert (result.code, result.out) == (1, ""), constraint
+        assert "the limit expression_nodes=10 was reached" in result.err
+        assert "raise it: --limit expression_nodes=NUMBER\n" in result.err
+        assert cli("check", *constraint, "--limit", "expression_nodes=10000000", '["a"]').err == ""
+    nodes = ["--limit", "expression_nodes=10", "--limit", "seconds=0.5"]
+    for command in (["diff", schema, schema], ["sample", "-s", schema], ["draw", "-r", "(.*a){9}"]):
+        assert "expression_nodes=10 was reached" in cli(*command, *nodes).err
+    assert "expression_nodes=10" in cli("compile", "-s", schema, "-v", saved, "-o", tmp_path / "x.fst", *nodes).err
+    for wrong, reason in (
+        ("nodes=3", "expected --limit NAME=NUMBER with a name of expression_nodes, "),
+        ("states", "expected --limit states=NUMBER, got 'states'"),
+        ("seconds=x", "expected --limit seconds=NUMBER, got 'seconds=x'"),
+    ):
+        result = cli("check", "-r", "a", "a", "--limit", wrong)
+        assert (result.code, reason in result.err) == (2, True), result.err
+    assert cli("check", "-r", "a", "a", "--limit", "states=-1").code == 1
+
+
 def test_names_of_bytes() -> None:
     assert common.byte_names(b"") == ""
     assert common.byte_names(b"abcxz 0123456789\n") == "\\n  space  0-9  a-c  x  z"

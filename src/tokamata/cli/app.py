@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -44,7 +45,11 @@ for module in (vocab, compile, info, draw, check, sample, diff, grammars, genera
 
 
 # Where errors name an argument of Python, the command has an option.
-_REMEDIES = (("; pass start=...", "; pass --start RULE"), ("pass registry={", "pass --registry FILE with {"))
+_REMEDIES = (
+    (r"; pass start=\.\.\.", "; pass --start RULE"),
+    (r"pass registry=\{", "pass --registry FILE with {"),
+    (r"tokamata\.Limits\((\w+)=\.\.\.\)", r"--limit \1=NUMBER"),
+)
 
 
 def _version(wanted: bool) -> None:
@@ -103,6 +108,6 @@ def _fail(error: object, code: int) -> None:
         error = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     text = " ".join(str(error).split()) or type(error).__name__
     for python, option in _REMEDIES:
-        text = text.replace(python, option)
+        text = re.sub(python, option, text)
     errors.print(f"tokamata: {text}", style="red", soft_wrap=True)
     sys.exit(code)

@@ -19,6 +19,7 @@ from .common import (
     ChoiceOption,
     FstOption,
     GrammarOption,
+    LimitOption,
     LiteralOption,
     RegexOption,
     RegistryOption,
@@ -110,6 +111,7 @@ def command(
     start: StartOption = None,
     schema: SchemaOption = None,
     registry: RegistryOption = None,
+    limit: LimitOption = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 1 for a grammar that is not deterministic.")
     ] = False,
@@ -123,11 +125,13 @@ def command(
     """
     described = any(x is not None and x != [] for x in (pattern, option, literal, fst, grammar, schema))
     if not described and text is not None and Path(text).suffix[1:] in NOTATIONS and file is None:
+        if limit:
+            raise typer.BadParameter("--limit is for constraints, not for a grammar file alone; leave it out")
         diagnose(Path(text), start, strict)
         return
     if strict:
         raise typer.BadParameter("--strict is for a grammar file alone; leave it out")
-    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, **DOCUMENTS)
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, limit, **DOCUMENTS)
     if (text is None) == (file is None):
         raise typer.BadParameter("expected a text or --file, one of the two")
     if file is not None:

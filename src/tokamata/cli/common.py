@@ -6,6 +6,7 @@ import codecs
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -15,7 +16,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from ..automata.errors import ConstraintError
-from ..constraints import Constraint, choice, from_fst, grammars, json_schema, literal, regex
+from ..constraints import Constraint, Limits, choice, from_fst, grammars, json_schema, literal, regex
 from ..constraints import grammar as read_any
 from ..constraints.exact_json import ExactJson
 from ..constraints.grammar_source import GrammarSyntax
@@ -67,6 +68,10 @@ RegistryOption = Annotated[
     Path | None,
     typer.Option("--registry", metavar="FILE", help="What references lead to: a JSON object from URIs to schemas."),
 ]
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option("--limit", metavar="NAME=NUMBER", help="Another value of a limit that was reached; once for each."),
+]
 VocabularyOption = Annotated[
     Path | None,
     typer.Option(
@@ -87,11 +92,12 @@ def constraint_of(
     start: str | None = None,
     schema: Path | None = None,
     registry: Path | None = None,
+    limit: list[str] | None = None,
     **options_of_schema: Any,
 ) -> Constraint:
     """Return the constraint that exactly one of the options describes.
 
-    ``start`` is a grammar's start rule; ``registry``: what references of a schema lead to.
+    ``start`` is a grammar's start rule; ``registry``: what references of a schema lead to; ``limit``: see `limits_of`.
     """
     values = {
         "--regex": pattern,
@@ -110,18 +116,34 @@ def constraint_of(
         raise typer.BadParameter("--start names a rule of --grammar; leave it out")
     if registry is not None and schema is None:
         raise typer.BadParameter("--registry is for the references of --schema; leave it out")
+    limits = limits_of(limit)
     if schema is not None:
-        return schema_of(schema, registry=registry_of(registry), **options_of_schema)
+        return schema_of(schema, registry=registry_of(registry), limits=limits, **options_of_schema)
     if grammar is not None:
-        return grammar_of(grammar, start)
+        return grammar_of(grammar, start, limits)
     if pattern is not None:
-        return regex(_unicode("--regex", pattern))
+        return regex(_unicode("--regex", pattern), limits=limits)
     if options:
-        return choice([_unicode("--choice", each) for each in options])
+        return choice([_unicode("--choice", each) for each in options], limits=limits)
     if text is not None:
-        return literal(_unicode("--literal", text))
+        return literal(_unicode("--literal", text), limits=limits)
     assert fst is not None
-    return from_fst(fst)
+    return from_fst(fst, limits=limits)
+
+
+def limits_of(given: list[str] | None) -> Limits:
+    """Return the limits that ``NAME=NUMBER`` describe, the others as they are."""
+    known = [field.name for field in fields(Limits)]
+    values: dict[str, Any] = {}
+    for text in given or []:
+        name, _, number = text.partition("=")
+        if name not in known:
+            raise typer.BadParameter(f"expected --limit NAME=NUMBER with a name of {', '.join(known)}, got {text!r}")
+        try:
+            values[name] = float(number) if name.endswith("seconds") else int(number)
+        except ValueError:
+            raise typer.BadParameter(f"expected --limit {name}=NUMBER, got {text!r}") from None
+    return Limits(**values)
 
 
 def _unicode(option: str, text: str) -> str:
@@ -135,14 +157,15 @@ def _unicode(option: str, text: str) -> str:
         ) from None
 
 
-def grammar_of(name: str, start: str | None) -> Constraint:
+def grammar_of(name: str, start: str | None, limits: Limits) -> Constraint:
     """Return the constraint of a grammar file, its notation by its suffix, or of a ready-made grammar by name."""
     suffix = Path(name).suffix[1:]
     if suffix in NOTATIONS:
         path = Path(name)
-        return read_any(read_text(path), cast(GrammarSyntax, suffix), start, import_paths=import_paths(path))
+        syntax = cast(GrammarSyntax, suffix)
+        return read_any(read_text(path), syntax, start, import_paths=import_paths(path), limits=limits)
     if name in grammars.names():
-        return read_any(grammars.text(name), start=start, lexer=grammars.describe(name).lexer)
+        return read_any(grammars.text(name), start=start, lexer=grammars.describe(name).lexer, limits=limits)
     raise ConstraintError(
         f"--grammar {name}: expected a file that ends in .lark, .gbnf or .ebnf, or a ready-made grammar; "
         "tokamata grammars lists those"

@@ -12,6 +12,7 @@ from .common import (
     ChoiceOption,
     FstOption,
     GrammarOption,
+    LimitOption,
     LiteralOption,
     RegexOption,
     RegistryOption,
@@ -43,13 +44,14 @@ def command(
     start: StartOption = None,
     schema: SchemaOption = None,
     registry: RegistryOption = None,
+    limit: LimitOption = None,
     tokens: Annotated[
         bool,
         typer.Option("--tokens", help="Write the explicit acceptor over tokens instead, wildcards as labels."),
     ] = False,
 ) -> None:
     """Compile a constraint for a vocabulary into a .fst file that tokamata.load reads."""
-    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry)
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, limit)
     if vocab is None:
         raise typer.BadParameter("expected --vocab with a tokenizer file, a model folder or a saved vocabulary")
     vocabulary = read_vocabulary(vocab)

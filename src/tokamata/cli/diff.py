@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .common import RegistryOption, examples, headline, out, registry_of, schema_of, working
+from .common import LimitOption, RegistryOption, examples, headline, limits_of, out, registry_of, schema_of, working
 
 EXAMPLES = examples(
     "tokamata diff old.json new.json",
@@ -22,13 +22,14 @@ def command(
     new: _Schema,
     formats: Annotated[bool, typer.Option(help="Whether format restricts strings.")] = True,
     registry: RegistryOption = None,
+    limit: LimitOption = None,
 ) -> None:
     """Say whether the new schema accepts all that the old one accepted; if not, show a document.
 
     Values are compared, not their spelling or the order of their keys; exactly, recursive schemas included. Exit code 0
     when the new schema accepts every document of the old one, else 1.
     """
-    others = registry_of(registry)
+    others, limits = registry_of(registry), limits_of(limit)
     before, after = (
         schema_of(
             path,
@@ -38,6 +39,7 @@ def command(
             numbers="any",
             formats=formats,
             registry=others,
+            limits=limits,
         )
         for path in (old, new)
     )

@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from ..automata import Fst
-from .common import ChoiceOption, FstOption, LiteralOption, RegexOption, constraint_of, errors, examples, out
+from .common import (
+    ChoiceOption,
+    FstOption,
+    LimitOption,
+    LiteralOption,
+    RegexOption,
+    constraint_of,
+    errors,
+    examples,
+    out,
+)
 
 EXAMPLES = examples(
     r"tokamata draw -r '[0-9]{4}-[0-9]{2}' -o date.svg",
@@ -30,17 +40,18 @@ def command(
     option: ChoiceOption = None,
     literal: LiteralOption = None,
     fst: FstOption = None,
+    limit: LimitOption = None,
 ) -> None:
     """Draw a .fst file, or the minimal automaton of a constraint over bytes."""
     if machine is not None:
-        if pattern is not None or option or literal is not None or fst is not None:
+        if pattern is not None or option or literal is not None or fst is not None or limit:
             raise typer.BadParameter("expected a file or a constraint, got both")
         drawn = Fst.read(machine)
         text = drawn.draw(output, vertical=vertical, title=title, max_states=max_states)
     else:
         from ..automata import minimize
 
-        drawn = minimize(constraint_of(pattern, option, literal, fst).to_fst())
+        drawn = minimize(constraint_of(pattern, option, literal, fst, limit=limit).to_fst())
         text = drawn.draw(output, labels="bytes", vertical=vertical, title=title, max_states=max_states)
     if output is None:
         out.print(text, soft_wrap=True, end="")

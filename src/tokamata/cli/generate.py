@@ -18,6 +18,7 @@ from .common import (
     ChoiceOption,
     FstOption,
     GrammarOption,
+    LimitOption,
     LiteralOption,
     RegexOption,
     RegistryOption,
@@ -71,13 +72,14 @@ def command(
     start: StartOption = None,
     schema: SchemaOption = None,
     registry: RegistryOption = None,
+    limit: LimitOption = None,
 ) -> None:
     """Continue a prompt with a model that can only write members of the constraint."""
     if not sampler and count > 1:
         raise typer.BadParameter("--count is for --sampler; add --sampler auto, for example")
     if sampler and sample:
         raise typer.BadParameter("expected --sample or --sampler, got both")
-    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry)
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, limit)
     folder = model or cache_folder() / "gemma-3-270m"
     if not (folder / "config.json").is_file():
         raise ConstraintError(

@@ -12,6 +12,7 @@ from .common import (
     ChoiceOption,
     FstOption,
     GrammarOption,
+    LimitOption,
     LiteralOption,
     RegexOption,
     RegistryOption,
@@ -44,9 +45,10 @@ def command(
     start: StartOption = None,
     schema: SchemaOption = None,
     registry: RegistryOption = None,
+    limit: LimitOption = None,
 ) -> None:
     """Write random members, quoted and escaped, one a line; fewer where there are no more."""
-    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry)
+    constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, limit)
     members = constraint.examples(n, seed=seed)
     if not members:
         raise ConstraintError("sample: the constraint has no members; widen it")
