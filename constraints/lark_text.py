@@ -20,6 +20,13 @@ from .._core import FIRST_HOLE
 from ..automata.errors import ConstraintError, LimitError
 from .grammar_source import Place, schema_key
 
+# Lark's own patterns take time without bound where these are not closed, since an escape is two characters, too. All
+# that they match beyond are literals that end inside of an escape, which Lark refuses then.
+_CLOSED = {
+    "STRING": r'"(?:[^"\\\n]|\\["\\]|\\(?!["\\]))*"i?',
+    "REGEXP": r"/(?!/)(?:[^/\\]|\\[/\\]|\\(?![/\\]))*/[imslux]*",
+}
+_OPEN = {'"': "string", "/": "pattern"}
 _ADDED = {
     "JSON": r"%json\b[ \t]*",
     "SPECIAL": r"<[^<>\s]+>",
@@ -205,6 +212,12 @@ class LarkText:
             match = pattern.match(text, position)
             if match is None:
                 found = text[position : position + 20].splitlines()[0]
+                if text[position] in _OPEN:
+                    raise self.error(
+                        self.place(position),
+                        f"the {_OPEN[text[position]]} that begins here is not closed, got {found!r}; "
+                        f"write {text[position]} at its end",
+                    )
                 raise self.error(
                     self.place(position), f"expected a definition, a name, a string or an operator, got {found!r}"
                 )
@@ -546,4 +559,4 @@ def _lexical() -> re.Pattern[str]:
         return -get_regexp_width(item[1])[1], -len(item[1]), item[0]
 
     ordered = [*_ADDED.items(), *sorted(TERMINALS.items(), key=key)]
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in ordered))
+    return re.compile("|".join(f"(?P<{name}>{_CLOSED.get(name, pattern)})" for name, pattern in ordered))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from oracle.grammar import accepts, derivations
 from tokamata.constraints import grammars
 from tokamata.constraints.grammar_source import GrammarSource, Lexing, Place, schema_key
 from tokamata.constraints.lark_source import read_lark
+from tokamata.constraints.lark_text import _CLOSED
 
 import tokamata
 from tokamata import ConstraintError, LimitError, UnsupportedError
@@ -347,6 +350,8 @@ def test_indentation() -> None:
     [
         ("start: b\n", ConstraintError, "line 1, column 8: rule 'b' used but not defined"),
         ("start: A\nA: (B\n", ConstraintError, r"line 2, column 6: unexpected '.n"),
+        ('start: "a\\" | B\n', ConstraintError, "line 1, column 8: the string that begins here is not closed"),
+        ("start: A | /b\n", ConstraintError, "column 12: the pattern that begins here is not closed, got '/b'; "),
         ('start: "a"\n\n start: "b"\n', ConstraintError, "line 3, column 2: rule 'start' defined more than once"),
         ("start: A\n%declare B A\n", ConstraintError, r"line 1, column 8: terminal A is declared .* constraints={'A'"),
         ('start: A\n%declare B\nA: B "x"\n', ConstraintError, "only declared cannot be part of another"),
@@ -443,6 +448,35 @@ def test_lexers_that_the_first_line_asks_for() -> None:
     ):
         assert read_lark(f'{line}\nstart: "a"\n').lexer == lexer
     assert read_lark('// lexer: nope\nstart: "a"\n', lexer="none").lexer == "none"
+
+
+@pytest.mark.parametrize("name", ["STRING", "REGEXP"])
+def test_literals_are_cut_as_lark_cuts_them(name: str) -> None:
+    """But those that end inside of an escape, which Lark cuts and then refuses."""
+    from lark.load_grammar import TERMINALS
+
+    ours, larks = re.compile(_CLOSED[name]), re.compile(TERMINALS[name])
+    quote = '"' if name == "STRING" else "/"
+    cut = 0
+    for letters in itertools.chain.from_iterable(itertools.product(quote + "\\i\n", repeat=n) for n in range(8)):
+        text = quote + "".join(letters)
+        mine, other = ours.match(text), larks.match(text)
+        cut += mine is not None
+        if mine is None and other is not None:
+            inside = other.group()[: other.group().rindex(quote)]
+            assert (len(inside) - len(inside.rstrip("\\"))) % 2 == 1, text
+        else:
+            assert (mine and mine.group()) == (other and other.group()), text
+    assert cut > 1000
+
+
+@pytest.mark.parametrize("begin", ['"', "/"])
+def test_literals_that_never_end_take_no_time(begin: str) -> None:
+    """Each escape could be two characters, too: 2**5000 ways."""
+    began = time.process_time()
+    with pytest.raises(ConstraintError, match="that begins here is not closed"):
+        read_lark("start: " + begin + "\\\\" * 5000)
+    assert time.process_time() - began < 1
 
 
 def test_deep_and_wide_sources_end() -> None:
