@@ -356,6 +356,12 @@ def test_plain_completions(running: Running, model: Scripted) -> None:
     assert [c.text for c in several.choices] == ["one two three"] * 4
     assert complete(model="scripted", prompt=[66, 67], temperature=0, max_tokens=3).choices[0].text == "one"
     assert complete(model="scripted", prompt="x", temperature=0, max_tokens=3).choices[0].finish_reason == "length"
+    lists = complete(model="scripted", prompt=[[66], [67, 68]], temperature=0, max_tokens=3)
+    assert ([c.text for c in lists.choices], lists.usage.prompt_tokens) == (["one", "one"], 3)
+    for wrong in ([], [[66], []], [[66], [99_999]], [99_999]):
+        with pytest.raises(openai.BadRequestError, match=r"prompt: expected (a text|token ids below)") as refused:
+            complete(model="scripted", prompt=wrong)
+        assert refused.value.param == "prompt"
 
 
 @pytest.mark.parametrize("stop", ["two", ["zzz", " two th", "three"], "one"])

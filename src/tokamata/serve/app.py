@@ -251,15 +251,17 @@ class _Server:
         elif isinstance(asked.prompt, str):
             yield self.model.text(asked.prompt)
         elif all(isinstance(part, int) for part in asked.prompt):
-            ids = [part for part in asked.prompt if isinstance(part, int)]
-            if not ids:
-                raise BadRequest("prompt: expected a text, texts or token ids, got an empty list", "prompt")
-            if min(ids) < 0 or max(ids) >= len(self.model.vocabulary):
-                raise BadRequest(f"prompt: expected token ids below {len(self.model.vocabulary)}", "prompt")
-            yield ids
+            yield self._checked_ids([part for part in asked.prompt if isinstance(part, int)])
         else:
-            for text in asked.prompt:
-                yield self.model.text(str(text))
+            for part in asked.prompt:
+                yield self._checked_ids(part) if isinstance(part, list) else self.model.text(str(part))
+
+    def _checked_ids(self, ids: list[int]) -> list[int]:
+        if not ids:
+            raise BadRequest("prompt: expected a text, texts or token ids, got an empty list", "prompt")
+        if min(ids) < 0 or max(ids) >= len(self.model.vocabulary):
+            raise BadRequest(f"prompt: expected token ids below {len(self.model.vocabulary)}", "prompt")
+        return ids
 
     def _most_tokens(self, asked: Chat | Completion, prompt: int) -> int:
         room, most = self.model.context - prompt, asked.most_tokens

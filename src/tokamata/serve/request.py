@@ -13,7 +13,8 @@ from ..constraints.exact_json import ExactJson
 from .limits import ServerLimits
 from .sampling import Settings
 
-_SHAPES = ("str", "list[str]", "list[int]", "dict[str,any]")  # in pydantic's places, which of a field's types it means
+# In pydantic's places, which of a field's types it means.
+_SHAPES = ("str", "list[str]", "list[int]", "list[list[int]]", "dict[str,any]")
 
 
 class BadRequest(Exception):
@@ -129,7 +130,7 @@ class _Common(_Strict):
 class Completion(_Common):
     """A body of ``/v1/completions``."""
 
-    prompt: str | list[str] | list[int]
+    prompt: str | list[str] | list[int] | list[list[int]]
     echo: Literal[False] = False
 
     @property
