@@ -300,6 +300,7 @@ void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
     const std::vector<UseId> uses = cases_.AppliedToItem(group, s.index);
     for (size_t k = 0, n = options.size(); k < n; ++k)
       for (UseId use : uses) {
+        TimeLimit::Spend(1);
         Option o{sets_.And(options[k].value, SignedUse{use, false}), options[k].owed & ~(1u << i), options[k].counts};
         if (o.value != kNoValue) options.push_back(std::move(o));
       }
@@ -311,6 +312,7 @@ void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
     if (!bounded && seen >= d.b) continue;  // enough
     std::vector<Option> next;
     for (Option& o : options) {
+      TimeLimit::Spend(1);  // they double with every keyword
       if (seen < d.c) {
         Option match = o;
         match.value = sets_.And(o.value, SignedUse{d.a, true});

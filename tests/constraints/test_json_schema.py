@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 import random
 import re
 from collections.abc import Callable
@@ -351,3 +352,12 @@ def test_many_elements_that_contains_asks_for() -> None:
     with pytest.raises(tokamata.LimitError, match=r"the limit ahead=3000 was reached at '/contains'"):
         tokamata.json_schema(both).accepts("[1]")
     assert tokamata.json_schema({**both, "minContains": 1000}).accepts(json.dumps([1] * 1000))
+
+
+def test_combinations_of_what_one_element_settles_end_in_time() -> None:
+    """Every contains doubles them, and they are made before any is looked at."""
+    many = [{"contains": {"minLength": length}} for length in range(24)]
+    start = time.process_time()
+    with pytest.raises(tokamata.LimitError, match="seconds=1 was reached at '/allOf/0/contains'"):
+        tokamata.json_schema({"type": "array", "items": {"type": "string"}, "allOf": many})
+    assert time.process_time() - start < 4
