@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import time
 import random
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
