@@ -402,7 +402,7 @@ struct SchemaCases::Compound {
         case Keyword::kPatternProperties:
         case Keyword::kAdditionalProperties:
           if (!First(node, value, {"properties", "patternProperties", "additionalProperties"})) return none();
-          return One({positive ? DemandKind::kMembers : DemandKind::kSomeMember, use, 0, 0, !tracking});
+          return positive ? One({DemandKind::kMembers, use, 0, 0, !tracking}) : owner.SomeMember(use, !tracking);
         case Keyword::kPropertyNames:
           return One({positive ? DemandKind::kNames : DemandKind::kSomeName, owner.Child(use, value)});
         case Keyword::kRequired: {
@@ -606,6 +606,7 @@ typename Algebra::Value SchemaCases::EvaluateNode(Algebra& algebra, UseId use, b
       return tracking ? all : Quiet(all);  // what it counted for itself is not what whoever asks has evaluated
     }
     if (!positive) MergeLacking(&value);
+    if (beside != kNothingBeside) DropLacking(beside, &value);
   }
   return value;
 }

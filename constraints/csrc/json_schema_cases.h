@@ -55,7 +55,7 @@ enum class DemandKind : uint8_t {
   kNames,            // keys follow `a`
   kRequired,         // key `a` occurs
   kForbidden,        // key `a` does not occur
-  kNotAMember,       // no member with the only key that `a` has a schema for, `b`, follows it: it may not occur either
+  kNotAMember,       // key `b`, the only one that `a` says something of, does not occur or violates `a`
   kProperties,       // between `b` and `c` members
   kSomeMember,       // some member violates kMembers of `a`
   kSomeUnevaluated,  // … kUnevaluated of `a`, `b`
@@ -178,7 +178,13 @@ class SchemaCases {
   void CheckCases(size_t n) const;
   Cases AndCases(Cases a, Cases b);
   Cases NegateCases(const Cases& cases);
+  bool OnlyKey(UseId use, KeyId* key);
+  Cases SomeMember(UseId use, bool quiet);
   void MergeLacking(Cases* cases);
+  void DropLacking(ListId required, Cases* cases);
+  bool ListsNothing(const Case& c);
+  bool Excludes(SignedUse part, const JsonValue& value);
+  Span<const JsonValue> ListedBy(UseId use, bool* alone);
   Cases Unevaluated(UseId use, const JsonValue& value, const Cases& base, JsonType type);
 
   Expressions& pool_;

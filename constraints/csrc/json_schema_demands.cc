@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "automata/csrc/errors.h"
+#include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_cases.h"
+#include "constraints/csrc/json_schema_keywords.h"
 
 namespace tokamata {
 
@@ -17,6 +19,8 @@ void SchemaCases::CheckCases(size_t n) const {
 }
 
 namespace {
+
+constexpr size_t kManyCases = 16;  // of a product, from which it is worth finding out which of them list no value
 
 bool Has(const Case& c, DemandKind kind, uint32_t a) {
   return std::any_of(c.begin(), c.end(), [&](const Demand& d) { return d.kind == kind && d.a == a; });
@@ -53,12 +57,14 @@ Cases SchemaCases::AndCases(Cases a, Cases b) {
   if (a.size() == 1 && a[0].empty()) return b;
   if (b.size() == 1 && b[0].empty()) return a;
   CheckCases(a.size() * b.size() / 8);
+  const bool many = a.size() * b.size() >= kManyCases;
   Cases out;
   for (const Case& x : a)
     for (const Case& y : b) {
       Case both = x;
       bool possible = true;
       for (size_t i = 0; possible && i < y.size(); ++i) possible = AddDemand(y[i], &both);
+      possible = possible && !(many && ListsNothing(both));
       if (possible && std::find(out.begin(), out.end(), both) == out.end()) out.push_back(std::move(both));
       CheckCases(out.size());
     }
@@ -72,7 +78,9 @@ Cases SchemaCases::NegateCases(const Cases& cases) {
     for (const Demand& d : c) {
       const auto add = [&](DemandKind kind, uint32_t low, uint32_t high) { some.push_back({{kind, d.a, low, high, d.quiet}}); };
       switch (d.kind) {
-        case DemandKind::kMembers: add(DemandKind::kSomeMember, d.b, d.c); break;
+        case DemandKind::kMembers:
+          for (Case& violated : SomeMember(d.a, d.quiet)) some.push_back(std::move(violated));
+          break;
         case DemandKind::kSomeMember: add(DemandKind::kMembers, d.b, d.c); break;
         case DemandKind::kUnevaluated: add(DemandKind::kSomeUnevaluated, d.b, d.c); break;
         case DemandKind::kSomeUnevaluated: add(DemandKind::kUnevaluated, d.b, d.c); break;
@@ -104,24 +112,109 @@ Cases SchemaCases::NegateCases(const Cases& cases) {
   return out;
 }
 
-// Where a key does not occur, or what it has violates the only schema of a member, is one case, not two: the negated
-// branches of a oneOf that are told apart by their keys would double the cases each.
+// Whether a schema says something of members with one key only.
+bool SchemaCases::OnlyKey(UseId use, KeyId* key) {
+  if (sets_.Use(use).kind != UseKind::kSchema) return false;
+  const JsonValue& node = *sets_.Use(use).place.node;
+  const JsonValue* const properties = node.Find("properties");
+  if (!properties || properties->size != 1 || node.Find("patternProperties") || node.Find("additionalProperties")) return false;
+  *key = sets_.Key(properties->keys[0]);
+  return true;
+}
+
+// Some member violates what a schema says of members.
+Cases SchemaCases::SomeMember(UseId use, bool quiet) {
+  KeyId key;
+  if (OnlyKey(use, &key)) return {{{DemandKind::kRequired, key}, {DemandKind::kNotAMember, use, key, 0, quiet}}};
+  return {{{DemandKind::kSomeMember, use, 0, 0, quiet}}};
+}
+
+// That a key does not occur, or has a value that violates a schema, is one case, not two: conditions and negated branches
+// of a oneOf would double the cases each.
 void SchemaCases::MergeLacking(Cases* cases) {
-  const auto is = [](const Case& c, DemandKind kind) { return c.size() == 1 && c[0].kind == kind; };
   for (Case& some : *cases) {
-    if (!is(some, DemandKind::kSomeMember) || sets_.Use(some[0].a).kind != UseKind::kSchema) continue;
-    const JsonValue& node = *sets_.Use(some[0].a).place.node;
-    const JsonValue* const properties = node.Find("properties");
-    if (!properties || properties->size != 1 || node.Find("patternProperties") || node.Find("additionalProperties")) continue;
-    const KeyId key = sets_.Key(properties->keys[0]);
-    const auto lacking = std::find_if(cases->begin(), cases->end(), [&](const Case& c) {
-      return is(c, DemandKind::kForbidden) && c[0].a == key;
-    });
+    if (some.size() != 2 || some[1].kind != DemandKind::kNotAMember || !Has(some, DemandKind::kRequired, some[1].b)) continue;
+    const Case lacks{{DemandKind::kForbidden, some[1].b}};
+    const auto lacking = std::find(cases->begin(), cases->end(), lacks);
     if (lacking == cases->end()) continue;
-    some[0] = {DemandKind::kNotAMember, some[0].a, key, 0, some[0].quiet};
+    some.erase(some.begin());
     cases->erase(lacking);
     return;
   }
+}
+
+// Without the cases in which keys do not occur that are required anyway; where the keywords are negated, that is one of
+// the other cases.
+void SchemaCases::DropLacking(ListId required, Cases* cases) {
+  const std::vector<uint32_t> keys = sets_.lists.Copy(required - 1);
+  const auto lacks = [&](const Case& c) {
+    return std::any_of(keys.begin(), keys.end(), [&](KeyId key) { return Has(c, DemandKind::kForbidden, key); });
+  };
+  cases->erase(std::remove_if(cases->begin(), cases->end(), lacks), cases->end());
+}
+
+// Whether a key that must occur has no value left of those that enum or const list for it, as where the conditions of
+// several branches ask for different ones.
+bool SchemaCases::ListsNothing(const Case& c) {
+  std::vector<SignedUse> parts;
+  for (const Demand& d : c) {
+    if (d.kind != DemandKind::kRequired) continue;
+    parts.clear();
+    Span<const JsonValue> listed{nullptr, 0};
+    for (const Demand& group : c) {
+      const bool refused = group.kind == DemandKind::kNotAMember && group.b == d.a;
+      if (group.kind != DemandKind::kMembers && !refused) continue;
+      for (const UseId use : AppliedToKey({DemandKind::kMembers, group.a}, d.a)) {
+        bool alone;
+        parts.push_back({use, !refused});
+        if (!refused && !listed.data) listed = ListedBy(use, &alone);
+      }
+    }
+    TimeLimit::Spend(static_cast<int64_t>(parts.size()));
+    const auto excluded = [&](const JsonValue& value) {
+      return std::any_of(parts.begin(), parts.end(), [&](const SignedUse& part) { return Excludes(part, value); });
+    };
+    if (listed.data && std::all_of(listed.begin(), listed.end(), excluded)) return true;
+  }
+  return false;
+}
+
+// Whether a list of values says that a value is not valid, or, negated, that it is.
+bool SchemaCases::Excludes(SignedUse part, const JsonValue& value) {
+  bool alone;
+  const Span<const JsonValue> listed = ListedBy(part.use, &alone);
+  if (!listed.data || !(part.positive || alone)) return false;
+  const bool among = std::any_of(listed.begin(), listed.end(), [&](const JsonValue& v) { return JsonEqual(v, value); });
+  return among != part.positive;
+}
+
+// The values of a schema's enum or const, and whether all of them are valid; null where it has neither.
+Span<const JsonValue> SchemaCases::ListedBy(UseId use, bool* alone) {
+  *alone = true;
+  SchemaPlace place = sets_.Use(use).place;
+  if (sets_.Use(use).kind == UseKind::kConstant) return {place.node, 1};
+  Span<const JsonValue> listed{nullptr, 0};
+  if (sets_.Use(use).kind != UseKind::kSchema) return listed;
+  SchemaPlace target;
+  for (int steps = 0; steps < 20 && documents_.OnlyReference(place, &target); ++steps) place = target;
+  const JsonValue& node = *place.node;
+  const SchemaDialect dialect = documents_.Dialect(node);
+  if (!node.IsObject() || node.Find("$ref")) return listed;  // which may hide what is beside it
+  bool typed = false;
+  for (uint32_t i = 0; i < node.size; ++i) {
+    const JsonValue& value = node.elements[i];
+    const Keyword keyword = KeywordOf(node.keys[i], dialect);
+    if (keyword == Keyword::kNone) continue;
+    if (keyword == Keyword::kConst || keyword == Keyword::kEnum) {
+      *alone = *alone && !listed.data;
+      listed = keyword == Keyword::kConst ? Span<const JsonValue>{&value, 1} : Span<const JsonValue>{value.elements, value.size};
+    } else {
+      typed = keyword == Keyword::kType && value.IsString() && value.text == "string";
+      *alone = *alone && typed;
+    }
+  }
+  if (typed) *alone = *alone && std::all_of(listed.begin(), listed.end(), [](const JsonValue& v) { return v.IsString(); });
+  return listed;
 }
 
 // Adds what unevaluatedProperties or unevaluatedItems ask to every case of the schema's other keywords: what a case
