@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +17,7 @@ from .grammar_use import alone, deriving, is_empty, productive, reachable, witho
 
 MOST_SHOWN = 20  # conflicts in a report
 MOST_LETTERS = 300  # of a sentence or a production in a report
+MOST_FOLLOWED = 1_000_000  # calls that are followed for the paths of left recursion
 Recursion = Literal["direct", "indirect", "hidden"]
 
 
@@ -37,7 +40,7 @@ class TerminalFinding:
 
 @dataclass(frozen=True)
 class LeftRecursion:
-    """A rule that can begin with itself, by ``path`` (rule names from it back to it).
+    """A rule that can begin with itself, by ``path`` (rule names from it back to it, ``...`` for what is left out).
 
     ``"direct"``: a right-hand side begins with the rule, maybe inside of a group or repetition; ``"indirect"``: through
     other rules; ``"hidden"``: after rules that derived nothing.
@@ -244,7 +247,10 @@ def _nullable(source: GrammarSource) -> set[int]:
 
 
 def _left_recursive(source: GrammarSource, empty: set[int]) -> tuple[LeftRecursion, ...]:
-    """The written rules that can begin with themselves, each with a shortest path; open ones before hidden ones."""
+    """The written rules that can begin with themselves, each with a shortest path; open ones before hidden ones.
+
+    Paths are searched for in MOST_FOLLOWED steps in all: where rules are so many, most of them are left out.
+    """
     plain: dict[int, dict[int, None]] = {}
     hidden: dict[int, dict[int, None]] = {}
     for p in source.productions:
@@ -256,22 +262,20 @@ def _left_recursive(source: GrammarSource, empty: set[int]) -> tuple[LeftRecursi
                     plain.setdefault(p.rule, {})[s] = None
             if s not in empty:
                 break
-    found: list[LeftRecursion] = []
+    open_, circles = _on_circles(plain), _on_circles(hidden)
     inner = {r: targets for r, targets in plain.items() if not source.rules[r].written}
+    steps = MOST_FOLLOWED
+    found: list[LeftRecursion] = []
     for i, rule in enumerate(source.rules):
-        if not rule.written:
+        if not rule.written or i not in circles:
             continue
-        ways: tuple[tuple[Recursion, dict[int, dict[int, None]]], ...] = (
-            ("direct", {**inner, i: plain.get(i, {})}),
-            ("indirect", plain),
-            ("hidden", hidden),
-        )
-        for kind, edges in ways:
-            path = _path(edges, i)
-            if path is not None:
-                names = tuple(source.rules[r].name for r in path if source.rules[r].written)
-                found.append(LeftRecursion(rule.name, rule.place, kind, names))
-                break
+        kind: Recursion = "direct"
+        path, _ = _path(inner, i, plain.get(i, ()))
+        if path is None:
+            kind, edges = ("indirect", plain) if i in open_ else ("hidden", hidden)
+            path, steps = _path(edges, i, edges[i], steps)
+        names = tuple(source.rules[r].name for r in path or () if source.rules[r].written)
+        found.append(LeftRecursion(rule.name, rule.place, kind, names or (rule.name, "...", rule.name)))
     return tuple(found)
 
 
@@ -281,22 +285,64 @@ def _cyclic(source: GrammarSource, empty: set[int]) -> set[int]:
     for p in source.productions:
         for i in alone(p.symbols, empty):
             edges.setdefault(p.rule, {})[p.symbols[i]] = None
-    return {i for i in range(len(source.rules)) if _path(edges, i) is not None}
+    return _on_circles(edges)
 
 
-def _path(edges: dict[int, dict[int, None]], start: int) -> list[int] | None:
-    """A shortest path from a node back to it."""
+def _on_circles(edges: dict[int, dict[int, None]]) -> set[int]:
+    """The nodes with a path back to themselves. Linear: strongly connected components, by Tarjan (1972)."""
+    found: set[int] = set()
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    closed: set[int] = set()
+    open_: list[int] = []
+    for root in edges:
+        work = [(root, iter(edges[root]))] if root not in index else []
+        while work:
+            node, targets = work[-1]
+            if node not in index:
+                index[node] = low[node] = len(index)
+                open_.append(node)
+            for target in targets:
+                if target not in index:
+                    work.append((target, iter(edges.get(target, ()))))
+                    break
+                if target not in closed:
+                    low[node] = min(low[node], low[target])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    component = [open_.pop()]
+                    while component[-1] != node:
+                        component.append(open_.pop())
+                    closed.update(component)
+                    if len(component) > 1 or node in edges.get(node, ()):
+                        found.update(component)
+    return found
+
+
+def _path(
+    edges: dict[int, dict[int, None]], start: int, first: Iterable[int], steps: int = sys.maxsize
+) -> tuple[list[int] | None, int]:
+    """A shortest path from a node back to it that begins with one of ``first``, and what is left of the steps.
+
+    The path is None where there is none, or where the steps are too few.
+    """
     before: dict[int, int] = {}
     work = [start]
     for node in work:
-        for target in edges.get(node, ()):
+        for target in first if node == start else edges.get(node, ()):
+            steps -= 1
             if target == start:
                 path = [start]
                 while node != start:
                     path.append(node)
                     node = before[node]
-                return [start, *reversed(path[1:]), start]
+                return [start, *reversed(path[1:]), start], steps
+            if steps <= 0:
+                return None, 0
             if target not in before:
                 before[target] = node
                 work.append(target)
-    return None
+    return None, steps

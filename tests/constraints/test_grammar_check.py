@@ -324,6 +324,52 @@ def test_recursion_inside_groups_is_direct() -> None:
     ]
 
 
+def _shortest_returns(edges: dict[str, set[str]]) -> dict[str, int]:
+    """By relaxing all pairs: how many calls lead back, of each rule from which some do."""
+    far = {(a, b): 1 for a, targets in edges.items() for b in targets}
+    for k, a, b in itertools.product(edges, repeat=3):
+        if (a, k) in far and (k, b) in far:
+            far[a, b] = min(far.get((a, b), 99), far[a, k] + far[k, b])
+    return {a: far[a, a] for a in edges if (a, a) in far}
+
+
+def test_left_recursion_of_random_rules() -> None:
+    recursive = hidden = 0
+    for seed in range(200):
+        rng = random.Random(seed)
+        size = rng.randint(1, 7)
+        calls = {f"r{i}": {f"r{rng.randrange(size)}" for _ in range(rng.randint(0, 2))} for i in range(size)}
+        after = {f"r{i}": {f"r{rng.randrange(size)}" for _ in range(rng.choice([0, 0, 1]))} for i in range(size)}
+        lines = [
+            f"{r} ::= " + " | ".join([f'"{r}"', *(f'{x} "x"' for x in calls[r]), *(f'e {x} "x"' for x in after[r])])
+            for r in calls
+        ]
+        found = check(read_gbnf("\n".join(["root ::= " + " | ".join(calls), 'e ::= "" | "e"', *lines]))).left_recursive
+        plain = _shortest_returns(calls)
+        every = _shortest_returns({r: calls[r] | after[r] for r in calls})
+        want = {r: ("direct" if n == 1 else "indirect", n) for r, n in plain.items()}
+        want |= {r: ("hidden", n) for r, n in every.items() if r not in plain}
+        assert {f.rule: (f.kind, len(f.path) - 1) for f in found} == want, f"seed {seed}: {lines}"
+        recursive += len(plain)
+        hidden += len(every) - len(plain)
+    assert recursive > 100
+    assert hidden > 50
+
+
+@pytest.mark.parametrize("last", ['"a"', 'r0 "a" | "b"'], ids=["chain", "circle"])
+def test_long_left_spines(last: str) -> None:
+    """Rules that begin with the next one, 10,000 of them: paths back are shown as far as that takes little time."""
+    size = 10_000
+    rules = [f'r{i} ::= r{i + 1} "c"' for i in range(size - 1)]
+    began = time.process_time()
+    found = check(read_gbnf("\n".join(["root ::= r0", *rules, f"r{size - 1} ::= {last}"]))).left_recursive
+    assert time.process_time() - began < 10
+    assert len(found) == (0 if last == '"a"' else size)
+    if found:
+        assert len(found[0].path) == size + 1
+        assert found[-1].path == (f"r{size - 1}", "...", f"r{size - 1}")
+
+
 def test_useless_and_recursive_rules() -> None:
     source = read_lark(
         'start: b | e\nb: "x" b\n  | c\nc: d "y" | start "z"\nd: d2?\nd2: "z" | none\n'
