@@ -526,7 +526,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   // json_schema_inhabited.cc
   template <class F>
   bool Answer(uint64_t question, bool* final, F answer);
-  void MeetOpen(uint64_t question);
+  bool IsNoForNow(uint64_t question);
   bool AnswerOfState(ListId state, const std::function<bool()>& answer);
   bool Inhabited(SetId set, JsonType type);
   bool Ask(SetId set, JsonType type);
@@ -549,6 +549,10 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   FlatMap<uint64_t, Known> inhabited_;  // by set and type
   std::vector<uint64_t> asking_;  // the stack of questions: about sets, and about states of arrays
   uint32_t lowest_ = 0xffffffff;                   // the lowest open question that the current one has met
+  // Questions whose answer is "no" unless an open one that they met turns out to be "yes": the lowest of these, and all
+  // in the order in which they were asked.
+  std::unordered_map<uint64_t, uint32_t> no_for_now_;
+  std::vector<uint64_t> asked_for_now_;
   uint32_t ahead_ = 0;  // elements of arrays that are looked at, each after the one before
   bool assumed_ = false;                           // an answer was assumed to be yes
   std::unordered_map<ListId, Known> state_inhabited_;

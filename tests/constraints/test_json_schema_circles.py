@@ -92,6 +92,67 @@ def test_arrays_that_lead_to_themselves(part: int) -> None:
     assert rare > 200
 
 
+# ---- definitions that lead to one another, in arrays and objects
+VALUES: list[Any] = [
+    {}, {"a": 0}, {"a": []}, {"a": {"a": 0}}, {"b": 0}, {"a": [], "b": []}, {"c": []}, {"a": [{}]}, {"a": {"a": []}},
+    [{}], [{"a": 0}], [{"a": []}, []], *SHALLOW, *([a, b] for a in SHALLOW for b in SHALLOW),
+]  # fmt: skip
+
+
+def member(rng: random.Random, depth: int = 1) -> Any:
+    kind = rng.randrange(9)
+    reference = {"$ref": rng.choice(["#/$defs/x", "#/$defs/y", "#/$defs/z", "#"])}
+    if kind < 4:
+        return reference
+    if kind == 4:
+        return {**reference, "type": rng.choice(["array", "object"])}
+    if kind == 5 and depth:
+        return {"not": member(rng, depth - 1)}
+    if kind == 6 and depth:
+        return {rng.choice(["anyOf", "allOf", "oneOf"]): [member(rng, depth - 1), member(rng, depth - 1)]}
+    return rng.choice([{"type": "array"}, {"minItems": 1}, True, {"type": "integer"}, {"type": ["array", "object"]}])
+
+
+def definition(rng: random.Random) -> dict[str, Any]:
+    likely = {
+        "type": (0.5, lambda: rng.choice(["array", "array", "object", ["array", "object"]])),
+        "contains": (0.6, lambda: member(rng)),
+        "minContains": (0.15, lambda: rng.randrange(3)),
+        "maxContains": (0.15, lambda: rng.randrange(3)),
+        "prefixItems": (0.5, lambda: [member(rng) for _ in range(rng.randrange(1, 3))]),
+        "minItems": (0.3, lambda: rng.randrange(3)),
+        rng.choice(["items", "unevaluatedItems"]): (0.4, lambda: member(rng)),
+        "required": (0.4, lambda: rng.choice([["a"], ["a", "b"]])),
+        "properties": (0.4, lambda: {"a": member(rng), "b": member(rng)}),
+        "additionalProperties": (0.3, lambda: member(rng)),
+        "not": (0.2, lambda: rng.choice([{"items": member(rng)}, {"properties": {"a": member(rng)}}])),
+        "minProperties": (0.2, lambda: 1),
+    }
+    return {keyword: make() for keyword, (often, make) in likely.items() if rng.random() < often}
+
+
+@pytest.mark.parametrize("count", [600, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_definitions_that_lead_to_one_another(count: int) -> None:
+    """Whether some of them have values rests on whether others have, and all answers come in time."""
+    rare = 0
+    for seed in range(count):
+        rng = random.Random(seed)
+        print("seed", seed)
+        schema = {**definition(rng), "$defs": {name: definition(rng) for name in "xyz"}}
+        rare += check(schema, VALUES)
+    assert rare > count
+
+
+def test_circles_without_values_are_found_in_time() -> None:
+    """What is "no" for now is not asked again on each of the many ways that lead there."""
+    count = 6
+    inner = [[{"$ref": f"#/$defs/d{(7 * i + 3 * j + 1) % count}"} for j in range(3)] for i in range(count)]
+    of_arrays = {"type": "array", "prefixItems": [True, {"type": "array"}]}
+    definitions = {f"d{i}": {**of_arrays, "contains": {"anyOf": inner[i]}} for i in range(count)}
+    with pytest.raises(tokamata.ConstraintError, match="no JSON value"):
+        tokamata.json_schema({"$ref": "#/$defs/d0", "$defs": definitions})
+
+
 # ---- what counts as evaluated
 class Nested:
     """Schemas with unevaluated* inside not, if and the others, beside one that counts what they have evaluated."""
