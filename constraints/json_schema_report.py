@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from .._core import (
@@ -136,7 +137,7 @@ class SchemaReport:
                 if free_keys and options.key_order == KeyOrder.SORTED:
                     entries.append(ORDER_ENFORCED if unique else ORDER_WIDENED)
                 entries += self._of_values(entries)
-            self._entries = tuple(entries)
+            self._entries = tuple(map(_printable, entries))
         return self._entries
 
     def _of_values(self, known: list[ReportEntry]) -> Iterator[ReportEntry]:
@@ -150,6 +151,12 @@ class SchemaReport:
             yield ReportEntry(place, "schema", "empty", _EMPTY)
         if not whole:
             yield _NOT_LOOKED_AT
+
+
+def _printable(entry: ReportEntry) -> ReportEntry:
+    """The entry with lone surrogates, which keys of JSON may have, as escapes."""
+    place, subject = (text.encode(errors="backslashreplace").decode() for text in (entry.place, entry.subject))
+    return entry if (place, subject) == (entry.place, entry.subject) else replace(entry, place=place, subject=subject)
 
 
 def schema_report(

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,10 @@
 namespace tokamata {
 // The character of a Unicode name, asked of Python's unicodedata; not a character: the names of sequences.
 uint32_t LookupName(std::string_view name);
+
+// Text that may have lone surrogates, as texts of JSON may.
+nanobind::str SurrogateText(std::string_view text);
+std::string SurrogateBytes(const nanobind::str& text);
 
 void BindRegex(nanobind::module_& m);       // bind_regex.cc
 void BindJson(nanobind::module_& m);        // bind_json.cc

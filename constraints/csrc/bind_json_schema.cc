@@ -56,21 +56,26 @@ Language CompileJsonSchema(const nb::bytes& text, const Reader& reader, const Js
       limits ? *limits : Limits());
 }
 
-std::pair<std::vector<std::string>, bool> EmptyJsonSchemas(const nb::bytes& text, const Texts& texts,
+std::pair<std::vector<nb::str>, bool> EmptyJsonSchemas(const nb::bytes& text, const Texts& texts,
                                                            const JsonSchemaOptions& options, const Limits* limits) {
   std::string copy = TextOf(text);
   SchemaDocuments::Registry registry = RegistryOf(texts);
-  nb::gil_scoped_release release;
-  auto documents = std::make_shared<SharedDocuments>(
-      std::make_unique<SchemaDocuments>(std::move(copy), std::move(registry)));
-  std::pair<std::vector<std::string>, bool> found;
-  Language::Build(
-      [&](Expressions* pool) {
-        found.first = JsonSchemaRules::Make(pool, documents, options)->EmptyPlaces(documents->Root(), &found.second);
-        return kEpsilonExpr;
-      },
-      limits ? *limits : Limits());
-  return found;
+  std::vector<std::string> places;
+  bool whole = true;
+  {
+    nb::gil_scoped_release release;
+    auto documents = std::make_shared<SharedDocuments>(
+        std::make_unique<SchemaDocuments>(std::move(copy), std::move(registry)));
+    Language::Build(
+        [&](Expressions* pool) {
+          places = JsonSchemaRules::Make(pool, documents, options)->EmptyPlaces(documents->Root(), &whole);
+          return kEpsilonExpr;
+        },
+        limits ? *limits : Limits());
+  }
+  std::vector<nb::str> shown;
+  for (const std::string& place : places) shown.push_back(SurrogateText(place));
+  return {std::move(shown), whole};
 }
 
 }  // namespace

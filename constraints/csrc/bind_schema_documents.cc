@@ -66,6 +66,19 @@ struct Documents {
 
 }  // namespace
 
+nb::str SurrogateText(std::string_view text) {
+  nb::object made = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogatepass"));
+  if (!made.is_valid()) throw nb::python_error();
+  return nb::cast<nb::str>(made);
+}
+
+std::string SurrogateBytes(const nb::str& text) {
+  const nb::object made = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
+  if (!made.is_valid()) throw nb::python_error();
+  const nb::bytes bytes = nb::cast<nb::bytes>(made);
+  return {bytes.c_str(), bytes.size()};
+}
+
 void BindSchemaDocuments(nb::module_& m) {
   nb::class_<Use>(m, "SchemaUse", "A subschema in a dynamic scope.").def_ro("scope", &Use::scope);
   nb::class_<Documents>(m, "SchemaDocuments", "A schema with the documents it refers to.")
@@ -85,11 +98,14 @@ void BindSchemaDocuments(nb::module_& m) {
         const SchemaTarget root = d.documents->Root();
         return Use{root.schema, root.scope};
       }, nb::keep_alive<0, 1>())
-      .def("child", &Documents::Child, "use"_a, "pointer"_a, nb::keep_alive<0, 1>(),
-           "The subschema at a JSON Pointer below another one.")
+      .def(
+          "child",
+          [](const Documents& d, const Use& use, const nb::str& pointer) { return d.Child(use, SurrogateBytes(pointer)); },
+          "use"_a, "pointer"_a, nb::keep_alive<0, 1>(), "The subschema at a JSON Pointer below another one.")
       .def("follow", &Documents::Follow, "use"_a, "keyword"_a, nb::keep_alive<0, 1>(),
            "What a reference keyword leads to.")
-      .def("place", [](const Documents& d, const Use& use) { return d.documents->Place(*use.schema); }, "use"_a)
+      .def("place", [](const Documents& d, const Use& use) { return SurrogateText(d.documents->Place(*use.schema)); },
+           "use"_a)
       .def("base_uri", [](const Documents& d, const Use& use) { return d.documents->BaseUri(*use.schema); }, "use"_a)
       .def("is_only_reference", [](const Documents& d, const Use& use) {
         return d.documents->IsOnlyReference(*use.schema);

@@ -335,3 +335,14 @@ def test_recursive_schemas_have_finite_reports() -> None:
     assert len(report({"properties": {"a": {"$ref": "#"}}, "items": {"$ref": "#/items"}})) == 4
     metaschema = dict(metaschemas())["https://json-schema.org/draft/2020-12/schema"]
     assert len(report(metaschema.decode())) > 100
+
+
+def test_reports_show_keys_with_lone_surrogates_as_escapes() -> None:
+    """JSON may spell such keys, and text that is shown may not have them."""
+    schema = r'{"properties": {"\ud800": {"anyOf": [{"type": "null", "enum": [1]}, {"type": "string"}]}}, "\udc00": 1}'
+    report = tokamata.json_schema(schema).report
+    found = {e.place: e.status for e in report}
+    assert found[r"/properties/\ud800/anyOf/1/type"] == "enforced"
+    assert found[r"/properties/\ud800/anyOf/0"] == "empty"
+    assert found[r"/\udc00"] == "ignored"
+    assert "".join(e.place + e.subject + e.detail for e in report).encode()
