@@ -21,6 +21,7 @@ void SchemaCases::CheckCases(size_t n) const {
 namespace {
 
 constexpr size_t kManyCases = 16;  // of a product, from which it is worth finding out which of them list no value
+constexpr size_t kFewMembers = 8;  // of which a condition speaks at most
 
 bool Has(const Case& c, DemandKind kind, uint32_t a) {
   return std::any_of(c.begin(), c.end(), [&](const Demand& d) { return d.kind == kind && d.a == a; });
@@ -46,9 +47,12 @@ bool AddDemand(const Demand& d, Case* c) {
       return false;
   }
   c->push_back(d);
-  return std::none_of(c->begin(), c->end(), [&](const Demand& n) {
-    return n.kind == DemandKind::kNotAMember && Has(*c, DemandKind::kRequired, n.b) && Has(*c, DemandKind::kMembers, n.a);
-  });
+  const auto opposed = [&](const Demand& n) {
+    if (n.kind != DemandKind::kNotAMember) return false;
+    const bool about = n == d || (d.kind == DemandKind::kRequired && d.a == n.b) || (d.kind == DemandKind::kMembers && d.a == n.a);
+    return about && Has(*c, DemandKind::kRequired, n.b) && Has(*c, DemandKind::kMembers, n.a);
+  };
+  return std::none_of(c->begin(), c->end(), opposed);
 }
 
 }  // namespace
@@ -64,7 +68,7 @@ Cases SchemaCases::AndCases(Cases a, Cases b) {
       Case both = x;
       bool possible = true;
       for (size_t i = 0; possible && i < y.size(); ++i) possible = AddDemand(y[i], &both);
-      possible = possible && !(many && ListsNothing(both));
+      possible = possible && !(many && ListsNothing(both, y));
       if (possible && std::find(out.begin(), out.end(), both) == out.end()) out.push_back(std::move(both));
       CheckCases(out.size());
     }
@@ -146,46 +150,53 @@ void SchemaCases::MergeLacking(Cases* cases) {
 // Without the cases in which keys do not occur that are required anyway; where the keywords are negated, that is one of
 // the other cases.
 void SchemaCases::DropLacking(ListId required, Cases* cases) {
-  const std::vector<uint32_t> keys = sets_.lists.Copy(required - 1);
-  const auto lacks = [&](const Case& c) {
-    return std::any_of(keys.begin(), keys.end(), [&](KeyId key) { return Has(c, DemandKind::kForbidden, key); });
+  const Span<const uint32_t> keys = sets_.lists.At(required - 1);
+  const auto lacks = [&](const Demand& d) {
+    return d.kind == DemandKind::kForbidden && std::binary_search(keys.begin(), keys.end(), d.a);
   };
-  cases->erase(std::remove_if(cases->begin(), cases->end(), lacks), cases->end());
+  const auto dropped = [&](const Case& c) { return std::any_of(c.begin(), c.end(), lacks); };
+  cases->erase(std::remove_if(cases->begin(), cases->end(), dropped), cases->end());
 }
 
-// Whether a key that must occur has no value left of those that enum or const list for it, as where the conditions of
-// several branches ask for different ones.
-bool SchemaCases::ListsNothing(const Case& c) {
-  std::vector<SignedUse> parts;
-  for (const Demand& d : c) {
-    if (d.kind != DemandKind::kRequired) continue;
-    parts.clear();
-    Span<const JsonValue> listed{nullptr, 0};
-    for (const Demand& group : c) {
-      const bool refused = group.kind == DemandKind::kNotAMember && group.b == d.a;
-      if (group.kind != DemandKind::kMembers && !refused) continue;
-      for (const UseId use : AppliedToKey({DemandKind::kMembers, group.a}, d.a)) {
+// Whether a key that must occur, and of which one of the operands speaks, has no value left of those that enum or const
+// list for it, as where the conditions of several branches ask for different ones.
+bool SchemaCases::ListsNothing(const Case& both, const Case& operand) {
+  std::vector<KeyId> keys;
+  for (const Demand& d : operand) {
+    if (d.kind == DemandKind::kNotAMember) keys.push_back(d.b);
+    if (d.kind != DemandKind::kMembers || sets_.Use(d.a).kind != UseKind::kSchema) continue;
+    const JsonValue* const properties = sets_.Use(d.a).place.node->Find("properties");
+    for (uint32_t i = 0; properties && properties->size <= kFewMembers && i < properties->size; ++i)
+      keys.push_back(sets_.Key(properties->keys[i]));
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  std::vector<Span<const JsonValue>> among, refused;  // lists of values that it must and must not be among
+  for (const KeyId key : keys) {
+    if (!Has(both, DemandKind::kRequired, key)) continue;
+    TimeLimit::Spend(static_cast<int64_t>(both.size()));
+    among.clear(), refused.clear();
+    for (const Demand& group : both) {
+      const bool is_refused = group.kind == DemandKind::kNotAMember && group.b == key;
+      if (group.kind != DemandKind::kMembers && !is_refused) continue;
+      for (const UseId use : AppliedToKey({DemandKind::kMembers, group.a}, key)) {
         bool alone;
-        parts.push_back({use, !refused});
-        if (!refused && !listed.data) listed = ListedBy(use, &alone);
+        const Span<const JsonValue> listed = ListedBy(use, &alone);
+        if (listed.data && (alone || !is_refused)) (is_refused ? refused : among).push_back(listed);
       }
     }
-    TimeLimit::Spend(static_cast<int64_t>(parts.size()));
+    if (among.empty()) continue;
+    const auto shorter = [](const Span<const JsonValue>& a, const Span<const JsonValue>& b) { return a.size() < b.size(); };
     const auto excluded = [&](const JsonValue& value) {
-      return std::any_of(parts.begin(), parts.end(), [&](const SignedUse& part) { return Excludes(part, value); });
+      const auto has = [&](const Span<const JsonValue>& listed) {
+        return std::any_of(listed.begin(), listed.end(), [&](const JsonValue& v) { return JsonEqual(v, value); });
+      };
+      return std::any_of(refused.begin(), refused.end(), has) || !std::all_of(among.begin(), among.end(), has);
     };
-    if (listed.data && std::all_of(listed.begin(), listed.end(), excluded)) return true;
+    const Span<const JsonValue> fewest = *std::min_element(among.begin(), among.end(), shorter);
+    if (std::all_of(fewest.begin(), fewest.end(), excluded)) return true;
   }
   return false;
-}
-
-// Whether a list of values says that a value is not valid, or, negated, that it is.
-bool SchemaCases::Excludes(SignedUse part, const JsonValue& value) {
-  bool alone;
-  const Span<const JsonValue> listed = ListedBy(part.use, &alone);
-  if (!listed.data || !(part.positive || alone)) return false;
-  const bool among = std::any_of(listed.begin(), listed.end(), [&](const JsonValue& v) { return JsonEqual(v, value); });
-  return among != part.positive;
 }
 
 // The values of a schema's enum or const, and whether all of them are valid; null where it has neither.
