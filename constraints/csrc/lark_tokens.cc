@@ -96,8 +96,8 @@ class Cutter {
       return;
     }
     if (IsDigit(c) || ((c == '+' || c == '-') && IsDigit(Peek(1)))) return Add(LarkKind::kNumber, EndOfNumber(at_ + 1));
-    if (c == ' ' || c == '\t') {
-      ++at_;
+    if (c == ' ' || c == '\t') {  // all of them: what follows was looked at
+      while (Peek() == ' ' || Peek() == '\t') ++at_;
       return;
     }
     NextSign(c);

@@ -388,14 +388,21 @@ class Reader {
 
   // ---- places
   PlainLark::Place PlaceOf(uint32_t at) {
-    if (lines_.empty()) {
+    if (lines_.empty()) {  // columns are looked up: a grammar may be one line
       lines_.push_back(0);
-      for (uint32_t i = 0; i < out_.text.size(); ++i)
-        if (out_.text[i] == '\n') lines_.push_back(i + 1);
+      columns_.reserve(out_.text.size() + 1);
+      uint32_t column = 1;
+      for (uint32_t i = 0; i < out_.text.size(); ++i) {
+        columns_.push_back(column);
+        if (!IsContinuationByte(static_cast<uint8_t>(out_.text[i]))) ++column;
+        if (out_.text[i] != '\n') continue;
+        lines_.push_back(i + 1);
+        column = 1;
+      }
+      columns_.push_back(column);
     }
     const size_t line = static_cast<size_t>(std::upper_bound(lines_.begin(), lines_.end(), at) - lines_.begin());
-    const std::string_view before = std::string_view(out_.text).substr(lines_[line - 1], at - lines_[line - 1]);
-    return {static_cast<uint32_t>(line), static_cast<uint32_t>(CountCharacters(before) + 1)};
+    return {static_cast<uint32_t>(line), columns_[at]};
   }
 
   std::optional<PlainLark::Place> PlaceOf(std::string_view name) {
@@ -557,6 +564,7 @@ class Reader {
   std::vector<uint32_t> kept_;
   std::set<std::string> used_;
   std::vector<uint32_t> lines_;
+  std::vector<uint32_t> columns_;  // of each byte
   std::unordered_map<std::string, uint32_t> literals_;  // where each literal and range stands first
 };
 

@@ -165,6 +165,17 @@ def test_ranges_are_literals_with_places() -> None:
     }
 
 
+def test_places_in_long_lines_take_no_time() -> None:
+    """One line with all literals far from its beginning."""
+    blanks = " " * 3_000_000
+    began = time.process_time()
+    plain = PlainLark.read("start: /ä/" + blanks + "".join(f'| "k{i}"' for i in range(3000)), "start", "")
+    assert time.process_time() - began < 1
+    assert plain is not None
+    places = {name: place for name, _, _, _, _, place in plain.terminals}
+    assert (places["/ä/"], places["K0"]) == ((1, 8), (1, 13 + len(blanks)))
+
+
 def test_limits_name_places() -> None:
     hard = "/[ab]*a[ab]{60}/ & ~/[ab]*b[ab]{61}/"
     nested = tokamata.grammar('root ::= "a" root "a" | ":"', "gbnf")
