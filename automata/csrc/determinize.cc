@@ -295,14 +295,15 @@ class SubsetsOf final : public DeterminizeFst::Subsets {
 };
 
 // Best first: the states of the result in order of the best whole path through them. What is left out lies only on
-// paths that are worse by more than the threshold.
+// paths that are worse by more than the threshold. The machine is connected: states on no path to the end would keep
+// subsets apart.
 Fst DeterminizePruned(const Fst& fst, const DeterminizeOptions& options) {
   if (fst.Semiring() != SemiringKind::kTropical) {
     throw FstError(std::string("determinize: weight= and nstate= need the tropical semiring, got ") +
                    SemiringName(fst.Semiring()) + "; leave them out or rebuild the machine");
   }
   ShortestDistanceOptions to_end;
-  to_end.reverse = to_end.connected = true;
+  to_end.reverse = true;
   to_end.operation = "determinize";
   const std::vector<float> rest = ShortestDistance(fst, to_end);
   DeterminizeFst delayed(fst, options);
@@ -374,7 +375,7 @@ float DeterminizeFst::Bound(StateId s, const std::vector<float>& distance) const
 }
 
 Fst Determinize(const Fst& fst, const DeterminizeOptions& options) {
-  if (options.weight != kInfinity || options.nstate >= 0) return DeterminizePruned(fst, options);
+  if (options.weight != kInfinity || options.nstate >= 0) return DeterminizePruned(Connect(fst), options);
   DeterminizeFst delayed(fst, options);
   return Materialize("determinize", &delayed, options.max_arcs);
 }
