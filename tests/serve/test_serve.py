@@ -446,6 +446,8 @@ def test_bad_requests_get_the_reason(running: Running, model: Scripted, case: st
     with pytest.raises(openai.BadRequestError) as info:
         ask(running, **options)
     assert expected in info.value.body["message"], info.value.body
+    field, _, reason = info.value.body["message"].partition(": ")
+    assert not reason.startswith(f"{field}: "), info.value.body
     assert info.value.body["type"] == "invalid_request_error"
     assert ask(running, extra_body={"choice": ["ja"]}).choices[0].message.content == "ja"
 

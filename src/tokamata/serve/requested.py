@@ -45,7 +45,7 @@ def _refusing(name: str) -> Iterator[None]:
     try:
         yield
     except (ConstraintError, LimitError, ImportError, TypeError, ValueError, RecursionError) as error:
-        raise BadRequest(f"{name}: {error}", name) from error
+        raise BadRequest(f"{name}: {str(error).removeprefix(f'{name}: ')}", name) from error
 
 
 def _source_of(
