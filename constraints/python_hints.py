@@ -20,6 +20,8 @@ def resolved_hints(owner: Any, local: Mapping[str, object]) -> dict[str, Any]:
     keyed = isinstance(owner, type) and issubclass(owner, dict) and hasattr(owner, "__total__")
     if keyed and any(_parameters(declarer) for declarer in declaring(owner).values()):
         return _keys(owner, local)
+    if sys.version_info < (3, 13) and isinstance(owner, type) and any(map(_parameters, owner.__mro__)):
+        return _classes_before_313(owner, local)
     return typing.get_type_hints(owner, localns=dict(local), include_extras=True)
 
 
@@ -36,6 +38,16 @@ def _fields_before_311(kind: type, local: Mapping[str, object]) -> dict[str, Any
                 found[name] = dataclasses.InitVar(_resolved(value.type, names))
             elif name in getattr(kind, "__dataclass_fields__", ()):
                 found[name] = _resolved(value, names)
+    return found
+
+
+def _classes_before_313(kind: type, local: Mapping[str, object]) -> dict[str, Any]:
+    """Class by class, each with its own type parameters, of which typing knows only in later Pythons."""
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        annotated = {"__module__": base.__module__, "__annotations__": vars(base).get("__annotations__", {})}
+        names = {**local, **_parameters(base)}
+        found |= typing.get_type_hints(type(base.__name__, (), annotated), localns=names, include_extras=True)
     return found
 
 
