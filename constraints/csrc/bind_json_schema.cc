@@ -57,7 +57,7 @@ Language CompileJsonSchema(const nb::bytes& text, const Reader& reader, const Js
 }
 
 std::pair<std::vector<nb::str>, bool> EmptyJsonSchemas(const nb::bytes& text, const Texts& texts,
-                                                           const JsonSchemaOptions& options, const Limits* limits) {
+                                                       const JsonSchemaOptions& options, const Limits* limits) {
   std::string copy = TextOf(text);
   SchemaDocuments::Registry registry = RegistryOf(texts);
   std::vector<std::string> places;

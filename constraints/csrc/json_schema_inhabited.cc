@@ -9,7 +9,6 @@ namespace tokamata {
 
 namespace {
 
-constexpr uint32_t kNoQuestion = 0xffffffff;
 constexpr uint32_t kOfSet = 7, kOfState = 6;
 
 }  // namespace

@@ -312,7 +312,7 @@ bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
   const auto known = state_inhabited_.find(id);
   if (known != state_inhabited_.end()) return known->second == Known::kYes;
   const bool yes = CanSettle(s, used);
-  if (yes || (lowest_ == 0xffffffff && !assumed_)) state_inhabited_[id] = yes ? Known::kYes : Known::kNo;
+  if (yes || (lowest_ == kNoQuestion && !assumed_)) state_inhabited_[id] = yes ? Known::kYes : Known::kNo;
   return yes;
 }
 

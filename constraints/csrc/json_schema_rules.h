@@ -548,7 +548,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::deque<ArrayPlan> arrays_;
   FlatMap<uint64_t, Known> inhabited_;  // by set and type
   std::vector<uint64_t> asking_;  // the stack of questions: about sets, and about states of arrays
-  uint32_t lowest_ = 0xffffffff;                   // the lowest open question that the current one has met
+  static constexpr uint32_t kNoQuestion = 0xffffffff;
+  uint32_t lowest_ = kNoQuestion;  // the lowest open question that the current one has met
   // Questions whose answer is "no" unless an open one that they met turns out to be "yes": the lowest of these, and all
   // in the order in which they were asked.
   std::unordered_map<uint64_t, uint32_t> no_for_now_;
