@@ -8,6 +8,7 @@ import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
+from ..automata.errors import UnsupportedError
 from .constraint import Limits, native_limits
 from .typed_constraint import TypedConstraint
 
@@ -52,7 +53,7 @@ def dataclass_call(
     classes, callables, unhashable members of sets; ConstraintError for annotations that cannot be resolved, TypeError
     for what is no class. ``report`` tells that a dict's keys may be written twice.
     """
-    from .python_annotations import Annotations, has_call
+    from .python_annotations import Annotations, has_call, shown
     from .python_layout import PythonLayout
     from .python_reader import read_expression
     from .python_writer import PythonWriter
@@ -65,8 +66,9 @@ def dataclass_call(
         raise TypeError(f"dataclass_call: expected a class, got {cls!r:.60}{hint or '; pass a dataclass'}")
     annotations = Annotations("dataclass_call", names, sys._getframe(1).f_locals)
     if not has_call(kind):
-        raise annotations.refused(
-            kind.__name__, kind, "expected a dataclass, NamedTuple or pydantic model; json_schema takes other types"
+        raise UnsupportedError(
+            f"dataclass_call: expected a dataclass, NamedTuple or pydantic model, got {shown(cls)}; function_call "
+            "takes calls of any class, json_schema documents of other types"
         )
     form = annotations.call(cls, kind, typing.get_args(cls))
     annotations.finish()

@@ -227,9 +227,10 @@ def _rounded(
         first = clock.datetime.max
     last = high - (high - clock.datetime.combine(high.date(), midnight)) % unit
     if first > last or (function == "time" and first.date() > high.date()):
+        least, most = (each.time() if function == "time" else each for each in (low, high))
         raise ConstraintError(
-            f"{function}: expected bounds with a moment between them, got {low} and {high} in whole {timespec}; swap "
-            "them, or take a finer timespec"
+            f"{function}: expected bounds with a moment between them, got {least} and {most} in whole {timespec}; "
+            "swap them, or take a finer timespec"
         )
     return first, last
 

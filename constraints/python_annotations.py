@@ -82,7 +82,7 @@ class Annotations:
     # ---- errors
     def refused(self, place: str, got: object, reason: str) -> UnsupportedError:
         """An error about what cannot be enforced."""
-        return UnsupportedError(f"{self.function}: {place}: {_shown(got)}: {reason}")
+        return UnsupportedError(f"{self.function}: {place}: {shown(got)}: {reason}")
 
     def finish(self) -> None:
         """Check what could not be known before all forms were complete."""
@@ -111,7 +111,7 @@ class Annotations:
                 annotation, *metadata = typing.get_args(annotation)
                 for item in metadata:
                     if not bounds.add(item):
-                        self.report.append(ReportEntry(place, _shown(item), "annotation", "not a constraint"))
+                        self.report.append(ReportEntry(place, shown(item), "annotation", "not a constraint"))
             elif origin in (typing.ClassVar, typing.Final) or getattr(origin, "__name__", "") in (
                 "Required",
                 "NotRequired",
@@ -591,5 +591,6 @@ def _flat(forms: Iterable[Form]) -> list[Form]:
     return list(found.values())
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A type as an error names it."""
     return value.__name__ if isinstance(value, type) and not typing.get_args(value) else f"{value!r:.80}"

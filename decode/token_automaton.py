@@ -251,7 +251,8 @@ def compile(
         return TokenAutomaton(constraint, vocabulary)
     if not isinstance(constraint, Constraint):
         raise TypeError(
-            f"compile: expected a Constraint first, got {type(constraint).__name__}; build one with tokamata.regex"
+            f"compile: expected a Constraint first, got {type(constraint).__name__}; build one, for example with "
+            "tokamata.regex(pattern) or tokamata.json_schema(schema)"
         )
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"compile: expected a Vocabulary second, got {type(vocabulary).__name__}")

@@ -657,6 +657,14 @@ def test_what_cannot_be_enforced_is_refused_with_its_place(
         tokamata.dataclass_call(Refused)
 
 
+@pytest.mark.parametrize("kind", [int, list[int], Order | int, random.Random, enum.Enum], ids=repr)
+def test_what_is_called_without_fields_is_refused_by_name(kind: Any) -> None:
+    name = kind.__name__ if type(kind) in (type, enum.EnumMeta) else repr(kind)
+    expected = "dataclass_call: expected a dataclass, NamedTuple or pydantic model"
+    with pytest.raises(tokamata.UnsupportedError, match=f"^{expected}, got {re.escape(name)}; function_call takes"):
+        tokamata.dataclass_call(kind)
+
+
 class Access(enum.Flag):
     READ = 1
     WRITE = 2

@@ -134,7 +134,7 @@ def test_bounds_at_the_ends_of_time() -> None:
         (lambda: tokamata.date(format="%-m%d %Y"), "date: expected no digit right after %-m, got .*; use %m"),
         (
             lambda: tokamata.time("12:00", "11:00"),
-            "time: expected bounds with a moment between them, got .*; swap them",
+            "time: expected bounds with a moment between them, got 12:00:00 and 11:00:00 in whole seconds; swap them",
         ),
         (
             lambda: tokamata.time("12:00:01", "12:00:59", timespec="minutes"),
