@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from .json_schema_report import has_lone_surrogate
+
 Path = tuple[str | int, ...]
 IsEmpty = Callable[[Any], bool]
 
@@ -62,6 +64,8 @@ def _explained(schema: Any, empty: IsEmpty, depth: int) -> str:
             shown.append(f"{_pointer(path)}, which is false")
         elif path[-1] == "required" and isinstance(value, list):
             shown.append(f"{_pointer(path)} ({', '.join(json.dumps(name) for name in value)})")
+        elif path and path[-1] in ("const", "enum") and has_lone_surrogate(value):
+            shown.append(f"{_pointer(path)} (no text has lone surrogates)")
         else:
             shown.append(_pointer(path))
     return " with ".join(shown)

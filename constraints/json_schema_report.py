@@ -109,6 +109,8 @@ _EXPONENTS = ReportEntry(
 
 _NEGATED = "; where the format is negated (not, oneOf, if), they are taken for valid ones, too"
 _EMPTY = "it contradicts itself, or what stands beside it: no value comes from here"
+_NOT_WRITTEN = "not written, as no text has lone surrogates"
+_SHOWN = 3  # values that are not written
 _NOT_LOOKED_AT = ReportEntry("", "schema", "annotation", "whether every branch has values took too long to find out")
 
 
@@ -159,6 +161,22 @@ def _printable(entry: ReportEntry) -> ReportEntry:
     return entry if (place, subject) == (entry.place, entry.subject) else replace(entry, place=place, subject=subject)
 
 
+def has_lone_surrogate(value: Any) -> bool:
+    """Whether a string or key of a JSON value has half of a character, which no text has."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _some(values: list[Any]) -> str:
+    """A few JSON values, cut where they are long."""
+    texts = [json.dumps(value) for value in values[:_SHOWN]]
+    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    return ", ".join(text if len(text) <= 60 else f"{text[:57]}..." for text in texts) + more
+
+
 def schema_report(
     text: bytes, registry: list[tuple[str, bytes]], *, formats: bool = True, lenient: bool = False
 ) -> list[ReportEntry]:
@@ -166,9 +184,10 @@ def schema_report(
 
     ``place`` is the JSON Pointer of the keyword (after ``URI#`` in another document), ``subject`` its name, ``status``
     "enforced" for what restricts values or leads to schemas, "widened" for what lets more through than it says (formats
-    without an exact language; with ``lenient``, uniqueItems of some elements), "annotation" for what says
-    nothing about validity, and "ignored" for keywords and formats that the draft does not know and for what stands
-    beside a $ref in drafts up to 7, with the reason in ``detail``. O(schema).
+    without an exact language; with ``lenient``, uniqueItems of some elements), "narrowed" for ``const`` and ``enum``
+    with values that are never written, "annotation" for what says nothing about validity, and "ignored" for keywords
+    and formats that the draft does not know and for what stands beside a $ref in drafts up to 7, with the reason in
+    ``detail``. O(schema).
     """
     return _walked(text, registry, formats, lenient, True)[0]
 
@@ -200,6 +219,10 @@ def _walked(
                 status, detail = "ignored", f"draft {dialect['draft']} ignores what stands beside $ref"
             else:
                 status, detail = _judged(keyword, value, schema, dialect, formats)
+            if keyword in ("const", "enum") and status == "enforced":
+                unwritten = [each for each in (value if keyword == "enum" else [value]) if has_lone_surrogate(each)]
+                if unwritten:
+                    status, detail = "narrowed", f"{_NOT_WRITTEN}: {_some(unwritten)}"
             if keyword == "uniqueItems" and value is True and status == "enforced":
                 detail = ELEMENTS_DISTINCT
                 if lenient:

@@ -34,6 +34,7 @@ CASES: list[tuple[Any, str]] = [
         {"oneOf": [{"type": "null"}, {"enum": [None]}]},
         "('/oneOf/0' holds only where another one does; '/oneOf/1' holds only where another one does)",
     ),
+    ({"enum": ["\ud800", {"a\udfff": 1}]}, "at '/enum' (no text has lone surrogates)"),
     ({"const": 1, "if": {"minimum": 0}, "then": {"maximum": 0}}, "at '/const' with '/if' with '/then'"),
     ({"allOf": [{"type": "null"}, {"title": "x"}, {"enum": [1]}]}, "at '/allOf/0/type' with '/allOf/2/enum'"),
     (

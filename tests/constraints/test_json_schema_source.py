@@ -337,6 +337,19 @@ def test_recursive_schemas_have_finite_reports() -> None:
     assert len(report(metaschema.decode())) > 100
 
 
+def test_reports_name_values_that_are_not_written() -> None:
+    """A lone surrogate can be told in JSON, by an escape, and no text is read to it."""
+    halves = {"a": {"enum": ["\ud800", "b", {"\udc00": 1}, "\ud83d\ude00"]}, "c": {"const": ["\ud800" * 50]}}
+    many = {"enum": ["b", *(chr(0xD800 + i) for i in range(5))]}
+    report = tokamata.json_schema({"properties": {**halves, "d": many, "e": {"enum": ["\ud83d\ude00"]}}}).report
+    found = {e.place: (e.status, e.detail) for e in report}
+    said = "not written, as no text has lone surrogates: "
+    assert found["/properties/a/enum"] == ("narrowed", said + r'"\ud800", {"\udc00": 1}')
+    assert found["/properties/c/const"] == ("narrowed", said + '["' + r"\ud800" * 9 + r"\...")
+    assert found["/properties/d/enum"] == ("narrowed", said + r'"\ud800", "\ud801", "\ud802" and 2 more')
+    assert found["/properties/e/enum"] == ("enforced", "")
+
+
 def test_reports_show_keys_with_lone_surrogates_as_escapes() -> None:
     """JSON may spell such keys, and text that is shown may not have them."""
     schema = r'{"properties": {"\ud800": {"anyOf": [{"type": "null", "enum": [1]}, {"type": "string"}]}}, "\udc00": 1}'
