@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Literal, get_args
 
 from ...automata.errors import ConstraintError
 from ...constraints import Constraint, Limits, choice, grammar, json_schema, regex, structural_tags
 from ...constraints.exact_json import ExactJson
+
+# "::=" in front of all that quotes, comments or, in Lark's notation, defines.
+_GBNF_RULE = re.compile(r"""^[^"'/#:\n]*::=""", re.MULTILINE)
 
 Kind = Literal["json", "json_object", "regex", "grammar", "choice", "structural_tag"]
 
@@ -17,9 +21,9 @@ def constraint_of(kind: Kind, text: str, *, whitespace: str = "flexible", limits
 
     Args:
         kind: ``"json"``: a JSON Schema as JSON text; ``"json_object"``: any JSON object, whatever the text;
-            ``"regex"``; ``"grammar"``: GBNF where a line has ``::=``, else Lark's notation; ``"choice"``: a JSON array
-            of texts; ``"structural_tag"``: a JSON object with ``structures``, each of ``begin``, ``schema`` and
-            ``end``, and ``triggers`` (see :func:`tokamata.structural_tags`).
+            ``"regex"``; ``"grammar"``: GBNF where a line begins with ``name ::=``, else Lark's notation;
+            ``"choice"``: a JSON array of texts; ``"structural_tag"``: a JSON object with ``structures``, each of
+            ``begin``, ``schema`` and ``end``, and ``triggers`` (see :func:`tokamata.structural_tags`).
         text: the source.
         whitespace: of JSON, see :func:`tokamata.json_schema`.
         limits: what building it may use.
@@ -44,7 +48,7 @@ def _made(kind: Kind, text: str, whitespace: str, limits: Limits | None) -> Cons
     if kind == "regex":
         return regex(text, limits=limits)
     if kind == "grammar":
-        return grammar(text, "gbnf" if "::=" in text else "lark", limits=limits)
+        return grammar(text, "gbnf" if _GBNF_RULE.search(text) else "lark", limits=limits)
     if kind == "choice":
         return choice(_options(text), limits=limits)
     if kind == "structural_tag":

@@ -58,3 +58,17 @@ def test_structural_tags_that_are_refused(text: str, reason: str) -> None:
 def test_whatever_is_malformed_is_a_constraint_error(kind: Kind, text: str, reason: str) -> None:
     with pytest.raises(tokamata.ConstraintError, match=reason):
         constraint_of(kind, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "member"),
+    [
+        ('start: "a" "::=" "b"', "a::=b"),
+        ('start: NAME\n  | "::=" // a ::= b\nNAME: /::=/ "x"', "::=x"),
+        ('root ::= "a" b # x: ::=\nb\t::= "b"', "ab"),
+        ('# "root"\n  root::="::="', "::="),
+    ],
+    ids=range(4),
+)
+def test_the_notation_of_a_grammar_is_told(text: str, member: str) -> None:
+    assert constraint_of("grammar", text).accepts(member)
