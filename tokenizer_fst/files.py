@@ -83,4 +83,4 @@ def _head(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(4096)
     except OSError as error:
-        raise VocabularyError(f"{path}: cannot be read: {error.strerror}") from error
+        raise VocabularyError(f"{path}: cannot be read: {error.strerror or error}") from error

@@ -121,7 +121,7 @@ def read_gguf(path: Path) -> TokenSource:
     except FileNotFoundError as error:
         raise MissingFileError(f"{where}: no such file; pass the path of a .gguf file") from error
     except OSError as error:
-        raise VocabularyError(f"{where}: cannot be read: {error.strerror}") from error
+        raise VocabularyError(f"{where}: cannot be read: {error.strerror or error}") from error
 
 
 def _metadata(reader: _Reader, needed: Collection[str] = _NEEDED) -> dict[str, Any]:

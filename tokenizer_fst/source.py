@@ -65,7 +65,7 @@ def open_file(path: Path, remedy: str = "pass the path of a tokenizer file") -> 
     except IsADirectoryError as error:
         raise VocabularyError(f"{path}: expected a file, got a folder") from error
     except OSError as error:
-        raise VocabularyError(f"{path}: cannot be read: {error.strerror}") from error
+        raise VocabularyError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
 def read_bytes(path: Path) -> bytes:

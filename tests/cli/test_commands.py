@@ -198,6 +198,10 @@ def test_draw_dot_and_svg(cli, tmp_path: Path) -> None:
     result = cli("draw", machine, "-c", "x")
     assert result.code == 2
     assert "got both" in result.err
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"enum": [12, 13]}')
+    assert cli("draw", "-s", schema).out == cli("draw", "-r", "1[23]").out
+    assert "got both" in cli("draw", machine, "-s", schema).err
     pytest.importorskip("graphviz", reason="the draw extra is not installed")
     result = cli("draw", "-c", "a", "--title", "a" * 20000, "-o", tmp_path / "machine.svg")
     assert (result.code, result.err.count("\n")) == (1, 1)
@@ -536,6 +540,34 @@ def test_grammars_unknown(cli) -> None:
     result = cli("grammars", "cobol")
     assert result.code == 1
     assert "expected one of arithmetic, csv" in result.err
+
+
+def test_errors_name_options_and_not_arguments_of_python(cli, saved: Path, tmp_path: Path) -> None:
+    ranks = tmp_path / "x.tiktoken"
+    ranks.write_text("YQ== 0\nYg== 1\n")
+    assert "; pass --eos ID (the model's" in cli("vocab", ranks).err
+    other = saved.rename(tmp_path / "small.vocab")
+    assert cli("vocab", other).err == f"tokamata: {other}: an .fst file; its name has to end in .fst\n"
+
+
+def test_a_pipe_is_no_file_to_seek_in(cli) -> None:
+    read, write = os.pipe()
+    os.write(write, tokamata.literal("ab").to_fst().to_bytes())
+    os.close(write)
+    result = cli("info", f"/dev/fd/{read}")
+    os.close(read)
+    assert result.code == 1
+    assert re.fullmatch(r"tokamata: /dev/fd/\d+: cannot be read: .*not seekable.*\n", result.err)
+
+
+def test_generate_looks_at_its_options_before_it_loads_a_model(cli, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    result = cli("generate", "-m", tmp_path, "-p", "x", "-r", "a", "--sampler", "best")
+    assert result.code == 2
+    assert "expected --sampler with one of auto, enumerate, masked, " in result.err
+    result = cli("generate", "-m", tmp_path, "-p", "\udcff", "-r", "a")
+    assert result.code == 1
+    assert "--prompt: expected UTF-8 text" in result.err
 
 
 def test_files_may_begin_with_a_byte_order_mark(cli, tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ for module in (vocab, compile, info, draw, check, sample, diff, grammars, genera
 _REMEDIES = (
     (r"; pass start=\.\.\.", "; pass --start RULE"),
     (r"pass registry=\{", "pass --registry FILE with {"),
+    (r"pass eos_token_ids=\[\.\.\.\]", "pass --eos ID"),
+    (r"read a saved vocabulary with Vocabulary\.load", "its name has to end in .fst"),
     (r"tokamata\.Limits\((\w+)=\.\.\.\)", r"--limit \1=NUMBER"),
 )
 

@@ -122,11 +122,11 @@ def constraint_of(
     if grammar is not None:
         return grammar_of(grammar, start, limits)
     if pattern is not None:
-        return regex(_unicode("--regex", pattern), limits=limits)
+        return regex(typed("--regex", pattern), limits=limits)
     if options:
-        return choice([_unicode("--choice", each) for each in options], limits=limits)
+        return choice([typed("--choice", each) for each in options], limits=limits)
     if text is not None:
-        return literal(_unicode("--literal", text), limits=limits)
+        return literal(typed("--literal", text), limits=limits)
     assert fst is not None
     return from_fst(fst, limits=limits)
 
@@ -146,7 +146,7 @@ def limits_of(given: list[str] | None) -> Limits:
     return Limits(**values)
 
 
-def _unicode(option: str, text: str) -> str:
+def typed(option: str, text: str) -> str:
     """Return an argument as it was typed, also where the locale could not decode it."""
     data = text.encode("utf-8", "surrogateescape")
     try:

@@ -11,9 +11,13 @@ from ..automata import Fst
 from .common import (
     ChoiceOption,
     FstOption,
+    GrammarOption,
     LimitOption,
     LiteralOption,
     RegexOption,
+    RegistryOption,
+    SchemaOption,
+    StartOption,
     constraint_of,
     errors,
     examples,
@@ -40,18 +44,24 @@ def command(
     option: ChoiceOption = None,
     literal: LiteralOption = None,
     fst: FstOption = None,
+    grammar: GrammarOption = None,
+    start: StartOption = None,
+    schema: SchemaOption = None,
+    registry: RegistryOption = None,
     limit: LimitOption = None,
 ) -> None:
     """Draw a .fst file, or the minimal automaton of a constraint over bytes."""
     if machine is not None:
-        if pattern is not None or option or literal is not None or fst is not None or limit:
+        others = (pattern, literal, fst, grammar, start, schema, registry)
+        if any(given is not None for given in others) or option or limit:
             raise typer.BadParameter("expected a file or a constraint, got both")
         drawn = Fst.read(machine)
         text = drawn.draw(output, vertical=vertical, title=title, max_states=max_states)
     else:
         from ..automata import minimize
 
-        drawn = minimize(constraint_of(pattern, option, literal, fst, limit=limit).to_fst())
+        constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, limit)
+        drawn = minimize(constraint.to_fst())
         text = drawn.draw(output, labels="bytes", vertical=vertical, title=title, max_states=max_states)
     if output is None:
         out.print(text, soft_wrap=True, end="")

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -28,6 +28,7 @@ from .common import (
     constraint_of,
     errors,
     examples,
+    typed,
     working,
 )
 
@@ -79,6 +80,12 @@ def command(
         raise typer.BadParameter("--count is for --sampler; add --sampler auto, for example")
     if sampler and sample:
         raise typer.BadParameter("expected --sample or --sampler, got both")
+    if sampler:
+        from ..decode.sampling.aligned_sampler import Method
+
+        if sampler not in get_args(Method):
+            raise typer.BadParameter(f"expected --sampler with one of {', '.join(get_args(Method))}, got {sampler!r}")
+    prompt = typed("--prompt", prompt)
     constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, limit)
     folder = model or cache_folder() / "gemma-3-270m"
     if not (folder / "config.json").is_file():
