@@ -106,11 +106,12 @@ const std::vector<Lexer::State>& Completable::After(Lexer::State lexer) {
   const auto [known, added] = after_.try_emplace(lexer);
   if (!added) return known->second;
   const Lexer::State* row = lexer_->DenseRow(lexer);
-  std::vector<Lexer::State> all(row, row + 256);
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  if (all[0] == Lexer::kDead) all.erase(all.begin());
-  return known->second = std::move(all);
+  Lexer::State all[256];
+  std::copy(row, row + 256, all);
+  std::sort(all, all + 256);
+  Lexer::State* const end = std::unique(all, all + 256);
+  known->second.assign(all + (all[0] == Lexer::kDead), end);  // of many states: no larger than it has to be
+  return known->second;
 }
 
 template <class F>
@@ -530,16 +531,13 @@ void Completable::FindAlwaysGood() {
 }
 
 bool Completable::IsAfterKnown(const Position& p) {
-  const Lexer::Terminals& possible = lexer_->Possible(p.lexer);
   const uint32_t newline = rules_.indentation ? rules_.indentation->newline : Lexer::kNoTerminal;
-  for (uint32_t t = 0; t < lexer_->NumTerminals(); ++t) {
-    if (!HasTerminal(possible, t)) continue;
+  return lexer_->AnyPossible(p.lexer, [&](uint32_t t) {
     if (HasTerminal(rules_.ignored, t) || (t == newline && stacks_->InBrackets(p.stacks))) return true;
     const StackSets::Set after =
         t == newline ? stacks_->Stacks().Advance(stacks_->StacksOf(p.stacks), t) : stacks_->Advance(p.stacks, t);
-    if (after != ParserStates::kNone && after != ParserStates::kUnknown) return true;
-  }
-  return false;
+    return after != ParserStates::kNone && after != ParserStates::kUnknown;
+  });
 }
 
 // Lexemes that end in vain end so from the same place again, whatever the stacks: each way is looked at once.

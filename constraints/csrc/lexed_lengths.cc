@@ -73,18 +73,17 @@ uint32_t LexedLengths::Least(const Position& p) {
     if (next != ParserStates::kNone) least = std::min(least, Sum(bytes, OfStacks(stacks_->StacksOf(next))));
   };
   if (lexer_->IsFinal(p.lexer)) lexer_->ForEachAccepted(lexer_->Accepted(p.lexer), [&](uint32_t t) { after(t, 0); });
-  const Lexer::Terminals& possible = lexer_->Possible(p.lexer);
-  for (uint32_t t = 0; t < lexer_->NumTerminals(); ++t) {
-    if (!HasTerminal(possible, t)) continue;
+  lexer_->AnyPossible(p.lexer, [&](uint32_t t) {
     if (!rules_.indentation || t != rules_.indentation->newline) {
       after(t, 1);
-      continue;
+      return false;
     }
     // Its column is not known yet: whatever it is, indents and dedents have no text.
     const StackSets::Set here = stacks_->StacksOf(p.stacks);
     const StackSets::Set next = stacks_->InBrackets(p.stacks) ? here : stacks_->Stacks().Advance(here, t);
     if (next != StackSets::kNone) least = std::min(least, Sum(1, OfStacks(next)));
-  }
+    return false;
+  });
   return least == kFar ? 0 : least;
 }
 

@@ -356,7 +356,7 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
   bool has_shadowed = false;
   for (const uint32_t t : used) {
     const bool no_text = indentation && (t == indentation->indent || t == indentation->dedent);
-    if (no_text || HasTerminal(lexer->Possible(begin), t)) continue;
+    if (no_text || lexer->IsPossible(begin, t)) continue;
     rules->shadowed[t >> 6] |= uint64_t{1} << (t & 63);
     has_shadowed = true;
   }
@@ -382,7 +382,7 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
       if (HasTerminal(rules->ignored, t)) return true;
       bool at_once = false;  // where all compete, as few lexemes as anywhere are left to it
       (first - inside_first).ForEach([&](uint8_t b) {
-        at_once = at_once || (row[b] && HasTerminal(lexer->Possible(row[b]), t));
+        at_once = at_once || lexer->IsPossible(row[b], t);
       });
       if (at_once) return true;
       // Some lexeme at whose end the separator leads nowhere: the nearest ends first.
@@ -390,7 +390,7 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
       std::priority_queue<std::pair<uint64_t, Lexer::State>, std::vector<std::pair<uint64_t, Lexer::State>>,
                           std::greater<>> queue;
       const auto add = [&](Lexer::State q) {
-        if (!HasTerminal(lexer->Possible(q), t) || !seen.insert(q).second) return;
+        if (!lexer->IsPossible(q, t) || !seen.insert(q).second) return;
         queue.emplace(uint64_t{lexer->LeastLength(q)} << 32 | seen.size(), q);
       };
       first.ForEach([&](uint8_t b) {
@@ -446,7 +446,7 @@ std::map<uint32_t, std::set<Lexer::State>> FindColumns(Lexer* lexer, Lexer::Stat
   while (!work.empty()) {
     const Lexer::State q = work.back();
     work.pop_back();
-    if (!q || !HasTerminal(lexer->Possible(q), newline)) continue;
+    if (!lexer->IsPossible(q, newline)) continue;
     TimeLimit::Spend(16);
     lexer->AnyEnd(q, [&](uint32_t accepted, Lexer::State pending) {
       lexer->ForEachAccepted(accepted, [&](uint32_t t) {
@@ -521,7 +521,7 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
       competing[t >> 6] |= uint64_t{1} << (t & 63);
       grammar.terminal_nonempty[t] = rules->lexer->Occurs(t, competing);
     } else {
-      grammar.terminal_nonempty[t] = HasTerminal(rules->lexer->Possible(begin), t);
+      grammar.terminal_nonempty[t] = rules->lexer->IsPossible(begin, t);
     }
     if (indentation && (t == indentation->indent || t == indentation->dedent)) {  // without text, but they occur
       grammar.terminal_nonempty[t] = 1;

@@ -62,7 +62,7 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
       plain_(terminals_),
       longest_(longest),
       indentation_(indentation),
-      overlap_(terminals_.size() * terminals_.size(), 0),
+      overlap_(terminals_.size()),
       text_ends_(pool_.get()) {
   for (const Guard& g : guards_) plain_[g.terminal] = pool_->Difference(plain_[g.terminal], g.lexemes);
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
@@ -74,7 +74,6 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
     nests_.push_back(guards_.empty() && !newline && (pool_->IsPushDown(terminals_[t]) || counts));
   }
   parts_.Ensure(AddState(0, false));  // the dead state
-  parts_[kDead].possible.assign((terminals_.size() + 63) / 64, 0);
 }
 
 std::shared_ptr<Lexer> Lexer::Fresh() const {
@@ -134,7 +133,9 @@ uint8_t Lexer::OverlapByWalking(Expr a, Expr b) {
 bool Lexer::Overlap(uint32_t a, uint32_t b) {
   TimeLimit::Spend();
   if (is_text_[a] && is_text_[b]) return terminals_[a] == terminals_[b];
-  uint8_t& known = overlap_[size_t{std::min(a, b)} * terminals_.size() + std::max(a, b)];
+  if (is_text_[a] || (!is_text_[b] && b < a)) std::swap(a, b);
+  overlap_[a].resize(terminals_.size());
+  uint8_t& known = overlap_[a][b];
   if (known == 0) {
     known = 2;
     if (!pool_->First(terminals_[a]).Intersects(pool_->First(terminals_[b]))) {
@@ -391,7 +392,7 @@ ByteSet Lexer::BytesOf(uint32_t terminal) const {
 }
 
 bool Lexer::Occurs(uint32_t terminal, const Terminals& competing) {
-  return HasTerminal(Possible(Begin(competing, competing)), terminal);
+  return IsPossible(Begin(competing, competing), terminal);
 }
 
 Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
@@ -404,17 +405,14 @@ Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
   std::vector<State>& known = index_[hash];
   for (const State q : known)
     if (parts_[q].any == any && parts_[q].parts == parts) return q;
-  Terminals possible;
   uint32_t accepted = kNoTerminal;
   std::vector<uint32_t> ended;
   bool final = false, guarded = false;
-  possible.assign((terminals_.size() + 63) / 64, 0);
   for (const Part& p : parts) {
     if (p.Competes()) continue;
     const bool nullable = pool_->Nullable(p.rest);
     final = final || nullable;
     if (p.terminal == kNoTerminal) continue;
-    possible[p.terminal >> 6] |= uint64_t{1} << (p.terminal & 63);
     if (nullable) ended.push_back(AcceptedOf(p));
     guarded = guarded || (nullable && p.guard != kEmpty);
   }
@@ -432,7 +430,6 @@ Lexer::State Lexer::Intern(std::vector<Part> parts, Expr any) {
   Parts& all = parts_[q];
   all.parts = std::move(parts);
   all.any = any;
-  all.possible = std::move(possible);
   all.accepted = accepted;
   all.guarded = guarded;
   known.push_back(q);

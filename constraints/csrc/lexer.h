@@ -1,5 +1,6 @@
 // Lexer: which terminals the bytes of a lexeme may still become, as a delayed acceptor.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -65,8 +66,21 @@ class Lexer final : public DelayedAcceptor {
     if (accepted < kFirstSet) return f(accepted);
     for (const uint32_t t : accepted_sets_[accepted - kFirstSet]) f(t);
   }
-  // The terminals that can still be completed.
-  const Terminals& Possible(State q) const { return parts_[q].possible; }
+  // Whether a terminal can still be completed.
+  bool IsPossible(State q, uint32_t terminal) const {
+    const std::vector<Part>& parts = parts_[q].parts;
+    const auto before = [](const Part& p, uint32_t t) { return p.terminal < t; };
+    const auto found = std::lower_bound(parts.begin(), parts.end(), terminal, before);
+    return found != parts.end() && found->terminal == terminal;
+  }
+  // Calls f(terminal) for each of those, in order, until it returns true.
+  template <class F>
+  bool AnyPossible(State q, F f) const {
+    uint32_t last = kNoTerminal;
+    for (const Part& p : parts_[q].parts)
+      if (p.terminal != last && p.terminal != kNoTerminal && f(last = p.terminal)) return true;
+    return false;
+  }
   // Whether a terminal has a lexeme at all among the competing ones.
   bool Occurs(uint32_t terminal, const Terminals& competing);
   // What is left to read, after q, of any longer lexeme that competes: the pending state, kDead where there is none.
@@ -161,7 +175,6 @@ class Lexer final : public DelayedAcceptor {
   struct Parts {
     std::vector<Part> parts;  // sorted by terminal; of a pending state one, of kNoTerminal
     Expr any = kEmpty;        // the union of all without guards, written with fewer; of a pending state none
-    Terminals possible;
     uint32_t accepted = kNoTerminal;
     bool guarded = false;
     std::atomic<State> pending{kNotAsked};
@@ -213,7 +226,7 @@ class Lexer final : public DelayedAcceptor {
   std::vector<uint8_t> nests_;    // by terminal: whether it calls rules or counts, as long as EndsByItself can tell
   bool has_counters_ = false;     // some terminal
   FlatMap<State, bool> ends_by_itself_;
-  std::vector<uint8_t> overlap_;  // of pairs: 0 unknown, 1 no, 2 yes
+  std::vector<std::vector<uint8_t>> overlap_;  // of patterns with all terminals: 0 unknown, 1 no, 2 yes
   StableArray<Parts> parts_;      // by state
   std::unordered_map<uint64_t, std::vector<State>> index_;
   struct Competition {

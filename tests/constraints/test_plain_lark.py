@@ -6,6 +6,8 @@ import contextlib
 import pkgutil
 import random
 import re
+import subprocess
+import sys
 import time
 from importlib.resources import files
 
@@ -206,6 +208,26 @@ def test_many_terminals_take_the_time_that_is_given() -> None:
     with pytest.raises(LimitError, match=r"grammar: .*the limit seconds=0\.1 was reached"):
         tokamata.grammar(text, limits=tokamata.Limits(seconds=0.1))
     assert time.process_time() - begin < 4  # Lark's loader alone takes longer
+
+
+MEMORY = """
+import resource, sys
+import tokamata
+text = sys.stdin.read()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+grammar = tokamata.grammar(text, limits=tokamata.Limits(seconds=60))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before >> 10)
+"""
+
+
+@pytest.mark.parametrize(("count", "more", "megabytes"), [(16_000, '%ignore " "\n', 100), (8_000, "", 220)])
+def test_many_strings_take_the_memory_of_their_text(count: int, more: str, megabytes: int) -> None:
+    """Not that of their pairs, nor of a bit for each of them in each state of the lexer."""
+    rng = random.Random(1)
+    words = {"".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(4, 10))) for _ in range(count)}
+    text = "start: x*\nx: " + " | ".join(f'"{word}"' for word in sorted(words)) + "\n" + more
+    done = subprocess.run([sys.executable, "-c", MEMORY], input=text, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < megabytes
 
 
 def _by_way_of_lark(text: str) -> Constraint:
