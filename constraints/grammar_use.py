@@ -32,25 +32,58 @@ def beaten(source: GrammarSource, rivals: Sequence[Terminal], among: Container[i
     """
     wanted = {id(t) for t in rivals}
     literals: set[bytes] = set()
-    patterns: list[Language] = []
+    patterns = _Patterns()
     found: set[int] = set()
     for i, terminal in enumerate(source.terminals):
         native, text = terminal.constraint._native, terminal.literal
         if among is not None and i not in among:
             lost = False
         elif text is not None:
-            lost = text in literals or any(p.accepts(text) for p in patterns)
+            lost = text in literals or patterns.have(text)
         else:
-            before = [*patterns, *((Language.choice(sorted(literals)),) if literals else ())]
-            lost = bool(before) and is_empty(Language.difference(native, Language.union_(before)))
+            lost = _may_lose(native, literals, patterns) and is_empty(
+                Language.difference(native, Language.union_([*patterns.unions(), Language.choice(sorted(literals))]))
+            )
         if lost:
             found.add(i)
         if id(terminal) in wanted and not terminal.guards:
             if text is not None:
                 literals.add(text)
             else:
-                patterns.append(native)
+                patterns.add(native)
     return found
+
+
+class _Patterns:
+    """Languages as a few unions, each of at least twice as many as the next: each is joined few times."""
+
+    def __init__(self) -> None:
+        self._unions: list[tuple[int, Language]] = []
+        self._more: list[Language] = []
+
+    def add(self, language: Language) -> None:
+        self._more.append(language)
+
+    def unions(self) -> list[Language]:
+        if self._more:
+            count, parts = len(self._more), self._more
+            while self._unions and self._unions[-1][0] < 2 * count:
+                joined, union = self._unions.pop()
+                count, parts = count + joined, [union, *parts]
+            self._unions.append((count, Language.union_(parts)))
+            self._more = []
+        return [union for _, union in self._unions]
+
+    def have(self, text: bytes) -> bool:
+        return any(union.accepts(text) for union in self.unions())
+
+
+def _may_lose(native: Language, literals: Container[bytes], patterns: _Patterns) -> bool:
+    """Whether some member is one of theirs; most often none is, and nothing more has to be asked."""
+    try:
+        return all(member in literals or patterns.have(member) for member in native.examples(1, 0))
+    except LimitError:
+        return True
 
 
 def productive(source: GrammarSource, never: Iterable[int] | None = None) -> set[int]:
