@@ -13,7 +13,7 @@ from .grammar_ambiguity import Ambiguity, ambiguity
 from .grammar_conflicts import Conflict, conflicts, never_read
 from .grammar_lalr import MOST_EXPANSIONS, MOST_STEPS
 from .grammar_source import GrammarSource, Place, Production, shortened
-from .grammar_use import alone, deriving, is_empty, productive, reachable, without_text
+from .grammar_use import alone, components, deriving, is_empty, productive, reachable, without_text
 
 MOST_SHOWN = 20  # conflicts in a report
 MOST_LETTERS = 300  # of a sentence or a production in a report
@@ -289,36 +289,11 @@ def _cyclic(source: GrammarSource, empty: set[int]) -> set[int]:
 
 
 def _on_circles(edges: dict[int, dict[int, None]]) -> set[int]:
-    """The nodes with a path back to themselves. Linear: strongly connected components, by Tarjan (1972)."""
+    """The nodes with a path back to themselves. Linear."""
     found: set[int] = set()
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    closed: set[int] = set()
-    open_: list[int] = []
-    for root in edges:
-        work = [(root, iter(edges[root]))] if root not in index else []
-        while work:
-            node, targets = work[-1]
-            if node not in index:
-                index[node] = low[node] = len(index)
-                open_.append(node)
-            for target in targets:
-                if target not in index:
-                    work.append((target, iter(edges.get(target, ()))))
-                    break
-                if target not in closed:
-                    low[node] = min(low[node], low[target])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    component = [open_.pop()]
-                    while component[-1] != node:
-                        component.append(open_.pop())
-                    closed.update(component)
-                    if len(component) > 1 or node in edges.get(node, ()):
-                        found.update(component)
+    for component in components(edges, lambda node: edges.get(node, ())):
+        if len(component) > 1 or component[0] in edges.get(component[0], ()):
+            found.update(component)
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from ..automata.errors import LimitError
-from .grammar_use import deriving
+from .grammar_use import components, deriving
 
 MOST_EXPANSIONS = 100_000  # items that begin a production, in all states; less than a second
 MOST_STEPS = 4_000_000  # items, symbols of productions and words of bits that are looked at; a few seconds
@@ -193,37 +193,17 @@ class Lalr:
         return reached
 
     def _unions(self, edges: list[list[int]], sets: list[int]) -> list[int]:
-        """The union of the sets of all that a node leads to; nodes that lead to each other have one (Tarjan 1972)."""
-        found, low = list(sets), [0] * len(sets)
-        done = len(sets) + 1
-        stack: list[int] = []
-        for root in range(len(sets)):
-            if low[root]:
-                continue
-            stack.append(root)
-            low[root] = len(stack)
-            work = [(root, len(stack), iter(edges[root]))]
-            while work:
-                node, depth, rest = work[-1]
-                for target in rest:
-                    self._spend(self.words)
-                    if not low[target]:
-                        stack.append(target)
-                        low[target] = len(stack)
-                        work.append((target, len(stack), iter(edges[target])))
-                        break
-                    low[node] = min(low[node], low[target])
-                    found[node] |= found[target]
-                else:
-                    work.pop()
-                    if low[node] == depth:
-                        for other in stack[depth - 1 :]:
-                            found[other], low[other] = found[node], done
-                        del stack[depth - 1 :]
-                    if work:
-                        above = work[-1][0]
-                        low[above] = min(low[above], low[node])
-                        found[above] |= found[node]
+        """The union of the sets of all that a node leads to; nodes that lead to each other have one."""
+        found = list(sets)
+        for component in components(range(len(sets)), edges.__getitem__):
+            union = 0
+            for node in component:
+                union |= found[node]
+                for target in edges[node]:
+                    union |= found[target]
+                self._spend(self.words * len(edges[node]))
+            for node in component:
+                found[node] = union
         return found
 
     # ---- order

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from .._core import Language
 from ..automata.errors import LimitError
@@ -154,6 +155,33 @@ def users(productions: Iterable[Production]) -> dict[int, list[Production]]:
         for s in set(p.symbols):
             found.setdefault(s, []).append(p)
     return found
+
+
+def components(nodes: Iterable[int], targets: Callable[[int], Iterable[int]]) -> Iterator[list[int]]:
+    """The sets of nodes that lead to each other, each after those that it leads to. Linear (Tarjan 1972)."""
+    low: dict[int, float] = {}  # the least depth in `open_` that is known to be reached; infinite of what was yielded
+    open_: list[int] = []
+    for root in nodes:
+        work = [] if root in low else [(root, len(open_), iter(targets(root)))]
+        while work:
+            node, depth, rest = work[-1]
+            if node not in low:
+                low[node] = depth
+                open_.append(node)
+            for target in rest:
+                if target not in low:
+                    work.append((target, len(open_), iter(targets(target))))
+                    break
+                low[node] = min(low[node], low[target])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == depth:
+                    component = open_[depth:]
+                    del open_[depth:]
+                    low.update(dict.fromkeys(component, math.inf))
+                    yield component
 
 
 def reachable(source: GrammarSource, productions: Iterable[Production]) -> set[int]:

@@ -12,10 +12,27 @@ from tokamata.constraints.grammar_check import check
 from tokamata.constraints.grammar_conflicts import MOST_PAIRS, conflicts
 from tokamata.constraints.grammar_lalr import Lalr
 from tokamata.constraints.grammar_source import GrammarSource, Production, Rule, Terminal
-from tokamata.constraints.grammar_use import useful
+from tokamata.constraints.grammar_use import components, useful
 from tokamata.constraints.lark_source import read_lark
 
 import tokamata
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_components_lead_to_each_other_and_come_after_what_they_lead_to(seed: int) -> None:
+    rng = random.Random(seed)
+    size = rng.randint(1, 9)
+    edges = [[t for t in range(size) if rng.random() < 1.2 / size] for _ in range(size)]
+    reached = [{node, *edges[node]} for node in range(size)]
+    for middle in range(size):
+        for node in range(size):
+            reached[node] |= reached[middle] if middle in reached[node] else set()
+    found = list(components(range(size), edges.__getitem__))
+    assert sorted(node for component in found for node in component) == list(range(size))
+    for i, component in enumerate(found):
+        for node in component:
+            assert {other for other in reached[node] if node in reached[other]} == set(component), edges
+            assert reached[node] <= {other for before in found[: i + 1] for other in before}, edges
 
 
 def source_of(*productions: tuple[int, tuple[int, ...]], terminals: int = 3) -> GrammarSource:
