@@ -9,6 +9,7 @@ import string
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from oracle.packages import vocabulary_file
@@ -76,6 +77,52 @@ def test_the_page_about_python_types_runs(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, module.__name__, module)
     code = "\n".join(blocks("docs/python_types.md"))
     exec(compile(code, "python_types.md", "exec", dont_inherit=True), vars(module))
+
+
+def test_the_page_about_serving_runs(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With models, requests and scores of somebody who reads it."""
+    import functools
+
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.generation import ContinuousBatchingConfig
+
+    few = functools.partial(ContinuousBatchingConfig, num_blocks=16, max_batch_tokens=64)
+    monkeypatch.setattr("transformers.generation.ContinuousBatchingConfig", few)
+    monkeypatch.chdir(small_model)
+    tokenizer = AutoTokenizer.from_pretrained(small_model)
+    constraint = tokamata.choice(["yes", "no"])
+    vocabulary = tokamata.Vocabulary.from_transformers(tokenizer, size=300)
+    automaton = tokamata.compile(constraint, vocabulary)
+    names: dict[str, Any] = {
+        "automata": [automaton, tokamata.compile(tokamata.regex("[a-z]{3}"), vocabulary)],
+        "automaton": automaton,
+        "constraint": constraint,
+        "encode": lambda text: tokenizer.encode(text, add_special_tokens=False),
+        "logits": torch.zeros(2, 300),
+        "model": AutoModelForCausalLM.from_pretrained(small_model),
+        "prompt_ids": tokenizer.encode("Is it? ye"),
+        "rows": 2,
+        "state": automaton.start(),
+        "token_ids": [],
+        "vocabulary": vocabulary,
+    }
+    rows, text, canonical, requests, device = blocks("docs/serving.md")
+    first = names["encode"]("y")[0]
+    exec(compile(rows, "serving.md", "exec"), names | {"token_ids": [first, -1]})
+    names["state"].advance(first)
+    exec(compile(text, "serving.md", "exec"), names | {"token_ids": [first]})
+    exec(compile(canonical, "serving.md", "exec"), names)
+    exec(compile(requests, "serving.md", "exec"), names)
+    try:
+        written = names["manager"].get_result(timeout=20).generated_tokens
+    finally:
+        names["manager"].stop(block=True)
+    assert constraint.accepts(tokenizer.decode(written, skip_special_tokens=True))
+    exec(
+        compile(device.replace('"cuda"', '"cpu"'), "serving.md", "exec"),
+        names | {"token_ids": torch.tensor([first] * 2)},
+    )
 
 
 def test_links_in_the_documents_lead_somewhere() -> None:
