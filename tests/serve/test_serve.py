@@ -430,6 +430,16 @@ BAD = {
     "source size": ({"extra_body": {"choice": ["x" * 4000]}}, "source_bytes=3,000"),
     "budget": ({"extra_body": {"regex": "[a-z]{20}"}, "max_tokens": 5}, "max_tokens"),
     "too many tokens": ({"max_tokens": 500}, "new_tokens=400"),
+    "too many completion tokens": ({"max_tokens": None, "max_completion_tokens": 500}, "max_completion_tokens: 500; "),
+    "too few completion tokens": (
+        {"max_tokens": None, "max_completion_tokens": 2, "extra_body": {"regex": "a{9}"}},
+        "max_completion_tokens: start: max_completion_tokens=2 is too small",
+    ),
+    "a syntax of nothing": ({"extra_body": {"grammar_syntax": "gbnf"}}, "grammar_syntax: expected a grammar beside it"),
+    "elsewhere": (
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"$ref": "http://a/b"}}}},
+        'no such document was given; put it into "$defs", with its "$id" (nothing is ever fetched)',
+    ),
     "context": ({"messages": [{"role": "user", "content": "x" * 3000}]}, "the model reads 2000"),
     "tool": ({"tools": [{"type": "function"}]}, "tools"),
     "tool choice": ({"tools": [CLOCK], "tool_choice": "sometimes"}, "tool_choice"),
@@ -449,6 +459,7 @@ def test_bad_requests_get_the_reason(running: Running, model: Scripted, case: st
     field, _, reason = info.value.body["message"].partition(": ")
     assert not reason.startswith(f"{field}: "), info.value.body
     assert info.value.body["type"] == "invalid_request_error"
+    assert not field.startswith("max_") or info.value.body["param"] == field
     assert ask(running, extra_body={"choice": ["ja"]}).choices[0].message.content == "ja"
 
 

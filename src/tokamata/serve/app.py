@@ -233,7 +233,8 @@ class _Server:
             try:
                 start = automaton.start(most) if automaton is not None else None
             except (BudgetError, LimitError) as error:
-                raise BadRequest(f"max_tokens: {error}", "max_tokens") from error
+                reason = str(error).replace("max_tokens=", f"{asked.tokens_field}=")
+                raise BadRequest(f"{asked.tokens_field}: {reason}", asked.tokens_field) from error
             for k in range(asked.n):
                 index = len(jobs)
 
@@ -267,13 +268,14 @@ class _Server:
         room, most = self.model.context - prompt, asked.most_tokens
         if room < 1 or (most or 1) > room:
             raise BadRequest(
-                f"max_tokens: the prompt has {prompt} tokens and asks for {most or 1} more; the model reads "
+                f"{asked.tokens_field}: the prompt has {prompt} tokens and asks for {most or 1} more; the model reads "
                 f"{self.model.context}",
-                "max_tokens",
+                asked.tokens_field,
             )
         if most is not None and most > self.limits.new_tokens:
             raise BadRequest(
-                f"max_tokens: {most}; this server's limit is new_tokens={self.limits.new_tokens}", "max_tokens"
+                f"{asked.tokens_field}: {most}; this server's limit is new_tokens={self.limits.new_tokens}",
+                asked.tokens_field,
             )
         return most or min(room, self.limits.new_tokens)
 

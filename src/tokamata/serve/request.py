@@ -122,6 +122,11 @@ class _Common(_Strict):
         return self.max_tokens
 
     @property
+    def tokens_field(self) -> str:
+        """The field that `most_tokens` comes from."""
+        return "max_tokens"
+
+    @property
     def prompts(self) -> int:
         """The number of texts that are continued, each ``n`` times."""
         return 1
@@ -154,6 +159,11 @@ class Chat(_Common):
     def most_tokens(self) -> int | None:
         """The number of new tokens that the request names."""
         return self.max_tokens if self.max_completion_tokens is None else self.max_completion_tokens
+
+    @property
+    def tokens_field(self) -> str:
+        """The field that `most_tokens` comes from."""
+        return "max_tokens" if self.max_completion_tokens is None else "max_completion_tokens"
 
     @property
     def definitions(self) -> list[dict[str, Any]]:
@@ -199,6 +209,8 @@ def read_body(body: bytes, kind: type[Chat] | type[Completion], limits: ServerLi
     except RecursionError as error:
         raise BadRequest(f"the body is nested too deeply: {error}") from error
     request._body = read
+    if "grammar_syntax" in request.model_fields_set and request.grammar is None:
+        raise BadRequest("grammar_syntax: expected a grammar beside it, got none", "grammar_syntax")
     if request.n > limits.choices:
         raise BadRequest(f"n: {request.n} choices; this server's limit is choices={limits.choices}", "n")
     if (answers := request.prompts * request.n) > limits.waiting:

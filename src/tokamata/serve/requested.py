@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,6 +14,8 @@ from ..decode import TokenAutomaton
 from ..decode.automaton_cache import AutomatonCache
 from .limits import ServerLimits
 from .request import BadRequest, Chat, Completion, JsonSchemaFormat, ObjectFormat
+
+_REGISTRY = re.compile(r"pass registry=\{.*?: its schema\}")  # an argument of Python, which clients do not have
 
 
 def requested_automaton(
@@ -45,7 +48,8 @@ def _refusing(name: str) -> Iterator[None]:
     try:
         yield
     except (ConstraintError, LimitError, ImportError, TypeError, ValueError, RecursionError) as error:
-        raise BadRequest(f"{name}: {str(error).removeprefix(f'{name}: ')}", name) from error
+        reason = _REGISTRY.sub('put it into "$defs", with its "$id"', str(error).removeprefix(f"{name}: "))
+        raise BadRequest(f"{name}: {reason}", name) from error
 
 
 def _source_of(
