@@ -22,9 +22,11 @@ def read_tokenizer_json(document: dict[str, Any], where: str, folder: Path | Non
 
     What a token's text means in bytes is the file's ``decoder`` applied to a token in the middle of a text: ByteLevel,
     ByteFallback, Metaspace, Replace, Strip, Fuse, WordPiece and BPEDecoder, alone or in sequence; without a decoder,
-    what undoes the spelling of spaces and bytes by the normalizer or pre-tokenizer. Added tokens that are special,
-    and the unknown token, have no bytes; other added tokens are text. What only touches the beginning of a text
-    (Metaspace, Prepend, Strip after Fuse, ByteLevel with a prefix space) is a dummy prefix. With an
+    what undoes the spelling of spaces and bytes by the normalizer or pre-tokenizer. Where the model spells bytes
+    (``byte_fallback``), ``<0xE9>`` is the byte also where the decoder leaves that as it stands: the encoder writes
+    characters so, and the text of such tokens is what they were made of, not what that decoder shows. Added tokens that
+    are special, and the unknown token, have no bytes; other added tokens are text. What only touches the beginning of a
+    text (Metaspace, Prepend, Strip after Fuse, ByteLevel with a prefix space) is a dummy prefix. With an
     ``end_of_word_suffix`` (CLIP, GPT of OpenAI) the last piece of a word is its text and a space, so the bytes of
     ``encode(text)`` end with a space; that is no dummy prefix. EOS ids are what the configuration files in ``folder``
     name, else the first of the usual names.

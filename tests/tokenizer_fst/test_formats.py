@@ -442,6 +442,18 @@ _FALLBACK = decoders.ByteFallback()
 _PIECES = [EOS, "a", "b", "▁", "ac", "cab", "é", "ö", " ", *_BYTE_TOKENS]
 
 
+@pytest.mark.parametrize("decoder", [None, _FUSE, decoders.Replace("▁", " "), decoders.Metaspace(), _FALLBACK], ids=str)
+def test_bytes_that_the_model_spells_are_bytes_whatever_the_decoder_shows(decoder: decoders.Decoder | None) -> None:
+    pieces = [EOS, "a", " ", *_fallback_pieces()]
+    tokenizer = Tokenizer(models.BPE(vocab={p: i for i, p in enumerate(pieces)}, merges=[], byte_fallback=True))
+    if decoder is not None:
+        tokenizer.decoder = decoder
+    assert ("<0xC3>" in tokenizer.decode(tokenizer.encode("é").ids)) == (decoder is not _FALLBACK)
+    vocabulary = Vocabulary.from_transformers(tokenizer, eos_token_ids=[0])
+    text = "aé 日本"
+    assert joined(vocabulary, tokenizer.encode(text).ids).decode() == text
+
+
 def _of_bytes(steps: list[object]) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE(vocab={p: i for i, p in enumerate(_PIECES)}, merges=[]))
     tokenizer.decoder = decoders.Sequence(steps)
