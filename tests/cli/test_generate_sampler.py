@@ -51,8 +51,16 @@ def test_texts_are_written_as_they_are(folder: Path, capsys: pytest.CaptureFixtu
 
 def test_unknown_samplers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = call(capsys, "generate", "-m", folder, "-p", "x", "-c", "yes", "--sampler", "magic")
-    assert code == 1
-    assert "expected a method of auto" in err
+    assert code == 2
+    assert "expected --sampler with one of auto, enumerate, " in err
+
+
+@pytest.mark.parametrize("seed", [-3, 2**70])
+def test_a_seed_may_be_any_number(folder: Path, capsys: pytest.CaptureFixture[str], seed: int) -> None:
+    for how in ("--sample", "--sampler=cars"):
+        code, out, err = call(capsys, "generate", "-m", folder, "-p", "x", "-r", "[ab]", "--seed", seed, how)
+        assert code == 0, err
+        assert out.strip() in ("a", "b")
 
 
 def last_line(text: str) -> str:

@@ -116,7 +116,7 @@ def command(
         _draw(sampler, count, network, tokenizer, prompt, compile_automaton(constraint, vocabulary), max_tokens, seed)
         return
     timed = TimedProcessor(compile_automaton(constraint, vocabulary), columns, max_tokens)
-    torch.manual_seed(seed)
+    torch.manual_seed(seed % 2**64)
     begin = time.perf_counter()
     with working("writing"):
         ids = network.generate(
