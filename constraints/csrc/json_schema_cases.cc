@@ -559,7 +559,7 @@ typename Algebra::Value SchemaCases::Evaluate(Algebra& algebra, UseId use, bool 
   constexpr bool kStrings = std::is_same_v<Algebra, Strings>;
   uint32_t kind = static_cast<uint32_t>(algebra.kType) << 2 | (tracking && std::is_same_v<Algebra, Compound>) << 1 | positive;
   if constexpr (kStrings) kind |= static_cast<uint32_t>(algebra.style.strings.style()) << 5;
-  kind |= beside << 16;
+  kind |= static_cast<uint32_t>(product_) << 8 | beside << 16;
   const uint64_t key = PairKey(use, kind);
   if (const uint32_t* const known = evaluated_.Find(key)) return algebra.Known(*known);
   const uint32_t before = evaluations_++;
@@ -656,6 +656,8 @@ typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use
       };
       auto holds = child(value, true);
       auto fails = Evaluate(algebra, Child(use, value), false, false);
+      if (product_ == Product::kClauses && !tracking)  // the same in fewer clauses; but not what it evaluates
+        return algebra.And(algebra.Or(std::move(fails), branch(then)), algebra.Or(std::move(holds), branch(otherwise)));
       return algebra.Or(algebra.And(holds, branch(then)), algebra.And(fails, branch(otherwise)));
     }
     case Keyword::kDependentSchemas:
@@ -789,16 +791,37 @@ const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
   const uint64_t key = uint64_t{set} << 3 | static_cast<uint8_t>(type);
   if (const uint32_t* known = cases_of_.Find(key)) return cases_[*known];
   active_.push_back(key);
-  Compound algebra{*this, type};
-  Cases cases;
-  try {
-    cases = OfSet(algebra, set);
-  } catch (...) {
+  const Product outer = product_;
+  const auto done = [&] {
     active_.pop_back();
+    product_ = outer;
+  };
+  try {
+    Cases cases = FindCases(set, type);
+    done();
+    return cases_[cases_of_[key] = KeepCases(std::move(cases))];
+  } catch (...) {
+    done();
     throw;
   }
-  active_.pop_back();
-  return cases_[cases_of_[key] = KeepCases(std::move(cases))];
+}
+
+Cases SchemaCases::FindCases(SetId set, JsonType type) {
+  Compound algebra{*this, type};
+  const uint32_t nesting = nesting_;
+  for (const Product product : {Product::kFew, Product::kClauses}) {
+    if (type != JsonType::kObject) break;
+    product_ = product;
+    try {
+      Cases cases = OfSet(algebra, set);
+      if (product == Product::kFew || FewOwed(cases)) return cases;
+    } catch (const TooManyCases&) {
+      nesting_ = nesting;
+      beside_ = kNothingBeside;
+    }
+  }
+  product_ = Product::kAll;
+  return OfSet(algebra, set);
 }
 
 uint32_t SchemaCases::KeepCases(Cases cases) {

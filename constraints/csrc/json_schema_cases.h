@@ -60,6 +60,7 @@ enum class DemandKind : uint8_t {
   kSomeMember,       // some member violates kMembers of `a`
   kSomeUnevaluated,  // … kUnevaluated of `a`, `b`
   kSomeName,         // … kNames of `a`
+  kEither,           // some literal of the clause `a` holds
   kDistinct,         // members are the elements of an array, strings that follow the set `a`: see ReadDistinct
   // of arrays
   kItems,                // elements follow prefixItems, items and additionalItems of `a`
@@ -80,6 +81,14 @@ struct Demand {
     return kind == o.kind && a == o.a && b == o.b && c == o.c && quiet == o.quiet;
   }
 };
+// What a clause may say of one key.
+struct Literal {
+  enum Way : uint32_t { kLacks, kOccurs, kValid, kInvalid } way;  // the last two: with a value that follows, or violates, `use`
+  KeyId key;
+  UseId use = kNoUse;
+  bool operator==(const Literal& o) const { return way == o.way && key == o.key && use == o.use; }
+};
+using Clause = std::vector<Literal>;  // a disjunction
 using Case = std::vector<Demand>;  // a conjunction, in the order in which the schema says it
 using Cases = std::vector<Case>;   // a union; none: nothing, an empty case: everything
 
@@ -129,6 +138,10 @@ class SchemaCases {
   bool Contains(Expr contents, KeyId key);
   // How many texts contents have that are known to list them; 0 where they are not.
   uint32_t NumListed(Expr contents);
+  static constexpr size_t kMostOwed = 63;  // demands of one object that members settle, clauses among them
+  Clause ClauseOf(const Demand& either) const;
+  bool NegatesEasily(UseId use);
+  void CheckCases(size_t n) const;  // LimitError
   // ---- groups: kItems, kUnevaluatedItems
   std::vector<UseId> AppliedToItem(const Demand& group, uint32_t index);
   uint32_t PrefixOf(const Demand& group);  // elements with a schema of their own
@@ -162,6 +175,7 @@ class SchemaCases {
   template <class Algebra>
   typename Algebra::Value OfSet(Algebra& algebra, SetId set);
   UseId Child(UseId parent, const JsonValue& node);
+  Cases FindCases(SetId set, JsonType type);
   uint32_t KeepCases(Cases cases);  // their place in cases_
   bool ListedValues(SetId set, std::vector<const JsonValue*>* out);
   bool Reads(Expr contents, std::string_view text);
@@ -175,7 +189,17 @@ class SchemaCases {
   bool ListedStrings(SetId set, std::vector<std::string>* out);
   static bool TagsDiffer(const std::vector<Tag>& a, const std::vector<Tag>& b);
   [[noreturn]] void Unchecked(const JsonValue& at, std::string_view format, const char* note) const;
-  void CheckCases(size_t n) const;
+  // Where alternatives of objects multiply beyond a few cases, those that speak of single keys stay clauses, each one
+  // demand; where that is not possible either, they multiply up to the limit.
+  enum class Product : uint8_t { kFew, kClauses, kAll };
+  struct TooManyCases {};
+  bool FewOwed(const Cases& cases) const;
+  Cases AsClauses(Cases cases);
+  bool Normal(const Cases& cases, std::vector<Clause>* clauses);
+  bool NormalOf(const Demand& d, std::vector<Clause>* clauses);
+  bool Reduce(Clause* clause);
+  Demand Said(const Clause& clause);
+  Case NoneOf(const Clause& clause);
   Cases AndCases(Cases a, Cases b);
   Cases NegateCases(const Cases& cases);
   bool OnlyKey(UseId use, KeyId* key);
@@ -217,7 +241,7 @@ class SchemaCases {
   FlatMap<uint64_t, bool> matches_, contained_;
   std::unordered_map<Expr, std::vector<std::string_view>> texts_of_;  // of contents that list some, sorted, each once
   uint32_t nesting_ = 0;
-  static constexpr UseId kNoUse = 0xffffffff;
+  Product product_ = Product::kAll;
   UseId growing_ = kNoUse;  // the schema that was evaluated last, from inside out
 };
 

@@ -9,17 +9,9 @@
 #include "constraints/csrc/json_schema_keywords.h"
 
 namespace tokamata {
-
-void SchemaCases::CheckCases(size_t n) const {
-  if (n > options_.max_cases)
-    throw LimitError("json_schema: the limit schema_cases=" + std::to_string(options_.max_cases) +
-                     " was reached" + (growing_ == kNoUse ? "" : " at " + Describe(growing_)) +
-                     ": alternatives (anyOf, oneOf, not, if) multiply; make the branches of oneOf disjoint by a "
-                     "required key with different constants, use anyOf, or raise it: tokamata.Limits(schema_cases=...)");
-}
-
 namespace {
 
+constexpr size_t kFewCases = 100;  // of an object, beyond which its alternatives become clauses
 constexpr size_t kManyCases = 16;  // of a product, from which it is worth finding out which of them list no value
 constexpr size_t kFewMembers = 8;  // of which a condition speaks at most
 
@@ -57,7 +49,18 @@ bool AddDemand(const Demand& d, Case* c) {
 
 }  // namespace
 
+void SchemaCases::CheckCases(size_t n) const {
+  if (product_ == Product::kFew && n > std::min<size_t>(kFewCases, options_.max_cases)) throw TooManyCases();
+  if (n <= options_.max_cases) return;
+  if (product_ == Product::kClauses) throw TooManyCases();
+  throw LimitError("json_schema: the limit schema_cases=" + std::to_string(options_.max_cases) +
+                     " was reached" + (growing_ == kNoUse ? "" : " at " + Describe(growing_)) +
+                     ": alternatives (anyOf, oneOf, not, if) multiply; make the branches of oneOf disjoint by a "
+                     "required key with different constants, use anyOf, or raise it: tokamata.Limits(schema_cases=...)");
+}
+
 Cases SchemaCases::AndCases(Cases a, Cases b) {
+  if (product_ == Product::kClauses) a = AsClauses(std::move(a)), b = AsClauses(std::move(b));
   if (a.size() == 1 && a[0].empty()) return b;
   if (b.size() == 1 && b[0].empty()) return a;
   CheckCases(a.size() * b.size() / 8);
@@ -95,6 +98,7 @@ Cases SchemaCases::NegateCases(const Cases& cases) {
         case DemandKind::kNotAMember:
           some.push_back({{DemandKind::kRequired, d.b}, {DemandKind::kMembers, d.a, 0, 0, d.quiet}});
           break;
+        case DemandKind::kEither: some.push_back(NoneOf(ClauseOf(d))); break;
         case DemandKind::kItems: add(DemandKind::kSomeItem, d.b, d.c); break;
         case DemandKind::kSomeItem: add(DemandKind::kItems, d.b, d.c); break;
         case DemandKind::kUnevaluatedItems: add(DemandKind::kSomeUnevaluatedItem, d.b, d.c); break;

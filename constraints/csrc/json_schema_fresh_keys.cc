@@ -500,7 +500,7 @@ Expr JsonSchemaRules::Approximate(uint32_t rule, Side side) {
     case Rule::kValue: return ReadingOf(w[1]) ? r.call : CallValue(w[0], w[1] | mode);
     case Rule::kArray: return ReadingOf(w[6]) ? r.call : CallArray({w[0], w[1], w[2], w[3], w[4], w[5], w[6] | mode, w[7]});
     case Rule::kObject: {
-      const ObjectState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
+      const ObjectState s = ObjectOf(w);
       return ReadingOf(s.depth) ? r.call : CallObject(Near(s, side));
     }
     case Rule::kKeys: {  // with others, nothing is remembered before the next object

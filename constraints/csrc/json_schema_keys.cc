@@ -44,7 +44,8 @@ void JsonSchemaRules::SortKeys(ObjectPlan* plan) {
 }
 
 uint32_t JsonSchemaRules::ReaderOf(const ObjectState& s) {
-  const ListId id = sets_.lists.Intern({1, s.plan, s.position, s.low, s.high, s.owed, s.depth, s.seen});
+  const ListId id = sets_.lists.Intern({1, s.plan, s.position, s.low, s.high, static_cast<uint32_t>(s.owed),
+                                       static_cast<uint32_t>(s.owed >> 32), s.depth, s.seen});
   uint32_t& known = reader_of_[id];
   if (!known) {
     readers_.emplace_back();

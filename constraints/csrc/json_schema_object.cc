@@ -1,5 +1,7 @@
 // Objects: a case of demands, read member by member.
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -51,7 +53,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   p.any_order = options_.key_order == KeyOrder::kAny;
   KeyLists defined;
   std::vector<KeyId> required, forbidden;
-  std::vector<Demand> refused;
+  std::vector<Demand> refused, clauses;
   for (const Demand& d : demands) switch (d.kind) {
       case DemandKind::kMembers:
       case DemandKind::kUnevaluated:
@@ -68,6 +70,13 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
         refused.push_back(d);
         cases_.CollectKeys(d, &defined, &p.patterns);
         break;
+      case DemandKind::kEither:
+        for (const Literal& l : cases_.ClauseOf(d)) {
+          defined.keys.push_back(l.key);
+          defined.EndList();
+        }
+        clauses.push_back(d);
+        break;
       case DemandKind::kNames: p.names.push_back(d); break;
       case DemandKind::kSomeName: p.owed.push_back(d); break;
       case DemandKind::kRequired: required.push_back(d.a); break;
@@ -83,8 +92,9 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
         break;
       default: break;
     }
-  if (p.owed.size() > 31)
-    throw LimitError("json_schema: the limit owed=31 was reached at " + cases_.Describe(p.owed.back().a) +
+  if (p.owed.size() + clauses.size() > SchemaCases::kMostOwed)
+    throw LimitError("json_schema: the limit owed=" + std::to_string(SchemaCases::kMostOwed) + " was reached" +
+                     (p.owed.empty() ? "" : " at " + cases_.Describe(p.owed.back().a)) +
                      ": negated schemas of one object, in a conjunction");
   std::vector<KeyId> order = defined.ends.size() < 2 ? std::move(defined.keys) : DefinitionOrder(defined);
   order.insert(order.end(), required.begin(), required.end());
@@ -123,7 +133,8 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   }
   p.required_after.assign(p.keys.size() + 1, 0);
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
-  p.settles.assign(p.owed.empty() ? 0 : p.keys.size(), kUnbounded);
+  AddClauses(clauses, &p);
+  p.settles.assign(p.owed.empty() ? 0 : p.keys.size(), kAllOwed);
   if (p.array) {
     const SetId e = p.elements;
     p.mixed = IsYaml() || cases_.SimpleOf(e) || !pool_->IsEmpty(cases_.NumberOf(e)) ||
@@ -159,11 +170,63 @@ bool JsonSchemaRules::AnyAppliedToOther(const ObjectPlan& p, const Demand& group
 JsonSchemaRules::ObjectState JsonSchemaRules::StartObject(uint32_t id, uint32_t depth) {
   const ObjectPlan& p = Prepared(id);
   if (p.low) depth &= ~(ReadingOf(depth) & kOneMoreKey);
-  return {id, 0, p.low, p.high, (1u << p.owed.size()) - 1, depth, 1, 0};
+  return {id, 0, p.low, p.high, OwedBit(p.owed.size()) - 1, depth, 1, 0};
+}
+
+// What stays owed where keys[begin..end) do not occur.
+JsonSchemaRules::Owed JsonSchemaRules::OwedWithout(const ObjectPlan& p, Owed owed, uint32_t begin, uint32_t end) const {
+  if (!p.lacking.empty())
+    for (uint32_t i = begin; owed && i < end; ++i) owed &= ~p.lacking[i];
+  return owed;
+}
+
+// … where no other key occurs.
+JsonSchemaRules::Owed JsonSchemaRules::OwedAtEnd(const ObjectState& s) {
+  const ObjectPlan& p = Prepared(s.plan);
+  if (!s.owed || p.lacking.empty()) return s.owed;
+  const uint32_t end = static_cast<uint32_t>(p.keys.size());
+  if (!p.any_order) return OwedWithout(p, s.owed, s.position, end);
+  const Span<const uint32_t> used = sets_.lists.At(s.position);
+  Owed owed = s.owed;
+  for (uint32_t i = 0; i < end; ++i)
+    if (!std::binary_search(used.begin(), used.end(), i)) owed &= ~p.lacking[i];
+  return owed;
+}
+
+// Clauses are owed. What is known of keys that must or cannot occur is left out of them.
+void JsonSchemaRules::AddClauses(const std::vector<Demand>& clauses, ObjectPlan* p) {
+  if (clauses.empty()) return;
+  std::unordered_map<KeyId, uint32_t> index;
+  for (uint32_t i = 0; i < p->keys.size(); ++i) index.emplace(p->keys[i].key, i);
+  p->lacking.assign(p->keys.size(), 0);
+  p->literals.assign(p->keys.size(), {});
+  for (const Demand& d : clauses) {
+    const auto holds = [&](const Literal& l) {
+      const auto key = index.find(l.key);
+      return key == index.end() ? l.way == Literal::kLacks : l.way == Literal::kOccurs && p->keys[key->second].required;
+    };
+    const auto fails = [&](const Literal& l) {
+      const auto key = index.find(l.key);
+      return key == index.end() || (l.way == Literal::kLacks && p->keys[key->second].required);
+    };
+    Clause clause = cases_.ClauseOf(d);
+    if (std::any_of(clause.begin(), clause.end(), holds)) continue;
+    clause.erase(std::remove_if(clause.begin(), clause.end(), fails), clause.end());
+    if (clause.empty()) p->possible = false;
+    const Owed bit = OwedBit(p->owed.size());
+    p->owed.push_back(d);
+    for (const Literal& l : clause) {
+      const uint32_t i = index[l.key];
+      if (l.way == Literal::kLacks)
+        p->lacking[i] |= bit;
+      else
+        p->literals[i].push_back({bit, l.way, l.use});
+    }
+  }
 }
 
 bool JsonSchemaRules::ObjectMayEnd(const ObjectState& s) {
-  if (s.low || s.owed) return false;
+  if (s.low || OwedAtEnd(s)) return false;
   const ObjectPlan& p = Prepared(s.plan);
   if (!p.any_order) return p.required_after[s.position] == 0;
   const Span<const uint32_t> used = sets_.lists.At(s.position);
@@ -173,36 +236,88 @@ bool JsonSchemaRules::ObjectMayEnd(const ObjectState& s) {
 }
 
 // The values that a member may have, each with what is owed after it: a member that settles something has a value that
-// violates one of the schemas which the owed demand applies to its key.
+// violates one of the schemas which the owed demand applies to its key. Where there are many such demands, values are
+// told apart by what they settle.
 template <class F>
-std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::ValuesOf(const ObjectPlan& p, SetId value, uint32_t owed, F applied) {
-  std::vector<MemberValue> values{{value, owed}};
+std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::ValuesOf(const ObjectPlan& p, SetId value, Owed owed, F applied) {
+  constexpr size_t kFewDemands = 2;
+  std::vector<std::pair<Owed, std::vector<UseId>>> settles;
   for (uint32_t i = 0; i < p.owed.size(); ++i) {
     const Demand& d = p.owed[i];
-    if (!(owed >> i & 1) || d.kind == DemandKind::kSomeName) continue;
+    if (!(owed >> i & 1) || d.kind == DemandKind::kSomeName || d.kind == DemandKind::kEither) continue;
     const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
-    const std::vector<UseId> uses = applied(group);
-    for (size_t k = 0, n = values.size(); k < n; ++k)
-      for (UseId use : uses) {
-        const MemberValue settled{sets_.And(values[k].value, SignedUse{use, false}), values[k].owed & ~(1u << i)};
-        if (settled.value != kNoValue) values.push_back(settled);
-      }
+    std::vector<UseId> uses = applied(group);
+    if (!uses.empty()) settles.emplace_back(OwedBit(i), std::move(uses));
   }
+  const bool apart = settles.size() > kFewDemands;
+  std::vector<MemberValue> values{{value, owed}};
+  for (const auto& [bit, uses] : settles)
+    for (size_t k = 0, n = values.size(); k < n; ++k) {
+      TimeLimit::Spend();
+      for (const UseId use : uses) {
+        const SetId settled = sets_.And(values[k].value, SignedUse{use, false});
+        if (settled != kNoValue && !(apart && !Inhabited(settled))) values.push_back({settled, values[k].owed & ~bit});
+        if (!apart) continue;
+        const SetId rest = sets_.And(values[k].value, SignedUse{use, true});
+        values[k].value = rest != kNoValue && Inhabited(rest) ? rest : SetId{kNoValue};
+        if (values[k].value == kNoValue) break;
+      }
+      cases_.CheckCases(values.size());
+    }
+  const auto none = [](const MemberValue& v) { return v.value == kNoValue; };
+  if (apart) values.erase(std::remove_if(values.begin(), values.end(), none), values.end());
   return values;
 }
 
-std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::NamedValues(uint32_t plan, uint32_t index, uint32_t owed) {
+// Splits values by what they settle of the clauses: into those that follow a schema and those that violate it, unless none
+// must and that is hard to tell; then into those that must follow it, and all.
+void JsonSchemaRules::SettleClauses(const ObjectPlan& p, uint32_t index, std::vector<MemberValue>* values) {
+  for (const OwedLiteral& l : p.literals[index])
+    if (l.way == Literal::kOccurs)
+      for (MemberValue& v : *values) v.owed &= ~l.bit;
+  std::vector<UseId> uses;
+  for (const OwedLiteral& l : p.literals[index])
+    if (l.use != kNoUse && std::find(uses.begin(), uses.end(), l.use) == uses.end()) uses.push_back(l.use);
+  for (const UseId use : uses) {
+    Owed valid = 0, invalid = 0;
+    for (const OwedLiteral& l : p.literals[index])
+      if (l.use == use) (l.way == Literal::kValid ? valid : invalid) |= l.bit;
+    std::vector<MemberValue> split;
+    const auto add = [&](SetId value, Owed owed) {
+      if (value != kNoValue && Inhabited(value)) split.push_back({value, owed});
+    };
+    for (const MemberValue& v : *values) {
+      TimeLimit::Spend();
+      if (!(v.owed & (valid | invalid))) {
+        split.push_back(v);
+        continue;
+      }
+      add(sets_.And(v.value, SignedUse{use, true}), v.owed & ~valid);
+      if (v.owed & invalid || cases_.NegatesEasily(use))
+        add(sets_.And(v.value, SignedUse{use, false}), v.owed & ~invalid);
+      else
+        split.push_back(v);
+    }
+    values->swap(split);
+    cases_.CheckCases(values->size());
+  }
+}
+
+std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::NamedValues(uint32_t plan, uint32_t index, Owed owed) {
   const ObjectPlan& p = objects_[plan];
   if (!owed || !(SettledByKey(plan, index) & owed)) return {{p.keys[index].value, owed}};
   const KeyId key = p.keys[index].key;
   for (uint32_t k = 0; k < p.owed.size(); ++k)
     if (p.owed[k].kind == DemandKind::kSomeName && (owed >> k & 1) &&
         !cases_.Contains(cases_.StringOf(cases_.SetOf(p.owed[k].a)), key))
-      owed &= ~(1u << k);
-  return ValuesOf(p, p.keys[index].value, owed, [&](const Demand& g) { return cases_.AppliedToKey(g, key); });
+      owed &= ~OwedBit(k);
+  std::vector<MemberValue> values =
+      ValuesOf(p, p.keys[index].value, owed, [&](const Demand& g) { return cases_.AppliedToKey(g, key); });
+  if (!p.literals.empty()) SettleClauses(p, index, &values);
+  return values;
 }
 
-std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::OtherValues(uint32_t plan, uint32_t index, uint32_t owed) {
+std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::OtherValues(uint32_t plan, uint32_t index, Owed owed) {
   const ObjectPlan& p = objects_[plan];
   const OtherKeys& o = p.others[index];
   return ValuesOf(p, o.value, owed & ~o.settles, [&](const Demand& g) { return cases_.AppliedToOther(g, o.patterns); });
@@ -232,6 +347,7 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
     }
   };
   uint32_t rest = s.position;
+  Owed owed = s.owed;
   if (any) {
     const std::vector<uint32_t> used = sets_.lists.Copy(s.position);
     for (uint32_t i = 0; i < p.keys.size(); ++i) {
@@ -242,29 +358,30 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
     }
   } else {
     for (uint32_t i = s.position; i < p.keys.size(); ++i) {
-      add(true, i, NamedValues(s.plan, i, s.owed), i + 1);
+      add(true, i, NamedValues(s.plan, i, OwedWithout(p, s.owed, s.position, i)), i + 1);
       if (p.keys[i].required && !p.ordered) return;
       if (p.keys[i].required) break;
     }
     rest = static_cast<uint32_t>(p.keys.size());
+    owed = OwedWithout(p, s.owed, s.position, rest);
   }
   if (reading & kNamedKey) return;
   if (p.ordered) return OthersInOrder(s, out);
   PrepareOthers(s.plan);
   approximates_ = approximates_ || (reading && !p.others.empty());
   const bool one = IsYaml() && (s.low != 1 || !p.endless);  // else more can be told apart: see FixedKey
-  if ((reading & kUnderKeys) && (reading & kLastKey || !s.low || s.owed || one)) return;
+  if ((reading & kUnderKeys) && (reading & kLastKey || !s.low || owed || one)) return;
   for (uint32_t i = 0; i < p.others.size(); ++i) {
     std::string some;
     const uint32_t left = OthersLeft(s, i, &some);
     if (!left) continue;
     if (left > kFewTexts) {  // so many that one fewer makes no difference
-      add(false, i, OtherValues(s.plan, i, s.owed), rest);
+      add(false, i, OtherValues(s.plan, i, owed), rest);
       continue;
     }
     // Which of them it is makes no difference to whether and how others may follow, only that there is one fewer.
     base.seen = seen_.With(s.seen, some);
-    add(false, i, OtherValues(s.plan, i, s.owed), rest);
+    add(false, i, OtherValues(s.plan, i, owed), rest);
     base.seen = s.seen;
   }
 }
@@ -294,6 +411,7 @@ bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
     for (uint32_t i = 0; i < p.keys.size(); ++i)
       required += p.keys[i].required && !std::binary_search(used.begin(), used.end(), i);
   if (required > s.high) return false;
+  if (s.owed && !required && ObjectMayEnd(s)) return true;
   if (!s.owed) {
     if (s.low <= required) return true;
     uint32_t available = 0;
@@ -308,7 +426,8 @@ bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
     }
     return available >= s.low;
   }
-  const ListId id = sets_.lists.Intern({0, s.plan, s.position, s.low, s.high, s.owed, s.seen});
+  const ListId id = sets_.lists.Intern({0, s.plan, s.position, s.low, s.high, static_cast<uint32_t>(s.owed),
+                                       static_cast<uint32_t>(s.owed >> 32), s.seen});
   const auto known = state_inhabited_.find(id);
   if (known != state_inhabited_.end()) return known->second == Known::kYes;
   const bool yes = CanSettle(s, used);
@@ -316,88 +435,153 @@ bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
   return yes;
 }
 
-// Whether members still to come can settle what is owed, in any order that is allowed (the order makes no difference to
-// that): the fewest members by what stays owed, key by key.
-bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t>& used) {
-  const ObjectPlan& p = objects_[s.plan];
-  const bool any = p.any_order;
-  std::vector<std::pair<uint32_t, uint32_t>> fewest{{s.owed, 0}}, next;  // sorted
-  uint32_t available = 0;
-  const auto take = [&](bool required, auto&& values_of) {
-    next.clear();
-    bool possible = false;
-    for (const auto& [owed, members] : fewest) {
+// Whether members still to come, and keys that do not occur, can settle what is owed, in any order that is allowed (the
+// order makes no difference to that): a search key by key, what leaves least open first.
+struct JsonSchemaRules::Settling {
+  struct Way {
+    Owed owed;
+    uint32_t members;
+    bool operator<(const Way& o) const { return owed != o.owed ? owed < o.owed : members < o.members; }
+  };
+  Settling(JsonSchemaRules* owner, const ObjectState& s, const ObjectPlan& p) : rules(*owner), state(s), plan(p) {}
+  JsonSchemaRules& rules;
+  const ObjectState& state;
+  const ObjectPlan& plan;
+  std::vector<uint32_t> keys;  // those that may settle something
+  // Of keys[i..]: what they may settle, how many are required, and how many may occur besides.
+  std::vector<Owed> settles;
+  std::vector<uint32_t> required, optional;
+  uint32_t others_required = 0, others_optional = 0;  // of the other keys that have a name
+  bool others_known = false;
+  Owed by_others = 0;
+
+  Owed ByOthers() {
+    if (!others_known) by_others = rules.SettledByOthers(plan);
+    others_known = true;
+    return by_others;
+  }
+
+  // What may be left open by the next key; none: there is no way.
+  std::vector<Way> Next(uint32_t i, const Way& way) {
+    const uint32_t key = keys[i];
+    std::vector<Way> next;
+    if (!plan.keys[key].required) next.push_back({way.owed & ~(plan.lacking.empty() ? 0 : plan.lacking[key]), way.members});
+    for (const MemberValue& v : rules.NamedValues(state.plan, key, way.owed))
+      if (rules.Inhabited(v.value)) next.push_back({v.owed, way.members + 1});
+    std::stable_sort(next.begin(), next.end(), [](const Way& a, const Way& b) {  // the last one is tried first
+      return __builtin_popcountll(a.owed) > __builtin_popcountll(b.owed);
+    });
+    return next;
+  }
+
+  bool Any() {
+    std::vector<std::pair<uint32_t, Way>> ways{{0, {state.owed, 0}}};
+    std::set<std::tuple<uint32_t, Owed, uint32_t>> tried;
+    while (!ways.empty()) {
+      const auto [i, way] = ways.back();
+      ways.pop_back();
       TimeLimit::Spend(4);
-      if (!required) next.emplace_back(owed, members);
-      for (const MemberValue& v : values_of(owed)) {
-        if (v.owed == owed && !required && possible) continue;  // a member that settles nothing helps the count only
-        if (!Inhabited(v.value)) continue;
-        possible = true;
-        next.emplace_back(v.owed, members + 1);
+      if (way.owed & ~settles[i] && way.owed & ~(settles[i] | ByOthers())) continue;
+      if (uint64_t{way.members} + others_required + required[i] > state.high) continue;
+      if (way.owed == 0 || i == keys.size()) {
+        if (End(i, way)) return true;
+        continue;
+      }
+      if (!tried.insert({i, way.owed, way.members}).second) continue;
+      for (const Way& w : Next(i, way)) ways.emplace_back(i + 1, w);
+    }
+    return false;
+  }
+
+  // With keys without a name, which are looked at only where they may make a difference, and settle more the more there
+  // are: the fewest members by what stays owed.
+  bool End(uint32_t i, Way way) {
+    const uint64_t members = uint64_t{way.members} + others_required + required[i];
+    const uint64_t most = members + others_optional + optional[i];
+    if (way.owed == 0 && state.low <= most) return true;
+    rules.PrepareOthers(state.plan);
+    uint64_t available = 0;
+    std::vector<Way> ways{{way.owed, 0}}, next;
+    for (uint32_t k = 0; k < plan.others.size(); ++k) {
+      if (!rules.Inhabited(plan.others[k].value)) continue;
+      const uint32_t left = rules.OthersLeft(state, k);
+      available += left;
+      const uint32_t times = std::min(static_cast<uint32_t>(plan.owed.size()), left);
+      for (uint32_t t = 0; t < times && ways[0].owed; ++t) {
+        next = ways;
+        for (const Way& w : ways) {
+          TimeLimit::Spend(4);
+          for (const MemberValue& v : rules.OtherValues(state.plan, k, w.owed))
+            if (v.owed != w.owed && rules.Inhabited(v.value)) next.push_back({v.owed, w.members + 1});
+        }
+        std::sort(next.begin(), next.end());
+        const auto alike = [](const Way& a, const Way& b) { return a.owed == b.owed; };
+        next.erase(std::unique(next.begin(), next.end(), alike), next.end());
+        if (next.size() == ways.size()) break;
+        ways.swap(next);
       }
     }
-    available += possible;
-    std::sort(next.begin(), next.end());
-    const auto alike = [](const auto& a, const auto& b) { return a.first == b.first; };
-    next.erase(std::unique(next.begin(), next.end(), alike), next.end());
-    fewest.swap(next);
-  };
-  for (uint32_t i = any ? 0 : s.position; i < p.keys.size(); ++i) {
-    if (any && std::binary_search(used.begin(), used.end(), i)) continue;
-    uint32_t open = 0;
-    for (const auto& [owed, members] : fewest) open |= owed;
-    if (SettledByKey(s.plan, i) & open) {
-      take(p.keys[i].required, [&](uint32_t owed) { return NamedValues(s.plan, i, owed); });
-    } else if (Inhabited(p.keys[i].value)) {
-      ++available;
-      if (p.keys[i].required)
-        for (auto& [owed, members] : fewest) ++members;
-    } else if (p.keys[i].required) {
-      return false;
+    return ways[0].owed == 0 && members + ways[0].members <= state.high && state.low <= most + available;
+  }
+};
+
+bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t>& used) {
+  const ObjectPlan& p = objects_[s.plan];  // stays where it is
+  Settling search(this, s, p);
+  for (uint32_t i = p.any_order ? 0 : s.position; i < p.keys.size(); ++i) {
+    if (p.any_order && std::binary_search(used.begin(), used.end(), i)) continue;
+    const Owed settles = SettledByKey(s.plan, i) | (p.lacking.empty() ? 0 : p.lacking[i]);
+    const bool possible = (!p.keys[i].required && !s.low) || Inhabited(p.keys[i].value);
+    if (!possible && p.keys[i].required) return false;
+    if (settles & s.owed) {
+      search.keys.push_back(i);
+      search.settles.push_back(settles);
+      search.required.push_back(p.keys[i].required);
+      search.optional.push_back(possible && !p.keys[i].required);
+    } else {
+      search.others_required += p.keys[i].required;
+      search.others_optional += possible && !p.keys[i].required;
     }
   }
-  // Keys without a name are looked at only where they may make a difference.
-  if (fewest.empty()) return false;
-  if (fewest[0].first == 0 && fewest[0].second <= s.high && s.low <= available) return true;
-  const uint32_t by_others = SettledByOthers(p);
-  if (std::all_of(fewest.begin(), fewest.end(), [&](const auto& f) { return f.first & ~by_others; })) return false;
-  PrepareOthers(s.plan);
-  bool unlimited = false;
-  for (uint32_t i = 0; i < p.others.size(); ++i) {
-    const uint32_t left = OthersLeft(s, i), before = available;
-    for (size_t times = 0; times < std::min<size_t>(p.owed.size(), left); ++times)  // there are several such keys
-      take(false, [&](uint32_t owed) { return OtherValues(s.plan, i, owed); });
-    if (available == before) continue;
-    unlimited = unlimited || left == kUnbounded;
-    if (left != kUnbounded) available = before + left;
+  search.settles.push_back(0);
+  search.required.push_back(0);
+  search.optional.push_back(0);
+  for (size_t i = search.keys.size(); i-- > 0;) {
+    search.settles[i] |= search.settles[i + 1];
+    search.required[i] += search.required[i + 1];
+    search.optional[i] += search.optional[i + 1];
   }
-  return !fewest.empty() && fewest[0].first == 0 && fewest[0].second <= s.high && (unlimited || s.low <= available);
+  return search.Any();
 }
 
 // What is owed that a key may settle, as bits.
-uint32_t JsonSchemaRules::SettledByKey(uint32_t plan, uint32_t index) {
+JsonSchemaRules::Owed JsonSchemaRules::SettledByKey(uint32_t plan, uint32_t index) {
   ObjectPlan& p = objects_[plan];  // stays where it is
   if (p.owed.empty()) return 0;
-  if (p.settles[index] != kUnbounded) return p.settles[index];
+  if (p.settles[index] != kAllOwed) return p.settles[index];
   const KeyId key = p.keys[index].key;
-  uint32_t bits = 0;
+  Owed bits = 0;
+  if (!p.literals.empty())
+    for (const OwedLiteral& l : p.literals[index]) bits |= l.bit;
   for (size_t i = 0; i < p.owed.size(); ++i) {
     const Demand& d = p.owed[i];
+    if (d.kind == DemandKind::kEither) continue;
     const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
     const bool may = d.kind == DemandKind::kSomeName ? !cases_.Contains(cases_.StringOf(cases_.SetOf(d.a)), key)
                                                      : !cases_.AppliedToKey(group, key).empty();
-    if (may) bits |= 1u << i;
+    if (may) bits |= OwedBit(i);
   }
   return p.settles[index] = bits;
 }
 
 // What is owed that keys without a name may settle, as bits.
-uint32_t JsonSchemaRules::SettledByOthers(const ObjectPlan& p) {
-  uint32_t bits = 0;
+JsonSchemaRules::Owed JsonSchemaRules::SettledByOthers(const ObjectPlan& p) {
+  Owed bits = 0;
   for (size_t i = 0; i < p.owed.size(); ++i) {
     const Demand& d = p.owed[i];
+    if (d.kind == DemandKind::kEither) continue;
     const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
-    if (d.kind == DemandKind::kSomeName || AnyAppliedToOther(p, group, [](UseId) { return true; })) bits |= 1u << i;
+    if (d.kind == DemandKind::kSomeName || AnyAppliedToOther(p, group, [](UseId) { return true; })) bits |= OwedBit(i);
   }
   return bits;
 }
@@ -406,7 +590,7 @@ uint32_t JsonSchemaRules::SettledByOthers(const ObjectPlan& p) {
 Expr JsonSchemaRules::OutlineObject(uint32_t rule, uint32_t* slack) {
   constexpr size_t kMostKeys = 5;
   const uint32_t* w = rules_[rule].words;
-  const ObjectState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
+  const ObjectState s = ObjectOf(w);
   const ObjectPlan& p = Prepared(s.plan);  // stays where it is
   if (IsYaml() || !p.any_order || p.keys.size() <= kMostKeys) return kEmpty;
   *slack = kUnbounded;

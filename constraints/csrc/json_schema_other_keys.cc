@@ -148,7 +148,7 @@ std::vector<JsonSchemaRules::OtherKeys> JsonSchemaRules::FindOthers(const Object
   for (size_t i = 0; i < p.owed.size(); ++i)
     if (p.owed[i].kind == DemandKind::kSomeName)
       SplitKeys(p, &classes, [&](StringStyle style) { return cases_.StringOf(cases_.SetOf(p.owed[i].a), style); },
-                [&](OtherKeys*, OtherKeys* out) { out->settles |= 1u << i; });
+                [&](OtherKeys*, OtherKeys* out) { out->settles |= OwedBit(i); });
   std::vector<OtherKeys> others;
   for (KeyClass& c : classes) {
     OtherKeys o = std::move(c.keys);

@@ -210,7 +210,7 @@ void JsonSchemaRules::Explore(SchemaPlace root) {
       const uint32_t plan = ObjectPlanOf(c);
       const ObjectPlan& p = Prepared(plan);  // stays where it is
       const auto lead = [&](const Demand& d) {
-        if (d.kind == DemandKind::kSomeName) return false;
+        if (d.kind == DemandKind::kSomeName || d.kind == DemandKind::kEither) return false;
         const bool all = d.kind == DemandKind::kMembers || d.kind == DemandKind::kSomeMember;
         const Demand group{all ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
         return AnyAppliedToOther(p, group, [&](UseId use) { return leads(use, leads); });
@@ -219,8 +219,11 @@ void JsonSchemaRules::Explore(SchemaPlace root) {
         PrepareOthers(plan);
       for (const NamedKey& key : p.keys) push(key.value);
       for (const OtherKeys& o : p.others) push(o.value);
+      for (uint32_t i = 0; i < p.literals.size(); ++i)
+        for (const OwedLiteral& l : p.literals[i])
+          if (l.use != kNoUse) push(sets_.And(p.keys[i].value, SignedUse{l.use, l.way == Literal::kValid}));
       for (const Demand& d : p.owed) {
-        if (d.kind == DemandKind::kSomeName) continue;
+        if (d.kind == DemandKind::kSomeName || d.kind == DemandKind::kEither) continue;
         const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
         for (const NamedKey& key : p.keys) settle(key.value, cases_.AppliedToKey(group, key.key));
         for (const OtherKeys& o : p.others) settle(o.value, cases_.AppliedToOther(group, o.patterns));

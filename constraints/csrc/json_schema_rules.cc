@@ -181,11 +181,12 @@ Expr JsonSchemaRules::CallValue(SetId set, uint32_t depth) {
 }
 
 Expr JsonSchemaRules::CallObject(const ObjectState& s) {
-  const uint32_t words[] = {s.plan, s.position, s.low, s.high, s.owed, s.depth, s.first, s.seen};
-  if (!IsYaml()) return CallRule(Rule::kObject, words, 8, NextFirst());
+  const uint32_t words[] = {s.plan,  s.position, s.low,  s.high, static_cast<uint32_t>(s.owed),
+                            s.depth, s.first,    s.seen, static_cast<uint32_t>(s.owed >> 32)};
+  if (!IsYaml()) return CallRule(Rule::kObject, words, 9, NextFirst());
   has_memory_ = has_memory_ || (s.first == 1 && IsUnique() && objects_[s.plan].open);
   const bool ends = !IsFlow(s.depth) && !s.first && ObjectMayEnd(s);  // by what stands on the next line
-  return CallRule(Rule::kObject, words, 8, YamlNextFirst(s.depth, s.first), ends);
+  return CallRule(Rule::kObject, words, 9, YamlNextFirst(s.depth, s.first), ends);
 }
 
 Expr JsonSchemaRules::CallArray(const ArrayState& s) {
@@ -208,7 +209,7 @@ Expr JsonSchemaRules::Expand(uint32_t rule) {
   switch (r.kind) {
     case Rule::kValue: return IsYaml() ? YamlValue(w[0], w[1]) : ValueBody(w[0], w[1]);
     case Rule::kObject: {
-      const ObjectState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
+      const ObjectState s = ObjectOf(w);
       return IsYaml() ? YamlObject(s) : ObjectBody(s);
     }
     case Rule::kArray: {

@@ -79,6 +79,14 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   enum class Known : uint8_t { kUnknown, kNo, kYes };
 
   // ---- objects
+  using Owed = uint64_t;  // demands of a list, as bits; at most SchemaCases::kMostOwed
+  static constexpr Owed kAllOwed = ~Owed{0};
+  static Owed OwedBit(size_t i) { return Owed{1} << i; }
+  struct OwedLiteral {  // of a clause, of one key
+    Owed bit;
+    Literal::Way way;
+    UseId use;
+  };
   struct NamedKey {
     KeyId key;
     SetId value;
@@ -89,7 +97,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     Expr single, plain;  // YAML: the same ones in other styles
     SetId value;
     std::vector<KeyId> patterns;
-    uint32_t settles;  // bits of the owed kSomeName that such a key settles
+    Owed settles;      // of the owed kSomeName those that such a key settles
     uint32_t count = kUnbounded;  // how many keys there are; kUnbounded: too many to run out of them
     std::vector<std::string> texts;  // all of them, the shortest first, where there are kFewTexts at most
     bool everything = false;  // in an ordered plan: contents is that of all keys, those with a name included
@@ -125,7 +133,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     std::vector<KeyId> mentioned, patterns;
     std::vector<NamedKey> keys;            // in the order in which they are written
     std::vector<uint32_t> required_after;  // how many of keys[i..] are required
-    std::vector<uint32_t> settles;         // what of owed they may settle, as bits; kUnbounded: not known yet
+    std::vector<Owed> settles;             // what of owed they may settle; kAllOwed: not known yet
+    std::vector<Owed> lacking;             // what of owed is settled where they do not occur; empty: nothing
+    std::vector<std::vector<OwedLiteral>> literals;  // of owed kEither, by key; empty: none
     std::vector<OtherKeys> others;
     std::vector<SortedKey> sorted;         // the mentioned ones, by their texts
     std::vector<uint32_t> named_before;    // ordered: how many of sorted[0..i) are in keys
@@ -139,7 +149,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     uint32_t plan;
     uint32_t position;   // of the next key; with key order "any" the list of the keys that occurred
     uint32_t low, high;  // members still to come
-    uint32_t owed;       // bits of plan.owed
+    Owed owed;           // of plan.owed
     uint32_t depth;      // of indentation, 0 where it makes no difference; and a KeyReading
     uint32_t first;      // 1 before the first member; in YAML before the key of any, 2: which is not remembered
     // Keys without a name in the schema that occurred; of an ordered plan the last key, if it is one. With kOneMoreKey,
@@ -231,7 +241,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
 
   struct MemberValue {
     SetId value;
-    uint32_t owed;
+    Owed owed;
   };
 
   // ---- arrays
@@ -264,7 +274,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   };
   struct Rule {
     enum Kind : uint8_t { kValue, kObject, kArray, kKeys, kFreshKeys, kFreshValue, kListed } kind;
-    uint32_t words[8];
+    uint32_t words[9];
     Expr call;
   };
 
@@ -273,6 +283,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr CallRule(Rule::Kind kind, const uint32_t* words, size_t n, const ByteSet& first, bool nullable = false);
   Expr CallValue(SetId set, uint32_t depth);
   Expr CallObject(const ObjectState& s);
+  static ObjectState ObjectOf(const uint32_t* w) {
+    return {w[0], w[1], w[2], w[3], w[4] | Owed{w[8]} << 32, w[5], w[6], w[7]};
+  }
   Expr CallArray(const ArrayState& s);
   Expr ValueBody(SetId set, uint32_t depth);
   Expr BareTexts(SetId set);
@@ -335,12 +348,17 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void SplitKeys(const ObjectPlan& p, std::vector<KeyClass>* classes, Language language, Mark mark);
   void LeaveOutNames(const ObjectPlan& p, OtherKeys* keys);
   template <class F>
-  std::vector<MemberValue> ValuesOf(const ObjectPlan& p, SetId value, uint32_t owed, F applied);
-  std::vector<MemberValue> NamedValues(uint32_t plan, uint32_t index, uint32_t owed);
-  std::vector<MemberValue> OtherValues(uint32_t plan, uint32_t index, uint32_t owed);
+  std::vector<MemberValue> ValuesOf(const ObjectPlan& p, SetId value, Owed owed, F applied);
+  std::vector<MemberValue> NamedValues(uint32_t plan, uint32_t index, Owed owed);
+  void SettleClauses(const ObjectPlan& p, uint32_t index, std::vector<MemberValue>* values);
+  std::vector<MemberValue> OtherValues(uint32_t plan, uint32_t index, Owed owed);
   bool AnyAppliedToOther(const ObjectPlan& p, const Demand& group, const std::function<bool(UseId)>& holds);
-  uint32_t SettledByKey(uint32_t plan, uint32_t index);
-  uint32_t SettledByOthers(const ObjectPlan& p);
+  Owed SettledByKey(uint32_t plan, uint32_t index);
+  Owed SettledByOthers(const ObjectPlan& p);
+  Owed OwedWithout(const ObjectPlan& p, Owed owed, uint32_t begin, uint32_t end) const;
+  Owed OwedAtEnd(const ObjectState& s);
+  void AddClauses(const std::vector<Demand>& clauses, ObjectPlan* p);
+  struct Settling;
   bool CanSettle(const ObjectState& s, const std::vector<uint32_t>& used);
   ObjectState StartObject(uint32_t plan, uint32_t depth);
   bool ObjectMayEnd(const ObjectState& s);

@@ -22,6 +22,7 @@ using KeyId = uint32_t;   // an object key, decoded
 using ListId = uint32_t;  // a list of numbers
 
 constexpr SetId kNoValue = 0, kAnyValue = 1;
+constexpr UseId kNoUse = 0xffffffff;
 
 // A schema where it stands: what its dynamic references mean depends on the scope.
 struct SchemaPlace {

@@ -213,7 +213,7 @@ void JsonSchemaRules::OthersInOrder(const ObjectState& s, std::vector<Member>* o
       const OtherKeys& o = p.others[m.index];
       const Expr contents = o.everything ? between : pool_->Intersect(between, o.contents);
       if (pool_->IsEmpty(contents)) continue;
-      for (const MemberValue& v : OtherValues(s.plan, m.index, s.owed)) {
+      for (const MemberValue& v : OtherValues(s.plan, m.index, OwedWithout(p, s.owed, s.position, m.next.position))) {
         if (!Inhabited(v.value)) continue;
         m.value = v.value;
         m.next.owed = v.owed;

@@ -24,7 +24,8 @@ bool JsonSchemaRules::BeginsYamlKey(uint32_t rule) const {
 // The same without what the next key would leave behind. Where others occurred it is one of those that did not.
 Expr JsonSchemaRules::ForgetYamlKey(uint32_t rule) {
   const uint32_t* const w = rules_[rule].words;
-  ObjectState s{w[0], w[1], w[2], w[3], w[4], w[5], 2, w[7]};
+  ObjectState s = ObjectOf(w);
+  s.first = 2;
   if (!s.seen) return CallObject(s);
   const uint32_t reader = ReaderOf(s), bare = objects_[s.plan].endless ? BareReader(reader) : reader;
   PreparedReader(reader);

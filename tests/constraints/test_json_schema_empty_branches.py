@@ -7,6 +7,7 @@ import random
 import time
 from typing import Any
 
+import jsonschema
 import pytest
 from oracle.json_schema_random import RandomSchema
 
@@ -58,7 +59,7 @@ def test_branches_are_empty_exactly_when_what_is_left_of_the_schema_with_them_is
 
 
 def test_branches_that_overlap_end_in_time() -> None:
-    """Which members keep the other branches away is asked of ever more combinations; no search of expressions is."""
+    """Each member that keeps some of the other branches away leaves the others open; no expression is searched."""
     branches = [
         {
             "type": "object",
@@ -70,6 +71,9 @@ def test_branches_that_overlap_end_in_time() -> None:
         for i in range(18)
     ]
     begun = time.process_time()
-    with pytest.raises(tokamata.LimitError, match="seconds=1 was reached"):
-        tokamata.json_schema({"required": ["p"], "properties": {"p": {"oneOf": branches}}, "type": "object"})
+    schema = {"required": ["p"], "properties": {"p": {"oneOf": branches}}, "type": "object"}
+    constraint = tokamata.json_schema(schema)
     assert time.process_time() - begun < 4
+    check = jsonschema.Draft202012Validator(schema)
+    for value in ({"t": "x3"}, {"t": "x3", "q": {"a3": 1}}, {"q": {"a3": 1}}, {"t": "y"}, {}, 1):
+        assert constraint.accepts(json.dumps({"p": value})) == check.is_valid({"p": value}), value

@@ -1,0 +1,177 @@
+"""Alternatives of an object that would multiply stay clauses, each about single keys."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from typing import Any
+
+import jsonschema
+import pytest
+
+import tokamata
+
+MANY = 20
+PAIRS = [(f"a{i}", f"b{i}") for i in range(MANY)]
+DEFINED = {key: {} for pair in PAIRS for key in pair}
+BOTH: dict[str, dict[str, Any]] = {
+    "dependentRequired": {"dependentRequired": {a: [b] for a, b in PAIRS}},
+    "required if required": {"allOf": [{"if": {"required": [a]}, "then": {"required": [b]}} for a, b in PAIRS]},
+    "string if 1": {
+        "allOf": [
+            {
+                "if": {"properties": {a: {"const": 1}}, "required": [a]},
+                "then": {"properties": {b: {"type": "string"}}},
+                "else": {"properties": {b: {"type": "integer"}}},
+            }
+            for a, b in PAIRS
+        ]
+    },
+    "one of two": {"allOf": [{"oneOf": [{"required": [a]}, {"required": [b]}]} for a, b in PAIRS]},
+    "some of two": {"allOf": [{"anyOf": [{"required": [a]}, {"required": [b]}]} for a, b in PAIRS]},
+    "not both": {"not": {"anyOf": [{"required": [a, b]} for a, b in PAIRS]}},
+    "dependentSchemas": {"dependentSchemas": {a: {"properties": {b: {"type": "string"}}} for a, b in PAIRS}},
+    "one of many": {
+        "oneOf": [
+            {"properties": {"k": {"const": i}, a: {"const": 1}}, "required": [a]} for i, (a, _) in enumerate(PAIRS)
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("key_order", ["schema", "any", "sorted"])
+@pytest.mark.parametrize("name", BOTH)
+def test_dozens_of_alternatives_agree_with_jsonschema(name: str, key_order: Any) -> None:
+    """Two to the power of their number would be more cases than any limit."""
+    schema = {"type": "object", "properties": {"k": {}, **DEFINED}, **BOTH[name]}
+    constraint, check = tokamata.json_schema(schema, key_order=key_order), jsonschema.Draft202012Validator(schema)
+    rng, found = random.Random(name), set()
+    values: list[dict[str, Any]] = [{}, {"k": 3, "a3": 1}, {"k": 4, "a3": 1}, {a: 1 for a, _ in PAIRS}]
+    for _ in range(60):
+        share = rng.choice([0.0, 0.1, 0.5, 0.9])
+        value = {"k": rng.randrange(3)} if rng.random() < 0.5 else {}
+        values.append(value)
+        for pair in PAIRS:
+            kind = rng.random()
+            for key in pair:
+                if (kind < share) if key == pair[0] else (rng.random() < 0.03 or kind > 1 - share):
+                    value[key] = rng.choice([1, 2, "x"]) if rng.random() < 0.05 else "x" if key in pair[1] else 1
+    for value in values:
+        if key_order == "sorted":
+            value = dict(sorted(value.items()))
+        valid = check.is_valid(value)
+        assert constraint.accepts(json.dumps(value)) == valid, (name, value)
+        found.add(valid)
+    assert len(found) == 2, "only one kind of value was tried"
+
+
+KEYS = "abcd"
+VALUES: list[Any] = [1, 2, "x"]
+OBJECTS: list[dict[str, Any]] = [
+    dict(zip(keys, values, strict=True))
+    for n in range(len(KEYS) + 1)
+    for keys in itertools.combinations(KEYS, n)
+    for values in itertools.product(VALUES, repeat=n)
+]
+TEXTS = [json.dumps(value, separators=(",", ":")) for value in OBJECTS]
+PREFIXES = sorted({text[:n] for text in TEXTS for n in range(len(text) + 1)})
+MEMBERS: list[Any] = [
+    {"const": 1},
+    {"const": 2},
+    {"enum": [1, "x"]},
+    {"type": "integer"},
+    {"not": {"const": 1}},
+    True,
+    False,
+]
+
+
+def random_leaf(rng: random.Random) -> dict[str, Any]:
+    """What speaks of one key or two."""
+    keys = sorted(rng.sample(KEYS, rng.choice([1, 1, 2])))
+    kind = rng.randrange(4)
+    if kind == 0:
+        return {"required": keys}
+    if kind == 1:
+        return {"dependentRequired": {rng.choice(KEYS): keys}}
+    members = {"properties": {key: rng.choice(MEMBERS) for key in keys}}
+    return members if kind == 2 else members | {"required": keys[:1]}
+
+
+def random_choice(rng: random.Random) -> dict[str, Any]:
+    """Alternatives of such."""
+    some = [random_leaf(rng) for _ in range(rng.choice([2, 2, 3]))]
+    return rng.choice(
+        [
+            {"anyOf": some},
+            {"oneOf": some[:2]},
+            {"not": some[0]},
+            {"not": {"anyOf": some}},
+            {"if": some[0], "then": some[1]},
+            {"if": some[0], "then": some[1], "else": some[-1]},
+            {"dependentSchemas": {rng.choice(KEYS): some[0]}},
+        ]
+    )
+
+
+@pytest.mark.parametrize("key_order", ["schema", "any", "sorted"])
+@pytest.mark.parametrize("seed", range(6))
+def test_members_and_prefixes_agree_with_jsonschema(seed: int, key_order: Any) -> None:
+    """On every object of a few keys and values, and every beginning of its text."""
+    rng, decided = random.Random(seed), 0
+    for _ in range(20):
+        schema: dict[str, Any] = {
+            "type": "object",
+            "properties": {key: {"enum": VALUES} for key in KEYS},
+            "additionalProperties": False,
+            "allOf": [random_choice(rng) for _ in range(rng.randrange(3, 9))],
+        }
+        for keyword in ("minProperties", "maxProperties"):
+            if rng.random() < 0.25:
+                schema[keyword] = rng.randrange(1, 4)
+        check = jsonschema.Draft202012Validator(schema)
+        valid = [check.is_valid(value) for value in OBJECTS]
+        options: Any = {"whitespace": "compact", "strings": "canonical", "key_order": key_order}
+        try:
+            constraint = tokamata.json_schema(schema, limits=tokamata.Limits(schema_cases=12), **options)
+        except tokamata.ConstraintError:  # it is empty
+            assert not any(valid), (seed, schema)
+            continue
+        except tokamata.LimitError:
+            continue
+        decided += 1
+        for text, member in zip(TEXTS, valid, strict=True):
+            assert constraint.accepts(text) == member, (seed, schema, text)
+        if key_order == "any":  # other orders have other beginnings
+            continue
+        begun = {text[:n] for text, member in zip(TEXTS, valid, strict=True) if member for n in range(len(text) + 1)}
+        for prefix in PREFIXES:
+            assert constraint.accepts_prefix(prefix) == (prefix in begun), (seed, schema, prefix)
+    assert decided >= 3, seed
+
+
+@pytest.mark.parametrize("key_order", ["schema", "any"])
+def test_dozens_of_negated_schemas_of_members(key_order: Any) -> None:
+    """One member may violate all of them; which of them it violates tells its values apart."""
+    schema = {"type": "object", "allOf": [{"not": {"additionalProperties": {"minimum": i}}} for i in range(25)]}
+    constraint = tokamata.json_schema(schema, key_order=key_order)
+    assert constraint.accepts('{"a": -1}')
+    assert constraint.accepts('{"a": 30, "b": 7, "c": -1}')
+    assert not constraint.accepts('{"a": 0}')
+    assert not constraint.accepts('{"a": 30, "b": 7, "c": 5}')
+    assert constraint.accepts_prefix('{"a": 30')
+
+
+def test_what_is_evaluated_is_told_case_by_case() -> None:
+    """Beside unevaluatedProperties branches that hold stay cases, which say what they have evaluated."""
+    branches = [
+        {"anyOf": [{"properties": {a: {"const": 1}}, "required": [a]}, {"required": [b]}]} for a, b in PAIRS[:3]
+    ]
+    schema = {"type": "object", "allOf": branches, "unevaluatedProperties": False}
+    constraint = tokamata.json_schema(schema, key_order="any", limits=tokamata.Limits(schema_cases=2000))
+    check = jsonschema.Draft202012Validator(schema)
+    keys = [key for pair in PAIRS[:3] for key in pair]
+    for some in itertools.product([None, 1, 2], repeat=len(keys)):
+        value = {key: member for key, member in zip(keys, some, strict=True) if member}
+        assert constraint.accepts(json.dumps(value)) == check.is_valid(value), value
