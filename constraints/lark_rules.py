@@ -59,6 +59,7 @@ class LarkRules:
                 self._work.append((self._rule(name), tree, {}))
         for rule, tree, bound in self._work:  # uses of templates come to its end meanwhile
             self._current = rule
+            self._name(tree, bound)
             self.productions[rule] = self._alternatives(tree, bound)
         self._drop_unused(self._rule(start))
         self._check_templates(start)
@@ -147,6 +148,14 @@ class LarkRules:
         return self._terminal(name)
 
     # ---- rules
+    def _name(self, tree: Any, bound: dict[str, int]) -> None:
+        """Name strings and patterns, then uses of templates, as Lark does: from the innermost groups outwards."""
+        nodes = list(tree.iter_subtrees())
+        for kinds in (("literal", "range"), ("template_usage",)):
+            for node in nodes:
+                if node.data in kinds:
+                    self._value(node, bound)
+
     def _rule(self, name: str, origin: str | None = None) -> int:
         if name not in self._rule_numbers:
             self._rule_numbers[name] = len(self.rules)

@@ -82,7 +82,9 @@ class Reader {
     for (size_t w = 0; w < work_.size(); ++w) {  // uses of templates come to its end meanwhile
       current_ = work_[w].rule;
       const Bound bound = work_[w].bound;
-      Forms forms = Alternatives(file_.definitions[work_[w].definition].tree, bound);
+      const uint32_t tree = file_.definitions[work_[w].definition].tree;
+      Name(tree, bound);
+      Forms forms = Alternatives(tree, bound);
       productions_[current_] = std::move(forms);
     }
     KeepUsed();
@@ -223,6 +225,24 @@ class Reader {
   }
 
   // ---- rules
+  // Names strings and patterns, then uses of templates, as Lark does: from the innermost groups outwards.
+  void Name(uint32_t tree, const Bound& bound) {
+    std::vector<std::pair<uint32_t, uint32_t>> nodes, work{{0, tree}};  // with the depth in Lark's trees
+    while (!work.empty()) {
+      const auto [depth, at] = work.back();
+      work.pop_back();
+      nodes.emplace_back(depth, at);
+      const LarkNode& node = file_.nodes[at];
+      for (auto child = node.children.rbegin(); child != node.children.rend(); ++child)
+        work.emplace_back(depth + (node.kind == LarkNode::kUse ? 2 : 1), *child);
+    }
+    std::stable_sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [depth, at] : nodes)
+      if (const LarkNode::Kind kind = file_.nodes[at].kind; kind == LarkNode::kLiteral || kind == LarkNode::kRange)
+        Anonymous(terminals_.Of(at));
+    for (const auto& [depth, at] : nodes)
+      if (file_.nodes[at].kind == LarkNode::kUse) Use(file_.nodes[at], bound);
+  }
   uint32_t RuleOf(const std::string& name) { return RuleOf(name, name); }
   uint32_t RuleOf(const std::string& name, const std::string& origin) {
     const auto [it, added] = rule_numbers_.emplace(name, static_cast<uint32_t>(rules_.size()));

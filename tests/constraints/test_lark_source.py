@@ -141,6 +141,26 @@ def test_precedence_of_terminals() -> None:
     assert names(source) == ["B", "IFX", "IF", '"if"i', "<x>", "A", "/[a-d]+/", "D", "C"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'start: "ba" ("ba"i "x")',
+        'start: (("ba"i start | "ba") | ("ba")~1..3) "x"',
+        'start: /[ab]/ (/[bc]/ "x")*',
+        'start: x /[ab]/ | /[bc]/\nx: "a".."b" "x" [/[a-d]/ (/[b-d]/ | "y")]',
+        'start: t{"b"} u{t{/b/}}\nt{x}: x (/[ab]/ [/[bc]/])\nu{x}: /[cb]/ x (/[ac]/)~2',
+    ],
+)
+def test_anonymous_terminals_are_named_as_lark_names_them(text: str) -> None:
+    """From the innermost groups outwards: names decide between what is equally wide and long."""
+    terminals = lark.Lark(text, parser="earley", lexer="basic").terminals
+    terminals.sort(key=lambda t: (t.pattern.type == "re", -t.pattern.max_width, -len(t.pattern.value), t.name))
+    patterns = [tokamata.regex(t.pattern.to_regexp()) for t in terminals]
+    ours = [t.constraint for t in read_lark(text).terminals]
+    assert len(ours) == len(patterns)
+    assert all(one.equivalent(other) for one, other in zip(ours, patterns, strict=True))
+
+
 def test_places() -> None:
     source = read_lark(
         'start: "a"  b\n\n  ?b: "a" C~2 | <|x|> -> y\nC: /x/\n%import common.WS -> D\nE: "e"\n%ignore D\n'
