@@ -34,10 +34,14 @@ _WORDS = {
     "HEAD": "name ::=", "CHARACTER": "#xN", "MINUS": "-", "LPAR": "(", "VBAR": "|",
 }  # fmt: skip
 _OPERATORS = {"*": (0, -1), "+": (1, -1), "?": (0, 1)}
-# By notation and first character: what has an end.
+# By notation: what has an end, by how it begins.
 _ENDS = {
     "gbnf": {'"': ("string", '"'), "[": ("class", "]"), "<": ("token", ">")},
-    "ebnf": {'"': ("string", '"'), "'": ("string", "'"), "[": ("class", "]")},
+    "ebnf": {'"': ("string", '"'), "'": ("string", "'"), "[": ("class", "]"), "/*": ("comment", "*/")},
+}
+_OTHER_NOTATIONS = {
+    "gbnf": {"'": 'strings stand in "double quotes"', "/": "there are no patterns: use classes and * + ?"},
+    "ebnf": {"{": "use * + ?", "/": "there are no patterns: use classes and * + ?", "#": "comments stand in /* */"},
 }
 
 
@@ -555,14 +559,16 @@ def _lark_tree(name: str, text: str) -> Any:
             at, found = len(text.rstrip()), "the end"
         line = text.count("\n", 0, at) + 1
         place = Place(line, at - text.rfind("\n", 0, at))
-        opened = text[at : at + 1] if isinstance(error, lark.exceptions.UnexpectedCharacters) else ""
-        if opened in _ENDS[name]:
+        unread = isinstance(error, lark.exceptions.UnexpectedCharacters)
+        opened = next((begin for begin in _ENDS[name] if unread and text.startswith(begin, at)), None)
+        if opened:
             what, end = _ENDS[name][opened]
             raise ConstraintError(
                 f"grammar: {place}: the {what} that begins here is not closed, got {found}; write {end} at its end"
             ) from None
         wanted = sorted(set(getattr(error, "accepts", None) or getattr(error, "allowed", None) or ()))
         expected = ", ".join(_WORDS.get(w, w) for w in wanted if w != "$END")
+        remedy = _OTHER_NOTATIONS[name].get(text[at : at + 1], "mend the grammar there")
         raise ConstraintError(
-            f"grammar: {place}: expected {expected or 'another part'}, got {found}; mend the grammar there"
+            f"grammar: {place}: expected {expected or 'another part'}, got {found}; {remedy}"
         ) from None

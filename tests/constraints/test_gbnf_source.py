@@ -172,6 +172,8 @@ def test_with_a_lexer_no_terminal_is_empty() -> None:
             ConstraintError,
             r"line 1, column 14: the class that .* closed, got '\[a-'; write \] at its",
         ),
+        ("root ::= 'a'", ConstraintError, """10: expected .*, got "'a'"; strings stand in "double quotes"$"""),
+        ("root ::= /a+/", ConstraintError, "got '/a.*; there are no patterns: use classes"),
         ('root ::= "a" <b', ConstraintError, "line 1, column 14: the token that begins here is not closed"),
         ('root "a" ::= "b"', ConstraintError, "line 1, column 6: expected ::=, got "),
         ('root ::= "b" ("a"\n', ConstraintError, r"line 1, column 18: expected .*\), .* got the end"),
