@@ -546,6 +546,10 @@ def test_errors_name_options_and_not_arguments_of_python(cli, saved: Path, tmp_p
     ranks = tmp_path / "x.tiktoken"
     ranks.write_text("YQ== 0\nYg== 1\n")
     assert "; pass --eos ID (the model's" in cli("vocab", ranks).err
+    (tmp_path / "open.json").write_text('{"type": "object"}')
+    result = cli("compile", "-s", tmp_path / "open.json", "-v", saved, "-o", tmp_path / "open.fst")
+    assert result.code == 1
+    assert 'make states without end: objects with "additionalProperties": false have none)' in result.err
     other = saved.rename(tmp_path / "small.vocab")
     assert cli("vocab", other).err == f"tokamata: {other}: an .fst file; its name has to end in .fst\n"
 

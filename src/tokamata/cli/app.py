@@ -49,6 +49,7 @@ _REMEDIES = (
     (r"; pass start=\.\.\.", "; pass --start RULE"),
     (r"pass registry=\{", "pass --registry FILE with {"),
     (r"pass eos_token_ids=\[\.\.\.\]", "pass --eos ID"),
+    (r"json_schema\(unique_keys=False\) leaves them", 'objects with "additionalProperties": false have none'),
     (r"read a saved vocabulary with Vocabulary\.load", "its name has to end in .fst"),
     (r"tokamata\.Limits\((\w+)=\.\.\.\)", r"--limit \1=NUMBER"),
 )
