@@ -7,6 +7,7 @@ from .._core import determinize as _determinize
 from ._arguments import checked_label, limit, native, number
 from .checks import checked_count
 from .delayed import DelayedFst
+from .errors import FstError
 from .fst import Fst
 
 
@@ -41,12 +42,14 @@ def determinize(
     Complexity: exponential in the worst case; O(arcs log arcs) where the machine is deterministic already. Source:
     Mohri, "Finite-state transducers in language and speech processing" (1997).
     """
+    if nstate is not None and (nstate := checked_count("determinize", "nstate", nstate)) < 0:
+        raise FstError(f"determinize: nstate must not be negative, got {nstate}; leave it out for no limit")
     return Fst._wrap(
         _determinize(
             native("determinize", fst),
             number("determinize", "delta", delta),
             None if weight is None else number("determinize", "weight", weight),
-            None if nstate is None else min(checked_count("determinize", "nstate", nstate), 1 << 62),
+            None if nstate is None else min(nstate, 1 << 62),
             checked_label("determinize", "subsequential_label", subsequential_label),
             limit("determinize", "max_states", max_states),
             limit("determinize", "max_arcs", max_arcs),

@@ -124,10 +124,10 @@ class SubsetsOf final : public DeterminizeFst::Subsets {
   };
 
   StateId NewState(const State& state) {
-    states_.push_back(state);
-    CheckLimit("determinize", "max_states", states_.size(), options_.max_states,
+    CheckLimit("determinize", "max_states", states_.size() + 1, options_.max_states,
                "the result has too many states, or infinitely many where the weights or outputs of cycles with one "
                "label string differ (no twins property); give weight= to keep only near-best paths");
+    states_.push_back(state);
     return static_cast<StateId>(states_.size() - 1);
   }
 
@@ -136,8 +136,8 @@ class SubsetsOf final : public DeterminizeFst::Subsets {
       State state{Kind::kSubset};
       state.first = elements_.size();
       state.count = 1;
-      elements_.push_back({q, S::One(), 0});
       singleton_[q] = NewState(state);
+      elements_.push_back({q, S::One(), 0});
     }
     return singleton_[q];
   }
@@ -165,10 +165,10 @@ class SubsetsOf final : public DeterminizeFst::Subsets {
       State state{Kind::kSubset};
       state.first = elements_.size();
       state.count = static_cast<uint32_t>(elements.size());
-      elements_.insert(elements_.end(), elements.begin(), elements.end());
-      CheckLimit("determinize", "max_elements", elements_.size(), options_.max_elements,
+      CheckLimit("determinize", "max_elements", elements_.size() + elements.size(), options_.max_elements,
                  "the subsets of states need too much memory; rewrite the machine with less ambiguity");
       id = NewState(state);
+      elements_.insert(elements_.end(), elements.begin(), elements.end());
       subsets_.Insert(hash, id);
     }
     return id;
@@ -181,11 +181,12 @@ class SubsetsOf final : public DeterminizeFst::Subsets {
     const int32_t rest = strings_.Intern(string.data + 1, string.size() - 1);
     if (rest == 0 && target != kEnd) return {label, target};
     const StateId id = chains_.FindOrAdd(static_cast<uint64_t>(rest) << 32 | static_cast<uint32_t>(target));
-    if (static_cast<size_t>(id) == chain_states_.size()) {
+    chain_states_.resize(chains_.Size(), kNoState);
+    if (chain_states_[id] == kNoState) {
       State state{Kind::kChain};
       state.owed = rest;
       state.target = target;
-      chain_states_.push_back(NewState(state));
+      chain_states_[id] = NewState(state);
     }
     return {label, chain_states_[id]};
   }
@@ -288,7 +289,7 @@ class SubsetsOf final : public DeterminizeFst::Subsets {
   std::vector<StateId> singleton_;  // the subset {(q, one, nothing owed)}
   StringPool strings_;
   KeyTable chains_;
-  std::vector<StateId> chain_states_;
+  std::vector<StateId> chain_states_;  // by id in chains_; kNoState where the limit left no room for it
   std::vector<Item> items_;
   std::vector<Element> group_;
   std::vector<Label> prefix_, output_;

@@ -141,6 +141,11 @@ def test_threshold_keeps_what_is_near_the_best():
     assert pruned > 50
 
 
+def test_number_of_states_must_not_be_negative():
+    with pytest.raises(FstError, match=r"^determinize: nstate must not be negative, got -1; "):
+        determinize(machine([], [0]), nstate=-1)
+
+
 def test_threshold_makes_an_endless_result_finite():
     got = determinize(machine(NO_TWINS, [1, 2]), weight=3)
     assert got.num_states() == 5
@@ -211,6 +216,26 @@ def test_delayed_walks_where_eager_cannot_end():
     assert delayed.num_known_states() == 5
     with pytest.raises(IndexError, match=r"DeterminizeFst: state 9 has not been reached"):
         delayed.arcs(9)
+
+
+def test_delayed_answers_for_the_other_states_when_a_limit_was_reached():
+    arcs = []
+    for i in range(1, 41):  # two paths read i, 90 and owe outputs of their own until the end
+        q = 5 * i
+        arcs += [(0, i, 100 + i, None, q), (0, i, 200 + i, None, q + 1)]
+        arcs += [(q, 90, 300 + i, None, q + 2), (q + 1, 90, 300 + i, None, q + 3), (q + 3, 91, 400, None, q + 4)]
+    fst = machine(arcs, [5 * i + j for i in range(1, 41) for j in (2, 4)])
+    delayed = DeterminizeFst(fst, max_states=81)
+    first = [arc.nextstate for arc in delayed.arcs(delayed.start())]
+    second = [arc.nextstate for s in first for arc in delayed.arcs(s)]
+    assert delayed.num_known_states() == 81
+    for _ in range(3):
+        for s in second:
+            with pytest.raises(LimitError, match=r"reached max_states \(82/81\)"):
+                delayed.arcs(s)
+    assert delayed.num_known_states() == 81
+    assert [arc.nextstate for arc in delayed.arcs(delayed.start())] == first
+    assert relation(DeterminizeFst(fst, max_states=1000).expand(), 3) == relation(fst, 3)
 
 
 def test_outputs_compare_without_epsilons():
