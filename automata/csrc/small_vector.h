@@ -2,10 +2,12 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
+#include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tokamata {
