@@ -344,10 +344,17 @@ RegexContext::Vector RegexContext::Before(uint32_t node, const Vector& after) {
   }
 }
 
+bool RegexContext::IsStar(uint32_t node) const {
+  while (Node(node).kind == RegexKind::kGroup) node = Node(node).first;
+  const RegexNode& n = Node(node);
+  return n.kind == RegexKind::kRepeat && n.high > 0 && ((n.low == 0 && n.high == kUnbounded) || IsStar(n.first));
+}
+
 RegexContext::Vector RegexContext::BeforeRepeat(uint32_t node, const Vector& after) {
   const RegexNode& n = Node(node);
   const RegexKind body = Node(n.first).kind;
   if (n.high == 0) return after;
+  if (IsStar(n.first)) return Before(n.first, after);  // once more adds nothing
   // Characters of a set, where the last one alone decides the state.
   if (body == RegexKind::kCharacter || body == RegexKind::kSet) {
     bool last_decides = true;

@@ -70,6 +70,8 @@ class RegexContext {
   Expr SuffixLanguage(uint32_t node, size_t q);  // of an assertion about the suffix, without its negation
   Vector Before(uint32_t node, const Vector& after);
   Vector BeforeRepeat(uint32_t node, const Vector& after);
+  // Any number of repetitions, in groups or not, or repetitions of these.
+  bool IsStar(uint32_t node) const;
   Vector BeforeStar(uint32_t body, const Vector& after);
   Expr Filter(uint32_t node, size_t q, Expr after);
   Expr Word(uint32_t node) { return lowering_.Set(Node(node).first); }

@@ -235,6 +235,14 @@ def test_lookahead_beside_what_is_optional_in_loops(pattern: str) -> None:
     assert constraint.accepts("bbb")
 
 
+def test_a_star_repeated_is_the_star() -> None:
+    """Each repetition around what repeats already would multiply the contexts of the boundary."""
+    star = r"(?:\D{0,2}|x\By)*"
+    for around in ("(?:%s)*", "(?:%s){2,}", "((%s)+){1,3}", "(?:(?:(?:%s)*){2})*"):
+        assert regex(around % star).equivalent(regex(star)), around
+    assert regex(rf"(?:{star}){{0}}").equivalent(regex(""))
+
+
 def test_lookbehind_behind_counted_repetitions() -> None:
     """What came before is one language with a counter in it, of which no copies are made."""
     texts = ["".join(t) for n in range(8) for t in itertools.product("ab-", repeat=n)]
