@@ -9,7 +9,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from tokamata.automata import Fst, minimize
+from tokamata.automata import Fst, FstError, minimize
+from tokamata.automata.draw import render
 
 import tokamata
 
@@ -46,11 +47,17 @@ def picture() -> str:
     )
 
 
-if __name__ == "__main__":
-    import graphviz
+def svg(text: str) -> bytes:
+    """Return DOT text as SVG; without Graphviz, end and say what to install."""
+    try:
+        return render(text, "svg")
+    except (ImportError, FstError) as error:
+        raise SystemExit(str(error)) from None
 
+
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", nargs="?", type=Path, default=Path(__file__).parents[1] / "docs" / "tokens.svg")
     target = parser.parse_args().file
-    target.write_bytes(graphviz.Source(picture()).pipe(format="svg"))
+    target.write_bytes(svg(picture()))
     print(target)

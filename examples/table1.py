@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from picture import machine
+from picture import machine, svg
 
 import tokamata
 
@@ -59,12 +59,10 @@ def picture(name: str) -> str:
 
 
 if __name__ == "__main__":
-    import graphviz
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parents[1] / "docs" / "table1")
     folder = parser.parse_args().folder
     folder.mkdir(exist_ok=True)
     for row in ROWS:
-        (folder / f"{row.lower()}.svg").write_bytes(graphviz.Source(picture(row)).pipe(format="svg"))
+        (folder / f"{row.lower()}.svg").write_bytes(svg(picture(row)))
         print(folder / f"{row.lower()}.svg")

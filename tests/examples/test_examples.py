@@ -202,6 +202,12 @@ def test_the_picture_shows_both_machines() -> None:
     assert 'label = "(yes|no)!? over bytes"' in text
 
 
+def test_without_graphviz_a_picture_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match=r"needs (Graphviz's program dot|the graphviz package)"):
+        example("picture").svg("digraph {}")
+
+
 def test_the_pictures_of_named_groups() -> None:
     """Each row has a picture of its token acceptor, and the document shows it."""
     table = example("table1")
