@@ -13,6 +13,7 @@ from .._core import arcs_of_state as _arcs_of_state
 from .._core import finals_of as _finals_of
 from .._core import fst_from_arrays as _fst_from_arrays
 from .._core import offsets_of as _offsets_of
+from .checks import checked_semiring
 from .errors import FstError
 
 ARC_DTYPE = np.dtype([("ilabel", "<i4"), ("olabel", "<i4"), ("weight", "<f4"), ("nextstate", "<i4")])
@@ -73,7 +74,7 @@ def from_arrays(arcs: Any, offsets: Any, finals: Any, start: int, semiring: str)
         np.ascontiguousarray(index, dtype=np.int64),
         np.ascontiguousarray(weights, dtype=np.float32),
         start,
-        semiring,
+        checked_semiring(semiring),
     )
 
 

@@ -10,6 +10,7 @@ from .._core import Fst as _NativeFst
 from .._core import read_fst as _read_fst
 from .._core import to_boolean as _to_boolean
 from .._core import write_fst as _write_fst
+from .checks import quoted
 from .errors import FstError, MissingFileError
 from .whole_file import write_whole
 
@@ -44,4 +45,11 @@ def read_native(source: str | os.PathLike[str] | bytes, semiring: str | None) ->
 
 def write_native(native: _NativeFst, path: str | os.PathLike[str], kind: FileKind) -> None:
     """See `Fst.write`."""
-    write_whole(path, _write_fst(native, kind))
+    write_whole(path, to_bytes_native(native, kind))
+
+
+def to_bytes_native(native: _NativeFst, kind: FileKind) -> bytes:
+    """See `Fst.to_bytes`."""
+    if kind not in ("vector", "const", "const_aligned"):
+        raise FstError(f'Fst.write: unknown kind {quoted(kind)}; expected "vector", "const" or "const_aligned"')
+    return _write_fst(native, kind)

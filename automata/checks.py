@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .errors import ConstraintError
+from .errors import ConstraintError, FstError
 
 _MOST_TURNS = 2**32 - 1
 
@@ -86,6 +86,18 @@ def checked_name(function: str, value: object, remedy: str) -> str:
     if not value:
         raise ConstraintError(f"{function}: expected a name of at least one character, got ''; {remedy}")
     return value
+
+
+def checked_semiring(value: object) -> Any:
+    """The name of a semiring. Raises FstError for anything else."""
+    if not isinstance(value, str) or value not in ("tropical", "log", "boolean"):
+        raise FstError(f'Fst: unknown semiring {quoted(value)}; expected "tropical", "log" or "boolean"')
+    return value
+
+
+def quoted(value: object) -> str:
+    """Show a value in an error, a text in double quotes."""
+    return cut(value) if not isinstance(value, str) else f'"{cut(value)[1:-1]}"'
 
 
 def _shown(value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._core import DelayedFst as _NativeDelayed
 from .._core import compose as _compose
 from ._arguments import limit, native
+from .checks import checked_flag
 from .delayed import DelayedFst
 from .fst import Fst
 
@@ -24,7 +25,7 @@ def compose(a: Fst, b: Fst, *, connect: bool = True, max_states: int = 20_000_00
         _compose(
             native("compose", a),
             native("compose", b),
-            connect,
+            checked_flag("compose", "connect", connect),
             limit("compose", "max_states", max_states),
             limit("compose", "max_arcs", max_arcs),
         )

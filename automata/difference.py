@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._core import DelayedFst as _NativeDelayed
 from .._core import difference as _difference
 from ._arguments import limit, native
+from .checks import checked_flag
 from .delayed import DelayedFst
 from .fst import Fst
 
@@ -24,7 +25,7 @@ def difference(
         _difference(
             native("difference", a),
             native("difference", b),
-            connect,
+            checked_flag("difference", "connect", connect),
             limit("difference", "max_states", max_states),
             limit("difference", "max_arcs", max_arcs),
         )

@@ -77,6 +77,8 @@ def dot(
     """
     if labels not in ("symbols", "bytes", "numbers"):
         raise FstError(f'Fst.draw: unknown labels {labels!r}; expected "symbols", "bytes" or "numbers"')
+    if not isinstance(title, str):
+        raise TypeError(f"Fst.draw: expected title as a str, got {type(title).__name__}; pass a text")
     one = 1.0 if fst.semiring == "boolean" else 0.0
     isymbols, osymbols = fst.input_symbols, fst.output_symbols
     lines = [

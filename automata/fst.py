@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Fst as _NativeFst
-from .._core import write_fst as _write_fst
 from . import arrays as _arrays
 from . import binary as _binary
 from . import draw as _draw
 from . import text as _text
-from .symbols import SymbolTable
+from .checks import checked_semiring
+from .symbols import SymbolTable, native_table
 
 Semiring = Literal["tropical", "log", "boolean"]
 
@@ -48,7 +48,7 @@ class Fst:
     _native: _NativeFst
 
     def __init__(self, semiring: Semiring = "tropical") -> None:
-        self._native = _NativeFst(semiring)
+        self._native = _NativeFst(checked_semiring(semiring))
 
     @classmethod
     def _wrap(cls, native: _NativeFst) -> Fst:
@@ -140,6 +140,8 @@ class Fst:
         The weight None is the semiring's one. Both states must exist.
         """
         if isinstance(ilabel, tuple):
+            if len(ilabel) != 4:
+                raise TypeError(f"Fst.add_arc: expected an Arc of four parts, got {len(ilabel)}; pass an Arc")
             if olabel is not None or weight is not None or nextstate is not None:
                 raise TypeError("Fst.add_arc: got an Arc and parts of an arc; pass one or the other")
             self._native.add_arc(state, *ilabel)
@@ -162,7 +164,7 @@ class Fst:
 
     @input_symbols.setter
     def input_symbols(self, table: SymbolTable | None) -> None:
-        self._native.set_input_symbols(None if table is None else table._native)
+        self._native.set_input_symbols(native_table("Fst", "input_symbols", table))
 
     @property
     def output_symbols(self) -> SymbolTable | None:
@@ -172,7 +174,7 @@ class Fst:
 
     @output_symbols.setter
     def output_symbols(self, table: SymbolTable | None) -> None:
-        self._native.set_output_symbols(None if table is None else table._native)
+        self._native.set_output_symbols(native_table("Fst", "output_symbols", table))
 
     # ---- arrays
 
@@ -229,7 +231,7 @@ class Fst:
 
     def to_bytes(self, kind: _binary.FileKind = "vector") -> bytes:
         """The bytes that `write` writes."""
-        return _write_fst(self._native, kind)
+        return _binary.to_bytes_native(self._native, kind)
 
     def __reduce__(self) -> tuple[Callable[[bytes, Semiring], Fst], tuple[bytes, Semiring]]:
         return _unpickle, (self.to_bytes(), self.semiring)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._core import DelayedFst as _NativeDelayed
 from .._core import intersect as _intersect
 from ._arguments import limit, native
+from .checks import checked_flag
 from .delayed import DelayedFst
 from .fst import Fst
 
@@ -21,7 +22,7 @@ def intersect(
         _intersect(
             native("intersect", a),
             native("intersect", b),
-            connect,
+            checked_flag("intersect", "connect", connect),
             limit("intersect", "max_states", max_states),
             limit("intersect", "max_arcs", max_arcs),
         )

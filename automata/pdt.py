@@ -20,7 +20,7 @@ from .._core import pdt_shortestdistance as _shortestdistance
 from .._core import pdt_shortestpath as _shortestpath
 from . import draw as _draw
 from ._arguments import checked_label, checked_pairs, limit, native, number
-from .checks import checked_count
+from .checks import checked_count, checked_flag, checked_several, cut
 from .errors import FstError, MissingFileError
 from .fst import Arc, Fst, Semiring
 from .whole_file import write_whole
@@ -94,8 +94,8 @@ class Pdt:
             pairs,
             checked_label("Pdt.from_rules", "root", root),
             first_paren or 0,
-            open_prefix,
-            close_prefix,
+            _prefix("open_prefix", open_prefix),
+            _prefix("close_prefix", close_prefix),
             limit("Pdt.from_rules", "max_states", max_states),
             limit("Pdt.from_rules", "max_arcs", max_arcs),
         )
@@ -189,6 +189,8 @@ class Pdt:
         """
         if side not in ("input", "output"):
             raise FstError(f'Pdt.accepts: side must be "input" or "output", got {side!r}')
+        given = labels if isinstance(labels, bytes) else checked_several("Pdt.accepts", "labels", labels)
+        labels = [checked_count("Pdt.accepts", "a label", label) for label in given]
         string = Fst(self.semiring)
         string.add_states(len(labels) + 1)
         string.set_start(0)
@@ -235,9 +237,9 @@ class Pdt:
             _expand(
                 native("Pdt.expand", self._fst),
                 self._parens,
-                keep_parentheses,
+                checked_flag("Pdt.expand", "keep_parentheses", keep_parentheses),
                 min(depth, 1 << 62),
-                truncate,
+                checked_flag("Pdt.expand", "truncate", truncate),
                 float("inf") if weight is None else number("Pdt.expand", "weight", weight),
                 limit("Pdt.expand", "max_states", max_states),
                 limit("Pdt.expand", "max_arcs", max_arcs),
@@ -273,7 +275,7 @@ class Pdt:
             other if left_pdt else mine,
             self._parens,
             left_pdt,
-            connect,
+            checked_flag("Pdt.compose", "connect", connect),
             limit("Pdt.compose", "max_states", max_states),
             limit("Pdt.compose", "max_arcs", max_arcs),
         )
@@ -319,7 +321,7 @@ class Pdt:
             _shortestpath(
                 native("Pdt.shortestpath", self._fst),
                 self._parens,
-                keep_parentheses,
+                checked_flag("Pdt.shortestpath", "keep_parentheses", keep_parentheses),
                 limit("Pdt.shortestpath", "max_states", max_states),
                 limit("Pdt.shortestpath", "max_arcs", max_arcs),
             )
@@ -425,6 +427,12 @@ class Pdt:
             return self.render("svg", max_states=100).decode()
         except (ImportError, ValueError, RuntimeError):
             return None
+
+
+def _prefix(name: str, value: object) -> str:
+    if isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value):
+        return value
+    raise TypeError(f"Pdt.from_rules: expected {name} as a str without lone surrogates, got {cut(value)}; pass a text")
 
 
 def read_parens(path: str | os.PathLike[str]) -> Parens:

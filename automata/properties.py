@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 
 from .._core import properties as _properties
 from ._arguments import native
+from .checks import checked_flag
 from .fst import Fst
 
 # The bit for yes; the one above it is for no (OpenFst's values).
@@ -76,7 +77,7 @@ def properties(fst: Fst, *, compute: bool = True) -> Properties:
     asked = 0
     for bit in _BITS.values():
         asked |= bit | bit << 1
-    found = _properties(native("properties", fst), asked, compute)
+    found = _properties(native("properties", fst), asked, checked_flag("properties", "compute", compute))
     values = {
         f.name: True if found & _BITS[f.name] else False if found & _BITS[f.name] << 1 else None
         for f in fields(Properties)

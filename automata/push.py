@@ -6,6 +6,7 @@ from typing import Literal
 
 from .._core import push as _push
 from ._arguments import limit, native, number
+from .checks import checked_flag
 from .errors import FstError
 from .fst import Fst
 
@@ -34,7 +35,7 @@ def push(
         _push(
             native("push", fst),
             reweight_type == "to_final",
-            remove_total_weight,
+            checked_flag("push", "remove_total_weight", remove_total_weight),
             number("push", "delta", delta),
             limit("push", "max_visits", max_visits),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._core import rmepsilon as _rmepsilon
 from ._arguments import limit, native, number
+from .checks import checked_flag
 from .fst import Fst
 
 
@@ -29,7 +30,7 @@ def rmepsilon(
     return Fst._wrap(
         _rmepsilon(
             native("rmepsilon", fst),
-            connect,
+            checked_flag("rmepsilon", "connect", connect),
             number("rmepsilon", "delta", delta),
             limit("rmepsilon", "max_visits", max_visits),
             limit("rmepsilon", "max_arcs", max_arcs),

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .._core import shortestdistance as _shortestdistance
 from ._arguments import limit, native, number
+from .checks import checked_flag
 from .fst import Fst
 
 
@@ -27,7 +28,7 @@ def shortestdistance(
     """
     distances: NDArray[np.float32] = _shortestdistance(
         native("shortestdistance", fst),
-        reverse,
+        checked_flag("shortestdistance", "reverse", reverse),
         number("shortestdistance", "delta", delta),
         limit("shortestdistance", "max_visits", max_visits),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._core import shortestpath as _shortestpath
 from ._arguments import limit, native, number
-from .checks import checked_count
+from .checks import checked_count, checked_flag
 from .fst import Fst
 
 
@@ -25,7 +25,7 @@ def shortestpath(
         _shortestpath(
             native("shortestpath", fst),
             min(checked_count("shortestpath", "nshortest", nshortest), 1 << 62),
-            unique,
+            checked_flag("shortestpath", "unique", unique),
             None if weight is None else number("shortestpath", "weight", weight),
             limit("shortestpath", "max_states", max_states),
         )

@@ -20,6 +20,15 @@ def _encode(symbol: str | bytes) -> bytes:
     raise TypeError(f"SymbolTable: expected a name as str or bytes, got {type(symbol).__name__}; pass a text")
 
 
+def native_table(operation: str, name: str, table: SymbolTable | None) -> _NativeSymbolTable | None:
+    """The native side of a symbol table; TypeError for what is neither a table nor None."""
+    if table is None or isinstance(table, SymbolTable):
+        return None if table is None else table._native
+    raise TypeError(
+        f"{operation}: expected {name} as a SymbolTable or None, got {type(table).__name__}; pass SymbolTable()"
+    )
+
+
 class SymbolTable:
     """A one-to-one map between labels (int, 0 is epsilon's place) and names.
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "automata/csrc/bind.h"
+#include "automata/csrc/bind_arguments.h"
 #include "automata/csrc/bind_symbol_table.h"
 #include "automata/csrc/compose.h"
 #include "automata/csrc/determinize.h"
@@ -42,8 +43,8 @@ class Delayed {
       : operands_(std::move(operands)), operation_(operation), max_arcs_(max_arcs), delayed_(make(operands_)) {}
 
   DelayedFst* Get() { return delayed_.get(); }
-  float Final(int64_t s) { return delayed_->Final(Check(s)); }
-  const std::vector<Arc>& Arcs(int64_t state) {
+  float Final(nb::handle s) { return delayed_->Final(Check(s)); }
+  const std::vector<Arc>& Arcs(nb::handle state) {
     const size_t s = static_cast<size_t>(Check(state));
     if (s >= arcs_.size()) arcs_.resize(static_cast<size_t>(delayed_->NumKnownStates()));
     if (!arcs_[s]) {
@@ -57,7 +58,8 @@ class Delayed {
   Fst Expand() { return Materialize(operation_, delayed_.get(), max_arcs_); }
 
  private:
-  StateId Check(int64_t s) {
+  StateId Check(nb::handle state) {
+    const int64_t s = WholeNumber(state, operation_, "state");
     delayed_->Start();
     if (s < 0 || s >= delayed_->NumKnownStates()) {
       const std::string text = std::string(operation_) + ": state " + std::to_string(s) + " has not been reached (" +
@@ -156,14 +158,14 @@ void BindDelayed(nb::module_& m) {
       .def_static("replace", &DelayedReplace, "pairs"_a, "root"_a, "input"_a, "output"_a, "max_states"_a, "max_arcs"_a)
       .def("semiring", [](Delayed& d) { return SemiringName(d.Get()->Semiring()); })
       .def("start", [](Delayed& d) { return d.Get()->Start(); })
-      .def("final", &Delayed::Final, "state"_a)
+      .def("final", &Delayed::Final, nb::arg("state").none(), nb::sig("def final(self, state: int) -> float"))
       .def("arcs",
-           [](Delayed& d, int64_t s) {
+           [](Delayed& d, nb::handle s) {
              nb::list out;
              for (const Arc& a : d.Arcs(s)) out.append(nb::make_tuple(a.ilabel, a.olabel, a.weight, a.nextstate));
              return out;
            },
-           "state"_a, nb::sig("def arcs(self, state: int) -> list[tuple[int, int, float, int]]"))
+           nb::arg("state").none(), nb::sig("def arcs(self, state: int) -> list[tuple[int, int, float, int]]"))
       .def("num_known_states", [](Delayed& d) { return d.Get()->NumKnownStates(); })
       .def("expand", &Delayed::Expand);
 }

@@ -12,7 +12,7 @@
 
 #include "automata/csrc/binary.h"
 #include "automata/csrc/bind.h"
-#include "automata/csrc/bind_casters.h"
+#include "automata/csrc/bind_arguments.h"
 #include "automata/csrc/bind_symbol_table.h"
 #include "automata/csrc/check.h"
 #include "automata/csrc/text.h"
@@ -60,9 +60,10 @@ nb::bytearray Finals(const Fst& fst) {
 template <class T>
 using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-Fst FromArrays(const Array<uint8_t>& arcs, const Array<int64_t>& offsets, const Array<float>& finals, Integer start,
+Fst FromArrays(const Array<uint8_t>& arcs, const Array<int64_t>& offsets, const Array<float>& finals, nb::handle start_state,
                const std::string& semiring) {
   const SemiringKind kind = ParseSemiring(semiring);
+  const int64_t start = WholeNumber(start_state, "Fst.from_arrays", "start");
   const std::string name = "Fst.from_arrays: ";
   const size_t n = finals.shape(0), m = arcs.shape(0) / sizeof(Arc);
   nb::gil_scoped_release release;
@@ -96,11 +97,11 @@ Fst FromArrays(const Array<uint8_t>& arcs, const Array<int64_t>& offsets, const 
     if (!IsMember(kind, finals.data()[s]))
       throw FstError(name + "the final weight of state " + std::to_string(s) + " is " +
                      std::to_string(finals.data()[s]) + "; expected a weight of the " + semiring + " semiring");
-  if (start.value < -1 || start.value >= static_cast<int64_t>(n))
-    throw FstError(name + "start is " + std::to_string(start.value) + "; expected a state below " + std::to_string(n) +
+  if (start < -1 || start >= static_cast<int64_t>(n))
+    throw FstError(name + "start is " + std::to_string(start) + "; expected a state below " + std::to_string(n) +
                    ", or -1 for none");
   return Fst::FromPool(kind, std::move(pool), first, {finals.data(), finals.data() + n},
-                       static_cast<StateId>(start.value));
+                       static_cast<StateId>(start));
 }
 
 nb::tuple Read(const nb::bytes& data) {
@@ -141,20 +142,21 @@ TextOptions Options(bool acceptor, const SymbolTableHandle* isymbols, const Symb
 
 void BindFstIo(nb::module_& m) {
   m.def("arcs_of_state",
-        [](const Fst& f, Integer s) {
-          if (s.value < 0 || s.value >= f.NumStates()) {
-            const std::string text = "Fst.arcs_array: state " + std::to_string(s.value) +
+        [](const Fst& f, nb::handle number) {
+          const int64_t s = WholeNumber(number, "Fst.arcs_array", "state");
+          if (s < 0 || s >= f.NumStates()) {
+            const std::string text = "Fst.arcs_array: state " + std::to_string(s) +
                                      " does not exist; the Fst has " + std::to_string(f.NumStates()) + " states";
             throw nb::index_error(text.c_str());
           }
-          const auto state = static_cast<StateId>(s.value);
+          const auto state = static_cast<StateId>(s);
           return ArcsOf(f, state, state + 1, f.Arcs(state).size());
         },
-        nb::arg("fst"), nb::arg("state"));
+        nb::arg("fst"), nb::arg("state").none(), nb::sig("def arcs_of_state(fst: Fst, state: int) -> bytearray"));
   m.def("arcs_of_all", [](const Fst& f) { return ArcsOf(f, 0, f.NumStates(), f.NumArcs()); }, nb::arg("fst"));
   m.def("offsets_of", &Offsets, nb::arg("fst"));
   m.def("finals_of", &Finals, nb::arg("fst"));
-  m.def("fst_from_arrays", &FromArrays, nb::arg("arcs"), nb::arg("offsets"), nb::arg("finals"), nb::arg("start"),
+  m.def("fst_from_arrays", &FromArrays, nb::arg("arcs"), nb::arg("offsets"), nb::arg("finals"), nb::arg("start").none(),
         nb::arg("semiring"),
         nb::sig("def fst_from_arrays(arcs: object, offsets: object, finals: object, start: int, semiring: str) -> Fst"));
   m.def("read_fst", &Read, nb::arg("data"), nb::sig("def read_fst(data: bytes) -> tuple[Fst, int]"));

@@ -5,7 +5,7 @@
 
 #include "automata/csrc/arcsort.h"
 #include "automata/csrc/bind.h"
-#include "automata/csrc/bind_casters.h"
+#include "automata/csrc/bind_arguments.h"
 #include "automata/csrc/closure.h"
 #include "automata/csrc/concat.h"
 #include "automata/csrc/connect.h"
@@ -38,16 +38,17 @@ void BindOperations(nb::module_& m) {
         nb::arg("fst"), nb::arg("output"), Release());
   m.def("topsort", &TopSort, nb::arg("fst"), Release());
   m.def("randgen",
-        [](const Fst& f, Integer n, Integer seed, bool log_prob, Integer max_length) {
+        [](const Fst& f, nb::handle n, nb::handle seed, bool log_prob, nb::handle max_length) {
           RandGenOptions options;
-          options.paths = n.value;
-          options.seed = static_cast<uint64_t>(seed.value);
+          options.paths = WholeNumber(n, "randgen", "n");
+          options.seed = static_cast<uint64_t>(WholeNumber(seed, "randgen", "seed"));
           options.select = log_prob ? RandSelect::kLogProb : RandSelect::kUniform;
-          options.max_length = max_length.value;
+          options.max_length = WholeNumber(max_length, "randgen", "max_length");
           nb::gil_scoped_release release;
           return RandGen(f, options);
         },
-        nb::arg("fst"), nb::arg("n"), nb::arg("seed"), nb::arg("log_prob"), nb::arg("max_length"));
+        nb::arg("fst"), nb::arg("n").none(), nb::arg("seed").none(), nb::arg("log_prob"), nb::arg("max_length").none(),
+        nb::sig("def randgen(fst: Fst, n: int, seed: int, log_prob: bool, max_length: int) -> Fst"));
   m.def("properties",
         [](Fst& f, uint64_t asked, bool compute) {
           if (!compute) return f.KnownProperties() & asked;

@@ -5,7 +5,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "automata/csrc/bind.h"
-#include "automata/csrc/bind_casters.h"
 #include "automata/csrc/pdt.h"
 #include "automata/csrc/pdt_compose.h"
 #include "automata/csrc/pdt_connect.h"
@@ -80,9 +79,9 @@ void BindPdt(nb::module_& m) {
         },
         "fst"_a, "parens"_a, "max_states"_a, "max_arcs"_a, Release());
   m.def("pdt_replace",
-        [](const std::vector<std::pair<int32_t, const Fst*>>& pairs, int32_t root, Integer first_paren,
+        [](const std::vector<std::pair<int32_t, const Fst*>>& pairs, int32_t root, int64_t first_paren,
            const std::string& open_prefix, const std::string& close_prefix, int64_t max_states, int64_t max_arcs) {
-          PdtReplaceOptions options{first_paren.value, open_prefix, close_prefix, max_states, max_arcs};
+          PdtReplaceOptions options{first_paren, open_prefix, close_prefix, max_states, max_arcs};
           nb::gil_scoped_release release;
           PdtReplaceResult result = PdtReplace(pairs, root, options);
           return std::make_pair(std::move(result.fst), std::move(result.parens));

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "automata/csrc/bind.h"
-#include "automata/csrc/bind_casters.h"
+#include "automata/csrc/bind_arguments.h"
 #include "automata/csrc/errors.h"
 
 namespace nb = nanobind;
@@ -18,12 +18,13 @@ namespace {
 std::string Text(const nb::bytes& b) { return {b.c_str(), b.size()}; }
 nb::bytes Bytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
 
-int64_t Add(SymbolTableHandle& h, const nb::bytes& symbol, std::optional<Integer> key) {
-  if (!key) return h.Mutable().Add(Text(symbol));
-  if (key->value < 0)
-    throw FstError("SymbolTable.add: the key of a symbol must not be negative, got " + std::to_string(key->value) +
+int64_t Add(SymbolTableHandle& h, const nb::bytes& symbol, nb::handle key) {
+  if (key.is_none()) return h.Mutable().Add(Text(symbol));
+  const int64_t number = WholeNumber(key, "SymbolTable.add", "key");
+  if (number < 0)
+    throw FstError("SymbolTable.add: the key of a symbol must not be negative, got " + std::to_string(number) +
                    "; number symbols from 0, which is epsilon's place");
-  return h.Mutable().Add(Text(symbol), key->value);
+  return h.Mutable().Add(Text(symbol), number);
 }
 
 }  // namespace
@@ -37,22 +38,23 @@ void BindSymbolTable(nb::module_& m) {
       .def("name", [](const SymbolTableHandle& h) { return Bytes(h.table->Name()); })
       .def("__len__", [](const SymbolTableHandle& h) { return h.table->Size(); })
       .def("copy", [](const SymbolTableHandle& h) { return SymbolTableHandle{h.table}; })
-      .def("add", &Add, nb::arg("symbol"), nb::arg("key").none() = nb::none())
+      .def("add", &Add, nb::arg("symbol"), nb::arg("key").none() = nb::none(),
+           nb::sig("def add(self, symbol: bytes, key: int | None = None) -> int"))
       .def("find_key", [](const SymbolTableHandle& h, const nb::bytes& s) { return h.table->Find(Text(s)); },
            nb::arg("symbol"))
       .def("find_symbol",
-           [](const SymbolTableHandle& h, Integer key) -> std::optional<nb::bytes> {
-             const std::string* s = h.table->Find(key.value);
+           [](const SymbolTableHandle& h, nb::handle key) -> std::optional<nb::bytes> {
+             const std::string* s = h.table->Find(WholeNumber(key, "SymbolTable.symbol", "key"));
              if (s == nullptr) return std::nullopt;
              return Bytes(*s);
-           }, nb::arg("key"))
+           }, nb::arg("key").none(), nb::sig("def find_symbol(self, key: int) -> bytes | None"))
       .def("available_key", [](const SymbolTableHandle& h) { return h.table->NextKey(); })
       .def("entry",
-           [](const SymbolTableHandle& h, Integer i) {
+           [](const SymbolTableHandle& h, int64_t i) {
              const auto& all = h.table->Entries();
-             if (i.value < 0 || static_cast<size_t>(i.value) >= all.size())
+             if (i < 0 || static_cast<size_t>(i) >= all.size())
                throw nb::index_error("SymbolTable.entry: no such entry");
-             return nb::make_tuple(all[i.value].key, Bytes(all[i.value].symbol));
+             return nb::make_tuple(all[i].key, Bytes(all[i].symbol));
            }, nb::arg("index"), nb::sig("def entry(self, index: int) -> tuple[int, bytes]"));
 }
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "automata/csrc/bind_arguments.h"
 #include "automata/csrc/language.h"
 #include "constraints/csrc/bind.h"
 #include "decode/csrc/bind.h"
@@ -101,11 +102,11 @@ void BindState(nb::module_& m) {
                           "Made by TokenAutomaton.start(). One thread at a time; copies are independent.")
       .def(
           "fill_mask",
-          [](const DecodeState& self, nb::handle out, int64_t row) {
-            const RowIn into(out, row, self.Automaton().Words());
+          [](const DecodeState& self, nb::handle out, nb::handle row) {
+            const RowIn into(out, WholeNumber(row, "fill_mask", "row"), self.Automaton().Words());
             Fill(self, into.Data());
           },
-          nb::arg("out").none(), "row"_a = 0, nb::sig("def fill_mask(self, out: object, row: int = 0) -> None"),
+          nb::arg("out").none(), nb::arg("row").none() = 0, nb::sig("def fill_mask(self, out: object, row: int = 0) -> None"),
           "Write the mask into a row of a C-contiguous int32 array or CPU tensor, [words] or [rows, words].\n\n"
           "words = ceil(V / 32); token t is bit t % 32 of word t // 32; 1 is allowed. All zero once EOS was consumed.\n"
           "Raises ValueError for another dtype, shape or layout, IndexError for a row outside.")
@@ -120,20 +121,32 @@ void BindState(nb::module_& m) {
           nb::sig("def mask(self) -> numpy.typing.NDArray[numpy.int32]"), "The mask as a new int32 array [words].")
       .def(
           "allows",
-          [](const DecodeState& self, int64_t id) { return Stepping(self, [&] { return self.Allows(id); }); },
-          "token_id"_a, "Whether the token may come next; False for ids outside the vocabulary.")
+          [](const DecodeState& self, nb::handle token_id) {
+            const int64_t id = WholeNumber(token_id, "allows", "a token id");
+            return Stepping(self, [&] { return self.Allows(id); });
+          },
+          nb::arg("token_id").none(), nb::sig("def allows(self, token_id: int) -> bool"),
+          "Whether the token may come next; False for ids outside the vocabulary.")
       .def(
-          "advance", [](DecodeState& self, int64_t id) { Stepping(self, [&] { self.Advance(id); }); }, "token_id"_a,
+          "advance",
+          [](DecodeState& self, nb::handle token_id) {
+            const int64_t id = WholeNumber(token_id, "advance", "a token id");
+            Stepping(self, [&] { self.Advance(id); });
+          },
+          nb::arg("token_id").none(), nb::sig("def advance(self, token_id: int) -> None"),
           "Append a token. Raises TokenRejected, with the state unchanged, when it is not allowed.")
       .def(
-          "validate", [](const DecodeState& self, const std::vector<int64_t>& ids) {
+          "validate",
+          [](const DecodeState& self, nb::handle token_ids) {
+            const std::vector<int64_t> ids = WholeNumbers(token_ids, "validate", "token ids", "a token id");
             return Searching(self, [&] { return self.Validate(ids); });
           },
-          "token_ids"_a, nb::sig("def validate(self, token_ids: collections.abc.Sequence[int]) -> int"),
+          nb::arg("token_ids").none(), nb::sig("def validate(self, token_ids: collections.abc.Sequence[int]) -> int"),
           "The length of the longest prefix of the tokens that would be accepted; the state is unchanged.")
       .def(
           "draft_masks",
-          [](const DecodeState& self, const std::vector<int64_t>& ids, nb::handle tree) {
+          [](const DecodeState& self, nb::handle token_ids, nb::handle tree) {
+            const std::vector<int64_t> ids = WholeNumbers(token_ids, "draft_masks", "token ids", "a token id");
             std::vector<int64_t> parents;
             if (!tree.is_none()) parents = CheckedParents(tree, ids.size());
             uint32_t* data;
@@ -145,7 +158,7 @@ void BindState(nb::module_& m) {
               self.DraftTreeMasks(ids, parents, data);
             return out;
           },
-          "token_ids"_a, nb::arg("parents").none() = nb::none(),
+          nb::arg("token_ids").none(), nb::arg("parents").none() = nb::none(),
           nb::sig("def draft_masks(self, token_ids: collections.abc.Sequence[int], "
                   "parents: collections.abc.Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.int32]"),
           "Masks before each draft token and after the last, int32 [len(token_ids) + 1, words]; the state is unchanged.\n\n"
@@ -153,7 +166,8 @@ void BindState(nb::module_& m) {
           "after token parents[i] < i, or after the text so far where that is -1; row 0 is the mask of the text so far, row\n"
           "i + 1 the one after token i, 0 where it or a token before it is not allowed. Raises ValueError for other parents.")
       .def(
-          "rollback", &DecodeState::Rollback, "n"_a,
+          "rollback", [](DecodeState& self, nb::handle n) { self.Rollback(WholeNumber(n, "rollback", "n")); },
+          nb::arg("n").none(), nb::sig("def rollback(self, n: int) -> None"),
           "Take back the last n tokens (EOS counts as one). O(1). Raises IndexError when there are fewer.")
       .def("copy", [](const DecodeState& self) { return DecodeState(self); }, "An independent copy; O(tokens so far).")
       .def("__copy__", [](const DecodeState& self) { return DecodeState(self); })
@@ -195,18 +209,23 @@ void BindState(nb::module_& m) {
           "Texts with one number have the same continuations. Numbers hold for one generation of the automaton.")
       .def(
           "forced_bytes",
-          [](const DecodeState& self, size_t limit) {
-            const std::string s = Searching(self, [&] { return self.ForcedBytes(limit); });
+          [](const DecodeState& self, nb::handle limit) {
+            const size_t most = Count(limit, "forced_bytes", "limit");
+            const std::string s = Searching(self, [&] { return self.ForcedBytes(most); });
             return nb::bytes(s.data(), s.size());
           },
-          "limit"_a = size_t{1} << 16,
+          nb::arg("limit").none() = size_t{1} << 16, nb::sig("def forced_bytes(self, limit: int = 65536) -> bytes"),
           "What every continuation starts with: the bytes up to the first choice or possible end, at most `limit`.\n\n"
           "With a budget: every continuation that fits it. Special tokens are not text: the bytes end before the first\n"
           "one, which `forced_tokens` has where nothing else may follow.")
       .def(
           "forced_tokens",
-          [](const DecodeState& self, size_t limit) { return Searching(self, [&] { return self.ForcedTokens(limit); }); },
-          "limit"_a = size_t{1} << 12,
+          [](const DecodeState& self, nb::handle limit) {
+            const size_t most = Count(limit, "forced_tokens", "limit");
+            return Searching(self, [&] { return self.ForcedTokens(most); });
+          },
+          nb::arg("limit").none() = size_t{1} << 12,
+          nb::sig("def forced_tokens(self, limit: int = 4096) -> list[int]"),
            "The tokens up to the first mask with more than one of them (or a possible end), at most `limit`.\n\n"
            "Forced bytes can usually be spelled by several tokens; then no token is forced.");
 }

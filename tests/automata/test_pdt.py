@@ -94,6 +94,7 @@ def test_accepts_against_brute_force():
     for n, m in itertools.product(range(6), repeat=2):
         assert nested().accepts([1] * n + [2] * m) == (n == m > 0)
         assert nested("log").accepts([1] * n + [2] * m) == (n == m > 0)
+    assert nested().accepts(b"\x01\x01\x02\x02")
     n = 3000
     assert nested().accepts([1] * n + [2] * n)
     with pytest.raises(FstError, match=r"Pdt.accepts: expected labels other than 0 and the parentheses, got 200"):

@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "automata/csrc/bind_casters.h"
+#include "automata/csrc/bind_arguments.h"
 #include "automata/csrc/errors.h"
 #include "tokenizer_fst/csrc/bind.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
@@ -58,8 +58,8 @@ std::shared_ptr<const Vocabulary> FromBytes(const nb::bytes& image, nb::handle t
   return Vocabulary::Deserialize(tokens, view, std::move(owner));
 }
 
-nb::object TokenBytes(const Vocabulary& v, Integer token_id) {
-  const int64_t id = token_id.value;
+nb::object TokenBytes(const Vocabulary& v, nb::handle token_id) {
+  const int64_t id = WholeNumber(token_id, "token_bytes", "a token id");
   if (id < 0 || id >= static_cast<int64_t>(v.Size())) {
     throw nb::index_error(
         ("token_bytes: token id " + std::to_string(id) + " is outside 0.." + std::to_string(v.Size() - 1)).c_str());
@@ -75,7 +75,8 @@ void BindVocabulary(nb::module_& m) {
   nb::class_<Vocabulary>(m, "Vocabulary", "The bytes of every token (native side of tokamata.Vocabulary).")
       .def(nb::new_(&FromList), "tokens"_a, "eos_token_ids"_a)
       .def("__len__", &Vocabulary::Size)
-      .def("token_bytes", &TokenBytes, "token_id"_a, nb::sig("def token_bytes(self, token_id: int) -> bytes | None"))
+      .def("token_bytes", &TokenBytes, nb::arg("token_id").none(),
+           nb::sig("def token_bytes(self, token_id: int) -> bytes | None"))
       .def_prop_ro("eos_token_ids", [](const Vocabulary& v) { return v.EosIds(); })
       .def("with_markers", &Vocabulary::WithMarkers, "names"_a, "classes"_a = std::vector<Vocabulary::TokenClass>(),
            nb::sig("def with_markers(self, names: collections.abc.Sequence[tuple[int, str]], "
