@@ -526,7 +526,15 @@ struct JsonSchemaRules::Settling {
 };
 
 bool JsonSchemaRules::CanSettle(const ObjectState& s, const std::vector<uint32_t>& used) {
+  constexpr uint32_t kMostTried = 8;  // keys, one of which may settle all: the search reads all keys before it begins
   const ObjectPlan& p = objects_[s.plan];  // stays where it is
+  uint32_t tried = s.low || s.high != kUnbounded || p.any_order ? kMostTried : 0;
+  for (uint32_t i = s.position; tried < kMostTried && i < p.keys.size(); ++i) {
+    if (s.owed & ~SettledByKey(s.plan, i)) continue;
+    ++tried;
+    for (const MemberValue& v : NamedValues(s.plan, i, s.owed))
+      if (!v.owed && Inhabited(v.value)) return true;
+  }
   Settling search(this, s, p);
   for (uint32_t i = p.any_order ? 0 : s.position; i < p.keys.size(); ++i) {
     if (p.any_order && std::binary_search(used.begin(), used.end(), i)) continue;

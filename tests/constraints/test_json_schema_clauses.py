@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import time
 from typing import Any
 
 import jsonschema
@@ -161,6 +162,17 @@ def test_dozens_of_negated_schemas_of_members(key_order: Any) -> None:
     assert not constraint.accepts('{"a": 0}')
     assert not constraint.accepts('{"a": 30, "b": 7, "c": 5}')
     assert constraint.accepts_prefix('{"a": 30')
+
+
+def test_thousands_of_keys_one_of_which_is_owed() -> None:
+    """Whether it can still come is not asked of every key after every key."""
+    keys = [f"k{i}" for i in range(8000)]
+    schema = {"type": "object", "not": {"properties": {key: {"type": "integer"} for key in keys}}}
+    begun = time.process_time()
+    constraint = tokamata.json_schema(schema)
+    assert not constraint.accepts("{}")
+    assert constraint.accepts(json.dumps({keys[5]: 1, keys[4000]: "x"}))
+    assert time.process_time() - begun < 5
 
 
 def test_what_is_evaluated_is_told_case_by_case() -> None:
