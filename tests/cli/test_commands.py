@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -277,6 +278,17 @@ def test_compile_writes_an_fst(cli, saved: Path, tmp_path: Path) -> None:
     state = tokamata.load(target, vocabulary).start()
     bits = np.unpackbits(state.mask().view(np.uint8), bitorder="little")
     assert set(np.flatnonzero(bits)) == {1 + ord("y"), 1 + ord("n"), 257, 258, 260}
+
+
+@pytest.mark.parametrize("form", [[], ["--tokens"]])
+def test_compile_writes_as_many_states_as_asked(cli, saved: Path, tmp_path: Path, form: list[str]) -> None:
+    def compiled(most: int) -> Any:
+        return cli("compile", "-l", "x" * 50, "-v", saved, "-o", tmp_path / "x.fst", *form, "--max-states", most)
+
+    assert compiled(100).code == 0
+    result = compiled(20)
+    assert (result.code, result.out) == (1, "")
+    assert "states=20 was reached; pass a larger one with --max-states or simplify the constraint" in result.err
 
 
 @pytest.mark.parametrize(

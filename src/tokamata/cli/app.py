@@ -51,6 +51,7 @@ _REMEDIES = (
     (r"pass eos_token_ids=\[\.\.\.\]", "pass --eos ID"),
     (r"json_schema\(unique_keys=False\) leaves them", 'objects with "additionalProperties": false have none'),
     (r"read a saved vocabulary with Vocabulary\.load", "its name has to end in .fst"),
+    (r"(states=\d+ was reached); pass a larger one", r"\1; pass a larger one with --max-states"),
     (r"tokamata\.Limits\((\w+)=\.\.\.\)", r"--limit \1=NUMBER"),
 )
 

@@ -49,16 +49,21 @@ def command(
         bool,
         typer.Option("--tokens", help="Write the explicit acceptor over tokens instead, wildcards as labels."),
     ] = False,
+    max_states: Annotated[
+        int | None,
+        typer.Option("--max-states", min=1, help="Refuse more states than that. 1,000,000; with --tokens 200,000."),
+    ] = None,
 ) -> None:
     """Compile a constraint for a vocabulary into a .fst file that tokamata.load reads."""
     constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, limit)
     if vocab is None:
         raise typer.BadParameter("expected --vocab with a tokenizer file, a model folder or a saved vocabulary")
     vocabulary = read_vocabulary(vocab)
+    most = {} if max_states is None else {"max_states": max_states}
     with working("compiling"):
         automaton = compile_automaton(constraint, vocabulary)
         if tokens:
-            automaton.token_acceptor().save(output)
+            automaton.token_acceptor(**most).save(output)
         else:
-            automaton.save(output)
+            automaton.save(output, **most)
     errors.print(f"{output}: {output.stat().st_size:,} bytes", soft_wrap=True)
