@@ -217,7 +217,7 @@ inline JsonSchemaOptions RandomSchemaOptions(Random* r) {
   options.canonical_numbers = r->OneIn(2);
   options.formats = r->OneIn(2);
   options.lenient = r->OneIn(2);
-  options.max_cases = 200;
+  options.max_cases = r->OneIn(2) ? 200 : 1 + r->Below(8);  // few: alternatives become clauses
   if (r->OneIn(3)) {
     options.notation = SchemaNotation::kYaml;
     options.sequences = r->OneIn(2) ? YamlSequences::kAny : r->OneIn(2) ? YamlSequences::kIndented : YamlSequences::kFlush;
