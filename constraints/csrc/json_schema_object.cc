@@ -507,7 +507,7 @@ struct JsonSchemaRules::Settling {
       const uint32_t left = rules.OthersLeft(state, k);
       available += left;
       const uint32_t times = std::min(static_cast<uint32_t>(plan.owed.size()), left);
-      for (uint32_t t = 0; t < times && ways[0].owed; ++t) {
+      for (uint32_t t = 0; t < times && (ways[0].owed || state.high != kUnbounded); ++t) {
         next = ways;
         for (const Way& w : ways) {
           TimeLimit::Spend(4);
@@ -517,7 +517,8 @@ struct JsonSchemaRules::Settling {
         std::sort(next.begin(), next.end());
         const auto alike = [](const Way& a, const Way& b) { return a.owed == b.owed; };
         next.erase(std::unique(next.begin(), next.end(), alike), next.end());
-        if (next.size() == ways.size()) break;
+        const auto same = [](const Way& a, const Way& b) { return a.owed == b.owed && a.members == b.members; };
+        if (std::equal(next.begin(), next.end(), ways.begin(), ways.end(), same)) break;
         ways.swap(next);
       }
     }

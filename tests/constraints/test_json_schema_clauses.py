@@ -175,6 +175,16 @@ def test_thousands_of_keys_one_of_which_is_owed() -> None:
     assert time.process_time() - begun < 5
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_one_key_settles_what_two_may_settle(most: int) -> None:
+    """The fewest members count where there may not be more."""
+    some = [{"not": {"propertyNames": {"not": {"pattern": pattern}}}} for pattern in ("a1", "b2")]
+    constraint = tokamata.json_schema({"type": "object", "allOf": some, "maxProperties": most})
+    assert constraint.accepts('{"a1b2": 1}')
+    assert constraint.accepts('{"a1": 1, "b2": 1}') == (most == 2)
+    assert not constraint.accepts('{"a1": 1}')
+
+
 def test_what_is_evaluated_is_told_case_by_case() -> None:
     """Beside unevaluatedProperties branches that hold stay cases, which say what they have evaluated."""
     branches = [
