@@ -138,9 +138,10 @@ class SchemaCases {
   bool Contains(Expr contents, KeyId key);
   // How many texts contents have that are known to list them; 0 where they are not.
   uint32_t NumListed(Expr contents);
+  // ---- clauses: kEither
   static constexpr size_t kMostOwed = 63;  // demands of one object that members settle, clauses among them
   Clause ClauseOf(const Demand& either) const;
-  bool NegatesEasily(UseId use);
+  bool NegatesEasily(UseId use);  // whether it is easy to tell what violates a schema
   void CheckCases(size_t n) const;  // LimitError
   // ---- groups: kItems, kUnevaluatedItems
   std::vector<UseId> AppliedToItem(const Demand& group, uint32_t index);

@@ -1,7 +1,6 @@
 // Alternatives of objects as conjunctions of clauses, each about single keys: n of them are n demands, where cases would
 // be the product of all.
 #include <algorithm>
-#include <tuple>
 
 #include "constraints/csrc/json_schema_cases.h"
 #include "constraints/csrc/json_schema_keywords.h"

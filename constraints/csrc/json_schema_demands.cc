@@ -54,9 +54,9 @@ void SchemaCases::CheckCases(size_t n) const {
   if (n <= options_.max_cases) return;
   if (product_ == Product::kClauses) throw TooManyCases();
   throw LimitError("json_schema: the limit schema_cases=" + std::to_string(options_.max_cases) +
-                     " was reached" + (growing_ == kNoUse ? "" : " at " + Describe(growing_)) +
-                     ": alternatives (anyOf, oneOf, not, if) multiply; make the branches of oneOf disjoint by a "
-                     "required key with different constants, use anyOf, or raise it: tokamata.Limits(schema_cases=...)");
+                   " was reached" + (growing_ == kNoUse ? "" : " at " + Describe(growing_)) +
+                   ": alternatives (anyOf, oneOf, not, if) multiply; make the branches of oneOf disjoint by a "
+                   "required key with different constants, use anyOf, or raise it: tokamata.Limits(schema_cases=...)");
 }
 
 Cases SchemaCases::AndCases(Cases a, Cases b) {

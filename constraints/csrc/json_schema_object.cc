@@ -269,8 +269,8 @@ std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::ValuesOf(const Object
   return values;
 }
 
-// Splits values by what they settle of the clauses: into those that follow a schema and those that violate it, unless none
-// must and that is hard to tell; then into those that must follow it, and all.
+// Splits values by what they settle of the clauses: into those that follow a schema and those that violate it, unless no
+// clause asks for these and they are hard to tell; then into those that must follow it, and all.
 void JsonSchemaRules::SettleClauses(const ObjectPlan& p, uint32_t index, std::vector<MemberValue>* values) {
   for (const OwedLiteral& l : p.literals[index])
     if (l.way == Literal::kOccurs)
@@ -282,6 +282,7 @@ void JsonSchemaRules::SettleClauses(const ObjectPlan& p, uint32_t index, std::ve
     Owed valid = 0, invalid = 0;
     for (const OwedLiteral& l : p.literals[index])
       if (l.use == use) (l.way == Literal::kValid ? valid : invalid) |= l.bit;
+    const bool apart = invalid || cases_.NegatesEasily(use);
     std::vector<MemberValue> split;
     const auto add = [&](SetId value, Owed owed) {
       if (value != kNoValue && Inhabited(value)) split.push_back({value, owed});
@@ -293,7 +294,7 @@ void JsonSchemaRules::SettleClauses(const ObjectPlan& p, uint32_t index, std::ve
         continue;
       }
       add(sets_.And(v.value, SignedUse{use, true}), v.owed & ~valid);
-      if (v.owed & invalid || cases_.NegatesEasily(use))
+      if (apart)
         add(sets_.And(v.value, SignedUse{use, false}), v.owed & ~invalid);
       else
         split.push_back(v);

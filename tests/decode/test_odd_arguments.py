@@ -29,6 +29,19 @@ def batch() -> BatchState:
     return BatchState([AUTOMATON.start(), DYNAMIC.start()])
 
 
+CALLS_OF_STATES: dict[str, Callable[[Any, Any], Any]] = {
+    "allows": lambda state, odd: state.allows(odd),
+    "advance": lambda state, odd: state.advance(odd),
+    "rollback": lambda state, odd: state.rollback(odd),
+    "validate": lambda state, odd: state.validate(odd),
+    "validate, token": lambda state, odd: state.validate([odd]),
+    "draft_masks": lambda state, odd: state.draft_masks(odd),
+    "draft_masks, token": lambda state, odd: state.draft_masks([odd]),
+    "forced_bytes": lambda state, odd: state.forced_bytes(odd),
+    "forced_tokens": lambda state, odd: state.forced_tokens(odd),
+    "fill_mask": lambda state, odd: state.fill_mask(odd),
+    "fill_mask, row": lambda state, odd: state.fill_mask(np.zeros((2, 9), np.int32), odd),
+}
 CALLS: dict[str, Callable[[Any], Any]] = {
     "Vocabulary": lambda odd: tokamata.Vocabulary(odd, [1]),
     "Vocabulary, special_tokens": lambda odd: tokamata.Vocabulary([b"a", None], [1], special_tokens=odd),
@@ -51,28 +64,11 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "TokenAcceptor.tokens": lambda odd: ACCEPTOR.tokens(odd),
     "to": lambda odd: AUTOMATON.to("cpu", max_states=odd),
     "to, max_bytes": lambda odd: AUTOMATON.to("cpu", max_bytes=odd),
-    "allows": lambda odd: DYNAMIC.start().allows(odd),
-    "advance": lambda odd: DYNAMIC.start().advance(odd),
-    "rollback": lambda odd: DYNAMIC.start().rollback(odd),
-    "validate": lambda odd: DYNAMIC.start().validate(odd),
-    "validate, token": lambda odd: DYNAMIC.start().validate([odd]),
-    "draft_masks": lambda odd: DYNAMIC.start().draft_masks(odd),
-    "draft_masks, token": lambda odd: DYNAMIC.start().draft_masks([odd]),
-    "forced_bytes": lambda odd: DYNAMIC.start().forced_bytes(odd),
-    "forced_tokens": lambda odd: DYNAMIC.start().forced_tokens(odd),
-    "fill_mask": lambda odd: DYNAMIC.start().fill_mask(odd),
-    "fill_mask, row": lambda odd: DYNAMIC.start().fill_mask(np.zeros((2, 9), np.int32), odd),
-    "allows, automaton": lambda odd: AUTOMATON.start().allows(odd),
-    "advance, automaton": lambda odd: AUTOMATON.start().advance(odd),
-    "rollback, automaton": lambda odd: AUTOMATON.start().rollback(odd),
-    "validate, automaton": lambda odd: AUTOMATON.start().validate(odd),
-    "validate, token, automaton": lambda odd: AUTOMATON.start().validate([odd]),
-    "draft_masks, automaton": lambda odd: AUTOMATON.start().draft_masks(odd),
-    "draft_masks, token, automaton": lambda odd: AUTOMATON.start().draft_masks([odd]),
-    "forced_bytes, automaton": lambda odd: AUTOMATON.start().forced_bytes(odd),
-    "forced_tokens, automaton": lambda odd: AUTOMATON.start().forced_tokens(odd),
-    "fill_mask, automaton": lambda odd: AUTOMATON.start().fill_mask(odd),
-    "fill_mask, row, automaton": lambda odd: AUTOMATON.start().fill_mask(np.zeros((2, 9), np.int32), odd),
+    **{
+        f"{name}, {kind}": lambda odd, call=call, made=made: call(made.start(), odd)
+        for kind, made in (("dynamic", DYNAMIC), ("automaton", AUTOMATON))
+        for name, call in CALLS_OF_STATES.items()
+    },
     "token_bytes": lambda odd: VOCABULARY.token_bytes(odd),
     "BatchState": lambda odd: BatchState(odd),
     "BatchState, threads": lambda odd: BatchState([], threads=odd),
