@@ -39,7 +39,7 @@ TokenAutomaton::TokenAutomaton(std::shared_ptr<DelayedAcceptor> acceptor, std::s
     const Mask* mask = Finished(q);
     if (!mask) return false;
     Write(*mask, row);
-    *base = mask->count == kPatchedMask ? mask->base : mask->count == kDenseMask ? mask->data : nullptr;
+    *base = mask->count == kDenseMask ? mask->data : mask->base;
     return true;
   });
 }
@@ -52,18 +52,13 @@ std::shared_ptr<TokenAutomaton> TokenAutomaton::Renewed() const {
 }
 
 void TokenAutomaton::Write(const Mask& mask, uint32_t* out) const {
-  if (mask.count == kDenseMask) {
-    CopyRow(mask.data, Words(), out);
-    return;
-  }
-  if (mask.count == kPatchedMask) {
+  if (mask.count == kDenseMask) return CopyRow(mask.data, Words(), out);
+  if (mask.base)
     CopyRow(mask.base, Words(), out);
-    const uint32_t patches = mask.data[0], *places = mask.data + 1, *values = places + patches;
-    for (uint32_t i = 0; i < patches; ++i) out[places[i]] = values[i];
-    return;
-  }
-  std::memset(out, 0, size_t{Words()} * sizeof(uint32_t));
-  for (uint32_t i = 0; i < mask.count; ++i) SetToken(mask.data[i], out);
+  else
+    std::memset(out, 0, size_t{Words()} * sizeof(uint32_t));
+  const uint32_t *places = mask.data, *values = places + mask.count;
+  for (uint32_t i = 0; i < mask.count; ++i) out[places[i]] = values[i];
 }
 
 bool TokenAutomaton::CopyMask(State q, uint32_t* out) const {
@@ -143,33 +138,21 @@ void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
 }
 
 const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uint32_t* base) {
-  const uint32_t words = Words(), most_ids = words / 8, most_words = words / 12;
+  const uint32_t words = Words(), most = words / 8;
   if (full_) return nullptr;
-  uint32_t kind = kDenseMask;
-  if (list_.empty()) list_.resize(size_t{2} * (most_ids + kMorePlaces));
-  uint32_t *list = list_.data(), *end = list;
-  const uint32_t differ = base ? ListDifferent(row, base, words, most_words, list + 1) : 0;
-  if (base && differ <= most_words) {
-    kind = kPatchedMask;
-    list[0] = differ;
-    end = list + 1 + differ;
-    for (uint32_t k = 1; k <= differ; ++k) *end++ = row[list[k]];
-  } else if (const uint32_t used = ListDifferent(row, nullptr, words, most_ids, list); used <= most_ids) {
-    const uint32_t* const places = list;
-    end = list += most_ids + kMorePlaces;
-    for (uint32_t k = 0; k < used && end - list <= most_ids; ++k)
-      for (uint32_t ids = row[places[k]]; ids; ids &= ids - 1)
-        *end++ = places[k] * 32 + static_cast<uint32_t>(__builtin_ctz(ids));
-    if (end - list <= most_ids) kind = static_cast<uint32_t>(end - list);
-  }
-  const size_t size = kind == kDenseMask ? size_t{words} : static_cast<size_t>(end - list);
-  const size_t bytes = offsetof(Mask, data) + size * sizeof(uint32_t);
+  if (differing_.empty()) differing_.resize(size_t{2} * (most + kMorePlaces));
+  uint32_t *const places = differing_.data(), count = ListDifferent(row, base, words, most, places);
+  if (base && count > most) count = ListDifferent(row, base = nullptr, words, most, places);
+  const bool dense = count > most;
+  for (uint32_t k = 0; k < count && !dense; ++k) places[count + k] = row[places[k]];
+  const uint32_t size = dense ? words : 2 * count;
+  const size_t bytes = offsetof(Mask, data) + size_t{size} * sizeof(uint32_t);
   Mask* mask = static_cast<Mask*>(owned_.Allocate(bytes, cache_bytes_));
   full_ = !mask;
   if (full_) return nullptr;
   mask->base = base;
-  mask->count = kind;
-  CopyRow(kind == kDenseMask ? row : list, static_cast<uint32_t>(size), mask->data);
+  mask->count = dense ? kDenseMask : count;
+  CopyRow(dense ? row : places, size, mask->data);
   mask_bytes_.store(owned_.Bytes(), std::memory_order_relaxed);
   num_masks_.fetch_add(1, std::memory_order_relaxed);
   return mask;

@@ -73,14 +73,14 @@ class TokenAutomaton {
   size_t MaskBytes() const { return mask_bytes_.load(std::memory_order_relaxed); }  // of the blocks that masks are in
 
  private:
-  // A finished mask: a list of ids where they are few; where it is like a row of the vocabulary's tables or another
-  // mask, that row and the words that differ (their number, their places, their values); else all words.
+  // A finished mask: where few words differ from a row of the vocabulary's tables, from another mask or from zeros, the
+  // places of these and then their values; else all words.
   struct Mask {
-    const uint32_t* base;  // the row
-    uint32_t count;        // ids, or one of these
+    const uint32_t* base;  // the row; null: zeros
+    uint32_t count;        // words that differ, or kDenseMask
     uint32_t data[1];
   };
-  static constexpr uint32_t kDenseMask = 0xffffffff, kPatchedMask = 0xfffffffe;
+  static constexpr uint32_t kDenseMask = 0xffffffff;
   void Write(const Mask& mask, uint32_t* out) const;
   const Mask* Finished(State q) const {
     const std::atomic<const Mask*>* slot = masks_.Find(q);
@@ -107,7 +107,7 @@ class TokenAutomaton {
   Arena owned_;  // masks
   bool full_ = false;  // there was no room for one
   std::unordered_map<uint64_t, const uint32_t*> alike_;  // masks with all words, by MaskBuilder::Alike
-  std::vector<uint32_t> list_;                           // scratch of Store
+  std::vector<uint32_t> differing_;                      // scratch of Store
   DistanceTable distances_;
   std::unordered_map<uint64_t, const Mask*> narrowed_;  // masks that a budget narrows, by state and tokens left
   std::atomic<size_t> num_masks_{0}, mask_bytes_{0};
