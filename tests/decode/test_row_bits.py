@@ -1,4 +1,4 @@
-"""Rows of bits are copied and compared with the widest registers of the processor: with any others masks are the same."""
+"""Masks are the same with narrower registers than the widest of the processor, which copy and compare rows."""
 
 import os
 import subprocess
