@@ -16,11 +16,6 @@ constexpr int kFewBytes = 8;       // that a turn begins with, of which texts ha
 constexpr uint32_t kFewMembers = 8;  // of a union that are looked into
 constexpr size_t kMostPlaces = 100;  // in a turn that are looked at
 
-// Whether a repetition does.
-bool Counts(const Expressions& pool, Expr e) {
-  return pool.Low(e) > 1 || (pool.High(e) > 1 && pool.High(e) != kUnbounded);
-}
-
 }  // namespace
 
 // A turn begins with one of the first bytes of the body and reads no fewer bytes than its shortest member has: a text
@@ -68,7 +63,7 @@ bool CounterClamp::FindWords(Expressions* pool, Expr body) {
 
 Expr CounterClamp::Part(Expressions* pool, Expr e) {
   const uint32_t low = pool->Low(e), high = pool->High(e);
-  if (!Counts(*pool, e)) return e;
+  if (!pool->Counts(e)) return e;
   if (const Expr* const known = parts_.Find(e)) return *known;
   const Expr body = pool->Body(e);
   Expr clamped = e;
@@ -81,6 +76,7 @@ Expr CounterClamp::Part(Expressions* pool, Expr e) {
 }
 
 Expr CounterClamp::Of(Expressions* pool, Expr e) {
+  if (!pool->Counts(e)) return e;
   if (pool->Kind(e) == ExprKind::kUnion) {
     std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
     bool changed = false;
@@ -94,17 +90,18 @@ Expr CounterClamp::Of(Expressions* pool, Expr e) {
   }
   if (pool->Kind(e) != ExprKind::kConcat) return e;
   const Expr head = pool->Head(e), tail = pool->Tail(e), clamped = Tail(pool, tail);
-  const bool words = pool->Kind(head) == ExprKind::kRepeat && Counts(*pool, head) && EndsWords(pool, pool->Body(head));
+  const bool words = pool->Kind(head) == ExprKind::kRepeat && pool->Counts(head) && EndsWords(pool, pool->Body(head));
   const Expr begin = words ? Part(pool, head) : head;
   return clamped == tail && begin == head ? e : pool->Concat(begin, clamped);
 }
 
 // Recursion follows the nesting of unions.
 Expr CounterClamp::Tail(Expressions* pool, Expr e) {
-  const auto stops = [](Expr, size_t passed) { return passed == kMostParts; };
+  const auto stops = [pool](Expr at, size_t passed) { return passed == kMostParts || !pool->Counts(at); };
   const auto of_part = [&](Expr part) {
     if (pool->Kind(part) == ExprKind::kRepeat) return Part(pool, part);
     if (pool->Kind(part) != ExprKind::kUnion || pool->NumMembers(part) > kFewMembers) return part;
+    if (!pool->Counts(part)) return part;
     std::vector<Expr> members(pool->Members(part), pool->Members(part) + pool->NumMembers(part));
     for (Expr& m : members) m = Tail(pool, m);
     return pool->Union(std::move(members));

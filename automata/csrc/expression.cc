@@ -103,6 +103,7 @@ Expr Expressions::Intern(const Node& node, const ExprList* members) {
   }
   nodes_.back().shortest = LeastLength(nodes_.back());
   nodes_.back().push_down = HasPushDown(nodes_.back());
+  nodes_.back().counts = HasCounter(nodes_.back());
   nodes_.back().hash = hash;
   const Expr id = static_cast<Expr>(nodes_.size() - 1);
   table_[slot] = (hash & ~mask) | (id + 1);
@@ -185,6 +186,16 @@ bool Expressions::HasPushDown(const Node& n) const {
     case ExprKind::kUnion:
     case ExprKind::kIntersect:
       return std::any_of(members_.begin() + n.a, members_.begin() + n.a + n.b, [this](Expr m) { return nodes_[m].push_down; });
+    default: return false;
+  }
+}
+
+bool Expressions::HasCounter(const Node& n) const {
+  switch (n.kind) {
+    case ExprKind::kConcat: return nodes_[n.a].counts || nodes_[n.b].counts;
+    case ExprKind::kRepeat: return n.b > 1 || (n.c > 1 && n.c != kUnbounded);
+    case ExprKind::kUnion:
+      return std::any_of(members_.begin() + n.a, members_.begin() + n.a + n.b, [this](Expr m) { return nodes_[m].counts; });
     default: return false;
   }
 }

@@ -219,6 +219,9 @@ class Expressions {
   bool MayBeEmpty(Expr e) const { return nodes_[e].extended; }
   // Whether a rule is called, or a delayed automaton used, inside: the language may not be regular.
   bool IsPushDown(Expr e) const { return nodes_[e].push_down; }
+  // Whether a repetition with numbers beyond 1 stands among the parts of a concatenation or the members of a union, as
+  // deep as these are nested.
+  bool Counts(Expr e) const { return nodes_[e].counts; }
   // No member is shorter. Not always the length of the shortest one; saturates at 2^32 - 1.
   uint32_t LeastLength(Expr e) const { return nodes_[e].shortest; }
   // kConcat: head and tail. kRepeat: body and bounds. kUnion, kIntersect: members. kComplement: operand.
@@ -287,6 +290,7 @@ class Expressions {
     bool nullable = false;
     bool extended = false;
     bool push_down = false;
+    bool counts = false;    // see Counts
     uint8_t emptiness = 0;  // of extended nodes: 0 unknown, 1 empty, 2 not empty
     uint32_t depth = 0;
     uint32_t shortest = 0;  // members are at least so long; set by Intern, as is
@@ -307,6 +311,7 @@ class Expressions {
   Expr Find(ExprKind kind, uint32_t a, uint32_t b) const;
   Expr AutomatonState(uint32_t automaton, uint32_t state);
   uint32_t LeastLength(const Node& n) const;
+  bool HasCounter(const Node& n) const;
   bool SameNode(const Node& x, const Node& y, const ExprList* members) const;
   void Reserve(size_t more);  // room for so many expressions
   void Grow(size_t slots);
