@@ -378,6 +378,52 @@ SchemaDocuments::Surroundings SchemaDocuments::Around(const JsonValue& node) {
 
 std::string SchemaDocuments::BaseUri(const JsonValue& schema) { return Around(schema).base; }
 
+bool SchemaDocuments::SaySame(const JsonValue& a, const JsonValue& b) {
+  if (&DocumentAt(a) != &DocumentAt(b)) return false;
+  const SchemaDialect dialect = DialectOf(a);
+  // A name makes references and dynamic scopes differ; schemas that have one are not compared.
+  const auto named = [](const JsonValue& schema) {
+    for (const char* key : {"$id", "id", "$schema", "$anchor", "$dynamicAnchor"})
+      if (StringAt(schema, key)) return true;
+    return schema.Find("$recursiveAnchor") != nullptr;
+  };
+  const auto counts = [&](std::string_view key) { return KeywordOf(key, dialect) != Keyword::kNone; };
+  struct Pair {
+    const JsonValue *a, *b;
+    Role role;
+  };
+  std::vector<Pair> todo{{&a, &b, Role::kSchema}};
+  while (!todo.empty()) {
+    const Pair pair = todo.back();
+    todo.pop_back();
+    const JsonValue &x = *pair.a, &y = *pair.b;
+    if (&x == &y) continue;
+    if (pair.role == Role::kData || x.kind != y.kind || !(x.IsObject() || x.IsArray())) {
+      if (!JsonEqual(x, y)) return false;
+      continue;
+    }
+    if (x.IsArray()) {
+      if (x.size != y.size) return false;
+      for (uint32_t i = 0; i < x.size; ++i)
+        todo.push_back({x.elements + i, y.elements + i, ChildRole(pair.role, x, x.elements[i])});
+      continue;
+    }
+    const bool is_schema = pair.role == Role::kSchema;
+    if (is_schema && (named(x) || named(y))) return false;
+    uint32_t more = 0;  // members of y that count and are not met yet
+    for (uint32_t i = 0; i < y.size; ++i) more += !is_schema || counts(y.keys[i]);
+    for (uint32_t i = 0; i < x.size; ++i) {
+      if (is_schema && !counts(x.keys[i])) continue;
+      const JsonValue* const other = i < y.size && y.keys[i] == x.keys[i] ? y.elements + i : y.Find(x.keys[i]);
+      if (!other) return false;
+      todo.push_back({x.elements + i, other, ChildRole(pair.role, x, x.elements[i])});
+      --more;
+    }
+    if (more) return false;
+  }
+  return DialectOf(b) == dialect && Around(a).resource == Around(b).resource;
+}
+
 uint32_t SchemaDocuments::NameId(std::string_view name) {
   const auto found = names_.find(name);
   if (found != names_.end()) return found->second;

@@ -79,6 +79,10 @@ class SchemaDocuments {
   // Whether $ref is all that counts of this schema (a $ref in drafts up to 7).
   bool IsOnlyReference(const JsonValue& schema);
 
+  // Whether two schemas in one scope plainly say the same, but for annotations and the order of members: then the same
+  // values are valid against both. O(nodes).
+  bool SaySame(const JsonValue& a, const JsonValue& b);
+
   // The URI against which its references are resolved; without fragment, "" where there is none.
   std::string BaseUri(const JsonValue& schema);
 

@@ -38,6 +38,12 @@ bool SharedDocuments::OnlyReference(SchemaPlace place, SchemaPlace* target) {
   return true;
 }
 
+bool SharedDocuments::SaySame(SchemaPlace a, SchemaPlace b) {
+  if (a.scope != b.scope) return false;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return documents_->SaySame(*a.node, *b.node);
+}
+
 std::string SharedDocuments::Describe(const JsonValue& node) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return documents_->Place(node);
@@ -125,6 +131,14 @@ SchemaSets::Plain SchemaSets::PlainOf(UseId id) const {
   return node.IsObject() && node.size == 0 ? Plain::kTrue : Plain::kNo;
 }
 
+// Whether two uses are schemas that are written twice.
+bool SchemaSets::SaySame(UseId a, UseId b) {
+  if (uses_[a].kind != UseKind::kSchema || uses_[b].kind != UseKind::kSchema) return false;
+  const uint64_t key = uint64_t{std::min(a, b)} << 32 | std::max(a, b);
+  if (const bool* known = say_same_.Find(key)) return *known;
+  return say_same_[key] = documents_->SaySame(uses_[a].place, uses_[b].place);
+}
+
 SetId SchemaSets::And(SetId set, SignedUse more) {
   if (set == kNoValue) return kNoValue;
   // A schema that is nothing but a reference is what it refers to, so that recursion comes back to the same set.
@@ -139,7 +153,7 @@ SetId SchemaSets::And(SetId set, SignedUse more) {
   const Span<const uint32_t> parts = sets_.At(set);
   for (uint32_t p : parts) {
     if (p == word) return set;
-    if (p == (word ^ 1)) return kNoValue;
+    if (p == (word ^ 1) || (((p ^ word) & 1) && SaySame(p >> 1, more.use))) return kNoValue;
   }
   if (parts.empty()) return sets_.Intern(&word, 1);
   std::vector<uint32_t> longer(parts.begin(), parts.end());

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/flat_map.h"
 #include "automata/csrc/fst.h"
 #include "automata/csrc/id_table.h"
 #include "constraints/csrc/json_document.h"
@@ -48,6 +49,8 @@ class SharedDocuments {
   SchemaPlace Resolve(SchemaPlace place, SchemaReference keyword);
   // Whether a schema is nothing but a reference without a scope of its own; fills *target.
   bool OnlyReference(SchemaPlace place, SchemaPlace* target);
+  // See SchemaDocuments::SaySame.
+  bool SaySame(SchemaPlace a, SchemaPlace b);
   std::string Describe(const JsonValue& node);
   void ForgetReader() { documents_->ForgetReader(); }
 
@@ -133,11 +136,13 @@ class SchemaSets {
  private:
   enum class Plain : uint8_t { kNo, kTrue, kFalse };
   Plain PlainOf(UseId use) const;
+  bool SaySame(UseId a, UseId b);
   UseId Single(UseKind kind, SchemaPlace place);
 
   SharedDocuments* documents_;
   std::vector<SchemaUse> uses_;
   WordLists use_index_, sets_;
+  FlatMap<uint64_t, bool> say_same_;  // by two uses
   std::deque<std::string> keys_;  // references stay valid while keys are added
   IdTable key_index_;
 };
