@@ -10,10 +10,12 @@
 namespace tokamata {
 
 JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
+  constexpr size_t kFewDemands = 2, kMostContains = 64;
   if (arrays_[id].ready) return arrays_[id];
   const Case demands = array_cases_[id];
   ArrayPlan p;
   uint32_t prefix = 0;
+  std::vector<UseId> refused;  // that no element follows
   for (const Demand& d : demands) switch (d.kind) {
       case DemandKind::kItems:
       case DemandKind::kUnevaluatedItems:
@@ -26,7 +28,10 @@ JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
         prefix = std::max(prefix, cases_.PrefixOf(d));
         break;
       case DemandKind::kContains:
-        if (d.b || d.c != kUnbounded) p.contains.push_back(d);
+        if (d.c == 0)
+          refused.push_back(d.a);
+        else if (d.b || d.c != kUnbounded)
+          p.contains.push_back(d);
         break;
       case DemandKind::kLength:
         p.low = std::max(p.low, d.b);
@@ -42,14 +47,19 @@ JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
         break;
       default: break;
     }
-  if (p.owed.size() > 31)
-    throw LimitError("json_schema: the limit owed=31 was reached at " + cases_.Describe(p.owed.back().a) +
-                     ": negated schemas of one array, in a conjunction");
+  if (p.owed.size() > SchemaCases::kMostOwed)
+    throw LimitError("json_schema: the limit owed=" + std::to_string(SchemaCases::kMostOwed) + " was reached at " +
+                     cases_.Describe(p.owed.back().a) + ": negated schemas of one array, in a conjunction");
+  if (p.contains.size() > kMostContains)
+    throw LimitError("json_schema: the limit contains=" + std::to_string(kMostContains) + " was reached at " +
+                     cases_.Describe(p.contains.back().a) + ": schemas of some elements of one array, in a conjunction");
+  p.many = p.owed.size() + p.contains.size() > kFewDemands;
   if (p.high != kUnbounded) prefix = std::min(prefix, p.high);
   for (uint32_t i = 0; i <= prefix; ++i) {
     SetId value = kAnyValue;
     for (const Demand& g : p.groups)
       if (value != kNoValue) value = sets_.And(value, cases_.AppliedToItem(g, i));
+    for (const UseId use : refused) value = sets_.And(value, SignedUse{use, false});
     p.values.push_back(value);
   }
   if (p.high <= 1 || (p.unique && p.repeated)) {  // nothing to compare
@@ -135,7 +145,7 @@ bool JsonSchemaRules::IsAlike(SetId a, SetId b) {
 
 // Splits arrays that owe something by the places at which it is settled first; false where these are too many: where no
 // end of elements, or many, may come before that settle nothing.
-bool JsonSchemaRules::PlacesOf(const ArrayPlan& p, ElementPlaces begin, uint32_t owed, std::vector<ElementPlaces>* found) {
+bool JsonSchemaRules::PlacesOf(const ArrayPlan& p, ElementPlaces begin, Owed owed, std::vector<ElementPlaces>* found) {
   constexpr uint32_t kMostBefore = 8;
   constexpr size_t kMostWays = 64;
   TimeLimit::Spend(16);
@@ -150,19 +160,19 @@ bool JsonSchemaRules::PlacesOf(const ArrayPlan& p, ElementPlaces begin, uint32_t
   }
   const SetId all = p.values[std::min<size_t>(index, last)];
   if (index == p.high || all == kNoValue) return true;
-  std::vector<std::pair<SetId, uint32_t>> ways{{all, owed}};
+  std::vector<std::pair<SetId, Owed>> ways{{all, owed}};
   for (uint32_t i = 0; i < p.owed.size(); ++i) {
     if (!(owed >> i & 1)) continue;
     const Demand& d = p.owed[i];
     const Demand group{d.kind == DemandKind::kSomeItem ? DemandKind::kItems : DemandKind::kUnevaluatedItems, d.a, d.b, 0};
     const std::vector<UseId> uses = cases_.AppliedToItem(group, index);
-    std::vector<std::pair<SetId, uint32_t>> next;
-    const auto add = [&](SetId value, uint32_t open) {
+    std::vector<std::pair<SetId, Owed>> next;
+    const auto add = [&](SetId value, Owed open) {
       if (value != kNoValue) next.emplace_back(value, open);
     };
     for (const auto& [value, open] : ways) {
       add(sets_.And(value, uses), open);
-      for (const UseId use : uses) add(sets_.And(value, SignedUse{use, false}), open & ~(1u << i));
+      for (const UseId use : uses) add(sets_.And(value, SignedUse{use, false}), open & ~OwedBit(i));
     }
     if (next.size() > kMostWays) return false;
     ways.swap(next);
@@ -187,7 +197,7 @@ bool JsonSchemaRules::PlacesOf(const ArrayPlan& p, ElementPlaces begin, uint32_t
 bool JsonSchemaRules::ReadDistinct(ArrayPlan* p) {
   if (!options_.unique_keys || !p->unique || p->repeated || !p->contains.empty()) return false;
   std::vector<ElementPlaces> found;
-  if (!PlacesOf(*p, {{}, p->low}, (1u << p->owed.size()) - 1, &found)) return false;
+  if (!PlacesOf(*p, {{}, p->low}, OwedBit(p->owed.size()) - 1, &found)) return false;
   std::vector<uint32_t> members;
   for (const ElementPlaces& places : found) {
     uint32_t plan = 0;
@@ -236,7 +246,7 @@ JsonSchemaRules::ArrayState JsonSchemaRules::StartArray(uint32_t id, uint32_t de
   const ArrayPlan& p = PreparedArray(id);
   ListId counts = 0;
   if (!p.contains.empty()) counts = sets_.lists.Intern(std::vector<uint32_t>(p.contains.size(), 0));
-  const uint32_t owed = ((1u << p.owed.size()) - 1) | (p.repeated ? kRepeatedBit : 0);
+  const Owed owed = (OwedBit(p.owed.size()) - 1) | (p.repeated ? kRepeatedBit : 0);
   return {id, 0, p.low, p.high, owed, counts, depth, 1};
 }
 
@@ -269,9 +279,10 @@ void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
   base.low = s.low ? s.low - 1 : 0;
   base.high = s.high == kUnbounded ? kUnbounded : s.high - 1;
   base.first = 0;
+  if (p.many) return ElementsApart(s, base, out);
   struct Option {
     SetId value;
-    uint32_t owed;
+    Owed owed;
     std::vector<uint32_t> counts;
   };
   std::vector<Option> options;
@@ -301,7 +312,7 @@ void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
     for (size_t k = 0, n = options.size(); k < n; ++k)
       for (UseId use : uses) {
         TimeLimit::Spend(1);
-        Option o{sets_.And(options[k].value, SignedUse{use, false}), options[k].owed & ~(1u << i), options[k].counts};
+        Option o{sets_.And(options[k].value, SignedUse{use, false}), options[k].owed & ~OwedBit(i), options[k].counts};
         if (o.value != kNoValue) options.push_back(std::move(o));
       }
   }
@@ -379,12 +390,14 @@ bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
   }
   if (ArrayMayEnd(s)) return true;
   if (const std::optional<bool> enough = EnoughAhead(s)) return *enough;
-  const ListId id = sets_.lists.Intern({1, s.plan, s.index, s.low, s.high, s.owed, s.counts, s.first});
+  const ListId id = sets_.lists.Intern({1, s.plan, s.index, s.low, s.high, static_cast<uint32_t>(s.owed),
+                                       static_cast<uint32_t>(s.owed >> 32), s.counts, s.first});
   const auto place = [&] {
     const ArrayPlan& a = arrays_[s.plan];
     return cases_.Describe(!a.contains.empty() ? a.contains[0].a : !a.owed.empty() ? a.owed[0].a : a.unique_use);
   };
   return AnswerOfState(id, [&] {
+    if (p.many || p.unique || p.repeated) return Placed(place, [&] { return CanSettleElements(s); });
     std::vector<Element> elements;
     Placed(place, [&] {
       if (ahead_ > kMostAhead)
@@ -409,7 +422,7 @@ Expr JsonSchemaRules::ArrayLoop(const ArrayState& s, SetId value, Expr end) {
 Expr JsonSchemaRules::OutlineArray(uint32_t rule, uint32_t* slack) {
   constexpr size_t kMostChoices = 10;
   const uint32_t* w = rules_[rule].words;
-  const ArrayState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
+  const ArrayState s = ArrayOf(w);
   const ArrayPlan& p = PreparedArray(s.plan);
   if (!p.unique || p.choices.size() <= kMostChoices || s.owed || !p.contains.empty()) return kEmpty;
   if (s.index + 1 < p.values.size() || !s.high) return kEmpty;

@@ -141,7 +141,8 @@ class SchemaCases {
   // ---- clauses: kEither
   static constexpr size_t kMostOwed = 63;  // demands of one object that members settle, clauses among them
   Clause ClauseOf(const Demand& either) const;
-  bool NegatesEasily(UseId use);  // whether it is easy to tell what violates a schema
+  // Whether it is easy to tell what violates a schema, or, `deeper`, a schema of few members.
+  bool NegatesEasily(UseId use, uint32_t deeper = 0);
   void CheckCases(size_t n) const;  // LimitError
   // ---- groups: kItems, kUnevaluatedItems
   std::vector<UseId> AppliedToItem(const Demand& group, uint32_t index);

@@ -163,9 +163,10 @@ bool SchemaCases::Normal(const Cases& cases, std::vector<Clause>* clauses) {
   return clauses->size() <= kMostClauses;
 }
 
-// Whether what violates a schema is told without looking inside objects and arrays, and by keywords all of which can be
-// negated.
-bool SchemaCases::NegatesEasily(UseId use) {
+// Whether what violates a schema is told without looking inside arrays, and inside objects only so deep, and by keywords
+// all of which can be negated.
+bool SchemaCases::NegatesEasily(UseId use, uint32_t deeper) {
+  constexpr uint32_t kFewMembers = 2;
   const SchemaUse& u = sets_.Use(use);
   if (u.kind != UseKind::kSchema || !u.place.node->IsObject()) return u.kind == UseKind::kSchema;
   const JsonValue& node = *u.place.node;
@@ -187,6 +188,14 @@ bool SchemaCases::NegatesEasily(UseId use) {
       case Keyword::kEnum:
         for (const JsonValue& v : node.elements[i])
           if (v.IsObject() || v.IsArray()) return false;
+        break;
+      case Keyword::kRequired:
+        if (!deeper || node.elements[i].size > kFewMembers) return false;
+        break;
+      case Keyword::kProperties:
+        if (!deeper || node.elements[i].size > kFewMembers) return false;
+        for (const JsonValue& v : node.elements[i])
+          if (!NegatesEasily(Child(use, v), deeper - 1)) return false;
         break;
       default: return false;
     }

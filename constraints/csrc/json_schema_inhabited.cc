@@ -93,6 +93,13 @@ bool JsonSchemaRules::Inhabited(SetId set) {
   return yes;
 }
 
+// Whether the answer is known whatever is still open.
+bool JsonSchemaRules::IsKnown(SetId set, Known answer) const {
+  if (set == kNoValue || set == kAnyValue) return answer == (set == kNoValue ? Known::kNo : Known::kYes);
+  const Known* const known = inhabited_.Find(uint64_t{set} << 3 | kOfSet);
+  return known && *known == answer;
+}
+
 // The same for a state of an array: its elements may be arrays that lead to it again.
 bool JsonSchemaRules::AnswerOfState(ListId state, const std::function<bool()>& answer) {
   const uint64_t key = uint64_t{state} << 3 | kOfState;

@@ -190,10 +190,11 @@ Expr JsonSchemaRules::CallObject(const ObjectState& s) {
 }
 
 Expr JsonSchemaRules::CallArray(const ArrayState& s) {
-  const uint32_t words[] = {s.plan, s.index, s.low, s.high, s.owed, s.counts, s.depth, s.first};
-  if (!IsYaml()) return CallRule(Rule::kArray, words, 8, NextFirst());
+  const uint32_t words[] = {s.plan,  s.index, s.low, s.high, static_cast<uint32_t>(s.owed), s.counts,
+                            s.depth, s.first, static_cast<uint32_t>(s.owed >> 32)};
+  if (!IsYaml()) return CallRule(Rule::kArray, words, 9, NextFirst());
   const bool ends = !IsFlow(s.depth) && !s.first && ArrayMayEnd(s);
-  return CallRule(Rule::kArray, words, 8, YamlNextFirst(s.depth, s.first), ends);
+  return CallRule(Rule::kArray, words, 9, YamlNextFirst(s.depth, s.first), ends);
 }
 
 bool JsonSchemaRules::EndsByItself(uint32_t rule) {
@@ -213,7 +214,7 @@ Expr JsonSchemaRules::Expand(uint32_t rule) {
       return IsYaml() ? YamlObject(s) : ObjectBody(s);
     }
     case Rule::kArray: {
-      const ArrayState s{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]};
+      const ArrayState s = ArrayOf(w);
       return IsYaml() ? YamlArray(s) : ArrayBody(s);
     }
     case Rule::kKeys: return KeysBody({w[0], w[1], w[2], w[3], w[4]});

@@ -251,6 +251,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     std::vector<SetId> values;  // by index, the last one for all that follow
     uint32_t low = 0, high = kUnbounded;
     bool unique = false, repeated = false;
+    bool many = false;  // elements are told apart by what they settle: see json_schema_owed_elements.cc
     UseId unique_use = 0;
     std::vector<UseId> choices;  // with unique or repeated: every value that an element may have
     bool distinct = false;       // the elements are read as the members of one of the objects `members`
@@ -260,13 +261,23 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     uint32_t plan;
     uint32_t index;      // at most plan.values.size() - 1
     uint32_t low, high;  // elements still to come
-    uint32_t owed;       // bits of plan.owed
+    Owed owed;           // of plan.owed, and kRepeatedBit
     uint32_t counts;     // list: elements of each of plan.contains so far, then the choices used
     uint32_t depth, first;
   };
   struct Element {
     SetId value;
     ArrayState next;
+  };
+  struct ElementKind {
+    SetId value;
+    Owed owed;        // what it settles of plan.owed
+    Owed seen;        // those of plan.contains that it counts for
+    uint32_t choice;  // of plan.choices; kUnbounded: none
+  };
+  struct ElementKinds {
+    std::shared_ptr<const std::vector<ElementKind>> all;
+    std::shared_ptr<const std::vector<ElementKind>> best;  // without those as good as which there is another one
   };
   struct ElementPlaces {
     std::vector<SetId> values;  // by place, the last one for all that follow
@@ -287,6 +298,9 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     return {w[0], w[1], w[2], w[3], w[4] | Owed{w[8]} << 32, w[5], w[6], w[7]};
   }
   Expr CallArray(const ArrayState& s);
+  static ArrayState ArrayOf(const uint32_t* w) {
+    return {w[0], w[1], w[2], w[3], w[4] | Owed{w[8]} << 32, w[5], w[6], w[7]};
+  }
   Expr ValueBody(SetId set, uint32_t depth);
   Expr BareTexts(SetId set);
   uint32_t Deeper(uint32_t depth) const {
@@ -509,14 +523,14 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void ForEachListedText(const ListedNode& n, const ByteSet& first, const TextVisitor& visit);
 
   // json_schema_array.cc
-  static constexpr uint32_t kRepeatedBit = 1u << 31;  // of owed: two equal elements
+  static constexpr Owed kRepeatedBit = Owed{1} << 63;  // of owed: two equal elements
   uint32_t ArrayPlanOf(const Case& demands);
   void FindChoices(ArrayPlan* p);
   bool IsNothing(SetId set);
   bool OwesInVain(const ArrayPlan& p);
   bool IsAlike(SetId a, SetId b);
   bool ReadDistinct(ArrayPlan* p);
-  bool PlacesOf(const ArrayPlan& p, ElementPlaces begin, uint32_t owed, std::vector<ElementPlaces>* found);
+  bool PlacesOf(const ArrayPlan& p, ElementPlaces begin, Owed owed, std::vector<ElementPlaces>* found);
   bool HasEndlessMember(const ObjectState& start, int depth);
   bool PlanOfDistinct(const ElementPlaces& places, uint32_t high, uint32_t* found);
   Expr CallStart(const ArrayState& s);
@@ -530,6 +544,16 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr ArrayLoop(const ArrayState& s, SetId value, Expr end);
   Expr OutlineArray(uint32_t rule, uint32_t* slack);
   bool IsPlain(const ArrayPlan& plan, const ArrayState& s) const;
+
+  // json_schema_owed_elements.cc
+  std::optional<SignedUse> SettlingUse(const ArrayPlan& p, uint32_t index, uint32_t demand);
+  bool IsToldApart(const ArrayPlan& p, uint32_t demand);
+  std::vector<ElementKind> FindKinds(uint32_t plan, uint32_t index);
+  ElementKinds KindsOf(uint32_t plan, uint32_t index, bool* certain);
+  SetId ValueOfKind(uint32_t plan, uint32_t index, const std::vector<ElementKind>& all, const ElementKind& kind, Owed open, Owed counted);
+  void ElementsApart(const ArrayState& s, const ArrayState& base, std::vector<Element>* out);
+  struct SettlingElements;
+  bool CanSettleElements(const ArrayState& s);
 
   // json_schema_reach.cc
   std::string PlaceOf(SetId set) const;
@@ -548,6 +572,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool AnswerOfState(ListId state, const std::function<bool()>& answer);
   bool Inhabited(SetId set, JsonType type);
   bool Ask(SetId set, JsonType type);
+  bool IsKnown(SetId set, Known answer) const;
 
   Expressions* pool_;
   std::shared_ptr<SharedDocuments> documents_;
@@ -575,6 +600,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   uint32_t ahead_ = 0;  // elements of arrays that are looked at, each after the one before
   bool assumed_ = false;                           // an answer was assumed to be yes
   std::unordered_map<ListId, Known> state_inhabited_;
+  std::unordered_map<uint64_t, ElementKinds> kinds_of_;  // by plan and index
   Expr line_ = kEmpty, comma_ = kEmpty, colon_ = kEmpty;
   std::unordered_map<KeyId, Expr> key_texts_;
   std::unordered_map<uint32_t, Expr> yaml_lines_;

@@ -196,9 +196,14 @@ def test_cases_are_limited_as_asked() -> None:
             r"limit owed=63 was reached at '/properties/x/allOf/69/not'",
         ),
         (
-            {"type": "array", "allOf": [{"not": {"items": {"minimum": i}}} for i in range(40)]},
+            {"type": "array", "allOf": [{"not": {"items": {"minimum": i}}} for i in range(70)]},
             [1],
-            r"limit owed=31 was reached at '/properties/x/allOf/39/not'",
+            r"limit owed=63 was reached at '/properties/x/allOf/69/not'",
+        ),
+        (
+            {"type": "array", "allOf": [{"contains": {"minimum": i}} for i in range(70)]},
+            [1],
+            r"limit contains=64 was reached at '/properties/x/allOf/69/contains'",
         ),
     ],
 )
@@ -354,10 +359,9 @@ def test_many_elements_that_contains_asks_for() -> None:
     assert tokamata.json_schema({**both, "minContains": 1000}).accepts(json.dumps([1] * 1000))
 
 
-def test_combinations_of_what_one_element_settles_end_in_time() -> None:
-    """Every contains doubles them, and they are made before any is looked at."""
+def test_combinations_of_what_one_element_settles() -> None:
+    """They are as many as there are lengths, not two to the power of that."""
     many = [{"contains": {"minLength": length}} for length in range(24)]
-    start = time.process_time()
-    with pytest.raises(tokamata.LimitError, match="seconds=1 was reached at '/allOf/0/contains'"):
-        tokamata.json_schema({"type": "array", "items": {"type": "string"}, "allOf": many})
-    assert time.process_time() - start < 4
+    constraint = tokamata.json_schema({"type": "array", "items": {"type": "string"}, "allOf": many})
+    assert constraint.accepts(json.dumps(["a", "a" * 23]))
+    assert not constraint.accepts(json.dumps(["a", "a" * 22]))

@@ -125,10 +125,12 @@ def test_many_distinct_elements_of_a_list(least: int, of: int) -> None:
     assert not constraint.accepts(json.dumps([*range(least - 1), 3]))
 
 
-def test_subsets_that_are_too_many_to_be_tried() -> None:
+def test_subsets_that_are_many_are_not_tried() -> None:
     schema = {"uniqueItems": True, "minItems": 25, "items": {"enum": list(range(30))}, "contains": {"enum": [3]}}
-    with pytest.raises(tokamata.LimitError, match=r"seconds=0.2 was reached at '/contains'"):
-        tokamata.json_schema({"type": "array", **schema}, limits=tokamata.Limits(seconds=0.2))
+    constraint = tokamata.json_schema({"type": "array", **schema})
+    assert constraint.accepts(json.dumps(list(range(25))))
+    assert not constraint.accepts(json.dumps([*range(3), *range(4, 30)]))
+    assert not constraint.accepts(json.dumps(list(range(24))))
 
 
 @pytest.mark.parametrize("seed", range(10))
