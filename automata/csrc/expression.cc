@@ -102,8 +102,7 @@ Expr Expressions::Intern(const Node& node, const ExprList* members) {
     members_.insert(members_.end(), members->begin(), members->end());
   }
   nodes_.back().shortest = LeastLength(nodes_.back());
-  nodes_.back().push_down = HasPushDown(nodes_.back());
-  nodes_.back().counts = HasCounter(nodes_.back());
+  SetTraits(&nodes_.back());
   nodes_.back().hash = hash;
   const Expr id = static_cast<Expr>(nodes_.size() - 1);
   table_[slot] = (hash & ~mask) | (id + 1);
@@ -176,27 +175,29 @@ ByteSet Expressions::BytesOf(Expr root) {
   return bytes_of_[root] = bytes;
 }
 
-bool Expressions::HasPushDown(const Node& n) const {
-  switch (n.kind) {
-    case ExprKind::kCall: return !rules_[n.a].source->IsRegular();
-    case ExprKind::kLeaf: return true;
-    case ExprKind::kConcat: return nodes_[n.a].push_down || nodes_[n.b].push_down;
+void Expressions::SetTraits(Node* n) const {
+  n->push_down = n->counts = false;
+  switch (n->kind) {
+    case ExprKind::kCall: n->push_down = !rules_[n->a].source->IsRegular(); return;
+    case ExprKind::kLeaf: n->push_down = true; return;
+    case ExprKind::kConcat:
+      n->push_down = nodes_[n->a].push_down || nodes_[n->b].push_down;
+      n->counts = nodes_[n->a].counts || nodes_[n->b].counts;
+      return;
     case ExprKind::kRepeat:
-    case ExprKind::kComplement: return nodes_[n.a].push_down;
+      n->push_down = nodes_[n->a].push_down;
+      n->counts = n->b > 1 || (n->c > 1 && n->c != kUnbounded);
+      return;
+    case ExprKind::kComplement: n->push_down = nodes_[n->a].push_down; return;
     case ExprKind::kUnion:
     case ExprKind::kIntersect:
-      return std::any_of(members_.begin() + n.a, members_.begin() + n.a + n.b, [this](Expr m) { return nodes_[m].push_down; });
-    default: return false;
-  }
-}
-
-bool Expressions::HasCounter(const Node& n) const {
-  switch (n.kind) {
-    case ExprKind::kConcat: return nodes_[n.a].counts || nodes_[n.b].counts;
-    case ExprKind::kRepeat: return n.b > 1 || (n.c > 1 && n.c != kUnbounded);
-    case ExprKind::kUnion:
-      return std::any_of(members_.begin() + n.a, members_.begin() + n.a + n.b, [this](Expr m) { return nodes_[m].counts; });
-    default: return false;
+      for (uint32_t i = n->a; i < n->a + n->b; ++i) {
+        const Node& m = nodes_[members_[i]];
+        n->push_down = n->push_down || m.push_down;
+        n->counts = n->counts || (m.counts && n->kind == ExprKind::kUnion);
+      }
+      return;
+    default: return;
   }
 }
 

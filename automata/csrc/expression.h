@@ -311,7 +311,6 @@ class Expressions {
   Expr Find(ExprKind kind, uint32_t a, uint32_t b) const;
   Expr AutomatonState(uint32_t automaton, uint32_t state);
   uint32_t LeastLength(const Node& n) const;
-  bool HasCounter(const Node& n) const;
   bool SameNode(const Node& x, const Node& y, const ExprList* members) const;
   void Reserve(size_t more);  // room for so many expressions
   void Grow(size_t slots);
@@ -350,7 +349,7 @@ class Expressions {
   bool IsEmptySpine(Expr e);
   int SummarizeEmpty(Expr root);
   Expr Bare(Expr e);
-  bool HasPushDown(const Node& n) const;
+  void SetTraits(Node* n) const;  // push_down and counts
   bool SurelyNotEmpty(Expr e);
 
   BlockArray<Node> nodes_;
