@@ -76,12 +76,15 @@ std::optional<SignedUse> JsonSchemaRules::SettlingUse(const ArrayPlan& p, uint32
 }
 
 // Whether elements that settle a demand are told from all others, else only from all: that is as good where they are to
-// be at least so many.
+// be at least so many. To tell objects from others is to name keys, which come first in the schema's order: there only
+// where they would be too many otherwise.
 bool JsonSchemaRules::IsToldApart(const ArrayPlan& p, uint32_t demand) {
   constexpr uint32_t kDeepest = 2;  // members of members of elements
+  constexpr size_t kManyContains = 12;
   if (demand < p.owed.size()) return true;
   const Demand& d = p.contains[demand - p.owed.size()];
-  return d.c != kUnbounded || cases_.NegatesEasily(d.a, kDeepest);
+  const bool deeper = options_.key_order != KeyOrder::kSchema || p.contains.size() > kManyContains;
+  return d.c != kUnbounded || cases_.NegatesEasily(d.a, deeper ? kDeepest : 0);
 }
 
 // The values that an element may have at an index, told apart by what they settle.

@@ -146,6 +146,14 @@ def test_kinds_of_elements_that_multiply_end_in_time() -> None:
     assert not constraint.accepts(json.dumps([{f"a{i}": 1 for i in range(4)}, {f"a{i}": 1 for i in range(4, 7)}]))
 
 
+@pytest.mark.parametrize("key_order", ["schema", "any"])
+def test_elements_that_settle_nothing_have_keys_in_any_order(key_order: Any) -> None:
+    """A few schemas of elements do not say in which order the keys of others come."""
+    constraint = tokamata.json_schema({"type": "array", "allOf": some(TAGGED[:3])}, key_order=key_order)
+    assert constraint.accepts('[{"z": 1, "k": 9}, {"k": 0}, {"k": 1}, {"z": 1, "k": 1}, {"k": 2}]')
+    assert not constraint.accepts('[{"z": 1, "k": 9}, {"k": 0}, {"k": 1}, {"z": 1, "k": 1}]')
+
+
 def test_no_element_follows_a_schema() -> None:
     """That is asked of each of them, and so beside distinct ones that are remembered."""
     schema = {"type": "array", "uniqueItems": True, "items": {"type": "string"}, "not": {"contains": {"minLength": 3}}}
