@@ -372,8 +372,14 @@ std::optional<bool> JsonSchemaRules::EnoughAhead(const ArrayState& s) {
   return available >= s.low;
 }
 
+void JsonSchemaRules::CheckAhead(size_t elements) {
+  constexpr size_t kMostAhead = 3000;
+  if (elements > kMostAhead)
+    throw LimitError("json_schema: the limit ahead=" + std::to_string(kMostAhead) +
+                     " was reached: elements that keywords of one array ask for together; ask for fewer of them");
+}
+
 bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
-  constexpr uint32_t kMostAhead = 3000;  // elements: each is a question inside of the one before
   const ArrayPlan& p = PreparedArray(s.plan);
   if (p.distinct) {
     const std::vector<uint32_t> members = p.members;
@@ -400,9 +406,7 @@ bool JsonSchemaRules::ArrayInhabited(const ArrayState& s) {
     if (p.many || p.unique || p.repeated) return Placed(place, [&] { return CanSettleElements(s); });
     std::vector<Element> elements;
     Placed(place, [&] {
-      if (ahead_ > kMostAhead)
-        throw LimitError("json_schema: the limit ahead=" + std::to_string(kMostAhead) +
-                         " was reached: elements that keywords of one array ask for together; ask for fewer of them");
+      CheckAhead(ahead_);
       Elements(s, &elements);
     });
     return !elements.empty();

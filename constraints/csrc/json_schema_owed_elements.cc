@@ -368,6 +368,7 @@ struct JsonSchemaRules::SettlingElements {
     if (Settled(left)) return true;
     if (left.high == 0) return false;
     if (index >= alike) return Tail(left);
+    CheckAhead(index);
     TimeLimit::Spend(4);
     const std::vector<uint32_t> open = Open(left);
     if (TooMany(left, open, ahead[index])) return false;

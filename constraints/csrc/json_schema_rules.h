@@ -554,6 +554,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void ElementsApart(const ArrayState& s, const ArrayState& base, std::vector<Element>* out);
   struct SettlingElements;
   bool CanSettleElements(const ArrayState& s);
+  static void CheckAhead(size_t elements);  // that are looked at, each inside of the one before
 
   // json_schema_reach.cc
   std::string PlaceOf(SetId set) const;

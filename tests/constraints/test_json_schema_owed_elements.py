@@ -249,3 +249,16 @@ def test_in_yaml() -> None:
     text = "".join(f"- {i}\n" for i in reversed(range(MANY)))
     assert constraint.accepts(text.rstrip("\n"))
     assert not constraint.accepts_prefix("- 1\n- 1\n")
+
+
+def test_places_that_are_looked_at_one_inside_the_other_have_a_limit() -> None:
+    """A search along 100,000 places with schemas of their own would need a stack as deep."""
+    half = 50_000
+    asked = [{"contains": {"const": 1}, "minContains": half}, {"contains": {"const": 2}, "minContains": half}]
+    schema = {
+        "type": "array",
+        "prefixItems": [{"const": 1}, {"const": 2}] * half,
+        "allOf": [*asked, {"contains": {"const": 3}}],
+    }
+    with pytest.raises(tokamata.LimitError, match=r"the limit ahead=3000 was reached at '/allOf/0/contains'"):
+        tokamata.json_schema(schema, limits=tokamata.Limits(seconds=100))
