@@ -6,7 +6,6 @@ import dataclasses
 import json
 import random
 import re
-import time
 from collections.abc import Callable
 from typing import Any
 
