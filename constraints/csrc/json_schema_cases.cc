@@ -10,7 +10,6 @@
 namespace tokamata {
 namespace {
 
-constexpr size_t kFewListed = 64;    // values that are tried one by one
 constexpr uint32_t kFewSchemas = 16;  // what a schema leads to and is evaluated anew each time
 
 // A non-negative integer of a keyword ("3", "3.0"), clamped to 32 bits; the documents were checked.
@@ -327,7 +326,9 @@ struct SchemaCases::Strings {
     return positive ? True() : False();
   }
   Value Comparable(UseId) { return True(); }
-  bool Disjoint(UseId, UseId, Value a, Value b, ListId) { return owner.pool_.IsSurelyEmpty(And(a, b), kMostSearched); }
+  bool Disjoint(UseId a, UseId b, Value x, Value y, ListId) {
+    return owner.ListApart(a, b) || owner.pool_.IsSurelyEmpty(And(x, y), kMostSearched);
+  }
 };
 
 struct SchemaCases::Compound {
@@ -472,8 +473,11 @@ struct SchemaCases::Compound {
     return Or(std::move(v), And(One({DemandKind::kRequired, id}), owner.NegateCases({together})));
   }
   bool Disjoint(UseId a, UseId b, const Value& x, const Value& y, ListId required) {
-    const bool differ = kType == JsonType::kObject && owner.TagsDiffer(owner.TagsOf(a, x, required), owner.TagsOf(b, y, required));
-    return differ || owner.Disjoint(a, b, kType);
+    if (kType == JsonType::kObject) {
+      const Tags &of_a = owner.TagsOf(a, x, required), &of_b = owner.TagsOf(b, y, required);
+      if (TagsDiffer(of_a, of_b) || owner.RefusesTags(y, of_a) || owner.RefusesTags(x, of_b)) return true;
+    }
+    return owner.Disjoint(a, b, kType);
   }
 };
 
@@ -736,57 +740,6 @@ Expr SchemaCases::Allowed(StringStyle style) {
   return s.allowed;
 }
 
-// Where few are listed, they are tried: all spellings of strings that meet are many. So one of each is enough.
-bool SchemaCases::HasString(SetId set) {
-  const Expr contents = StringOf(set);
-  if (!pool_.MayBeEmpty(contents) || pool_.Nullable(contents)) return contents != kEmpty;
-  std::vector<const JsonValue*> values;
-  if (pool_.Kind(contents) != ExprKind::kIntersect || !ListedValues(set, &values) || values.size() > kFewListed)
-    return !pool_.IsEmpty(options_.notation != SchemaNotation::kYaml ? StringOf(set, StringStyle::kJsonCanonical) : contents);
-  return std::any_of(values.begin(), values.end(), [&](const JsonValue* v) {
-    std::string spelled;
-    return v->IsString() && Contains(contents, sets_.Key(v->text)) && strings().Spell(v->text, &spelled);
-  });
-}
-
-bool SchemaCases::HasPlainStrings(SetId set) {
-  if (set == kNoValue) return false;
-  for (size_t i = 0, n = sets_.NumParts(set); i < n; ++i) {
-    const SignedUse part = sets_.Part(set, i);
-    const SchemaUse& use = sets_.Use(part.use);
-    if (!part.positive) return false;
-    if (use.kind == UseKind::kText || use.kind == UseKind::kComparable) continue;
-    if (use.kind != UseKind::kSchema) return false;
-    const JsonValue& node = *use.place.node;
-    if (!node.IsObject()) {
-      if (!node.boolean) return false;
-      continue;
-    }
-    const SchemaDialect dialect = documents_.Dialect(node);
-    for (uint32_t k = 0; k < node.size; ++k) switch (KeywordOf(node.keys[k], dialect)) {
-        case Keyword::kType: {
-          bool string = false;
-          ForEachType(node.elements[k], [&](std::string_view t) { string = string || t == "string"; });
-          if (!string) return false;
-          break;
-        }
-        case Keyword::kNone:
-        case Keyword::kMinLength:
-        case Keyword::kMinimum:
-        case Keyword::kMaximum:
-        case Keyword::kProperties:
-        case Keyword::kAdditionalProperties:
-        case Keyword::kRequired:
-        case Keyword::kItems:
-        case Keyword::kMinItems:
-        case Keyword::kMaxItems:
-        case Keyword::kUniqueItems: break;
-        default: return false;
-      }
-  }
-  return true;
-}
-
 const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
   const uint64_t key = uint64_t{set} << 3 | static_cast<uint8_t>(type);
   if (const uint32_t* known = cases_of_.Find(key)) return cases_[*known];
@@ -846,32 +799,59 @@ ListId SchemaCases::RequiredBeside(UseId use, ListId beside) {
 }
 
 // Keys that objects of a use must have, and the strings that their values can be, where the schema says which these are.
-const std::vector<SchemaCases::Tag>& SchemaCases::TagsOf(UseId use, const Cases& cases, ListId required) {
-  constexpr size_t kMostTags = 3;
+const SchemaCases::Tags& SchemaCases::TagsOf(UseId use, const Cases& cases, ListId required) {
+  constexpr size_t kMostTags = 3, kMostKeys = 16, kMostCases = 16;
   const auto [known, added] = tags_.try_emplace(PairKey(use, required));
-  std::vector<Tag>& tags = known->second;  // stays where it is
-  if (!added || cases.size() != 1) return tags;
-  std::vector<KeyId> keys;
-  if (required != kNothingBeside) keys = sets_.lists.Copy(required - 1);
-  for (const Demand& d : cases[0])
-    if (d.kind == DemandKind::kRequired) keys.push_back(d.a);
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  for (const KeyId key : keys) {
-    if (tags.size() == kMostTags) break;
-    SetId values = kAnyValue;
-    for (const Demand& group : cases[0])
-      if (group.kind == DemandKind::kMembers)
-        for (UseId u : AppliedToKey(group, key)) values = sets_.And(values, SignedUse{u, true});
+  Tags& tags = known->second;  // stays where it is
+  if (!added || cases.empty() || cases.size() > kMostCases) return tags;
+  std::vector<KeyId> beside, here, both;
+  if (required != kNothingBeside) beside = sets_.lists.Copy(required - 1);
+  for (const Case& c : cases) {
+    here = beside;
+    for (const Demand& d : c)
+      if (d.kind == DemandKind::kRequired) here.push_back(d.a);
+    std::sort(here.begin(), here.end());
+    here.erase(std::unique(here.begin(), here.end()), here.end());
+    both.clear();
+    std::set_intersection(here.begin(), here.end(), tags.keys.begin(), tags.keys.end(), std::back_inserter(both));
+    tags.keys = &c == &cases.front() ? here : both;
+  }
+  tags.keys.resize(std::min(tags.keys.size(), kMostKeys));
+  for (const KeyId key : tags.keys) {
+    if (tags.listed.size() == kMostTags) break;
     Tag tag{key, {}};
-    if (values != kAnyValue && values != kNoValue && ListedStrings(values, &tag.texts)) tags.push_back(std::move(tag));
+    const bool listed = std::all_of(cases.begin(), cases.end(), [&](const Case& c) {
+      const std::vector<std::string>* const texts = ListedStrings(ValuesOf(c, key));
+      if (texts) tag.texts.insert(tag.texts.end(), texts->begin(), texts->end());
+      return texts != nullptr;
+    });
+    if (!listed) continue;
+    if (cases.size() > 1) std::sort(tag.texts.begin(), tag.texts.end());
+    tags.listed.push_back(std::move(tag));
   }
   return tags;
 }
 
-// Lists strings that have all values of a set among them, sorted; false where the schema does not say that there are no
-// others.
-bool SchemaCases::ListedStrings(SetId set, std::vector<std::string>* out) {
+// The values of a key, as far as members are said to follow schemas.
+SetId SchemaCases::ValuesOf(const Case& all, KeyId key) {
+  SetId values = kAnyValue;
+  for (const Demand& group : all)
+    if (group.kind == DemandKind::kMembers) values = sets_.And(values, AppliedToKey(group, key));
+  return values;
+}
+
+// Strings that have all values of a set among them, sorted; null where the schema does not say that there are no others.
+const std::vector<std::string>* SchemaCases::ListedStrings(SetId set) {
+  if (set == kAnyValue || set == kNoValue) return nullptr;
+  const auto [known, added] = listed_strings_.try_emplace(set);
+  if (added) {
+    std::vector<std::string> texts;
+    if (ListStrings(set, &texts)) known->second = std::move(texts);
+  }
+  return known->second ? &*known->second : nullptr;
+}
+
+bool SchemaCases::ListStrings(SetId set, std::vector<std::string>* out) {
   std::vector<const JsonValue*> listed;
   if (ListedValues(set, &listed)) {
     for (const JsonValue* v : listed) {
@@ -903,15 +883,24 @@ bool SchemaCases::ListedStrings(SetId set, std::vector<std::string>* out) {
 }
 
 // Whether some key must have different values.
-bool SchemaCases::TagsDiffer(const std::vector<Tag>& a, const std::vector<Tag>& b) {
-  for (const Tag& x : a)
-    for (const Tag& y : b) {
-      if (x.key != y.key) continue;
-      std::vector<std::string> both;
-      std::set_intersection(x.texts.begin(), x.texts.end(), y.texts.begin(), y.texts.end(), std::back_inserter(both));
-      if (both.empty()) return true;
-    }
+bool SchemaCases::TagsDiffer(const Tags& a, const Tags& b) {
+  for (const Tag& x : a.listed)
+    for (const Tag& y : b.listed)
+      if (x.key == y.key && NoneInBoth(x.texts, y.texts)) return true;
   return false;
+}
+
+// Whether objects that need not have these keys cannot have one of them, or not with such a value.
+bool SchemaCases::RefusesTags(const Cases& cases, const Tags& tags) {
+  if (tags.keys.empty()) return false;
+  return std::all_of(cases.begin(), cases.end(), [&](const Case& c) {
+    const auto refuses = [&](KeyId key) { return ValuesOf(c, key) == kNoValue; };
+    if (std::any_of(tags.keys.begin(), tags.keys.end(), refuses)) return true;
+    return std::any_of(tags.listed.begin(), tags.listed.end(), [&](const Tag& tag) {
+      const std::vector<std::string>* const texts = ListedStrings(ValuesOf(c, tag.key));
+      return texts && NoneInBoth(*texts, tag.texts);
+    });
+  });
 }
 
 bool SchemaCases::Disjoint(UseId a, UseId b, JsonType type) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -180,16 +181,35 @@ class SchemaCases {
   Cases FindCases(SetId set, JsonType type);
   uint32_t KeepCases(Cases cases);  // their place in cases_
   bool ListedValues(SetId set, std::vector<const JsonValue*>* out);
+  // What a schema says of strings by listing some. One that is not in all of the lists is not valid; where that is the
+  // whole of what it says, every other one is.
+  struct Listing {
+    std::vector<std::vector<std::string_view>> lists;  // sorted
+    bool whole = false;
+    const std::vector<std::string_view>* Fewest() const;  // the shortest list, or null
+  };
+  const Listing& ListingOf(UseId use, int depth = 0);
+  bool ListApart(UseId a, UseId b);
+  std::optional<bool> AnyListed(SetId set);
   bool Reads(Expr contents, std::string_view text);
   bool Disjoint(UseId a, UseId b, JsonType type);
   struct Tag {
     KeyId key;
-    std::vector<std::string> texts;
+    std::vector<std::string> texts;  // sorted
+  };
+  struct Tags {
+    std::vector<KeyId> keys;  // that objects must have, or some of them
+    std::vector<Tag> listed;
   };
   ListId RequiredBeside(UseId use, ListId beside);
-  const std::vector<Tag>& TagsOf(UseId use, const Cases& cases, ListId required);
-  bool ListedStrings(SetId set, std::vector<std::string>* out);
-  static bool TagsDiffer(const std::vector<Tag>& a, const std::vector<Tag>& b);
+  const Tags& TagsOf(UseId use, const Cases& cases, ListId required);
+  SetId ValuesOf(const Case& all, KeyId key);
+  const std::vector<std::string>* ListedStrings(SetId set);
+  bool ListStrings(SetId set, std::vector<std::string>* out);
+  template <class Text>
+  static bool NoneInBoth(const std::vector<Text>& a, const std::vector<Text>& b);
+  static bool TagsDiffer(const Tags& a, const Tags& b);
+  bool RefusesTags(const Cases& cases, const Tags& tags);
   [[noreturn]] void Unchecked(const JsonValue& at, std::string_view format, const char* note) const;
   // Where alternatives of objects multiply beyond a few cases, those that speak of single keys stay clauses, each one
   // demand; where that is not possible either, they multiply up to the limit.
@@ -238,7 +258,9 @@ class SchemaCases {
   // Keys that are required beside the schema that is evaluated next, by one whose allOf it is in; 1 more than their list.
   static constexpr ListId kNothingBeside = 0;
   ListId beside_ = kNothingBeside;
-  std::unordered_map<uint64_t, std::vector<Tag>> tags_;  // by use and what is required beside it
+  std::unordered_map<uint64_t, Tags> tags_;  // by use and what is required beside it
+  std::unordered_map<SetId, std::optional<std::vector<std::string>>> listed_strings_;
+  std::unordered_map<UseId, Listing> listings_;
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
   FlatMap<uint64_t, bool> matches_, contained_;
   std::unordered_map<Expr, std::vector<std::string_view>> texts_of_;  // of contents that list some, sorted, each once
@@ -246,5 +268,16 @@ class SchemaCases {
   Product product_ = Product::kAll;
   UseId growing_ = kNoUse;  // the schema that was evaluated last, from inside out
 };
+
+// Whether two sorted lists have nothing in common.
+template <class Text>
+bool SchemaCases::NoneInBoth(const std::vector<Text>& a, const std::vector<Text>& b) {
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const int order = a[i].compare(b[j]);
+    if (order == 0) return false;
+    ++(order < 0 ? i : j);
+  }
+  return true;
+}
 
 }  // namespace tokamata
