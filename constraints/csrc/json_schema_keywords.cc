@@ -115,6 +115,22 @@ const Entry* Find(std::string_view name) {
 
 }  // namespace
 
+bool SaysNothingOfStrings(Keyword keyword) {
+  switch (keyword) {
+    case Keyword::kNone:
+    case Keyword::kMinimum:
+    case Keyword::kMaximum:
+    case Keyword::kProperties:
+    case Keyword::kAdditionalProperties:
+    case Keyword::kRequired:
+    case Keyword::kItems:
+    case Keyword::kMinItems:
+    case Keyword::kMaxItems:
+    case Keyword::kUniqueItems: return true;
+    default: return false;
+  }
+}
+
 Keyword KeywordOf(std::string_view name, const SchemaDialect& dialect) {
   const Entry* const entry = Find(name);
   return entry && entry->IsKnown(dialect) ? entry->keyword : Keyword::kNone;

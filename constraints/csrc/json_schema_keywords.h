@@ -25,6 +25,9 @@ enum class Keyword : uint8_t {
   kUnevaluatedItems,
 };
 
+// Whether a keyword asks nothing of strings, whatever its value is, nor of what stands beside it.
+bool SaysNothingOfStrings(Keyword keyword);
+
 // What the specification asks of a keyword's value.
 enum class SchemaShape : uint8_t {
   kAnything,

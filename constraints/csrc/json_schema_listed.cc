@@ -1,6 +1,7 @@
 // Strings of a long list (enum): a trie that is never written down. Any spelling of a character counts.
 #include <algorithm>
 
+#include "constraints/csrc/json_schema_keywords.h"
 #include "constraints/csrc/json_schema_rules.h"
 #include "constraints/csrc/json_spellings.h"
 
@@ -18,14 +19,6 @@ uint32_t FirstCharacter(std::string_view text, uint32_t* length) {
   return c;
 }
 
-// A keyword that asks nothing of a string, or that ListedTexts looks at.
-bool IsAside(std::string_view keyword) {
-  static constexpr std::string_view kAside[] = {
-      "enum",     "type", "title", "description", "default",   "examples", "$schema",
-      "$comment", "$id",  "id",    "readOnly",    "writeOnly", "$defs",    "definitions", "deprecated"};
-  return std::find(std::begin(kAside), std::end(kAside), keyword) != std::end(kAside);
-}
-
 }  // namespace
 
 // The strings of a set, sorted, where it is one schema that lists many and says nothing else of strings; else none.
@@ -37,7 +30,13 @@ const std::vector<std::string_view>& JsonSchemaRules::ListedTexts(SetId set) {
   if (parts.size() != 1 || !parts[0].positive || sets_.Use(parts[0].use).kind != UseKind::kSchema) return listed_[0];
   const JsonValue& node = *sets_.Use(parts[0].use).place.node;
   const JsonValue* list = node.IsObject() ? node.Find("enum") : nullptr;
-  if (!list || list->size <= kManyListed || !std::all_of(node.keys, node.keys + node.size, IsAside)) return listed_[0];
+  if (!list || list->size <= kManyListed) return listed_[0];
+  const SchemaDialect dialect = documents_->Dialect(node);
+  const auto is_aside = [&dialect](std::string_view name) {
+    const Keyword keyword = KeywordOf(name, dialect);
+    return keyword == Keyword::kEnum || keyword == Keyword::kType || SaysNothingOfStrings(keyword);
+  };
+  if (!dialect.validation || !std::all_of(node.keys, node.keys + node.size, is_aside)) return listed_[0];
   if (const JsonValue* type = node.Find("type")) {
     const auto is_string = [](const JsonValue& t) { return t.text == "string"; };
     if (type->IsArray() ? std::none_of(type->begin(), type->end(), is_string) : !is_string(*type)) return listed_[0];

@@ -45,7 +45,8 @@ const SchemaCases::Listing& SchemaCases::ListingOf(UseId id, int depth) {
   const SchemaDialect dialect = documents_.Dialect(node);
   for (uint32_t k = 0; k < node.size; ++k) {
     const JsonValue& value = node.elements[k];
-    switch (KeywordOf(node.keys[k], dialect)) {
+    const Keyword keyword = KeywordOf(node.keys[k], dialect);
+    switch (keyword) {
       case Keyword::kType:
         if (!NamesString(value)) list(nullptr, 0);
         break;
@@ -65,17 +66,7 @@ const SchemaCases::Listing& SchemaCases::ListingOf(UseId id, int depth) {
         all.lists.push_back(std::move(some));
         break;
       }
-      case Keyword::kNone:
-      case Keyword::kMinimum:
-      case Keyword::kMaximum:
-      case Keyword::kProperties:
-      case Keyword::kAdditionalProperties:
-      case Keyword::kRequired:
-      case Keyword::kItems:
-      case Keyword::kMinItems:
-      case Keyword::kMaxItems:
-      case Keyword::kUniqueItems: break;
-      default: all.whole = false; break;
+      default: all.whole = all.whole && SaysNothingOfStrings(keyword); break;
     }
   }
   return all;
@@ -152,23 +143,12 @@ bool SchemaCases::HasPlainStrings(SetId set) {
       continue;
     }
     const SchemaDialect dialect = documents_.Dialect(node);
-    for (uint32_t k = 0; k < node.size; ++k) switch (KeywordOf(node.keys[k], dialect)) {
-        case Keyword::kType:
-          if (!NamesString(node.elements[k])) return false;
-          break;
-        case Keyword::kNone:
-        case Keyword::kMinLength:
-        case Keyword::kMinimum:
-        case Keyword::kMaximum:
-        case Keyword::kProperties:
-        case Keyword::kAdditionalProperties:
-        case Keyword::kRequired:
-        case Keyword::kItems:
-        case Keyword::kMinItems:
-        case Keyword::kMaxItems:
-        case Keyword::kUniqueItems: break;
-        default: return false;
-      }
+    for (uint32_t k = 0; k < node.size; ++k) {
+      const Keyword keyword = KeywordOf(node.keys[k], dialect);
+      const bool any = keyword == Keyword::kType ? NamesString(node.elements[k])
+                                                 : keyword == Keyword::kMinLength || SaysNothingOfStrings(keyword);
+      if (!any) return false;
+    }
   }
   return true;
 }

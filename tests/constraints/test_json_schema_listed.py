@@ -143,3 +143,24 @@ def test_lists_beside_a_reference_say_nothing_in_old_drafts(around: Callable[[An
     assert constraint.accepts('["b", "a"]')
     assert not constraint.accepts('["a", "c"]')
     assert not constraint.accepts('["a", "a"]')
+
+
+def test_annotations_beside_a_long_list() -> None:
+    """Of whatever name, and what is said of other types."""
+    texts = listed(9, 100)
+    beside = {"enumNames": texts[::-1], "x-order": 3, "name": "n", "minimum": 5, "required": ["a"], "items": False}
+    constraint = tokamata.json_schema({"type": "string", "enum": texts, **beside})
+    assert constraint.equivalent(tokamata.json_schema({"type": "string", "enum": texts}))
+    shorter = tokamata.json_schema({"type": "string", "enum": texts, **beside, "maxLength": 2})
+    assert [t for t in texts if shorter.accepts(json.dumps(t))] == [t for t in texts if len(t) <= 2]
+
+
+@pytest.mark.parametrize("count", [3, 100])
+def test_a_list_is_an_annotation_where_the_vocabulary_lacks_it(count: int) -> None:
+    core = "https://json-schema.org/draft/2020-12/vocab/"
+    meta = {"$id": "https://example.com/meta", "$vocabulary": {core + "core": True, core + "applicator": True}}
+    meta["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema = {"$schema": "https://example.com/meta", "enum": [f"e{i}" for i in range(count)]}
+    constraint = tokamata.json_schema(schema, registry={"https://example.com/meta": meta})
+    assert constraint.accepts('"e1"')
+    assert constraint.accepts('"other"')
