@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <utility>
 
+#include "automata/csrc/once.h"
 #include "constraints/csrc/json_time.h"
 #include "constraints/csrc/regex.h"
 
@@ -169,12 +172,39 @@ Expr JsonFormats::Build(std::string_view name) {
   return name == "hostname" || name == "idn-hostname" ? strings_.pool().Intersect(e, strings_.Length(1, 253)) : e;
 }
 
+// Formats in pools of their own, which never change: to copy one takes less than to read and lower its pattern.
+struct JsonFormats::Made {
+  std::unique_ptr<const Expressions> pool;
+  Expr language = kEmpty;
+  Once once;
+
+  static const Made& Of(const Entry& entry, StringStyle style) {
+    static Made all[kStringStyles][std::size(kFormats)];
+    Made& made = all[static_cast<size_t>(style)][&entry - kFormats];
+    made.once.Do([&] {
+      Expressions scratch;
+      JsonStrings strings(&scratch, style);
+      auto pool = std::make_unique<Expressions>();
+      made.language = pool->Import(scratch, JsonFormats(&strings).Build(entry.name));
+      made.pool = std::move(pool);
+    });
+    return made;
+  }
+};
+
 std::optional<JsonFormat> JsonFormats::Format(std::string_view name) {
   const auto known = formats_.find(name);
   if (known != formats_.end()) return known->second;
   const Entry* entry = Find(name);
   if (!entry) return std::nullopt;
-  return formats_.emplace(name, JsonFormat{Build(name), entry->exact, entry->note}).first->second;
+  JsonFormat format{kEmpty, entry->exact, entry->note};
+  if (name == "regex" || name == "time") {  // made of what pools have
+    format.language = Build(name);
+  } else {
+    const Made& made = Made::Of(*entry, strings_.style());
+    format.language = strings_.pool().Import(*made.pool, made.language);
+  }
+  return formats_.emplace(name, format).first->second;
 }
 
 }  // namespace tokamata

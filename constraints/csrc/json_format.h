@@ -29,6 +29,7 @@ class JsonFormats {
   std::optional<JsonFormat> Format(std::string_view name);
 
  private:
+  struct Made;
   Expr Build(std::string_view name);
 
   JsonStrings& strings_;
