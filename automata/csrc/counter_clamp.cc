@@ -100,8 +100,7 @@ Expr CounterClamp::Tail(Expressions* pool, Expr e) {
   const auto stops = [pool](Expr at, size_t passed) { return passed == kMostParts || !pool->Counts(at); };
   const auto of_part = [&](Expr part) {
     if (pool->Kind(part) == ExprKind::kRepeat) return Part(pool, part);
-    if (pool->Kind(part) != ExprKind::kUnion || pool->NumMembers(part) > kFewMembers) return part;
-    if (!pool->Counts(part)) return part;
+    if (pool->Kind(part) != ExprKind::kUnion || pool->NumMembers(part) > kFewMembers || !pool->Counts(part)) return part;
     std::vector<Expr> members(pool->Members(part), pool->Members(part) + pool->NumMembers(part));
     for (Expr& m : members) m = Tail(pool, m);
     return pool->Union(std::move(members));

@@ -125,7 +125,7 @@ bool JsonSchemaRules::IsNothing(SetId set) {
 // Whether something is owed that no element can settle.
 bool JsonSchemaRules::OwesInVain(const ArrayPlan& p) {
   for (const Demand& d : p.owed) {
-    const Demand group{d.kind == DemandKind::kSomeItem ? DemandKind::kItems : DemandKind::kUnevaluatedItems, d.a, d.b, 0};
+    const Demand group = GroupOf(d);
     bool settled = false;
     for (uint32_t i = 0; i < p.values.size() && !settled; ++i)
       for (UseId use : cases_.AppliedToItem(group, i))
@@ -163,9 +163,7 @@ bool JsonSchemaRules::PlacesOf(const ArrayPlan& p, ElementPlaces begin, Owed owe
   std::vector<std::pair<SetId, Owed>> ways{{all, owed}};
   for (uint32_t i = 0; i < p.owed.size(); ++i) {
     if (!(owed >> i & 1)) continue;
-    const Demand& d = p.owed[i];
-    const Demand group{d.kind == DemandKind::kSomeItem ? DemandKind::kItems : DemandKind::kUnevaluatedItems, d.a, d.b, 0};
-    const std::vector<UseId> uses = cases_.AppliedToItem(group, index);
+    const std::vector<UseId> uses = cases_.AppliedToItem(GroupOf(p.owed[i]), index);
     std::vector<std::pair<SetId, Owed>> next;
     const auto add = [&](SetId value, Owed open) {
       if (value != kNoValue) next.emplace_back(value, open);
@@ -306,9 +304,7 @@ void JsonSchemaRules::Elements(const ArrayState& s, std::vector<Element>* out) {
   }
   for (uint32_t i = 0; i < p.owed.size(); ++i) {
     if (!(s.owed >> i & 1)) continue;
-    const Demand& d = p.owed[i];
-    const Demand group{d.kind == DemandKind::kSomeItem ? DemandKind::kItems : DemandKind::kUnevaluatedItems, d.a, d.b, 0};
-    const std::vector<UseId> uses = cases_.AppliedToItem(group, s.index);
+    const std::vector<UseId> uses = cases_.AppliedToItem(GroupOf(p.owed[i]), s.index);
     for (size_t k = 0, n = options.size(); k < n; ++k)
       for (UseId use : uses) {
         TimeLimit::Spend(1);

@@ -82,6 +82,19 @@ struct Demand {
     return kind == o.kind && a == o.a && b == o.b && c == o.c && quiet == o.quiet;
   }
 };
+// What some member or element is to violate.
+inline Demand GroupOf(const Demand& some) {
+  const auto kind = [&some] {
+    switch (some.kind) {
+      case DemandKind::kSomeMember: return DemandKind::kMembers;
+      case DemandKind::kSomeUnevaluated: return DemandKind::kUnevaluated;
+      case DemandKind::kSomeItem: return DemandKind::kItems;
+      case DemandKind::kSomeUnevaluatedItem: return DemandKind::kUnevaluatedItems;
+      default: return some.kind;
+    }
+  };
+  return {kind(), some.a, some.b, 0};
+}
 // What a clause may say of one key.
 struct Literal {
   enum Way : uint32_t { kLacks, kOccurs, kValid, kInvalid } way;  // the last two: with a value that follows, or violates, `use`

@@ -245,8 +245,7 @@ std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::ValuesOf(const Object
   for (uint32_t i = 0; i < p.owed.size(); ++i) {
     const Demand& d = p.owed[i];
     if (!(owed >> i & 1) || d.kind == DemandKind::kSomeName || d.kind == DemandKind::kEither) continue;
-    const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
-    std::vector<UseId> uses = applied(group);
+    std::vector<UseId> uses = applied(GroupOf(d));
     if (!uses.empty()) settles.emplace_back(OwedBit(i), std::move(uses));
   }
   const bool apart = settles.size() > kFewDemands;
@@ -576,9 +575,8 @@ JsonSchemaRules::Owed JsonSchemaRules::SettledByKey(uint32_t plan, uint32_t inde
   for (size_t i = 0; i < p.owed.size(); ++i) {
     const Demand& d = p.owed[i];
     if (d.kind == DemandKind::kEither) continue;
-    const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
     const bool may = d.kind == DemandKind::kSomeName ? !cases_.Contains(cases_.StringOf(cases_.SetOf(d.a)), key)
-                                                     : !cases_.AppliedToKey(group, key).empty();
+                                                     : !cases_.AppliedToKey(GroupOf(d), key).empty();
     if (may) bits |= OwedBit(i);
   }
   return p.settles[index] = bits;
@@ -590,8 +588,7 @@ JsonSchemaRules::Owed JsonSchemaRules::SettledByOthers(const ObjectPlan& p) {
   for (size_t i = 0; i < p.owed.size(); ++i) {
     const Demand& d = p.owed[i];
     if (d.kind == DemandKind::kEither) continue;
-    const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
-    if (d.kind == DemandKind::kSomeName || AnyAppliedToOther(p, group, [](UseId) { return true; })) bits |= OwedBit(i);
+    if (d.kind == DemandKind::kSomeName || AnyAppliedToOther(p, GroupOf(d), [](UseId) { return true; })) bits |= OwedBit(i);
   }
   return bits;
 }

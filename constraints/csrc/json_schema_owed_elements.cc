@@ -68,9 +68,7 @@ void KeepBest(const Worth& worth, std::vector<Kind>* kinds) {
 // What makes an element settle a demand: of owed ones the first, then of contains; nothing where no element does.
 std::optional<SignedUse> JsonSchemaRules::SettlingUse(const ArrayPlan& p, uint32_t index, uint32_t demand) {
   if (demand >= p.owed.size()) return SignedUse{p.contains[demand - p.owed.size()].a, true};
-  const Demand& d = p.owed[demand];
-  const Demand group{d.kind == DemandKind::kSomeItem ? DemandKind::kItems : DemandKind::kUnevaluatedItems, d.a, d.b, 0};
-  const std::vector<UseId> uses = cases_.AppliedToItem(group, index);
+  const std::vector<UseId> uses = cases_.AppliedToItem(GroupOf(p.owed[demand]), index);
   if (uses.empty()) return std::nullopt;
   return SignedUse{uses[0], false};  // there is one at most
 }
@@ -245,6 +243,7 @@ struct JsonSchemaRules::SettlingElements {
   std::vector<std::vector<Kind>> kinds;  // by index, from that of the state on
   std::vector<std::vector<Kind>> ahead;  // what may come from an index on, each kind once
   size_t alike = 0;  // from which index on all are alike
+  std::vector<uint32_t> tail_words;  // the kinds of elements from there on
   std::set<std::vector<uint32_t>> tried;
 
   SettlingElements(JsonSchemaRules* owner, const ArrayPlan& p) : rules(*owner), plan(p), listed(p.unique || p.repeated) {}
@@ -429,7 +428,6 @@ struct JsonSchemaRules::SettlingElements {
                                            static_cast<uint32_t>(k.seen), static_cast<uint32_t>(k.seen >> 32)});
     return Settle(left, tail, tail);
   }
-  std::vector<uint32_t> tail_words;
 
   void TakeOf(Left* left, std::vector<Kind>* tail, std::vector<Kind>* spare, size_t k, uint32_t times) const {
     Take(left, (*tail)[k], times);
@@ -440,6 +438,39 @@ struct JsonSchemaRules::SettlingElements {
     left->used[k] = 1;
   }
 
+  // Kinds that settle something, of those that are as good as one another the first.
+  std::vector<size_t> Useful(const Left& left, const std::vector<Kind>& tail, const Worth& worth) const {
+    std::vector<size_t> some;
+    const auto as_good = [&](size_t a, size_t b) { return tail[a].times == kUnbounded && worth.AsGood(tail[a], tail[b]); };
+    for (size_t k = 0; k < tail.size(); ++k) {
+      if (!worth.Of(tail[k]) || !Most(left, tail[k])) continue;
+      if (!plan.repeated) {
+        if (std::any_of(some.begin(), some.end(), [&](size_t o) { return as_good(o, k); })) continue;
+        some.erase(std::remove_if(some.begin(), some.end(), [&](size_t o) { return as_good(k, o); }), some.end());
+      }
+      some.push_back(k);
+    }
+    return some;
+  }
+
+  // A demand and the kinds that settle it, which are the fewest; none where some demand is beyond all of them.
+  std::pair<uint32_t, std::vector<size_t>> Hardest(const Left& left, const std::vector<uint32_t>& open,
+                                                   const std::vector<Kind>& tail, const std::vector<size_t>& some) const {
+    std::pair<uint32_t, std::vector<size_t>> hardest;
+    for (const uint32_t d : open) {
+      std::vector<size_t> by;
+      uint64_t sum = 0;
+      for (const size_t k : some)
+        if (Settles(tail[k], d)) {
+          by.push_back(k);
+          sum += Most(left, tail[k]);
+        }
+      if (sum < Needed(left, d)) return {};
+      if (hardest.second.empty() || by.size() < hardest.second.size()) hardest = {d, std::move(by)};
+    }
+    return hardest;
+  }
+
   // How many elements of each kind: first what the fewest kinds can settle. `spare`: the kinds without those decisions.
   bool Settle(Left left, std::vector<Kind> tail, std::vector<Kind> spare) {
     for (;;) {
@@ -448,56 +479,38 @@ struct JsonSchemaRules::SettlingElements {
       if (open.empty()) return Fill(left, std::move(spare));
       if (TooMany(left, open, tail)) return false;
       const Worth worth = WorthOf(left);
-      std::vector<size_t> some;  // of kinds that are as good as one another the first
-      for (size_t k = 0; k < tail.size(); ++k) {
-        if (!worth.Of(tail[k]) || !Most(left, tail[k])) continue;
-        const auto as_good = [&](size_t a, size_t b) { return tail[a].times == kUnbounded && worth.AsGood(tail[a], tail[b]); };
-        const auto better = [&](size_t o) { return as_good(o, k); };
-        const auto worse = [&](size_t o) { return as_good(k, o); };
-        if (!plan.repeated && std::any_of(some.begin(), some.end(), better)) continue;
-        if (!plan.repeated) some.erase(std::remove_if(some.begin(), some.end(), worse), some.end());
-        some.push_back(k);
-      }
-      uint32_t demand = 0;
-      std::vector<size_t> fewest;
-      for (const uint32_t d : open) {
-        std::vector<size_t> by;
-        uint64_t sum = 0;
-        for (const size_t k : some)
-          if (Settles(tail[k], d)) {
-            by.push_back(k);
-            sum += Most(left, tail[k]);
-          }
-        if (sum < Needed(left, d)) return false;
-        if (fewest.empty() || by.size() < fewest.size()) fewest.swap(by), demand = d;
-      }
-      if (fewest.size() == 1) {
-        const size_t k = fewest[0];
-        if (Most(left, tail[k]) < Needed(left, demand)) return false;
-        TakeOf(&left, &tail, &spare, k, Needed(left, demand));
-        continue;
-      }
-      std::vector<uint32_t> words = WordsOf(kinds.size(), left, &tail);
-      for (const Kind& k : spare) words.push_back(k.times);
-      words.insert(words.end(), tail_words.begin(), tail_words.end());
-      if (!tried.insert(std::move(words)).second) return false;
-      std::stable_sort(fewest.begin(), fewest.end(), [&](size_t a, size_t b) { return worth.Of(tail[a]) > worth.Of(tail[b]); });
-      for (const size_t k : fewest) {
-        uint32_t most = 0;  // that settle more than one fewer
-        for (const uint32_t d : open)
-          if (Settles(tail[k], d)) most = std::max(most, Needed(left, d));
-        for (most = std::min(most, Most(left, tail[k])); most; --most) {
-          TimeLimit::Spend(4);
-          Left next = left;
-          std::vector<Kind> rest = tail, others = spare;
-          TakeOf(&next, &rest, &others, k, most);
-          rest[k].times = 0;
-          if (Settle(std::move(next), std::move(rest), std::move(others))) return true;
-        }
-        tail[k].times = 0;
-      }
-      return false;
+      auto [demand, kinds_of_it] = Hardest(left, open, tail, Useful(left, tail, worth));
+      if (kinds_of_it.empty()) return false;
+      if (kinds_of_it.size() > 1) return SettleBySome(left, open, worth, std::move(kinds_of_it), std::move(tail), spare);
+      const size_t k = kinds_of_it[0];
+      if (Most(left, tail[k]) < Needed(left, demand)) return false;
+      TakeOf(&left, &tail, &spare, k, Needed(left, demand));
     }
+  }
+
+  // The same, where each of some kinds is to be tried: first as many elements as are of use, then fewer, then none.
+  bool SettleBySome(const Left& left, const std::vector<uint32_t>& open, const Worth& worth, std::vector<size_t> some,
+                    std::vector<Kind> tail, const std::vector<Kind>& spare) {
+    std::vector<uint32_t> words = WordsOf(kinds.size(), left, &tail);
+    for (const Kind& k : spare) words.push_back(k.times);
+    words.insert(words.end(), tail_words.begin(), tail_words.end());
+    if (!tried.insert(std::move(words)).second) return false;
+    std::stable_sort(some.begin(), some.end(), [&](size_t a, size_t b) { return worth.Of(tail[a]) > worth.Of(tail[b]); });
+    for (const size_t k : some) {
+      uint32_t most = 0;  // that settle more than one fewer
+      for (const uint32_t d : open)
+        if (Settles(tail[k], d)) most = std::max(most, Needed(left, d));
+      for (most = std::min(most, Most(left, tail[k])); most; --most) {
+        TimeLimit::Spend(4);
+        Left next = left;
+        std::vector<Kind> rest = tail, others = spare;
+        TakeOf(&next, &rest, &others, k, most);
+        rest[k].times = 0;
+        if (Settle(std::move(next), std::move(rest), std::move(others))) return true;
+      }
+      tail[k].times = 0;
+    }
+    return false;
   }
 
   // Where nothing but the number of elements, and that two are equal, is left to be settled.

@@ -199,7 +199,7 @@ void JsonSchemaRules::Explore(SchemaPlace root) {
       for (uint32_t i = 0; i < p.values.size(); ++i) {
         push(p.values[i]);
         for (const Demand& d : p.owed)
-          settle(p.values[i], cases_.AppliedToItem({d.kind == DemandKind::kSomeItem ? DemandKind::kItems : DemandKind::kUnevaluatedItems, d.a, d.b, 0}, i));
+          settle(p.values[i], cases_.AppliedToItem(GroupOf(d), i));
         for (const Demand& d : p.contains) {
           push(sets_.And(p.values[i], SignedUse{d.a, true}));
           if (d.c != kUnbounded) settle(p.values[i], {d.a});
@@ -224,7 +224,7 @@ void JsonSchemaRules::Explore(SchemaPlace root) {
           if (l.use != kNoUse) push(sets_.And(p.keys[i].value, SignedUse{l.use, l.way == Literal::kValid}));
       for (const Demand& d : p.owed) {
         if (d.kind == DemandKind::kSomeName || d.kind == DemandKind::kEither) continue;
-        const Demand group{d.kind == DemandKind::kSomeMember ? DemandKind::kMembers : DemandKind::kUnevaluated, d.a, d.b, 0};
+        const Demand group = GroupOf(d);
         for (const NamedKey& key : p.keys) settle(key.value, cases_.AppliedToKey(group, key.key));
         for (const OtherKeys& o : p.others) settle(o.value, cases_.AppliedToOther(group, o.patterns));
       }

@@ -26,8 +26,8 @@ bool IsText(const Expressions& pool, Expr e) {
   }
 }
 
-// Whether something may be repeated many times, but not any number of times.
-bool HasCounter(const Expressions& pool, Expr root) {
+// Whether something, at any depth, may be repeated many times, but not any number of times.
+bool CountsInside(const Expressions& pool, Expr root) {
   constexpr uint32_t kMany = 8;
   std::vector<Expr> work{root};
   std::unordered_set<Expr> seen{root};
@@ -68,7 +68,7 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
   for (uint32_t t = 0; t < terminals_.size(); ++t) {
     is_text_.push_back(plain_[t] == terminals_[t] && IsText(*pool_, terminals_[t]));
     (is_text_[t] ? texts_[terminals_[t]] : patterns_).push_back(t);
-    const bool counts = HasCounter(*pool_, terminals_[t]);
+    const bool counts = CountsInside(*pool_, terminals_[t]);
     has_counters_ = has_counters_ || counts;
     const bool newline = indentation_ && t == indentation_->newline;  // whose columns are terminals
     nests_.push_back(guards_.empty() && !newline && (pool_->IsPushDown(terminals_[t]) || counts));

@@ -85,8 +85,7 @@ TOKAMATA_WIDE uint32_t ListWide(const uint32_t* a, const uint32_t* b, uint32_t w
   return n;
 }
 
-// No branch depends on where words differ, which no processor can foresee: of 4,700, 72 are found in half the time that
-// ListWide takes, 360 in a third.
+// No branch depends on where words differ, which no processor can foresee.
 TOKAMATA_WIDER uint32_t ListWider(const uint32_t* a, const uint32_t* b, uint32_t words, uint32_t most, uint32_t* i,
                                   uint32_t* places) {
   constexpr uint32_t kMany = 64;

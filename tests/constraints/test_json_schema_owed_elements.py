@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import random
-import time
 from typing import Any
 
 import jsonschema
@@ -121,8 +120,7 @@ def test_too_many_elements_are_needed() -> None:
 
 
 def test_many_elements_of_many_kinds() -> None:
-    """They are counted, not looked at one after the other."""
-    begun = time.process_time()
+    """They are counted, not looked at one after the other, which would end in seconds=1."""
     constraint = tokamata.json_schema({"type": "array", "allOf": some(CONSTANTS[:5], minContains=20_000)})
     assert constraint.accepts_prefix("[1, 2, 3, 4")
     constraint = tokamata.json_schema(
@@ -131,16 +129,13 @@ def test_many_elements_of_many_kinds() -> None:
     assert constraint.accepts_prefix("[1, 2, 3, 4")
     assert not constraint.accepts_prefix("[1, 2, 3, 5")
     assert constraint.accepts(json.dumps([i % 5 for i in range(1000)]))
-    assert time.process_time() - begun < 5
 
 
 def test_kinds_of_elements_that_multiply_end_in_time() -> None:
-    """Objects that settle any of them together: each subset is a kind."""
-    begun = time.process_time()
+    """Objects that settle any of them together: each subset is a kind, and their number is what ends it."""
     several = [{"type": "object", "required": [f"a{i}"]} for i in range(24)]
     with pytest.raises(tokamata.LimitError, match=r"kinds=16384 was reached at '/allOf/0/contains': elements that"):
-        tokamata.json_schema({"type": "array", "allOf": some(several)}, limits=tokamata.Limits(seconds=60))
-    assert time.process_time() - begun < 8
+        tokamata.json_schema({"type": "array", "allOf": some(several)}, limits=tokamata.Limits(seconds=8))
     constraint = tokamata.json_schema({"type": "array", "allOf": some(several[:8])}, key_order="any")
     assert constraint.accepts(json.dumps([{f"a{i}": 1 for i in range(4)}, {f"a{i}": 1 for i in range(3, 8)}]))
     assert not constraint.accepts(json.dumps([{f"a{i}": 1 for i in range(4)}, {f"a{i}": 1 for i in range(4, 7)}]))
