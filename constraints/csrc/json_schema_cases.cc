@@ -4,6 +4,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/places.h"
+#include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_phrases.h"
 #include "constraints/csrc/json_schema_keywords.h"
 
@@ -475,7 +476,7 @@ struct SchemaCases::Compound {
   bool Disjoint(UseId a, UseId b, const Value& x, const Value& y, ListId required) {
     if (kType == JsonType::kObject) {
       const Tags &of_a = owner.TagsOf(a, x, required), &of_b = owner.TagsOf(b, y, required);
-      if (TagsDiffer(of_a, of_b) || owner.RefusesTags(y, of_a) || owner.RefusesTags(x, of_b)) return true;
+      if (TagsDiffer(of_a, of_b) || owner.RefusesTags(b, y, of_a) || owner.RefusesTags(a, x, of_b)) return true;
     }
     return owner.Disjoint(a, b, kType);
   }
@@ -818,39 +819,31 @@ const SchemaCases::Tags& SchemaCases::TagsOf(UseId use, const Cases& cases, List
   }
   tags.keys.resize(std::min(tags.keys.size(), kMostKeys));
   for (const KeyId key : tags.keys) {
-    if (tags.listed.size() == kMostTags) break;
-    Tag tag{key, {}};
-    const bool listed = std::all_of(cases.begin(), cases.end(), [&](const Case& c) {
-      const std::vector<std::string>* const texts = ListedStrings(ValuesOf(c, key));
-      if (texts) tag.texts.insert(tag.texts.end(), texts->begin(), texts->end());
-      return texts != nullptr;
-    });
-    if (!listed) continue;
-    if (cases.size() > 1) std::sort(tag.texts.begin(), tag.texts.end());
-    tags.listed.push_back(std::move(tag));
+    const KeyValues& values = ValuesOf(use, cases, key);
+    if (values.listed && tags.listed.size() < kMostTags) tags.listed.push_back({key, &values.texts});
   }
   return tags;
 }
 
-// The values of a key, as far as members are said to follow schemas.
-SetId SchemaCases::ValuesOf(const Case& all, KeyId key) {
-  SetId values = kAnyValue;
-  for (const Demand& group : all)
-    if (group.kind == DemandKind::kMembers) values = sets_.And(values, AppliedToKey(group, key));
-  return values;
-}
-
-// Strings that have all values of a set among them, sorted; null where the schema does not say that there are no others.
-const std::vector<std::string>* SchemaCases::ListedStrings(SetId set) {
-  if (set == kAnyValue || set == kNoValue) return nullptr;
-  const auto [known, added] = listed_strings_.try_emplace(set);
-  if (added) {
-    std::vector<std::string> texts;
-    if (ListStrings(set, &texts)) known->second = std::move(texts);
+// The values that a key has where it occurs, as far as members are said to follow schemas.
+const SchemaCases::KeyValues& SchemaCases::ValuesOf(UseId use, const Cases& cases, KeyId key) {
+  const auto [known, added] = values_of_.try_emplace(PairKey(use, key));
+  KeyValues& all = known->second;  // stays where it is
+  if (!added) return all;
+  for (const Case& c : cases) {
+    SetId values = kAnyValue;
+    for (const Demand& group : c)
+      if (group.kind == DemandKind::kMembers) values = sets_.And(values, AppliedToKey(group, key));
+    if (values == kNoValue) continue;
+    all.none = false;
+    all.listed = all.listed && values != kAnyValue && ListStrings(values, &all.texts);
+    if (!all.listed) break;
   }
-  return known->second ? &*known->second : nullptr;
+  std::sort(all.texts.begin(), all.texts.end());
+  return all;
 }
 
+// Adds strings that have all values of a set among them; false where the schema does not say that there are no others.
 bool SchemaCases::ListStrings(SetId set, std::vector<std::string>* out) {
   std::vector<const JsonValue*> listed;
   if (ListedValues(set, &listed)) {
@@ -858,7 +851,6 @@ bool SchemaCases::ListStrings(SetId set, std::vector<std::string>* out) {
       if (v->kind != JsonKind::kString) return false;
       out->emplace_back(v->text);
     }
-    std::sort(out->begin(), out->end());
     return true;
   }
   const auto is_string = [&](const SignedUse& part) {
@@ -886,20 +878,17 @@ bool SchemaCases::ListStrings(SetId set, std::vector<std::string>* out) {
 bool SchemaCases::TagsDiffer(const Tags& a, const Tags& b) {
   for (const Tag& x : a.listed)
     for (const Tag& y : b.listed)
-      if (x.key == y.key && NoneInBoth(x.texts, y.texts)) return true;
+      if (x.key == y.key && NoneInBoth(*x.texts, *y.texts)) return true;
   return false;
 }
 
-// Whether objects that need not have these keys cannot have one of them, or not with such a value.
-bool SchemaCases::RefusesTags(const Cases& cases, const Tags& tags) {
-  if (tags.keys.empty()) return false;
-  return std::all_of(cases.begin(), cases.end(), [&](const Case& c) {
-    const auto refuses = [&](KeyId key) { return ValuesOf(c, key) == kNoValue; };
-    if (std::any_of(tags.keys.begin(), tags.keys.end(), refuses)) return true;
-    return std::any_of(tags.listed.begin(), tags.listed.end(), [&](const Tag& tag) {
-      const std::vector<std::string>* const texts = ListedStrings(ValuesOf(c, tag.key));
-      return texts && NoneInBoth(*texts, tag.texts);
-    });
+// Whether objects of a use, which need not have these keys, cannot have one of them, or not with such a value.
+bool SchemaCases::RefusesTags(UseId use, const Cases& cases, const Tags& tags) {
+  TimeLimit::Spend(static_cast<int64_t>(1 + tags.keys.size()));
+  if (std::any_of(tags.keys.begin(), tags.keys.end(), [&](KeyId key) { return ValuesOf(use, cases, key).none; })) return true;
+  return std::any_of(tags.listed.begin(), tags.listed.end(), [&](const Tag& tag) {
+    const KeyValues& values = ValuesOf(use, cases, tag.key);
+    return values.listed && NoneInBoth(values.texts, *tag.texts);
   });
 }
 

@@ -206,9 +206,14 @@ class SchemaCases {
   std::optional<bool> AnyListed(SetId set);
   bool Reads(Expr contents, std::string_view text);
   bool Disjoint(UseId a, UseId b, JsonType type);
+  struct KeyValues {
+    bool none = true;                // there are none
+    bool listed = true;              // all are among these strings
+    std::vector<std::string> texts;  // sorted
+  };
   struct Tag {
     KeyId key;
-    std::vector<std::string> texts;  // sorted
+    const std::vector<std::string>* texts;
   };
   struct Tags {
     std::vector<KeyId> keys;  // that objects must have, or some of them
@@ -216,13 +221,12 @@ class SchemaCases {
   };
   ListId RequiredBeside(UseId use, ListId beside);
   const Tags& TagsOf(UseId use, const Cases& cases, ListId required);
-  SetId ValuesOf(const Case& all, KeyId key);
-  const std::vector<std::string>* ListedStrings(SetId set);
+  const KeyValues& ValuesOf(UseId use, const Cases& cases, KeyId key);
   bool ListStrings(SetId set, std::vector<std::string>* out);
   template <class Text>
   static bool NoneInBoth(const std::vector<Text>& a, const std::vector<Text>& b);
   static bool TagsDiffer(const Tags& a, const Tags& b);
-  bool RefusesTags(const Cases& cases, const Tags& tags);
+  bool RefusesTags(UseId use, const Cases& cases, const Tags& tags);
   [[noreturn]] void Unchecked(const JsonValue& at, std::string_view format, const char* note) const;
   // Where alternatives of objects multiply beyond a few cases, those that speak of single keys stay clauses, each one
   // demand; where that is not possible either, they multiply up to the limit.
@@ -272,7 +276,7 @@ class SchemaCases {
   static constexpr ListId kNothingBeside = 0;
   ListId beside_ = kNothingBeside;
   std::unordered_map<uint64_t, Tags> tags_;  // by use and what is required beside it
-  std::unordered_map<SetId, std::optional<std::vector<std::string>>> listed_strings_;
+  std::unordered_map<uint64_t, KeyValues> values_of_;  // by use and key
   std::unordered_map<UseId, Listing> listings_;
   std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
   FlatMap<uint64_t, bool> matches_, contained_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_cases.h"
 #include "constraints/csrc/json_schema_keywords.h"
 
@@ -98,6 +99,7 @@ std::optional<bool> SchemaCases::AnyListed(SetId set) {
   if (!fewest || fewest->size() > kMostTried) return std::nullopt;
   bool sure = true;
   for (const std::string_view text : *fewest) {
+    TimeLimit::Spend(static_cast<int64_t>(1 + parts.size()));
     bool valid = true, told = true;
     for (const SignedUse& part : parts) {
       const Listing& all = ListingOf(part.use);

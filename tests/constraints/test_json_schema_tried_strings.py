@@ -137,3 +137,28 @@ def test_branches_of_many_listed_strings(strings: Any) -> None:
         seen[valid] += 1
         assert constraint.accepts(json.dumps(value)) == valid, value
     assert min(seen) > 10
+
+
+MANY = 1_500
+
+
+def test_a_thousand_branches_of_listed_strings() -> None:
+    """Their product would reach expression_nodes."""
+    constraint = tokamata.json_schema({"oneOf": [{"enum": [f"a{i}", f"b{i}", i]} for i in range(MANY)]})
+    assert constraint.accepts('"b700"')
+    assert not constraint.accepts('"c700"')
+
+
+def test_a_thousand_closed_branches_that_require_other_keys() -> None:
+    branches = [{"properties": {f"k{i}": {"type": "string"}}, "required": [f"k{i}"]} for i in range(MANY)]
+    closed = [{"type": "object", "additionalProperties": False, **branch} for branch in branches]
+    constraint = tokamata.json_schema({"oneOf": closed})
+    assert constraint.accepts('{"k700": ""}')
+    assert not constraint.accepts_prefix('{"k700": "", "k')
+
+
+def test_branches_that_multiply_end_in_time() -> None:
+    """Every other one requires its tag: no pair of the others excludes one another."""
+    tagged = [{"properties": {"t": {"const": f"v{i}"}}, "required": ["t"] if i % 2 else []} for i in range(2 * MANY)]
+    with pytest.raises(tokamata.LimitError, match="seconds=1 was reached"):
+        tokamata.json_schema({"type": "object", "oneOf": tagged})
