@@ -4,13 +4,13 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/places.h"
-#include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_phrases.h"
 #include "constraints/csrc/json_schema_keywords.h"
 
 namespace tokamata {
 namespace {
 
+constexpr size_t kFewCases = 16;  // of an object that is told from others by its keys
 constexpr uint32_t kFewSchemas = 16;  // what a schema leads to and is evaluated anew each time
 
 // A non-negative integer of a keyword ("3", "3.0"), clamped to 32 bits; the documents were checked.
@@ -801,10 +801,10 @@ ListId SchemaCases::RequiredBeside(UseId use, ListId beside) {
 
 // Keys that objects of a use must have, and the strings that their values can be, where the schema says which these are.
 const SchemaCases::Tags& SchemaCases::TagsOf(UseId use, const Cases& cases, ListId required) {
-  constexpr size_t kMostTags = 3, kMostKeys = 16, kMostCases = 16;
+  constexpr size_t kMostTags = 3, kMostKeys = 16;
   const auto [known, added] = tags_.try_emplace(PairKey(use, required));
   Tags& tags = known->second;  // stays where it is
-  if (!added || cases.empty() || cases.size() > kMostCases) return tags;
+  if (!added || cases.empty() || cases.size() > kFewCases) return tags;
   std::vector<KeyId> beside, here, both;
   if (required != kNothingBeside) beside = sets_.lists.Copy(required - 1);
   for (const Case& c : cases) {
@@ -832,8 +832,11 @@ const SchemaCases::KeyValues& SchemaCases::ValuesOf(UseId use, const Cases& case
   if (!added) return all;
   for (const Case& c : cases) {
     SetId values = kAnyValue;
-    for (const Demand& group : c)
-      if (group.kind == DemandKind::kMembers) values = sets_.And(values, AppliedToKey(group, key));
+    for (const Demand& group : c) {
+      if (group.kind != DemandKind::kMembers) continue;
+      TimeLimit::Spend(8);
+      values = sets_.And(values, AppliedToKey(group, key));
+    }
     if (values == kNoValue) continue;
     all.none = false;
     all.listed = all.listed && values != kAnyValue && ListStrings(values, &all.texts);
@@ -884,6 +887,7 @@ bool SchemaCases::TagsDiffer(const Tags& a, const Tags& b) {
 
 // Whether objects of a use, which need not have these keys, cannot have one of them, or not with such a value.
 bool SchemaCases::RefusesTags(UseId use, const Cases& cases, const Tags& tags) {
+  if (cases.size() > kFewCases) return false;
   TimeLimit::Spend(static_cast<int64_t>(1 + tags.keys.size()));
   if (std::any_of(tags.keys.begin(), tags.keys.end(), [&](KeyId key) { return ValuesOf(use, cases, key).none; })) return true;
   return std::any_of(tags.listed.begin(), tags.listed.end(), [&](const Tag& tag) {

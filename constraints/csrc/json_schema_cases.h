@@ -14,6 +14,7 @@
 
 #include "automata/csrc/expression.h"
 #include "automata/csrc/flat_map.h"
+#include "automata/csrc/time_limit.h"
 #include "constraints/csrc/definition_order.h"
 #include "constraints/csrc/json_format.h"
 #include "constraints/csrc/json_leaves.h"
@@ -289,6 +290,7 @@ class SchemaCases {
 // Whether two sorted lists have nothing in common.
 template <class Text>
 bool SchemaCases::NoneInBoth(const std::vector<Text>& a, const std::vector<Text>& b) {
+  TimeLimit::Spend(static_cast<int64_t>(1 + (a.size() + b.size()) / 8));
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     const int order = a[i].compare(b[j]);
     if (order == 0) return false;

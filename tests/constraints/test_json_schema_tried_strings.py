@@ -149,12 +149,12 @@ def test_a_thousand_branches_of_listed_strings() -> None:
     assert not constraint.accepts('"c700"')
 
 
-def test_a_thousand_closed_branches_that_require_other_keys() -> None:
-    branches = [{"properties": {f"k{i}": {"type": "string"}}, "required": [f"k{i}"]} for i in range(MANY)]
+def test_hundreds_of_closed_branches_that_require_other_keys() -> None:
+    branches = [{"properties": {f"k{i}": {"type": "string"}}, "required": [f"k{i}"]} for i in range(MANY // 3)]
     closed = [{"type": "object", "additionalProperties": False, **branch} for branch in branches]
     constraint = tokamata.json_schema({"oneOf": closed})
-    assert constraint.accepts('{"k700": ""}')
-    assert not constraint.accepts_prefix('{"k700": "", "k')
+    assert constraint.accepts('{"k400": ""}')
+    assert not constraint.accepts_prefix('{"k400": "", "k')
 
 
 def test_branches_that_multiply_end_in_time() -> None:
