@@ -827,9 +827,9 @@ const SchemaCases::Tags& SchemaCases::TagsOf(UseId use, const Cases& cases, List
 
 // The values that a key has where it occurs, as far as members are said to follow schemas.
 const SchemaCases::KeyValues& SchemaCases::ValuesOf(UseId use, const Cases& cases, KeyId key) {
-  const auto [known, added] = values_of_.try_emplace(PairKey(use, key));
-  KeyValues& all = known->second;  // stays where it is
-  if (!added) return all;
+  const auto known = values_of_.find(PairKey(use, key));
+  if (known != values_of_.end()) return known->second;
+  KeyValues all;  // kept when it is whole: a limit may be reached on the way
   for (const Case& c : cases) {
     SetId values = kAnyValue;
     for (const Demand& group : c) {
@@ -843,7 +843,7 @@ const SchemaCases::KeyValues& SchemaCases::ValuesOf(UseId use, const Cases& case
     if (!all.listed) break;
   }
   std::sort(all.texts.begin(), all.texts.end());
-  return all;
+  return values_of_[PairKey(use, key)] = std::move(all);
 }
 
 // Adds strings that have all values of a set among them; false where the schema does not say that there are no others.

@@ -203,6 +203,7 @@ class SchemaCases {
     const std::vector<std::string_view>* Fewest() const;  // the shortest list, or null
   };
   const Listing& ListingOf(UseId use, int depth = 0);
+  Listing FindListing(UseId use, int depth);
   bool ListApart(UseId a, UseId b);
   std::optional<bool> AnyListed(SetId set);
   bool Reads(Expr contents, std::string_view text);

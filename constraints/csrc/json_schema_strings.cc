@@ -1,6 +1,7 @@
 // Whether a set has strings, without expressions where its schemas list some.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_cases.h"
@@ -19,10 +20,15 @@ bool NamesString(const JsonValue& types) {
 }  // namespace
 
 const SchemaCases::Listing& SchemaCases::ListingOf(UseId id, int depth) {
+  const auto known = listings_.find(id);
+  if (known != listings_.end()) return known->second;
+  Listing found = FindListing(id, depth);
+  return listings_[id] = std::move(found);
+}
+
+SchemaCases::Listing SchemaCases::FindListing(UseId id, int depth) {
   constexpr int kMostDepth = 8;  // of alternatives
-  const auto [known, added] = listings_.try_emplace(id);
-  Listing& all = known->second;  // stays where it is
-  if (!added) return all;
+  Listing all;
   const SchemaUse& use = sets_.Use(id);
   const auto list = [&](const JsonValue* values, size_t n) {
     all.lists.emplace_back();
