@@ -57,9 +57,10 @@ void LexedGrammar::Unite(std::vector<Position>* all) {
 // Where a lexeme cannot go on it has ended, and which one it was makes no difference; nor does it where an ignored one
 // goes on by the bytes alone that would begin it again, to the same state.
 bool LexedGrammar::IsLikeBoundary(const Position& p) {
+  const Lexeme& lexeme = LexemeAt(p.lexer);
+  if (lexeme.stuck) return true;
+  if (!lexeme.ignored) return false;
   const ByteSet live = lexer_->Live(p.lexer);
-  if (!live.Any()) return !lexer_->Pending(p.lexer);
-  if (!HasTerminal(rules_->ignored, lexer_->Accepted(p.lexer))) return false;
   const Lexer::State begin = steps_.Begin(p.stacks), pending = lexer_->Pending(p.lexer);
   if (!begin || !pending || lexer_->Live(pending) != live) return false;
   const uint64_t key = PairKey(p.lexer, begin);
@@ -84,8 +85,7 @@ uint32_t LexedGrammar::Intern(std::vector<Position>* all) {
   std::vector<Position>& positions = *all;
   if (positions.empty()) return kDead;
   for (Position& p : positions)
-    if (p.lexer != Position::kBoundary && !p.pending && lexer_->IsFinal(p.lexer) && !lexer_->IsGuarded(p.lexer) &&
-        IsLikeBoundary(p))
+    if (p.lexer != Position::kBoundary && !p.pending && IsLikeBoundary(p))
       p = {Position::kBoundary, Lexer::kDead, steps_.AfterLexeme(p)};
   Unite(&positions);
   uint64_t hash = positions.size();
@@ -142,28 +142,50 @@ std::string LexedGrammar::PlaceOf(uint32_t state) const {
   return names.empty() ? names : (seen.size() == 1 ? "the rule " : "the rules ") + names;
 }
 
+LexedGrammar::Lexeme& LexedGrammar::LookUp(Lexer::State q) {
+  Lexeme l;
+  l.row = lexer_->DenseRow(q);
+  l.accepted = lexer_->Accepted(q);
+  l.final = lexer_->IsFinal(q);
+  l.guarded = lexer_->IsGuarded(q);
+  if (l.final && !l.guarded) {
+    const Lexer::State pending = lexer_->Pending(q);
+    l.longer = lexer_->DenseRow(pending);
+    l.ignored = HasTerminal(rules_->ignored, l.accepted);
+    l.stuck = !pending && !lexer_->Live(q).Any();
+  }
+  if (q >= lexemes_.size()) lexemes_.resize(q + q / 2 + 64);
+  return lexemes_[q] = l;
+}
+
+// How many bytes can only go on with the lexeme that is being read.
+size_t LexedGrammar::GoOn(std::string_view bytes, Lexer::State* lexer) {
+  for (size_t i = 0;; ++i) {
+    const Lexeme& at = LexemeAt(*lexer);
+    if (i == bytes.size() || at.guarded) return i;
+    const uint8_t byte = static_cast<uint8_t>(bytes[i]);
+    const Lexer::State next = at.row[byte];
+    if (!next || (at.final && !(at.longer[byte] && lexer_->IsFinal(at.longer[byte])))) return i;
+    *lexer = next;
+  }
+}
+
 // One position with nothing pending, where only one way can be open after the byte.
 LexedGrammar::Ways LexedGrammar::StepOne(Position* p, uint8_t byte) {
   if (p->lexer != Position::kBoundary) {
-    const Lexer::State next = lexer_->Next(p->lexer, byte);
-    bool goes_on = !lexer_->IsFinal(p->lexer);
-    if (lexer_->IsGuarded(p->lexer)) return Ways::kMore;
-    if (!goes_on) {
-      const Lexer::State pending = lexer_->Pending(p->lexer);
-      const Lexer::State longer = pending ? lexer_->Next(pending, byte) : Lexer::State{Lexer::kDead};
-      if (longer && !lexer_->IsFinal(longer)) return Ways::kMore;
-      if (next && !longer) return Ways::kMore;
-      goes_on = longer;
-    }
-    if (goes_on) {
+    const Lexeme& at = LexemeAt(p->lexer);
+    if (at.guarded) return Ways::kMore;
+    const Lexer::State next = at.row[byte], longer = at.final ? at.longer[byte] : Lexer::State{Lexer::kDead};
+    if (at.final && (longer ? !lexer_->IsFinal(longer) : next)) return Ways::kMore;
+    if (!at.final || longer) {
       p->lexer = next;
       return next ? Ways::kOne : Ways::kNone;
     }
-    p->stacks = steps_.AfterLexeme(*p);
+    if (!at.ignored) p->stacks = steps_.After(p->stacks, at.accepted);
     if (p->stacks == ParserStates::kNone) return Ways::kNone;
   }
   const Lexer::State begin = steps_.Begin(p->stacks);
-  p->lexer = begin ? lexer_->Next(begin, byte) : Lexer::State{Lexer::kDead};
+  p->lexer = begin ? LexemeAt(begin).row[byte] : Lexer::State{Lexer::kDead};
   return p->lexer ? Ways::kBegins : Ways::kNone;
 }
 
@@ -172,8 +194,12 @@ LexedGrammar::Ways LexedGrammar::StepOne(Position* p, uint8_t byte) {
 bool LexedGrammar::IsNested(const std::vector<Position>& positions, bool begun, Inside* inside) {
   if (positions.size() != 1) return false;
   const Position& p = positions[0];
-  uint32_t terminal;
-  if (p.lexer == Position::kBoundary || p.pending || !lexer_->EndsByItself(p.lexer, &terminal)) return false;
+  if (p.lexer == Position::kBoundary || p.pending) return false;
+  Lexeme& lexeme = LexemeAt(p.lexer);
+  if (lexeme.by_itself == Lexeme::Ends::kNotAsked)
+    lexeme.by_itself = lexer_->EndsByItself(p.lexer, &lexeme.terminal) ? Lexeme::Ends::kYes : Lexeme::Ends::kNo;
+  if (lexeme.by_itself == Lexeme::Ends::kNo) return false;
+  const uint32_t terminal = lexeme.terminal;
   // Rules that are called were copied with the terminal, and again they would be others.
   inside->left = !lexer_->Calls(terminal);
   if (!inside->left && !begun) return false;
@@ -211,15 +237,21 @@ bool LexedGrammar::Step(uint32_t state, std::string_view bytes, After* next) {
   size_t begin = kNotKnown;  // of the lexeme
   try {
     for (size_t i = 0; i < bytes.size(); ++i) {
-      const uint8_t byte = static_cast<uint8_t>(bytes[i]);
-      if (!steps_.IsText(byte)) return true;
+      if (!steps_.IsText(static_cast<uint8_t>(bytes[i]))) return true;
       if (now_.size() == 1 && !now_[0].pending) {
-        const Ways ways = StepOne(&now_[0], byte);
+        if (now_[0].lexer != Position::kBoundary && !lexer_->HasEnd()) {
+          const size_t read = GoOn(bytes.substr(i), &now_[0].lexer);
+          cost += kLoopCost * static_cast<uint32_t>(read);
+          i += read;
+          if (i == bytes.size()) break;
+        }
+        const Ways ways = StepOne(&now_[0], static_cast<uint8_t>(bytes[i]));
         cost += kLoopCost;
         if (ways == Ways::kNone) return true;
         if (ways == Ways::kBegins) begin = i;
         if (ways != Ways::kMore) continue;
       }
+      const uint8_t byte = static_cast<uint8_t>(bytes[i]);
       cost += kCost;
       after_.clear();
       for (const Position& p : now_) steps_.Move(steps_.Prepare(p), byte, &after_);

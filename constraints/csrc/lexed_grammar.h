@@ -59,7 +59,24 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
     bool final = false;
     uint32_t spent = 0;  // on single steps from it
   };
+  // What steps ask of a lexer state, side by side.
+  struct Lexeme {
+    const Lexer::State* row = nullptr;     // null where nothing was asked yet
+    const Lexer::State* longer = nullptr;  // of a final state: the row of what is pending there
+    uint32_t accepted = Lexer::kNoTerminal;
+    bool final = false, guarded = false, ignored = false;
+    bool stuck = false;  // no byte can come, and nothing is pending
+    // Whether it is a lexeme of `terminal` that ends by itself, see there.
+    enum class Ends : uint8_t { kNotAsked, kNo, kYes } by_itself = Ends::kNotAsked;
+    uint32_t terminal = Lexer::kNoTerminal;
+  };
+  // Valid until the next one.
+  Lexeme& LexemeAt(Lexer::State q) {
+    return q < lexemes_.size() && lexemes_[q].row ? lexemes_[q] : LookUp(q);
+  }
+  Lexeme& LookUp(Lexer::State q);
   enum class Ways { kNone, kOne, kBegins, kMore };
+  size_t GoOn(std::string_view bytes, Lexer::State* lexer);
   Ways StepOne(Position* p, uint8_t byte);
   // What a lexeme that is being read is best read as, before some state. With `left` the language is what is left of it,
   // by its lexer state, else a terminal, of which the lexeme has to have begun with known bytes.
@@ -88,6 +105,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   std::vector<State> states_;
   std::vector<Position> positions_;
   std::vector<Position> now_, after_;  // for Step
+  std::vector<Lexeme> lexemes_;        // by lexer state
   // Expressions in the pool of which this is a leaf: of terminals, then of lexer states.
   std::unordered_map<uint32_t, uint32_t> nested_;
   IdTable index_;  // of states

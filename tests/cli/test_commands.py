@@ -426,8 +426,9 @@ def test_narrow_terminals(columns: str) -> None:
 def test_ctrl_c_while_the_core_works() -> None:
     """Python's own handler would not run before the core returns."""
     code = """if True:
-        import tokamata
+        import signal, tokamata
         from tokamata.cli.interrupts import ended_by_ctrl_c
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background have it ignored
         with ended_by_ctrl_c():
             print("ready", flush=True)
             tokamata.regex("(.*a){40}").examples(10**6)
@@ -444,9 +445,13 @@ def test_ctrl_c_while_the_core_works() -> None:
 
 
 def test_ctrl_c_that_python_hears_of() -> None:
-    with pytest.raises(KeyboardInterrupt), ended_by_ctrl_c():
-        signal.raise_signal(signal.SIGINT)
-        time.sleep(5)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), ended_by_ctrl_c():
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(5)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert signal.set_wakeup_fd(-1) == -1
 
 
