@@ -290,33 +290,32 @@ void Expressions::Partition(Expr e, std::vector<Term>* out) {
     return;
   }
   if (n.kind == ExprKind::kIntersect) {
-    // Classes of bytes, and for each the targets of the members so far, one after the other.
+    // Classes of bytes, and for each the targets of the members so far, from the last one back.
     std::unique_ptr<Meet> own = Take(&meets_);
-    auto& [classes, next, targets, next_targets, steps, terms] = *own;
-    classes.assign(1, n.first);
-    targets.clear();
+    auto& [classes, next, links, steps, terms] = *own;
+    classes.assign(1, {n.first, 0});
+    links.clear();
     terms.clear();
     for (uint32_t i = 0; i < n.b && !classes.empty(); ++i) {
       Partition(members_[n.a + i], &steps);
       next.clear();
-      next_targets.clear();
       Spend(static_cast<int64_t>(1 + classes.size() * steps.size() / 4));
-      for (size_t c = 0; c < classes.size(); ++c)
+      for (const Meet::Class& c : classes)
         for (const Term& t : steps) {
-          const ByteSet common = classes[c] & t.bytes;
+          const ByteSet common = c.bytes & t.bytes;
           if (!common.Any()) continue;
-          next.push_back(common);
-          const auto known = targets.begin() + static_cast<ptrdiff_t>(c * i);
-          next_targets.insert(next_targets.end(), known, known + static_cast<ptrdiff_t>(i));
-          next_targets.push_back(t.target);
+          next.push_back({common, static_cast<uint32_t>(links.size())});
+          links.push_back({c.last, t.target});
         }
       classes.swap(next);
-      targets.swap(next_targets);
     }
-    for (size_t c = 0; c < classes.size(); ++c) {
-      const auto first = targets.begin() + static_cast<ptrdiff_t>(c * n.b);
-      const Expr target = Intersect(ExprList(first, first + static_cast<ptrdiff_t>(n.b)));
-      if (target != kEmpty) terms.push_back({classes[c], target});
+    for (const Meet::Class& c : classes) {
+      ExprList targets;
+      targets.resize(n.b);
+      uint32_t link = c.last;
+      for (uint32_t i = n.b; i-- > 0; link = links[link].before) targets[i] = links[link].target;
+      const Expr target = Intersect(std::move(targets));
+      if (target != kEmpty) terms.push_back({c.bytes, target});
     }
     Determinize(terms, out);
     meets_.push_back(std::move(own));

@@ -330,8 +330,16 @@ class Expressions {
     std::unordered_set<uint64_t> seen;  // pairs of expression and rest, when there are many terms
   };
   struct Meet {
-    std::vector<ByteSet> classes, next;
-    std::vector<Expr> targets, next_targets;
+    struct Class {
+      ByteSet bytes;
+      uint32_t last;  // the target of the member that was met last, in links
+    };
+    struct Link {
+      uint32_t before;  // the target of the member before
+      Expr target;
+    };
+    std::vector<Class> classes, next;
+    std::vector<Link> links;
     std::vector<Term> steps, terms;
   };
   struct KnownUnion {

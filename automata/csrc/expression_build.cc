@@ -539,6 +539,7 @@ Expr Expressions::Intersect(ExprList given) {
   }
   std::sort(parts.begin(), parts.end());
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  Spend(1 + static_cast<int64_t>(parts.size() / 4));
   if (parts.empty()) return any_bytes_;
   if (parts.size() == 1) return parts[0];
   ByteSet first = ByteSet::All(), set = ByteSet::All();

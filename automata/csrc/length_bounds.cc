@@ -93,7 +93,8 @@ void LengthBounds::ExpandBelow(Expr root) {
         continue;
       } catch (const CapacityError&) {
         throw;
-      } catch (const LimitError&) {  // likewise; of time: then whatever comes next ends in it
+      } catch (const LimitError&) {  // likewise
+        if (TimeLimit::IsOver()) throw;
         continue;
       }
     }

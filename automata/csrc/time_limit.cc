@@ -24,6 +24,7 @@ void TimeLimit::Check() {
   const double time = ThreadSeconds();
   if (now_.end < 0) now_.end = time + now_.seconds;
   if (time < now_.end) return;
+  now_.over = true;
   std::ostringstream text;
   text << now_.operation << ": the limit " << now_.name << "=" << now_.seconds
        << " was reached (processor time of one call); simplify the constraint or raise it: tokamata.Limits(" << now_.name

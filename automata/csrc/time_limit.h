@@ -11,6 +11,7 @@ struct TimeLimitState {
   const char* name = nullptr;
   double seconds = 0;
   double end = -1;  // on the thread's clock; negative until it was read first
+  bool over = false;
 };
 
 // While it exists, long work of this thread that calls Spend ends in a LimitError after so many seconds of the thread's
@@ -21,7 +22,7 @@ class TimeLimit {
   // `name` is the option of tokamata.Limits that holds the seconds; both texts must outlive the object.
   TimeLimit(const char* operation, const char* name, double seconds) {
     outermost_ = !now_.operation;
-    if (outermost_) now_ = TimeLimitState{kSteps, operation, name, seconds, -1};
+    if (outermost_) now_ = TimeLimitState{kSteps, operation, name, seconds, -1, false};
   }
   ~TimeLimit() {
     if (outermost_) now_ = TimeLimitState();
@@ -33,6 +34,9 @@ class TimeLimit {
   static void Spend(int64_t steps = 1) {
     if ((now_.left -= steps) < 0) Check();
   }
+  // Whether the time is over and an error said so: whoever gets along without an answer that took too long has none left
+  // for others, each of which would take kSteps to say the same.
+  static bool IsOver() { return now_.over; }
 
  private:
   static constexpr int64_t kSteps = 4096;

@@ -254,6 +254,13 @@ def test_limits_that_are_reached_at_once_name_the_schema() -> None:
         tokamata.json_schema(schema, limits=tokamata.Limits(emptiness=300))
 
 
+def test_time_ends_what_looks_at_every_pair_of_branches() -> None:
+    """Each pair takes long, and is not decided; the time is that of all of them, not of each."""
+    branches = [{"pattern": f"x{i}y"} for i in range(1900)]
+    with pytest.raises(tokamata.LimitError, match=r"limit seconds=0\.1 was reached at the root"):
+        tokamata.json_schema({"oneOf": branches}, limits=tokamata.Limits(seconds=0.1))
+
+
 def test_integers_of_draft_4_have_neither_fraction_nor_exponent() -> None:
     draft4 = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer", "minimum": 1}
     draft6 = {"$schema": "http://json-schema.org/draft-06/schema#", "type": "integer", "minimum": 1}
