@@ -8,8 +8,10 @@ namespace {
 
 constexpr size_t kMostPairs = 600;  // of expressions in one search
 constexpr size_t kMostMet = 250;     // of them where neither need be a part of the other
+constexpr size_t kMostCounted = 100;  // of them where the structure gives an answer, but in bytes
 constexpr size_t kMostInVain = 2400;  // pairs of searches that found nothing, after which no more are made
 constexpr size_t kMostMetInVain = 500;
+constexpr size_t kMostCountedInVain = 200;
 constexpr int kMostPrefixes = 6;      // bytes, rules and unions before what is bounded
 constexpr int kMostVisited = 1000;    // expressions that are looked at for bounds
 constexpr int64_t kFar = int64_t{1} << 40;
@@ -114,8 +116,9 @@ bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
 }
 
 // The pairs that texts of both lead to, with their distances; those from which no member of both is reached have none.
-// False where they are too many, or, with `part`, where x is no part of y.
-bool BoundedParts::FindPairs(Expressions* pool, Expr x, Expr y, bool part, std::vector<Pair>* pairs) {
+// False where they are more than `most`, or, with `part`, where x is no part of y, a c*: then distances are the c that are
+// yet to begin, else bytes.
+bool BoundedParts::FindPairs(Expressions* pool, Expr x, Expr y, bool part, size_t most, std::vector<Pair>* pairs) {
   pairs->assign(1, {x, y, {}, -1});
   std::unordered_map<uint64_t, uint32_t> index{{PairKey(x, y), 0}};
   std::vector<Expressions::Term> inner, outer;
@@ -135,29 +138,29 @@ bool BoundedParts::FindPairs(Expressions* pool, Expr x, Expr y, bool part, std::
       }
       inside = inside && !left.Any();
     }
-    if ((part && !inside) || pairs->size() > (part ? kMostPairs : kMostMet)) return false;
+    if ((part && !inside) || pairs->size() > most) return false;
   }
-  std::vector<uint32_t> queue;
+  std::vector<uint32_t> queue, next;  // pairs of one distance, and of one more
   for (uint32_t i = 0; i < pairs->size(); ++i)
-    if (pool->Nullable((*pairs)[i].x) && pool->Nullable((*pairs)[i].y)) {
-      (*pairs)[i].distance = 0;
-      queue.push_back(i);
+    if (pool->Nullable((*pairs)[i].x) && pool->Nullable((*pairs)[i].y)) queue.push_back(i);
+  size_t reached = 0;
+  for (int64_t distance = 0; !queue.empty(); ++distance, queue.swap(next), next.clear())
+    for (size_t i = 0; i < queue.size(); ++i) {
+      Pair& to = (*pairs)[queue[i]];
+      if (to.distance >= 0) continue;
+      to.distance = distance;
+      ++reached;
+      for (uint32_t p : to.before) (part && (*pairs)[p].y != y ? queue : next).push_back(p);
     }
-  for (size_t i = 0; i < queue.size(); ++i)
-    for (uint32_t p : (*pairs)[queue[i]].before)
-      if ((*pairs)[p].distance < 0) {
-        (*pairs)[p].distance = (*pairs)[queue[i]].distance + 1;
-        queue.push_back(p);
-      }
-  return !part || queue.size() == pairs->size();
+  return !part || reached == pairs->size();
 }
 
-// Whether x is a part of star, and then the most bytes that any expression reached from x is away from a member's end;
+// Whether x is a part of star, a c*, and then the most c that any expression reached from x is away from a member's end;
 // -1 where x is no part or has too many derivatives.
 int64_t BoundedParts::Search(Expressions* pool, Expr x, Expr star) {
   if (const int64_t* const known = to_end_.Find(PairKey(x, star))) return *known;
   std::vector<Pair> pairs;
-  if (!FindPairs(pool, x, star, true, &pairs)) {
+  if (!FindPairs(pool, x, star, true, kMostPairs, &pairs)) {
     in_vain_ += pairs.size();
     return to_end_[PairKey(x, star)] = -1;
   }
@@ -174,7 +177,7 @@ int64_t BoundedParts::MostToEndOfMeet(Expressions* pool, Expr x, Expr y) {
   if (met_in_vain_ >= kMostMetInVain) return -1;
   std::vector<Pair> pairs;
   int64_t most = -1;
-  if (FindPairs(pool, x, y, false, &pairs)) {
+  if (FindPairs(pool, x, y, false, kMostMet, &pairs)) {
     for (const Pair& p : pairs) most = std::max(most, p.distance);
     for (const Pair& p : pairs) to_end_of_meet_[PairKey(p.x, p.y)] = most;
   }
@@ -192,6 +195,24 @@ int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star) {
     most = Search(pool, x, star);
   }
   return to_end_[PairKey(x, star)] = most < kFar ? most : -1;
+}
+
+// The same where few c may be left, so that it matters that a spelling of one has many bytes.
+int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star, uint32_t high) {
+  constexpr int64_t kFew = 24;
+  const int64_t most = MostToEnd(pool, x, star);
+  if (most <= 1 || high > most + kFew || pool->MayBeEmpty(x)) return most;
+  if (const int64_t* const known = counted_.Find(PairKey(x, star))) return *known;
+  std::vector<Pair> pairs;
+  int64_t counted = most;
+  if (counted_in_vain_ < kMostCountedInVain && FindPairs(pool, x, star, true, kMostCounted, &pairs)) {
+    counted = 0;
+    for (const Pair& p : pairs) counted = std::max(counted, p.distance);
+    for (const Pair& p : pairs) counted_[PairKey(p.x, p.y)] = counted;
+  } else {
+    counted_in_vain_ += pairs.size();
+  }
+  return counted_[PairKey(x, star)] = counted;
 }
 
 bool BoundedParts::Part(Expressions* pool, Expr x, Expr star) {
@@ -278,7 +299,7 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
                      !begins.Intersects(end_begins);  // then no text of c* is one of c*·end but by epsilon
   const bool met = to_end_of_meet_.Find(PairKey(x, y));
   if (!met && (c->end == kEpsilonExpr || apart) && pool->First(x).SubsetOf(begins)) {
-    c->most = MostToEnd(pool, x, star);
+    c->most = MostToEnd(pool, x, star, pool->High(c->count));
     if (c->most >= 0) {
       c->end = kEpsilonExpr;
       c->unbounded = x;
@@ -307,7 +328,9 @@ bool BoundedParts::Find(Expressions* pool, Expr e, Split* split) {
   return ForSomeCounter(pool, e, [&](Counter* c, Expr rest) {
     const Expr body = pool->Body(c->count);
     const uint32_t high = pool->High(c->count);
-    if (pool->First(body).Intersects(pool->First(rest)) || !Unbound(pool, true, c) || c->most >= high) return false;
+    const ByteSet& begins = pool->First(body);
+    if (begins.Intersects(Continuations()) || begins.Intersects(pool->First(rest))) return false;
+    if (!Unbound(pool, true, c) || c->most >= high) return false;
     *split = {pool->Concat(c->unbounded, rest), pool->Concat(c->count, pool->Concat(c->end, rest)),
               high == kUnbounded ? kUnbounded : static_cast<uint32_t>(high - c->most), c->unbounded, pool->Star(body), high,
               c->end == kEpsilonExpr};

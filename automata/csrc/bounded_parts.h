@@ -16,11 +16,11 @@ class BoundedParts {
     bool ends;  // whether nothing can follow the last character of the counter but the rest
   };
 
-  // Of e = (x & c{low,high})·rest: x·rest, c{low,high}·rest, and so many bytes that no longer text tells e and both
-  // apart by what they allow. Where x is a part of c* and no c begins like the rest, such a text either goes on into
-  // the rest, where all agree, or has at most as many characters c as bytes; then what is left of high has room for the
-  // end of a member of x. A lower bound does no harm where members of x may go on with any c, or have so many
-  // characters. Where x is no part of c*, or something follows the counter (c{low,high}·end, as `.{1,64}$` is read),
+  // Of e = (x & c{low,high})·rest: x·rest, c{low,high}·rest, and so many characters that no text of no more tells e and
+  // both apart by what they allow. Where x is a part of c* and no c begins like the rest, such a text either goes on into
+  // the rest, where all agree, or has at most as many c as characters, each c being one or more; then what is left of high
+  // has room for the end of a member of x. A lower bound does no harm where members of x may go on with any c, or have so
+  // many characters. Where x is no part of c*, or something follows the counter (c{low,high}·end, as `.{1,64}$` is read),
   // x & c*·end stands for x.
   bool Find(Expressions* pool, Expr e, Split* split);
 
@@ -40,12 +40,14 @@ class BoundedParts {
  private:
   Expr WithoutBounds(Expressions* pool, Expr e, uint32_t length, int depth);
   Expr WithoutBound(Expressions* pool, Expr e, uint32_t length);
+  // The most c that a text of x is away from a member's end wherever it leads, or more; x being a part of c*.
   int64_t MostToEnd(Expressions* pool, Expr x, Expr star);
+  int64_t MostToEnd(Expressions* pool, Expr x, Expr star, uint32_t high);
   int64_t Search(Expressions* pool, Expr x, Expr star);
   struct Counter {  // a member c{low,high}·end of an intersection, and all the others, x
     Expr count, end, others;
     Expr unbounded;  // what x is without the bound; from wherever a text leads, a member's end is no further than `most`
-    int64_t most;    // bytes
+    int64_t most;    // c, or more than that
   };
   template <class F>
   bool ForSomeCounter(Expressions* pool, Expr e, F accept);
@@ -58,7 +60,7 @@ class BoundedParts {
     std::vector<uint32_t> before;
     int64_t distance;  // to a member of both
   };
-  static bool FindPairs(Expressions* pool, Expr x, Expr y, bool part, std::vector<Pair>* pairs);
+  static bool FindPairs(Expressions* pool, Expr x, Expr y, bool part, size_t most, std::vector<Pair>* pairs);
   struct Distance {
     int64_t least = 0;  // bytes of a shortest member
     int64_t most = 0;   // no derivative is further from a member's end
@@ -70,9 +72,10 @@ class BoundedParts {
 
   FlatMap<uint64_t, int64_t> to_end_;  // by x and c*; -1: no part, or not found out
   FlatMap<uint64_t, int64_t> to_end_of_meet_;
+  FlatMap<uint64_t, int64_t> counted_;  // likewise; exact where it was found out
   FlatMap<uint64_t, bool> part_;
   FlatMap<Expr, Distance> distances_;
-  size_t in_vain_ = 0, met_in_vain_ = 0;
+  size_t in_vain_ = 0, met_in_vain_ = 0, counted_in_vain_ = 0;
   int visited_ = 0;  // by one call of WithoutBounds
 };
 

@@ -147,8 +147,10 @@ class DelayedAcceptor {
   // exactly when they can in *unbounded.
   virtual bool BoundIsFar(State, uint32_t* /*length*/, State* /*unbounded*/) { return false; }
   // Whether q is the intersection of a state without bound and a state that only counts: then a text of at most *slack
-  // bytes is allowed in q exactly when it is in both.
-  virtual bool Bounded(State, State* /*unbounded*/, State* /*counter*/, uint32_t* /*slack*/) { return false; }
+  // characters is allowed in q exactly when it is in both. *high: as many characters as are counted at most.
+  virtual bool Bounded(State, State* /*unbounded*/, State* /*counter*/, uint32_t* /*slack*/, uint32_t* /*high*/) {
+    return false;
+  }
   // Whether a longer text that both of them allow is allowed in q; kUnsure where q is not the state that Bounded was
   // asked about last.
   enum class Allows : uint8_t { kNo, kYes, kUnsure };

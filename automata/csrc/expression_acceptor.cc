@@ -423,7 +423,7 @@ bool ExpressionAcceptor::BoundIsFar(State q, uint32_t* length, State* unbounded)
   return false;
 }
 
-bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint32_t* slack) {
+bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint32_t* slack, uint32_t* high) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   BoundedParts::Split split;
   if (!pool_->MayBeEmpty(Source(q))) return false;  // no intersection inside
@@ -431,6 +431,7 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
   *unbounded = StateOf(split.unbounded);
   *counter = StateOf(split.counter);
   *slack = split.slack;
+  *high = split.high;
   bounded_.of = q;
   bounded_.part = StateOf(split.part);
   bounded_.star = StateOf(split.star);
@@ -444,15 +445,23 @@ DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_v
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   if (bounded_.of != q) return Allows::kUnsure;
   State part = bounded_.part, star = bounded_.star;
+  if (bounded_.whole_of != star) {
+    const StateRow row = Row(star);
+    bounded_.whole_of = star;
+    bounded_.whole = ByteSet();
+    row.ForEachStep([&](const ByteSet& bytes, State next) {
+      if (next == star) bounded_.whole = bounded_.whole | bytes;
+    });
+  }
   uint32_t characters = 0;
   for (char c : text) {
     const uint8_t b = static_cast<uint8_t>(c);
-    const State next = Next(star, b);
-    if (star == bounded_.star) {
-      if (!next) return Allows::kYes;
+    const bool begins = star == bounded_.star;
+    if (!begins || !bounded_.whole.Has(b)) star = Next(star, b);
+    if (begins) {
+      if (!star) return Allows::kYes;
       ++characters;
     }
-    star = next;
     part = Next(part, b);
     if (!part || !star) return Allows::kUnsure;
   }

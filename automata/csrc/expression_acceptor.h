@@ -92,7 +92,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool Approximates() const override { return AnyRules(&RuleSource::Approximates); }
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
   bool BoundIsFar(State q, uint32_t* length, State* unbounded) override;
-  bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack) override;
+  bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack, uint32_t* high) override;
   Allows BoundedAllows(State q, std::string_view text) override;
   State Unbounded(State q, uint32_t length) override;
   bool Plain(State q) override;
@@ -168,6 +168,8 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     State of = kDead, part = kDead, star = kDead;
     uint32_t high = 0;
     bool ends = false;
+    State whole_of = kDead;  // the c* of which `whole` are the bytes that are a c by themselves
+    ByteSet whole;
   } bounded_;
   LengthBounds lengths_;
 };

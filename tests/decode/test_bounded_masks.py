@@ -110,3 +110,45 @@ def test_a_frequent_letter_in_saved_tables(with_a_frequent_letter: tokamata.Voca
     for pattern in ("[^e]+", "[^e]*e-?"):
         made, read = (tokamata.compile(tokamata.regex(pattern), v).start() for v in (with_a_frequent_letter, loaded))
         assert (made.mask() == read.mask()).all(), pattern
+
+
+@pytest.fixture(scope="module")
+def of_long_tokens() -> tokamata.Vocabulary:
+    """Most of 14,000 tokens have 5 to 12 characters, some of them of two or three bytes, some of them cut off."""
+    rng = random.Random(3)
+    letters = [*(bytes([b]) for b in b"abcdefghAB01-_ ."), "é".encode(), "日".encode(), b'"', b"\\n", b"\\u00e9", b"\xc3"]
+    weights = [8] * 8 + [2] * 8 + [1] * 6
+    made: set[bytes] = set()
+    while len(made) < 14_000:
+        made.add(b"".join(rng.choices(letters, weights, k=rng.randint(1, 12))))
+    return mask_walk.with_bytes(made)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "^[a-h]+(_[a-h]+)*$",
+        "^[A-Z][a-h]+( [A-Z][a-h]+)*$",
+        r"^[0-9]+\.[0-9]+.*$",
+        r"^(?:\S+\s+){0,3}\S+$",
+        "^.*é$",
+        "^([a-h]|é日)*[^a-h]{2}$",
+        r"^[a-h]*\n?[a-h]*$",
+        "^(ab|cde|f)*$",
+    ],
+)
+@pytest.mark.parametrize("strings", ["any", "canonical"])
+def test_bounds_that_many_tokens_reach(pattern: str, strings: str, of_long_tokens: tokamata.Vocabulary) -> None:
+    for most in (3, 6, 9, 14, 22):
+        schema = {"type": "array", "items": {"type": "string", "pattern": pattern, "maxLength": most}}
+        automaton = tokamata.compile(tokamata.json_schema(schema, strings=strings), of_long_tokens)  # type: ignore[arg-type]
+        mask_walk.wander(automaton, random.Random(most), 3, 9, pattern, most)
+
+
+def test_bytes_are_counted_too(of_long_tokens: tokamata.Vocabulary) -> None:
+    """A character of three bytes is three of what is counted here."""
+    byte = tokamata.from_fst(tokamata.choice([bytes([b]) for b in b"abcdefgh\xe6\x97\xa5\xc3\xa9"]).to_fst())
+    word = tokamata.regex("日*([a-h]*é)*日[a-h日]*")
+    for most in (4, 9, 14):
+        automaton = tokamata.compile(word & byte.repeat(0, most), of_long_tokens)
+        mask_walk.wander(automaton, random.Random(most), 12, 9, most)

@@ -5,6 +5,7 @@
 // outside of W remain to be walked: a handful of trie nodes instead of hundreds of thousands. The same holds below
 // every trie node with many tokens.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -96,6 +97,11 @@ class Factoring {
     const uint32_t *more, *more_end;
   };
   Base InsideAtMost(int class_id, uint32_t chars) const;
+  // How many have more than `least` characters, and at most `most`.
+  uint32_t CountInside(int class_id, uint32_t least, uint32_t most) const {
+    const Factor& f = factors_[static_cast<size_t>(class_id)];
+    return f.offsets[std::min(most, f.max_chars) + 1] - f.offsets[std::min(least, f.max_chars) + 1];
+  }
   // The tokens of a class that end inside a character; made when first asked for. `vocabulary` is the tables' own.
   const CutTokens& Cuts(int class_id, const Vocabulary& vocabulary) const;
   // The tokens that begin inside a character, in this phase of UTF-8 (from 1 on); made when first asked for.
