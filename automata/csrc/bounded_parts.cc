@@ -221,8 +221,67 @@ bool BoundedParts::Part(Expressions* pool, Expr x, Expr star) {
   return IsPart(pool, x, star);
 }
 
+// Of x = s·a·t, with c* a part of s* and t*, and a of c*: whatever text of c* was read, so many c make a member of it,
+// and any more of them leave it one. -1 where x, or one of its alternatives, is nothing of the kind.
+int64_t BoundedParts::Sought(Expressions* pool, const Expr whole, Expr star) {
+  Expr x = whole;
+  if (pool->MayBeEmpty(x) || pool->IsPushDown(x)) return -1;
+  if (const int64_t* const known = sought_.Find(PairKey(x, star))) return *known;
+  const auto covers = [&](Expr s) {
+    return pool->Kind(s) == ExprKind::kRepeat && pool->Low(s) == 0 && pool->High(s) == kUnbounded && pool->Covers(s, star);
+  };
+  int64_t sought = -1;
+  if (covers(x)) {
+    sought = 0;
+  } else if (pool->Kind(x) == ExprKind::kUnion) {
+    const std::vector<Expr> members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
+    for (const Expr m : members)
+      if (const int64_t one = Sought(pool, m, star); one >= 0) sought = sought < 0 ? one : std::min(sought, one);
+  } else if (pool->Kind(x) == ExprKind::kConcat && covers(pool->Head(x))) {
+    int64_t bytes = 0;  // of a, no fewer than its c
+    for (x = pool->Tail(x); bytes >= 0 && pool->Kind(x) == ExprKind::kConcat; x = pool->Tail(x)) {
+      const Expr part = pool->Head(x);
+      bytes = pool->Covers(star, part) ? std::min(kFar, bytes + DistanceOf(*pool, part).least) : -1;
+    }
+    if (bytes >= 0 && bytes < kFar && covers(x)) sought = bytes;
+  }
+  return sought_[PairKey(whole, star)] = sought;
+}
+
+// The same of several: what one seeks is no harm to others.
+int64_t BoundedParts::SoughtByAll(Expressions* pool, Expr x, Expr star) {
+  if (pool->Kind(x) != ExprKind::kIntersect) return Sought(pool, x, star);
+  const std::vector<Expr> members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
+  int64_t sum = 0;
+  for (const Expr m : members) {
+    const int64_t one = Sought(pool, m, star);
+    if (one < 0) return -1;
+    sum += one;
+  }
+  return sum;
+}
+
+int64_t BoundedParts::Enough(Expressions* pool, Expr e, Expr star) {
+  if (const int64_t bytes = DistanceOf(*pool, e).least; bytes < kFar) return bytes;
+  if (pool->Kind(e) != ExprKind::kIntersect) return kFar;
+  const std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
+  int64_t sum = 0;
+  for (const Expr m : members) {
+    const bool ends = pool->Kind(m) == ExprKind::kConcat && pool->Head(m) == star && pool->Nullable(pool->Tail(m));
+    const int64_t one = ends ? 0 : Sought(pool, m, star);
+    if (one < 0) return kFar;
+    sum += one;
+  }
+  return sum;
+}
+
 bool BoundedParts::HasMember(Expressions* pool, Expr e) {
-  if (pool->NumMembers(e) != 2) return false;
+  if (pool->NumMembers(e) != 2) {
+    return ForSomeCounter(pool, e, [pool, this](Counter* c, Expr) {
+      const int64_t sought = pool->Nullable(c->end) ? SoughtByAll(pool, c->others, pool->Star(pool->Body(c->count))) : -1;
+      return sought >= 0 && sought <= pool->High(c->count);
+    });
+  }
   for (int i = 0; i < 2; ++i) {
     const Expr x = pool->Members(e)[i], count = pool->Members(e)[1 - i];
     if (pool->MayBeEmpty(x) || pool->MayBeEmpty(count) || pool->Kind(count) != ExprKind::kRepeat) continue;
@@ -303,6 +362,13 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
     if (c->most >= 0) {
       c->end = kEpsilonExpr;
       c->unbounded = x;
+      return true;
+    }
+  }
+  if (!met && pool->High(c->count) != kUnbounded && (c->end == kEpsilonExpr || apart)) {
+    c->most = SoughtByAll(pool, x, star);
+    if (c->most >= 0) {
+      c->unbounded = pool->Intersect(x, y);
       return true;
     }
   }

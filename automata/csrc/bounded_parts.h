@@ -21,7 +21,7 @@ class BoundedParts {
   // the rest, where all agree, or has at most as many c as characters, each c being one or more; then what is left of high
   // has room for the end of a member of x. A lower bound does no harm where members of x may go on with any c, or have so
   // many characters. Where x is no part of c*, or something follows the counter (c{low,high}·end, as `.{1,64}$` is read),
-  // x & c*·end stands for x.
+  // x & c*·end stands for x; so it does where x asks for things that are to be found anywhere (see Sought).
   bool Find(Expressions* pool, Expr e, Split* split);
 
   // x·rest for e = (x & c{low,high})·rest, where low says nothing and both allow the same texts of up to `length`
@@ -34,7 +34,10 @@ class BoundedParts {
 
   // Bytes of a shortest member; a very large number where the structure does not tell.
   int64_t Least(const Expressions& pool, Expr e) { return DistanceOf(pool, e).least; }
-  // Whether e, an intersection, surely has a member: false where e = x & c{0,high} is not, or x may be no part of c*.
+  // So many c are enough for a member of e, what is left of Split's part; a very large number where that is not known.
+  int64_t Enough(Expressions* pool, Expr e, Expr star);
+  // Whether e, an intersection, surely has a member: false where e = x & c{0,high} is not, or x may be no part of c*; or
+  // where of several members one neither counts nor asks for something to be found anywhere.
   bool HasMember(Expressions* pool, Expr e);
 
  private:
@@ -55,6 +58,8 @@ class BoundedParts {
   // the lower bound says something about texts that the counter by itself (`beside`) does not.
   bool Unbound(Expressions* pool, bool beside, Counter* c);
   int64_t MostToEndOfMeet(Expressions* pool, Expr x, Expr y);
+  int64_t Sought(Expressions* pool, Expr whole, Expr star);
+  int64_t SoughtByAll(Expressions* pool, Expr x, Expr star);
   struct Pair {
     Expr x, y;
     std::vector<uint32_t> before;
@@ -73,6 +78,7 @@ class BoundedParts {
   FlatMap<uint64_t, int64_t> to_end_;  // by x and c*; -1: no part, or not found out
   FlatMap<uint64_t, int64_t> to_end_of_meet_;
   FlatMap<uint64_t, int64_t> counted_;  // likewise; exact where it was found out
+  FlatMap<uint64_t, int64_t> sought_;   // by x and c*
   FlatMap<uint64_t, bool> part_;
   FlatMap<Expr, Distance> distances_;
   size_t in_vain_ = 0, met_in_vain_ = 0, counted_in_vain_ = 0;

@@ -466,7 +466,8 @@ DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_v
     if (!part || !star) return Allows::kUnsure;
   }
   if (characters > bounded_.high) return Allows::kUnsure;
-  if (pool_->Parts().Least(*pool_, Source(part)) <= int64_t{bounded_.high} - int64_t{characters}) return Allows::kYes;
+  const int64_t enough = pool_->Parts().Enough(pool_.get(), Source(part), Source(bounded_.star));
+  if (enough <= int64_t{bounded_.high} - int64_t{characters}) return Allows::kYes;
   const bool full = characters == bounded_.high && star == bounded_.star;  // no other character may come
   return full && bounded_.ends && !pool_->Nullable(Source(part)) ? Allows::kNo : Allows::kUnsure;
 }

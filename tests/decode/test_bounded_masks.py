@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -116,7 +118,8 @@ def test_a_frequent_letter_in_saved_tables(with_a_frequent_letter: tokamata.Voca
 def of_long_tokens() -> tokamata.Vocabulary:
     """Most of 14,000 tokens have 5 to 12 characters, some of them of two or three bytes, some of them cut off."""
     rng = random.Random(3)
-    letters = [*(bytes([b]) for b in b"abcdefghAB01-_ ."), "é".encode(), "日".encode(), b'"', b"\\n", b"\\u00e9", b"\xc3"]
+    others = ["é".encode(), "日".encode(), b'"', b"\\n", b"\\u00e9", b"\xc3"]
+    letters = [*(bytes([b]) for b in b"abcdefghAB01-_ ."), *others]
     weights = [8] * 8 + [2] * 8 + [1] * 6
     made: set[bytes] = set()
     while len(made) < 14_000:
@@ -135,6 +138,8 @@ def of_long_tokens() -> tokamata.Vocabulary:
         "^([a-h]|é日)*[^a-h]{2}$",
         r"^[a-h]*\n?[a-h]*$",
         "^(ab|cde|f)*$",
+        r"^(?=.*[a-h])(?=.*[A-Z])(?=.*\d)[a-hA-Z\d_.]+$",
+        r"^(?=.*ab)(?=.*[A-Z])(?=\S*\d)(?!.*\.\.).*$",
     ],
 )
 @pytest.mark.parametrize("strings", ["any", "canonical"])
@@ -143,6 +148,31 @@ def test_bounds_that_many_tokens_reach(pattern: str, strings: str, of_long_token
         schema = {"type": "array", "items": {"type": "string", "pattern": pattern, "maxLength": most}}
         automaton = tokamata.compile(tokamata.json_schema(schema, strings=strings), of_long_tokens)  # type: ignore[arg-type]
         mask_walk.wander(automaton, random.Random(most), 3, 9, pattern, most)
+
+
+@pytest.mark.parametrize("bound", ["{0,2}", "{1,3}", "{4}", "{2,5}"])
+@pytest.mark.parametrize("seed", range(40))
+def test_what_conditions_seek_within_a_bound(seed: int, bound: str) -> None:
+    """Beginnings of texts, against all texts of up to five letters."""
+    rng = random.Random(seed)
+    sought = ["a", "A", "0", "-", "-", "[a0]", "aA", "00", "a-|-A", "[^a-]", "(?:a|0)+A", "A.0"]
+    before = [*[".*"] * 12, "[^-]*", "(?:..)*"]
+    behind = [*[""] * 6, ".*", "-*$", "[^0]*$", "[a0]*$"]
+    conditions = [rng.choice(before) + rng.choice(sought) + rng.choice(behind) for _ in range(rng.randint(2, 4))]
+    letter, end = rng.choice([".", "[aA0-]", "[aA0]"]), rng.choice(["", "$", "-?"])
+    pattern = "".join(f"(?={c})" for c in conditions) + letter + bound + end
+    texts = ["".join(t) for n in range(7) for t in itertools.product("aA0-", repeat=n)]
+    members = [t for t in texts if re.fullmatch(pattern, t)]
+    beginnings = {t[:n] for t in members for n in range(len(t) + 1)}
+    constraint = tokamata.regex(pattern)
+    assert constraint.is_empty() == (not members), (seed, pattern)
+    viable = {t for t in texts if constraint.accepts_prefix(t)}
+    assert viable == beginnings, (seed, pattern, sorted(viable ^ beginnings)[:5])
+
+
+def test_conditions_that_exclude_one_another_within_a_bound() -> None:
+    for pattern in (r"(?=.*a-*\Z)(?=.*A-*\Z)(?=.*0)", "(?=.*a)(?=.*A)(?=.*0)(?=.*-)(?=.*_)", "(?=.*aA)(?=.*00)(?=.*-)"):
+        assert tokamata.regex(pattern + ".{1,4}").is_empty(), pattern
 
 
 def test_bytes_are_counted_too(of_long_tokens: tokamata.Vocabulary) -> None:
