@@ -8,10 +8,12 @@
 #   make asan       fuzz the native core under AddressSanitizer and UBSan       make tsan   threads under ThreadSanitizer
 # Settings: PYTHON=python3.12  VENV=.venv  CXX=clang++  TORCH=torch==2.13.0  PYTEST_ARGS='-k regex'  MODEL=folder
 #           SECONDS_EACH=10 SEED=1 of each driver of asan and tsan
+#           WORKERS=0 runs the tests in one process (logical: one for each processor, at most four)
 
 PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= torch==2.13.0
+WORKERS ?= logical
 PYTEST_ARGS ?=
 BIN := $(VENV)/bin
 FOLDERS := automata constraints tokenizer_fst decode
@@ -57,11 +59,13 @@ $(VENV)/installed: setup.cfg pyproject.toml | check
 build: $(VENV)/installed
 	@$(BIN)/python setup.py -q build_ext --inplace
 
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal
+
 test: build
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(PYTEST) $(PYTEST_ARGS)
 
 test-all: build
-	$(BIN)/python -m pytest -m "slow or not slow" $(PYTEST_ARGS)
+	$(PYTEST) -m "slow or not slow" $(PYTEST_ARGS)
 
 # SGLang's interface classes, without the accelerator packages that SGLang itself asks for.
 SGLANG := sglang==0.5.23
