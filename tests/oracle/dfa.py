@@ -25,19 +25,22 @@ class Dfa:
                     stack.append(p)
 
     @staticmethod
-    def explore(start: Hashable, step: Step, is_final: Callable[[Hashable], bool]) -> Dfa:
-        """All states reached from ``start``."""
+    def explore(start: Hashable, step: Step, is_final: Callable[[Hashable], bool], *asked: Dfa) -> Dfa:
+        """All states reached from ``start``. ``step`` is asked once for bytes that are alike in all that it asks."""
+        columns = np.concatenate([dfa.next for dfa in asked]) if asked else np.arange(256)[None]
+        _, first, alike = np.unique(columns, axis=1, return_index=True, return_inverse=True)
+        in_order = [(int(i), int(first[i])) for i in np.argsort(first)]
         ids, order, rows = {start: 0}, [start], []
         for state in order:
-            row = []
-            for byte in range(256):
+            row = [0] * len(first)
+            for i, byte in in_order:
                 target = step(state, byte)
                 if target not in ids:
                     ids[target] = len(order)
                     order.append(target)
-                row.append(ids[target])
+                row[i] = ids[target]
             rows.append(row)
-        return Dfa(np.array(rows), np.array([is_final(s) for s in order]))
+        return Dfa(np.array(rows)[:, alike.reshape(-1)], np.array([is_final(s) for s in order]))
 
     @staticmethod
     def literal(text: bytes) -> Dfa:
@@ -74,7 +77,7 @@ class Dfa:
             p, q = pair  # type: ignore[misc]
             return int(self.next[p, byte]), int(other.next[q, byte])
 
-        return Dfa.explore((0, 0), step, lambda s: decide(bool(self.final[s[0]]), bool(other.final[s[1]])))  # type: ignore[index]
+        return Dfa.explore((0, 0), step, lambda s: decide(bool(self.final[s[0]]), bool(other.final[s[1]])), self, other)  # type: ignore[index]
 
     def __or__(self, other: Dfa) -> Dfa:
         return self._product(other, lambda a, b: a or b)
@@ -100,7 +103,7 @@ class Dfa:
                 return -1, frozenset(q for q in following if other.alive[q])
             return settle(int(self.next[p, byte]), following)
 
-        return Dfa.explore(settle(0, ()), step, lambda s: any(other.final[q] for q in s[1]))  # type: ignore[index]
+        return Dfa.explore(settle(0, ()), step, lambda s: any(other.final[q] for q in s[1]), self, other)  # type: ignore[index]
 
     def star(self) -> Dfa:
         def step(state: Hashable, byte: int) -> Hashable:
@@ -111,7 +114,7 @@ class Dfa:
             return False, frozenset(s for s in following if self.alive[s])
 
         start = (True, frozenset({0} if self.alive[0] else set()))
-        return Dfa.explore(start, step, lambda s: s[0] or any(self.final[q] for q in s[1]))  # type: ignore[index]
+        return Dfa.explore(start, step, lambda s: s[0] or any(self.final[q] for q in s[1]), self)  # type: ignore[index]
 
     def repeat(self, low: int, high: int | None) -> Dfa:
         result = Dfa.literal(b"")

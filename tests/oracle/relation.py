@@ -40,8 +40,9 @@ class _Algebra:
         d = [[self.plus(m[i][j], self.one if i == j else self.zero) for j in range(n)] for i in range(n)]
         for k in range(n):
             for i in range(n):
-                for j in range(n):
-                    d[i][j] = self.plus(d[i][j], self.times(d[i][k], d[k][j]))
+                if d[i][k] != self.zero:
+                    for j in range(n):
+                        d[i][j] = self.plus(d[i][j], self.times(d[i][k], d[k][j]))
         return d
 
 
