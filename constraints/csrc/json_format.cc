@@ -84,9 +84,12 @@ Text Uri(bool international, bool reference) {
   const Text ucs = international ? kUcs : "", unreserved = "A-Za-z0-9\\-._~" + ucs, delimiters = "!$&'()*+,;=";
   const auto one = [](const Text& set) { return "(?:[" + set + "]|" + kEncoded + ")"; };
   const Text character = one(unreserved + delimiters + ":@"), segments = "(?:\\/" + character + "*)*";
-  const Text host = "(?:\\[(?:" + Ipv6() + "|[Vv][0-9A-Fa-f]+\\.[A-Za-z0-9\\-._~!$&'()*+,;=:]+)\\]|" +
-                    one(unreserved + delimiters) + "*)";
-  const Text authority = "\\/\\/(?:" + one(unreserved + delimiters + ":") + "*@)?" + host + "(?::\\d*)?" + segments;
+  const Text named = one(unreserved + delimiters) + "*", port = "(?::\\d*)?";
+  const Text literal = "\\[(?:" + Ipv6() + "|[Vv][0-9A-Fa-f]+\\.[A-Za-z0-9\\-._~!$&'()*+,;=:]+)\\]";
+  const Text host = "(?:" + literal + "|" + named + ")";
+  // User information before a host, and a name, begin alike: what tells them apart comes after.
+  const Text user = "(?::" + one(unreserved + delimiters + ":") + "*)?@" + host;
+  const Text authority = "\\/\\/(?:" + literal + "|" + named + "(?:" + user + ")?)" + port + segments;
   const Text absolute = "\\/(?:" + character + "+" + segments + ")?";
   const Text query = "(?:\\?" + one(unreserved + delimiters + ":@\\/?" + (international ? kPrivate : "")) + "*)?";
   const Text tail = query + "(?:#" + one(unreserved + delimiters + ":@\\/?") + "*)?";
