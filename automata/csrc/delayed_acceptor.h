@@ -20,6 +20,7 @@
 namespace tokamata {
 
 class CounterClamp;  // counter_clamp.h
+class WideCharacters;  // wide_characters.h
 
 // What a state looks like to somebody who reads many characters at once: as long as whole characters of `ascii` (and,
 // with non_ascii, all characters from U+0080) are read, the state only counts them. After l such characters, where
@@ -101,6 +102,9 @@ class DelayedAcceptor {
   // ---- hints for whoever computes masks; the defaults are always right
   // Whether q loops over characters; fills *shape.
   virtual bool Loop(State, LoopShape*) { return false; }
+  // The characters beyond ASCII that q's loop reads in a turn each; null where a turn that begins beyond ASCII may be
+  // more than one, and where there are none.
+  virtual const WideCharacters* WideOfLoop(State) { return nullptr; }
   // Whether all texts of at most shape->high whole characters of shape->ascii (and, as in loops, those beyond) can
   // surely be extended in q, however differently; fills these, and rest_first with the bytes that may come after them.
   virtual bool StaysAlive(State, LoopShape*) { return false; }

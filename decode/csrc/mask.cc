@@ -164,7 +164,8 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
   if (!acceptor_->Bounded(q, &unbounded, &counter, &slack, &high)) return false;
   if (factoring_.CountInside(kAny, slack, high) > kMostLong) return false;
   const auto [longer, end] = vocabulary_->LongerThan(slack);
-  if (end - longer > kMany && TokensFrom(acceptor_->First(q)) <= kMany) return false;  // which are run in no time
+  const bool many = end - longer > ptrdiff_t{kMany};
+  if (many && TokensFrom(acceptor_->First(q)) <= kMany) return false;  // which are run in no time
   const uint32_t words = factoring_.Words();
   const uint8_t to_run = std::exchange(to_run_, 0);  // what has to be run is, in each operand: fewer states do
   const auto build = [&](State operand, uint32_t* to) {
@@ -413,6 +414,7 @@ bool MaskBuilder::Fits(State q, const Loop& loop, uint32_t id) {
 }
 
 void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
+  if (loop.learns) return BuildLearned(q, loop, row);
   const int class_id = loop.outer >= 0 ? loop.outer : loop.inner;
   to_run_ |= ToRunOf(loop, class_id);
   const Factoring::Base base = factoring_.InsideAtMost(class_id, loop.shape.high);
@@ -471,6 +473,16 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
     });
   }
   if (loop.checked.Any()) RunTokensWith(loop.checked, q, row);
+}
+
+void MaskBuilder::BuildLearned(State q, const Loop& loop, uint32_t* row) {
+  const LearnedClass& c = LearnedOf(q, loop.shape);
+  if (row == building_) alike_ = reinterpret_cast<uintptr_t>(&c);
+  CopyRow(c.RowOf(loop.shape.high), factoring_.Words(), row);
+  for (const uint32_t id : c.Longer(loop.shape.high)) ClearToken(id, row);
+  const size_t base = stack_.size();
+  RunExitsOf(c, c.first, q, loop, {}, row);
+  Drain(base, row);
 }
 
 // A state inside a character, after which the characters of a loop follow; false where it was found since that the loop
@@ -618,24 +630,30 @@ void MaskBuilder::RunExits(uint32_t node, int class_id, const Factor& f, State q
     RunExitsAlive(node, f, q, loop, row);
     return Drain(base, row);
   }
+  RunExitsOf(f, CharacterClasses()[static_cast<size_t>(class_id)].first, q, loop, seen_to, row);
+  Drain(base, row);
+}
+
+// Of a factor, or what was learned, of a class whose characters begin with `first`.
+template <class F>
+void MaskBuilder::RunExitsOf(const F& f, const ByteSet& first, State q, const Loop& loop, const ByteSet& seen_to,
+                             uint32_t* row) {
   const auto asked = [&](uint8_t b) {
     if (!f.exit_bytes.Has(b)) return Asked{0, 0, true};
     Asked a{0, 0};
-    for (const Factor::Exit& exit : f.ExitsBy(b)) {
+    for (const FactorExit& exit : f.ExitsBy(b)) {
       a.chars = std::max(a.chars, exit.chars);
       a.bytes = std::max(a.bytes, LongestFrom(trie_, exit.node));
     }
     return a;
   };
-  const ByteSet& first = CharacterClasses()[static_cast<size_t>(class_id)].first;
   ForEachExit(q, loop, first, false, asked, [&](uint8_t b, State next, uint32_t low, uint32_t most) {
     if (!f.exit_bytes.Has(b)) return;
     const uint32_t least = seen_to.Has(b) ? std::max(low, 1u) : low;
-    for (const Factor::Exit& exit : f.ExitsBy(b)) {
+    for (const FactorExit& exit : f.ExitsBy(b)) {
       if (exit.chars >= least && exit.chars <= most) Enter(exit.node, next, row);
     }
   });
-  Drain(base, row);
 }
 
 // Those that leave it by bytes that its states need not agree on, and those with more characters than are sure.

@@ -75,6 +75,8 @@ class MaskBuilder {
     // characters of the loop are ways out of the class that lead back into the loop.
     int8_t outer = -1;
     ByteSet excluded;
+    // At the root: the loop's characters make a class of their own, see LearnedOf.
+    bool learns = false;
     // Without outer: besides those of the inner class, which are of ASCII, all characters from U+0080 are the loop's.
     bool wide_too = false;
     // Bytes outside of the loop that its states do not agree on: tokens with one of them are run one by one.
@@ -149,8 +151,12 @@ class MaskBuilder {
     int8_t inner = -1, outer = -1;
     bool wide_too = false;
     ByteSet excluded;
+    double inner_leaves = 0;  // tokens to walk
   };
   bool FindCounted(State q, Loop* loop);
+  bool Learns(State q, const LoopShape& shape);
+  const LearnedClass& LearnedOf(State q, const LoopShape& shape);
+  static ByteSet ExitsOf(const LoopShape& shape);
   bool ReadsMany() const;
   const ClassChoice& ChoiceOf(const LoopShape& shape);
   double FindInner(ClassChoice* choice) const;
@@ -206,6 +212,10 @@ class MaskBuilder {
   // But for those that leave the class with their first byte below the node where that is one of `seen_to`.
   void RunExits(uint32_t node, int class_id, const Factor& factor, State q, const Loop& loop, const ByteSet& seen_to,
                 uint32_t* row);
+  template <class F>
+  void RunExitsOf(const F& factor, const ByteSet& first, State q, const Loop& loop, const ByteSet& seen_to,
+                  uint32_t* row);
+  void BuildLearned(State q, const Loop& loop, uint32_t* row);
   void RunExitsAlive(uint32_t node, const Factor& factor, State q, const Loop& loop, uint32_t* row);
   void BuildTexts(uint32_t node, State q, uint32_t* row);
   void WalkTexts(uint32_t root, const TextNode& place, bool clears, uint32_t* row);
@@ -300,6 +310,11 @@ class MaskBuilder {
   std::vector<Known> known_;  // by state
   std::vector<const Loop*> loops_;
   Arena arena_;  // of the loops
+  struct Learned {
+    const WideCharacters* wide;  // the acceptor's
+    std::shared_ptr<const LearnedClass> tokens;
+  };
+  std::vector<Learned> learned_;  // that loops point to
   std::unordered_map<const LeafAutomaton*, std::unique_ptr<LexedMask>> lexed_;  // of grammars with a lexer
   struct Counted {
     State state = DelayedAcceptor::kDead;

@@ -219,6 +219,7 @@ const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
 bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
   const bool counted = FindCounted(q, loop);
   if (counted) loop->kind = Loop::kCounted;
+  if (counted && Learns(q, loop->shape)) return loop->learns = true;
   const bool bounded = counted && loop->shape.high != kUnboundedLoop;
   if (counted && (bounded || (loop->outer < 0 && loop->inner <= kNotNewline))) return true;
   Tried tried;
@@ -321,6 +322,37 @@ bool MaskBuilder::FindCounted(State q, Loop* loop) {
   return counted_.found;
 }
 
+// Whether to learn of a loop's own class, as the known ones leave many tokens to walk. Of ASCII they leave fewer than it
+// takes to learn of a class, so that it has to be met some times before.
+bool MaskBuilder::Learns(State q, const LoopShape& shape) {
+  constexpr uint32_t kManyTokens = 2'000, kManyOfAscii = 20'000, kTimesBefore = 4;
+  if (shape.non_ascii || shape.all_but_spaces) return false;
+  const ByteSet beyond = ByteSet::Range(0x80, 0xFF), leads = shape.body_first & beyond;
+  if (shape.rest_first.Intersects(beyond) || (shape.han && leads == ByteSet::Range(0xE4, 0xE9))) return false;
+  if (!leads.Any()) {
+    if (ChoiceOf(shape).inner_leaves < kManyOfAscii) return false;
+    return factoring_.AskLearned(shape.ascii, ExitsOf(shape), kTimesBefore);
+  }
+  uint32_t begun = 0;
+  leads.ForEach([&](uint8_t b) { begun += factoring_.TokensFrom(b); });
+  return begun >= kManyTokens && acceptor_->WideOfLoop(q);
+}
+
+const LearnedClass& MaskBuilder::LearnedOf(State q, const LoopShape& shape) {
+  const bool ascii = !shape.body_first.Intersects(ByteSet::Range(0x80, 0xFF));
+  const WideCharacters* const wide = ascii ? &WideCharacters::None() : acceptor_->WideOfLoop(q);
+  const ByteSet exits = ExitsOf(shape);
+  for (const auto& [known, tokens] : learned_)
+    if (known == wide && tokens->ascii == shape.ascii && tokens->exit_bytes == exits) return *tokens;
+  learned_.push_back({wide, factoring_.Learned(shape.ascii, *wide, exits)});
+  return *learned_.back().tokens;
+}
+
+// Bytes of ASCII that come next and are no character of the loop.
+ByteSet MaskBuilder::ExitsOf(const LoopShape& shape) {
+  return ((shape.rest_first | shape.body_first) - shape.ascii) & ByteSet::Range(0, 0x7F);
+}
+
 // States of one pattern mostly differ in how many turns they have still to take, not in what they read.
 const MaskBuilder::ClassChoice& MaskBuilder::ChoiceOf(const LoopShape& shape) {
   constexpr size_t kMostChoices = 8;
@@ -335,7 +367,8 @@ const MaskBuilder::ClassChoice& MaskBuilder::ChoiceOf(const LoopShape& shape) {
   choice.han = shape.han;
   choice.first = first;
   const double left = FindInner(&choice);
-  if (wide) FindOuter(choice.inner < 0 ? 1e9 : left, &choice);
+  choice.inner_leaves = choice.inner < 0 ? 1e9 : left;
+  if (wide) FindOuter(choice.inner_leaves, &choice);
   return choice;
 }
 

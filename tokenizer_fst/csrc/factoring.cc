@@ -110,12 +110,49 @@ const uint32_t* Factoring::EndedBy(const SuffixTrie& suffixes, const ByteSet& ex
   return nullptr;
 }
 
+std::shared_ptr<const LearnedClass> Factoring::Learned(const ByteSet& ascii, const WideCharacters& wide,
+                                                       const ByteSet& exits) const {
+  const auto known = [&]() -> std::shared_ptr<const LearnedClass> {
+    const auto is = [&](const auto& c) { return c->Is(ascii, wide, exits); };
+    const auto found = std::find_if(learned_.begin(), learned_.end(), is);
+    if (found == learned_.end()) return nullptr;
+    std::rotate(learned_.begin(), found, found + 1);
+    return learned_.front();
+  };
+  {
+    const std::lock_guard<std::mutex> lock(learned_mutex_);
+    if (auto found = known()) return found;
+  }
+  auto made = std::make_shared<const LearnedClass>(*this, ascii, wide, exits);  // which others need not wait for
+  const std::lock_guard<std::mutex> lock(learned_mutex_);
+  if (auto found = known()) return found;
+  learned_.push_front(made);
+  if (learned_.size() > kMostLearned) learned_.pop_back();
+  return made;
+}
+
+bool Factoring::AskLearned(const ByteSet& ascii, const ByteSet& exits, uint32_t times_before) const {
+  const std::lock_guard<std::mutex> lock(learned_mutex_);
+  for (const auto& c : learned_)
+    if (c->Is(ascii, WideCharacters::None(), exits)) return true;
+  const auto same = [&](const Asked& a) { return a.ascii == ascii && a.exits == exits; };
+  const auto known = std::find_if(asked_.begin(), asked_.end(), same);
+  if (known != asked_.end()) return ++known->times > times_before;
+  asked_.push_front({ascii, exits, 1});
+  if (asked_.size() > kMostLearned) asked_.pop_back();
+  return false;
+}
+
 size_t Factoring::MemoryBytes() const {
   size_t bytes = sizeof(*this) + factors_.capacity() * sizeof(Factor);
   Tables<Stored> tables = tables_;
   tables.ForEach([&](const auto& array) { bytes += array.size() * sizeof(array[0]); });
-  const std::lock_guard<std::mutex> lock(ended_mutex_);
-  for (const Ended& e : ended_) bytes += sizeof(e) + e.row.capacity() * sizeof(uint32_t);
+  {
+    const std::lock_guard<std::mutex> lock(ended_mutex_);
+    for (const Ended& e : ended_) bytes += sizeof(e) + e.row.capacity() * sizeof(uint32_t);
+  }
+  const std::lock_guard<std::mutex> lock(learned_mutex_);
+  for (const auto& c : learned_) bytes += c->MemoryBytes();
   return bytes;
 }
 

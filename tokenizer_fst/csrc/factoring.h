@@ -21,6 +21,7 @@
 #include "tokenizer_fst/csrc/character_class.h"
 #include "tokenizer_fst/csrc/cut_tokens.h"
 #include "tokenizer_fst/csrc/for_each_factored.h"
+#include "tokenizer_fst/csrc/learned_class.h"
 #include "tokenizer_fst/csrc/tables.h"
 #include "tokenizer_fst/csrc/trie.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
@@ -110,6 +111,12 @@ class Factoring {
   // where kMostEnded others were asked for. Threads may share it.
   const uint32_t* EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row) const;
   static constexpr size_t kMostEnded = 64;
+  // What is known of a class that constraints brought along; made where it is not among those asked for last.
+  std::shared_ptr<const LearnedClass> Learned(const ByteSet& ascii, const WideCharacters& wide,
+                                              const ByteSet& exits) const;
+  // Whether one of ASCII is known, or was asked for here as many times before.
+  bool AskLearned(const ByteSet& ascii, const ByteSet& exits, uint32_t times_before) const;
+  static constexpr size_t kMostLearned = 16;
   uint32_t TokensWithByte(uint8_t b) const { return summary_->with_byte[b]; }
   uint32_t TokensWithNonAscii() const { return summary_->with_non_ascii; }
   uint32_t TokensFrom(uint8_t b) const { return summary_->from_byte[b]; }
@@ -145,6 +152,13 @@ class Factoring {
   };
   mutable std::mutex ended_mutex_;
   mutable std::deque<Ended> ended_;  // rows stay where they are
+  mutable std::mutex learned_mutex_;
+  mutable std::deque<std::shared_ptr<const LearnedClass>> learned_;  // the one asked for last first
+  struct Asked {
+    ByteSet ascii, exits;
+    uint32_t times;
+  };
+  mutable std::deque<Asked> asked_;  // the newest first
 };
 
 }  // namespace tokamata

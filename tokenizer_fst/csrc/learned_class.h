@@ -1,0 +1,52 @@
+// LearnedClass: what masks can know of a loop over characters that are no class of CharacterClasses().
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "automata/csrc/byte_set.h"
+#include "automata/csrc/wide_characters.h"
+#include "tokenizer_fst/csrc/tables.h"
+
+namespace tokamata {
+
+class Factoring;
+
+struct LearnedClass {
+  static constexpr uint32_t kFewChars = 8;
+
+  // The tokens with respect to loops over characters of `ascii` and `wide`. Of those that leave the loop, the ones that
+  // do so by `exits`, bytes of ASCII that are not in it. Starts with the largest class inside of it that is known.
+  LearnedClass(const Factoring& known, const ByteSet& ascii, const WideCharacters& wide, const ByteSet& exits);
+  LearnedClass(const LearnedClass&) = delete;
+
+  bool Is(const ByteSet& a, const WideCharacters& w, const ByteSet& e) const {
+    return ascii == a && exit_bytes == e && wide == w;
+  }
+  size_t MemoryBytes() const;
+  // The tokens inside of the class: those of at most so many characters are in the row, but for the ones of Longer.
+  const uint32_t* RowOf(uint32_t most) const { return rows[std::min(most, kFewChars)].data(); }
+  Span<const uint32_t> Longer(uint32_t most) const {
+    const uint32_t from = most < kFewChars ? static_cast<uint32_t>(longer.size())
+                                           : offsets[std::min<size_t>(most - kFewChars, offsets.size() - 1)];
+    return {longer.data() + from, longer.size() - from};
+  }
+  // Those of a byte among exit_bytes.
+  Span<const FactorExit> ExitsBy(uint8_t b) const {
+    const uint32_t* at = exit_offsets.data() + exit_bytes.Rank(b);
+    return {exits.data() + at[0], at[1] - at[0]};
+  }
+
+  ByteSet ascii, exit_bytes;
+  WideCharacters wide;
+  ByteSet first;  // bytes that begin a character of the class
+  // Tokens of such characters, the last one maybe cut off (it counts): by how many there are at most, and all.
+  std::vector<uint32_t> rows[kFewChars + 1];
+  // Those of more than kFewChars characters, ascending by their number: of more than kFewChars + n from offsets[n] on.
+  std::vector<uint32_t> longer, offsets;
+  std::vector<FactorExit> exits;       // by first byte of what follows the characters
+  std::vector<uint32_t> exit_offsets;  // by rank of that byte
+};
+
+}  // namespace tokamata
