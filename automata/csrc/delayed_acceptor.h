@@ -104,7 +104,7 @@ class DelayedAcceptor {
   virtual bool Loop(State, LoopShape*) { return false; }
   // The characters beyond ASCII that q's loop reads in a turn each; null where a turn that begins beyond ASCII may be
   // more than one, and where there are none.
-  virtual const WideCharacters* WideOfLoop(State) { return nullptr; }
+  virtual std::shared_ptr<const WideCharacters> WideOfLoop(State) { return nullptr; }
   // Whether all texts of at most shape->high whole characters of shape->ascii (and, as in loops, those beyond) can
   // surely be extended in q, however differently; fills these, and rest_first with the bytes that may come after them.
   virtual bool StaysAlive(State, LoopShape*) { return false; }

@@ -1,5 +1,6 @@
 // ExpressionAcceptor: the expressions reached from a root by derivatives, as a delayed acceptor.
 #pragma once
+#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -71,7 +72,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   void Adopt(const DelayedAcceptor& old, std::vector<State>* states) override;
 
   bool Loop(State q, LoopShape* shape) override;
-  const WideCharacters* WideOfLoop(State q) override;
+  std::shared_ptr<const WideCharacters> WideOfLoop(State q) override;
   bool StaysAlive(State q, LoopShape* shape) override;
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;
@@ -135,7 +136,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   const StateRow::Data* MakeProvisional(State q, StateRows* rows);
   bool SplitRepetition(Expr e, Repetition* r);
   const LoopCharacters& CharactersOf(Expr body);
-  std::unique_ptr<const WideCharacters> FindWide(Expr body);
+  std::shared_ptr<const WideCharacters> FindWide(Expr body);
   // All texts of at most `high` of some characters can be extended; those of so many may be whole ones.
   struct Alive {
     LoopCharacters characters;
@@ -166,7 +167,11 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   // Of all characters from U+0080, and without those that common classes leave out; made on first use.
   std::vector<Expressions::Term> non_ascii_step_[4];
   std::unordered_map<Expr, LoopCharacters> characters_;
-  std::unordered_map<Expr, std::unique_ptr<const WideCharacters>> wide_;  // by body of loops; null: see WideOfLoop
+  struct Wide {  // see WideOfLoop
+    Expr body;
+    std::shared_ptr<const WideCharacters> characters;
+  };
+  std::deque<Wide> wide_;  // of the last bodies that were new
   std::unordered_map<Expr, bool> only_spaces_;
   struct {  // of the state that Bounded was asked about last: x, c* and the most characters
     State of = kDead, part = kDead, star = kDead;

@@ -11,24 +11,26 @@
 
 namespace tokamata {
 
-const WideCharacters* ExpressionAcceptor::WideOfLoop(State q) {
+std::shared_ptr<const WideCharacters> ExpressionAcceptor::WideOfLoop(State q) {
+  constexpr size_t kMostKept = 16;
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   Repetition r;
   if (!SplitRepetition(Source(q), &r)) return nullptr;
-  const auto known = wide_.find(r.body);
-  if (known != wide_.end()) return known->second.get();
-  std::unique_ptr<const WideCharacters> found = FindWide(r.body);
-  return (wide_[r.body] = std::move(found)).get();
+  for (const Wide& known : wide_)
+    if (known.body == r.body) return known.characters;
+  wide_.push_front({r.body, FindWide(r.body)});
+  if (wide_.size() > kMostKept) wide_.pop_back();
+  return wide_.front().characters;
 }
 
 // Null where more than a character is read in a turn that begins beyond ASCII, or none is.
-std::unique_ptr<const WideCharacters> ExpressionAcceptor::FindWide(Expr body) {
+std::shared_ptr<const WideCharacters> ExpressionAcceptor::FindWide(Expr body) {
   constexpr size_t kMostPlaces = 1'000;
   struct Inside {
     Expr rest;
     int missing;  // bytes
   };
-  auto wide = std::make_unique<WideCharacters>();
+  const auto wide = std::make_shared<WideCharacters>();
   std::vector<Inside> work;
   std::map<std::pair<Expr, int>, WideCharacters::Place> places;
   std::vector<Expressions::Term> steps;
@@ -63,7 +65,7 @@ std::unique_ptr<const WideCharacters> ExpressionAcceptor::FindWide(Expr body) {
       t.bytes.ForEach([&](uint8_t b) { wide->SetNext(here, b, next); });
     }
   }
-  return characters ? std::move(wide) : nullptr;
+  return characters ? wide : nullptr;
 }
 
 }  // namespace tokamata

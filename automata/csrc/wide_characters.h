@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
@@ -14,8 +15,8 @@ class WideCharacters {
   using Place = uint16_t;  // inside of a character
   static constexpr Place kNone = 0, kWhole = 1, kFirst = 2;
 
-  static const WideCharacters& None() {
-    static const WideCharacters none;
+  static const std::shared_ptr<const WideCharacters>& None() {
+    static const auto none = std::make_shared<const WideCharacters>();
     return none;
   }
   // After a byte that begins a character.

@@ -476,7 +476,8 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
 }
 
 void MaskBuilder::BuildLearned(State q, const Loop& loop, uint32_t* row) {
-  const LearnedClass& c = LearnedOf(q, loop.shape);
+  const std::shared_ptr<const LearnedClass> learned = LearnedOf(q, loop.shape);
+  const LearnedClass& c = *learned;
   if (row == building_) alike_ = reinterpret_cast<uintptr_t>(&c);
   CopyRow(c.RowOf(loop.shape.high), factoring_.Words(), row);
   for (const uint32_t id : c.Longer(loop.shape.high)) ClearToken(id, row);

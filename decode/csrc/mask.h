@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -155,7 +156,7 @@ class MaskBuilder {
   };
   bool FindCounted(State q, Loop* loop);
   bool Learns(State q, const LoopShape& shape);
-  const LearnedClass& LearnedOf(State q, const LoopShape& shape);
+  std::shared_ptr<const LearnedClass> LearnedOf(State q, const LoopShape& shape);
   static ByteSet ExitsOf(const LoopShape& shape);
   bool ReadsMany() const;
   const ClassChoice& ChoiceOf(const LoopShape& shape);
@@ -311,10 +312,10 @@ class MaskBuilder {
   std::vector<const Loop*> loops_;
   Arena arena_;  // of the loops
   struct Learned {
-    const WideCharacters* wide;  // the acceptor's
+    std::shared_ptr<const WideCharacters> wide;  // the acceptor's
     std::shared_ptr<const LearnedClass> tokens;
   };
-  std::vector<Learned> learned_;  // that loops point to
+  std::deque<Learned> learned_;  // the last ones
   std::unordered_map<const LeafAutomaton*, std::unique_ptr<LexedMask>> lexed_;  // of grammars with a lexer
   struct Counted {
     State state = DelayedAcceptor::kDead;

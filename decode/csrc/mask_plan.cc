@@ -335,17 +335,19 @@ bool MaskBuilder::Learns(State q, const LoopShape& shape) {
   }
   uint32_t begun = 0;
   leads.ForEach([&](uint8_t b) { begun += factoring_.TokensFrom(b); });
-  return begun >= kManyTokens && acceptor_->WideOfLoop(q);
+  return begun >= kManyTokens && acceptor_->WideOfLoop(q) != nullptr;
 }
 
-const LearnedClass& MaskBuilder::LearnedOf(State q, const LoopShape& shape) {
+std::shared_ptr<const LearnedClass> MaskBuilder::LearnedOf(State q, const LoopShape& shape) {
+  constexpr size_t kMostKept = 8;
   const bool ascii = !shape.body_first.Intersects(ByteSet::Range(0x80, 0xFF));
-  const WideCharacters* const wide = ascii ? &WideCharacters::None() : acceptor_->WideOfLoop(q);
+  const std::shared_ptr<const WideCharacters> wide = ascii ? WideCharacters::None() : acceptor_->WideOfLoop(q);
   const ByteSet exits = ExitsOf(shape);
   for (const auto& [known, tokens] : learned_)
-    if (known == wide && tokens->ascii == shape.ascii && tokens->exit_bytes == exits) return *tokens;
-  learned_.push_back({wide, factoring_.Learned(shape.ascii, *wide, exits)});
-  return *learned_.back().tokens;
+    if (known == wide && tokens->ascii == shape.ascii && tokens->exit_bytes == exits) return tokens;
+  learned_.push_front({wide, factoring_.Learned(shape.ascii, *wide, exits)});
+  if (learned_.size() > kMostKept) learned_.pop_back();
+  return learned_.front().tokens;
 }
 
 // Bytes of ASCII that come next and are no character of the loop.

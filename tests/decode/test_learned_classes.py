@@ -57,6 +57,7 @@ WIDE = [
     r"[^a-z\u00e0-\u00ff]+a?",
     r"(?:[\p{L}\p{N}]{1,5}[ _-]){0,4}[\p{L}\p{N}]{1,5}",
     r"[\p{L}\p{So}]{4}|[\p{L}\p{Mn}]{10,}",
+    "".join(rf"[\p{{L}}\u{0xE000 + i:04x}-\uf8ff]{{1,3}}," for i in range(12)),  # more than an automaton keeps
 ]
 
 

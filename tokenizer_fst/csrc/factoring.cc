@@ -134,7 +134,7 @@ std::shared_ptr<const LearnedClass> Factoring::Learned(const ByteSet& ascii, con
 bool Factoring::AskLearned(const ByteSet& ascii, const ByteSet& exits, uint32_t times_before) const {
   const std::lock_guard<std::mutex> lock(learned_mutex_);
   for (const auto& c : learned_)
-    if (c->Is(ascii, WideCharacters::None(), exits)) return true;
+    if (c->Is(ascii, *WideCharacters::None(), exits)) return true;
   const auto same = [&](const Asked& a) { return a.ascii == ascii && a.exits == exits; };
   const auto known = std::find_if(asked_.begin(), asked_.end(), same);
   if (known != asked_.end()) return ++known->times > times_before;
