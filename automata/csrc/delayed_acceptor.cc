@@ -69,6 +69,9 @@ DelayedAcceptor::State DelayedAcceptor::NextSlowly(State q, uint8_t b) {
   return IsProvisional(q) ? RunSlowly(q, {&byte, 1}) : Row(q)[b];
 }
 
-size_t DelayedAcceptor::MemoryBytes() const { return rows_.Bytes() + NumStates() * sizeof(Record); }
+size_t DelayedAcceptor::MemoryBytes() const {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  return rows_.Bytes() + NumStates() * sizeof(Record);
+}
 
 }  // namespace tokamata
