@@ -159,7 +159,11 @@ void ExpressionAcceptor::Adopt(const DelayedAcceptor& old, std::vector<State>* s
 
 size_t ExpressionAcceptor::MemoryBytes() const {
   return DelayedAcceptor::MemoryBytes() +
-         WithPool([this](const Expressions& pool) { return pool.MemoryBytes() + state_of_.capacity() * sizeof(State); });
+         WithPool([this](const Expressions& pool) {
+           size_t bytes = pool.MemoryBytes() + state_of_.capacity() * sizeof(State);
+           for (const Wide& w : wide_) bytes += w.characters ? w.characters->MemoryBytes() : 0;
+           return bytes;
+         });
 }
 
 bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {

@@ -35,7 +35,6 @@ class WideCharacters {
     inside_.emplace_back();
     return static_cast<Place>(inside_.size() - 1 + kFirst);
   }
-  size_t NumPlaces() const { return inside_.size(); }
   size_t MemoryBytes() const { return sizeof(*this) + inside_.capacity() * sizeof(inside_[0]); }
   bool operator==(const WideCharacters& o) const { return leads_ == o.leads_ && inside_ == o.inside_; }
 

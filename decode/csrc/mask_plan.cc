@@ -345,7 +345,7 @@ std::shared_ptr<const LearnedClass> MaskBuilder::LearnedOf(State q, const LoopSh
   const ByteSet exits = ExitsOf(shape);
   for (const auto& [known, tokens] : learned_)
     if (known == wide && tokens->ascii == shape.ascii && tokens->exit_bytes == exits) return tokens;
-  learned_.push_front({wide, factoring_.Learned(shape.ascii, *wide, exits)});
+  learned_.push_front({wide, factoring_.Learned(shape.ascii, wide, exits)});
   if (learned_.size() > kMostKept) learned_.pop_back();
   return learned_.front().tokens;
 }

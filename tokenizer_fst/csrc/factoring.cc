@@ -110,10 +110,11 @@ const uint32_t* Factoring::EndedBy(const SuffixTrie& suffixes, const ByteSet& ex
   return nullptr;
 }
 
-std::shared_ptr<const LearnedClass> Factoring::Learned(const ByteSet& ascii, const WideCharacters& wide,
+std::shared_ptr<const LearnedClass> Factoring::Learned(const ByteSet& ascii,
+                                                       const std::shared_ptr<const WideCharacters>& wide,
                                                        const ByteSet& exits) const {
   const auto known = [&]() -> std::shared_ptr<const LearnedClass> {
-    const auto is = [&](const auto& c) { return c->Is(ascii, wide, exits); };
+    const auto is = [&](const auto& c) { return c->Is(ascii, *wide, exits); };
     const auto found = std::find_if(learned_.begin(), learned_.end(), is);
     if (found == learned_.end()) return nullptr;
     std::rotate(learned_.begin(), found, found + 1);

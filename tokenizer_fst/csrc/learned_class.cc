@@ -1,6 +1,7 @@
 #include "tokenizer_fst/csrc/learned_class.h"
 
 #include <numeric>
+#include <utility>
 
 #include "tokenizer_fst/csrc/factoring.h"
 
@@ -45,7 +46,7 @@ class Walk {
   const Factor* FactorAt(uint32_t node, Place place) const {
     return inner_ >= 0 && place == kBetween ? known_.At(node, inner_) : nullptr;
   }
-  Place After(uint8_t b) const { return c_.ascii.Has(b) ? kBetween : c_.wide.Lead(b); }
+  Place After(uint8_t b) const { return c_.ascii.Has(b) ? kBetween : c_.wide->Lead(b); }
 
   void Set(uint32_t id, uint32_t chars) {
     c_.rows[std::min(chars, LearnedClass::kFewChars)][id >> 5] |= 1u << (id & 31);
@@ -76,7 +77,7 @@ class Walk {
       const Trie::Node& node = trie_.nodes[n];
       Visit m = path_[node.depth - base - 1];
       if (m.place != kBetween) {
-        m.place = c_.wide.Next(m.place, node.byte);
+        m.place = c_.wide->Next(m.place, node.byte);
       } else if (c_.exit_bytes.Has(node.byte)) {
         by_exit[c_.exit_bytes.Rank(node.byte)].push_back({n, m.chars});
         m.place = WideCharacters::kNone;
@@ -112,9 +113,9 @@ class Walk {
 
 }  // namespace
 
-LearnedClass::LearnedClass(const Factoring& known, const ByteSet& ascii, const WideCharacters& wide,
+LearnedClass::LearnedClass(const Factoring& known, const ByteSet& ascii, std::shared_ptr<const WideCharacters> wide_set,
                            const ByteSet& exits)
-    : ascii(ascii), exit_bytes(exits), wide(wide), first(ascii | wide.First()) {
+    : ascii(ascii), exit_bytes(exits), wide(std::move(wide_set)), first(ascii | wide->First()) {
   for (std::vector<uint32_t>& row : rows) row.resize(known.Words());
   const Walk walk(known, this);
   for (uint32_t l = 1; l <= kFewChars; ++l)
@@ -137,10 +138,9 @@ LearnedClass::LearnedClass(const Factoring& known, const ByteSet& ascii, const W
 }
 
 size_t LearnedClass::MemoryBytes() const {
-  return sizeof(*this) + wide.MemoryBytes() + (kFewChars + 1) * rows[0].capacity() * sizeof(rows[0][0]) +
-         longer.capacity() * sizeof(longer[0]) +
-         offsets.capacity() * sizeof(offsets[0]) + exits.capacity() * sizeof(exits[0]) +
-         exit_offsets.capacity() * sizeof(exit_offsets[0]);
+  const size_t words = (kFewChars + 1) * rows[0].capacity() + longer.capacity() + offsets.capacity();
+  return sizeof(*this) + wide->MemoryBytes() + (words + exit_offsets.capacity()) * sizeof(uint32_t) +
+         exits.capacity() * sizeof(exits[0]);
 }
 
 }  // namespace tokamata

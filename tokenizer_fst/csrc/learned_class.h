@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
@@ -18,11 +19,12 @@ struct LearnedClass {
 
   // The tokens with respect to loops over characters of `ascii` and `wide`. Of those that leave the loop, the ones that
   // do so by `exits`, bytes of ASCII that are not in it. Starts with the largest class inside of it that is known.
-  LearnedClass(const Factoring& known, const ByteSet& ascii, const WideCharacters& wide, const ByteSet& exits);
+  LearnedClass(const Factoring& known, const ByteSet& ascii, std::shared_ptr<const WideCharacters> wide,
+               const ByteSet& exits);
   LearnedClass(const LearnedClass&) = delete;
 
   bool Is(const ByteSet& a, const WideCharacters& w, const ByteSet& e) const {
-    return ascii == a && exit_bytes == e && wide == w;
+    return ascii == a && exit_bytes == e && (wide.get() == &w || *wide == w);
   }
   size_t MemoryBytes() const;
   // The tokens inside of the class: those of at most so many characters are in the row, but for the ones of Longer.
@@ -39,7 +41,7 @@ struct LearnedClass {
   }
 
   ByteSet ascii, exit_bytes;
-  WideCharacters wide;
+  std::shared_ptr<const WideCharacters> wide;
   ByteSet first;  // bytes that begin a character of the class
   // Tokens of such characters, the last one maybe cut off (it counts): by how many there are at most, and all.
   std::vector<uint32_t> rows[kFewChars + 1];
