@@ -27,6 +27,15 @@ class BlockArray {
     new (&(*this)[size_]) T(value);
     ++size_;
   }
+  // Element i; up to it, and to the end of its block, elements are added where there are none.
+  T& Reach(size_t i, const T& value = T()) {
+    while (i >= size_) {
+      blocks_.push_back(std::unique_ptr<Block>(new Block));
+      std::uninitialized_fill_n(blocks_.back()->Elements(), kBlock, value);
+      size_ += kBlock;
+    }
+    return (*this)[i];
+  }
   void Assign(const BlockArray& other) {
     blocks_.clear();
     size_ = 0;

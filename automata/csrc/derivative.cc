@@ -212,8 +212,7 @@ bool Expressions::Determinize(const std::vector<Term>& in, std::vector<Term>* ou
 // Where the steps of a head lie, kAskedOnce or kNotKept. Those whose targets are unions are not kept: such a union and
 // what follows is another expression than the union of what follows each.
 uint32_t Expressions::StepsOfHead(Expr head) {
-  if (head >= steps_of_head_.size()) steps_of_head_.resize(std::max<size_t>(nodes_.size(), 2 * steps_of_head_.size()), kNotAsked);
-  const uint32_t known = steps_of_head_[head];
+  const uint32_t known = steps_of_head_.Reach(head, kNotAsked);
   if (known == kNotAsked) {
     const ExprKind kind = nodes_[head].kind;
     const bool changes = kind == ExprKind::kLeaf || kind == ExprKind::kTexts ||
@@ -231,7 +230,7 @@ uint32_t Expressions::StepsOfHead(Expr head) {
   } else {
     at = static_cast<uint32_t>(head_steps_.size()) + kFirstKept;
     head_steps_.push_back({ByteSet(), static_cast<Expr>(steps.size())});
-    head_steps_.insert(head_steps_.end(), steps.begin(), steps.end());
+    for (const Term& step : steps) head_steps_.push_back(step);
   }
   terms_.push_back(std::move(terms));
   terms_.push_back(std::move(own));

@@ -35,7 +35,6 @@ void Expressions::ThrowLimit(const char* name, size_t limit, const char* what) {
 }
 
 Expressions::Expressions() {
-  table_.assign(256, 0);
   Node empty;
   Intern(empty);
   Node epsilon;
@@ -52,8 +51,8 @@ void Expressions::Begin(const Expressions& prepared) {
   automata_ = prepared.automata_;
   automaton_index_ = prepared.automaton_index_;
   lists_ = prepared.lists_;
-  steps_of_head_ = prepared.steps_of_head_;
-  head_steps_ = prepared.head_steps_;
+  steps_of_head_.Assign(prepared.steps_of_head_);
+  head_steps_.Assign(prepared.head_steps_);
   std::copy(std::begin(prepared.bytes_), std::end(prepared.bytes_), std::begin(bytes_));
   any_bytes_ = prepared.any_bytes_;
   any_text_ = prepared.any_text_;
@@ -68,30 +67,21 @@ bool Expressions::SameNode(const Node& x, const Node& y, const ExprList* members
   return x.a == y.a && x.b == y.b && x.c == y.c;
 }
 
-// The slot of the node that has a hash and that `same` holds for, or the free one where it would be.
-template <class Same>
-size_t Expressions::SlotOf(uint32_t hash, Same same) const {
-  const uint32_t mask = static_cast<uint32_t>(table_.size() - 1);
-  size_t slot = hash & mask;
-  for (uint32_t found; (found = table_[slot]) != 0; slot = (slot + 1) & mask)
-    if (!((found ^ hash) & ~mask) && same(nodes_[(found & mask) - 1])) break;
-  return slot;
-}
-
 Expr Expressions::Find(ExprKind kind, uint32_t a, uint32_t b) const {
-  const auto same = [kind, a, b](const Node& n) { return n.kind == kind && n.a == a && n.b == b; };
-  const uint32_t found = table_[SlotOf(HashNode(kind, a, b, 0, nullptr, nullptr, 0), same)];
-  return found ? (found & static_cast<uint32_t>(table_.size() - 1)) - 1 : kEmpty;
+  const uint32_t found = table_.Find(HashNode(kind, a, b, 0, nullptr, nullptr, 0), [&](Expr e) {
+    const Node& n = nodes_[e];
+    return n.kind == kind && n.a == a && n.b == b;
+  });
+  return found == GradualTable::kNone ? kEmpty : found;
 }
 
 // Finds or adds a node. For unions and intersections `members` are the operands and node.a, node.b are set here.
 Expr Expressions::Intern(const Node& node, const ExprList* members) {
   const bool bytes = node.kind == ExprKind::kBytes;
-  const uint32_t mask = static_cast<uint32_t>(table_.size() - 1);
   const uint32_t hash = members ? HashNode(node.kind, 0, 0, 0, nullptr, members->data(), members->size())
                                 : HashNode(node.kind, node.a, node.b, node.c, bytes ? &node.first : nullptr, nullptr, 0);
-  const size_t slot = SlotOf(hash, [&](const Node& n) { return SameNode(n, node, members); });
-  if (const uint32_t found = table_[slot]) return (found & mask) - 1;
+  const uint32_t found = table_.Find(hash, [&](Expr e) { return SameNode(nodes_[e], node, members); });
+  if (found != GradualTable::kNone) return found;
   Spend();
   if (nodes_.size() + members_.size() / 8 >= limits.nodes) ThrowLimit("expression_nodes", limits.nodes, "expressions in one pool");
   if (node.depth > limits.depth) ThrowLimit("expression_depth", limits.depth, "nesting of operators");
@@ -104,10 +94,8 @@ Expr Expressions::Intern(const Node& node, const ExprList* members) {
   nodes_.back().shortest = LeastLength(nodes_.back());
   SetTraits(&nodes_.back());
   nodes_.back().hash = hash;
-  const Expr id = static_cast<Expr>(nodes_.size() - 1);
-  table_[slot] = (hash & ~mask) | (id + 1);
-  if (nodes_.size() * 2 > table_.size()) Grow(table_.size() * 2);
-  return id;
+  table_.Insert(hash, [this](Expr e) { return nodes_[e].hash; });
+  return static_cast<Expr>(nodes_.size() - 1);
 }
 
 uint32_t Expressions::LeastLength(const Node& n) const {
@@ -202,25 +190,11 @@ void Expressions::SetTraits(Node* n) const {
 }
 
 void Expressions::Reserve(size_t more) {
-  const size_t size = nodes_.size() + std::min(more, limits.nodes);
-  size_t slots = table_.size();
-  while (slots < 2 * size) slots *= 2;
-  if (slots > table_.size()) Grow(slots);
-}
-
-void Expressions::Grow(size_t slots) {
-  std::vector<uint32_t> table(slots, 0);
-  const uint32_t mask = static_cast<uint32_t>(slots - 1);
-  for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    uint32_t slot = nodes_[i].hash & mask;
-    while (table[slot]) slot = (slot + 1) & mask;
-    table[slot] = (nodes_[i].hash & ~mask) | (i + 1);
-  }
-  table_.swap(table);
+  table_.Reserve(nodes_.size() + std::min(more, limits.nodes), [this](Expr e) { return nodes_[e].hash; });
 }
 
 size_t Expressions::MemoryBytes() const {
-  size_t bytes = nodes_.capacity() * sizeof(Node) + (members_.capacity() + table_.capacity()) * sizeof(uint32_t);
+  size_t bytes = nodes_.capacity() * sizeof(Node) + members_.capacity() * sizeof(uint32_t) + table_.MemoryBytes();
   bytes += steps_of_head_.capacity() * sizeof(uint32_t) + head_steps_.capacity() * sizeof(Term);
   for (const auto& a : automata_) bytes += a->next.size() * sizeof(uint32_t) + a->final.size();
   for (const RuleTable& r : rules_) bytes += r.bodies.capacity() * sizeof(Expr) + r.source->MemoryBytes();

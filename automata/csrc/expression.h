@@ -21,6 +21,7 @@
 #include "automata/csrc/byte_table.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/flat_map.h"
+#include "automata/csrc/gradual_table.h"
 #include "automata/csrc/leaf_automaton.h"
 #include "automata/csrc/small_vector.h"
 #include "automata/csrc/text_list.h"
@@ -305,15 +306,12 @@ class Expressions {
   }
   [[noreturn]] static void ThrowLimit(const char* name, size_t limit, const char* what);
   Expr Intern(const Node& node, const ExprList* members = nullptr);
-  template <class Same>
-  size_t SlotOf(uint32_t hash, Same same) const;
   // A concatenation, or a state of a table, that was made before, as most are when they are asked for; kEmpty: none was.
   Expr Find(ExprKind kind, uint32_t a, uint32_t b) const;
   Expr AutomatonState(uint32_t automaton, uint32_t state);
   uint32_t LeastLength(const Node& n) const;
   bool SameNode(const Node& x, const Node& y, const ExprList* members) const;
   void Reserve(size_t more);  // room for so many expressions
-  void Grow(size_t slots);
   void FlattenInto(ExprKind kind, Expr e, ExprList* out) const;
   void MergeRepeats(ExprList* parts);
   Expr MergeTurn(Expr x, Expr rest);
@@ -362,9 +360,7 @@ class Expressions {
 
   BlockArray<Node> nodes_;
   std::vector<Expr> members_;
-  // Open addressing; 0 free. As there are twice as many slots as nodes, a slot holds a node's index + 1 in the bits of
-  // a place and the rest of its hash above them, so that few nodes are looked at in vain.
-  std::vector<uint32_t> table_;
+  GradualTable table_;  // of nodes
   std::vector<std::shared_ptr<const ByteTable>> automata_;
   std::unordered_map<const ByteTable*, uint32_t> automaton_index_;
   Expr bytes_[256] = {};  // of single bytes; 0 unknown
@@ -387,8 +383,8 @@ class Expressions {
   // Steps of what concatenations begin with, which are the same whatever follows: by expression, where they lie in
   // head_steps_, a term with their number first; kept when asked for again.
   static constexpr uint32_t kNotAsked = 0, kAskedOnce = 1, kNotKept = 2, kFirstKept = 3;
-  std::vector<uint32_t> steps_of_head_;
-  std::vector<Term> head_steps_;
+  BlockArray<uint32_t> steps_of_head_;
+  BlockArray<Term> head_steps_;
   struct EndSearch;
   bool FindEnd(Expr e, EndSearch* search, int depth);
   FlatMap<Expr, bool> ends_[2];  // known answers of SurelyEnds, of all bytes and of those asked for last

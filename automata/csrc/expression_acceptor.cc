@@ -27,8 +27,7 @@ ExpressionAcceptor::ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr r
 
 DelayedAcceptor::State ExpressionAcceptor::StateOf(Expr e) {
   if (e == kEmpty) return kDead;
-  if (e >= state_of_.size()) state_of_.resize(std::max<size_t>(pool_->Size(), 2 * state_of_.size()), kDead);
-  State& q = state_of_[e];
+  State& q = state_of_.Reach(e, kDead);
   if (!q) q = AddState(e, pool_->Nullable(e));
   return q;
 }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automata/csrc/block_array.h"
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression.h"
 #include "automata/csrc/length_bounds.h"
@@ -152,7 +153,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
 
   std::unique_ptr<Expressions> pool_;
   Expr root_;
-  std::vector<State> state_of_;  // by expression; 0 unknown
+  BlockArray<State> state_of_;  // by expression; 0 unknown
   struct Stepping {
     bool asked = false;
     SteppingLeaf* leaf = nullptr;  // null where Arcs has to be asked

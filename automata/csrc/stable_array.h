@@ -3,11 +3,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <type_traits>
+
+#include "automata/csrc/zeroed_array.h"
 
 namespace tokamata {
 
 // Blocks of 16, 32, 64, … value-initialized elements. Ensure(i) makes element i exist and must be serialized by the
 // caller; operator[] of an element that exists is safe at any time from any thread that learned of i after Ensure(i).
+// Elements that need no destructor have all bytes zero when value-initialized: their blocks are touched as they are.
 template <class T>
 class StableArray {
  public:
@@ -15,12 +20,22 @@ class StableArray {
   StableArray(const StableArray&) = delete;
   StableArray& operator=(const StableArray&) = delete;
   ~StableArray() {
-    for (auto& b : blocks_) delete[] b.load(std::memory_order_relaxed);
+    for (auto& b : blocks_) {
+      T* const block = b.load(std::memory_order_relaxed);
+      if constexpr (kZeroed)
+        std::free(block);
+      else
+        delete[] block;
+    }
   }
   void Ensure(uint32_t i) {
     const int k = BlockOf(i);
-    if (!blocks_[k].load(std::memory_order_relaxed))
-      blocks_[k].store(new T[size_t{kFirst} << k](), std::memory_order_release);
+    if (blocks_[k].load(std::memory_order_relaxed)) return;
+    const size_t size = size_t{kFirst} << k;
+    if constexpr (kZeroed)
+      blocks_[k].store(NewZeroed<T>(size), std::memory_order_release);
+    else
+      blocks_[k].store(new T[size](), std::memory_order_release);
   }
   T& operator[](uint32_t i) { return Block(BlockOf(i))[OffsetOf(i)]; }
   const T& operator[](uint32_t i) const { return Block(BlockOf(i))[OffsetOf(i)]; }
@@ -31,6 +46,7 @@ class StableArray {
   }
 
  private:
+  static constexpr bool kZeroed = std::is_trivially_destructible_v<T>;
   static constexpr uint32_t kFirst = 16;
   static int BlockOf(uint32_t i) { return 31 - __builtin_clz(i / kFirst + 1); }
   static uint32_t OffsetOf(uint32_t i) { return i - ((kFirst << BlockOf(i)) - kFirst); }

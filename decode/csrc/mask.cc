@@ -43,7 +43,9 @@ MaskBuilder::MaskBuilder(DelayedAcceptor* acceptor, const Vocabulary* vocabulary
       key_lines_(may_remember_ ? WithLineKeys(acceptor) : nullptr),
       clamp_(vocabulary->MaxTokenBytes(), [vocabulary](uint8_t b) { return vocabulary->MostOf(b); },
              [vocabulary] { return vocabulary->MostBlanks(); }),
-      path_(trie_.max_depth + 2) {}
+      path_(trie_.max_depth + 2) {
+  traits_.push_back({});
+}
 
 void MaskBuilder::SetEos(State q, uint32_t* row) const {
   for (uint32_t id : vocabulary_->EosIds()) {
@@ -729,8 +731,6 @@ void MaskBuilder::Sweep(const Trie& trie, uint32_t base, uint32_t first, uint32_
   const Trie::Node* nodes = trie.nodes.data;
   StateRow* const path = path_.data();
   path[0] = acceptor_->Row(q);
-  size_t num_known = plain_rows_.size();
-  StateRow* known = plain_rows_.data();
   for (uint32_t n = first; n < end;) {
     const Trie::Node& node = nodes[n];
     const uint32_t at = n++, depth = node.depth - base;
@@ -744,9 +744,11 @@ void MaskBuilder::Sweep(const Trie& trie, uint32_t base, uint32_t first, uint32_
       n = node.end;
       continue;
     }
-    if (!node.wide && next < num_known && known[next]) {  // no matter whether anything is below
-      path[depth] = known[next];
-      continue;
+    if (!node.wide && next < plain_rows_.size()) {
+      if (const StateRow known = plain_rows_[next]) {  // no matter whether anything is below
+        path[depth] = known;
+        continue;
+      }
     }
     if (node.end == n) continue;
     const bool plain = Plain(next);
@@ -756,12 +758,7 @@ void MaskBuilder::Sweep(const Trie& trie, uint32_t base, uint32_t first, uint32_
       continue;
     }
     path[depth] = acceptor_->Row(near);
-    if (!plain) continue;
-    if (near >= num_known) {
-      plain_rows_.resize(num_known = std::max<size_t>(near + 1, num_known * 2));
-      known = plain_rows_.data();
-    }
-    known[near] = path[depth];
+    if (plain) plain_rows_.Reach(near) = path[depth];
   }
 }
 

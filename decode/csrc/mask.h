@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "automata/csrc/arena.h"
+#include "automata/csrc/block_array.h"
 #include "automata/csrc/counter_clamp.h"
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression_acceptor.h"
@@ -304,11 +305,8 @@ class MaskBuilder {
     bool quick = false;      // see IsQuick
     bool few = false;        // with traits: reads few bytes next, all of them ASCII
   };
-  Known& KnownOf(State q) {
-    if (q >= known_.size()) known_.resize(std::max<size_t>({q + 1, known_.size() * 2, 64}));
-    return known_[q];
-  }
-  std::vector<Known> known_;  // by state
+  Known& KnownOf(State q) { return known_.Reach(q); }
+  BlockArray<Known> known_;  // by state
   std::vector<const Loop*> loops_;
   Arena arena_;  // of the loops
   struct Learned {
@@ -325,7 +323,7 @@ class MaskBuilder {
   Counted counted_;  // what FindCounted said last
   std::vector<ClassChoice> choices_;
   size_t next_choice_ = 0;
-  std::vector<Traits> traits_{1};    // those of plain states first
+  BlockArray<Traits> traits_;        // those of plain states first
   // By state, where the vocabulary is not complete, without and with what states remember: 0 unknown, 1 cannot, 2 can.
   std::vector<uint8_t> finish_[2];
   ByteSet spelled_;  // the bytes of tokens, once asked for
@@ -368,7 +366,7 @@ class MaskBuilder {
   uint8_t to_run_ = 0;
   std::vector<Visit> stack_;
   std::vector<StateRow> path_;        // rows by depth, while scanning
-  std::vector<StateRow> plain_rows_;  // by state: rows of plain ones that were scanned
+  BlockArray<StateRow> plain_rows_;  // by state: rows of plain ones that were scanned
 };
 
 }  // namespace tokamata
