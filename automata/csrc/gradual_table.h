@@ -50,7 +50,7 @@ class GradualTable {
 
  private:
   using Slots = ZeroedArray<uint32_t>;
-  // Ids that move when one is entered. With 1 the tables would be full before all have moved.
+  // Ids that move when one is entered. With 1 the last would move just when the table has to double again.
   static constexpr uint32_t kAtOnce = 8;
 
   template <class Same>

@@ -12,7 +12,8 @@ namespace tokamata {
 
 // Blocks of 16, 32, 64, … value-initialized elements. Ensure(i) makes element i exist and must be serialized by the
 // caller; operator[] of an element that exists is safe at any time from any thread that learned of i after Ensure(i).
-// Elements that need no destructor have all bytes zero when value-initialized: their blocks are touched as they are.
+// Elements that need no destructor must be all zero bytes when value-initialized, since nothing else initializes them:
+// their blocks are zeroed pages, touched as they are used.
 template <class T>
 class StableArray {
  public:
