@@ -34,7 +34,7 @@ from tokamata.serve.model import told_convention
 
 TOKENS: list[bytes | None] = [None, *(bytes([b]) for b in range(256)), b"true", b'":', b'"}', b"ab", None]
 SPECIAL = {"<end>": 0, "[TOOL_CALLS]": len(TOKENS) - 1}
-LIMITS = ServerLimits(new_tokens=400, source_bytes=3000, seconds=1.0, waiting=30, running=4, constraints=4, choices=30)
+LIMITS = ServerLimits(new_tokens=400, source_bytes=3000, seconds=4.0, waiting=30, running=4, constraints=4, choices=30)
 
 
 class Scripted:
