@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from .._core import END_BYTE, Language
 from ..automata.errors import LimitError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, SPECIAL, Constraint
@@ -25,7 +27,7 @@ from .match_demands import Demand, conjunction, contraries, implies
 from .regex import regex
 
 if TYPE_CHECKING:
-    from ..automata import Fst
+    from ..automata import Fst, FstArrays
 
 MOST_INSTRUCTIONS = 20_000
 MOST_STATES = 5_000
@@ -259,7 +261,7 @@ class _Determinizer:
                     if not part.is_empty():
                         split.append((part, those))
             self.classes = split
-        self.machines: dict[frozenset[int], Fst] = {}  # by classes, of their characters
+        self.machines: dict[frozenset[int], FstArrays] = {}  # by classes, of their characters
 
     def language(self) -> Constraint:
         """The texts of the states that match whatever follows."""
@@ -354,22 +356,29 @@ class _Determinizer:
 
     def _machine(self, edges: list[dict[int, set[int]]]) -> Fst:
         """States and classes that lead on as an automaton over bytes, without final states."""
-        from ..automata import Fst
+        from ..automata import ARC_DTYPE, Fst
 
-        fst = Fst()
-        fst.add_states(len(edges))
-        fst.set_start(0)
+        arcs: list[tuple[int, int, float, int]] = []  # of the states, to where characters begin
+        offsets = [0]
         entries: dict[tuple[frozenset[int], int], int] = {}  # of the characters of some classes to a state
-        for i, out in enumerate(edges):
+        copies: list[FstArrays] = []
+        size = len(edges)
+        for out in edges:
             for j, those in out.items():
                 self.clock.spend()
                 key = frozenset(those)
                 if key not in self.machines:
-                    self.machines[key] = self._characters(key)
+                    self.machines[key] = self._characters(key).to_arrays()
                 if (key, j) not in entries:
-                    entries[key, j] = _insert(fst, self.machines[key], j)
-                fst.add_arc(i, 0, 0, None, entries[key, j])
-        return fst
+                    copies.append(_leading_to(self.machines[key], j, size))
+                    entries[key, j] = copies[-1].start
+                    size += len(copies[-1].finals)
+                arcs.append((0, 0, 0.0, entries[key, j]))
+            offsets.append(len(arcs))
+        all_arcs = [np.array(arcs, ARC_DTYPE), *(copy.arcs for copy in copies)]
+        first = np.cumsum([len(some) for some in all_arcs])
+        ends = [np.array(offsets), *(first[k] + copy.offsets[1:] for k, copy in enumerate(copies))]
+        return Fst.from_arrays(np.concatenate(all_arcs), np.concatenate(ends), np.full(size, np.inf, np.float32), 0)
 
     def _characters(self, classes: frozenset[int]) -> Fst:
         languages = [self._language_of(c) for c in sorted(classes)]
@@ -555,11 +564,9 @@ def _ending(machine: Fst, states: set[int]) -> Constraint:
     return from_fst(fst)
 
 
-def _insert(fst: Fst, machine: Fst, target: int) -> int:
-    """Puts a copy of an automaton of single characters before a state; returns where it begins."""
-    finals = {s for s in machine.states() if machine.is_final(s)}
-    place = {s: target if s in finals else fst.add_state() for s in machine.states()}
-    for s in machine.states():
-        for arc in machine.arcs(s):
-            fst.add_arc(place[s], arc.ilabel, arc.ilabel, None, place[arc.nextstate])
-    return place[machine.start()]
+def _leading_to(machine: FstArrays, target: int, size: int) -> FstArrays:
+    """An automaton of single characters as it is behind so many states, one of which is where the characters lead."""
+    place = np.where(np.isfinite(machine.finals), target, size + np.arange(len(machine.finals)))
+    arcs = machine.arcs.copy()
+    arcs["nextstate"] = place[arcs["nextstate"]]
+    return machine._replace(arcs=arcs, start=size + machine.start)
