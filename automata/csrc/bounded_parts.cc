@@ -12,6 +12,7 @@ constexpr size_t kMostCounted = 100;  // of them where the structure gives an an
 constexpr size_t kMostInVain = 2400;  // pairs of searches that found nothing, after which no more are made
 constexpr size_t kMostMetInVain = 500;
 constexpr size_t kMostCountedInVain = 200;
+constexpr int kMostPieces = 6;       // of a concatenation that a character may take, as its escapes do
 constexpr int kMostPrefixes = 6;      // bytes, rules and unions before what is bounded
 constexpr int kMostVisited = 1000;    // expressions that are looked at for bounds
 constexpr int64_t kFar = int64_t{1} << 40;
@@ -94,10 +95,10 @@ bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
   } else if (kind == ExprKind::kConcat) {
     part = true;
     Expr x = e;
-    while (part && x != kEpsilonExpr) {  // a character may take up to four pieces
+    while (part && x != kEpsilonExpr) {
       Expr begin = kEpsilonExpr;
       part = false;
-      for (int i = 0; i < 4 && !part && x != kEpsilonExpr; ++i) {
+      for (int i = 0; i < kMostPieces && !part && x != kEpsilonExpr; ++i) {
         const bool more = pool->Kind(x) == ExprKind::kConcat;
         begin = pool->Concat(begin, more ? pool->Head(x) : x);
         x = more ? pool->Tail(x) : kEpsilonExpr;
@@ -219,6 +220,13 @@ bool BoundedParts::Part(Expressions* pool, Expr x, Expr star) {
   if (x == star) return true;
   if (in_vain_ >= kMostInVain && !part_.Find(PairKey(x, star))) return false;
   return IsPart(pool, x, star);
+}
+
+// Whether x is a part of star since a member of it as an intersection is.
+bool BoundedParts::SomeArePart(Expressions* pool, Expr x, Expr star) {
+  if (pool->Kind(x) != ExprKind::kIntersect) return !pool->MayBeEmpty(x) && Part(pool, x, star);
+  const std::vector<Expr> members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
+  return std::any_of(members.begin(), members.end(), [&](Expr m) { return SomeArePart(pool, m, star); });
 }
 
 // Of x = s·a·t, with c* a part of s* and t*, and a of c*: whatever text of c* was read, so many c make a member of it,
@@ -358,7 +366,8 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
                      !begins.Intersects(end_begins);  // then no text of c* is one of c*·end but by epsilon
   const bool met = to_end_of_meet_.Find(PairKey(x, y));
   if (!met && (c->end == kEpsilonExpr || apart) && pool->First(x).SubsetOf(begins)) {
-    c->most = MostToEnd(pool, x, star, pool->High(c->count));
+    const bool any = pool->High(c->count) == kUnbounded && SomeArePart(pool, x, star);  // number of c will do
+    c->most = any ? 0 : MostToEnd(pool, x, star, pool->High(c->count));
     if (c->most >= 0) {
       c->end = kEpsilonExpr;
       c->unbounded = x;

@@ -73,6 +73,7 @@ class BoundedParts {
   };
   Distance DistanceOf(const Expressions& pool, Expr e);
   bool Part(Expressions* pool, Expr x, Expr star);
+  bool SomeArePart(Expressions* pool, Expr x, Expr star);
   bool IsPart(Expressions* pool, Expr e, Expr star);
 
   FlatMap<uint64_t, int64_t> to_end_;  // by x and c*; -1: no part, or not found out

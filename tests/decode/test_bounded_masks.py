@@ -182,3 +182,25 @@ def test_bytes_are_counted_too(of_long_tokens: tokamata.Vocabulary) -> None:
     for most in (4, 9, 14):
         automaton = tokamata.compile(word & byte.repeat(0, most), of_long_tokens)
         mask_walk.wander(automaton, random.Random(most), 12, 9, most)
+
+
+@pytest.mark.parametrize("least", [1, 3, 9])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"format": "email", "pattern": "a"},
+        {"format": "email", "pattern": "^.*?@.*.*$"},
+        {"format": "date", "pattern": "^[^3]*-0"},
+        {"format": "hostname", "pattern": "[a-c]$"},
+        {"format": "uri", "pattern": "b", "not": {"pattern": "a/?$"}},
+        {"format": "ipv4", "not": {"pattern": "0"}},
+        {"pattern": "^(?=.*b)a*é?b", "not": {"pattern": "^a?b"}},
+    ],
+)
+def test_least_lengths_beside_several_conditions(
+    schema: dict[str, object], least: int, of_long_tokens: tokamata.Vocabulary
+) -> None:
+    """Of such strings no others are told apart than by the conditions, unless these have shorter members."""
+    whole = {"type": "array", "items": {"type": "string", **schema, "minLength": least}}
+    automaton = tokamata.compile(tokamata.json_schema(whole), of_long_tokens)
+    mask_walk.wander(automaton, random.Random(least), 4, 12, schema, least)
