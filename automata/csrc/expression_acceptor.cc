@@ -412,10 +412,46 @@ bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* s
   return true;
 }
 
+// Counters of many turns at the front of e lose their upper bounds; *least becomes the fewest of these, if it was more.
+// As each turn reads a byte, shorter texts can be extended as before: a turn that has begun can be the last one.
+Expr ExpressionAcceptor::WithoutFarBounds(Expr e, int nested, uint32_t* least) {
+  constexpr uint32_t kFew = 8, kFewMembers = 16;
+  switch (pool_->Kind(e)) {
+    case ExprKind::kConcat: {
+      const Expr head = pool_->Head(e), without = WithoutFarBounds(head, nested, least);
+      return without == head ? e : pool_->Concat(without, pool_->Tail(e));
+    }
+    case ExprKind::kRepeat:
+      if (pool_->High(e) == kUnbounded || pool_->High(e) < kFew || pool_->MayBeEmpty(e)) return e;
+      *least = std::min(*least, pool_->High(e));
+      return pool_->Repeat(pool_->Body(e), pool_->Low(e), kUnbounded);
+    case ExprKind::kUnion: {
+      if (!nested || pool_->NumMembers(e) > kFewMembers || !pool_->Counts(e)) return e;
+      std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+      bool changed = false;
+      for (Expr& m : members) {
+        const Expr before = m;
+        m = WithoutFarBounds(m, nested - 1, least);
+        changed = changed || m != before;
+      }
+      return changed ? pool_->Union(std::move(members)) : e;
+    }
+    default: return e;
+  }
+}
+
 bool ExpressionAcceptor::BoundIsFar(State q, uint32_t* length, State* unbounded) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q);
-  if (pool_->Kind(pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e) != ExprKind::kIntersect) return false;
+  const ExprKind kind = pool_->Kind(pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e);
+  if (kind == ExprKind::kUnion && pool_->Counts(e) && Plain(q)) {
+    constexpr int kMostNested = 3;
+    *length = kUnbounded;
+    const Expr without = WithoutFarBounds(e, kMostNested, length);
+    if (without != e) *unbounded = StateOf(without);
+    return without != e;
+  }
+  if (kind != ExprKind::kIntersect) return false;
   for (const uint32_t bytes : {512, 128, 32}) {
     const Expr without = pool_->Parts().WithoutBounds(pool_.get(), e, bytes);
     if (without == e) continue;

@@ -97,7 +97,8 @@ bool MaskBuilder::FindTraits(State q) {
   Traits t;
   t.single = acceptor_->ReadsOneByte(q, &t.byte, &t.after);
   KnownOf(q).few = t.single || FewWays(acceptor_->First(q));
-  if (!t.single && acceptor_->Plain(q)) {
+  const bool far = !t.single && acceptor_->BoundIsFar(q, &t.high, &t.unbounded);
+  if (!t.single && !far && acceptor_->Plain(q)) {
     known_[q].traits = kPlain;
     return true;
   }
@@ -105,7 +106,7 @@ bool MaskBuilder::FindTraits(State q) {
   TextNode place;
   t.texts = !t.single && acceptor_->Texts(q, &model, &place);
   t.counts = !t.single && !t.texts && acceptor_->Counts(q, &t.low, &t.high, &t.star, &t.unbounded);
-  if (!t.single && !t.texts && !t.counts && acceptor_->BoundIsFar(q, &t.high, &t.unbounded)) {
+  if (far && !t.texts && !t.counts) {
     t.counts = true;
     t.low = 0;
     t.star = t.unbounded;
