@@ -11,6 +11,8 @@
 namespace tokamata {
 namespace {
 
+constexpr uint32_t kSomeTurns = 8;  // of a counter, from which it is worth telling it from none
+constexpr int kMostNested = 3;      // unions in each other in which counters are looked for
 constexpr int kBroad = 40;  // first bytes from which characters are of a class that loops, texts are of any kind
 
 // Where calls have their source, leaves have their number.
@@ -363,6 +365,8 @@ DelayedAcceptor::State ExpressionAcceptor::Clamped(State q, CounterClamp* clamp)
 DelayedAcceptor::State ExpressionAcceptor::Unbounded(State q, uint32_t length) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q);
+  uint32_t least;
+  if (const Expr without = WithoutFarBounds(e, length + 1, &least); without != e && Plain(q)) return StateOf(without);
   if (!pool_->MayBeEmpty(e) && !pool_->Parts().look_into_rules) return q;
   return StateOf(pool_->Parts().WithoutBounds(pool_.get(), e, length));
 }
@@ -412,17 +416,25 @@ bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* s
   return true;
 }
 
-// Counters of many turns at the front of e lose their upper bounds; *least becomes the fewest of these, if it was more.
+// Counters of at least so many turns at the front of e, a union, lose their upper bounds; *least is the fewest of these.
 // As each turn reads a byte, shorter texts can be extended as before: a turn that has begun can be the last one.
-Expr ExpressionAcceptor::WithoutFarBounds(Expr e, int nested, uint32_t* least) {
-  constexpr uint32_t kFew = 8, kFewMembers = 16;
+Expr ExpressionAcceptor::WithoutFarBounds(Expr e, uint32_t turns, uint32_t* least) {
+  const Expr head = pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e;
+  if (pool_->Kind(head) != ExprKind::kUnion || !pool_->Counts(head)) return e;
+  *least = kUnbounded;
+  const Expr without = WithoutFarBounds(head, turns, kMostNested, least);
+  return without == head ? e : head == e ? without : pool_->Concat(without, pool_->Tail(e));
+}
+
+Expr ExpressionAcceptor::WithoutFarBounds(Expr e, uint32_t turns, int nested, uint32_t* least) {
+  constexpr uint32_t kFewMembers = 16;
   switch (pool_->Kind(e)) {
     case ExprKind::kConcat: {
-      const Expr head = pool_->Head(e), without = WithoutFarBounds(head, nested, least);
+      const Expr head = pool_->Head(e), without = WithoutFarBounds(head, turns, nested, least);
       return without == head ? e : pool_->Concat(without, pool_->Tail(e));
     }
     case ExprKind::kRepeat:
-      if (pool_->High(e) == kUnbounded || pool_->High(e) < kFew || pool_->MayBeEmpty(e)) return e;
+      if (pool_->High(e) == kUnbounded || pool_->High(e) < turns || pool_->MayBeEmpty(e)) return e;
       *least = std::min(*least, pool_->High(e));
       return pool_->Repeat(pool_->Body(e), pool_->Low(e), kUnbounded);
     case ExprKind::kUnion: {
@@ -431,7 +443,7 @@ Expr ExpressionAcceptor::WithoutFarBounds(Expr e, int nested, uint32_t* least) {
       bool changed = false;
       for (Expr& m : members) {
         const Expr before = m;
-        m = WithoutFarBounds(m, nested - 1, least);
+        m = WithoutFarBounds(m, turns, nested - 1, least);
         changed = changed || m != before;
       }
       return changed ? pool_->Union(std::move(members)) : e;
@@ -443,15 +455,11 @@ Expr ExpressionAcceptor::WithoutFarBounds(Expr e, int nested, uint32_t* least) {
 bool ExpressionAcceptor::BoundIsFar(State q, uint32_t* length, State* unbounded) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q);
-  const ExprKind kind = pool_->Kind(pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e);
-  if (kind == ExprKind::kUnion && pool_->Counts(e) && Plain(q)) {
-    constexpr int kMostNested = 3;
-    *length = kUnbounded;
-    const Expr without = WithoutFarBounds(e, kMostNested, length);
-    if (without != e) *unbounded = StateOf(without);
-    return without != e;
+  if (const Expr without = WithoutFarBounds(e, kSomeTurns, length); without != e && Plain(q)) {
+    *unbounded = StateOf(without);
+    return true;
   }
-  if (kind != ExprKind::kIntersect) return false;
+  if (pool_->Kind(pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e) != ExprKind::kIntersect) return false;
   for (const uint32_t bytes : {512, 128, 32}) {
     const Expr without = pool_->Parts().WithoutBounds(pool_.get(), e, bytes);
     if (without == e) continue;

@@ -136,7 +136,8 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool IsProvisional(State q) override { return !exact_rows && pool_->Remembers(Source(q)); }
   const StateRow::Data* MakeProvisional(State q, StateRows* rows);
   bool SplitRepetition(Expr e, Repetition* r);
-  Expr WithoutFarBounds(Expr e, int nested, uint32_t* least);
+  Expr WithoutFarBounds(Expr e, uint32_t turns, uint32_t* least);
+  Expr WithoutFarBounds(Expr e, uint32_t turns, int nested, uint32_t* least);
   const LoopCharacters& CharactersOf(Expr body);
   std::shared_ptr<const WideCharacters> FindWide(Expr body);
   // All texts of at most `high` of some characters can be extended; those of so many may be whole ones.

@@ -223,7 +223,8 @@ bool MaskBuilder::BuildUnbounded(State q, uint32_t* row) {
     model = acceptor_->Unbounded(q, length);
   }
   if (model == q) return false;
-  if (Loop alive; FindAlive(q, acceptor_->Live(q).Count() >= kWideLive, &alive)) return false;  // which runs less
+  // Which runs less; but the model of a plain state is that of many.
+  if (Loop alive; !acceptor_->Plain(q) && FindAlive(q, acceptor_->Live(q).Count() >= kWideLive, &alive)) return false;
   for (const uint32_t l : kLong) {  // fewer tokens are longer
     if (!vocabulary_->LongerThan(length).first || acceptor_->Unbounded(q, l) != model) break;
     length = l;

@@ -204,3 +204,26 @@ def test_least_lengths_beside_several_conditions(
     whole = {"type": "array", "items": {"type": "string", **schema, "minLength": least}}
     automaton = tokamata.compile(tokamata.json_schema(whole), of_long_tokens)
     mask_walk.wander(automaton, random.Random(least), 4, 12, schema, least)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "[a-h](?:[a-h-]{0,61}[a-h])?",
+        r"(?:[a-h](?:[a-h-]{0,61}[a-h])?\.)*abc(?:/[a-h]{9,30})?",
+        "[ab]{0,9}A|[a-d]{0,20}B|[c-h-]{12,40}",
+        "(?:[a-h]{0,30}|[0-9A]{2,12}-|é{0,9}|(?:ab){8})+_",
+        "(?:(?:[a-d]?-?){0,11}|[^a]{0,40})é",
+        r"(?=.{3,50}\Z)(?:[a-h]{0,30}[ab]|[c-h]{1,10}[^a])\.b*",
+        "(?:[a-h]{0,12}|[a-c-]{0,33})(?:b|-){0,16}",
+    ],
+)
+def test_unions_of_counters(pattern: str) -> None:
+    """Tokens are shorter than some counters, and longer than others."""
+    rng = random.Random(5)
+    letters = [*(bytes([b]) for b in b"abcdefgh-A0._"), "é".encode()]
+    made = {b"".join(rng.choices(letters, k=rng.randint(1, 14))) for _ in range(6000)}
+    made |= {rng.choice(letters) * rng.randint(1, 90) for _ in range(400)}
+    made |= {b"".join(rng.choices(rng.sample(letters, 3), k=rng.randint(8, 40))) for _ in range(1500)}
+    automaton = tokamata.compile(tokamata.regex(pattern), mask_walk.with_bytes(made))
+    mask_walk.wander(automaton, rng, 12, 30, pattern)
