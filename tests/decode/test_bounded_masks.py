@@ -57,6 +57,8 @@ def test_masks_under_a_bound_agree_with_walking(seed: int) -> None:
     "constraint",
     [
         tokamata.regex(r"(?=[^/]{0,5}(?:/a)?\Z)[a-cf]+/a"),  # no more characters, but what follows them
+        tokamata.regex("[abc]{3,}") & tokamata.regex("a[abc]{4,}|b[abc]{4,}/"),  # what leads out of the characters
+        tokamata.regex("[abc]{3,}") & tokamata.regex("a[abc]{4,}|b[abc]{4,}/") & tokamata.regex(".*c.*"),
         tokamata.regex(r"(?=.{3,90}\Z)é(?:é|ab[abc]*c)"),  # two bytes of a character are one
         tokamata.regex(r"(?=(?:.*b0*|a)\Z)(?:.*c0*|a)"),  # each can be found behind anything, both at once cannot
         tokamata.regex(r"(?=.{0,90}\Z)(?:(?:(?:b{2000000000}){2000000000}){16777216}|ab*c)"),  # beyond any number
