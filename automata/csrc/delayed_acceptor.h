@@ -147,8 +147,8 @@ class DelayedAcceptor {
   // low bytes can be extended in q exactly when they can in *star, those of at most high bytes when they can in
   // *unbounded.
   virtual bool Counts(State, uint32_t* /*low*/, uint32_t* /*high*/, State* /*star*/, State* /*unbounded*/) { return false; }
-  // Whether q counts beside other languages, far from the bound: texts of at most *length bytes can be extended in q
-  // exactly when they can in *unbounded.
+  // Whether q counts beside or among other languages, far from the bound: texts of at most *length bytes can be extended
+  // in q exactly when they can in *unbounded.
   virtual bool BoundIsFar(State, uint32_t* /*length*/, State* /*unbounded*/) { return false; }
   // Whether q is the intersection of a state without bound and a state that only counts: then a text of at most *slack
   // characters is allowed in q exactly when it is in both. *high: as many characters as are counted at most.
@@ -159,8 +159,8 @@ class DelayedAcceptor {
   // asked about last.
   enum class Allows : uint8_t { kNo, kYes, kUnsure };
   virtual Allows BoundedAllows(State, std::string_view) { return Allows::kUnsure; }
-  // A state that allows the same strings of at most `length` bytes as q, without what bounds q's length further on; q
-  // where there is none.
+  // A state that allows the same strings of at most `length` bytes as q, without what bounds q's length, or counts,
+  // further on; q where there is none.
   virtual State Unbounded(State q, uint32_t) { return q; }
   // Whether q surely neither counts nor reads texts nor has alternatives that do; quick.
   virtual bool Plain(State) { return false; }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kSomeTurns = 8;  // of a counter, from which it is worth telling it from none
 constexpr int kMostNested = 3;      // unions in each other in which counters are looked for
-constexpr int kBroad = 40;  // first bytes from which characters are of a class that loops, texts are of any kind
+constexpr int kBroad = 40;          // first bytes from which characters are of a class that loops, texts are of any kind
 
 // Where calls have their source, leaves have their number.
 uint32_t LeafNumber(const Expressions& pool, Expr leaf) { return pool.SourceOfRule(leaf); }
