@@ -59,14 +59,19 @@ DistanceTable::DistanceTable(DelayedAcceptor* acceptor, const Vocabulary* vocabu
 
 // ---------------------------------------------------------------------------------------------- in bytes
 
+// Only states under others have no way to an end.
+void DistanceTable::SetEndless(State q) {
+  bounds_[q].low = kFar;
+  bounds_[q].looked = true;
+}
+
 const DistanceTable::Bounds& DistanceTable::Look(State q) {
   if (Slot(q).looked) return bounds_[q];
-  if (acceptor_->LeastLength(q) == kNoLength) {  // only states under others have no way to an end
-    bounds_[q].low = kFar;
-    bounds_[q].looked = true;
-    return bounds_[q];
-  }
-  if (bounds_[q].bytes == kFar) FindBytes(q);
+  if (acceptor_->LeastLength(q) == kNoLength)
+    SetEndless(q);
+  else if (bounds_[q].bytes == kFar)
+    FindBytes(q);
+  if (bounds_[q].looked) return bounds_[q];
   SpellPath(q);
   return bounds_[q];
 }
@@ -138,6 +143,7 @@ bool DistanceTable::FindBytes(State root, uint64_t weight, size_t most) {
       if (n.parent == top.node && n.steps == top.steps + 1 && IsBetterText(b, n.byte)) n.byte = b;
     });
   }
+  for (const Node& node : nodes) SetEndless(node.state);  // though their least lengths did not tell
   return true;
 }
 

@@ -89,6 +89,7 @@ class DistanceTable {
   void FillWholeRow(State q, uint32_t k, uint32_t* row);
   void FindBytes(State root);
   bool FindBytes(State root, uint64_t weight, size_t most);  // false: more than `most` states would be looked at
+  void SetEndless(State q);
   void SpellPath(State root);
   // The distance of root if that is at most k, else k + 1; with `exact` false any witness of at most k will do.
   uint32_t Search(State root, uint32_t k, bool exact);
