@@ -652,3 +652,22 @@ def test_members_that_are_owed_do_not_make_masks_slow_as_long_as_there_is_room(k
         state.advance(token)
         text = text[len(tokens[token] or b"") :]
     state.mask()
+
+
+@pytest.mark.parametrize("budget", [4, 8, 15])
+def test_searches_that_find_no_end(budget: int) -> None:
+    """Some states under others have no way to an end, which only all that is reached from them tells."""
+    schema = {"not": {"properties": {"x": False}, "additionalProperties": {"pattern": r"\bx"}}}
+    constraint = tokamata.yaml_schema(schema, sequences="indented", max_depth=1)
+    tokens = [*(bytes([b]) for b in range(256)), b": ", b"x:", b"ab", b" -", None]
+    automaton = tokamata.compile(constraint, tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1]))
+    for seed in range(4):
+        rng = random.Random(seed)
+        state = automaton.start(max_tokens=budget)
+        text = b""
+        while not state.is_finished:
+            token = rng.choice(sorted(allowed(state.mask())))
+            state.advance(token)
+            text += tokens[token] or b""
+        assert constraint.accepts(text), (seed, text)
+        assert state.num_tokens <= budget
