@@ -12,7 +12,7 @@ constexpr size_t kMostCounted = 100;  // of them where the structure gives an an
 constexpr size_t kMostInVain = 2400;  // pairs of searches that found nothing, after which no more are made
 constexpr size_t kMostMetInVain = 500;
 constexpr size_t kMostCountedInVain = 200;
-constexpr int kMostPieces = 6;       // of a concatenation that a character may take, as its escapes do
+constexpr int kMostPieces = 6;        // of a concatenation that a character may take, as its escapes do
 constexpr int kMostPrefixes = 6;      // bytes, rules and unions before what is bounded
 constexpr int kMostVisited = 1000;    // expressions that are looked at for bounds
 constexpr int64_t kFar = int64_t{1} << 40;
@@ -366,8 +366,8 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
                      !begins.Intersects(end_begins);  // then no text of c* is one of c*·end but by epsilon
   const bool met = to_end_of_meet_.Find(PairKey(x, y));
   if (!met && (c->end == kEpsilonExpr || apart) && pool->First(x).SubsetOf(begins)) {
-    const bool any = pool->High(c->count) == kUnbounded && SomeArePart(pool, x, star);  // number of c will do
-    c->most = any ? 0 : MostToEnd(pool, x, star, pool->High(c->count));
+    const bool endless = pool->High(c->count) == kUnbounded;  // then it does not matter how many c are left
+    c->most = endless && SomeArePart(pool, x, star) ? 0 : MostToEnd(pool, x, star, pool->High(c->count));
     if (c->most >= 0) {
       c->end = kEpsilonExpr;
       c->unbounded = x;

@@ -366,7 +366,7 @@ class MaskBuilder {
   uint8_t to_run_ = 0;
   std::vector<Visit> stack_;
   std::vector<StateRow> path_;        // rows by depth, while scanning
-  BlockArray<StateRow> plain_rows_;  // by state: rows of plain ones that were scanned
+  BlockArray<StateRow> plain_rows_;   // by state: rows of plain ones that were scanned
 };
 
 }  // namespace tokamata
