@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 class HostMasks:
     """For constraints that are too large for device tables: the host fills masks while the device runs the model.
 
-    `begin` returns at once; a thread fills the batch's masks into page-locked memory without the GIL. `apply` waits
-    for it, which mostly takes no time, sends the masks by a copy that the device's stream orders, and masks the logits.
-    Two buffers alternate, so a copy that is still under way is never overwritten: `begin` waits for the one before.
+    `begin` returns at once; a thread fills the batch's masks into page-locked memory without the GIL and has them
+    copied to the device, on a stream of their own, beside the forward pass. `apply` waits for the thread, which mostly
+    takes no time, makes the device's current stream wait for the copy, and masks the logits. Two pairs of buffers
+    alternate: neither a copy nor masks that are still to be read are overwritten.
 
     Args:
         batch: the rows; change it (join, leave, advance) only between `apply` and the next `begin`.
@@ -34,33 +35,29 @@ class HostMasks:
 
         self.batch = batch
         self.device = torch.device(device)
+        if self.device.type == "cuda" and self.device.index is None:  # the thread may have another current device
+            self.device = torch.device("cuda", torch.cuda.current_device())
         self.width = width
         self._pool = ThreadPoolExecutor(1, "tokamata-masks")
-        self._buffers: list[torch.Tensor | None] = [None, None]
-        self._copied: list[torch.cuda.Event | None] = [None, None]
+        self._copies: torch.cuda.Stream | None = None
+        if self.device.type == "cuda":
+            self._copies = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+        self._buffers = [_Buffers(self._copies is not None) for _ in range(2)]
         self._turn = 0
-        self._filled: Future[None] | None = None
+        self._filled: Future[torch.Tensor] | None = None
 
     def begin(self) -> None:
         """Start to fill the masks of the states as they are now."""
-        import torch
-
         if self._filled is not None:
             raise RuntimeError("HostMasks.begin: masks are being filled already; call apply first")
-        self._turn = 1 - self._turn
-        rows, words = len(self.batch), -(-self.width // 32)
+        words = -(-self.width // 32)
         if words < self.batch.words:
             raise ValueError(
                 f"HostMasks.begin: logits of width {self.width} are narrower than a vocabulary of the batch, whose "
                 f"masks have {self.batch.words} words; pass the model's width"
             )
-        buffer, copied = self._buffers[self._turn], self._copied[self._turn]
-        if copied is not None:
-            copied.synchronize()
-        if buffer is None or buffer.shape[0] < rows:
-            pinned = self.device.type == "cuda"
-            buffer = self._buffers[self._turn] = torch.zeros((rows, words), dtype=torch.int32, pin_memory=pinned)
-        self._filled = self._pool.submit(self.batch.fill_masks, buffer)
+        self._turn = 1 - self._turn
+        self._filled = self._pool.submit(self._fill, self._buffers[self._turn], len(self.batch), words)
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         """Write minus infinity into ``logits`` [rows, width] where the masks of the last `begin` refuse."""
@@ -74,14 +71,30 @@ class HostMasks:
             self.begin()
         filled, self._filled = self._filled, None
         assert filled is not None
-        filled.result()
-        buffer = self._buffers[self._turn]
-        assert buffer is not None
-        masks = buffer[: logits.shape[0]].to(self.device, non_blocking=True)
-        if self.device.type == "cuda":
-            event = self._copied[self._turn] = torch.cuda.Event()  # type: ignore[no-untyped-call]
-            event.record(torch.cuda.current_stream(self.device))
-        return mask_logits_(logits, masks)
+        masks = filled.result()
+        if self._copies is None:
+            return mask_logits_(logits, masks)
+        buffers, stream = self._buffers[self._turn], torch.cuda.current_stream(self.device)
+        stream.wait_event(buffers.copied)
+        mask_logits_(logits, masks)
+        buffers.read.record(stream)
+        return logits
+
+    def _fill(self, buffers: _Buffers, rows: int, words: int) -> torch.Tensor:
+        """Fill masks of the batch and send them to the device; return them there, on CUDA still under way."""
+        import torch
+
+        buffers.make(rows, words, self.device)
+        assert buffers.host is not None
+        self.batch.fill_masks(buffers.host)
+        if self._copies is None:
+            return buffers.host[:rows].to(self.device)
+        assert buffers.there is not None
+        with torch.cuda.stream(self._copies):
+            self._copies.wait_event(buffers.read)
+            buffers.there[:rows].copy_(buffers.host[:rows], non_blocking=True)
+            buffers.copied.record(self._copies)
+        return buffers.there[:rows]
 
     def close(self) -> None:
         """End the thread."""
@@ -94,3 +107,32 @@ class HostMasks:
     def __exit__(self, *_: object) -> None:
         """End the thread."""
         self.close()
+
+
+class _Buffers:
+    """Masks of one turn: on the host and, for CUDA, on the device, with events that say how far the device is."""
+
+    def __init__(self, cuda: bool) -> None:
+        import torch
+
+        self.host: torch.Tensor | None = None
+        self.there: torch.Tensor | None = None
+        if cuda:
+            self.copied = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            self.read = torch.cuda.Event()  # type: ignore[no-untyped-call]
+
+    def make(self, rows: int, words: int, device: torch.device) -> None:
+        """See that there is room, and that nothing of the last use is still to be copied or, for new room, read."""
+        import torch
+
+        cuda = device.type == "cuda"
+        if self.host is not None and self.host.shape[0] >= rows:
+            if cuda:
+                self.copied.synchronize()
+            return
+        if cuda and self.there is not None:
+            self.read.synchronize()
+        self.host = torch.zeros((rows, words), dtype=torch.int32, pin_memory=cuda)
+        if cuda:
+            self.there = torch.zeros((rows, words), dtype=torch.int32, device=device)
+            torch.cuda.current_stream(device).synchronize()

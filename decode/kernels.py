@@ -13,35 +13,67 @@ import torch
 import triton
 import triton.language as tl
 
-_WORDS = 32  # mask words that one program of mask_logits reads
+_OCTETS = 512  # of a mask, for one program of _mask_octets: eight logits each
+_LOGITS = 1024  # for one program of _mask_columns
 
 
-# A stride that is known to be 1 would give each thread eight neighbours, stored one by one: a warp's store would touch
-# 16 sectors. While it is a number, neighbours are of neighbouring threads, and a warp's store is one piece.
+@triton.jit
+def _mask_of(row, row_of, states, INDEXED: tl.constexpr):
+    if INDEXED:
+        return tl.load(row_of + tl.load(states + row)).to(tl.int64)
+    return row.to(tl.int64)
+
+
+# A thread has the logits of one octet of the mask. They are read and written in one piece, since no condition on an
+# access tells them apart: an octet of zeros is written without reading, one of ones is left alone.
+@triton.jit
+def _mask_octets(
+    logits,
+    row_stride,
+    masks,
+    row_of,
+    states,
+    octets,
+    width,
+    INDEXED: tl.constexpr,
+    OCTETS: tl.constexpr,
+):
+    row = tl.program_id(0)
+    place = tl.program_id(1) * OCTETS + tl.arange(0, OCTETS)
+    packed = masks + _mask_of(row, row_of, states, INDEXED) * octets + place
+    octet = tl.load(packed, mask=place < octets, other=0).to(tl.int32)
+    bit = tl.arange(0, 8)
+    column = place[:, None] * 8 + bit[None, :]
+    inside = column < width
+    there = logits + row.to(tl.int64) * row_stride + column
+    mixed = (octet != 0) & (octet != 255)
+    before = tl.load(there, mask=mixed[:, None] & inside, other=float("-inf"))
+    allowed = ((octet[:, None] >> bit[None, :]) & 1) != 0
+    tl.store(there, tl.where(allowed, before, float("-inf")), mask=(octet != 255)[:, None] & inside)
+
+
+# For rows that are not aligned, and any strides. A column stride that is known to be 1 would give a thread several
+# neighbours; while it is a number, neighbours are of neighbouring threads, and a warp's store is one piece.
 @triton.jit(do_not_specialize=["column_stride"])
-def _mask_logits(
+def _mask_columns(
     logits,
     row_stride,
     column_stride,
     masks,
     row_of,
     states,
-    words,
+    octets,
     width,
     INDEXED: tl.constexpr,
-    WORDS: tl.constexpr,
+    LOGITS: tl.constexpr,
 ):
     row = tl.program_id(0)
-    mask_row = row.to(tl.int64)
-    if INDEXED:
-        mask_row = tl.load(row_of + tl.load(states + row)).to(tl.int64)
-    word = tl.program_id(1) * WORDS + tl.arange(0, WORDS)
-    packed = tl.load(masks + mask_row * words + word, mask=word < words, other=0)
-    bit = tl.arange(0, 32)
-    refused = ((packed[:, None] >> bit[None, :]) & 1) == 0
-    column = word[:, None] * 32 + bit[None, :]
-    place = logits + row.to(tl.int64) * row_stride + column.to(tl.int64) * column_stride
-    tl.store(place, float("-inf"), mask=refused & (column < width))
+    column = tl.program_id(1) * LOGITS + tl.arange(0, LOGITS)
+    packed = masks + _mask_of(row, row_of, states, INDEXED) * octets + column // 8
+    octet = tl.load(packed, mask=column < octets * 8, other=0).to(tl.int32)
+    refused = ((octet >> (column % 8)) & 1) == 0
+    there = logits + row.to(tl.int64) * row_stride + column.to(tl.int64) * column_stride
+    tl.store(there, float("-inf"), mask=refused & (column < width))
 
 
 @triton.jit
@@ -81,36 +113,37 @@ def _advance(
 
 def _on(tensor: Any) -> AbstractContextManager[object]:
     """Triton launches on the current device's stream, whatever device its tensors are on."""
-    return torch.cuda.device(tensor.device) if tensor.is_cuda else nullcontext()
+    if not tensor.is_cuda or tensor.device.index == torch.cuda.current_device():
+        return nullcontext()
+    return torch.cuda.device(tensor.device)
+
+
+def _has_whole_octets(logits: Any) -> bool:
+    """Whether Triton can see that eight neighbours of a row are one piece: it knows of numbers that 16 divides them."""
+    rows, width = logits.stride(0), logits.shape[1]
+    return bool(logits.stride(1) == 1 and rows % 16 == 0 and width % 16 == 0 and logits.data_ptr() % 16 == 0)
 
 
 def mask_logits(logits: Any, masks: Any, row_of: Any = None, states: Any = None) -> None:
     """Write minus infinity into logits [rows, width] where the row's mask has a 0, and beyond the mask.
 
-    Reads the masks and writes what is refused: what is allowed is not touched. Row r has mask r, or with `states` mask
-    row_of[states[r]]. Any floating dtype, any strides.
+    Reads the masks, and logits that have some neighbours allowed and some refused; writes what is refused. What is
+    allowed keeps its bits. Row r has mask r, or with `states` mask row_of[states[r]]. Any floating dtype, any strides.
     """
     rows, width = logits.shape
     if not rows or not width:
         return
     indexed = states is not None
-    masks = masks.contiguous()  # what is contiguous stays where it is
-    if indexed:
-        states = states.contiguous()
-    grid = (rows, triton.cdiv(width, 32 * _WORDS))
+    packed = masks.contiguous().view(torch.uint8)  # what is contiguous stays where it is
+    of = (row_of, states.contiguous()) if indexed else (packed, packed)
+    octets = packed.shape[1]
     with _on(logits):
-        _mask_logits[grid](
-            logits,
-            logits.stride(0),
-            logits.stride(1),
-            masks,
-            row_of if indexed else masks,
-            states if indexed else masks,
-            masks.shape[1],
-            width,
-            INDEXED=indexed,
-            WORDS=_WORDS,
-        )
+        if _has_whole_octets(logits):
+            grid = (rows, triton.cdiv(width, 8 * _OCTETS))
+            _mask_octets[grid](logits, logits.stride(0), packed, *of, octets, width, INDEXED=indexed, OCTETS=_OCTETS)
+        else:
+            grid = (rows, triton.cdiv(width, _LOGITS))
+            _mask_columns[grid](logits, *logits.stride(), packed, *of, octets, width, INDEXED=indexed, LOGITS=_LOGITS)
 
 
 def advance(tables: Any, states: Any, tokens: Any, out: Any) -> None:

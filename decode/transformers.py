@@ -13,6 +13,7 @@ from ..automata.errors import ConstraintError, TokenRejected
 from .canonical import CanonicalAutomaton, CanonicalState
 from .dynamic_automaton import DynamicAutomaton
 from .dynamic_state import DynamicState
+from .masked_logits import mask_logits_
 from .token_automaton import TokenAutomaton
 
 if TYPE_CHECKING:
@@ -174,23 +175,18 @@ class ConstrainedLogitsProcessor:
 def apply_masks(scores: torch.Tensor, masks: np.ndarray, size: int) -> torch.Tensor:
     """Return scores [rows, width] with minus infinity outside the packed masks int32 [rows, ceil(size / 32)].
 
-    On the CPU native code reads and writes each score once; elsewhere the packed words are sent and unpacked there.
+    On the CPU native code reads and writes each score once; elsewhere the packed words are sent to the device.
     """
     import torch
 
-    rows, width = scores.shape
+    width = scores.shape[1]
     if scores.device.type == "cpu":
         out = torch.empty_like(scores)
         mask_scores(scores.detach(), out, masks)
         if size < width:
             out[:, size:] = float("-inf")
         return out
-    words = torch.from_numpy(masks).to(scores.device)
-    shifts = torch.arange(32, dtype=torch.int32, device=scores.device)
-    refused = ((words[:, :, None] >> shifts) & 1).eq(0).view(rows, -1)[:, :size]
-    if width > size:
-        refused = torch.nn.functional.pad(refused, (0, width - size), value=True)
-    return scores.masked_fill(refused, float("-inf"))
+    return mask_logits_(scores.clone(), torch.from_numpy(masks).to(scores.device), size)
 
 
 def _checked_lengths(prompt_length: int | Sequence[int] | None) -> list[int] | None:

@@ -7,9 +7,13 @@ One command for a machine with a GPU, a few minutes; it needs torch and tokamata
 
 Applying: packed masks to logits [rows, V] in bfloat16, float16 and float32, where xgrammar and llguidance are installed
 beside their torch kernels, and beside reading and writing the logits once (`logits.mul_(1)`). A step: apply, argmax,
-advance, by `DeviceAutomaton`, eagerly and (on CUDA) replayed from a graph; "added" is a step less its argmax. Each
-figure is the least time of the repeats, in microseconds; on CUDA between events, of many calls in a row, so without
-the host's part. A profiler counts what waits for the host in a step. What all kernels leave is compared first.
+advance, by `DeviceAutomaton`; "added" is a step less its argmax. Each figure is the least time of the repeats, in
+microseconds; calls go through several logits in turn, more than a GPU's cache holds. On CUDA times are between events,
+of many calls in a row, and again of the same calls replayed from a graph, which leaves out what launching costs the
+host. A profiler counts what waits for the host in a step. What all kernels leave is compared first.
+
+Where constraints are too large for tables, the host fills masks: a step with a stand-in of a forward pass (products of
+matrices of a few milliseconds), its tokens read by the host, with `HostMasks` and without.
 """
 
 from __future__ import annotations
@@ -17,7 +21,8 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -35,8 +40,11 @@ PATTERNS = (
 )
 WIDTH = 151_936  # of Qwen's logits
 CALLS = 20  # between two events
+BUFFERS = 4  # logits that calls go through in turn
+FORWARD = 5_000  # microseconds of the stand-in of a forward pass
 WAITING = ("Synchronize", "DtoH", "HtoD", "aten::item", "aten::_local_scalar_dense")
 Applier = Callable[[torch.Tensor, torch.Tensor], object]
+Call = Callable[[], object]
 
 
 def made_up() -> tokamata.Vocabulary:
@@ -50,24 +58,38 @@ def made_up() -> tokamata.Vocabulary:
     return tokamata.Vocabulary([*tokens, None], eos_token_ids=[WIDTH - 1])
 
 
-def least(device: torch.device, call: Callable[[], object], repeat: int) -> float:
-    """The least time of a call, in microseconds."""
+def least(device: torch.device, calls: Sequence[Callable[[], object]], repeat: int) -> float:
+    """The least time of a call, in microseconds; the calls are made in turn."""
     for _ in range(3):
-        call()
+        calls[0]()
     best = float("inf")
     for _ in range(repeat):
         if device.type == "cuda":
             begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             begin.record()
-            for _ in range(CALLS):
-                call()
+            for i in range(CALLS):
+                calls[i % len(calls)]()
             end.record()
             end.synchronize()
             best = min(best, begin.elapsed_time(end) * 1e3 / CALLS)
         else:
             start = time.perf_counter()
-            call()
+            calls[0]()
             best = min(best, (time.perf_counter() - start) * 1e6)
+    return best
+
+
+def least_replayed(calls: Sequence[Callable[[], object]], repeat: int) -> float:
+    """The least time of a call on the device alone: CALLS of them replayed from one CUDA graph."""
+    graph = graph_of([calls[i % len(calls)] for i in range(CALLS)])
+    best = float("inf")
+    for _ in range(repeat):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        best = min(best, begin.elapsed_time(end) * 1e3 / CALLS)
     return best
 
 
@@ -89,17 +111,18 @@ def appliers() -> dict[str, Applier]:
     return found
 
 
-def graph_of(step: Callable[[], object]) -> torch.cuda.CUDAGraph:
-    """The step as a CUDA graph."""
+def graph_of(calls: Sequence[Callable[[], object]]) -> torch.cuda.CUDAGraph:
+    """The calls, one after the other, as a CUDA graph."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
-        for _ in range(3):
-            step()
+        for call in calls:
+            call()
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        step()
+        for call in calls:
+            call()
     return graph
 
 
@@ -114,7 +137,7 @@ def waits(step: Callable[[], object]) -> list[str]:
     kinds = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
     with torch.profiler.profile(activities=kinds) as profile, torch.profiler.record_function("step"):
         step()
-    events = profile.events() or []
+    events = [e for e in profile.events() or [] if e.device_type == torch.autograd.DeviceType.CPU]
     inside = [e.time_range for e in events if e.name == "step"]
     return [
         e.name
@@ -138,6 +161,62 @@ def same_as_states(tables: DeviceAutomaton, automaton: tokamata.TokenAutomaton, 
         assert bool(tables.is_finished(at)[0]) == state.is_finished, "ends differ"
         if state.is_finished:
             return
+
+
+def beside_a_forward_pass(batch: BatchState, device: torch.device, width: int, repeat: int) -> dict[str, float]:
+    """Steps whose tokens the host reads, with masks that the host fills beside the forward pass and without."""
+    rows = len(batch)
+    logits = torch.randn(rows, width, device=device, dtype=torch.bfloat16)
+    scores = torch.empty_like(logits)
+    tall = torch.randn(1 << 12, 1 << 12, device=device, dtype=torch.bfloat16) if device.type == "cuda" else None
+    product = torch.empty_like(tall) if tall is not None else None
+    count = 1
+    if tall is not None:
+        one = least(device, [lambda: torch.mm(tall, tall, out=product)], repeat)
+        count = max(1, round(FORWARD / one))
+
+    def forward() -> None:
+        if tall is not None:
+            for _ in range(count):
+                torch.mm(tall, tall, out=product)
+        scores.copy_(logits)
+
+    pass_ = graph_of([forward]).replay if device.type == "cuda" else forward
+
+    def free() -> None:
+        pass_()
+        scores.argmax(1).cpu()
+
+    def constrained(host: HostMasks) -> None:
+        host.begin()
+        pass_()
+        host.apply(scores)
+        batch.advance(scores.argmax(1))
+
+    starts = [state.copy() for state in batch if state is not None]
+    times: dict[str, list[float]] = {"free": [], "masks by the host": [], "host: fill": []}
+    with HostMasks(batch, device, width) as host:
+        for turn in range(2 * repeat + 6):
+            call, key = (free, "free") if turn % 2 else (partial(constrained, host), "masks by the host")
+            begin = time.perf_counter()
+            call()
+            if turn >= 6:
+                times[key].append((time.perf_counter() - begin) * 1e6)
+            if any(state is not None and state.is_finished for state in batch):
+                now = zip(batch, starts, strict=True)
+                batch.assign([new.copy() if state is None or state.is_finished else state for state, new in now])
+        out = batch.masks()
+        for _ in range(repeat):
+            begin = time.perf_counter()
+            batch.fill_masks(out)
+            times["host: fill"].append((time.perf_counter() - begin) * 1e6)
+    middle = {key: sorted(values)[len(values) // 2] for key, values in times.items()}
+    return {
+        "host: fill all masks (median)": middle["host: fill"],
+        "forward pass, argmax, tokens to the host (median)": middle["free"],
+        "the same with masks by the host, states advanced (median)": middle["masks by the host"],
+        "added by masks of the host": middle["masks by the host"] - middle["free"],
+    }
 
 
 def main() -> None:
@@ -168,67 +247,70 @@ def main() -> None:
     table = table_of(title, ("what", "dtype"), ("µs", "of reading and writing once"))
     verdicts: list[tuple[str, str, bool]] = []
     for dtype in (torch.bfloat16, torch.float16, torch.float32):
-        logits = torch.randn(rows, width, device=device).to(dtype)
-        expected = tables.apply(logits.clone(), states)
-        strided = logits.t().contiguous().t()
-        timed = {"reading and writing once": least(device, lambda: logits.mul_(1), repeat)}  # noqa: B023
-        once = timed["reading and writing once"]
-        engines = {} if asked.quick else appliers()
-        for engine, apply in engines.items():
+        logits = [torch.randn(rows, width, device=device).to(dtype) for _ in range(BUFFERS if cuda else 1)]
+        expected = tables.apply(logits[0].clone(), states)
+        strided = logits[0].t().contiguous().t()
+        now = states.clone()
+        chosen = expected.argmax(1)
+
+        def step(scores: torch.Tensor, now: torch.Tensor = now) -> torch.Tensor:
+            return tables.advance(now, tables.apply(scores, now).argmax(1), out=now)
+
+        def each(call: Callable[[torch.Tensor], object], logits: list[torch.Tensor] = logits) -> list[Call]:
+            return [partial(call, scores) for scores in logits]
+
+        asked_for: dict[str, list[Call]] = {"reading and writing once": each(lambda scores: scores.mul_(1))}
+        for engine, apply in ({} if asked.quick else appliers()).items():
             try:
-                left = logits.clone()
+                left = logits[0].clone()
                 apply(left, masks)
                 if not torch.equal(left, expected):
                     console().print(f"{engine}: other logits than DeviceAutomaton in {dtype}")
-                timed[f"apply: {engine}"] = least(device, lambda: apply(logits, masks), repeat)  # noqa: B023
+                asked_for[f"apply: {engine}"] = each(partial(lambda apply, scores: apply(scores, masks), apply))
             except Exception as error:  # kernels refuse dtypes and raise what they like
                 console().print(f"{engine}: {dtype}: {type(error).__name__}: {error}", highlight=False)
-        timed["apply: DeviceAutomaton"] = least(device, lambda: tables.apply(logits, states), repeat)  # noqa: B023
-        timed["apply: DeviceAutomaton, by columns"] = least(device, lambda: tables.apply(strided, states), repeat)  # noqa: B023
-        now = states.clone()
-
-        def step(logits: torch.Tensor = logits, now: torch.Tensor = now) -> torch.Tensor:
-            return tables.advance(now, tables.apply(logits, now).argmax(1), out=now)
-
-        chosen = expected.argmax(1)
-        timed["advance"] = least(device, lambda: tables.advance(states, chosen), repeat)  # noqa: B023
-        timed["argmax alone"] = least(device, lambda: logits.argmax(1), repeat)  # noqa: B023
-        timed["apply, argmax, advance"] = least(device, step, repeat)
-        whole = timed["apply, argmax, advance"]
-        if cuda:
-            alone, all_of_it = graph_of(lambda: logits.argmax(1)), graph_of(step)  # noqa: B023
-            timed["argmax alone, from a graph"] = least(device, alone.replay, repeat)
-            timed["apply, argmax, advance, from a graph"] = whole = least(device, all_of_it.replay, repeat)
-            timed["added by a step, from a graph"] = whole - timed["argmax alone, from a graph"]
-            found = waits(step)
-            verdicts.append((f"nothing waits for the host, {dtype}", ", ".join(found) or "nothing", not found))
+        asked_for["apply: DeviceAutomaton"] = each(lambda scores: tables.apply(scores, states))
+        asked_for["apply: DeviceAutomaton, by columns"] = [partial(tables.apply, strided, states)]
+        asked_for["advance"] = [partial(tables.advance, states, chosen)]
+        asked_for["argmax alone"] = each(lambda scores: scores.argmax(1))
+        asked_for["apply, argmax, advance"] = each(step)
+        timed: dict[str, float] = {}
+        for key, calls in asked_for.items():
+            timed[key] = least(device, calls, repeat)
+            if cuda:
+                try:
+                    timed[f"{key}, from a graph"] = least_replayed(calls, repeat)
+                except Exception as error:  # a peer's kernel that cannot be captured
+                    console().print(f"{key}: {dtype}: {type(error).__name__}: {error}", highlight=False)
         added = timed["added by a step"] = timed["apply, argmax, advance"] - timed["argmax alone"]
+        graph = ", from a graph" if cuda else ""
+        if cuda:
+            replayed = timed[f"apply, argmax, advance{graph}"] - timed[f"argmax alone{graph}"]
+            timed[f"added by a step{graph}"] = replayed
+            found = waits(partial(step, logits[0]))
+            verdicts.append((f"nothing waits for the host, {dtype}", ", ".join(found) or "nothing", not found))
+        once = timed[f"reading and writing once{graph}"]
         if dtype == torch.bfloat16:
-            mine = timed["apply: DeviceAutomaton"]
+            mine = timed[f"apply: DeviceAutomaton{graph}"]
             verdicts.append(("apply <= 1.3 of reading and writing once", f"{mine / once:.2f}", mine <= 1.3 * once))
             verdicts.append((f"a step adds <= 60 µs at {rows} rows", f"{added:.1f} µs", added <= 60))
-            for engine in [e for e in engines if e != "tokamata" and f"apply: {e}" in timed]:
-                theirs, ours = timed[f"apply: {engine}"], timed["apply: tokamata"]
-                verdicts.append((f"apply faster than {engine}", f"{ours:.1f} / {theirs:.1f} µs", ours < theirs))
+            if cuda:
+                text = f"{replayed:.1f} µs"
+                verdicts.append((f"a step from a graph adds <= 60 µs at {rows} rows", text, replayed <= 60))
+            for engine in ("xgrammar", "llguidance"):
+                for how in {"", graph}:
+                    theirs, ours = timed.get(f"apply: {engine}{how}"), timed.get(f"apply: tokamata{how}")
+                    if theirs is not None and ours is not None:
+                        text = f"{ours:.1f} / {theirs:.1f} µs"
+                        verdicts.append((f"apply faster than {engine}{how}", text, ours < theirs))
         for key, value in timed.items():
             table.add_row(key, str(dtype).removeprefix("torch."), f"{value:,.1f}", f"{value / once:.2f}")
             figures.append({"what": key, "dtype": str(dtype), "µs": value, "device": what, "rows": rows})
-    batch = BatchState([automata[row % len(automata)].start() for row in range(rows)])
-    logits = torch.randn(rows, width, device=device, dtype=torch.bfloat16)
-    with HostMasks(batch, device, width) as host:
-        host.apply(logits)
-        for key, call in {"host: fill": host.begin, "host: copy and apply": lambda: host.apply(logits)}.items():
-            if cuda:
-                torch.cuda.synchronize()
-            begin = time.perf_counter()
-            call()
-            if host._filled is not None:
-                host._filled.result()
-            if cuda:
-                torch.cuda.synchronize()
-            value = (time.perf_counter() - begin) * 1e6
-            table.add_row(key, "bfloat16", f"{value:,.1f}", "")
-            figures.append({"what": key, "dtype": "torch.bfloat16", "µs": value, "device": what, "rows": rows})
+    mixed = [*automata, tokamata.compile(tokamata.json_value(), tokens)]  # the last one fits no tables
+    batch = BatchState([mixed[row % len(mixed)].start() for row in range(rows)])
+    for key, value in beside_a_forward_pass(batch, device, width, repeat).items():
+        table.add_row(key, "bfloat16", f"{value:,.1f}", "")
+        figures.append({"what": key, "dtype": "torch.bfloat16", "µs": value, "device": what, "rows": rows})
     console().print(table)
     for key, text, good in verdicts:
         console().print(f"{'reached' if good else 'MISSED '}  {key}: {text}", highlight=False)

@@ -258,15 +258,16 @@ def test_many_batches_from_many_threads() -> None:
     assert not wrong
 
 
-def test_host_masks() -> None:
+@pytest.mark.parametrize("device", ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"])
+def test_host_masks(device: str) -> None:
     batch = BatchState([WORD.start(), None, WORD.start()], threads=2)
     width = len(TOKENS) + 5
     rng = random.Random(1)
-    with HostMasks(batch, "cpu", width) as masks:
+    with HostMasks(batch, device, width) as masks:
         for step in range(6):
             if step % 2:
                 masks.begin()
-            logits = masks.apply(torch.zeros(3, width))
+            logits = masks.apply(torch.zeros(3, width, device=device))
             for row in (0, 2):
                 state = batch[row]
                 assert state is not None
@@ -277,9 +278,30 @@ def test_host_masks() -> None:
         with pytest.raises(RuntimeError, match="being filled already"):
             masks.begin()
         with pytest.raises(ValueError, match=r"expected logits \[3, 266\], got \[2, 266\]"):
-            masks.apply(torch.zeros(2, width))
-    with pytest.raises(ValueError, match="logits of width 100 are narrower"), HostMasks(batch, "cpu", 100) as masks:
+            masks.apply(torch.zeros(2, width, device=device))
+    with pytest.raises(ValueError, match="logits of width 100 are narrower"), HostMasks(batch, device, 100) as masks:
         masks.begin()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_device_that_is_behind_gets_each_step_its_own_masks() -> None:
+    rng, width = random.Random(3), len(TOKENS)
+    batch = BatchState([WORD.start() for _ in range(8)], threads=2)
+    given, expected = [], []
+    with HostMasks(batch, "cuda", width) as masks:
+        for step in range(24):
+            if step % 5 == 0:
+                for _ in range(4):
+                    batch.join(WORD.start())  # buffers grow
+            masks.begin()
+            torch.cuda._sleep(10_000_000)  # cycles: milliseconds
+            given.append(masks.apply(torch.zeros(len(batch), width, device="cuda")))
+            out = batch.masks()
+            batch.fill_masks(out)
+            expected.append([allowed(row) for row in out])
+            batch.advance([rng.choice(tokens) for tokens in expected[-1]])
+    for logits, tokens in zip(given, expected, strict=True):
+        assert [torch.isfinite(row).nonzero()[:, 0].tolist() for row in logits] == tokens
 
 
 def test_rows_that_ask_callbacks() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 HOPPER = 90  # compute capability 9.0
 POINTERS = {"logits": "*bf16", "tokens": "*i64", "class_of": "*u8", "token_bytes": "*u8"}
-NUMBERS = {"row_stride", "column_stride", "words", "width", "classes", "size"}
+NUMBERS = {"row_stride", "column_stride", "octets", "words", "width", "classes", "size"}
 
 
 @pytest.fixture
@@ -40,7 +40,8 @@ def compiled(kernel: Any, logits: str = "*bf16", **fixed: int) -> dict[str, Any]
         elif name in NUMBERS:
             signature[name] = "i32"
         else:
-            signature[name] = logits if name == "logits" else POINTERS.get(name, "*i32")
+            octets = name == "masks" and "octets" in [p.name for p in kernel.params]
+            signature[name] = logits if name == "logits" else "*u8" if octets else POINTERS.get(name, "*i32")
         if name not in constants and not parameter.do_not_specialize:
             aligned[(place,)] = [["tt.divisibility", 16]]
     made = compile(ASTSource(kernel, signature, constants, aligned), target=GPUTarget("cuda", HOPPER, 32))
@@ -49,15 +50,25 @@ def compiled(kernel: Any, logits: str = "*bf16", **fixed: int) -> dict[str, Any]
 
 @pytest.mark.parametrize("logits", ["*fp32", "*fp16", "*bf16"])
 @pytest.mark.parametrize("indexed", [False, True])
-def test_neighbours_are_written_together(kernels: Any, logits: str, indexed: bool) -> None:
-    made = compiled(kernels._mask_logits, logits, INDEXED=indexed, WORDS=kernels._WORDS)
+def test_octets_are_read_and_written_in_pieces_of_sixteen_bytes(kernels: Any, logits: str, indexed: bool) -> None:
+    made = compiled(kernels._mask_octets, logits, INDEXED=indexed, OCTETS=kernels._OCTETS)
+    assert made["cubin"]
+    threads = 4 * 32
+    each = kernels._OCTETS * 8 * (4 if logits == "*fp32" else 2) // 16 // threads
+    assert len(re.findall(r"ld\.global\.v4\.b32", made["ptx"])) == each
+    assert re.findall(r"st\.global\S*", made["ptx"]) == ["st.global.v4.b32"] * each
+
+
+@pytest.mark.parametrize("logits", ["*fp32", "*fp16", "*bf16"])
+@pytest.mark.parametrize("indexed", [False, True])
+def test_neighbours_are_of_neighbouring_threads(kernels: Any, logits: str, indexed: bool) -> None:
+    made = compiled(kernels._mask_columns, logits, INDEXED=indexed, LOGITS=kernels._LOGITS)
     assert made["cubin"]
     store = re.search(r"tt\.store .*, (#\w+)> loc", made["ttgir"])
     assert store is not None
     layout = re.search(rf"^{store[1]} = (.*)$", made["ttgir"], re.MULTILINE)
     assert layout is not None
-    assert "sizePerThread = [1, 1], threadsPerWarp = [1, 32]" in layout[1], layout[1]
-    assert "order = [1, 0]" in layout[1], layout[1]
+    assert "sizePerThread = [1], threadsPerWarp = [32]" in layout[1], layout[1]
 
 
 def test_advance_compiles(kernels: Any) -> None:

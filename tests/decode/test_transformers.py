@@ -24,6 +24,9 @@ def vocabulary() -> tokamata.Vocabulary:
     return tokamata.Vocabulary(TOKENS, eos_token_ids=[EOS])
 
 
+DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+
+
 def model_of(kind: str, width: int, eos: int | list[int] = EOS, seed: int = 0) -> torch.nn.Module:
     torch.manual_seed(seed)
     common = {"vocab_size": width, "bos_token_id": None, "eos_token_id": eos, "pad_token_id": PAD}
@@ -200,16 +203,17 @@ def test_rows_may_be_reordered_dropped_and_repeated(vocabulary: tokamata.Vocabul
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize(("size", "width"), [(1, 1), (31, 40), (64, 64), (65, 65), (1000, 1003)])
-def test_apply_masks(dtype: torch.dtype, size: int, width: int) -> None:
+@pytest.mark.parametrize("device", DEVICES)
+def test_apply_masks(dtype: torch.dtype, size: int, width: int, device: str) -> None:
     rng = np.random.default_rng(size)
     bits = rng.integers(0, 2, (3, size)).astype(bool)
     packed = np.packbits(np.pad(bits, ((0, 0), (0, -size % 32))), axis=1, bitorder="little").view(np.int32)
-    scores = torch.randn(3, width).to(dtype)
+    scores = torch.randn(3, width, device=device).to(dtype)
     before = scores.clone()
     out = apply_masks(scores, packed, size)
     assert out.dtype == dtype
     assert torch.equal(scores, before)
-    kept = torch.from_numpy(np.pad(bits, ((0, 0), (0, width - size))))
+    kept = torch.from_numpy(np.pad(bits, ((0, 0), (0, width - size)))).to(device)
     assert torch.equal(out[kept], scores[kept])
     assert torch.isneginf(out[~kept]).all()
 
