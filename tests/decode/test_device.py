@@ -178,11 +178,11 @@ def test_limits_are_named() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize(
-    ("size", "width"), [(1, 1), (31, 40), (64, 64), (65, 65), (1000, 1003), (2049, 2100), (4100, 4128), (9000, 9008)]
+    ("size", "width"), [(1, 1), (31, 40), (64, 64), (65, 65), (1000, 1003), (2049, 2100), (100, 4128), (9000, 9008)]
 )
 def test_packed_masks(dtype: torch.dtype, size: int, width: int, kernels: str) -> None:
     rng = np.random.default_rng(size)
-    bits = rng.random((3, size)) < np.repeat(rng.choice([0, 0.3, 1], (3, size // 8 + 1)), 8, 1)[:, :size]
+    bits = rng.random((3, size)) < np.repeat(rng.choice([0, 0.3, 0.95, 1], (3, size // 8 + 1)), 8, 1)[:, :size]
     packed = torch.from_numpy(
         np.packbits(np.pad(bits, ((0, 0), (0, -size % 32))), axis=1, bitorder="little").view(np.int32)
     )
@@ -194,10 +194,8 @@ def test_packed_masks(dtype: torch.dtype, size: int, width: int, kernels: str) -
         else:
             assert mask_logits_(logits, packed.to(DEVICE), size) is logits
         kept = torch.from_numpy(np.pad(bits, ((0, 0), (0, width - size)))).to(DEVICE)
-        if kernels == "triton":
-            kept = kept[:, : min(width, 32 * packed.shape[1])]
-        assert torch.equal(logits[:, : kept.shape[1]][kept], before[:, : kept.shape[1]][kept])
-        assert torch.isneginf(logits[:, : kept.shape[1]][~kept]).all()
+        assert torch.equal(logits[kept], before[kept])
+        assert torch.isneginf(logits[~kept]).all()
         whole = torch.randn(3, 2 * width, device=DEVICE).to(dtype)
 
 
