@@ -325,6 +325,13 @@ class BatchState:
         return f"<tokamata.decode.BatchState of {len(self._states)} rows, {used} with a state>"
 
 
+def raise_first(errors: list[tuple[int, int, str]] | None) -> None:
+    """Raise the first of the errors that native threads return, if any."""
+    if errors:
+        _, kind, text = errors[0]
+        raise _ERRORS[kind](text)
+
+
 def _integers(values: Any) -> npt.NDArray[np.int64]:
     """Integers from a sequence, an array or a tensor on any device."""
     if not isinstance(values, np.ndarray) and hasattr(values, "detach"):

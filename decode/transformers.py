@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from .._core import DecodeState, mask_scores
+from .._core import DecodeState, Workers, mask_scores
 from ..automata.errors import ConstraintError, TokenRejected
+from .batch_state import default_threads, raise_first
 from .canonical import CanonicalAutomaton, CanonicalState
 from .dynamic_automaton import DynamicAutomaton
 from .dynamic_state import DynamicState
@@ -18,6 +20,8 @@ from .token_automaton import TokenAutomaton
 
 if TYPE_CHECKING:
     import torch
+
+_ROWS_A_THREAD = 8  # fewer are done before a thread wakes up
 
 
 class ConstrainedLogitsProcessor:
@@ -64,6 +68,8 @@ class ConstrainedLogitsProcessor:
         self._first_width: int | None = None
         # States after the rows of the last call, by the row's bytes; None where a row left the constraint.
         self._rows: dict[bytes, DecodeState | DynamicState | CanonicalState | None] = {}
+        self._workers: Workers | None = None
+        self._masks: npt.NDArray[np.int32] | None = None
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return ``scores`` with minus infinity where a token is not allowed; the argument is not changed.
@@ -77,14 +83,46 @@ class ConstrainedLogitsProcessor:
             ConstraintError: a row holds tokens behind its prompt that the constraint does not allow.
         """
         self._check_shapes(input_ids, scores)
-        masks = np.zeros((input_ids.shape[0], self.automaton.words), np.int32)
-        for row, state in enumerate(self._states(input_ids)):
+        masks = self._buffer(input_ids.shape[0], scores.device)
+        self._fill(self._states(input_ids), masks)
+        return apply_masks(scores, masks, len(self.automaton.vocabulary))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies: without the threads and the memory for masks."""
+        return {**self.__dict__, "_workers": None, "_masks": None}
+
+    def _buffer(self, rows: int, device: torch.device) -> npt.NDArray[np.int32]:
+        """Memory for masks, the last call's where it is enough: nothing reads that any more."""
+        if self._masks is None or len(self._masks) < rows:
+            import torch
+
+            pinned = device.type == "cuda"
+            self._masks = torch.zeros((rows, self.automaton.words), dtype=torch.int32, pin_memory=pinned).numpy()
+        return self._masks[:rows]
+
+    def _fill(
+        self, states: Sequence[DecodeState | DynamicState | CanonicalState | None], masks: npt.NDArray[np.int32]
+    ) -> None:
+        """Write the rows' masks: those of different native states by threads, if they are many."""
+        first: dict[int, int] = {}  # row, by the state's identity
+        native: list[DecodeState | None] = [None] * len(states)
+        for row, state in enumerate(states):
+            if isinstance(state, DecodeState) and not state.is_finished and first.setdefault(id(state), row) == row:
+                native[row] = state
+        threads = min(default_threads(), max(1, len(first) // _ROWS_A_THREAD))
+        if self._workers is None or self._workers.threads < threads:
+            self._workers = Workers(threads)
+        raise_first(self._workers.fill_masks(native, masks))
+        for row, state in enumerate(states):
             if state is None or state.is_finished:
+                masks[row] = 0
                 for token in self.automaton.vocabulary.eos_token_ids:
                     masks[row, token // 32] |= np.int64(1 << token % 32).astype(np.int32)
-            else:
-                state.fill_mask(masks, row)
-        return apply_masks(scores, masks, len(self.automaton.vocabulary))
+            elif native[row] is None:
+                if isinstance(state, DecodeState):
+                    masks[row] = masks[first[id(state)]]
+                else:
+                    state.fill_mask(masks, row)
 
     def _check_shapes(self, input_ids: torch.Tensor, scores: torch.Tensor) -> None:
         if input_ids.ndim != 2 or scores.ndim != 2 or input_ids.shape[0] != scores.shape[0]:

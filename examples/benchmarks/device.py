@@ -188,11 +188,13 @@ def beside_a_forward_pass(batch: BatchState, device: torch.device, width: int, r
         scores.argmax(1).cpu()
 
     def constrained(host: HostMasks) -> None:
+        pass_()  # returns at once; what follows is done beside it
+        if tokens:
+            batch.advance(tokens.pop())
         host.begin()
-        pass_()
-        host.apply(scores)
-        batch.advance(scores.argmax(1))
+        tokens.append(host.apply(scores).argmax(1).cpu())
 
+    tokens: list[torch.Tensor] = []
     starts = [state.copy() for state in batch if state is not None]
     times: dict[str, list[float]] = {"free": [], "masks by the host": [], "host: fill": []}
     with HostMasks(batch, device, width) as host:
@@ -202,9 +204,10 @@ def beside_a_forward_pass(batch: BatchState, device: torch.device, width: int, r
             call()
             if turn >= 6:
                 times[key].append((time.perf_counter() - begin) * 1e6)
-            if any(state is not None and state.is_finished for state in batch):
+            if key != "free" and any(state is not None and state.is_finished for state in batch):
                 now = zip(batch, starts, strict=True)
                 batch.assign([new.copy() if state is None or state.is_finished else state for state, new in now])
+                tokens.clear()
         out = batch.masks()
         for _ in range(repeat):
             begin = time.perf_counter()

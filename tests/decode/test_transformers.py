@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 import string
 
@@ -199,6 +200,28 @@ def test_rows_may_be_reordered_dropped_and_repeated(vocabulary: tokamata.Vocabul
             assert set(torch.isfinite(scores).nonzero()[:, 0].tolist()) == expected
             following.append([*row, rng.choice(sorted(expected))])
         rows = [rng.choice(following) for _ in range(rng.randint(2, 5))]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_many_rows_and_a_copy(vocabulary: tokamata.Vocabulary, device: str) -> None:
+    """Threads fill the masks; rows that are the same share one state; the next call has fewer rows, then more."""
+    automaton, rng = tokamata.compile(NAMES, vocabulary), random.Random(2)
+    processor = ConstrainedLogitsProcessor(automaton, 1)
+    rows: list[list[int]] = [[5]] * 48
+    for count in (48, 20, 48, 33, 9, 1):
+        scores = processor(torch.tensor(rows, device=device), torch.zeros(len(rows), len(TOKENS), device=device))
+        kept = torch.isfinite(scores).cpu()
+        following = []
+        for row, allows in zip(rows, kept, strict=True):
+            state = automaton.start()
+            for token in row[1:]:
+                if not state.is_finished:
+                    state.advance(token)
+            expected = {EOS} if state.is_finished else {t for t in range(len(TOKENS)) if state.allows(t)}
+            assert set(allows.nonzero()[:, 0].tolist()) == expected
+            following.append([*row, rng.choice(sorted(expected - {EOS} or expected))])
+        processor = copy.deepcopy(processor)
+        rows = [rng.choice(following) for _ in range(count)]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
