@@ -139,10 +139,10 @@ def mask_logits(logits: Any, masks: Any, row_of: Any = None, states: Any = None)
     octets = packed.shape[1]
     with _on(logits):
         if _has_whole_octets(logits):
-            grid = (rows, triton.cdiv(width, 8 * _OCTETS))
+            grid = (rows, -(-width // (8 * _OCTETS)))
             _mask_octets[grid](logits, logits.stride(0), packed, *of, octets, width, INDEXED=indexed, OCTETS=_OCTETS)
         else:
-            grid = (rows, triton.cdiv(width, _LOGITS))
+            grid = (rows, -(-width // _LOGITS))
             _mask_columns[grid](logits, *logits.stride(), packed, *of, octets, width, INDEXED=indexed, LOGITS=_LOGITS)
 
 

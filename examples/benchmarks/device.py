@@ -240,6 +240,7 @@ def main() -> None:
     for part, automaton in zip(parts, automata, strict=True):
         same_as_states(part, automaton)
     tables = DeviceAutomaton.joined(parts)
+    plain = DeviceAutomaton.joined([automaton.to(device, kernels="torch") for automaton in automata])
     at = np.random.default_rng(0).integers(2, tables.num_states + 2, rows, dtype=np.int32)
     states = torch.from_numpy(at).to(device)
     masks = torch.zeros(rows, -(-width // 32), dtype=torch.int32, device=device)
@@ -275,6 +276,9 @@ def main() -> None:
         asked_for["apply: DeviceAutomaton"] = each(lambda scores: tables.apply(scores, states))
         asked_for["apply: DeviceAutomaton, by columns"] = [partial(tables.apply, strided, states)]
         asked_for["advance"] = [partial(tables.advance, states, chosen)]
+        if cuda:
+            asked_for["apply: PyTorch alone"] = each(lambda scores: plain.apply(scores, states))
+            asked_for["advance: PyTorch alone"] = [partial(plain.advance, states, chosen)]
         asked_for["argmax alone"] = each(lambda scores: scores.argmax(1))
         asked_for["apply, argmax, advance"] = each(step)
         timed: dict[str, float] = {}

@@ -26,6 +26,7 @@ def vocabulary() -> tokamata.Vocabulary:
 
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+DEVICE = DEVICES[-1]  # of the models
 
 
 def model_of(kind: str, width: int, eos: int | list[int] = EOS, seed: int = 0) -> torch.nn.Module:
@@ -44,7 +45,7 @@ def model_of(kind: str, width: int, eos: int | list[int] = EOS, seed: int = 0) -
             **common,
         )
         model = LlamaForCausalLM(config)
-    return model.eval()
+    return model.eval().to(DEVICE)
 
 
 def text_of(ids: torch.Tensor, eos: tuple[int, ...] = (EOS,)) -> tuple[bytes, bool]:
@@ -57,7 +58,8 @@ def text_of(ids: torch.Tensor, eos: tuple[int, ...] = (EOS,)) -> tuple[bytes, bo
 
 
 def prompts(rows: int, columns: int = 5) -> torch.Tensor:
-    return torch.tensor([[random.Random(r).randrange(3, 30) for _ in range(columns)] for r in range(rows)])
+    ids = [[random.Random(r).randrange(3, 30) for _ in range(columns)] for r in range(rows)]
+    return torch.tensor(ids, device=DEVICE)
 
 
 NAMES = tokamata.choice(["yes", "no", "never", "always"])
@@ -129,7 +131,7 @@ def test_greedy_follows_the_largest_allowed_logit(vocabulary: tokamata.Vocabular
             allowed = [t for t in range(len(TOKENS)) if state.allows(t)]
             best = max(allowed, key=lambda t: float(logits[t]))
             state.advance(best)
-            ids = torch.cat([ids, torch.tensor([[best]])], 1)
+            ids = torch.cat([ids, torch.tensor([[best]], device=DEVICE)], 1)
         assert row[: ids.shape[1]].tolist() == ids[0].tolist()
         assert set(row[ids.shape[1] :].tolist()) <= {PAD}
 
@@ -317,7 +319,7 @@ def test_only_the_tokens_that_the_tokenizer_writes(case: str) -> None:
     automaton = CanonicalAutomaton(made, BytePairs(5, [(2, 3, 4)], [2, 3]))
     assert automaton.vocabulary is tokens
     ids = model_of("llama", 5).generate(
-        torch.tensor([[2, 2], [3, 4]]),
+        torch.tensor([[2, 2], [3, 4]], device=DEVICE),
         max_new_tokens=12,
         logits_processor=[ConstrainedLogitsProcessor(automaton, 2)],
         **CASES[case],

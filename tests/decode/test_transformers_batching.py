@@ -27,7 +27,7 @@ def model() -> LlamaForCausalLM:
         vocab_size=len(TOKENS) + 3, hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
         num_key_value_heads=2, bos_token_id=None, eos_token_id=1, pad_token_id=0,
     )  # fmt: skip
-    return LlamaForCausalLM(config).eval()
+    return LlamaForCausalLM(config).eval().to("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def make_manager(**generation: Any) -> Any:
