@@ -84,6 +84,7 @@ def test_the_page_about_serving_runs(small_model: Path, monkeypatch: pytest.Monk
     import functools
 
     import torch
+    from tokamata.decode import BatchState, HostMasks
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.generation import ContinuousBatchingConfig
 
@@ -107,7 +108,7 @@ def test_the_page_about_serving_runs(small_model: Path, monkeypatch: pytest.Monk
         "token_ids": [],
         "vocabulary": vocabulary,
     }
-    rows, text, canonical, requests, device = blocks("docs/serving.md")
+    rows, text, canonical, requests, device, beside = blocks("docs/serving.md")
     first = names["encode"]("y")[0]
     exec(compile(rows, "serving.md", "exec"), names | {"token_ids": [first, -1]})
     names["state"].advance(first)
@@ -123,6 +124,16 @@ def test_the_page_about_serving_runs(small_model: Path, monkeypatch: pytest.Monk
         compile(device.replace('"cuda"', '"cpu"'), "serving.md", "exec"),
         names | {"token_ids": torch.tensor([first] * 2)},
     )
+    batch = BatchState([automaton.start(), automaton.start()])
+    with HostMasks(batch, "cpu", 300) as host:
+        loop = {"forward": lambda tokens: torch.zeros(2, 300), "tokens": None, "written": [first, -1]}
+        loop |= {"batch": batch, "host": host}
+        exec(compile(beside, "serving.md", "exec"), loop)
+    for row, text_before in ((1, []), (0, [first])):
+        state = automaton.start()
+        for token in text_before:
+            state.advance(token)
+        assert state.allows(int(loop["written"][row]))
 
 
 def test_links_in_the_documents_lead_somewhere() -> None:
