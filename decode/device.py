@@ -28,6 +28,7 @@ class DeviceAutomaton:
     and nothing else, and stay where they are.
 
     Kernels are Triton's on CUDA, and plain PyTorch elsewhere; ``kernels`` of `TokenAutomaton.to` decides otherwise.
+    Plain PyTorch's `advance` waits for the device, but not while it is captured.
 
     Attributes:
         successors: int32 [states, classes], the state after a byte of each class.
@@ -177,8 +178,8 @@ class DeviceAutomaton:
             token_ids: int64 or int32 [rows], on the same device.
             out: int32 [rows] to write into; ``states`` itself is fine. None: a new tensor.
 
-        Complexity: one lookup for each byte of the token; plain PyTorch on a device other than the CPU does as many
-        steps as the vocabulary's longest token has bytes.
+        Complexity: one lookup for each byte of the token. Plain PyTorch makes a step for each byte of the batch's
+        longest token, for which it waits; in a CUDA graph, for each byte of the vocabulary's longest one.
         """
         import torch
 
@@ -229,7 +230,9 @@ class DeviceAutomaton:
         allowed = inside & ((words >> (tokens & 31)) & 1).bool()
         begins = self.begins.index_select(0, tokens)
         lengths = torch.where(allowed, self.lengths.index_select(0, tokens), 0)
-        longest = int(lengths.max()) if self.device.type == "cpu" and len(lengths) else self._longest
+        # Launching a step for each byte of the longest token there is takes longer than waiting for the longest here.
+        captured = self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+        longest = int(lengths.max()) if len(lengths) and not captured else self._longest
         classes = self.successors.shape[1]
         flat = self.successors.view(-1)
         after = states.long()
