@@ -29,7 +29,8 @@ class ConstrainedLogitsProcessor:
 
     Where a row stands is derived from its ``input_ids`` at every call, so rows may be reordered, dropped and repeated
     (beam search), and one processor serves any number of calls of ``generate``. Only the states of the last call's
-    rows are kept; a row that continues one of them costs one step, another one is read from its prompt on.
+    rows are kept; a row that continues one of them costs one step, another one is read from its prompt on. Rows that
+    have written the same share a state, whatever their prompts.
 
     A row that has written EOS may only write EOS again: ``generate`` replaces that by its padding. Logits wider than
     the vocabulary (padded models) are minus infinity beyond it.
@@ -66,7 +67,8 @@ class ConstrainedLogitsProcessor:
         self.max_tokens = max_tokens
         self._start = automaton.start(max_tokens)
         self._first_width: int | None = None
-        # States after the rows of the last call, by the row's bytes; None where a row left the constraint.
+        self._last: torch.Tensor | None = None  # the last call's input_ids, where prompts are told by them
+        # States of the last call, by the tokens behind the prompt; None where a row left the constraint.
         self._rows: dict[bytes, DecodeState | DynamicState | CanonicalState | None] = {}
         self._workers: Workers | None = None
         self._masks: npt.NDArray[np.int32] | None = None
@@ -138,24 +140,27 @@ class ConstrainedLogitsProcessor:
             )
 
     def _states(self, input_ids: torch.Tensor) -> list[DecodeState | DynamicState | CanonicalState | None]:
-        ids = np.ascontiguousarray(input_ids.detach().cpu().numpy(), dtype=np.int64)
+        ids = input_ids.detach()
         starts = self._starts(ids)
+        first = min(starts, default=0)
+        tokens = np.ascontiguousarray(ids[:, first:].cpu().numpy(), dtype=np.int64)  # prompts stay where they are
         following: dict[bytes, DecodeState | DynamicState | CanonicalState | None] = {}
         states = []
-        for row, start in zip(ids, starts, strict=True):
-            key = start.to_bytes(8, "little") + row.tobytes()
-            if key not in following:
-                following[key] = self._state(key, row, start)
-            states.append(following[key])
+        for row, start in zip(tokens, starts, strict=True):
+            written = row[start - first :].tobytes()
+            if written not in following:
+                following[written] = self._state(written, start)
+            states.append(following[written])
         self._rows = following
         return states
 
-    def _starts(self, ids: np.ndarray) -> list[int]:
+    def _starts(self, ids: torch.Tensor) -> list[int]:
         rows, width = ids.shape
         lengths = self.prompt_length
         if lengths is None:
             if self._first_width is None or not self._continues(ids, self._first_width):
                 self._first_width = width
+            self._last = ids.clone()  # loops may write the next tokens into the same memory
             return [self._first_width] * rows
         if rows % len(lengths) and len(lengths) > 1:
             raise ValueError(
@@ -171,33 +176,42 @@ class ConstrainedLogitsProcessor:
             )
         return starts
 
-    def _continues(self, ids: np.ndarray, start: int) -> bool:
-        """Whether every row is one of the last call's, or one of them with one more token.
+    def _continues(self, ids: torch.Tensor, start: int) -> bool:
+        """Whether every row is one of the last call's, or a token behind one of them or behind a beginning of one.
 
-        Or a token behind a beginning of one: what is left of a draft that was not taken (assisted generation).
+        A beginning is what is left of a draft that was not taken (assisted generation).
         """
-        keys = [start.to_bytes(8, "little") + row.tobytes() for row in ids]
-        if all(k in self._rows for k in keys) or all(k[:-8] in self._rows for k in keys):
-            return True
-        return ids.shape[1] > start and all(any(row.startswith(k[:-8]) for row in self._rows) for k in keys)
+        import torch
 
-    def _state(self, key: bytes, row: np.ndarray, start: int) -> DecodeState | DynamicState | CanonicalState | None:
-        """The state after a row: known, one step from a known one, or read from the prompt on."""
-        if key in self._rows:
-            return self._rows[key]
-        parent = key[:-8]
-        if len(row) > start and parent in self._rows:
-            known = self._rows[parent]
+        last, width = self._last, ids.shape[1]
+        if last is None or last.device != ids.device:
+            return False
+        known = width - 1 if width > start else width
+        if known == width and last.shape[1] != width:
+            return False
+        now, before = ids[:, :known], last[:, :known]
+        if torch.equal(now, before):
+            return True
+        beginnings = {tuple(row) for row in before.tolist()}
+        return all(tuple(row) in beginnings for row in now.tolist())
+
+    def _state(self, written: bytes, start: int) -> DecodeState | DynamicState | CanonicalState | None:
+        """The state after a row's tokens (int64): known, one step from a known one, or read from the first on."""
+        if written in self._rows:
+            return self._rows[written]
+        tokens = np.frombuffer(written, np.int64)
+        if written[:-8] in self._rows:
+            known = self._rows[written[:-8]]
             if known is None or known.is_finished:
                 return known
             state = known.copy()
             try:
-                state.advance(int(row[-1]))
+                state.advance(int(tokens[-1]))
             except TokenRejected:
                 return None  # beam search keeps candidates of score -inf when there are too few others
             return state
         state = self._start.copy()
-        for position, token in enumerate(row[start:].tolist()):
+        for position, token in enumerate(tokens.tolist()):
             if state.is_finished:
                 break
             try:

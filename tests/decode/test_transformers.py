@@ -226,6 +226,41 @@ def test_many_rows_and_a_copy(vocabulary: tokamata.Vocabulary, device: str) -> N
         rows = [rng.choice(following) for _ in range(count)]
 
 
+@pytest.mark.parametrize("told", [False, True])
+def test_prompts_that_differ_and_memory_that_is_used_again(vocabulary: tokamata.Vocabulary, told: bool) -> None:
+    """What a row has written decides, not its prompt; rows change places in the memory that the last call saw."""
+    automaton, rng = tokamata.compile(WORDS, vocabulary), random.Random(8)
+    processor, rows = ConstrainedLogitsProcessor(automaton), 6
+    memory = torch.zeros(rows, 20, dtype=torch.int64, device=DEVICE)
+    for trial, columns in enumerate((2, 1, 3, 4, 4, 2)):
+        if told:
+            processor = ConstrainedLogitsProcessor(automaton, columns)
+        ids = memory[:, : columns + 8]
+        for row in range(rows):
+            ids[row, :columns] = 3 + 4 * trial + row % 4
+        for width in range(columns, columns + 8):
+            out = processor(ids[:, :width], torch.zeros(rows, len(TOKENS), device=DEVICE)).cpu()
+            for row in range(rows):
+                state = automaton.start()
+                for token in ids[row, columns:width].tolist():
+                    if not state.is_finished:
+                        state.advance(token)
+                expected = {EOS} if state.is_finished else {t for t in range(len(TOKENS)) if state.allows(t)}
+                assert set(torch.isfinite(out[row]).nonzero()[:, 0].tolist()) == expected, (trial, width, row)
+                ids[row, width] = rng.choice(sorted(expected))
+            ids[:] = ids[rng.sample(range(rows), rows)]
+            if rng.random() < 0.3:
+                ids[0, columns if told else 0 :] = ids[1, columns if told else 0 :]
+
+
+def test_a_batch_that_goes_on_in_some_rows_alone_is_a_new_one(vocabulary: tokamata.Vocabulary) -> None:
+    processor = ConstrainedLogitsProcessor(tokamata.compile(WORDS, vocabulary))
+    a, scores = TOKENS.index(b"a"), torch.zeros(2, len(TOKENS))
+    first = processor(torch.tensor([[7], [8]]), scores)
+    assert not torch.equal(processor(torch.tensor([[8, a], [7, a]]), scores), first)
+    assert torch.equal(processor(torch.tensor([[7, a, a], [9, a, a]]), scores), first)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize(("size", "width"), [(1, 1), (31, 40), (64, 64), (65, 65), (1000, 1003)])
 @pytest.mark.parametrize("device", DEVICES)
