@@ -342,15 +342,23 @@ bool JsonSchemaRules::AnyOther(Expr left, const std::vector<Expr>& like) {
 }
 
 // Whether more values than may ever occur go on from here, as a string on some way from here may go on with one letter
-// again and again, which neither numbers nor null, true and false have. Not, where that does not show.
-bool JsonSchemaRules::IsEndless(Expr left, int depth) {
-  constexpr int kMostTurns = 4, kMostBytes = 100;
+// again and again, which neither numbers nor null, true and false have. Not, where that does not show soon.
+bool JsonSchemaRules::IsEndless(Expr left) {
+  constexpr uint32_t kMostPlaces = 400;
+  uint32_t places = kMostPlaces;
+  return FindEndless(left, 0, &places);
+}
+
+bool JsonSchemaRules::FindEndless(Expr left, int depth, uint32_t* places) {
+  constexpr int kMostTurns = 4, kMostBytes = 200;
   if (const bool* const known = endless_.Find(left)) return *known;
+  if (depth >= kMostBytes || !*places) return false;
+  --*places;
   bool endless = false;
   if (pool_->Kind(left) == ExprKind::kUnion) {
     const std::vector<Expr> members(pool_->Members(left), pool_->Members(left) + pool_->NumMembers(left));
-    endless = std::any_of(members.begin(), members.end(), [&](Expr e) { return IsEndless(e, depth + 1); });
-  } else if (depth < kMostBytes && !pool_->Remembers(left)) {
+    endless = std::any_of(members.begin(), members.end(), [&](Expr e) { return FindEndless(e, depth, places); });
+  } else if (!pool_->Remembers(left)) {
     Expr turn = left;
     for (int i = 0; i < kMostTurns && turn != kEmpty && !endless && !pool_->Remembers(turn); ++i) {
       const Expr next = AfterByte(turn, 'k');
@@ -359,9 +367,10 @@ bool JsonSchemaRules::IsEndless(Expr left, int depth) {
     }
     std::vector<Expressions::Term> steps;
     if (!endless) pool_->Step(left, &steps);
-    endless = endless || (!steps.empty() && IsEndless(steps.front().target, depth + 1));
+    endless = endless || (!steps.empty() && FindEndless(steps.front().target, depth + 1, places));
   }
-  return endless_[left] = endless;
+  if (endless || *places) endless_[left] = endless;  // what was given up is not known
+  return endless;
 }
 
 bool JsonSchemaRules::IsFreshPlace(uint32_t reader, SeenKeys::Path path) {

@@ -470,7 +470,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool IsAlone(uint32_t reader, SeenKeys::Path path);
   bool AnyOther(Expr left, const std::vector<Expr>& like);
   bool AnyFresh(Expr left, const std::vector<Expr>& like);
-  bool IsEndless(Expr left, int depth = 0);
+  bool IsEndless(Expr left);
+  bool FindEndless(Expr left, int depth, uint32_t* places);
   bool IsFreshPlace(uint32_t reader, SeenKeys::Path path);
   bool MayEndValue(uint32_t reader, SeenKeys::Path path);
   bool MayFollowValue(uint32_t reader, Expr left, uint8_t byte);
