@@ -358,11 +358,17 @@ bool JsonSchemaRules::FindEndless(Expr left, int depth, uint32_t* places) {
   if (pool_->Kind(left) == ExprKind::kUnion) {
     const std::vector<Expr> members(pool_->Members(left), pool_->Members(left) + pool_->NumMembers(left));
     endless = std::any_of(members.begin(), members.end(), [&](Expr e) { return FindEndless(e, depth, places); });
-  } else if (!pool_->Remembers(left)) {
+  } else if (pool_->Remembers(left)) {
+    return false;
+  } else if (pool_->Kind(left) == ExprKind::kConcat) {  // the tail first: it is the same behind all names of a list
+    const Expr parts[] = {pool_->Tail(left), pool_->Head(left)};
+    endless = std::any_of(parts, parts + 2, [&](Expr e) { return FindEndless(e, depth + 1, places); }) &&
+              !pool_->IsEmpty(parts[0]) && !pool_->IsEmpty(parts[1]);
+  } else {
     Expr turn = left;
-    for (int i = 0; i < kMostTurns && turn != kEmpty && !endless && !pool_->Remembers(turn); ++i) {
+    for (int i = 0; i < kMostTurns && pool_->First(turn).Has('k') && !endless && !pool_->Remembers(turn); ++i) {
       const Expr next = AfterByte(turn, 'k');
-      endless = next == turn && next != kEmpty;
+      endless = next == turn;
       turn = next;
     }
     std::vector<Expressions::Term> steps;

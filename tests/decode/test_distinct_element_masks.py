@@ -109,3 +109,22 @@ def test_budgets_are_used_up(number: int) -> None:
         text = mask_walk.spend(constraint, automaton, TOKENS, budget, rng)
         found = [json.dumps(v, sort_keys=True) for v in json.loads(text)]
         assert len(set(found)) == len(found)
+
+
+def test_a_list_of_names_is_not_read_to_its_end() -> None:
+    """An element that holds a free string beside one of many names: only a few names are looked at."""
+    rng = random.Random(1)
+    names = ["".join(rng.choices("abcdefghijlmnop_", k=30)) for _ in range(1500)]
+    properties = {"name": {"enum": names}, "value": {"type": "string"}}
+    items = {"type": "object", "properties": properties, "required": ["name", "value"]}
+    few = tokamata.Limits(expression_nodes=50_000)
+    schema = {"type": "array", "uniqueItems": True, "items": items}
+    constraint = tokamata.json_schema(schema, key_order="any", limits=few)
+    tokens = tokamata.Vocabulary([bytes([b]) for b in range(256)] + [None], eos_token_ids=[256])
+    state = tokamata.compile(constraint, tokens).start()
+    first = json.dumps({"name": names[7], "value": "x"})
+    for byte in f"[{first}, {first[:-1]}".encode():
+        state.mask()
+        state.advance(byte)
+    assert state.allows(ord(","))
+    assert not state.allows(ord("}"))
