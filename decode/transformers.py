@@ -189,7 +189,7 @@ class ConstrainedLogitsProcessor:
         known = width - 1 if width > start else width
         if known == width and last.shape[1] != width:
             return False
-        now, before = ids[:, :known], last[:, :known]
+        now, before = ids[:, :known], last[:, :known].to(ids.dtype)
         if torch.equal(now, before):
             return True
         beginnings = {tuple(row) for row in before.tolist()}

@@ -259,6 +259,8 @@ def test_a_batch_that_goes_on_in_some_rows_alone_is_a_new_one(vocabulary: tokama
     first = processor(torch.tensor([[7], [8]]), scores)
     assert not torch.equal(processor(torch.tensor([[8, a], [7, a]]), scores), first)
     assert torch.equal(processor(torch.tensor([[7, a, a], [9, a, a]]), scores), first)
+    goes_on = torch.tensor([[9, a, a, a], [7, a, a, a]], dtype=torch.int32)  # of another type
+    assert not torch.equal(processor(goes_on, scores), first)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
