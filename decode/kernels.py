@@ -120,8 +120,8 @@ def _on(tensor: Any) -> AbstractContextManager[object]:
 
 def _has_whole_octets(logits: Any) -> bool:
     """Whether Triton can see that eight neighbours of a row are one piece: it knows of numbers that 16 divides them."""
-    rows, width = logits.stride(0), logits.shape[1]
-    return bool(logits.stride(1) == 1 and rows % 16 == 0 and width % 16 == 0 and logits.data_ptr() % 16 == 0)
+    numbers = (logits.stride(0), logits.shape[1], logits.data_ptr())
+    return logits.stride(1) == 1 and all(number % 16 == 0 for number in numbers)
 
 
 def mask_logits(logits: Any, masks: Any, row_of: Any = None, states: Any = None) -> None:

@@ -62,6 +62,14 @@ def prompts(rows: int, columns: int = 5) -> torch.Tensor:
     return torch.tensor(ids, device=DEVICE)
 
 
+def allowed_after(automaton: tokamata.TokenAutomaton, written: list[int]) -> set[int]:
+    state = automaton.start()
+    for token in written:
+        if not state.is_finished:
+            state.advance(token)
+    return {EOS} if state.is_finished else {t for t in range(len(TOKENS)) if state.allows(t)}
+
+
 NAMES = tokamata.choice(["yes", "no", "never", "always"])
 WORDS = (
     tokamata.choice(["ab", "abc", "x"]).repeat(2, 4)
@@ -194,11 +202,7 @@ def test_rows_may_be_reordered_dropped_and_repeated(vocabulary: tokamata.Vocabul
         out = processor(torch.tensor(rows), torch.zeros(len(rows), len(TOKENS)))
         following = []
         for row, scores in zip(rows, out, strict=True):
-            state = automaton.start()
-            for token in row[1:]:
-                if not state.is_finished:
-                    state.advance(token)
-            expected = {EOS} if state.is_finished else {t for t in range(len(TOKENS)) if state.allows(t)}
+            expected = allowed_after(automaton, row[1:])
             assert set(torch.isfinite(scores).nonzero()[:, 0].tolist()) == expected
             following.append([*row, rng.choice(sorted(expected))])
         rows = [rng.choice(following) for _ in range(rng.randint(2, 5))]
@@ -215,11 +219,7 @@ def test_many_rows_and_a_copy(vocabulary: tokamata.Vocabulary, device: str) -> N
         kept = torch.isfinite(scores).cpu()
         following = []
         for row, allows in zip(rows, kept, strict=True):
-            state = automaton.start()
-            for token in row[1:]:
-                if not state.is_finished:
-                    state.advance(token)
-            expected = {EOS} if state.is_finished else {t for t in range(len(TOKENS)) if state.allows(t)}
+            expected = allowed_after(automaton, row[1:])
             assert set(allows.nonzero()[:, 0].tolist()) == expected
             following.append([*row, rng.choice(sorted(expected - {EOS} or expected))])
         processor = copy.deepcopy(processor)
@@ -241,11 +241,7 @@ def test_prompts_that_differ_and_memory_that_is_used_again(vocabulary: tokamata.
         for width in range(columns, columns + 8):
             out = processor(ids[:, :width], torch.zeros(rows, len(TOKENS), device=DEVICE)).cpu()
             for row in range(rows):
-                state = automaton.start()
-                for token in ids[row, columns:width].tolist():
-                    if not state.is_finished:
-                        state.advance(token)
-                expected = {EOS} if state.is_finished else {t for t in range(len(TOKENS)) if state.allows(t)}
+                expected = allowed_after(automaton, ids[row, columns:width].tolist())
                 assert set(torch.isfinite(out[row]).nonzero()[:, 0].tolist()) == expected, (trial, width, row)
                 ids[row, width] = rng.choice(sorted(expected))
             ids[:] = ids[rng.sample(range(rows), rows)]
