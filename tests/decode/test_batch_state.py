@@ -284,7 +284,8 @@ def test_host_masks(device: str) -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_a_device_that_is_behind_gets_each_step_its_own_masks() -> None:
+@pytest.mark.parametrize("behind", ["forward passes", "copies"])
+def test_a_device_that_is_behind_gets_each_step_its_own_masks(behind: str) -> None:
     rng, width = random.Random(3), len(TOKENS)
     batch = BatchState([WORD.start() for _ in range(8)], threads=2)
     given, expected = [], []
@@ -293,8 +294,9 @@ def test_a_device_that_is_behind_gets_each_step_its_own_masks() -> None:
             if step % 5 == 0:
                 for _ in range(4):
                     batch.join(WORD.start())  # buffers grow
+            with torch.cuda.stream(masks._copies if behind == "copies" else None):
+                torch.cuda._sleep(10_000_000)  # cycles: milliseconds
             masks.begin()
-            torch.cuda._sleep(10_000_000)  # cycles: milliseconds
             given.append(masks.apply(torch.zeros(len(batch), width, device="cuda")))
             out = batch.masks()
             batch.fill_masks(out)
