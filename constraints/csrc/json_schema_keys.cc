@@ -1,5 +1,6 @@
 // Keys of objects: tries that are read byte by byte. Any spelling of a character counts, raw or escaped.
 #include <algorithm>
+#include <numeric>
 
 #include "automata/csrc/hex_digits.h"
 #include "automata/csrc/utf8.h"
@@ -92,33 +93,47 @@ JsonSchemaRules::KeyReader& JsonSchemaRules::PreparedReader(uint32_t reader) {
 // Keys up to the next one that is required, or all and others.
 void JsonSchemaRules::FillFree(uint32_t reader) {
   KeyReader& r = readers_[reader];
-  const uint32_t id = r.state.plan, size = static_cast<uint32_t>(objects_[id].keys.size());
-  for (r.limit = r.state.position; r.limit < size;)
-    if (objects_[id].keys[r.limit++].required) break;
-  const bool last = r.limit > r.state.position && objects_[id].keys[r.limit - 1].required;
+  ObjectPlan& p = objects_[r.state.plan];  // stays where it is
+  const uint32_t size = static_cast<uint32_t>(p.keys.size());
+  const bool owes = p.required_after[r.state.position] > 0;
+  r.limit = owes ? r.state.position : size;
+  if (owes)
+    while (!p.keys[r.limit++].required) {
+    }
   const uint32_t reading = ReadingOf(r.state.depth);
-  if (!last && !(reading & kNamedKey)) {
-    PrepareOthers(id);
-    approximates_ = approximates_ || (reading && !objects_[id].others.empty());
-    for (const OtherKeys& o : objects_[id].others) {
+  if (!owes && !(reading & kNamedKey)) {
+    PrepareOthers(r.state.plan);
+    approximates_ = approximates_ || (reading && !p.others.empty());
+    for (const OtherKeys& o : p.others) {
       if (reading & kUnderKeys) continue;
       ObjectState next = r.state;
       next.position = size;
       next.first = 0;
-      if (objects_[id].array) next.plan = objects_[id].next;
+      if (p.array) next.plan = p.next;
       if (!Inhabited(o.value)) continue;
       r.members.push_back({false, 0, o.value, next});
-      r.other_end = AfterQuote(objects_[id], r.members.back(), Deeper(r.state.depth));
+      r.other_end = AfterQuote(p, r.members.back(), Deeper(r.state.depth));
     }
   }
-  const ObjectPlan& p = objects_[id];
-  std::vector<uint32_t> keys;
-  keys.reserve(p.sorted.size());
-  for (uint32_t i = 0; i < p.sorted.size(); ++i) {
-    const uint32_t named = p.sorted[i].named;
-    const bool comes = named != kUnbounded && named >= r.state.position && named < r.limit;
-    if (r.other_end != kEmpty || (comes && Inhabited(p.keys[named].value))) keys.push_back(i);
+  if (r.other_end != kEmpty) {  // the same ones at each place of the object
+    if (p.every_key.empty()) {
+      std::vector<uint32_t> keys(p.sorted.size());
+      std::iota(keys.begin(), keys.end(), 0u);
+      p.every_key = {arena_.Copy(keys.data(), keys.size()), keys.size()};
+    }
+    r.keys = p.every_key;
+    return;
   }
+  std::vector<uint32_t> keys;
+  if (r.limit - r.state.position > p.sorted.size() / 16) {
+    for (uint32_t i = 0; i < p.sorted.size(); ++i)
+      if (p.sorted[i].named >= r.state.position && p.sorted[i].named < r.limit) keys.push_back(i);
+  } else {
+    keys.assign(p.sorted_at.begin() + r.state.position, p.sorted_at.begin() + r.limit);
+    std::sort(keys.begin(), keys.end());
+  }
+  const auto empty = [&](uint32_t i) { return !Inhabited(p.keys[p.sorted[i].named].value); };
+  keys.erase(std::remove_if(keys.begin(), keys.end(), empty), keys.end());
   r.keys = {arena_.Copy(keys.data(), keys.size()), keys.size()};
 }
 

@@ -173,9 +173,9 @@ std::vector<JsonSchemaRules::OtherKeys> JsonSchemaRules::FindOthers(const Object
 
 void JsonSchemaRules::PrepareOthers(uint32_t id) {
   if (Prepared(id).others_ready) return;
-  const ObjectPlan p = objects_[id];
-  objects_[id].others = FindOthers(p);
-  objects_[id].others_ready = true;
+  ObjectPlan& p = objects_[id];  // stays where it is
+  p.others = FindOthers(p);
+  p.others_ready = true;
   if (p.ordered && IsUnique()) FindCuts(id);
 }
 

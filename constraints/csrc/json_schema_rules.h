@@ -139,7 +139,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     std::vector<OtherKeys> others;
     std::vector<SortedKey> sorted;         // the mentioned ones, by their texts
     std::vector<uint32_t> named_before;    // ordered: how many of sorted[0..i) are in keys
-    std::vector<uint32_t> sorted_at;       // ordered: where keys[i] stands in sorted
+    std::vector<uint32_t> sorted_at;       // where keys[i] stands in sorted
+    Span<const uint32_t> every_key{};      // 0, 1, … of sorted, once a reader asked for it
     std::vector<KeyCut> cuts;              // ordered: in order
     bool ascii = true;                     // all of them are ASCII
     uint32_t low = 0, high = kUnbounded;
@@ -401,9 +402,13 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   template <class F>
   void ForEachKeyChild(const KeyReader& r, const KeyNode& n, F visit) const {
     const std::vector<SortedKey>& sorted = objects_[r.state.plan].sorted;
+    const auto character = [&](uint32_t i) { return static_cast<uint32_t>(sorted[r.keys[i]].text[n.depth]); };
     for (uint32_t i = n.low + KeyEnds(r, n), j = i; i < n.high; i = j) {
-      const uint32_t c = sorted[r.keys[i]].text[n.depth];
-      for (++j; j < n.high && sorted[r.keys[j]].text[n.depth] == c;) ++j;
+      const uint32_t c = character(i);
+      uint32_t step = 1;  // doubled while it leads to another key that goes on so, then halved
+      for (j = i + 1; j < n.high && n.high - j >= step && character(j + step - 1) == c; step *= 2) j += step;
+      for (; step && j < n.high; step /= 2)
+        if (n.high - j >= step && character(j + step - 1) == c) j += step;
       visit(c, KeyNode{n.reader, i, j, n.depth + 1, kRawKey});
     }
   }
