@@ -67,24 +67,6 @@ TextList::TextList(const std::vector<std::string_view>& texts) {
   begins_.push_back(static_cast<uint32_t>(bytes_.size()));
 }
 
-// By steps that double, then by halves: texts with the same beginning are neighbours.
-uint32_t TextList::EndOf(uint32_t low, uint32_t high, uint32_t depth) const {
-  const char byte = Text(low)[depth];
-  uint32_t same = low, step = 1;
-  while (same + step < high && Text(same + step)[depth] == byte) {
-    same += step;
-    step *= 2;
-  }
-  for (uint32_t other = std::min(same + step, high); other - same > 1;) {
-    const uint32_t middle = same + (other - same) / 2;
-    if (Text(middle)[depth] == byte)
-      same = middle;
-    else
-      other = middle;
-  }
-  return same + 1;
-}
-
 TextList::Node TextList::At(uint32_t low, uint32_t depth) const {
   uint32_t high = Size();
   const std::string_view prefix = Text(low).substr(0, depth);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
+#include "automata/csrc/run.h"
 
 namespace tokamata {
 
@@ -17,6 +18,7 @@ class TextList {
     uint32_t low, high, depth;
   };
 
+  TextList() : begins_(1, 0) {}
   // Sorts the texts and drops repeated ones.
   explicit TextList(const std::vector<std::string_view>& texts);
   explicit TextList(const std::vector<std::string>& texts)
@@ -40,6 +42,11 @@ class TextList {
       i = end;
     }
   }
+  // The first text from `low` on, before `high`, with another byte at `depth` than text `low`; they share what is before.
+  uint32_t EndOf(uint32_t low, uint32_t high, uint32_t depth) const {
+    const char byte = Text(low)[depth];
+    return RunEnd(low, high, [&](uint32_t i) { return Text(i)[depth] == byte; });
+  }
   // How many bytes all texts of a node begin with.
   uint32_t CommonLength(const Node& n) const;
   // The bytes left of the shortest and of the longest text of a node.
@@ -48,9 +55,6 @@ class TextList {
   bool operator==(const TextList& o) const { return begins_ == o.begins_ && bytes_ == o.bytes_; }
 
  private:
-  // The first text from `low` on, before `high`, with another byte at `depth` than text `low`.
-  uint32_t EndOf(uint32_t low, uint32_t high, uint32_t depth) const;
-
   std::string bytes_;
   std::vector<uint32_t> begins_;  // one more than texts
 };

@@ -123,7 +123,7 @@ bool JsonSchemaRules::Inhabited(SetId set, JsonType type) {
     return Placed([&] { return PlaceOf(set); }, [&] {
       if (type == JsonType::kSimple) return cases_.SimpleOf(set) != 0;
       if (type == JsonType::kNumber) return !pool_->IsEmpty(cases_.NumberOf(set));
-      return !ListedTexts(set).empty() || cases_.HasString(set);
+      return ListedTexts(set).Size() > 0 || cases_.HasString(set);
     });
   if (cases_.Active(set, type)) {  // asked by the question whether branches are disjoint: they may not be
     assumed_ = true;

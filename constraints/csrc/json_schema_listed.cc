@@ -22,7 +22,7 @@ uint32_t FirstCharacter(std::string_view text, uint32_t* length) {
 }  // namespace
 
 // The strings of a set, sorted, where it is one schema that lists many and says nothing else of strings; else none.
-const std::vector<std::string_view>& JsonSchemaRules::ListedTexts(SetId set) {
+const TextList& JsonSchemaRules::ListedTexts(SetId set) {
   if (IsYaml() || options_.canonical_strings || !options_.without.empty()) return listed_[0];
   if (const uint32_t* known = listed_of_.Find(set)) return listed_[*known];
   listed_of_[set] = 0;
@@ -50,11 +50,8 @@ const std::vector<std::string_view>& JsonSchemaRules::ListedTexts(SetId set) {
     const bool spelled = std::all_of(value.text.begin(), value.text.end(), is_ascii) || DecodeText(value.text, &decoded);
     if (spelled) texts.push_back(value.text);
   }
-  if (!std::is_sorted(texts.begin(), texts.end())) std::sort(texts.begin(), texts.end());
-  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
   listed_of_[set] = static_cast<uint32_t>(listed_.size());
-  listed_.push_back(std::move(texts));
-  return listed_.back();
+  return listed_.emplace_back(texts);
 }
 
 Expr JsonSchemaRules::CallListed(const ListedNode& n) {
@@ -63,24 +60,24 @@ Expr JsonSchemaRules::CallListed(const ListedNode& n) {
   return CallRule(Rule::kListed, words, 4, first);
 }
 
-// Calls f(character, node below) for the characters that go on from a node.
+// Calls f(character, node below) for the characters that go on from a node of texts.
 template <class F>
-void JsonSchemaRules::ForEachListedChild(const ListedNode& n, F f) {
-  const std::vector<std::string_view>& texts = ListedTexts(n.set);
-  for (uint32_t i = n.low + (texts[n.low].size() == n.depth), end; i < n.high; i = end) {
+void JsonSchemaRules::ForEachListedChild(const TextList& texts, const ListedNode& n, F f) {
+  for (uint32_t i = n.low + texts.IsFinal({n.low, n.high, n.depth}), end; i < n.high; i = end) {
     uint32_t length;
-    const uint32_t c = FirstCharacter(texts[i].substr(n.depth), &length);
-    const std::string_view begun = texts[i].substr(n.depth, length);
-    for (end = i + 1; end < n.high && texts[end].compare(n.depth, length, begun) == 0;) ++end;
+    const uint32_t c = FirstCharacter(texts.Rest(i, n.depth), &length);
+    end = n.high;
+    for (uint32_t k = 0; k < length; ++k) end = texts.EndOf(i, end, n.depth + k);
     f(c, ListedNode{n.set, i, end, n.depth + length});
   }
 }
 
 // What is left of the texts of a node, and the closing quote.
 Expr JsonSchemaRules::ListedBody(const ListedNode& n) {
+  const TextList& texts = ListedTexts(n.set);  // stays where it is
   std::vector<Expr> parts;
-  if (ListedTexts(n.set)[n.low].size() == n.depth) parts.push_back(pool_->Byte('"'));
-  ForEachListedChild(n, [&](uint32_t c, const ListedNode& below) {
+  if (texts.IsFinal({n.low, n.high, n.depth})) parts.push_back(pool_->Byte('"'));
+  ForEachListedChild(texts, n, [&](uint32_t c, const ListedNode& below) {
     parts.push_back(pool_->Concat(cases_.strings().Character(c), CallListed(below)));
   });
   return pool_->Union(std::move(parts));
@@ -88,18 +85,20 @@ Expr JsonSchemaRules::ListedBody(const ListedNode& n) {
 
 bool JsonSchemaRules::StepListed(const ListedNode& n, uint8_t byte, Expr* rest) {
   if (byte == '\\' || byte >= 0x80) return false;
+  const TextList& texts = ListedTexts(n.set);
   *rest = kEmpty;
-  if (byte == '"' && ListedTexts(n.set)[n.low].size() == n.depth) *rest = kEpsilonExpr;
+  if (byte == '"' && texts.IsFinal({n.low, n.high, n.depth})) *rest = kEpsilonExpr;
   if (!IsRawAscii(byte)) return true;
-  ForEachListedChild(n, [&](uint32_t c, const ListedNode& below) {
+  ForEachListedChild(texts, n, [&](uint32_t c, const ListedNode& below) {
     if (c == byte) *rest = CallListed(below);
   });
   return true;
 }
 
 void JsonSchemaRules::ForEachListedText(const ListedNode& n, const ByteSet& first, const TextVisitor& visit) {
-  if (first.Has('"') && ListedTexts(n.set)[n.low].size() == n.depth) visit("\"", nullptr, kEpsilonExpr);
-  ForEachListedChild(n, [&](uint32_t c, const ListedNode& below) {
+  const TextList& texts = ListedTexts(n.set);
+  if (first.Has('"') && texts.IsFinal({n.low, n.high, n.depth})) visit("\"", nullptr, kEpsilonExpr);
+  ForEachListedChild(texts, n, [&](uint32_t c, const ListedNode& below) {
     VisitSpellings(c, "", first, visit, {{below.set, below.low, below.high, below.depth, kListedPlace, 0}});
   });
 }

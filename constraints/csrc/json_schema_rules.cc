@@ -240,7 +240,7 @@ Expr JsonSchemaRules::ValueBody(SetId set, uint32_t depth) {
   if (simple & kFalseBit) parts.push_back(pool_->Literal("false"));
   if (simple & kTrueBit) parts.push_back(pool_->Literal("true"));
   parts.push_back(cases_.NumberOf(set));
-  if (const uint32_t listed = static_cast<uint32_t>(ListedTexts(set).size())) {
+  if (const uint32_t listed = ListedTexts(set).Size()) {
     parts.push_back(pool_->Concat(pool_->Byte('"'), CallListed({set, 0, listed, 0})));
   } else if (cases_.HasString(set)) {
     parts.push_back(pool_->Concat({pool_->Byte('"'), cases_.StringOf(set), pool_->Byte('"')}));

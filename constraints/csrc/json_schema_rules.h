@@ -23,6 +23,8 @@
 #include "automata/csrc/line_keys.h"
 #include "automata/csrc/opening_rules.h"
 #include "automata/csrc/places.h"
+#include "automata/csrc/run.h"
+#include "automata/csrc/text_list.h"
 #include "constraints/csrc/json_schema_cases.h"
 #include "constraints/csrc/seen_keys.h"
 
@@ -405,10 +407,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     const auto character = [&](uint32_t i) { return static_cast<uint32_t>(sorted[r.keys[i]].text[n.depth]); };
     for (uint32_t i = n.low + KeyEnds(r, n), j = i; i < n.high; i = j) {
       const uint32_t c = character(i);
-      uint32_t step = 1;  // doubled while it leads to another key that goes on so, then halved
-      for (j = i + 1; j < n.high && n.high - j >= step && character(j + step - 1) == c; step *= 2) j += step;
-      for (; step && j < n.high; step /= 2)
-        if (n.high - j >= step && character(j + step - 1) == c) j += step;
+      j = RunEnd(i, n.high, [&](uint32_t k) { return character(k) == c; });
       visit(c, KeyNode{n.reader, i, j, n.depth + 1, kRawKey});
     }
   }
@@ -520,10 +519,10 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void AddInOrder(Member m, const std::u32string_view* low, const std::u32string_view* high, std::vector<Member>* out);
 
   // json_schema_listed.cc
-  const std::vector<std::string_view>& ListedTexts(SetId set);
+  const TextList& ListedTexts(SetId set);
   Expr CallListed(const ListedNode& n);
   template <class F>
-  void ForEachListedChild(const ListedNode& n, F f);
+  void ForEachListedChild(const TextList& texts, const ListedNode& n, F f);
   Expr ListedBody(const ListedNode& n);
   bool StepListed(const ListedNode& n, uint8_t byte, Expr* rest);
   void ForEachListedText(const ListedNode& n, const ByteSet& first, const TextVisitor& visit);
@@ -624,7 +623,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   FlatMap<Expr, bool> endless_;
   std::unordered_map<SeenKeys::Set, uint32_t> longest_keys_;
   std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
-  std::deque<std::vector<std::string_view>> listed_ = decltype(listed_)(1);  // texts of the documents; none first
+  std::deque<TextList> listed_ = decltype(listed_)(1);  // none first
   FlatMap<uint64_t, uint32_t> listed_of_;  // by set: into listed_
   std::vector<YamlPath> yaml_paths_;  // by path
   std::unordered_map<uint64_t, bool> yaml_characters_;  // by text and style: whether it begins or is a character

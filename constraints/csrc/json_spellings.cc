@@ -78,6 +78,11 @@ Spelling ReadSpelling(std::string_view text, uint32_t* code_point) {
 
 void VisitSpellings(uint32_t c, std::string_view begun, const ByteSet& first, const RuleSource::TextVisitor& visit,
                     const RuleText& below) {
+  if (begun.empty() && c < 0x80 && IsRawAscii(static_cast<uint8_t>(c)) && !first.Has('\\')) {  // most, by far
+    const char raw = static_cast<char>(c);
+    if (first.Has(static_cast<uint8_t>(c))) visit({&raw, 1}, &below, kEmpty);
+    return;
+  }
   const auto spelled = [&](std::string_view text) {
     if (text.size() <= begun.size() || text.compare(0, begun.size(), begun)) return;
     if (first.Has(static_cast<uint8_t>(text[begun.size()]))) visit(text.substr(begun.size()), &below, kEmpty);
