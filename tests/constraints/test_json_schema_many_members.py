@@ -1,0 +1,103 @@
+"""Objects of many members whose names begin alike: the order of the schema, required ones, masks beside prefixes."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+import tokamata
+
+VALUES: list[Any] = [{"type": "null"}, {"const": 7}, True, {"enum": ["x", "y"]}]
+WRITTEN = ["null", "7", "[]", '"y"']
+
+
+def named(rng: random.Random, count: int) -> list[str]:
+    names = {"", "k", "key", "é", "日", "日本"}
+    while len(names) < count:
+        names.add("key_" + "".join(rng.choices("01é日_", k=rng.randrange(1, 6))))
+    return rng.sample(sorted(names), len(names))
+
+
+def schema_of(rng: random.Random, names: list[str], closed: bool, required: list[str]) -> dict[str, Any]:
+    properties: dict[str, Any] = {name: VALUES[i % 4] for i, name in enumerate(names)}
+    for name in names[5::17]:
+        properties[name] = False
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": required}
+    if closed:
+        schema["additionalProperties"] = False
+    return schema
+
+
+def written(members: list[int], names: list[str]) -> str:
+    return "{" + ",".join(f"{json.dumps(names[i], ensure_ascii=i % 2 == 0)}:{WRITTEN[i % 4]}" for i in members) + "}"
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("owed", [0, 2, 60])
+@pytest.mark.parametrize("seed", range(3))
+def test_members_in_the_order_of_the_schema(seed: int, owed: int, closed: bool) -> None:
+    rng = random.Random(f"{seed}, {owed}, {closed}")
+    names = named(rng, 300)
+    allowed = [i for i in range(len(names)) if i % 17 != 5]
+    required = sorted(rng.sample(allowed, owed))
+    schema = schema_of(rng, names, closed, [names[i] for i in required])
+    constraint = tokamata.json_schema(schema, whitespace="compact")
+    for count in (0, 1, 5, 40, len(allowed) - owed):
+        members = sorted({*rng.sample([i for i in allowed if i not in required], count - (count > 240)), *required})
+        assert constraint.accepts(written(members, names)), (seed, members)
+        swapped = members[:]
+        if len(members) > 1:
+            at = rng.randrange(len(members) - 1)
+            swapped[at : at + 2] = swapped[at + 1], swapped[at]
+            assert not constraint.accepts(written(swapped, names)), (seed, swapped)
+        for i in rng.sample(required, min(owed, 3)):
+            assert not constraint.accepts(written([m for m in members if m != i], names)), (seed, i, members)
+        refused = rng.choice(range(5, len(names), 17))
+        assert not constraint.accepts(written(sorted([*members, refused]), names)), (seed, refused)
+        text = written(members, names)
+        other = text[:-1] + ("," if members else "") + '"key_x":0}'
+        assert constraint.accepts(other) == (not closed), (seed, other)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("owed", [0, 2, 60])
+def test_masks_at_names(owed: int, closed: bool) -> None:
+    rng = random.Random(f"masks, {owed}, {closed}")
+    names = named(rng, 120)
+    allowed = [i for i in range(len(names)) if i % 17 != 5]
+    required = sorted(rng.sample(allowed, owed))
+    tokens = [bytes([b]) for b in range(256)] + [
+        t.encode()
+        for t in ('{"', '{"k', "ey", "key", "_0", "_1é", "01", '":', '":7,"', 'null,"key', "日本", "\\u00", "e9")
+    ]
+    vocabulary = tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)])
+    schema = schema_of(rng, names, closed, [names[i] for i in required])
+    constraint = tokamata.json_schema(schema, whitespace="compact")
+    state = tokamata.compile(constraint, vocabulary).start()
+    members = sorted({*rng.sample([i for i in allowed if i not in required], 8), *required})
+    done = b"{"
+    state.advance(done[0])
+    for k, member in enumerate(members):
+        first = 0 if k == 0 else members[k - 1] + 1
+        last = next((i for i in required if i >= first), len(names) - 1)
+        coming = [names[i].encode() + b'"' for i in allowed if first <= i <= last]
+        others = not closed and not any(i >= first for i in required)
+        name, value = names[member].encode(), WRITTEN[member % 4].encode()
+        rest = b'"' + name + b'":' + value + (b"," if member != members[-1] else b"}")
+        for at in range(len(rest)):
+            mask = state.mask()
+            bits = [bool(mask[i >> 5] >> (i & 31) & 1) for i in range(len(tokens))]
+            expected = [constraint.accepts_prefix(done + token) for token in tokens]
+            wrong = [t for t, bit, e in zip(tokens, bits, expected, strict=True) if bit != e]
+            assert not wrong, (done, wrong)
+            if 0 < at < len(name) + 2 and not others:  # behind the opening quote, up to the one that closes it
+                begun = rest[1:at]
+                for byte in range(256):
+                    goes_on = any(text.startswith(begun + bytes([byte])) for text in coming)
+                    assert bits[byte] == goes_on or byte == ord("\\"), (done, byte)
+            state.advance(rest[at])
+            done += rest[at : at + 1]
+    assert state.mask()[len(tokens) >> 5] >> (len(tokens) & 31) & 1
