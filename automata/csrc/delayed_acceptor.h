@@ -180,6 +180,11 @@ class DelayedAcceptor {
   // the state `after`.
   using TextVisitor = std::function<void(std::string_view text, const TextNode* child, State after)>;
   virtual void ForEachText(const TextNode&, const ByteSet& /*first*/, const TextVisitor&) {}
+  // The same where only characters that stand in a JSON string as themselves are asked for, so that no text ends: calls
+  // enter(depth, byte) for the bytes of the texts, from depth 0 on, each below the ones before it with less depth; where
+  // it returns false, nothing below is asked for. What the model allows may be left out. False: ask ForEachText.
+  using ByteVisitor = std::function<bool(uint32_t depth, uint8_t byte)>;
+  virtual bool ForEachRawByte(const TextNode&, const ByteVisitor& /*enter*/) { return false; }
   // States whose union is q minus the empty string, or none when q is not a union (of at most `most` members).
   virtual std::vector<State> Alternatives(State, size_t) { return {}; }
   // No string of fewer bytes leads from q to a final state; 0xfffffffe: none does.

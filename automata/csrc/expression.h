@@ -121,10 +121,12 @@ class RuleSource {
   // What to measure instead of a rule: a language with all its texts; where that one can end within n bytes, the rule
   // can within n + *slack. kEmpty: the rule itself.
   virtual Expr Outline(uint32_t /*rule*/, uint32_t* /*slack*/) { return kEmpty; }
-  // ---- hints for masks, as DelayedAcceptor::Texts and ForEachText have them, with expressions for states
+  // ---- hints for masks, as DelayedAcceptor::Texts to ForEachRawByte have them, with expressions for states
   virtual bool Texts(uint32_t /*rule*/, Expr* /*model*/, RuleText* /*place*/) { return false; }
   using TextVisitor = std::function<void(std::string_view text, const RuleText* child, Expr after)>;
   virtual void ForEachText(const RuleText&, const ByteSet& /*first*/, const TextVisitor&) {}
+  using ByteVisitor = std::function<bool(uint32_t depth, uint8_t byte)>;
+  virtual bool ForEachRawByte(const RuleText&, const ByteVisitor& /*enter*/) { return false; }
 };
 
 struct ExpressionLimits {

@@ -652,6 +652,14 @@ void ExpressionAcceptor::ForEachText(const TextNode& node, const ByteSet& first,
   pool_->Rules(node.words[1])->ForEachText(text, first, std::cref(visit_rule));  // by reference: a copy takes memory
 }
 
+bool ExpressionAcceptor::ForEachRawByte(const TextNode& node, const ByteVisitor& enter) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  if (node.words[1] == kOfList) return false;
+  RuleText text;
+  std::copy(node.words + 2, node.words + 2 + std::size(text.words), text.words);
+  return pool_->Rules(node.words[1])->ForEachRawByte(text, enter);
+}
+
 // Where a text ends that others begin with, a state goes on, since no text may be a prefix of another one.
 void ExpressionAcceptor::ForEachListed(const TextNode& node, const ByteSet& first, const TextVisitor& visit) {
   const Expr rest = node.words[0];

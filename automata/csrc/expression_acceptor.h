@@ -104,6 +104,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool ReadsOneByte(State q, uint8_t* byte, State* next) override;
   bool Texts(State q, State* model, TextNode* node) override;
   void ForEachText(const TextNode& node, const ByteSet& first, const TextVisitor& visit) override;
+  bool ForEachRawByte(const TextNode& node, const ByteVisitor& enter) override;
   bool CountsSoon(State q, State* over, State* under) override;
   std::vector<State> Alternatives(State q, size_t most) override;
   uint32_t LeastLength(State q) override;

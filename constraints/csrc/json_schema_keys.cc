@@ -424,4 +424,32 @@ void JsonSchemaRules::ForEachText(const RuleText& place, const ByteSet& first, c
   });
 }
 
+// Of keys in ASCII; where all go on with the same character, it is one step.
+void JsonSchemaRules::EnterKeys(const KeyReader& r, KeyNode n, uint32_t base, const ByteVisitor& enter) const {
+  const std::vector<SortedKey>& sorted = objects_[r.state.plan].sorted;
+  const auto enters = [&](uint32_t c, uint32_t depth) {
+    return !JsonMustEscape(c) && enter(depth - base, static_cast<uint8_t>(c));
+  };
+  for (n.low += KeyEnds(r, n); n.low < n.high; n.low += KeyEnds(r, n)) {
+    const uint32_t c = sorted[r.keys[n.low]].text[n.depth];
+    if (c != sorted[r.keys[n.high - 1]].text[n.depth]) break;
+    if (!enters(c, n.depth++)) return;
+  }
+  ForEachKeyChild(r, n, [&](uint32_t c, const KeyNode& child) {
+    if (enters(c, n.depth)) EnterKeys(r, child, base, enter);
+  });
+}
+
+bool JsonSchemaRules::ForEachRawByte(const RuleText& place, const ByteVisitor& enter) {
+  const uint32_t* w = place.words;
+  if (w[3] & (kFreshPlace | kSincePlace | kValuePlace)) return false;
+  if (w[4] == kListedPlace) {
+    EnterListed(ListedTexts(w[0]), {w[1], w[2], w[3]}, w[3], enter);
+    return true;
+  }
+  const KeyReader& r = readers_[w[0]];
+  if (!r.others) EnterKeys(r, {w[0], w[1], w[2], w[3], w[4]}, w[3], enter);
+  return true;
+}
+
 }  // namespace tokamata

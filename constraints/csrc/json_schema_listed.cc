@@ -103,4 +103,13 @@ void JsonSchemaRules::ForEachListedText(const ListedNode& n, const ByteSet& firs
   });
 }
 
+void JsonSchemaRules::EnterListed(const TextList& texts, TextList::Node n, uint32_t base, const ByteVisitor& enter) const {
+  const auto enters = [&](uint8_t byte, uint32_t depth) { return !JsonMustEscape(byte) && enter(depth - base, byte); };
+  for (const uint32_t common = texts.CommonLength(n); n.depth < common; ++n.depth)
+    if (!enters(static_cast<uint8_t>(texts.Text(n.low)[n.depth]), n.depth)) return;
+  texts.ForEachChild(n, [&](uint8_t byte, const TextList::Node& child) {
+    if (enters(byte, n.depth)) EnterListed(texts, child, base, enter);
+  });
+}
+
 }  // namespace tokamata

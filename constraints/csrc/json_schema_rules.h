@@ -74,6 +74,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool Approximates() const override { return approximates_; }
   bool Texts(uint32_t rule, Expr* model, RuleText* place) override;
   void ForEachText(const RuleText& place, const ByteSet& first, const TextVisitor& visit) override;
+  bool ForEachRawByte(const RuleText& place, const ByteVisitor& enter) override;
 
  private:
   JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocuments> documents, const JsonSchemaOptions& options);
@@ -400,6 +401,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr EscapedKeys(const KeyReader& reader, const KeyNode& n);
   Expr NumberedKeys(const KeyReader& reader, const KeyNode& n);
   bool KeyEnds(const KeyReader& reader, const KeyNode& n) const;
+  void EnterKeys(const KeyReader& reader, KeyNode n, uint32_t base, const ByteVisitor& enter) const;
   // Calls visit(character, the node after it) for each character that goes on towards a key.
   template <class F>
   void ForEachKeyChild(const KeyReader& r, const KeyNode& n, F visit) const {
@@ -526,6 +528,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr ListedBody(const ListedNode& n);
   bool StepListed(const ListedNode& n, uint8_t byte, Expr* rest);
   void ForEachListedText(const ListedNode& n, const ByteSet& first, const TextVisitor& visit);
+  void EnterListed(const TextList& texts, TextList::Node n, uint32_t base, const ByteVisitor& enter) const;
 
   // json_schema_array.cc
   static constexpr Owed kRepeatedBit = Owed{1} << 63;  // of owed: two equal elements

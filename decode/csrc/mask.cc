@@ -339,12 +339,13 @@ void MaskBuilder::WalkTexts(uint32_t root, const TextNode& place, bool clears, u
     const Along at = open.back();
     open.pop_back();
     const Trie::Node& top = trie_.nodes[at.node];
+    if (top.end == at.node + 1) continue;
+    if ((factoring_.InsideBelow(at.node) >> kJsonText & 1) && EnterRaw(at.node, at.place, row)) continue;
     ByteSet first;
     if (top.wide)
       first = trie_.wides[top.wide - 1].bytes;
     else
       trie_.ForEachChild(at.node, [&](uint32_t child) { first.Add(trie_.nodes[child].byte); });
-    if (!first.Any()) continue;
     const auto visit = [&](std::string_view text, const TextNode* child, State after) {
       uint32_t node = at.node;
       for (size_t i = 0; i < text.size(); ++i) {
@@ -363,6 +364,21 @@ void MaskBuilder::WalkTexts(uint32_t root, const TextNode& place, bool clears, u
     acceptor_->ForEachText(at.place, first, std::cref(visit));  // by reference: a copy takes memory
   }
   Drain(base, row);
+}
+
+// Where all tokens below a node are characters of JSON strings.
+bool MaskBuilder::EnterRaw(uint32_t root, const TextNode& place, uint32_t* row) {
+  SmallVector<uint32_t, 64> way;  // nodes, by depth below the root
+  way.push_back(root);
+  const auto enter = [&](uint32_t depth, uint8_t byte) {
+    const uint32_t node = trie_.Child(way[depth], byte);
+    if (node == kNoIndex) return false;
+    SetTokens(trie_, node, row);
+    way.resize(depth + 1);
+    way.push_back(node);
+    return trie_.nodes[node].end > node + 1;
+  };
+  return acceptor_->ForEachRawByte(place, std::cref(enter));
 }
 
 void MaskBuilder::AddPart(uint32_t node, State q, uint32_t* row) {

@@ -221,6 +221,7 @@ class MaskBuilder {
   void RunExitsAlive(uint32_t node, const Factor& factor, State q, const Loop& loop, uint32_t* row);
   void BuildTexts(uint32_t node, State q, uint32_t* row);
   void WalkTexts(uint32_t root, const TextNode& place, bool clears, uint32_t* row);
+  bool EnterRaw(uint32_t root, const TextNode& place, uint32_t* row);
   // Adds what a state allows below a node to a row in which others have set tokens there.
   void AddPart(uint32_t node, State q, uint32_t* row);
   // Of those who ask for the ways out of a loop by a byte: the most characters before it, and bytes from it on;
