@@ -440,9 +440,11 @@ void JsonSchemaRules::EnterKeys(const KeyReader& r, KeyNode n, uint32_t base, co
   });
 }
 
+// Where there are keys without a name that may be any string, their rest is the model, which goes on with any character.
 bool JsonSchemaRules::ForEachRawByte(const RuleText& place, const ByteVisitor& enter) {
   const uint32_t* w = place.words;
-  if (w[3] & (kFreshPlace | kSincePlace | kValuePlace)) return false;
+  if (w[3] & kValuePlace) return false;
+  if (w[3] & (kFreshPlace | kSincePlace)) return !IsYaml() && objects_[readers_[w[0]].state.plan].plain;
   if (w[4] == kListedPlace) {
     EnterListed(ListedTexts(w[0]), {w[1], w[2], w[3]}, w[3], enter);
     return true;
