@@ -14,10 +14,10 @@ VALUES: list[Any] = [{"type": "null"}, {"const": 7}, True, {"enum": ["x", "y"]}]
 WRITTEN = ["null", "7", "[]", '"y"']
 
 
-def named(rng: random.Random, count: int) -> list[str]:
-    names = {"", "k", "key", "é", "日", "日本"}
+def named(rng: random.Random, count: int, letters: str = "01é日_") -> list[str]:
+    names = {"", "k", "key", "a\tb", *letters, 3 * letters[2]}
     while len(names) < count:
-        names.add("key_" + "".join(rng.choices("01é日_", k=rng.randrange(1, 6))))
+        names.add("key_" + "".join(rng.choices(letters, k=rng.randrange(1, 6))))
     return rng.sample(sorted(names), len(names))
 
 
@@ -62,28 +62,46 @@ def test_members_in_the_order_of_the_schema(seed: int, owed: int, closed: bool) 
         assert constraint.accepts(other) == (not closed), (seed, other)
 
 
+@pytest.mark.parametrize("letters", ["01é日_", "01x_"])
 @pytest.mark.parametrize("closed", [True, False])
 @pytest.mark.parametrize("owed", [0, 2, 60])
-def test_masks_at_names(owed: int, closed: bool) -> None:
+def test_masks_at_names(owed: int, closed: bool, letters: str) -> None:
     rng = random.Random(f"masks, {owed}, {closed}")
-    names = named(rng, 120)
+    names = named(rng, 120, letters)
     allowed = [i for i in range(len(names)) if i % 17 != 5]
-    required = sorted(rng.sample(allowed, owed))
-    tokens = [bytes([b]) for b in range(256)] + [
-        t.encode()
-        for t in ('{"', '{"k', "ey", "key", "_0", "_1é", "01", '":', '":7,"', 'null,"key', "日本", "\\u00", "e9")
+    raw = [i for i in allowed if "\t" not in names[i]]  # which stand in a string as they are
+    required = sorted(rng.sample(raw, owed))
+    texts = [
+        '{"',
+        '{"k',
+        "ey",
+        "key",
+        "key_0",
+        "key_01",
+        "key_x0",
+        "_0",
+        "_1é",
+        "_10",
+        "01",
+        '":',
+        '":7,"',
+        'null,"key',
+        "日本",
     ]
+    texts += ["key_10", "ey_1", "ey_1x", "key_1xz", "\\u00", "e9", 'x0":', '{"key_1', "a\\tb", "x01"]
+    texts += ["key_" + "".join(rng.choices(letters, k=3)) for _ in range(20)]
+    tokens = [bytes([b]) for b in range(256)] + [t.encode() for t in dict.fromkeys(texts)]
     vocabulary = tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)])
     schema = schema_of(rng, names, closed, [names[i] for i in required])
     constraint = tokamata.json_schema(schema, whitespace="compact")
     state = tokamata.compile(constraint, vocabulary).start()
-    members = sorted({*rng.sample([i for i in allowed if i not in required], 8), *required})
+    members = sorted({*rng.sample([i for i in raw if i not in required], 8), *required})
     done = b"{"
     state.advance(done[0])
     for k, member in enumerate(members):
         first = 0 if k == 0 else members[k - 1] + 1
         last = next((i for i in required if i >= first), len(names) - 1)
-        coming = [names[i].encode() + b'"' for i in allowed if first <= i <= last]
+        coming = [(names[i] + '"').partition("\t")[0].encode() for i in allowed if first <= i <= last]
         others = not closed and not any(i >= first for i in required)
         name, value = names[member].encode(), WRITTEN[member % 4].encode()
         rest = b'"' + name + b'":' + value + (b"," if member != members[-1] else b"}")
