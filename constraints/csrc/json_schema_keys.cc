@@ -124,17 +124,37 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
     r.keys = p.every_key;
     return;
   }
-  std::vector<uint32_t> keys;
-  if (r.limit - r.state.position > p.sorted.size() / 16) {
-    for (uint32_t i = 0; i < p.sorted.size(); ++i)
-      if (p.sorted[i].named >= r.state.position && p.sorted[i].named < r.limit) keys.push_back(i);
-  } else {
-    keys.assign(p.sorted_at.begin() + r.state.position, p.sorted_at.begin() + r.limit);
-    std::sort(keys.begin(), keys.end());
+  r.keys = ComingKeys(&p, r.state.position, r.limit);
+  if (!AnyComes(r, 0, static_cast<uint32_t>(r.keys.size()))) r.keys = {};
+}
+
+// Those of plan.keys from `position` on, before `limit`, into plan.sorted, and where they are many some before: places
+// share a list whose length is a power of two, so that all lists together stay small.
+Span<const uint32_t> JsonSchemaRules::ComingKeys(ObjectPlan* p, uint32_t position, uint32_t limit) {
+  constexpr uint32_t kFew = 8;
+  uint32_t count = kFew;
+  while (count < limit - position) count *= 2;
+  if (count > kFew) position = limit - std::min(count, limit);
+  const uint64_t range = uint64_t{position} << 32 | limit;
+  if (count > kFew) {
+    const auto known = p->coming.find(range);
+    if (known != p->coming.end()) return known->second;
   }
-  const auto empty = [&](uint32_t i) { return !Inhabited(p.keys[p.sorted[i].named].value); };
-  keys.erase(std::remove_if(keys.begin(), keys.end(), empty), keys.end());
-  r.keys = {arena_.Copy(keys.data(), keys.size()), keys.size()};
+  std::vector<uint32_t> keys;
+  for (uint32_t named = position; named < limit; ++named)
+    if (Inhabited(p->keys[named].value)) keys.push_back(p->sorted_at[named]);
+  std::sort(keys.begin(), keys.end());
+  const Span<const uint32_t> list{arena_.Copy(keys.data(), keys.size()), keys.size()};
+  if (count > kFew) p->coming[range] = list;
+  return list;
+}
+
+// Whether one of these keys is not behind already, or any other key may come.
+bool JsonSchemaRules::AnyComes(const KeyReader& r, uint32_t low, uint32_t high) const {
+  const ObjectPlan& p = objects_[r.state.plan];
+  if (r.other_end != kEmpty || !p.free) return true;
+  while (low < high && p.sorted[r.keys[low]].named < r.state.position) ++low;
+  return low < high;
 }
 
 void JsonSchemaRules::FillFromMembers(uint32_t reader) {
@@ -430,7 +450,7 @@ void JsonSchemaRules::EnterKeys(const KeyReader& r, KeyNode n, uint32_t base, co
   const auto enters = [&](uint32_t c, uint32_t depth) {
     return !JsonMustEscape(c) && enter(depth - base, static_cast<uint8_t>(c));
   };
-  for (n.low += KeyEnds(r, n); n.low < n.high; n.low += KeyEnds(r, n)) {
+  for (n.low += KeyEnds(r, n); n.low < n.high && AnyComes(r, n.low, n.high); n.low += KeyEnds(r, n)) {
     const uint32_t c = sorted[r.keys[n.low]].text[n.depth];
     if (c != sorted[r.keys[n.high - 1]].text[n.depth]) break;
     if (!enters(c, n.depth++)) return;

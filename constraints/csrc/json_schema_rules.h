@@ -144,6 +144,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     std::vector<uint32_t> named_before;    // ordered: how many of sorted[0..i) are in keys
     std::vector<uint32_t> sorted_at;       // where keys[i] stands in sorted
     Span<const uint32_t> every_key{};      // 0, 1, … of sorted, once a reader asked for it
+    std::unordered_map<uint64_t, Span<const uint32_t>> coming;  // free: by where keys begin, and where they end
     std::vector<KeyCut> cuts;              // ordered: in order
     bool ascii = true;                     // all of them are ASCII
     uint32_t low = 0, high = kUnbounded;
@@ -188,7 +189,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     ObjectState state;
     bool ready = false;
     bool others = false;          // whether a key may be another one than those here
-    Span<const uint32_t> keys{};  // into plan.sorted
+    Span<const uint32_t> keys{};  // into plan.sorted; of a free plan some are behind already
     uint32_t limit = 0;           // of a free plan: the first of plan.keys that must not come yet
     std::vector<Expr> ends;       // else: what follows the closing quote, by key; kEmpty: it must not come
     Expr other_end = kEmpty;      // what follows it after another key
@@ -401,6 +402,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr EscapedKeys(const KeyReader& reader, const KeyNode& n);
   Expr NumberedKeys(const KeyReader& reader, const KeyNode& n);
   bool KeyEnds(const KeyReader& reader, const KeyNode& n) const;
+  Span<const uint32_t> ComingKeys(ObjectPlan* plan, uint32_t position, uint32_t limit);
+  bool AnyComes(const KeyReader& reader, uint32_t low, uint32_t high) const;
   void EnterKeys(const KeyReader& reader, KeyNode n, uint32_t base, const ByteVisitor& enter) const;
   // Calls visit(character, the node after it) for each character that goes on towards a key.
   template <class F>
@@ -410,7 +413,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     for (uint32_t i = n.low + KeyEnds(r, n), j = i; i < n.high; i = j) {
       const uint32_t c = character(i);
       j = RunEnd(i, n.high, [&](uint32_t k) { return character(k) == c; });
-      visit(c, KeyNode{n.reader, i, j, n.depth + 1, kRawKey});
+      if (AnyComes(r, i, j)) visit(c, KeyNode{n.reader, i, j, n.depth + 1, kRawKey});
     }
   }
 
