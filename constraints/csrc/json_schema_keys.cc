@@ -140,20 +140,17 @@ Span<const uint32_t> JsonSchemaRules::ComingKeys(ObjectPlan* p, uint32_t positio
     const auto known = p->coming.find(range);
     if (known != p->coming.end()) return known->second;
   }
-  std::vector<uint32_t> keys;
-  for (uint32_t named = position; named < limit; ++named)
-    if (Inhabited(p->keys[named].value)) keys.push_back(p->sorted_at[named]);
+  std::vector<uint32_t> keys(p->sorted_at.begin() + position, p->sorted_at.begin() + limit);
   std::sort(keys.begin(), keys.end());
   const Span<const uint32_t> list{arena_.Copy(keys.data(), keys.size()), keys.size()};
   if (count > kFew) p->coming[range] = list;
   return list;
 }
 
-// Whether one of these keys is not behind already, or any other key may come.
-bool JsonSchemaRules::AnyComes(const KeyReader& r, uint32_t low, uint32_t high) const {
-  const ObjectPlan& p = objects_[r.state.plan];
-  if (r.other_end != kEmpty || !p.free) return true;
-  while (low < high && p.sorted[r.keys[low]].named < r.state.position) ++low;
+// Whether one of these keys may come, or any other.
+bool JsonSchemaRules::AnyComes(const KeyReader& r, uint32_t low, uint32_t high) {
+  if (r.other_end != kEmpty || !objects_[r.state.plan].free) return true;
+  while (low < high && !KeyMayCome(r, low)) ++low;
   return low < high;
 }
 
@@ -445,12 +442,15 @@ void JsonSchemaRules::ForEachText(const RuleText& place, const ByteSet& first, c
 }
 
 // Of keys in ASCII; where all go on with the same character, it is one step.
-void JsonSchemaRules::EnterKeys(const KeyReader& r, KeyNode n, uint32_t base, const ByteVisitor& enter) const {
+void JsonSchemaRules::EnterKeys(const KeyReader& r, KeyNode n, uint32_t base, const ByteVisitor& enter) {
   const std::vector<SortedKey>& sorted = objects_[r.state.plan].sorted;
   const auto enters = [&](uint32_t c, uint32_t depth) {
     return !JsonMustEscape(c) && enter(depth - base, static_cast<uint8_t>(c));
   };
-  for (n.low += KeyEnds(r, n); n.low < n.high && AnyComes(r, n.low, n.high); n.low += KeyEnds(r, n)) {
+  for (;;) {
+    const bool ends = KeyEnds(r, n);
+    n.low += ends;
+    if (n.low == n.high || (ends && !AnyComes(r, n.low, n.high))) return;
     const uint32_t c = sorted[r.keys[n.low]].text[n.depth];
     if (c != sorted[r.keys[n.high - 1]].text[n.depth]) break;
     if (!enters(c, n.depth++)) return;

@@ -403,11 +403,11 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr NumberedKeys(const KeyReader& reader, const KeyNode& n);
   bool KeyEnds(const KeyReader& reader, const KeyNode& n) const;
   Span<const uint32_t> ComingKeys(ObjectPlan* plan, uint32_t position, uint32_t limit);
-  bool AnyComes(const KeyReader& reader, uint32_t low, uint32_t high) const;
-  void EnterKeys(const KeyReader& reader, KeyNode n, uint32_t base, const ByteVisitor& enter) const;
+  bool AnyComes(const KeyReader& reader, uint32_t low, uint32_t high);
+  void EnterKeys(const KeyReader& reader, KeyNode n, uint32_t base, const ByteVisitor& enter);
   // Calls visit(character, the node after it) for each character that goes on towards a key.
   template <class F>
-  void ForEachKeyChild(const KeyReader& r, const KeyNode& n, F visit) const {
+  void ForEachKeyChild(const KeyReader& r, const KeyNode& n, F visit) {
     const std::vector<SortedKey>& sorted = objects_[r.state.plan].sorted;
     const auto character = [&](uint32_t i) { return static_cast<uint32_t>(sorted[r.keys[i]].text[n.depth]); };
     for (uint32_t i = n.low + KeyEnds(r, n), j = i; i < n.high; i = j) {
