@@ -90,12 +90,12 @@ JsonSchemaRules::KeyReader& JsonSchemaRules::PreparedReader(uint32_t reader) {
   return r;
 }
 
-// Keys up to the next one that is required, or all and others.
+// Keys up to the next one that is required, or all and others; in any order always these.
 void JsonSchemaRules::FillFree(uint32_t reader) {
   KeyReader& r = readers_[reader];
   ObjectPlan& p = objects_[r.state.plan];  // stays where it is
   const uint32_t size = static_cast<uint32_t>(p.keys.size());
-  const bool owes = p.required_after[r.state.position] > 0;
+  const bool owes = !p.any_order && p.required_after[r.state.position] > 0;
   r.limit = owes ? r.state.position : size;
   if (owes)
     while (!p.keys[r.limit++].required) {
@@ -107,7 +107,7 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
     for (const OtherKeys& o : p.others) {
       if (reading & kUnderKeys) continue;
       ObjectState next = r.state;
-      next.position = size;
+      if (!p.any_order) next.position = size;
       next.first = 0;
       if (p.array) next.plan = p.next;
       if (!Inhabited(o.value)) continue;
@@ -115,16 +115,16 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
       r.other_end = AfterQuote(p, r.members.back(), Deeper(r.state.depth));
     }
   }
-  if (r.other_end != kEmpty) {  // the same ones at each place of the object
+  if (p.any_order || r.other_end != kEmpty) {  // the same ones at each place of the object
     if (p.every_key.empty()) {
       std::vector<uint32_t> keys(p.sorted.size());
       std::iota(keys.begin(), keys.end(), 0u);
       p.every_key = {arena_.Copy(keys.data(), keys.size()), keys.size()};
     }
     r.keys = p.every_key;
-    return;
+  } else {
+    r.keys = ComingKeys(&p, r.state.position, r.limit);
   }
-  r.keys = ComingKeys(&p, r.state.position, r.limit);
   if (!AnyComes(r, 0, static_cast<uint32_t>(r.keys.size()))) r.keys = {};
 }
 
@@ -182,7 +182,15 @@ bool JsonSchemaRules::KeyMayCome(const KeyReader& r, uint32_t index) {
   const ObjectPlan& p = objects_[r.state.plan];
   if (!p.free) return r.ends[index] != kEmpty;
   const uint32_t named = p.sorted[r.keys[index]].named;
-  return named != kUnbounded && named >= r.state.position && named < r.limit && Inhabited(p.keys[named].value);
+  if (named == kUnbounded || IsBehind(r, named)) return false;
+  return named < r.limit && Inhabited(p.keys[named].value);
+}
+
+// Whether a key of a free plan may come no more.
+bool JsonSchemaRules::IsBehind(const KeyReader& r, uint32_t named) const {
+  if (!objects_[r.state.plan].any_order) return named < r.state.position;
+  const Span<const uint32_t> occurred = sets_.lists.At(r.state.position);
+  return std::binary_search(occurred.begin(), occurred.end(), named);
 }
 
 // What follows the closing quote of a key; kEmpty: it must not come.
@@ -191,10 +199,11 @@ Expr JsonSchemaRules::AfterKey(const KeyReader& r, uint32_t index) {
   if (!p.free) return r.ends[index];
   if (!KeyMayCome(r, index)) return kEmpty;
   ObjectState next = r.state;
-  next.position = p.sorted[r.keys[index]].named + 1;
+  const uint32_t named = p.sorted[r.keys[index]].named;
+  next.position = p.any_order ? WithKey(next.position, named) : named + 1;
   next.first = 0;
   next.depth &= ~(ReadingOf(next.depth) & kNamedKey);
-  return pool_->Concat({colon_, CallValue(p.keys[next.position - 1].value, Deeper(r.state.depth)), CallObject(next)});
+  return pool_->Concat({colon_, CallValue(p.keys[named].value, Deeper(r.state.depth)), CallObject(next)});
 }
 
 // Whether a key ends at a node; it is the first one there.

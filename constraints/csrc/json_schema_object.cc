@@ -151,7 +151,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
                           std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }));
   if (IsYaml() && p.endless)
     for (KeyId key : p.mentioned) p.names_of_schema = seen_.With(p.names_of_schema, sets_.KeyText(key));
-  p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded && !p.any_order;
+  p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded;
   p.ready = true;
   objects_[id] = std::move(p);
   return objects_[id];
@@ -352,9 +352,7 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
     const std::vector<uint32_t> used = sets_.lists.Copy(s.position);
     for (uint32_t i = 0; i < p.keys.size(); ++i) {
       if (std::binary_search(used.begin(), used.end(), i)) continue;
-      std::vector<uint32_t> more = used;
-      more.insert(std::lower_bound(more.begin(), more.end(), i), i);
-      add(true, i, NamedValues(s.plan, i, s.owed), sets_.lists.Intern(more));
+      add(true, i, NamedValues(s.plan, i, s.owed), WithKey(s.position, i));
     }
   } else {
     for (uint32_t i = s.position; i < p.keys.size(); ++i) {
@@ -384,6 +382,13 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
     add(false, i, OtherValues(s.plan, i, owed), rest);
     base.seen = s.seen;
   }
+}
+
+// The list of the keys that occurred, in any order, with one more.
+ListId JsonSchemaRules::WithKey(ListId occurred, uint32_t key) {
+  std::vector<uint32_t> more = sets_.lists.Copy(occurred);
+  more.insert(std::lower_bound(more.begin(), more.end(), key), key);
+  return sets_.lists.Intern(more);
 }
 
 bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {

@@ -120,7 +120,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   struct ObjectPlan {
     bool ready = false, others_ready = false, sorted_ready = false;
     bool plain = false;  // keys are read by tries: see KeyReader
-    bool free = false;   // plain, keys in the schema's order, and nothing depends on how many members there are
+    bool free = false;   // plain, and nothing depends on how many members there are
     bool any_order = false;  // of keys, those with a name included
     bool ordered = false;  // keys without a name stand between the others: see json_schema_sorted_keys.cc
     bool open = false;     // YAML: there are keys without a name
@@ -382,6 +382,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   ObjectState StartObject(uint32_t plan, uint32_t depth);
   bool ObjectMayEnd(const ObjectState& s);
   void Members(const ObjectState& s, std::vector<Member>* out);
+  ListId WithKey(ListId occurred, uint32_t key);
   bool ObjectInhabited(const ObjectState& s);
   Expr ObjectBody(const ObjectState& s);
   Expr OutlineObject(uint32_t rule, uint32_t* slack);
@@ -404,6 +405,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool KeyEnds(const KeyReader& reader, const KeyNode& n) const;
   Span<const uint32_t> ComingKeys(ObjectPlan* plan, uint32_t position, uint32_t limit);
   bool AnyComes(const KeyReader& reader, uint32_t low, uint32_t high);
+  bool IsBehind(const KeyReader& reader, uint32_t named) const;
   void EnterKeys(const KeyReader& reader, KeyNode n, uint32_t base, const ByteVisitor& enter);
   // Calls visit(character, the node after it) for each character that goes on towards a key.
   template <class F>
