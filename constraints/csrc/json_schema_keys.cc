@@ -101,16 +101,15 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
     while (!p.keys[r.limit++].required) {
     }
   const uint32_t reading = ReadingOf(r.state.depth);
-  if (!owes && !(reading & kNamedKey)) {
+  ObjectState next = AfterMember(r.state);
+  if (p.any_order) FindRoom(&r);
+  const bool under = reading & kUnderKeys && (reading & kLastKey || !r.state.low);
+  if (!owes && !(reading & kNamedKey) && r.state.high) {
     PrepareOthers(r.state.plan);
     approximates_ = approximates_ || (reading && !p.others.empty());
+    if (!p.any_order) next.position = size;
     for (const OtherKeys& o : p.others) {
-      if (reading & kUnderKeys) continue;
-      ObjectState next = r.state;
-      if (!p.any_order) next.position = size;
-      next.first = 0;
-      if (p.array) next.plan = p.next;
-      if (!Inhabited(o.value)) continue;
+      if (under || !Inhabited(o.value) || !ObjectInhabited(next)) continue;
       r.members.push_back({false, 0, o.value, next});
       r.other_end = AfterQuote(p, r.members.back(), Deeper(r.state.depth));
     }
@@ -126,6 +125,21 @@ void JsonSchemaRules::FillFree(uint32_t reader) {
     r.keys = ComingKeys(&p, r.state.position, r.limit);
   }
   if (!AnyComes(r, 0, static_cast<uint32_t>(r.keys.size()))) r.keys = {};
+}
+
+// Whether the members that are still owed, and no more than are allowed, can follow a key: that is the same for all.
+void JsonSchemaRules::FindRoom(KeyReader* r) {
+  if (r->state.low == 0 && r->state.high == kUnbounded) return;
+  const ObjectPlan& p = objects_[r->state.plan];
+  bool known[2] = {false, false};
+  for (uint32_t named = 0; named < p.keys.size() && !(known[0] && known[1]); ++named) {
+    const bool required = p.keys[named].required;
+    if (known[required] || IsBehind(*r, named) || !Inhabited(p.keys[named].value)) continue;
+    ObjectState next = AfterMember(r->state);
+    next.position = WithKey(next.position, named);
+    r->may[required] = r->state.high && ObjectInhabited(next);
+    known[required] = true;
+  }
 }
 
 // Those of plan.keys from `position` on, before `limit`, into plan.sorted, and where they are many some before: places
@@ -182,8 +196,8 @@ bool JsonSchemaRules::KeyMayCome(const KeyReader& r, uint32_t index) {
   const ObjectPlan& p = objects_[r.state.plan];
   if (!p.free) return r.ends[index] != kEmpty;
   const uint32_t named = p.sorted[r.keys[index]].named;
-  if (named == kUnbounded || IsBehind(r, named)) return false;
-  return named < r.limit && Inhabited(p.keys[named].value);
+  if (named == kUnbounded || IsBehind(r, named) || named >= r.limit) return false;
+  return r.may[p.keys[named].required] && Inhabited(p.keys[named].value);
 }
 
 // Whether a key of a free plan may come no more.
@@ -198,11 +212,9 @@ Expr JsonSchemaRules::AfterKey(const KeyReader& r, uint32_t index) {
   const ObjectPlan& p = objects_[r.state.plan];
   if (!p.free) return r.ends[index];
   if (!KeyMayCome(r, index)) return kEmpty;
-  ObjectState next = r.state;
+  ObjectState next = AfterMember(r.state);
   const uint32_t named = p.sorted[r.keys[index]].named;
   next.position = p.any_order ? WithKey(next.position, named) : named + 1;
-  next.first = 0;
-  next.depth &= ~(ReadingOf(next.depth) & kNamedKey);
   return pool_->Concat({colon_, CallValue(p.keys[named].value, Deeper(r.state.depth)), CallObject(next)});
 }
 

@@ -151,7 +151,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
                           std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }));
   if (IsYaml() && p.endless)
     for (KeyId key : p.mentioned) p.names_of_schema = seen_.With(p.names_of_schema, sets_.KeyText(key));
-  p.free = p.plain && p.owed.empty() && p.low == 0 && p.high == kUnbounded;
+  p.free = p.plain && p.owed.empty() && (p.any_order || (p.low == 0 && p.high == kUnbounded));
   p.ready = true;
   objects_[id] = std::move(p);
   return objects_[id];
@@ -330,12 +330,7 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
   const ObjectPlan& p = objects_[s.plan];  // stays where it is
   const bool any = p.any_order;
   const uint32_t reading = ReadingOf(s.depth);
-  ObjectState base = s;
-  base.depth &= ~(reading & kNamedKey);
-  base.low = s.low ? s.low - 1 : 0;
-  base.high = s.high == kUnbounded ? kUnbounded : s.high - 1;
-  base.first = 0;
-  if (p.array) base.plan = p.next;
+  ObjectState base = AfterMember(s);
   if (p.ordered) base.seen = 0;
   const auto add = [&](bool named, uint32_t index, const std::vector<MemberValue>& values, uint32_t position) {
     for (const MemberValue& v : values) {
@@ -382,6 +377,16 @@ void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
     add(false, i, OtherValues(s.plan, i, owed), rest);
     base.seen = s.seen;
   }
+}
+
+// All that does not depend on which member it is.
+JsonSchemaRules::ObjectState JsonSchemaRules::AfterMember(ObjectState s) const {
+  s.depth &= ~(ReadingOf(s.depth) & kNamedKey);
+  s.low -= s.low > 0;
+  s.high -= s.high != kUnbounded;
+  s.first = 0;
+  if (objects_[s.plan].array) s.plan = objects_[s.plan].next;
+  return s;
 }
 
 // The list of the keys that occurred, in any order, with one more.

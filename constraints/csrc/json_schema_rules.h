@@ -120,7 +120,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   struct ObjectPlan {
     bool ready = false, others_ready = false, sorted_ready = false;
     bool plain = false;  // keys are read by tries: see KeyReader
-    bool free = false;   // plain, and nothing depends on how many members there are
+    bool free = false;   // plain, nothing is owed, and any order or nothing depends on how many members there are
     bool any_order = false;  // of keys, those with a name included
     bool ordered = false;  // keys without a name stand between the others: see json_schema_sorted_keys.cc
     bool open = false;     // YAML: there are keys without a name
@@ -191,6 +191,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     bool others = false;          // whether a key may be another one than those here
     Span<const uint32_t> keys{};  // into plan.sorted; of a free plan some are behind already
     uint32_t limit = 0;           // of a free plan: the first of plan.keys that must not come yet
+    bool may[2] = {true, true};   // in any order: whether there is room for a key that is not required, or is
     std::vector<Expr> ends;       // else: what follows the closing quote, by key; kEmpty: it must not come
     Expr other_end = kEmpty;      // what follows it after another key
     Expr rest = kEmpty;           // with others: any more characters, and all that follows
@@ -382,6 +383,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   ObjectState StartObject(uint32_t plan, uint32_t depth);
   bool ObjectMayEnd(const ObjectState& s);
   void Members(const ObjectState& s, std::vector<Member>* out);
+  ObjectState AfterMember(ObjectState s) const;
   ListId WithKey(ListId occurred, uint32_t key);
   bool ObjectInhabited(const ObjectState& s);
   Expr ObjectBody(const ObjectState& s);
@@ -404,6 +406,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr NumberedKeys(const KeyReader& reader, const KeyNode& n);
   bool KeyEnds(const KeyReader& reader, const KeyNode& n) const;
   Span<const uint32_t> ComingKeys(ObjectPlan* plan, uint32_t position, uint32_t limit);
+  void FindRoom(KeyReader* reader);
   bool AnyComes(const KeyReader& reader, uint32_t low, uint32_t high);
   bool IsBehind(const KeyReader& reader, uint32_t named) const;
   void EnterKeys(const KeyReader& reader, KeyNode n, uint32_t base, const ByteVisitor& enter);
