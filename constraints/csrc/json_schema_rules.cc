@@ -145,8 +145,10 @@ std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
 }
 
 size_t JsonSchemaRules::MemoryBytes() const {
-  return rules_.size() * (sizeof(Rule) + 64) + (objects_.size() + arrays_.size()) * 512 + sets_.NumSets() * 64 +
-         seen_.MemoryBytes();
+  size_t bytes = rules_.size() * (sizeof(Rule) + 64) + (objects_.size() + arrays_.size()) * 512 + sets_.NumSets() * 64 +
+                 seen_.MemoryBytes() + arena_.Bytes() + sets_.lists.MemoryBytes();
+  for (const TextList& listed : listed_) bytes += listed.MemoryBytes();
+  return bytes;
 }
 
 StateId JsonSchemaRules::FindRule(Rule::Kind kind, const uint32_t* words, size_t n, uint64_t* hash) const {

@@ -95,6 +95,7 @@ class WordLists {
   }
   std::vector<uint32_t> Copy(ListId id) const { return {At(id).begin(), At(id).end()}; }
   size_t Size() const { return ends_.size(); }
+  size_t MemoryBytes() const { return (words_.capacity() + ends_.capacity()) * sizeof(uint32_t); }
 
  private:
   std::vector<uint32_t> words_, ends_;

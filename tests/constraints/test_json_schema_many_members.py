@@ -64,6 +64,42 @@ def test_members_in_the_order_of_the_schema(seed: int, owed: int, closed: bool) 
         assert constraint.accepts(other) == (not closed), (seed, other)
 
 
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_members_in_any_order(seed: int, counted: bool, closed: bool) -> None:
+    rng = random.Random(f"any, {seed}, {counted}, {closed}")
+    names = named(rng, 120)
+    allowed = [i for i in range(len(names)) if i % 17 != 5]
+    required = rng.sample(allowed, 7)
+    schema = schema_of(rng, names, closed, [names[i] for i in required])
+    if counted:
+        schema |= {"minProperties": 9, "maxProperties": 20}
+    constraint = tokamata.json_schema(schema, whitespace="compact", key_order="any")
+    for count in (6, 7, 8, 9, 15, 20, 21, 40, len(allowed)):
+        more = rng.sample([i for i in allowed if i not in required], max(count - 7, 0))
+        members = [*required[: min(count, 7)], *more]
+        rng.shuffle(members)
+        expected = count >= 7 and (not counted or 9 <= count <= 20)
+        text = written(members, names)
+        assert constraint.accepts(text) == expected, (seed, members)
+        if not expected:
+            continue
+        again = text[:-1] + "," + written([rng.choice(members)], names)[1:]
+        assert not constraint.accepts(again), (seed, again)
+        other = text[:-1] + ',"key_x":0}'
+        assert constraint.accepts(other) == (not closed and not (counted and count == 20)), (seed, other)
+        assert not constraint.accepts(written([*members, 5], names)), (seed, members)
+        # The last but one may be any that leaves room for those that are required.
+        begun = written(members[:-1], names)[:-1] + ',"'
+        last = [i for i in required if i not in members[:-1]]
+        full = counted and count == 20
+        left = [i for i in allowed if i not in members[:-1]]
+        for i in rng.sample(left, min(len(left), 5)):
+            name = json.dumps(names[i])[1:]
+            assert constraint.accepts_prefix(begun + name) == (i in last or not (last and full)), (seed, begun, name)
+
+
 @pytest.mark.parametrize("letters", ["01é日_", "01x_"])
 @pytest.mark.parametrize("closed", [True, False])
 @pytest.mark.parametrize("owed", [0, 2, 60])
@@ -123,18 +159,21 @@ def test_masks_at_names(owed: int, closed: bool, letters: str) -> None:
     assert state.mask()[len(tokens) >> 5] >> (len(tokens) & 31) & 1
 
 
-def test_memory_of_a_closed_object_grows_with_the_schema() -> None:
+@pytest.mark.parametrize(("count", "key_order"), [(8000, "schema"), (1000, "any")])
+def test_memory_of_a_closed_object_grows_with_the_schema(count: int, key_order: str) -> None:
     """Not with its square: a list of all that may come at each of 8,000 places would take 128 MB."""
-    measured = """
+    measured = f"""
 import resource, tokamata
-names = [f"{i * 7919 % 10007}_{i}" for i in range(8000)]
-schema = {"properties": {name: {"type": "null"} for name in names}, "additionalProperties": False, "type": "object"}
+names = [f"{{i * 7919 % 10007}}_{{i}}" for i in range({count})]
+properties = {{name: {{"type": "null"}} for name in names}}
+schema = {{"type": "object", "properties": properties, "additionalProperties": False}}
 vocabulary = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
-state = tokamata.compile(tokamata.json_schema(schema, whitespace="compact"), vocabulary).start()
-state.advance(ord("{"))
+constraint = tokamata.json_schema(schema, whitespace="compact", key_order="{key_order}")
+state = tokamata.compile(constraint, vocabulary).start()
+state.advance(ord("{{"))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for name in names:
-    for byte in f'"{name}":null{"" if name == names[-1] else ","}'.encode():
+    for byte in f'"{{name}}":null{{"" if name == names[-1] else ","}}'.encode():
         state.advance(byte)
     if name != names[-1]:
         state.mask()
