@@ -90,16 +90,18 @@ JsonSchemaRules::KeyReader& JsonSchemaRules::PreparedReader(uint32_t reader) {
   return r;
 }
 
-// Keys up to the next one that is required, or all and others; in any order always these.
+// In any order all keys and others; else keys up to the next one that is required, or, where none is, all and others.
 void JsonSchemaRules::FillFree(uint32_t reader) {
   KeyReader& r = readers_[reader];
   ObjectPlan& p = objects_[r.state.plan];  // stays where it is
   const uint32_t size = static_cast<uint32_t>(p.keys.size());
   const bool owes = !p.any_order && p.required_after[r.state.position] > 0;
-  r.limit = owes ? r.state.position : size;
-  if (owes)
-    while (!p.keys[r.limit++].required) {
-    }
+  r.limit = size;
+  if (owes) {
+    r.limit = r.state.position;
+    while (!p.keys[r.limit].required) ++r.limit;
+    ++r.limit;
+  }
   const uint32_t reading = ReadingOf(r.state.depth);
   ObjectState next = AfterMember(r.state);
   if (p.any_order) FindRoom(&r);
@@ -137,7 +139,7 @@ void JsonSchemaRules::FindRoom(KeyReader* r) {
     if (known[required] || IsBehind(*r, named) || !Inhabited(p.keys[named].value)) continue;
     ObjectState next = AfterMember(r->state);
     next.position = WithKey(next.position, named);
-    r->may[required] = r->state.high && ObjectInhabited(next);
+    r->room[required] = r->state.high && ObjectInhabited(next);
     known[required] = true;
   }
 }
@@ -197,7 +199,7 @@ bool JsonSchemaRules::KeyMayCome(const KeyReader& r, uint32_t index) {
   if (!p.free) return r.ends[index] != kEmpty;
   const uint32_t named = p.sorted[r.keys[index]].named;
   if (named == kUnbounded || IsBehind(r, named) || named >= r.limit) return false;
-  return r.may[p.keys[named].required] && Inhabited(p.keys[named].value);
+  return r.room[p.keys[named].required] && Inhabited(p.keys[named].value);
 }
 
 // Whether a key of a free plan may come no more.
@@ -215,7 +217,7 @@ Expr JsonSchemaRules::AfterKey(const KeyReader& r, uint32_t index) {
   ObjectState next = AfterMember(r.state);
   const uint32_t named = p.sorted[r.keys[index]].named;
   next.position = p.any_order ? WithKey(next.position, named) : named + 1;
-  return pool_->Concat({colon_, CallValue(p.keys[named].value, Deeper(r.state.depth)), CallObject(next)});
+  return AfterQuote(p, {true, named, p.keys[named].value, next}, Deeper(r.state.depth));
 }
 
 // Whether a key ends at a node; it is the first one there.

@@ -398,6 +398,7 @@ ListId JsonSchemaRules::WithKey(ListId occurred, uint32_t key) {
 
 bool JsonSchemaRules::ObjectInhabited(const ObjectState& s) {
   const ObjectPlan& p = Prepared(s.plan);
+  if (!s.first && !s.owed && s.low == 0 && s.high == kUnbounded) return true;
   if (p.array && (p.mixed || p.next != s.plan)) {  // after the first one the elements were counted
     if (s.low > s.high) return false;
     if (!s.first || s.low == 0) return true;

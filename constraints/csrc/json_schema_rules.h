@@ -191,7 +191,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     bool others = false;          // whether a key may be another one than those here
     Span<const uint32_t> keys{};  // into plan.sorted; of a free plan some are behind already
     uint32_t limit = 0;           // of a free plan: the first of plan.keys that must not come yet
-    bool may[2] = {true, true};   // in any order: whether there is room for a key that is not required, or is
+    bool room[2] = {true, true};  // of a free plan: whether there is room for a key that is not required, or is
     std::vector<Expr> ends;       // else: what follows the closing quote, by key; kEmpty: it must not come
     Expr other_end = kEmpty;      // what follows it after another key
     Expr rest = kEmpty;           // with others: any more characters, and all that follows
