@@ -768,7 +768,7 @@ Cases SchemaCases::FindCases(SetId set, JsonType type) {
     product_ = product;
     try {
       Cases cases = OfSet(algebra, set);
-      if (product == Product::kFew || FewOwed(cases)) return cases;
+      if (product == Product::kFew || FewOwed(cases)) return WithChoiceOfKeys(std::move(cases));
     } catch (const TooManyCases&) {
       nesting_ = nesting;
       beside_ = kNothingBeside;

@@ -236,9 +236,11 @@ class SchemaCases {
   struct TooManyCases {};
   bool FewOwed(const Cases& cases) const;
   Cases AsClauses(Cases cases);
+  Cases WithChoiceOfKeys(Cases cases);
   bool Normal(const Cases& cases, std::vector<Clause>* clauses);
   bool NormalOf(const Demand& d, std::vector<Clause>* clauses);
-  bool Reduce(Clause* clause);
+  bool AddAll(const Clause& literals, Clause* clause);
+  bool Add(Literal l, Clause* clause);
   Demand Said(const Clause& clause);
   Case NoneOf(const Clause& clause);
   Cases AndCases(Cases a, Cases b);

@@ -2,6 +2,7 @@
 // be the product of all.
 #include <algorithm>
 
+#include "automata/csrc/time_limit.h"
 #include "constraints/csrc/json_schema_cases.h"
 #include "constraints/csrc/json_schema_keywords.h"
 
@@ -11,6 +12,7 @@ namespace {
 constexpr size_t kMostClauses = 16;  // of one union of cases
 constexpr size_t kMostProduct = 64;  // of clauses, before those that others imply are dropped
 constexpr uint32_t kMostKeys = 16;   // of which one schema's properties speak
+constexpr ptrdiff_t kMostValues = 32;  // schemas of values in a clause: what settles it is told by trying each
 
 bool Implies(const Literal& a, const Literal& b) {
   return a == b || (a.key == b.key && a.way != Literal::kLacks && b.way == Literal::kOccurs);
@@ -18,9 +20,9 @@ bool Implies(const Literal& a, const Literal& b) {
 
 bool Implies(const Clause& a, const Clause& b) {
   const auto in_b = [&b](const Literal& l) {
-    return std::any_of(b.begin(), b.end(), [&l](const Literal& other) { return Implies(l, other); });
+    return std::any_of(b.rbegin(), b.rend(), [&l](const Literal& other) { return Implies(l, other); });
   };
-  return std::all_of(a.begin(), a.end(), in_b);
+  return std::all_of(a.rbegin(), a.rend(), in_b);  // clauses of a product begin alike
 }
 
 // Without literals that say that a key does not occur which does.
@@ -78,35 +80,35 @@ Case SchemaCases::NoneOf(const Clause& clause) {
   return none;
 }
 
-// One literal for all that say the same, in order of mention by key; false where the clause holds of every object.
-bool SchemaCases::Reduce(Clause* clause) {
-  Clause out;
-  const auto has = [&out](Literal::Way way, KeyId key, UseId use) {
-    return std::find(out.begin(), out.end(), Literal{way, key, use}) != out.end();
+// A clause with one more literal, without any that others say; false where it holds of every object.
+bool SchemaCases::Add(Literal l, Clause* clause) {
+  const auto has = [clause](Literal::Way way, KeyId key, UseId use) {
+    return std::find(clause->begin(), clause->end(), Literal{way, key, use}) != clause->end();
   };
-  const auto add = [&](Literal l) {
-    if (l.use != kNoUse) {
-      const SetId values = sets_.And(kAnyValue, SignedUse{l.use, l.way == Literal::kValid});
-      if (values == kNoValue) return;
-      if (values == kAnyValue || has(l.way == Literal::kValid ? Literal::kInvalid : Literal::kValid, l.key, l.use))
-        l = {Literal::kOccurs, l.key};
-    }
-    if (!has(l.way, l.key, l.use)) out.push_back(l);
-  };
-  for (const Literal& l : *clause) add(l);
-  for (const Literal& l : out)
-    if (l.way == Literal::kOccurs && has(Literal::kLacks, l.key, kNoUse)) return false;
-  const auto implied = [&](const Literal& l) { return l.use != kNoUse && has(Literal::kOccurs, l.key, kNoUse); };
-  clause->clear();
-  for (const Literal& l : out)
-    if (!implied(l)) clause->push_back(l);
-  return true;
+  if (l.use != kNoUse) {
+    const SetId values = sets_.And(kAnyValue, SignedUse{l.use, l.way == Literal::kValid});
+    if (values == kNoValue || has(Literal::kOccurs, l.key, kNoUse)) return true;
+    if (values == kAnyValue || has(l.way == Literal::kValid ? Literal::kInvalid : Literal::kValid, l.key, l.use))
+      l = {Literal::kOccurs, l.key};
+  }
+  if (has(l.way, l.key, l.use)) return true;
+  if (l.way == Literal::kOccurs) {
+    const auto implied = [&l](const Literal& known) { return known.key == l.key && known.use != kNoUse; };
+    clause->erase(std::remove_if(clause->begin(), clause->end(), implied), clause->end());
+  }
+  clause->push_back(l);
+  return !(l.use == kNoUse && has(l.way == Literal::kOccurs ? Literal::kLacks : Literal::kOccurs, l.key, kNoUse));
+}
+
+bool SchemaCases::AddAll(const Clause& literals, Clause* clause) {
+  return std::all_of(literals.begin(), literals.end(), [&](const Literal& l) { return Add(l, clause); });
 }
 
 // The clauses that a demand is; false where it is none, or where its members count as evaluated.
 bool SchemaCases::NormalOf(const Demand& d, std::vector<Clause>* clauses) {
-  const auto add = [&](Clause clause) {
-    if (Reduce(&clause)) clauses->push_back(std::move(clause));
+  const auto add = [&](const Clause& literals) {
+    Clause clause;
+    if (AddAll(literals, &clause)) clauses->push_back(std::move(clause));
   };
   switch (d.kind) {
     case DemandKind::kRequired: add({{Literal::kOccurs, d.a}}); return true;
@@ -130,7 +132,7 @@ bool SchemaCases::NormalOf(const Demand& d, std::vector<Clause>* clauses) {
     if (d.kind == DemandKind::kNotAMember) add({{Literal::kLacks, key}, {Literal::kInvalid, key, child}});
     if (d.kind == DemandKind::kSomeMember) some.push_back({Literal::kInvalid, key, child});
   }
-  if (d.kind == DemandKind::kSomeMember) add(std::move(some));
+  if (d.kind == DemandKind::kSomeMember) add(some);
   return true;
 }
 
@@ -148,9 +150,11 @@ bool SchemaCases::Normal(const Cases& cases, std::vector<Clause>* clauses) {
     product.clear();
     for (const Clause& a : *clauses)
       for (const Clause& b : of_case) {
+        TimeLimit::Spend(static_cast<int64_t>(1 + a.size() * b.size() / 8));
         Clause both = a;
-        both.insert(both.end(), b.begin(), b.end());
-        if (Reduce(&both)) product.push_back(std::move(both));
+        if (!AddAll(b, &both)) continue;
+        if (std::count_if(both.begin(), both.end(), [](const Literal& l) { return l.use != kNoUse; }) > kMostValues) return false;
+        product.push_back(std::move(both));
       }
     clauses->clear();
     for (size_t i = 0; i < product.size(); ++i) {
@@ -200,6 +204,34 @@ bool SchemaCases::NegatesEasily(UseId use, uint32_t deeper) {
       default: return false;
     }
   return true;
+}
+
+// The same objects as one case where they differ in nothing but which keys occur, and few clauses say which: what is read
+// side by side takes as many states for each key as there are cases.
+Cases SchemaCases::WithChoiceOfKeys(Cases cases) {
+  constexpr size_t kSideBySide = 4;
+  if (cases.size() <= kSideBySide) return cases;
+  Case all;
+  Cases rests(cases.size());
+  const auto in_all = [&cases](const Demand& d) {
+    return std::all_of(cases.begin(), cases.end(), [&d](const Case& c) { return std::find(c.begin(), c.end(), d) != c.end(); });
+  };
+  for (const Demand& d : cases[0])
+    if (in_all(d)) all.push_back(d);
+  for (size_t i = 0; i < cases.size(); ++i)
+    for (const Demand& d : cases[i]) {
+      TimeLimit::Spend();
+      if (std::find(all.begin(), all.end(), d) != all.end()) continue;
+      if (d.kind != DemandKind::kRequired && d.kind != DemandKind::kForbidden) return cases;
+      rests[i].push_back(d);
+    }
+  std::vector<Clause> clauses;
+  if (!Normal(rests, &clauses) || clauses.size() > cases.size() / kSideBySide) return cases;
+  for (const Clause& clause : clauses) {
+    if (clause.empty()) return cases;
+    all.push_back(Said(clause));
+  }
+  return FewOwed({all}) ? Cases{all} : cases;
 }
 
 // The same objects as one case where that is possible.

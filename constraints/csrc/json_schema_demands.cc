@@ -60,9 +60,12 @@ void SchemaCases::CheckCases(size_t n) const {
 }
 
 Cases SchemaCases::AndCases(Cases a, Cases b) {
+  const auto is_any = [](const Cases& cases) { return cases.size() == 1 && cases[0].empty(); };
+  if (is_any(a)) return b;
+  if (is_any(b)) return a;
   if (product_ == Product::kClauses) a = AsClauses(std::move(a)), b = AsClauses(std::move(b));
-  if (a.size() == 1 && a[0].empty()) return b;
-  if (b.size() == 1 && b[0].empty()) return a;
+  if (is_any(a)) return b;
+  if (is_any(b)) return a;
   CheckCases(a.size() * b.size() / 8);
   const bool many = a.size() * b.size() >= kManyCases;
   Cases out;
@@ -70,7 +73,10 @@ Cases SchemaCases::AndCases(Cases a, Cases b) {
     for (const Case& y : b) {
       Case both = x;
       bool possible = true;
-      for (size_t i = 0; possible && i < y.size(); ++i) possible = AddDemand(y[i], &both);
+      for (size_t i = 0; possible && i < y.size(); ++i) {
+        TimeLimit::Spend(static_cast<int64_t>(1 + both.size() / 8));
+        possible = AddDemand(y[i], &both);
+      }
       possible = possible && !(many && ListsNothing(both, y));
       if (possible && std::find(out.begin(), out.end(), both) == out.end()) out.push_back(std::move(both));
       CheckCases(out.size());

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 import tokamata
-from tokamata import choice, literal, regex
+from tokamata import choice, json_schema, literal, regex
 
 MEMORY = 512 << 20  # bytes of address space beyond what the process holds with its vocabulary
 SECONDS = 4.0  # processor time of a stage; limits stop after 1
@@ -36,6 +36,21 @@ def all_of(patterns: list[str]) -> tokamata.Constraint:
 
 def hexes(n: int, join: str = "{0:x}") -> str:
     return "|".join(join.format(i, 7 * i) for i in range(n))
+
+
+def members(count: int, **more: object) -> dict[str, object]:
+    """An object schema of as many members, whose names are m0, m1, …"""
+    return {"type": "object", "properties": {f"m{i}": {"type": "integer"} for i in range(count)}, **more}
+
+
+def conditions(count: int) -> list[object]:
+    return [
+        {
+            "if": {"properties": {"m0": {"const": i}}, "required": ["m0"]},
+            "then": {"properties": {"m1": {"const": i}}},
+        }
+        for i in range(count)
+    ]
 
 
 # What must end in a result: a constraint with a mask and 50 tokens.
@@ -88,6 +103,15 @@ RESULTS: dict[str, Callable[[], tokamata.Constraint]] = {
     "counters of one letter": lambda: regex("(a{1,20}|a{3,30}b|a{5,50}c){1,100}"),
     "not counters of one letter": lambda: ~regex("(a{1,20}|a{3,30}b|a{5,50}c){1,100}"),
     "a tail of 60 lengths": lambda: regex("(a|b)*(" + "|".join("a" + "(a|b)" * i for i in range(60)) + ")"),
+    "one of 1,600 members is required": lambda: json_schema(
+        members(1600, anyOf=[{"required": [f"m{i}"]} for i in range(1600)])
+    ),
+    "any of 60 members is required, in any order": lambda: json_schema(
+        members(60, anyOf=[{"required": [f"m{i}"]} for i in range(60)]), key_order="any"
+    ),
+    "1,600 tagged objects": lambda: json_schema(
+        {"anyOf": [members(2, properties={"m0": {"const": i}, "m1": {}}, required=["m0"]) for i in range(1600)]}
+    ),
 }
 # What may end in a LimitError or UnsupportedError as well.
 EITHER: dict[str, Callable[[], tokamata.Constraint]] = {
@@ -105,6 +129,21 @@ EITHER: dict[str, Callable[[], tokamata.Constraint]] = {
     "word boundaries in a counted loop": lambda: regex(r"(\b\w+\b\W*){1,500}"),
     "lookaheads in a counted loop": lambda: regex("((?=a{1,500}b)a|b){1,500}"),
     "a pattern of ten million characters": lambda: regex("ab" * 5_000_000),
+    "1,600 members that need the next one": lambda: json_schema(
+        members(1600, dependentRequired={f"m{i}": [f"m{i + 1}"] for i in range(1599)})
+    ),
+    "1,600 members with schemas of the whole": lambda: json_schema(
+        members(1600, dependentSchemas={f"m{i}": {"required": [f"m{i + 1}"]} for i in range(1599)})
+    ),
+    "exactly one of 1,600 members": lambda: json_schema(
+        members(1600, oneOf=[{"required": [f"m{i}"]} for i in range(1600)])
+    ),
+    "1,000 conditions": lambda: json_schema(members(2, allOf=conditions(1000))),
+    "1,000 conditions, in any order": lambda: json_schema(members(2, allOf=conditions(1000)), key_order="any"),
+    "1,000 patterns of keys": lambda: json_schema({"patternProperties": {f"m{i}": {"const": i} for i in range(1000)}}),
+    "not one of 1,000 words": lambda: json_schema(
+        {"type": "string", "allOf": [{"not": {"pattern": f"m{i}"}} for i in range(1000)]}
+    ),
     "the difference of huge counters": lambda: regex("(a|b?){0,4000000000}x") & ~regex("(a|b?){5,3000000000}x"),
 }
 CASES = RESULTS | EITHER

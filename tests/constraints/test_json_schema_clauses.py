@@ -31,6 +31,8 @@ BOTH: dict[str, dict[str, Any]] = {
     },
     "one of two": {"allOf": [{"oneOf": [{"required": [a]}, {"required": [b]}]} for a, b in PAIRS]},
     "some of two": {"allOf": [{"anyOf": [{"required": [a]}, {"required": [b]}]} for a, b in PAIRS]},
+    "some of many": {"anyOf": [{"required": [a]} for a, _ in PAIRS]},
+    "some but one of many": {"anyOf": [{"required": [a]} for a, _ in PAIRS[1:]], "not": {"required": ["a0"]}},
     "not both": {"not": {"anyOf": [{"required": [a, b]} for a, b in PAIRS]}},
     "dependentSchemas": {"dependentSchemas": {a: {"properties": {b: {"type": "string"}}} for a, b in PAIRS}},
     "one of many": {
