@@ -249,7 +249,7 @@ class SchemaCases {
   Cases SomeMember(UseId use, bool quiet);
   void MergeLacking(Cases* cases);
   void DropLacking(ListId required, Cases* cases);
-  bool ListsNothing(const Case& both, const Case& operand);
+  bool ListsNothing(Case* both, const Case& operand);
   Span<const JsonValue> ListedBy(UseId use, bool* alone);
   Cases Unevaluated(UseId use, const JsonValue& value, const Cases& base, JsonType type);
 

@@ -77,7 +77,7 @@ Cases SchemaCases::AndCases(Cases a, Cases b) {
         TimeLimit::Spend(static_cast<int64_t>(1 + both.size() / 8));
         possible = AddDemand(y[i], &both);
       }
-      possible = possible && !(many && ListsNothing(both, y));
+      possible = possible && !(many && ListsNothing(&both, y));
       if (possible && std::find(out.begin(), out.end(), both) == out.end()) out.push_back(std::move(both));
       CheckCases(out.size());
     }
@@ -169,8 +169,15 @@ void SchemaCases::DropLacking(ListId required, Cases* cases) {
 }
 
 // Whether a key that must occur, and of which one of the operands speaks, has no value left of those that enum or const
-// list for it, as where the conditions of several branches ask for different ones.
-bool SchemaCases::ListsNothing(const Case& both, const Case& operand) {
+// list for it, as where the conditions of several branches ask for different ones. Leaves out what is said already: that
+// the key has none of some values, which are not among the few that are left.
+bool SchemaCases::ListsNothing(Case* both, const Case& operand) {
+  constexpr uint32_t kFewValues = 4;
+  struct Refused {
+    Span<const JsonValue> listed;
+    bool alone;
+    size_t demand;
+  };
   std::vector<KeyId> keys;
   for (const Demand& d : operand) {
     if (d.kind == DemandKind::kNotAMember) keys.push_back(d.b);
@@ -181,30 +188,44 @@ bool SchemaCases::ListsNothing(const Case& both, const Case& operand) {
   }
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  std::vector<Span<const JsonValue>> among, refused;  // lists of values that it must and must not be among
+  const auto has = [](const Span<const JsonValue>& listed, const JsonValue& value) {
+    return std::any_of(listed.begin(), listed.end(), [&](const JsonValue& v) { return JsonEqual(v, value); });
+  };
+  std::vector<Span<const JsonValue>> among;  // lists of values that it must be among
+  std::vector<Refused> refused;
   for (const KeyId key : keys) {
-    if (!Has(both, DemandKind::kRequired, key)) continue;
-    TimeLimit::Spend(static_cast<int64_t>(both.size()));
+    if (!Has(*both, DemandKind::kRequired, key)) continue;
+    TimeLimit::Spend(static_cast<int64_t>(both->size()));
     among.clear(), refused.clear();
-    for (const Demand& group : both) {
+    for (size_t i = 0; i < both->size(); ++i) {
+      const Demand group = (*both)[i];
       const bool is_refused = group.kind == DemandKind::kNotAMember && group.b == key;
       if (group.kind != DemandKind::kMembers && !is_refused) continue;
       for (const UseId use : AppliedToKey({DemandKind::kMembers, group.a}, key)) {
         bool alone;
         const Span<const JsonValue> listed = ListedBy(use, &alone);
-        if (listed.data && (alone || !is_refused)) (is_refused ? refused : among).push_back(listed);
+        if (!listed.data) continue;
+        if (is_refused)
+          refused.push_back({listed, alone, i});
+        else
+          among.push_back(listed);
       }
     }
     if (among.empty()) continue;
     const auto shorter = [](const Span<const JsonValue>& a, const Span<const JsonValue>& b) { return a.size() < b.size(); };
     const auto excluded = [&](const JsonValue& value) {
-      const auto has = [&](const Span<const JsonValue>& listed) {
-        return std::any_of(listed.begin(), listed.end(), [&](const JsonValue& v) { return JsonEqual(v, value); });
-      };
-      return std::any_of(refused.begin(), refused.end(), has) || !std::all_of(among.begin(), among.end(), has);
+      return std::any_of(refused.begin(), refused.end(), [&](const Refused& r) { return r.alone && has(r.listed, value); }) ||
+             !std::all_of(among.begin(), among.end(), [&](const auto& listed) { return has(listed, value); });
     };
     const Span<const JsonValue> fewest = *std::min_element(among.begin(), among.end(), shorter);
     if (std::all_of(fewest.begin(), fewest.end(), excluded)) return true;
+    if (fewest.size() > kFewValues) continue;
+    while (!refused.empty()) {
+      const Refused last = refused.back();
+      refused.pop_back();
+      if (std::none_of(fewest.begin(), fewest.end(), [&](const JsonValue& v) { return has(last.listed, v); }))
+        both->erase(both->begin() + static_cast<ptrdiff_t>(last.demand));
+    }
   }
   return false;
 }

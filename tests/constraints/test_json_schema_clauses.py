@@ -202,3 +202,57 @@ def test_what_is_evaluated_is_told_case_by_case() -> None:
         assert constraint.accepts(json.dumps(value)) == valid, value
         found.add(valid)
     assert len(found) == 2, "only one kind of value was tried"
+
+
+def random_condition(rng: random.Random, tags: list[Any], index: int) -> dict[str, Any]:
+    """If the tag is this one, or one of two, which may come in a schema of more than that: then another member is so."""
+    tag = tags[index]
+    told = rng.choice([{"const": tag}, {"enum": [tag, rng.choice(tags)]}, {"enum": tags[index:], "minLength": 2}])
+    test = {"properties": {"tag": told}}
+    if rng.random() < 0.7:
+        test["required"] = ["tag"]
+    then: dict[str, Any] = {"properties": {"v": rng.choice([{"const": index % 5}, {"type": "string"}, {"minimum": 3}])}}
+    if rng.random() < 0.3:
+        then["required"] = ["v"]
+    return {"if": test, rng.choice(["then", "then", "else"]): then}
+
+
+@pytest.mark.parametrize("key_order", ["schema", "any"])
+@pytest.mark.parametrize("seed", range(8))
+def test_conditions_of_one_tag_agree_with_jsonschema(seed: int, key_order: Any) -> None:
+    """What a condition refuses is left out where the tag is another one; not where it may be the same."""
+    rng = random.Random(seed)
+    tags: list[Any] = [*(f"{letter}{letter}" for letter in "abcdefgh"), "x", 7, 7.5, None][: rng.choice([6, 12])]
+    found = set()
+    for _ in range(12):
+        schema: dict[str, Any] = {"type": "object", "properties": {"tag": rng.choice([{}, {"enum": tags}]), "v": {}}}
+        schema["allOf"] = [random_condition(rng, tags, i) for i in range(rng.choice([3, len(tags)]))]
+        if rng.random() < 0.5:
+            schema["required"] = ["tag"]
+        check = jsonschema.Draft202012Validator(schema)
+        try:
+            constraint = tokamata.json_schema(schema, key_order=key_order)
+        except tokamata.ConstraintError:
+            constraint = None  # no value is valid
+        for value in itertools.product([None, *tags, "aaa"], [None, 0, 1, 2, 3, 4, "s"]):
+            members = {key: v for key, v in zip(("tag", "v"), value, strict=True) if v is not None or rng.random() < 0.1}
+            valid = check.is_valid(members)
+            accepted = constraint is not None and constraint.accepts(json.dumps(members))
+            assert accepted == valid, (seed, schema, members)
+            found.add(valid)
+    assert len(found) == 2, "only one kind of value was tried"
+
+
+def test_hundreds_of_conditions_of_one_tag() -> None:
+    """Of which all but one are known to ask for nothing once the tag is known."""
+    tags = [f"tag{i}" for i in range(300)]
+    then = [
+        {"if": {"properties": {"tag": {"const": tag}}, "required": ["tag"]}, "then": {"properties": {"v": {"const": i}}}}
+        for i, tag in enumerate(tags)
+    ]
+    schema = {"type": "object", "properties": {"tag": {"enum": tags}, "v": {}}, "allOf": then}
+    constraint = tokamata.json_schema(schema)  # within the second of the default limits
+    assert constraint.accepts('{"tag": "tag7", "v": 7}')
+    assert constraint.accepts('{"v": 8}')
+    assert not constraint.accepts('{"tag": "tag7", "v": 8}')
+    assert not constraint.accepts('{"tag": "tag300", "v": 8}')
