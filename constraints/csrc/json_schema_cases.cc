@@ -846,7 +846,6 @@ const SchemaCases::KeyValues& SchemaCases::ValuesOf(UseId use, const Cases& case
   return values_of_[PairKey(use, key)] = std::move(all);
 }
 
-// Adds strings that have all values of a set among them; false where the schema does not say that there are no others.
 bool SchemaCases::ListStrings(SetId set, std::vector<std::string>* out) {
   std::vector<const JsonValue*> listed;
   if (ListedValues(set, &listed)) {

@@ -166,6 +166,8 @@ class SchemaCases {
   JsonStrings& strings() { return styles_[0]->strings; }
   const JsonStrings& strings() const { return styles_[0]->strings; }
   JsonStrings& StringsOf(StringStyle style) { return Styled(style).strings; }
+  // Adds strings that have all values of a set among them; false where the schema does not say that there are no others.
+  bool ListStrings(SetId set, std::vector<std::string>* out);
   // Lists the values of a set, where the schema lists them; false where it does not.
   bool FiniteValues(SetId set, std::vector<const JsonValue*>* out);
   // The place of a use, for messages.
@@ -224,7 +226,6 @@ class SchemaCases {
   ListId RequiredBeside(UseId use, ListId beside);
   const Tags& TagsOf(UseId use, const Cases& cases, ListId required);
   const KeyValues& ValuesOf(UseId use, const Cases& cases, KeyId key);
-  bool ListStrings(SetId set, std::vector<std::string>* out);
   template <class Text>
   static bool NoneInBoth(const std::vector<Text>& a, const std::vector<Text>& b);
   static bool TagsDiffer(const Tags& a, const Tags& b);

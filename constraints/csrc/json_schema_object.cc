@@ -102,10 +102,11 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   std::vector<uint8_t> seen(sets_.NumKeys(), 0);
   order.erase(std::remove_if(order.begin(), order.end(), [&](KeyId key) { return std::exchange(seen[key], 4) != 0; }),
               order.end());
-  p.mentioned = order;
-  p.keys.reserve(order.size());
   std::sort(p.patterns.begin(), p.patterns.end());
   p.patterns.erase(std::unique(p.patterns.begin(), p.patterns.end()), p.patterns.end());
+  if (p.owed.empty() && clauses.empty()) NameOthers(&p, &seen, &order);
+  p.mentioned = order;
+  p.keys.reserve(order.size());
   for (KeyId key : required) seen[key] |= 1;
   for (KeyId key : forbidden) seen[key] |= 2;
   if (options_.key_order == KeyOrder::kSorted)
@@ -131,6 +132,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
     }
     p.keys.push_back({key, value, is_required});
   }
+  if (p.named_all) p.names.clear(), p.patterns.clear();
   p.required_after.assign(p.keys.size() + 1, 0);
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
   AddClauses(clauses, &p);

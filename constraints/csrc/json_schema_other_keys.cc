@@ -23,7 +23,7 @@ bool JsonSchemaRules::IsEmpty(const OtherKeys& keys) { return pool_->IsEmpty(Cou
 
 // The values of keys without a name that match exactly these patterns.
 SetId JsonSchemaRules::OthersOf(const ObjectPlan& p, const std::vector<KeyId>& patterns) {
-  SetId value = kAnyValue;
+  SetId value = p.named_all ? kNoValue : kAnyValue;
   for (const Demand& g : p.groups)
     if (value != kNoValue) value = sets_.And(value, cases_.AppliedToOther(g, patterns));
   return value;
@@ -38,6 +38,40 @@ Expr JsonSchemaRules::AllKeys(const ObjectPlan& p, StringStyle style) {
   if (!options_.without.empty()) all = strings.Intersect(all, cases_.Allowed(style));
   for (const Demand& n : p.names) all = strings.Intersect(all, cases_.StringOf(cases_.SetOf(n.a), style));
   return all;
+}
+
+// Where propertyNames or patterns leave room for few other keys, each becomes one with a name: these are read by tries,
+// and what was read of them need not be remembered.
+void JsonSchemaRules::NameOthers(ObjectPlan* p, std::vector<uint8_t>* seen, std::vector<KeyId>* order) {
+  constexpr uint32_t kFewNames = 64;  // of patterns: more take longer to list than to read
+  if (IsYaml() || !options_.unique_keys || options_.canonical_strings || !options_.without.empty()) return;
+  if (p->names.empty() && (p->patterns.empty() || OthersOf(*p, {}) != kNoValue)) return;
+  std::vector<std::string> texts;
+  const auto lists = [&](const Demand& n) {
+    texts.clear();
+    return cases_.ListStrings(cases_.SetOf(n.a), &texts);
+  };
+  if (std::none_of(p->names.begin(), p->names.end(), lists)) {
+    JsonStrings& strings = cases_.StringsOf(StringStyle::kJsonCanonical);
+    Expr keys = AllKeys(*p, StringStyle::kJsonCanonical);
+    if (OthersOf(*p, {}) == kNoValue) {
+      std::vector<Expr> matching;
+      for (const KeyId pattern : p->patterns) matching.push_back(strings.Pattern(sets_.KeyText(pattern)));
+      keys = strings.Intersect(keys, pool_->Union(std::move(matching)));
+    }
+    if (CountTexts(keys, nullptr, true) > kFewNames) return;
+    texts = ListTexts(keys);
+  }
+  std::vector<KeyId> more;
+  for (const std::string& text : texts) {
+    const KeyId key = sets_.Key(text);
+    if (key >= seen->size()) seen->resize(key + 1, 0);
+    if (std::exchange((*seen)[key], 4) == 0) more.push_back(key);
+  }
+  if (!more.empty() && options_.key_order == KeyOrder::kSchema && !order->empty()) return;
+  p->named_all = true;
+  p->any_order = p->any_order || (!more.empty() && options_.key_order == KeyOrder::kSchema);
+  order->insert(order->end(), more.begin(), more.end());
 }
 
 // What has nothing in common with the base is not excluded from it: the expression is simpler, and masks are, too.

@@ -123,6 +123,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     bool free = false;   // plain, nothing is owed, and any order or nothing depends on how many members there are
     bool any_order = false;  // of keys, those with a name included
     bool ordered = false;  // keys without a name stand between the others: see json_schema_sorted_keys.cc
+    bool named_all = false;  // all keys that may occur are in `keys`
     bool open = false;     // YAML: there are keys without a name
     bool endless = false;  // every beginning of a key without a name is that of more keys than may ever occur
     bool array = false;    // of distinct elements, which follow the set `elements`
@@ -356,6 +357,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   // json_schema_object.cc
   uint32_t ObjectPlanOf(const Case& demands);
   ObjectPlan& Prepared(uint32_t plan);
+  void NameOthers(ObjectPlan* p, std::vector<uint8_t>* seen, std::vector<KeyId>* order);
   SetId OthersOf(const ObjectPlan& p, const std::vector<KeyId>& patterns);
   void PrepareOthers(uint32_t plan);
   std::vector<OtherKeys> FindOthers(const ObjectPlan& p);

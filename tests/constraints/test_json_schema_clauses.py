@@ -205,7 +205,7 @@ def test_what_is_evaluated_is_told_case_by_case() -> None:
 
 
 def random_condition(rng: random.Random, tags: list[Any], index: int) -> dict[str, Any]:
-    """If the tag is this one, or one of two, which may come in a schema of more than that: then another member is so."""
+    """If the tag is this one, or one of some, and perhaps more than that: then another member is so."""
     tag = tags[index]
     told = rng.choice([{"const": tag}, {"enum": [tag, rng.choice(tags)]}, {"enum": tags[index:], "minLength": 2}])
     test = {"properties": {"tag": told}}
@@ -235,7 +235,8 @@ def test_conditions_of_one_tag_agree_with_jsonschema(seed: int, key_order: Any) 
         except tokamata.ConstraintError:
             constraint = None  # no value is valid
         for value in itertools.product([None, *tags, "aaa"], [None, 0, 1, 2, 3, 4, "s"]):
-            members = {key: v for key, v in zip(("tag", "v"), value, strict=True) if v is not None or rng.random() < 0.1}
+            both = zip(("tag", "v"), value, strict=True)
+            members = {key: v for key, v in both if v is not None or rng.random() < 0.1}
             valid = check.is_valid(members)
             accepted = constraint is not None and constraint.accepts(json.dumps(members))
             assert accepted == valid, (seed, schema, members)
@@ -247,7 +248,10 @@ def test_hundreds_of_conditions_of_one_tag() -> None:
     """Of which all but one are known to ask for nothing once the tag is known."""
     tags = [f"tag{i}" for i in range(300)]
     then = [
-        {"if": {"properties": {"tag": {"const": tag}}, "required": ["tag"]}, "then": {"properties": {"v": {"const": i}}}}
+        {
+            "if": {"properties": {"tag": {"const": tag}}, "required": ["tag"]},
+            "then": {"properties": {"v": {"const": i}}},
+        }
         for i, tag in enumerate(tags)
     ]
     schema = {"type": "object", "properties": {"tag": {"enum": tags}, "v": {}}, "allOf": then}

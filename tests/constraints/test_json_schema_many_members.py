@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import subprocess
 import sys
 from typing import Any
 
+import jsonschema
 import pytest
 
 import tokamata
@@ -157,6 +159,113 @@ def test_masks_at_names(owed: int, closed: bool, letters: str) -> None:
             state.advance(rest[at])
             done += rest[at : at + 1]
     assert state.mask()[len(tokens) >> 5] >> (len(tokens) & 31) & 1
+
+
+def listed_names(rng: random.Random) -> dict[str, Any]:
+    """A schema of objects whose keys are few: listed by propertyNames, or by patterns beside which none may come."""
+    enum = rng.sample(["red", "re", "green", "grün", "blue", "", "a\\b", "k1", 7, None], rng.randrange(2, 8))
+    names: dict[str, Any] = rng.choice(
+        [{"enum": enum}, {"const": "red"}, {"pattern": "^(red|re|grün|k[1-4])$"}, {"enum": enum, "minLength": 3}]
+    )
+    values = [{"type": "integer"}, {"type": "string"}, {"minimum": 2}, True, False]
+    schema: dict[str, Any] = {"type": "object"}
+    if rng.random() < 0.3:
+        schema |= {"patternProperties": {f"^{p}$": rng.choice(values) for p in rng.sample(["k[1-5]", "re?d?", ""], 2)}}
+        schema["additionalProperties"] = False
+    else:
+        schema |= {"propertyNames": names, "additionalProperties": rng.choice(values)}
+        if rng.random() < 0.3:
+            schema["patternProperties"] = {"^re": rng.choice(values)}
+    if rng.random() < 0.4:
+        schema["properties"] = {key: rng.choice(values) for key in rng.sample(["red", "blue", "k1", "other"], 2)}
+    if rng.random() < 0.3:
+        schema["required"] = [rng.choice(["red", "k1"])]
+    if rng.random() < 0.3:
+        schema["minProperties"] = rng.randrange(3)
+        schema["maxProperties"] = rng.randrange(4)
+    if rng.random() < 0.2:
+        schema["not"] = {"required": ["re"]}
+    return schema
+
+
+@pytest.mark.parametrize("key_order", ["schema", "any", "sorted"])
+@pytest.mark.parametrize("seed", range(6))
+def test_names_that_are_listed(seed: int, key_order: Any) -> None:
+    """They may come in any order where none of them is one of the schema's own."""
+    rng = random.Random(f"listed, {seed}")
+    keys = ["red", "re", "green", "grün", "blue", "", "a\\b", "k1", "k2", "k5", "other"]
+    tried = set()
+    for _ in range(40):
+        schema = listed_names(rng)
+        check = jsonschema.Draft202012Validator(schema)
+        try:
+            constraint = tokamata.json_schema(schema, key_order=key_order)
+        except tokamata.ConstraintError:
+            constraint = None  # no value is valid
+        own = [*dict.fromkeys([*schema.get("properties", ()), *schema.get("required", ())])]
+        for _ in range(40):
+            value = {key: rng.choice([1, 2, "x"]) for key in rng.sample(keys, rng.choice([0, 1, 1, 2, 3]))}
+            if key_order == "schema":
+                value = {key: value[key] for key in sorted(value, key=lambda k: own.index(k) if k in own else len(own))}
+            elif key_order == "sorted":
+                value = dict(sorted(value.items()))
+            valid = check.is_valid(value)
+            for ensure_ascii in (False, True):
+                text = json.dumps(value, ensure_ascii=ensure_ascii)
+                accepted = constraint is not None and constraint.accepts(text)
+                assert accepted == valid, (seed, schema, text)
+            tried.add((valid, len(value)))
+            if valid and value and constraint is not None:
+                twice = text[:-1] + ", " + text[1:]
+                assert not constraint.accepts(twice), (seed, schema, twice)
+    assert {(True, 2), (False, 2), (True, 0)} <= tried, "some kind of value was not tried"
+
+
+@pytest.mark.parametrize("names", [["red", "blue"], ["red", "blue", "green"]])
+def test_names_that_are_listed_beside_the_schemas_own(names: list[str]) -> None:
+    """Those of the schema come first, in its order, and the others after them."""
+    schema = {"type": "object", "properties": {"red": {}, "blue": {}}, "propertyNames": {"enum": names}}
+    ordered, free = tokamata.json_schema(schema), tokamata.json_schema(schema, key_order="any")
+    for keys in itertools.permutations(["red", "blue", "green"]):
+        text = json.dumps(dict.fromkeys(keys[: len(names)], 1))
+        allowed = set(keys[: len(names)]) <= set(names)
+        in_order = [key for key in ("red", "blue", "green") if key in keys[: len(names)]] == [*keys[: len(names)]]
+        assert free.accepts(text) == allowed, text
+        assert ordered.accepts(text) == (allowed and in_order), text
+
+
+@pytest.mark.parametrize("closed", [{"propertyNames": {"enum": [f"m{i}" for i in range(20)]}}, {"key": "^m1?[0-9]$"}])
+def test_masks_at_names_that_are_listed(closed: dict[str, Any]) -> None:
+    """Those that did not occur yet, whatever begins like them."""
+    schema: dict[str, Any] = {"type": "object", "maxProperties": 19, **closed}
+    if "key" in schema:
+        schema = {"type": "object", "patternProperties": {schema.pop("key"): True}, "additionalProperties": False}
+        schema["maxProperties"] = 19
+    texts = [*(f"m{i}" for i in range(21)), '{"', '":0,"', 'm1":', 'm10"', '":0}', '":0', "m", "\\u006d1", "1"]
+    tokens = [t.encode() for t in dict.fromkeys([*map(chr, range(32, 127)), *texts])]
+    vocabulary = tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)])
+    constraint = tokamata.json_schema(schema, whitespace="compact")
+    state = tokamata.compile(constraint, vocabulary).start()
+    rng, done = random.Random(20), b'{"'
+    state.advance(tokens.index(done))
+    left = rng.sample(range(20), 20)
+    while left:
+        mask = state.mask()
+        bits = [bool(mask[i >> 5] >> (i & 31) & 1) for i in range(len(tokens))]
+        expected = [constraint.accepts_prefix(done + token) for token in tokens]
+        assert bits == expected, done
+        assert [bits[tokens.index(f"m{i}".encode())] for i in (3, 13)] == [
+            3 in left,  # no other name begins like it
+            13 in left,
+        ], done
+        name = f"m{left.pop()}".encode()
+        for token in (name, b'":0,"' if len(left) > 1 else b'":0}'):
+            state.advance(tokens.index(token))
+            done += token
+        if len(left) == 1:
+            break
+    assert state.is_final
+    assert constraint.accepts(done)
 
 
 SHAPES = [
