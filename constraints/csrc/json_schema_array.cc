@@ -75,7 +75,7 @@ JsonSchemaRules::ArrayPlan& JsonSchemaRules::PreparedArray(uint32_t id) {
 // With uniqueItems the values that elements may have are listed, or else remembered: the language of distinct elements
 // over an unlimited set is not one that a push-down automaton knows.
 void JsonSchemaRules::FindChoices(ArrayPlan* p) {
-  constexpr size_t kMostChoices = 256;
+  constexpr size_t kFewChoices = 8, kMostChoices = 256;  // strings, beyond few, are read by tries: see NameOthers
   std::vector<const JsonValue*> found;
   std::unordered_multimap<uint64_t, const JsonValue*> by_hash;
   bool finite = true;
@@ -92,6 +92,10 @@ void JsonSchemaRules::FindChoices(ArrayPlan* p) {
       found.push_back(c);
     }
   }
+  const auto is_string = [](const JsonValue* f) { return f->IsString(); };
+  const bool texts = finite && found.size() > kFewChoices && p->values.size() == 1 && ReadsTexts() &&
+                     std::all_of(found.begin(), found.end(), is_string);
+  if (texts && p->owed.empty() && ReadDistinct(p)) return;
   if (finite && found.size() <= kMostChoices) {
     for (const JsonValue* f : found) p->choices.push_back(sets_.Constant(f));
     return;

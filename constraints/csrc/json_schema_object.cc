@@ -104,7 +104,14 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
               order.end());
   std::sort(p.patterns.begin(), p.patterns.end());
   p.patterns.erase(std::unique(p.patterns.begin(), p.patterns.end()), p.patterns.end());
-  if (p.owed.empty() && clauses.empty()) NameOthers(&p, &seen, &order);
+  if (p.array) {
+    const SetId e = p.elements;
+    p.mixed = IsYaml() || cases_.SimpleOf(e) || !pool_->IsEmpty(cases_.NumberOf(e)) ||
+              !cases_.CasesOf(e, JsonType::kArray).empty() || !cases_.CasesOf(e, JsonType::kObject).empty();
+    p.rest = IsYaml() || !cases_.HasString(e) ? e : sets_.And(e, SignedUse{sets_.Text(), false});
+    p.rest = sets_.And(p.rest, SignedUse{sets_.Comparable(), true});
+  }
+  if (p.owed.empty() && clauses.empty() && !p.mixed && (!p.array || p.next == id)) NameOthers(&p, &seen, &order);
   p.mentioned = order;
   p.keys.reserve(order.size());
   for (KeyId key : required) seen[key] |= 1;
@@ -123,6 +130,7 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
         for (UseId u : cases_.AppliedToKey({DemandKind::kMembers, n.a}, key)) value = sets_.And(value, SignedUse{u, false});
     for (const Demand& n : p.names)
       if (value != kNoValue && !cases_.Contains(cases_.StringOf(cases_.SetOf(n.a)), key)) value = kNoValue;
+    if (p.array && !cases_.Contains(cases_.StringOf(p.elements), key)) value = kNoValue;
     if (!options_.without.empty() && !cases_.Contains(cases_.Allowed(cases_.strings().style()), key)) value = kNoValue;
     if (IsYaml() && value != kNoValue) CheckYamlKey(sets_.KeyText(key), nullptr);
     if (value != kNoValue && !IsText(sets_.KeyText(key))) value = kNoValue;  // lone surrogates have no spelling
@@ -137,17 +145,10 @@ JsonSchemaRules::ObjectPlan& JsonSchemaRules::Prepared(uint32_t id) {
   for (size_t i = p.keys.size(); i-- > 0;) p.required_after[i] = p.required_after[i + 1] + p.keys[i].required;
   AddClauses(clauses, &p);
   p.settles.assign(p.owed.empty() ? 0 : p.keys.size(), kAllOwed);
-  if (p.array) {
-    const SetId e = p.elements;
-    p.mixed = IsYaml() || cases_.SimpleOf(e) || !pool_->IsEmpty(cases_.NumberOf(e)) ||
-              !cases_.CasesOf(e, JsonType::kArray).empty() || !cases_.CasesOf(e, JsonType::kObject).empty();
-    p.rest = IsYaml() || !cases_.HasString(e) ? e : sets_.And(e, SignedUse{sets_.Text(), false});
-    p.rest = sets_.And(p.rest, SignedUse{sets_.Comparable(), true});
-  }
   p.ordered = !p.array && options_.key_order == KeyOrder::kSorted && !IsYaml() && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
-  p.plain = !p.ordered && !options_.canonical_strings && options_.without.empty() && !IsYaml() && p.patterns.empty() && p.names.empty() &&
+  p.plain = !p.ordered && ReadsTexts() && p.patterns.empty() && p.names.empty() &&
             std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }) &&
-            (!p.array || cases_.StringOf(p.elements) == cases_.strings().Any());
+            (!p.array || p.named_all || cases_.StringOf(p.elements) == cases_.strings().Any());
   p.open = IsYaml() && !p.array && (!p.patterns.empty() || OthersOf(p, {}) != kNoValue);
   p.endless = p.plain || (IsYaml() && !p.array && p.patterns.empty() && p.names.empty() &&
                           std::none_of(p.owed.begin(), p.owed.end(), [](const Demand& d) { return d.kind == DemandKind::kSomeName; }));

@@ -41,20 +41,24 @@ Expr JsonSchemaRules::AllKeys(const ObjectPlan& p, StringStyle style) {
 }
 
 // Where propertyNames or patterns leave room for few other keys, each becomes one with a name: these are read by tries,
-// and what was read of them need not be remembered.
+// and what was read of them need not be remembered. So do distinct elements of an array that are strings of a list.
 void JsonSchemaRules::NameOthers(ObjectPlan* p, std::vector<uint8_t>* seen, std::vector<KeyId>* order) {
   constexpr uint32_t kFewNames = 64;  // of patterns: more take longer to list than to read
-  if (IsYaml() || !options_.unique_keys || options_.canonical_strings || !options_.without.empty()) return;
-  if (p->names.empty() && (p->patterns.empty() || OthersOf(*p, {}) != kNoValue)) return;
+  if (!ReadsTexts() || !options_.unique_keys) return;
+  const bool closed = !p->array && OthersOf(*p, {}) == kNoValue;
+  if (!p->array && p->names.empty() && (p->patterns.empty() || !closed)) return;
+  std::vector<SetId> among;
+  if (p->array) among.push_back(p->elements);
+  for (const Demand& n : p->names) among.push_back(cases_.SetOf(n.a));
   std::vector<std::string> texts;
-  const auto lists = [&](const Demand& n) {
+  const auto lists = [&](SetId set) {
     texts.clear();
-    return cases_.ListStrings(cases_.SetOf(n.a), &texts);
+    return cases_.ListStrings(set, &texts);
   };
-  if (std::none_of(p->names.begin(), p->names.end(), lists)) {
+  if (std::none_of(among.begin(), among.end(), lists)) {
     JsonStrings& strings = cases_.StringsOf(StringStyle::kJsonCanonical);
     Expr keys = AllKeys(*p, StringStyle::kJsonCanonical);
-    if (OthersOf(*p, {}) == kNoValue) {
+    if (closed) {
       std::vector<Expr> matching;
       for (const KeyId pattern : p->patterns) matching.push_back(strings.Pattern(sets_.KeyText(pattern)));
       keys = strings.Intersect(keys, pool_->Union(std::move(matching)));
@@ -68,9 +72,10 @@ void JsonSchemaRules::NameOthers(ObjectPlan* p, std::vector<uint8_t>* seen, std:
     if (key >= seen->size()) seen->resize(key + 1, 0);
     if (std::exchange((*seen)[key], 4) == 0) more.push_back(key);
   }
-  if (!more.empty() && options_.key_order == KeyOrder::kSchema && !order->empty()) return;
+  const bool in_order = options_.key_order == KeyOrder::kSchema && !p->array;
+  if (in_order && !more.empty() && !order->empty()) return;
   p->named_all = true;
-  p->any_order = p->any_order || (!more.empty() && options_.key_order == KeyOrder::kSchema);
+  p->any_order = p->any_order || p->array || (in_order && !more.empty());
   order->insert(order->end(), more.begin(), more.end());
 }
 

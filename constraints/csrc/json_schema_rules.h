@@ -426,6 +426,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
 
   // json_schema_fresh_keys.cc
   bool IsUnique() const { return options_.unique_keys && !forgets_; }
+  // Whether keys can be read by tries: any text may be one, and any of its spellings.
+  bool ReadsTexts() const { return !IsYaml() && !options_.canonical_strings && options_.without.empty(); }
   uint32_t ReaderOf(const ObjectState& s);
   uint32_t BareReader(uint32_t reader);
   Expr FreshKeysOf(uint32_t reader);

@@ -234,38 +234,83 @@ def test_names_that_are_listed_beside_the_schemas_own(names: list[str]) -> None:
         assert ordered.accepts(text) == (allowed and in_order), text
 
 
-@pytest.mark.parametrize("closed", [{"propertyNames": {"enum": [f"m{i}" for i in range(20)]}}, {"key": "^m1?[0-9]$"}])
-def test_masks_at_names_that_are_listed(closed: dict[str, Any]) -> None:
+LISTED: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    "names": ({"type": "object", "propertyNames": {"enum": [f"m{i}" for i in range(20)]}}, '{"', '":0,"', '":0}'),
+    "patterns": (
+        {"type": "object", "patternProperties": {"^m1?[0-9]$": True}, "additionalProperties": False},
+        '{"',
+        '":0,"',
+        '":0}',
+    ),
+    "elements": (
+        {"type": "array", "items": {"enum": [f"m{i}" for i in range(20)]}, "uniqueItems": True},
+        '["',
+        '","',
+        '"]',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_masks_at_names_that_are_listed(name: str) -> None:
     """Those that did not occur yet, whatever begins like them."""
-    schema: dict[str, Any] = {"type": "object", "maxProperties": 19, **closed}
-    if "key" in schema:
-        schema = {"type": "object", "patternProperties": {schema.pop("key"): True}, "additionalProperties": False}
-        schema["maxProperties"] = 19
-    texts = [*(f"m{i}" for i in range(21)), '{"', '":0,"', 'm1":', 'm10"', '":0}', '":0', "m", "\\u006d1", "1"]
-    tokens = [t.encode() for t in dict.fromkeys([*map(chr, range(32, 127)), *texts])]
+    schema, opens, between, closes = LISTED[name]
+    schema = {**schema, "maxProperties": 19, "maxItems": 19}
+    texts = [*(f"m{i}" for i in range(21)), opens, between, closes, "m1" + between[:2], "m10" + between[:1]]
+    tokens = [t.encode() for t in dict.fromkeys([*map(chr, range(32, 127)), *texts, "\\u006d1", '":0', '"]'])]
     vocabulary = tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)])
     constraint = tokamata.json_schema(schema, whitespace="compact")
     state = tokamata.compile(constraint, vocabulary).start()
-    rng, done = random.Random(20), b'{"'
+    done = opens.encode()
     state.advance(tokens.index(done))
-    left = rng.sample(range(20), 20)
-    while left:
+    left = random.Random(20).sample(range(20), 20)
+    while len(left) > 1:
         mask = state.mask()
         bits = [bool(mask[i >> 5] >> (i & 31) & 1) for i in range(len(tokens))]
-        expected = [constraint.accepts_prefix(done + token) for token in tokens]
-        assert bits == expected, done
-        assert [bits[tokens.index(f"m{i}".encode())] for i in (3, 13)] == [
-            3 in left,  # no other name begins like it
-            13 in left,
-        ], done
-        name = f"m{left.pop()}".encode()
-        for token in (name, b'":0,"' if len(left) > 1 else b'":0}'):
-            state.advance(tokens.index(token))
-            done += token
-        if len(left) == 1:
-            break
+        assert bits == [constraint.accepts_prefix(done + token) for token in tokens], done
+        for i in (3, 13):  # like which no other one begins
+            assert bits[tokens.index(f"m{i}".encode())] == (i in left), done
+        for text in (f"m{left.pop()}", between if len(left) > 1 else closes):
+            state.advance(tokens.index(text.encode()))
+            done += text.encode()
     assert state.is_final
     assert constraint.accepts(done)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_distinct_strings_of_a_list(seed: int) -> None:
+    """Some of a list, each once: in any order, as many as may come, whatever its spelling."""
+    rng, tried = random.Random(f"distinct, {seed}"), set()
+    words = ["re", "red", "green", "grün", "", "a\\b", *(f"k{i}" for i in range(14))]
+    lists: list[dict[str, Any]] = [
+        {"enum": words},
+        {"enum": words, "minLength": 2},
+        {"allOf": [{"enum": words[:16]}, {"pattern": "^[^0]*$"}]},
+        {"type": "string", "pattern": "^(re|red|k[0-9]|k1[0-3])$"},
+    ]
+    for items in lists:
+        schema: dict[str, Any] = {"type": "array", "items": items, "uniqueItems": True}
+        some = [word for word in words if jsonschema.Draft202012Validator(items).is_valid(word)]
+        more = [{}, {"minItems": len(some) - 1}, {"maxItems": 4, "minItems": 2}, {"contains": {"const": "re"}}]
+        schema |= rng.choice(more if "type" not in items else more[:3])  # contains asks for a list
+        constraint, check = tokamata.json_schema(schema), jsonschema.Draft202012Validator(schema)
+        values = [[], some, some[1:], some[2:], some[:4], [*some[:3], some[0]], [*some[:2], "other"]]
+        values += [rng.sample(words, rng.randrange(5)) for _ in range(20)]
+        values += [rng.choices(some, k=rng.randrange(5)) for _ in range(20)]
+        for value in values:
+            rng.shuffle(value := [*value])
+            valid = check.is_valid(value)
+            raw, escaped = json.dumps(value, ensure_ascii=False), json.dumps(value)
+            for text in (raw, escaped, escaped.replace("k", "\\u006b")):
+                assert constraint.accepts(text) == valid, (seed, schema, text)
+            tried.add((valid, bool(value)))
+        # Whatever begins an array can be completed, or is refused at once.
+        for value in (rng.sample(some, 3), rng.choices(some, k=3)):
+            text = json.dumps(value)
+            live = [constraint.accepts_prefix(text[:n]) for n in range(len(text))]
+            twice = len({*value}) < 3
+            assert all(live) == (not twice), (seed, schema, text)
+    assert {(True, True), (False, True)} <= tried, "only one kind of value was tried"
 
 
 SHAPES = [
