@@ -435,11 +435,12 @@ void LexedGrammar::Adopt(const LeafAutomaton& other, std::vector<uint32_t>* stat
   }
   lexer_->Adopt(*from.lexer_, &lexing);
   auto next = lexing.begin();
+  std::unordered_map<ParserStates::Set, ParserStates::Set> done;
   for (size_t i = 0; i < all.size(); ++i) {
     for (Position& p : all[i]) {
       p.lexer = *next++;
       p.pending = *next++;
-      p.stacks = stacks_.Adopt(from.stacks_, p.stacks);
+      p.stacks = stacks_.Adopt(from.stacks_, p.stacks, &done);
     }
     (*states)[i] = Intern(&all[i]);
   }

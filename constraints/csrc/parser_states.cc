@@ -171,10 +171,10 @@ uint32_t ParserStates::AllowedWithLayout(Set p) {
   return allowed_[p] = stacks_.InternAllowed(std::move(set));
 }
 
-ParserStates::Set ParserStates::Adopt(const ParserStates& other, Set p) {
-  if (!indentation_) return stacks_.Adopt(other.stacks_, p);
+ParserStates::Set ParserStates::Adopt(const ParserStates& other, Set p, std::unordered_map<Set, Set>* done) {
+  if (!indentation_) return stacks_.Adopt(other.stacks_, p, done);
   if (p == kNone) return kNone;
-  return Pair(stacks_.Adopt(other.stacks_, other.pairs_[p].stacks), InternLayout(other.layouts_[other.pairs_[p].layout]));
+  return Pair(stacks_.Adopt(other.stacks_, other.pairs_[p].stacks, done), InternLayout(other.layouts_[other.pairs_[p].layout]));
 }
 
 size_t ParserStates::MemoryBytes() const {

@@ -78,7 +78,7 @@ class ParserStates {
   }
   static constexpr uint32_t kManyLevels = 8;  // count as any number
   bool HasFewLevels(Set p) const { return !FewLevels(p).empty(); }
-  Set Adopt(const ParserStates& other, Set p);
+  Set Adopt(const ParserStates& other, Set p, std::unordered_map<Set, Set>* done);  // see StackSets
   size_t MemoryBytes() const;
 
  private:

@@ -491,9 +491,9 @@ StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
   return cut;
 }
 
-StackSets::Set StackSets::Adopt(const StackSets& other, Set p) {
-  if (p == kNone) return kNone;
-  std::unordered_map<Set, Set> done{{kNone, kNone}};
+StackSets::Set StackSets::Adopt(const StackSets& other, Set p, std::unordered_map<Set, Set>* adopted) {
+  std::unordered_map<Set, Set>& done = *adopted;
+  done.emplace(kNone, kNone);
   std::vector<Set> work{p};
   while (!work.empty()) {
     const Set x = work.back();

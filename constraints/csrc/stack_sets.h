@@ -54,8 +54,8 @@ class StackSets {
   // The stacks cut off `depth` states below the top; what is cut off becomes variables, numbered as they are met.
   Set Truncate(Set p, uint32_t depth);
   bool HasVariables(Set p) const { return nodes_[p].open; }
-  // A set of another network of the same rules.
-  Set Adopt(const StackSets& other, Set p);
+  // A set of another network of the same rules. `done`, of one other network: what was adopted before.
+  Set Adopt(const StackSets& other, Set p, std::unordered_map<Set, Set>* done);
   // The names of rules on top of the stacks, for messages.
   std::vector<uint32_t> TopRules(Set p) const;
 

@@ -102,6 +102,23 @@ def test_deep_nesting_needs_bounded_memory() -> None:
     assert automaton.generations > 5
 
 
+def test_what_a_deep_history_shares_goes_over_once() -> None:
+    """Each of its thousands of states holds the stack of the one before: to take over each by itself took seconds."""
+    grammar = tokamata.grammar('root ::= "(" root ")" | "[" root "]" | "x"', "gbnf")
+    automaton = tokamata.compile(grammar, VOCABULARY, limits=tokamata.Limits(states=1000))
+    state = automaton.start()
+    opened = [b"(["[i % 3 == 0] for i in range(4000)]
+    for byte in (*opened, ord("x")):
+        state.advance(byte)
+    with pytest.raises(tokamata.LimitError, match="the limit states=1000 was reached"):
+        for byte in reversed(opened):
+            state.advance(byte + 1 + (byte == ord("[")))
+    assert automaton.generations > 5
+    assert state.num_tokens > 4001
+    state.rollback(state.num_tokens - 3000)
+    assert mask_walk.allowed(state.mask()) == [ord("("), ord("["), ord("x")]
+
+
 @pytest.mark.parametrize("lexer", ["basic", "none"])
 def test_grammars_with_terminals_that_nest_go_over(lexer: Literal["basic", "none"]) -> None:
     limits = tokamata.Limits(expression_nodes=20_000)
