@@ -607,25 +607,46 @@ JsonSchemaRules::Owed JsonSchemaRules::SettledByOthers(const ObjectPlan& p) {
   return bits;
 }
 
-// Where keys may come in any order, there are too many states to look at: the required members, which are the least.
+// Where keys may come in any order, there are too many states to look at: the required members, which are the least. From
+// inside some member all of them may still have to come, so that one is any.
 Expr JsonSchemaRules::OutlineObject(uint32_t rule, uint32_t* slack) {
   constexpr size_t kMostKeys = 5;
+  constexpr uint32_t kLayout = 16;  // what white space may differ by
   const uint32_t* w = rules_[rule].words;
   const ObjectState s = ObjectOf(w);
   const ObjectPlan& p = Prepared(s.plan);  // stays where it is
   if (IsYaml() || !p.any_order || p.keys.size() <= kMostKeys) return kEmpty;
-  *slack = kUnbounded;
   const uint32_t inner = Deeper(s.depth);
+  const Expr some = SomeMember(s.plan, inner);
   const std::vector<uint32_t> used = sets_.lists.Copy(s.position);
   std::vector<Expr> parts;
-  for (uint32_t i = 0; i < p.keys.size(); ++i) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; p.required_after[0] && i < p.keys.size(); ++i) {
     if (!p.keys[i].required || std::binary_search(used.begin(), used.end(), i)) continue;
     parts.push_back(s.first && parts.empty() ? Open(inner) : Comma(inner));
     parts.push_back(KeyText(p.keys[i].key));
     parts.push_back(CallValue(p.keys[i].value, inner));
+    ++count;
   }
-  parts.push_back(Close(s.depth, s.first && parts.empty(), '}'));
+  parts.push_back(Close(s.depth, s.first && parts.empty(), p.array ? ']' : '}'));
+  *slack = some == kEmpty || s.owed || s.low > count ? kUnbounded : kLayout;
+  if (*slack == kLayout) parts.insert(parts.begin(), pool_->Union(kEpsilonExpr, some));
   return pool_->Concat(parts);
+}
+
+// A comma and any member; kEmpty where there are keys without a name.
+Expr JsonSchemaRules::SomeMember(uint32_t plan, uint32_t depth) {
+  const auto [known, added] = some_member_.try_emplace(PairKey(plan, depth), kEmpty);
+  if (!added) return known->second;
+  PrepareOthers(plan);
+  const ObjectPlan& p = objects_[plan];  // stays where it is
+  if (!p.others.empty()) return kEmpty;
+  std::vector<Expr> members;
+  for (const NamedKey& k : p.keys) {
+    if (!Inhabited(k.value)) continue;
+    members.push_back(p.array ? KeyText(k.key) : pool_->Concat(KeyText(k.key), CallValue(k.value, depth)));
+  }
+  return some_member_[PairKey(plan, depth)] = pool_->Concat(Comma(depth), pool_->Union(std::move(members)));
 }
 
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {

@@ -671,3 +671,93 @@ def test_searches_that_find_no_end(budget: int) -> None:
             text += tokens[token] or b""
         assert constraint.accepts(text), (seed, text)
         assert state.num_tokens <= budget
+
+
+ANY_ORDER: dict[str, Any] = {
+    "object": {
+        "type": "object",
+        "properties": {
+            **{f"r{'x' * i}": {"enum": [1, 10**i]} for i in range(3)},
+            **{f"o{'x' * (3 * i)}": {"enum": ["", "y" * 20 * i]} for i in range(4)},
+        },
+        "required": ["r", "rx", "rxx"],
+        "additionalProperties": False,
+    },
+    "names": {
+        "type": "object",
+        "propertyNames": {"enum": [f"k{'x' * (8 * i)}" for i in range(7)]},
+        "additionalProperties": {"type": "array", "items": {"const": 5}, "maxItems": 2},
+    },
+    "array": {"type": "array", "items": {"enum": [f"k{'x' * (6 * i)}" for i in range(12)]}, "uniqueItems": True},
+}
+
+
+@pytest.mark.parametrize("name", ANY_ORDER)
+def test_any_order_within_a_budget(name: str) -> None:
+    """Beside the least number of bytes that end each beginning, found by trying every budget on every beginning."""
+    constraint = tokamata.json_schema(ANY_ORDER[name], key_order="any", whitespace="compact")
+    vocabulary = tokamata.Vocabulary([*BYTES, None], eos_token_ids=[256])
+    least: dict[bytes, int] = {}
+
+    def needed(text: bytes) -> int:  # by a breadth-first search over texts, which does not ask about budgets
+        if text not in least:
+            steps, found = [text], 0
+            while not any(constraint.accepts(t) for t in steps):
+                steps = [t + b[:1] for t in steps for b in nexts(t)]
+                found += 1
+            least[text] = found
+        return least[text]
+
+    def nexts(text: bytes) -> list[bytes]:
+        free.reset()
+        for byte in text:
+            free.advance(byte)
+        tokens = sorted(allowed(free.mask()) - {256, ord("\\")})
+        return [bytes([t]) for t in tokens]
+
+    free = tokamata.compile(constraint, vocabulary).start()
+    automaton = tokamata.compile(constraint, vocabulary)
+    with pytest.raises(tokamata.BudgetError) as error:
+        automaton.start(max_tokens=1)
+    smallest = int(re.findall(r"\d+", str(error.value))[-1])
+    for seed in range(6):
+        rng = random.Random(seed)
+        budget = smallest + rng.choice([0, 3, 11, 25, 60])
+        state, text = automaton.start(max_tokens=budget), b""
+        while not state.is_finished:
+            tokens = allowed(state.mask())
+            left = budget - state.num_tokens
+            if left < 30 and rng.random() < 0.3:
+                fits = {t[0] for t in nexts(text) if needed(text + t) + 2 <= left}
+                assert tokens - {256, ord("\\")} == fits, (seed, budget, text)
+            token = rng.choice(sorted(tokens - {ord("\\")}))
+            state.advance(token)
+            text += BYTES[token] or b"" if token < 256 else b""
+        assert constraint.accepts(text), (seed, text)
+        assert state.num_tokens <= budget
+
+
+@pytest.mark.parametrize("name", ANY_ORDER)
+def test_any_order_within_a_budget_by_long_tokens(name: str) -> None:
+    """A token may lead from between two members to deep inside of one, which has to end as well."""
+    constraint = tokamata.json_schema(ANY_ORDER[name], key_order="any", whitespace="compact")
+    long = [
+        f',"{first}{"x" * i}{end}'.encode() for first in "ork" for i in (0, 1, 3, 8, 9, 24, 48) for end in ("", '":')
+    ]
+    tokens = [*BYTES, *long, b',"oxxx":"y', b',"oxxxxxxxxx":"yy', b":[5,", None]
+    vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
+    automaton = tokamata.compile(constraint, vocabulary)
+    with pytest.raises(tokamata.BudgetError) as error:
+        automaton.start(max_tokens=1)
+    smallest = int(re.findall(r"\d+", str(error.value))[-1])
+    for seed in range(300):
+        rng = random.Random(seed)
+        budget = smallest + rng.randrange(60)
+        state, text = automaton.start(max_tokens=budget), b""
+        while not state.is_finished:
+            found = sorted(allowed(state.mask()))
+            token = rng.choice([t for t in found if len(tokens[t] or b"") > 1] or found)
+            state.advance(token)
+            text += tokens[token] or b""
+        assert constraint.accepts(text), (seed, text)
+        assert state.num_tokens <= budget
