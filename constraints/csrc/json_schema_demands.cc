@@ -220,11 +220,12 @@ bool SchemaCases::ListsNothing(Case* both, const Case& operand) {
     const Span<const JsonValue> fewest = *std::min_element(among.begin(), among.end(), shorter);
     if (std::all_of(fewest.begin(), fewest.end(), excluded)) return true;
     if (fewest.size() > kFewValues) continue;
-    while (!refused.empty()) {
-      const Refused last = refused.back();
-      refused.pop_back();
-      if (std::none_of(fewest.begin(), fewest.end(), [&](const JsonValue& v) { return has(last.listed, v); }))
-        both->erase(both->begin() + static_cast<ptrdiff_t>(last.demand));
+    size_t left_out = both->size();
+    for (auto r = refused.rbegin(); r != refused.rend(); ++r) {
+      if (r->demand == left_out || std::any_of(fewest.begin(), fewest.end(), [&](const JsonValue& v) { return has(r->listed, v); }))
+        continue;
+      left_out = r->demand;
+      both->erase(both->begin() + static_cast<ptrdiff_t>(left_out));
     }
   }
   return false;

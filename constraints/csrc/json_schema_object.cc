@@ -617,7 +617,7 @@ Expr JsonSchemaRules::OutlineObject(uint32_t rule, uint32_t* slack) {
   const ObjectPlan& p = Prepared(s.plan);  // stays where it is
   if (IsYaml() || !p.any_order || p.keys.size() <= kMostKeys) return kEmpty;
   const uint32_t inner = Deeper(s.depth);
-  const Expr some = SomeMember(s.plan, inner);
+  const Expr any = s.owed ? Expr{kEmpty} : AnyMember(s.plan, inner);
   const std::vector<uint32_t> used = sets_.lists.Copy(s.position);
   std::vector<Expr> parts;
   uint32_t count = 0;
@@ -629,14 +629,14 @@ Expr JsonSchemaRules::OutlineObject(uint32_t rule, uint32_t* slack) {
     ++count;
   }
   parts.push_back(Close(s.depth, s.first && parts.empty(), p.array ? ']' : '}'));
-  *slack = some == kEmpty || s.owed || s.low > count ? kUnbounded : kLayout;
-  if (*slack == kLayout) parts.insert(parts.begin(), pool_->Union(kEpsilonExpr, some));
+  *slack = any == kEmpty || s.low > count ? kUnbounded : kLayout;
+  if (*slack == kLayout) parts.insert(parts.begin(), pool_->Union(kEpsilonExpr, any));
   return pool_->Concat(parts);
 }
 
 // A comma and any member; kEmpty where there are keys without a name.
-Expr JsonSchemaRules::SomeMember(uint32_t plan, uint32_t depth) {
-  const auto [known, added] = some_member_.try_emplace(PairKey(plan, depth), kEmpty);
+Expr JsonSchemaRules::AnyMember(uint32_t plan, uint32_t depth) {
+  const auto [known, added] = any_member_.try_emplace(PairKey(plan, depth), kEmpty);
   if (!added) return known->second;
   PrepareOthers(plan);
   const ObjectPlan& p = objects_[plan];  // stays where it is
@@ -646,7 +646,7 @@ Expr JsonSchemaRules::SomeMember(uint32_t plan, uint32_t depth) {
     if (!Inhabited(k.value)) continue;
     members.push_back(p.array ? KeyText(k.key) : pool_->Concat(KeyText(k.key), CallValue(k.value, depth)));
   }
-  return some_member_[PairKey(plan, depth)] = pool_->Concat(Comma(depth), pool_->Union(std::move(members)));
+  return any_member_[PairKey(plan, depth)] = pool_->Concat(Comma(depth), pool_->Union(std::move(members)));
 }
 
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {

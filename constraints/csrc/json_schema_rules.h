@@ -390,7 +390,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   bool ObjectInhabited(const ObjectState& s);
   Expr ObjectBody(const ObjectState& s);
   Expr OutlineObject(uint32_t rule, uint32_t* slack);
-  Expr SomeMember(uint32_t plan, uint32_t depth);
+  Expr AnyMember(uint32_t plan, uint32_t depth);
 
   // json_schema_keys.cc
   void SortKeys(ObjectPlan* plan);
@@ -625,7 +625,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::unordered_map<uint64_t, ElementKinds> kinds_of_;  // by plan and index
   Expr line_ = kEmpty, comma_ = kEmpty, colon_ = kEmpty;
   std::unordered_map<KeyId, Expr> key_texts_;
-  std::unordered_map<uint64_t, Expr> some_member_;  // by plan and depth
+  std::unordered_map<uint64_t, Expr> any_member_;  // by plan and depth
   std::unordered_map<uint32_t, Expr> yaml_lines_;
   Expr yaml_plain_ = kEmpty, yaml_number_ = kEmpty;
   std::deque<KeyReader> readers_;

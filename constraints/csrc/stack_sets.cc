@@ -491,20 +491,19 @@ StackSets::Set StackSets::Truncate(Set p, uint32_t depth) {
   return cut;
 }
 
-StackSets::Set StackSets::Adopt(const StackSets& other, Set p, std::unordered_map<Set, Set>* adopted) {
-  std::unordered_map<Set, Set>& done = *adopted;
-  done.emplace(kNone, kNone);
+StackSets::Set StackSets::Adopt(const StackSets& other, Set p, std::unordered_map<Set, Set>* done) {
+  done->emplace(kNone, kNone);
   std::vector<Set> work{p};
   while (!work.empty()) {
     const Set x = work.back();
     const Node& n = other.nodes_[x];
     const size_t pending = work.size();
     std::vector<Entry> entries;
-    if (!done.count(x)) {
+    if (!done->count(x)) {
       for (uint32_t i = 0; i < n.entries; ++i) {
         const Entry e = other.EntryOf(n, i);
-        const auto below = done.find(e.below);
-        if (below == done.end())
+        const auto below = done->find(e.below);
+        if (below == done->end())
           work.push_back(e.below);
         else
           entries.push_back({e.state, below->second});
@@ -512,11 +511,11 @@ StackSets::Set StackSets::Adopt(const StackSets& other, Set p, std::unordered_ma
       if (work.size() > pending) continue;
       std::vector<uint32_t> variables;
       for (uint32_t i = 0; i < n.variables; ++i) variables.push_back(other.VariableOf(n, i));
-      done[x] = Intern(entries, variables);
+      (*done)[x] = Intern(entries, variables);
     }
     work.pop_back();
   }
-  return done.at(p);
+  return done->at(p);
 }
 
 std::vector<uint32_t> StackSets::TopRules(Set p) const {
