@@ -214,23 +214,23 @@ Cases SchemaCases::WithChoiceOfKeys(Cases cases) {
   Case all;
   Cases rests(cases.size());
   const auto in_all = [&cases](const Demand& d) {
-    return std::all_of(cases.begin(), cases.end(), [&d](const Case& c) { return std::find(c.begin(), c.end(), d) != c.end(); });
+    return std::all_of(cases.begin(), cases.end(), [&d](const Case& c) {
+      TimeLimit::Spend(static_cast<int64_t>(1 + c.size() / 8));
+      return std::find(c.begin(), c.end(), d) != c.end();
+    });
   };
   for (const Demand& d : cases[0])
     if (in_all(d)) all.push_back(d);
   for (size_t i = 0; i < cases.size(); ++i)
     for (const Demand& d : cases[i]) {
-      TimeLimit::Spend();
+      TimeLimit::Spend(static_cast<int64_t>(1 + all.size() / 8));
       if (std::find(all.begin(), all.end(), d) != all.end()) continue;
       if (d.kind != DemandKind::kRequired && d.kind != DemandKind::kForbidden) return cases;
       rests[i].push_back(d);
     }
-  std::vector<Clause> clauses;
-  if (!Normal(rests, &clauses) || clauses.size() > cases.size() / kSideBySide) return cases;
-  for (const Clause& clause : clauses) {
-    if (clause.empty()) return cases;
-    all.push_back(Said(clause));
-  }
+  const Cases rest = AsClauses(std::move(rests));
+  if (rest.size() != 1 || rest[0].size() > cases.size() / kSideBySide) return cases;
+  all.insert(all.end(), rest[0].begin(), rest[0].end());
   return FewOwed({all}) ? Cases{all} : cases;
 }
 

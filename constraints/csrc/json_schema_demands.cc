@@ -61,9 +61,7 @@ void SchemaCases::CheckCases(size_t n) const {
 
 Cases SchemaCases::AndCases(Cases a, Cases b) {
   const auto is_any = [](const Cases& cases) { return cases.size() == 1 && cases[0].empty(); };
-  if (is_any(a)) return b;
-  if (is_any(b)) return a;
-  if (product_ == Product::kClauses) a = AsClauses(std::move(a)), b = AsClauses(std::move(b));
+  if (product_ == Product::kClauses && !is_any(a) && !is_any(b)) a = AsClauses(std::move(a)), b = AsClauses(std::move(b));
   if (is_any(a)) return b;
   if (is_any(b)) return a;
   CheckCases(a.size() * b.size() / 8);

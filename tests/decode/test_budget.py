@@ -692,18 +692,25 @@ ANY_ORDER: dict[str, Any] = {
 }
 
 
+def smallest_budget(automaton: tokamata.TokenAutomaton) -> int:
+    """As the error of a budget that is too small says."""
+    with pytest.raises(tokamata.BudgetError) as error:
+        automaton.start(max_tokens=1)
+    return int(re.findall(r"\d+", str(error.value))[-1])
+
+
 @pytest.mark.parametrize("name", ANY_ORDER)
 def test_any_order_within_a_budget(name: str) -> None:
-    """Beside the least number of bytes that end each beginning, found by trying every budget on every beginning."""
+    """Beside the least number of bytes that end each beginning, found breadth first without any budget."""
     constraint = tokamata.json_schema(ANY_ORDER[name], key_order="any", whitespace="compact")
     vocabulary = tokamata.Vocabulary([*BYTES, None], eos_token_ids=[256])
     least: dict[bytes, int] = {}
 
-    def needed(text: bytes) -> int:  # by a breadth-first search over texts, which does not ask about budgets
+    def needed(text: bytes) -> int:
         if text not in least:
             steps, found = [text], 0
             while not any(constraint.accepts(t) for t in steps):
-                steps = [t + b[:1] for t in steps for b in nexts(t)]
+                steps = [t + b for t in steps for b in nexts(t)]
                 found += 1
             least[text] = found
         return least[text]
@@ -717,9 +724,7 @@ def test_any_order_within_a_budget(name: str) -> None:
 
     free = tokamata.compile(constraint, vocabulary).start()
     automaton = tokamata.compile(constraint, vocabulary)
-    with pytest.raises(tokamata.BudgetError) as error:
-        automaton.start(max_tokens=1)
-    smallest = int(re.findall(r"\d+", str(error.value))[-1])
+    smallest = smallest_budget(automaton)
     for seed in range(6):
         rng = random.Random(seed)
         budget = smallest + rng.choice([0, 3, 11, 25, 60])
@@ -737,19 +742,17 @@ def test_any_order_within_a_budget(name: str) -> None:
         assert state.num_tokens <= budget
 
 
+@pytest.mark.parametrize("whitespace", ["compact", "pretty", "flexible"])
 @pytest.mark.parametrize("name", ANY_ORDER)
-def test_any_order_within_a_budget_by_long_tokens(name: str) -> None:
+def test_any_order_within_a_budget_by_long_tokens(name: str, whitespace: str) -> None:
     """A token may lead from between two members to deep inside of one, which has to end as well."""
-    constraint = tokamata.json_schema(ANY_ORDER[name], key_order="any", whitespace="compact")
-    long = [
-        f',"{first}{"x" * i}{end}'.encode() for first in "ork" for i in (0, 1, 3, 8, 9, 24, 48) for end in ("", '":')
-    ]
-    tokens = [*BYTES, *long, b',"oxxx":"y', b',"oxxxxxxxxx":"yy', b":[5,", None]
+    constraint = tokamata.json_schema(ANY_ORDER[name], key_order="any", whitespace=whitespace)
+    keys = [f'"{first}{"x" * i}"' for first in "ork" for i in (0, 1, 3, 6, 8, 9, 24, 48)]
+    long = [lead + key + end for lead in (",", ", ", ",\n  ") for key in keys for end in ("", ":", ': "y')]
+    tokens = [*BYTES, *(text.encode() for text in long), b':"yy', b":[5,", b": [\n    5,", None]
     vocabulary = tokamata.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
     automaton = tokamata.compile(constraint, vocabulary)
-    with pytest.raises(tokamata.BudgetError) as error:
-        automaton.start(max_tokens=1)
-    smallest = int(re.findall(r"\d+", str(error.value))[-1])
+    smallest = smallest_budget(automaton)
     for seed in range(300):
         rng = random.Random(seed)
         budget = smallest + rng.randrange(60)
