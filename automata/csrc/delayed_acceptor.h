@@ -103,7 +103,7 @@ class DelayedAcceptor {
   // Whether q loops over characters; fills *shape.
   virtual bool Loop(State, LoopShape*) { return false; }
   // The characters beyond ASCII that q's loop reads in a turn each; null where a turn that begins beyond ASCII may be
-  // more than one, and where there are none.
+  // more than one, where there are none, and where what follows the loop may begin with one of them.
   virtual std::shared_ptr<const WideCharacters> WideOfLoop(State) { return nullptr; }
   // Whether all texts of at most shape->high whole characters of shape->ascii (and, as in loops, those beyond) can
   // surely be extended in q, however differently; fills these, and rest_first with the bytes that may come after them.

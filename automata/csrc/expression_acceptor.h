@@ -141,6 +141,8 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   Expr WithoutFarBounds(Expr e, uint32_t turns, int nested, uint32_t* least);
   const LoopCharacters& CharactersOf(Expr body);
   std::shared_ptr<const WideCharacters> FindWide(Expr body);
+  bool MayBegin(Expr e, const WideCharacters& characters);
+  Expr Beginning(Expr e);
   // All texts of at most `high` of some characters can be extended; those of so many may be whole ones.
   struct Alive {
     LoopCharacters characters;
@@ -172,10 +174,10 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   std::vector<Expressions::Term> non_ascii_step_[4];
   std::unordered_map<Expr, LoopCharacters> characters_;
   struct Wide {  // see WideOfLoop
-    Expr body;
+    Expr body, follows;  // kEmpty: nothing beyond ASCII does
     std::shared_ptr<const WideCharacters> characters;
   };
-  std::deque<Wide> wide_;  // of the last bodies that were new
+  std::deque<Wide> wide_;  // of the last ones that were new
   std::unordered_map<Expr, bool> only_spaces_;
   struct {  // of the state that Bounded was asked about last: x, c* and the most characters
     State of = kDead, part = kDead, star = kDead;

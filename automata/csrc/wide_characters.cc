@@ -1,5 +1,6 @@
 #include "automata/csrc/wide_characters.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,11 +17,56 @@ std::shared_ptr<const WideCharacters> ExpressionAcceptor::WideOfLoop(State q) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   Repetition r;
   if (!SplitRepetition(Source(q), &r)) return nullptr;
-  for (const Wide& known : wide_)
-    if (known.body == r.body) return known.characters;
-  wide_.push_front({r.body, FindWide(r.body)});
-  if (wide_.size() > kMostKept) wide_.pop_back();
-  return wide_.front().characters;
+  const auto kept = [&](Expr body, Expr follows, auto make) {
+    for (const Wide& known : wide_)
+      if (known.body == body && known.follows == follows) return known.characters;
+    wide_.push_front({body, follows, make()});
+    if (wide_.size() > kMostKept) wide_.pop_back();
+    return wide_.front().characters;
+  };
+  const auto all = kept(r.body, kEmpty, [&] { return FindWide(r.body); });
+  if (!all || !pool_->First(r.rest).Intersects(ByteSet::Range(0x80, 0xFF))) return all;
+  const Expr follows = Beginning(r.rest);
+  return kept(r.body, follows, [&] { return MayBegin(follows, *all) ? nullptr : all; });
+}
+
+// A language whose texts begin like those of e, and maybe otherwise, too, if e begins with what ends inside of a
+// character: states of a pattern mostly differ in what comes later.
+Expr ExpressionAcceptor::Beginning(Expr e) {
+  std::vector<Expr> heads;
+  while (heads.size() < 4 && pool_->Kind(e) == ExprKind::kConcat) {
+    heads.push_back(pool_->Head(e));
+    const bool more = pool_->Kind(heads.back()) == ExprKind::kBytes || pool_->Nullable(heads.back());
+    e = more ? pool_->Tail(e) : pool_->Complement(kEmpty);
+  }
+  for (; !heads.empty(); heads.pop_back()) e = pool_->Concat(heads.back(), e);
+  return e;
+}
+
+// Whether a text of the language may begin with one of the characters. Yes where that takes long to find out.
+bool ExpressionAcceptor::MayBegin(Expr e, const WideCharacters& characters) {
+  constexpr size_t kMostPlaces = 1'000;
+  struct Inside {
+    WideCharacters::Place place;
+    Expr rest;
+  };
+  std::vector<Inside> work;
+  std::vector<Expressions::Term> steps;
+  bool begins = false;
+  const auto add = [&](WideCharacters::Place place, Expr rest) {
+    begins = begins || place == WideCharacters::kWhole || work.size() >= kMostPlaces;
+    const auto same = [&](const Inside& known) { return known.place == place && known.rest == rest; };
+    if (place > WideCharacters::kWhole && std::none_of(work.begin(), work.end(), same)) work.push_back({place, rest});
+  };
+  pool_->Step(e, &steps);
+  for (const auto& t : steps)
+    (t.bytes & ByteSet::Range(0x80, 0xFF)).ForEach([&](uint8_t b) { add(characters.Lead(b), t.target); });
+  for (size_t i = 0; i < work.size() && !begins; ++i) {
+    const Inside at = work[i];
+    pool_->Step(at.rest, &steps);
+    for (const auto& t : steps) t.bytes.ForEach([&](uint8_t b) { add(characters.Next(at.place, b), t.target); });
+  }
+  return begins;
 }
 
 // Null where more than a character is read in a turn that begins beyond ASCII, or none is.

@@ -433,7 +433,7 @@ bool MaskBuilder::Fits(State q, const Loop& loop, uint32_t id) {
 }
 
 void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
-  if (loop.learns) return BuildLearned(q, loop, row);
+  if (loop.learns) return BuildLearned(0, q, loop, row);
   const int class_id = loop.outer >= 0 ? loop.outer : loop.inner;
   to_run_ |= ToRunOf(loop, class_id);
   const Factoring::Base base = factoring_.InsideAtMost(class_id, loop.shape.high);
@@ -494,11 +494,15 @@ void MaskBuilder::BuildLoop(State q, const Loop& loop, uint32_t* row) {
   if (loop.checked.Any()) RunTokensWith(loop.checked, q, row);
 }
 
-void MaskBuilder::BuildLearned(State q, const Loop& loop, uint32_t* row) {
-  const std::shared_ptr<const LearnedClass> learned = LearnedOf(q, loop.shape);
+void MaskBuilder::BuildLearned(uint32_t node, State q, const Loop& loop, uint32_t* row) {
+  const std::shared_ptr<const LearnedClass> learned = LearnedOf(node, q, loop.shape);
   const LearnedClass& c = *learned;
-  if (row == building_) alike_ = reinterpret_cast<uintptr_t>(&c);
-  CopyRow(c.RowOf(loop.shape.high), factoring_.Words(), row);
+  if (node) {
+    OrRow(c.RowOf(loop.shape.high), factoring_.Words(), row);
+  } else {
+    if (row == building_) alike_ = reinterpret_cast<uintptr_t>(&c);
+    CopyRow(c.RowOf(loop.shape.high), factoring_.Words(), row);
+  }
   for (const uint32_t id : c.Longer(loop.shape.high)) ClearToken(id, row);
   const size_t base = stack_.size();
   RunExitsOf(c, c.first, q, loop, {}, row);
@@ -625,6 +629,7 @@ void MaskBuilder::SetInside(const Factor& f, uint32_t high, uint32_t* row) {
 }
 
 void MaskBuilder::BuildInner(uint32_t node, State q, const Loop& loop, uint32_t* row) {
+  if (LearnsBelow(node, loop)) return BuildLearned(node, q, loop, row);
   const auto build = [&](int class_id, const ByteSet& seen_to) {
     const Factor& factor = *factoring_.At(node, class_id);
     if (node) {
@@ -824,6 +829,7 @@ bool MaskBuilder::FewAlive(const Trie& trie, uint32_t node, State q) {
 }
 
 bool MaskBuilder::HasFactor(uint32_t node, const Loop& loop) const {
+  if (LearnsBelow(node, loop)) return true;
   return loop.inner >= 0 && factoring_.At(node, loop.inner)->inside.size() >= kSomeInside;
 }
 

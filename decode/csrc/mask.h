@@ -77,7 +77,7 @@ class MaskBuilder {
     // characters of the loop are ways out of the class that lead back into the loop.
     int8_t outer = -1;
     ByteSet excluded;
-    // At the root: the loop's characters make a class of their own, see LearnedOf.
+    // At the root and where very much is below a node: the loop's characters make a class of their own, see LearnedOf.
     bool learns = false;
     // Without outer: besides those of the inner class, which are of ASCII, all characters from U+0080 are the loop's.
     bool wide_too = false;
@@ -157,7 +157,7 @@ class MaskBuilder {
   };
   bool FindCounted(State q, Loop* loop);
   bool Learns(State q, const LoopShape& shape);
-  std::shared_ptr<const LearnedClass> LearnedOf(State q, const LoopShape& shape);
+  std::shared_ptr<const LearnedClass> LearnedOf(uint32_t node, State q, const LoopShape& shape);
   static ByteSet ExitsOf(const LoopShape& shape);
   bool ReadsMany() const;
   const ClassChoice& ChoiceOf(const LoopShape& shape);
@@ -206,6 +206,11 @@ class MaskBuilder {
   void BuildShared(State q, State model, uint32_t* row, int depth);
   void Correct(uint32_t node, State q, State model, uint32_t* row);
   bool HasFactor(uint32_t node, const Loop& loop) const;
+  // Whether so much is below a node that it is worth finding out what of a loop's own class is.
+  bool LearnsBelow(uint32_t node, const Loop& loop) const {
+    constexpr uint32_t kVeryMany = 1 << 14;  // tokens: those that begin with a blank
+    return node && loop.learns && trie_.CountBelow(node) >= kVeryMany;
+  }
   State LoopWithFactor(uint32_t node, State q);
   bool Apart(uint32_t node, State a, State b);
   void SetInside(const Factor& factor, uint32_t high, uint32_t* row);
@@ -217,7 +222,8 @@ class MaskBuilder {
   template <class F>
   void RunExitsOf(const F& factor, const ByteSet& first, State q, const Loop& loop, const ByteSet& seen_to,
                   uint32_t* row);
-  void BuildLearned(State q, const Loop& loop, uint32_t* row);
+  // Over zeros: of a loop with a class of its own, the tokens below a node.
+  void BuildLearned(uint32_t node, State q, const Loop& loop, uint32_t* row);
   void RunExitsAlive(uint32_t node, const Factor& factor, State q, const Loop& loop, uint32_t* row);
   void BuildTexts(uint32_t node, State q, uint32_t* row);
   void WalkTexts(uint32_t root, const TextNode& place, bool clears, uint32_t* row);

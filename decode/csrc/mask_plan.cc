@@ -328,8 +328,8 @@ bool MaskBuilder::FindCounted(State q, Loop* loop) {
 bool MaskBuilder::Learns(State q, const LoopShape& shape) {
   constexpr uint32_t kManyTokens = 2'000, kManyOfAscii = 20'000, kTimesBefore = 4;
   if (shape.non_ascii || shape.all_but_spaces) return false;
-  const ByteSet beyond = ByteSet::Range(0x80, 0xFF), leads = shape.body_first & beyond;
-  if (shape.rest_first.Intersects(beyond) || (shape.han && leads == ByteSet::Range(0xE4, 0xE9))) return false;
+  const ByteSet leads = shape.body_first & ByteSet::Range(0x80, 0xFF);
+  if (shape.han && leads == ByteSet::Range(0xE4, 0xE9)) return false;
   if (!leads.Any()) {
     if (ChoiceOf(shape).inner_leaves < kManyOfAscii) return false;
     return factoring_.AskLearned(shape.ascii, ExitsOf(shape), kTimesBefore);
@@ -339,21 +339,22 @@ bool MaskBuilder::Learns(State q, const LoopShape& shape) {
   return begun >= kManyTokens && acceptor_->WideOfLoop(q) != nullptr;
 }
 
-std::shared_ptr<const LearnedClass> MaskBuilder::LearnedOf(State q, const LoopShape& shape) {
+std::shared_ptr<const LearnedClass> MaskBuilder::LearnedOf(uint32_t node, State q, const LoopShape& shape) {
   constexpr size_t kMostKept = 8;
   const bool ascii = !shape.body_first.Intersects(ByteSet::Range(0x80, 0xFF));
   const std::shared_ptr<const WideCharacters> wide = ascii ? WideCharacters::None() : acceptor_->WideOfLoop(q);
   const ByteSet exits = ExitsOf(shape);
   for (const auto& [known, tokens] : learned_)
-    if (known == wide && tokens->ascii == shape.ascii && tokens->exit_bytes == exits) return tokens;
-  learned_.push_front({wide, factoring_.Learned(shape.ascii, wide, exits)});
+    if (known == wide && tokens->node == node && tokens->ascii == shape.ascii && tokens->exit_bytes == exits) return tokens;
+  learned_.push_front({wide, factoring_.Learned(node, shape.ascii, wide, exits)});
   if (learned_.size() > kMostKept) learned_.pop_back();
   return learned_.front().tokens;
 }
 
-// Bytes of ASCII that come next and are no character of the loop.
+// Bytes of ASCII that come next and are no character of the loop, and those beyond that may begin what follows it.
 ByteSet MaskBuilder::ExitsOf(const LoopShape& shape) {
-  return ((shape.rest_first | shape.body_first) - shape.ascii) & ByteSet::Range(0, 0x7F);
+  return (((shape.rest_first | shape.body_first) - shape.ascii) & ByteSet::Range(0, 0x7F)) |
+         (shape.rest_first & ByteSet::Range(0x80, 0xFF));
 }
 
 // States of one pattern mostly differ in how many turns they have still to take, not in what they read.

@@ -76,6 +76,23 @@ def test_masks_agree_with_walking(pattern: str) -> None:
             mask_walk.wander(automaton, random.Random(seed), 6, 12, pattern, seed)
 
 
+BETWEEN = [  # what follows a loop begins beyond ASCII, too; behind a blank come very many tokens
+    r"(?:\w+\s){3}\w+",
+    r"(?:\w{1,9}\s){2}",
+    r"\w{2,6}(?: \w+){0,2}[\u3002\uff01!]",
+    r"(?:[\p{L}\p{M}]{1,12}[ \u00a0,]){2,5}",
+    r"(?: [\p{L}]{2,4}| [\u4e00-\u9fa5]{1,3}\u3000)*",
+    r"(?:\w+ )*é+[\u0660-\u0669]",  # which begins with a character of the loop
+    r"(?:[ -~]{1,20}[\s\u2019])+",
+]
+
+
+@pytest.mark.parametrize("pattern", BETWEEN)
+def test_words_with_something_between(pattern: str) -> None:
+    automaton = tokamata.compile(tokamata.regex(pattern), qwen())
+    mask_walk.wander(automaton, random.Random(1), 2, 5, pattern)
+
+
 ASCII = [
     r"[ -~]*",
     r"[ -~]{1,64}",

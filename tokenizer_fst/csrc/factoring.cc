@@ -110,11 +110,11 @@ const uint32_t* Factoring::EndedBy(const SuffixTrie& suffixes, const ByteSet& ex
   return nullptr;
 }
 
-std::shared_ptr<const LearnedClass> Factoring::Learned(const ByteSet& ascii,
+std::shared_ptr<const LearnedClass> Factoring::Learned(uint32_t node, const ByteSet& ascii,
                                                        const std::shared_ptr<const WideCharacters>& wide,
                                                        const ByteSet& exits) const {
   const auto known = [&]() -> std::shared_ptr<const LearnedClass> {
-    const auto is = [&](const auto& c) { return c->Is(ascii, *wide, exits); };
+    const auto is = [&](const auto& c) { return c->Is(node, ascii, *wide, exits); };
     const auto found = std::find_if(learned_.begin(), learned_.end(), is);
     if (found == learned_.end()) return nullptr;
     std::rotate(learned_.begin(), found, found + 1);
@@ -124,7 +124,7 @@ std::shared_ptr<const LearnedClass> Factoring::Learned(const ByteSet& ascii,
     const std::lock_guard<std::mutex> lock(learned_mutex_);
     if (auto found = known()) return found;
   }
-  auto made = std::make_shared<const LearnedClass>(*this, ascii, wide, exits);  // which others need not wait for
+  auto made = std::make_shared<const LearnedClass>(*this, node, ascii, wide, exits);  // which others need not wait for
   const std::lock_guard<std::mutex> lock(learned_mutex_);
   if (auto found = known()) return found;
   learned_.push_front(made);
@@ -135,7 +135,7 @@ std::shared_ptr<const LearnedClass> Factoring::Learned(const ByteSet& ascii,
 bool Factoring::AskLearned(const ByteSet& ascii, const ByteSet& exits, uint32_t times_before) const {
   const std::lock_guard<std::mutex> lock(learned_mutex_);
   for (const auto& c : learned_)
-    if (c->Is(ascii, *WideCharacters::None(), exits)) return true;
+    if (c->Is(0, ascii, *WideCharacters::None(), exits)) return true;
   const auto same = [&](const Asked& a) { return a.ascii == ascii && a.exits == exits; };
   const auto known = std::find_if(asked_.begin(), asked_.end(), same);
   if (known != asked_.end()) return ++known->times > times_before;

@@ -111,10 +111,11 @@ class Factoring {
   // where kMostEnded others were asked for. Threads may share it.
   const uint32_t* EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row) const;
   static constexpr size_t kMostEnded = 64;
-  // What is known of a class that constraints brought along; made where it is not among those asked for last.
-  std::shared_ptr<const LearnedClass> Learned(const ByteSet& ascii, const std::shared_ptr<const WideCharacters>& wide,
-                                              const ByteSet& exits) const;
-  // Whether one of ASCII is known, or was asked for here as many times before.
+  // What is known below a node of a class that constraints brought along; made where it is not among those asked for
+  // last.
+  std::shared_ptr<const LearnedClass> Learned(uint32_t node, const ByteSet& ascii,
+                                              const std::shared_ptr<const WideCharacters>& wide, const ByteSet& exits) const;
+  // Whether one of ASCII is known at the root, or was asked for here as many times before.
   bool AskLearned(const ByteSet& ascii, const ByteSet& exits, uint32_t times_before) const;
   static constexpr size_t kMostLearned = 16;
   uint32_t TokensWithByte(uint8_t b) const { return summary_->with_byte[b]; }

@@ -1,5 +1,6 @@
 #include "tokenizer_fst/csrc/learned_class.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -25,7 +26,7 @@ class Walk {
       if (id == kHan || k.non_ascii || !k.ascii.SubsetOf(c->ascii)) continue;
       if (inner_ < 0 || known.At(0, id)->inside.size() > known.At(0, inner_)->inside.size()) inner_ = id;
     }
-    work_.push_back({0, kBetween, 0});
+    work_.push_back({c->node, kBetween, 0, c->node});
     while (!work_.empty()) {
       const Visit v = work_.back();
       work_.pop_back();
@@ -41,6 +42,7 @@ class Walk {
     uint32_t node;
     Place place;
     uint32_t chars;
+    uint32_t lead;  // the node of the byte that began the character, inside of one
   };
 
   const Factor* FactorAt(uint32_t node, Place place) const {
@@ -53,17 +55,24 @@ class Walk {
     if (chars > LearnedClass::kFewChars) many.push_back({id, chars - LearnedClass::kFewChars});
   }
 
+  // A node where a character begins that is not the class's, after so many that are.
+  void Exit(uint32_t lead, uint32_t chars) {
+    const uint8_t byte = trie_.nodes[lead].byte;
+    if (c_.exit_bytes.Has(byte)) by_exit[c_.exit_bytes.Rank(byte)].push_back({lead, chars});
+  }
+
   void Factored(const Factor& f, uint32_t chars) {
     for (uint32_t l = 0; l <= f.max_chars; ++l)
       for (uint32_t i = f.offsets[l]; i < f.offsets[l + 1]; ++i) Set(f.inside[i], chars + l);
     f.exit_bytes.ForEach([&](uint8_t b) {
-      if (c_.exit_bytes.Has(b)) {
-        for (const FactorExit& e : f.ExitsBy(b)) by_exit[c_.exit_bytes.Rank(b)].push_back({e.node, chars + e.chars});
-      } else if (const Place place = After(b)) {
+      const Place place = After(b);
+      if (!place && c_.exit_bytes.Has(b)) {
+        for (const FactorExit& e : f.ExitsBy(b)) Exit(e.node, chars + e.chars);
+      } else if (place) {
         for (const FactorExit& e : f.ExitsBy(b)) {
           for (uint32_t i = trie_.TokensBegin(e.node); i < trie_.TokensEnd(e.node); ++i)
             Set(trie_.order[i], chars + e.chars + 1);
-          if (trie_.nodes[e.node].end != e.node + 1) work_.push_back({e.node, place, chars + e.chars + 1});
+          if (trie_.nodes[e.node].end != e.node + 1) work_.push_back({e.node, place, chars + e.chars + 1, e.node});
         }
       }
     });
@@ -78,20 +87,19 @@ class Walk {
       Visit m = path_[node.depth - base - 1];
       if (m.place != kBetween) {
         m.place = c_.wide->Next(m.place, node.byte);
-      } else if (c_.exit_bytes.Has(node.byte)) {
-        by_exit[c_.exit_bytes.Rank(node.byte)].push_back({n, m.chars});
-        m.place = WideCharacters::kNone;
       } else {
         m.place = After(node.byte);
+        m.lead = n;
         ++m.chars;
       }
       if (!m.place) {
+        Exit(m.lead, m.chars - 1);
         n = node.end;
         continue;
       }
       for (uint32_t i = trie_.TokensBegin(n); i < trie_.TokensEnd(n); ++i) Set(trie_.order[i], m.chars);
       if (node.wide && FactorAt(n, m.place)) {
-        work_.push_back({n, m.place, m.chars});
+        work_.push_back({n, m.place, m.chars, n});
         n = node.end;
         continue;
       }
@@ -113,11 +121,11 @@ class Walk {
 
 }  // namespace
 
-LearnedClass::LearnedClass(const Factoring& known, const ByteSet& ascii, std::shared_ptr<const WideCharacters> wide_set,
-                           const ByteSet& exits)
-    : ascii(ascii), exit_bytes(exits), wide(std::move(wide_set)), first(ascii | wide->First()) {
+LearnedClass::LearnedClass(const Factoring& known, uint32_t node, const ByteSet& ascii,
+                           std::shared_ptr<const WideCharacters> wide_set, const ByteSet& exits)
+    : node(node), ascii(ascii), exit_bytes(exits), wide(std::move(wide_set)), first((ascii | wide->First()) - exits) {
   for (std::vector<uint32_t>& row : rows) row.resize(known.Words());
-  const Walk walk(known, this);
+  Walk walk(known, this);
   for (uint32_t l = 1; l <= kFewChars; ++l)
     for (size_t i = 0; i < rows[l].size(); ++i) rows[l][i] |= rows[l - 1][i];
   offsets.assign(1, 0);
@@ -131,7 +139,11 @@ LearnedClass::LearnedClass(const Factoring& known, const ByteSet& ascii, std::sh
   offsets.erase(offsets.begin());
   offsets.push_back(static_cast<uint32_t>(longer.size()));
   exit_offsets.assign(1, 0);
-  for (const std::vector<FactorExit>& leaving : walk.by_exit) {
+  for (std::vector<FactorExit>& leaving : walk.by_exit) {
+    // Several characters that are not the class's may begin alike.
+    std::sort(leaving.begin(), leaving.end(), [](const auto& a, const auto& b) { return a.node < b.node; });
+    leaving.erase(std::unique(leaving.begin(), leaving.end(), [](const auto& a, const auto& b) { return a.node == b.node; }),
+                  leaving.end());
     this->exits.insert(this->exits.end(), leaving.begin(), leaving.end());
     exit_offsets.push_back(static_cast<uint32_t>(this->exits.size()));
   }

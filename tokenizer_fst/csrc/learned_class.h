@@ -17,14 +17,15 @@ class Factoring;
 struct LearnedClass {
   static constexpr uint32_t kFewChars = 8;
 
-  // The tokens with respect to loops over characters of `ascii` and `wide`. Of those that leave the loop, the ones that
-  // do so by `exits`, bytes of ASCII that are not in it. Starts with the largest class inside of it that is known.
-  LearnedClass(const Factoring& known, const ByteSet& ascii, std::shared_ptr<const WideCharacters> wide,
+  // The tokens below a node of the trie with respect to loops over characters of `ascii` and `wide`, as they go on after
+  // the node. Of those that leave the loop, the ones that do so by a character that begins with one of `exits`: bytes of
+  // ASCII that are not in it, and any beyond. Starts with the largest class inside of it that is known.
+  LearnedClass(const Factoring& known, uint32_t node, const ByteSet& ascii, std::shared_ptr<const WideCharacters> wide,
                const ByteSet& exits);
   LearnedClass(const LearnedClass&) = delete;
 
-  bool Is(const ByteSet& a, const WideCharacters& w, const ByteSet& e) const {
-    return ascii == a && exit_bytes == e && (wide.get() == &w || *wide == w);
+  bool Is(uint32_t n, const ByteSet& a, const WideCharacters& w, const ByteSet& e) const {
+    return node == n && ascii == a && exit_bytes == e && (wide.get() == &w || *wide == w);
   }
   size_t MemoryBytes() const;
   // The tokens inside of the class: those of at most so many characters are in the row, but for the ones of Longer.
@@ -40,14 +41,17 @@ struct LearnedClass {
     return {exits.data() + at[0], at[1] - at[0]};
   }
 
+  uint32_t node;
   ByteSet ascii, exit_bytes;
   std::shared_ptr<const WideCharacters> wide;
-  ByteSet first;  // bytes that begin a character of the class
+  ByteSet first;  // bytes that begin a character of the class, and no way out
   // Tokens of such characters, the last one maybe cut off (it counts): by how many there are at most, and all.
   std::vector<uint32_t> rows[kFewChars + 1];
   // Those of more than kFewChars characters, ascending by their number: of more than kFewChars + n from offsets[n] on.
   std::vector<uint32_t> longer, offsets;
-  std::vector<FactorExit> exits;       // by first byte of what follows the characters
+  // By first byte of what follows the characters: the node after it. Below those beyond ASCII there may be characters of
+  // the class, too.
+  std::vector<FactorExit> exits;
   std::vector<uint32_t> exit_offsets;  // by rank of that byte
 };
 
