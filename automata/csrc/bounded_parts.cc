@@ -21,6 +21,18 @@ int64_t Times(int64_t count, int64_t n) { return n && count > kFar / n ? kFar : 
 
 ByteSet Continuations() { return ByteSet::Range(0x80, 0xBF); }  // bytes that go on with a character
 
+// Intersections and complements of each other have steps that take long.
+bool StepsAreShort(const Expressions& pool, Expr x) {
+  constexpr uint32_t kMostMembers = 8;
+  if (!pool.MayBeEmpty(x)) return true;
+  if (pool.Kind(x) == ExprKind::kComplement) return !pool.MayBeEmpty(pool.Body(x));
+  if (pool.Kind(x) != ExprKind::kIntersect || pool.NumMembers(x) > kMostMembers) return false;
+  const Expr* const members = pool.Members(x);
+  return std::all_of(members, members + pool.NumMembers(x), [&pool](Expr m) {
+    return pool.Kind(m) == ExprKind::kIntersect ? false : StepsAreShort(pool, m);
+  });
+}
+
 // Whether every member may be followed by members of star.
 bool GoesOn(Expressions* pool, Expr x, Expr star) {
   while (pool->Kind(x) == ExprKind::kConcat) x = pool->Tail(x);
@@ -270,6 +282,7 @@ int64_t BoundedParts::SoughtByAll(Expressions* pool, Expr x, Expr star) {
 }
 
 int64_t BoundedParts::Enough(Expressions* pool, Expr e, Expr star) {
+  if (pool->Nullable(e)) return 0;
   if (const int64_t bytes = DistanceOf(*pool, e).least; bytes < kFar) return bytes;
   if (pool->Kind(e) != ExprKind::kIntersect) return kFar;
   const std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
@@ -355,17 +368,18 @@ bool BoundedParts::ForSomeCounter(Expressions* pool, Expr e, F accept) {
 }
 
 bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
-  const Expr x = c->others, body = pool->Body(c->count), star = pool->Star(body), y = pool->Concat(star, c->end);
+  const Expr x = c->others, body = pool->Body(c->count), star = pool->Star(body);
   const int64_t low = pool->Low(c->count);
   const Distance end = DistanceOf(*pool, c->end);
   const bool characters = DistanceOf(*pool, body).most_characters <= 1;
   const bool enough = low == 0 || (characters && DistanceOf(*pool, x).least_characters >= low + end.most_characters);
-  if (!enough && !(low == 1 && !pool->Nullable(x)) && !(beside && GoesOn(pool, x, star))) return false;
+  const bool any = enough || (low == 1 && !pool->Nullable(x)) || (beside && GoesOn(pool, x, star));
+  const Expr y = pool->Concat(any ? star : pool->Repeat(body, low, kUnbounded), c->end);
   const ByteSet begins = pool->First(body), end_begins = pool->First(c->end);
   const bool apart = characters && pool->Nullable(c->end) && !(begins | end_begins).Intersects(Continuations()) &&
                      !begins.Intersects(end_begins);  // then no text of c* is one of c*·end but by epsilon
   const bool met = to_end_of_meet_.Find(PairKey(x, y));
-  if (!met && (c->end == kEpsilonExpr || apart) && pool->First(x).SubsetOf(begins)) {
+  if (any && !met && (c->end == kEpsilonExpr || apart) && pool->First(x).SubsetOf(begins)) {
     const bool endless = pool->High(c->count) == kUnbounded;  // then it does not matter how many c are left
     c->most = endless && SomeArePart(pool, x, star) ? 0 : MostToEnd(pool, x, star, pool->High(c->count));
     if (c->most >= 0) {
@@ -374,15 +388,15 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
       return true;
     }
   }
-  if (!met && pool->High(c->count) != kUnbounded && (c->end == kEpsilonExpr || apart)) {
+  if (any && !met && pool->High(c->count) != kUnbounded && (c->end == kEpsilonExpr || apart)) {
     c->most = SoughtByAll(pool, x, star);
     if (c->most >= 0) {
       c->unbounded = pool->Intersect(x, y);
       return true;
     }
   }
-  if (c->end != kEpsilonExpr && !enough) return false;
-  if (pool->High(c->count) == kUnbounded || pool->MayBeEmpty(x)) return false;  // steps of those take long
+  if (c->end != kEpsilonExpr && any && !enough) return false;
+  if (pool->High(c->count) == kUnbounded || !StepsAreShort(*pool, x)) return false;
   c->most = MostToEndOfMeet(pool, x, y);
   if (c->most < 0) return false;
   c->unbounded = pool->Intersect(x, y);

@@ -34,6 +34,11 @@ class BoundedParts {
 
   // Bytes of a shortest member; a very large number where the structure does not tell.
   int64_t Least(const Expressions& pool, Expr e) { return DistanceOf(pool, e).least; }
+  // Characters of each member; -1 where they are not all of so many, or the structure does not tell.
+  int64_t NumCharacters(const Expressions& pool, Expr e) {
+    const Distance d = DistanceOf(pool, e);
+    return d.least_characters == d.most_characters ? d.most_characters : -1;
+  }
   // So many c are enough for a member of e, what is left of Split's part; a very large number where that is not known.
   int64_t Enough(Expressions* pool, Expr e, Expr star);
   // Whether e, an intersection, surely has a member: false where e = x & c{0,high} is not, or x may be no part of c*; or

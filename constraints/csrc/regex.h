@@ -37,6 +37,7 @@ class RegexLowering {
   Expr AnyPrefix() { return spelling_ ? spelling_->AnyText() : pool_.AnyBytes(); }
   // The characters that texts are made of.
   const CodePointRanges& Alphabet() const;
+  bool SpellsPlainly() const { return !spelling_; }  // as themselves
   // How one of them may be written.
   std::string Spell(uint32_t code_point) const;
   // Whether a node has an assertion inside: an anchor, \b, a lookahead or lookbehind.

@@ -4,7 +4,15 @@
 #include <string>
 #include <utility>
 
+#include "automata/csrc/bounded_parts.h"
+
 namespace tokamata {
+namespace {
+
+constexpr uint32_t kFewCopies = 8;  // of what is repeated; more of them are counted where that is possible
+
+}  // namespace
+
 // Recursion in this file follows the nesting of groups, which the parser limits.
 RegexContext::RegexContext(RegexLowering* lowering)
     : lowering_(*lowering), pool_(lowering->pool()), size_at_start_(pool_.Size()) {}
@@ -54,10 +62,9 @@ void RegexContext::ListParts(uint32_t node, std::vector<uint32_t>* parts) const 
 
 // Whether a node without assertions has a repetition of which there would be many copies.
 bool RegexContext::Unrolls(uint32_t node) const {
-  constexpr uint32_t kManyCopies = 8;
   const RegexNode& n = Node(node);
   switch (n.kind) {
-    case RegexKind::kRepeat: return (n.high == kUnbounded ? n.low : n.high) > kManyCopies || Unrolls(n.first);
+    case RegexKind::kRepeat: return (n.high == kUnbounded ? n.low : n.high) > kFewCopies || Unrolls(n.first);
     case RegexKind::kGroup: return Unrolls(n.first);
     case RegexKind::kConcat:
     case RegexKind::kAlternate:
@@ -370,12 +377,13 @@ RegexContext::Vector RegexContext::BeforeRepeat(uint32_t node, const Vector& aft
     }
   }
   const uint32_t copies = n.high == kUnbounded ? n.low : n.high;
+  if (Vector counted; copies > kFewCopies && BeforeCounted(node, after, &counted)) return counted;
   if (copies > lowering_.options().unrolled)
     lowering_.Unsupported(node, "large bounded repetition that a lookaround or anchor looks into",
                           "use a smaller bound, or no upper bound");
   Vector v = after;
   if (n.high == kUnbounded) {
-    v = BeforeStar(n.first, after);
+    v = BeforeStar(n.first, after, pool_.AnyBytes());
   } else {
     for (uint32_t i = n.low; i < n.high; ++i) {
       const Vector more = Before(n.first, v);
@@ -384,6 +392,74 @@ RegexContext::Vector RegexContext::BeforeRepeat(uint32_t node, const Vector& aft
   }
   for (uint32_t i = 0; i < n.low; ++i) v = Before(n.first, v);
   return v;
+}
+
+bool RegexContext::IsAssertion(uint32_t node) const {
+  switch (Node(node).kind) {
+    case RegexKind::kEnd:
+    case RegexKind::kLineEnd:
+    case RegexKind::kLastLine:
+    case RegexKind::kLookahead: return true;
+    default: return IsPrefixAssertion(node);
+  }
+}
+
+bool RegexContext::ReadsOneCharacter(uint32_t node, CodePointRanges* characters) const {
+  const RegexNode& n = Node(node);
+  switch (n.kind) {
+    case RegexKind::kGroup: return ReadsOneCharacter(n.first, characters);
+    case RegexKind::kCharacter: characters->emplace_back(n.first, n.first); return true;
+    case RegexKind::kSet: {
+      const CodePointRanges& set = lowering_.tree().sets[n.first];
+      characters->insert(characters->end(), set.begin(), set.end());
+      return true;
+    }
+    case RegexKind::kAlternate:
+      for (uint32_t c = n.first; c; c = Node(c).next)
+        if (!ReadsOneCharacter(c, characters)) return false;
+      return true;
+    case RegexKind::kConcat: {
+      int read = 0;
+      for (uint32_t c = n.first; c; c = Node(c).next) {
+        if (IsAssertion(c)) continue;
+        if (++read > 1 || !ReadsOneCharacter(c, characters)) return false;
+      }
+      return read == 1;
+    }
+    default: return false;
+  }
+}
+
+int64_t RegexContext::NumCharacters(const Vector& languages) {
+  int64_t all = -1;
+  for (const Expr e : languages) {
+    if (e == kEmpty) continue;
+    const int64_t one = e == kEpsilonExpr ? 0 : lowering_.SpellsPlainly() ? pool_.Parts().NumCharacters(pool_, e) : -1;
+    if (one < 0 || (all >= 0 && one != all)) return -1;
+    all = one;
+  }
+  return all;
+}
+
+// The turns of the repetition have so many characters, and so do the texts, and k more, where what follows is always of k:
+// that counts one text instead of several.
+bool RegexContext::BeforeCounted(uint32_t node, const Vector& after, Vector* out) {
+  constexpr int64_t kMostAfter = 1000;
+  const RegexNode& n = Node(node);
+  CodePointRanges characters;
+  if (!ReadsOneCharacter(n.first, &characters)) return false;
+  const auto counted = [&](const CodePointRanges& of, int64_t more) {
+    return pool_.Repeat(lowering_.Characters(of), n.low + static_cast<uint32_t>(more),
+                        n.high == kUnbounded ? kUnbounded : n.high + static_cast<uint32_t>(more));
+  };
+  const int64_t more = NumCharacters(after);
+  if (more <= 0 || more > kMostAfter) {
+    *out = BeforeStar(n.first, after, counted(characters, 0));
+    return true;
+  }
+  *out = BeforeStar(n.first, after, pool_.AnyBytes());
+  for (Expr& e : *out) e = pool_.Intersect(e, counted(lowering_.Alphabet(), more));
+  return true;
 }
 
 // ---------------------------------------------------------------------------------------------- stars
@@ -480,9 +556,9 @@ void RegexContext::CheckGrowth(uint32_t node) const {
   if (pool_.Size() - size_at_start_ > kMostExpressions) TooManyContexts(node);
 }
 
-void RegexContext::Spend(uint32_t node) {
+void RegexContext::Spend(uint32_t node, size_t visits) {
   constexpr size_t kMostVisits = 2'000'000;
-  spent_ += num_states_;
+  spent_ += visits * num_states_;
   if (spent_ > kMostVisits + 4 * lowering_.tree().nodes.size())
     lowering_.Unsupported(node, "repetitions that a lookaround or anchor looks into, with too many copies in all",
                           "use smaller bounds, or no upper bounds");
@@ -573,22 +649,48 @@ RegexContext::Matrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
   }
 }
 
-RegexContext::Vector RegexContext::BeforeStar(uint32_t body, const Vector& after) {
+// Their intersection; where the one is bytes after each other it is spelled out, which leaves nothing to intersect later.
+Expr RegexContext::Meet(Expr bytes, Expr e, int most) {
+  if (bytes == kEpsilonExpr) return pool_.Nullable(e) ? kEpsilonExpr : kEmpty;
+  const bool more = pool_.Kind(bytes) == ExprKind::kConcat;
+  const Expr head = more ? pool_.Head(bytes) : bytes, rest = more ? pool_.Tail(bytes) : kEpsilonExpr;
+  if (most == 0 || pool_.Kind(head) != ExprKind::kBytes) return pool_.Intersect(bytes, e);
+  std::vector<Expressions::Term> steps;
+  pool_.Step(e, &steps);
+  const ByteSet set = pool_.First(head);
+  std::vector<Expr> parts;
+  for (const Expressions::Term& t : steps) {
+    if (!set.Intersects(t.bytes)) continue;
+    parts.push_back(pool_.Concat(pool_.Bytes(set & t.bytes), Meet(rest, t.target, most / static_cast<int>(steps.size()))));
+  }
+  return pool_.Union(std::move(parts));
+}
+
+RegexContext::Paths RegexContext::FindPaths(uint32_t body) {
   constexpr size_t kMostLabels = 64;  // the star of a matrix costs their third power
   Suffixes s;
   CollectSuffixes(body, &s);
   CloseSuffixes(&s);
-  const size_t rights = s.states.size();
-  if (num_states_ * rights > kMostLabels)
-    TooManyContexts(body);
-  const Matrix star = Star(Transfer(body, s), body);
-  std::vector<Expr> suffix;  // by state: the texts that belong to exactly its languages
+  if (num_states_ * s.states.size() > kMostLabels) TooManyContexts(body);
+  Paths found{Star(Transfer(body, s), body), {}};
   for (const std::vector<bool>& state : s.states) {
     std::vector<Expr> parts{pool_.AnyBytes()};
     for (size_t i = 0; i < state.size(); ++i)
       parts.push_back(state[i] ? s.languages[i] : pool_.Complement(s.languages[i]));
-    suffix.push_back(pool_.Intersect(std::move(parts)));
+    found.suffixes.push_back(pool_.Intersect(std::move(parts)));
   }
+  return found;
+}
+
+RegexContext::Vector RegexContext::BeforeStar(uint32_t body, const Vector& after, Expr turns) {
+  constexpr int kMostSpelled = 1000;
+  constexpr size_t kVisits = 1000;
+  Spend(body, kVisits);
+  const auto [known, added] = paths_.try_emplace(body);
+  if (added) known->second = FindPaths(body);
+  const Matrix& star = known->second.paths;
+  const Vector& suffix = known->second.suffixes;
+  const size_t rights = suffix.size();
   Vector out(num_states_);
   for (size_t q = 0; q < num_states_; ++q) {
     std::vector<Expr> parts;
@@ -596,7 +698,8 @@ RegexContext::Vector RegexContext::BeforeStar(uint32_t body, const Vector& after
       for (size_t to = 0; to < num_states_; ++to)
         for (size_t right = 0; right < rights; ++right) {
           const Expr path = star.At(q * rights + r, to * rights + right);
-          if (path != kEmpty) parts.push_back(pool_.Concat(path, pool_.Intersect(after[to], suffix[right])));
+          if (path == kEmpty) continue;
+          parts.push_back(pool_.Concat(pool_.Intersect(path, turns), Meet(after[to], suffix[right], kMostSpelled)));
         }
     out[q] = pool_.Union(std::move(parts));
   }

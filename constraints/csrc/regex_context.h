@@ -72,21 +72,36 @@ class RegexContext {
   Vector BeforeRepeat(uint32_t node, const Vector& after);
   // Any number of repetitions, in groups or not, or repetitions of these.
   bool IsStar(uint32_t node) const;
-  Vector BeforeStar(uint32_t body, const Vector& after);
+  // `turns`: what all turns together have to be.
+  Vector BeforeStar(uint32_t body, const Vector& after, Expr turns);
+  // Of a repetition of single characters, each between assertions: as often as one likes, and so many characters. False
+  // where it is none.
+  bool BeforeCounted(uint32_t node, const Vector& after, Vector* out);
+  bool IsAssertion(uint32_t node) const;
+  // Whether the node's texts are single characters; adds these.
+  bool ReadsOneCharacter(uint32_t node, CodePointRanges* characters) const;
+  // Of all members; -1 where they differ, or that is not known.
+  int64_t NumCharacters(const Vector& languages);
   Expr Filter(uint32_t node, size_t q, Expr after);
   Expr Word(uint32_t node) { return lowering_.Set(Node(node).first); }
 
   // ---- repetitions with assertions inside
+  struct Paths {
+    Matrix paths{0};  // of any number of turns, see Transfer
+    Vector suffixes;  // by state of these: the texts that belong to exactly its languages
+  };
+  Paths FindPaths(uint32_t body);
   void CollectSuffixes(uint32_t node, Suffixes* suffixes);
   void CloseSuffixes(Suffixes* suffixes);
   Matrix Transfer(uint32_t node, const Suffixes& suffixes);
   Matrix Identity(size_t size) const;
   Matrix Product(const Matrix& a, const Matrix& b);
   Matrix Star(Matrix m, uint32_t node);
+  Expr Meet(Expr bytes, Expr e, int most);
   [[noreturn]] void TooManyContexts(uint32_t node) const;
   [[noreturn]] void LooksInto(uint32_t node) const;
   void CheckGrowth(uint32_t node) const;
-  void Spend(uint32_t node);  // bounds the copies of what is unrolled
+  void Spend(uint32_t node, size_t visits = 1);  // bounds the copies of what is unrolled
 
   RegexLowering& lowering_;
   Expressions& pool_;
@@ -100,6 +115,7 @@ class RegexContext {
   std::vector<std::vector<uint32_t>> next_;  // [state][class]
   std::vector<std::vector<bool>> holds_;     // [state][prefix language]
   std::map<uint32_t, std::vector<CodePointRanges>> pieces_;
+  std::map<uint32_t, Paths> paths_;  // by body of a repetition
 };
 
 }  // namespace tokamata

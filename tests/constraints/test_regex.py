@@ -260,6 +260,30 @@ def test_lookbehind_behind_counted_repetitions() -> None:
     assert not many.accepts("bar" * 1000 + "foo")
 
 
+def test_single_characters_between_assertions_are_counted() -> None:
+    """Of so many characters, each beside lookaround, no copies are made; whatever follows."""
+    asks = ["(?!bab)", "(?=.?a)", "(?!b$)", "(?<!ab)", r"(?=a|\b|b-)", "(?!(?:ab)+-)", "(?!aa|-b|b.{3})", r"\b|(?!bb)", ""]
+    turns = ["%s.", "[ab]%s", "(?:%sa|b)", "%s[a-]%s", "(?:%sa|-%s)", "(?:%s[ab])"]
+    after = ["", "", "-", "b", "ab", "-a?", ".*", "a*-", "(?=-).+", "[ab]{2}", "(?:ab|--)", "$", r"\b.?"]
+    counts = ["{0,9}", "{2,10}", "{9}", "{9,}", "{1,12}", "{3,11}", "{10,}"]
+    texts = ["".join(t) for n in range(5) for t in itertools.product("ab-", repeat=n)]
+    accepted = 0
+    for seed in range(150):
+        rng = random.Random(seed)
+        turn = rng.choice(turns)
+        turn = turn.replace("%s", "(?:%s)") % tuple(rng.choice(asks) for _ in range(turn.count("%s")))
+        pattern = rng.choice(["", "", "a?", "b|-"]) + f"(?:{turn}){rng.choice(counts)}{rng.choice(after)}"
+        chosen = texts + ["".join(rng.choices("aab-", k=rng.randint(5, 14))) for _ in range(150)]
+        constraint, compiled = regex(pattern), re.compile(pattern)
+        found = [t for t in chosen if constraint.accepts(t)]
+        assert found == [t for t in chosen if judge(compiled, t)], (seed, pattern)
+        accepted += len(found)
+    assert accepted > 2000
+    many = regex(r"(?:(?!STOP)[^\n]){1,100000}")
+    assert many.accepts("STO" * 5000)
+    assert not many.accepts("STO" * 5000 + "P")
+
+
 def test_hostile_patterns_end_quickly() -> None:
     start = time.perf_counter()
     deep = "(" * 100_000 + "a" + ")" * 100_000
