@@ -174,6 +174,15 @@ bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
     head = pool_->Head(e);
     r->rest = pool_->Tail(e);
   }
+  if (pool_->Kind(head) == ExprKind::kRepeat && pool_->Low(head) > 0) {  // the first one of turns that begin with one
+    const Expr turn = pool_->Body(head);
+    if (pool_->Kind(turn) == ExprKind::kConcat && pool_->Kind(pool_->Head(turn)) == ExprKind::kRepeat) {
+      const uint32_t high = pool_->High(head);
+      const Expr more = pool_->Repeat(turn, pool_->Low(head) - 1, high == kUnbounded ? high : high - 1);
+      r->rest = pool_->Concat(pool_->Tail(turn), pool_->Concat(more, r->rest));
+      head = pool_->Head(turn);
+    }
+  }
   if (pool_->Kind(head) == ExprKind::kRepeat) {
     r->body = pool_->Body(head);
     r->low = pool_->Nullable(r->body) ? 0 : pool_->Low(head);
