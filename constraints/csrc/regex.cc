@@ -52,6 +52,7 @@ bool RegexLowering::RemoveAnchors() {
   FindAsserts(tree_.root);
   SpecifyNonBoundaries();
   RemoveAtomic(tree_.root);
+  SettleBoundaries(&tree_);
   DropStart(tree_.root);
   DropEnd(tree_.root);
   asserts_.assign(tree_.nodes.size(), 0);

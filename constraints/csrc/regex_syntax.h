@@ -110,6 +110,9 @@ std::string RegexExcerpt(const std::vector<uint32_t>& text, size_t position);
 // Rewrites the tree of a pattern to match any text around what it matches (RegexOptions::search).
 void SearchRegex(RegexTree* tree);
 
+// Replaces the boundaries of words that hold wherever they are asked for, or nowhere.
+void SettleBoundaries(RegexTree* tree);
+
 // Whether a node matches no character, only places (anchors, lookaround, the empty string).
 bool IsZeroWidth(const RegexTree& tree, uint32_t node);
 
