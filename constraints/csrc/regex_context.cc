@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "automata/csrc/bounded_parts.h"
+#include "automata/csrc/errors.h"
 
 namespace tokamata {
 namespace {
@@ -394,16 +395,6 @@ RegexContext::Vector RegexContext::BeforeRepeat(uint32_t node, const Vector& aft
   return v;
 }
 
-bool RegexContext::IsAssertion(uint32_t node) const {
-  switch (Node(node).kind) {
-    case RegexKind::kEnd:
-    case RegexKind::kLineEnd:
-    case RegexKind::kLastLine:
-    case RegexKind::kLookahead: return true;
-    default: return IsPrefixAssertion(node);
-  }
-}
-
 bool RegexContext::ReadsOneCharacter(uint32_t node, CodePointRanges* characters) const {
   const RegexNode& n = Node(node);
   switch (n.kind) {
@@ -421,7 +412,7 @@ bool RegexContext::ReadsOneCharacter(uint32_t node, CodePointRanges* characters)
     case RegexKind::kConcat: {
       int read = 0;
       for (uint32_t c = n.first; c; c = Node(c).next) {
-        if (IsAssertion(c)) continue;
+        if (IsZeroWidth(lowering_.tree(), c)) continue;
         if (++read > 1 || !ReadsOneCharacter(c, characters)) return false;
       }
       return read == 1;
@@ -453,12 +444,16 @@ bool RegexContext::BeforeCounted(uint32_t node, const Vector& after, Vector* out
                         n.high == kUnbounded ? kUnbounded : n.high + static_cast<uint32_t>(more));
   };
   const int64_t more = NumCharacters(after);
-  if (more <= 0 || more > kMostAfter) {
-    *out = BeforeStar(n.first, after, counted(characters, 0));
-    return true;
+  try {
+    if (more <= 0 || more > kMostAfter) {
+      *out = BeforeStar(n.first, after, counted(characters, 0));
+    } else {
+      *out = BeforeStar(n.first, after, pool_.AnyBytes());
+      for (Expr& e : *out) e = pool_.Intersect(e, counted(lowering_.Alphabet(), more));
+    }
+  } catch (const UnsupportedError&) {  // too many contexts for a star
+    return false;
   }
-  *out = BeforeStar(n.first, after, pool_.AnyBytes());
-  for (Expr& e : *out) e = pool_.Intersect(e, counted(lowering_.Alphabet(), more));
   return true;
 }
 

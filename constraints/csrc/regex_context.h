@@ -75,9 +75,8 @@ class RegexContext {
   // `turns`: what all turns together have to be.
   Vector BeforeStar(uint32_t body, const Vector& after, Expr turns);
   // Of a repetition of single characters, each between assertions: as often as one likes, and so many characters. False
-  // where it is none.
+  // where it is none, or a star of it needs too many contexts.
   bool BeforeCounted(uint32_t node, const Vector& after, Vector* out);
-  bool IsAssertion(uint32_t node) const;
   // Whether the node's texts are single characters; adds these.
   bool ReadsOneCharacter(uint32_t node, CodePointRanges* characters) const;
   // Of all members; -1 where they differ, or that is not known.
