@@ -88,6 +88,13 @@ BoundedParts::Distance BoundedParts::DistanceOf(const Expressions& pool, Expr e)
            Times(low, body.least_characters), Times(high, body.most_characters)};
       break;
     }
+    case ExprKind::kIntersect:
+      for (uint32_t i = 0; i < pool.NumMembers(e); ++i) {
+        const Distance one = DistanceOf(pool, pool.Members(e)[i]);
+        d.least_characters = std::max(d.least_characters, one.least_characters);
+        d.most_characters = std::min(d.most_characters, one.most_characters);
+      }
+      break;
     default: break;
   }
   d = {std::min(d.least, kFar), std::min(d.most, kFar), std::min(d.least_characters, kFar),

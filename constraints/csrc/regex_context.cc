@@ -10,6 +10,7 @@
 namespace tokamata {
 namespace {
 
+constexpr int kMostSpelled = 1000;  // steps of one language by the bytes of another
 constexpr uint32_t kFewCopies = 8;  // of what is repeated; more of them are counted where that is possible
 
 }  // namespace
@@ -378,7 +379,7 @@ RegexContext::Vector RegexContext::BeforeRepeat(uint32_t node, const Vector& aft
     }
   }
   const uint32_t copies = n.high == kUnbounded ? n.low : n.high;
-  if (Vector counted; copies > kFewCopies && BeforeCounted(node, after, &counted)) return counted;
+  if (Vector all; BeforeCharacters(node, after, &all)) return all;
   if (copies > lowering_.options().unrolled)
     lowering_.Unsupported(node, "large bounded repetition that a lookaround or anchor looks into",
                           "use a smaller bound, or no upper bound");
@@ -422,34 +423,117 @@ bool RegexContext::ReadsOneCharacter(uint32_t node, CodePointRanges* characters)
 }
 
 int64_t RegexContext::NumCharacters(const Vector& languages) {
+  constexpr int64_t kMost = 1000;
   int64_t all = -1;
   for (const Expr e : languages) {
     if (e == kEmpty) continue;
     const int64_t one = e == kEpsilonExpr ? 0 : lowering_.SpellsPlainly() ? pool_.Parts().NumCharacters(pool_, e) : -1;
-    if (one < 0 || (all >= 0 && one != all)) return -1;
+    if (one < 0 || one > kMost || (all >= 0 && one != all)) return -1;
     all = one;
   }
   return all;
 }
 
-// The turns of the repetition have so many characters, and so do the texts, and k more, where what follows is always of k:
-// that counts one text instead of several.
-bool RegexContext::BeforeCounted(uint32_t node, const Vector& after, Vector* out) {
-  constexpr int64_t kMostAfter = 1000;
+bool RegexContext::BeforeCharacters(uint32_t node, const Vector& after, Vector* out) {
   const RegexNode& n = Node(node);
+  const uint32_t copies = n.high == kUnbounded ? n.low : n.high;
+  if (n.high != kUnbounded && copies <= kFewCopies) return false;
   CodePointRanges characters;
   if (!ReadsOneCharacter(n.first, &characters)) return false;
-  const auto counted = [&](const CodePointRanges& of, int64_t more) {
-    return pool_.Repeat(lowering_.Characters(of), n.low + static_cast<uint32_t>(more),
-                        n.high == kUnbounded ? kUnbounded : n.high + static_cast<uint32_t>(more));
+  const Expr one = lowering_.Characters(characters);
+  return BeforeOneSplit(node, one, after, out) || (copies > kFewCopies && BeforeCounted(node, one, after, out));
+}
+
+// Where it can be said of a text which of its characters are the repetition's: those before what is always of k characters,
+// or those before the first other one. Then a text that no place in there speaks against is a member.
+bool RegexContext::BeforeOneSplit(uint32_t node, Expr one, const Vector& after, Vector* out) {
+  const RegexNode& n = Node(node);
+  if (num_states_ > 1) return false;  // what a place says depends on what came before
+  const bool apart = !pool_.First(after[0]).Intersects(pool_.First(one));
+  const int64_t k = apart ? 0 : NumCharacters(after);
+  if (k < 0) return false;
+  std::vector<Expr> refused;
+  ListRefused(n.first, kEpsilonExpr, one, &refused);
+  for (Expr& e : refused) {
+    e = Meet(e, pool_.Concat(one, pool_.AnyBytes()), kMostSpelled);
+    if (apart) continue;
+    const Expr character = lowering_.Characters(lowering_.Alphabet());
+    e = Meet(e, pool_.Repeat(character, static_cast<uint32_t>(k) + 1, kUnbounded), kMostSpelled);
+  }
+  const Expr against = pool_.Concat(apart ? pool_.Star(one) : pool_.AnyBytes(), pool_.Union(std::move(refused)));
+  const Expr turns = pool_.Repeat(one, n.low, n.high), allowed = pool_.Complement(against);
+  if (apart && RefusesWithin(n.first, one)) {
+    out->assign(1, pool_.Concat(pool_.Intersect(turns, allowed), after[0]));
+  } else if (apart) {
+    out->assign(1, pool_.Intersect(pool_.Concat(turns, after[0]), allowed));
+  } else {  // texts are counted, which is simpler
+    const uint32_t more = static_cast<uint32_t>(k), few = n.low > kFewCopies ? 0 : n.low;
+    const uint32_t low = few == n.low ? 0 : n.low + more, high = n.high == kUnbounded ? kUnbounded : n.high + more;
+    const bool counts = low > 0 || high != kUnbounded;
+    const Expr counted = pool_.Repeat(lowering_.Characters(lowering_.Alphabet()), low, high);
+    const Expr all = pool_.Concat(pool_.Repeat(one, few, kUnbounded), after[0]);
+    out->assign(1, pool_.Intersect({all, allowed, counts ? counted : pool_.AnyBytes()}));
+  }
+  return true;
+}
+
+// Whether what the assertions of a turn refuse is made of its characters, so that the repetition has it as a whole.
+bool RegexContext::RefusesWithin(uint32_t node, Expr one) {
+  const RegexNode& n = Node(node);
+  switch (n.kind) {
+    case RegexKind::kEpsilon:
+    case RegexKind::kCharacter:
+    case RegexKind::kSet: return true;
+    case RegexKind::kGroup: return RefusesWithin(n.first, one);
+    case RegexKind::kConcat:
+      for (uint32_t c = n.first; c; c = Node(c).next)
+        if (!RefusesWithin(c, one)) return false;
+      return true;
+    case RegexKind::kLookahead:
+      return n.negated && !lowering_.Asserts(n.first) && pool_.Covers(pool_.Star(one), lowering_.Plain(n.first));
+    default: return false;
+  }
+}
+
+// The texts after a place where a turn begins, whose character is one of `one`, that its assertions refuse: `before` and
+// what they refuse behind that.
+void RegexContext::ListRefused(uint32_t node, Expr before, Expr one, std::vector<Expr>* refused) {
+  const RegexNode& n = Node(node);
+  const auto refuse = [&](Expr e) { refused->push_back(pool_.Concat(before, e)); };
+  switch (n.kind) {
+    case RegexKind::kEpsilon:
+    case RegexKind::kCharacter:
+    case RegexKind::kSet: return;
+    case RegexKind::kGroup: return ListRefused(n.first, before, one, refused);
+    case RegexKind::kConcat:
+      for (uint32_t c = n.first; c; c = Node(c).next) {
+        ListRefused(c, before, one, refused);
+        if (!IsZeroWidth(lowering_.tree(), c)) before = pool_.Concat(before, one);
+      }
+      return;
+    case RegexKind::kLookahead: {
+      const Expr language = SuffixLanguage(node, 0);
+      return refuse(n.negated ? language : pool_.Complement(language));
+    }
+    default: return refuse(pool_.Complement(Before(node, Vector(1, pool_.AnyBytes()))[0]));
+  }
+}
+
+// The turns of the repetition have so many characters, and so do the texts, and k more, where what follows is always of k:
+// that counts one text instead of several.
+bool RegexContext::BeforeCounted(uint32_t node, Expr one, const Vector& after, Vector* out) {
+  const RegexNode& n = Node(node);
+  const auto counted = [&](Expr body, uint32_t more) {
+    return pool_.Repeat(body, n.low + more, n.high == kUnbounded ? kUnbounded : n.high + more);
   };
   const int64_t more = NumCharacters(after);
   try {
-    if (more <= 0 || more > kMostAfter) {
-      *out = BeforeStar(n.first, after, counted(characters, 0));
+    if (more <= 0) {
+      *out = BeforeStar(n.first, after, counted(one, 0));
     } else {
       *out = BeforeStar(n.first, after, pool_.AnyBytes());
-      for (Expr& e : *out) e = pool_.Intersect(e, counted(lowering_.Alphabet(), more));
+      const Expr count = counted(lowering_.Characters(lowering_.Alphabet()), static_cast<uint32_t>(more));
+      for (Expr& e : *out) e = pool_.Intersect(e, count);
     }
   } catch (const UnsupportedError&) {  // too many contexts for a star
     return false;
@@ -678,7 +762,6 @@ RegexContext::Paths RegexContext::FindPaths(uint32_t body) {
 }
 
 RegexContext::Vector RegexContext::BeforeStar(uint32_t body, const Vector& after, Expr turns) {
-  constexpr int kMostSpelled = 1000;
   constexpr size_t kVisits = 1000;
   Spend(body, kVisits);
   const auto [known, added] = paths_.try_emplace(body);

@@ -74,12 +74,16 @@ class RegexContext {
   bool IsStar(uint32_t node) const;
   // `turns`: what all turns together have to be.
   Vector BeforeStar(uint32_t body, const Vector& after, Expr turns);
-  // Of a repetition of single characters, each between assertions: as often as one likes, and so many characters. False
-  // where it is none, or a star of it needs too many contexts.
-  bool BeforeCounted(uint32_t node, const Vector& after, Vector* out);
+  // Of a repetition of single characters (`one`), each between assertions; without copies and, if possible, without the
+  // star of a matrix. False where it is none, or that star needs too many contexts.
+  bool BeforeCharacters(uint32_t node, const Vector& after, Vector* out);
+  void ListRefused(uint32_t node, Expr before, Expr one, std::vector<Expr>* refused);
+  bool RefusesWithin(uint32_t node, Expr one);
+  bool BeforeOneSplit(uint32_t node, Expr one, const Vector& after, Vector* out);
+  bool BeforeCounted(uint32_t node, Expr one, const Vector& after, Vector* out);
   // Whether the node's texts are single characters; adds these.
   bool ReadsOneCharacter(uint32_t node, CodePointRanges* characters) const;
-  // Of all members; -1 where they differ, or that is not known.
+  // Of all members; -1 where they differ, are very many, or that is not known.
   int64_t NumCharacters(const Vector& languages);
   Expr Filter(uint32_t node, size_t q, Expr after);
   Expr Word(uint32_t node) { return lowering_.Set(Node(node).first); }

@@ -297,6 +297,13 @@ def test_single_characters_between_assertions_are_counted() -> None:
         assert found == [t for t in chosen if judge(compiled, t)], (seed, pattern)
         accepted += len(found)
     assert accepted > 2000
+    for text in ("the quick brown fox jumps over the lazy dog", "-->", "aab"):
+        for turns in ("*", "+", "{3,90}"):
+            for end in ("", text, "-", ".*")[: 3 if len(text) > 9 else 4]:  # a star of a matrix for the last one
+                constraint, compiled = (f(f"(?s)(?:(?!{text}).){turns}{end}") for f in (regex, re.compile))
+                for found in ("x", "xx" + text[:-1], "xxx" + text, "x" * 86 + "-->", "aaa", "aaaaabaab", text + "x", text * 2):
+                    for t in (found, found + end.strip(".*"), found + "x"):
+                        assert constraint.accepts(t) == judge(compiled, t), (text, turns, end, t)
     many = regex(r"(?:(?!STOP)[^\n]){1,100000}")
     assert many.accepts("STO" * 5000)
     assert not many.accepts("STO" * 5000 + "P")
@@ -327,6 +334,8 @@ def test_hostile_patterns_end_quickly() -> None:
     with pytest.raises((UnsupportedError, LimitError)):
         regex(r"(?:(?:(?:a\b..){900}b){900}c){900}")
     with pytest.raises(UnsupportedError, match="too many copies in all"):
+        regex(r"(?:(?:(?:ab(?=a)){1000}){1000}){1000}")
+    with pytest.raises(LimitError, match="expression_depth=1000"):
         regex(r"(?:(?:(?:a(?=a)){1000}){1000}){1000}")
     assert regex(r"(?:(?=" * 100 + "a" + ")b)*" * 100).accepts("b")
     behind = "(?<=" + "a" * 250 + ")b|a"
