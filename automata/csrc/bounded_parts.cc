@@ -381,6 +381,7 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
   const bool characters = DistanceOf(*pool, body).most_characters <= 1;
   const bool enough = low == 0 || (characters && DistanceOf(*pool, x).least_characters >= low + end.most_characters);
   const bool any = enough || (low == 1 && !pool->Nullable(x)) || (beside && GoesOn(pool, x, star));
+  if (!any && !pool->MayBeEmpty(x)) return false;  // others keep the lower bound: masks without it are made sooner
   const Expr y = pool->Concat(any ? star : pool->Repeat(body, low, kUnbounded), c->end);
   const ByteSet begins = pool->First(body), end_begins = pool->First(c->end);
   const bool apart = characters && pool->Nullable(c->end) && !(begins | end_begins).Intersects(Continuations()) &&
