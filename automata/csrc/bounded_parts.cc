@@ -29,7 +29,7 @@ bool StepsAreShort(const Expressions& pool, Expr x) {
   if (pool.Kind(x) != ExprKind::kIntersect || pool.NumMembers(x) > kMostMembers) return false;
   const Expr* const members = pool.Members(x);
   return std::all_of(members, members + pool.NumMembers(x), [&pool](Expr m) {
-    return pool.Kind(m) == ExprKind::kIntersect ? false : StepsAreShort(pool, m);
+    return pool.Kind(m) != ExprKind::kIntersect && StepsAreShort(pool, m);
   });
 }
 

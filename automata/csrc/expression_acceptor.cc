@@ -167,21 +167,27 @@ size_t ExpressionAcceptor::MemoryBytes() const {
          });
 }
 
+// In turns that begin with a repetition it is that one, of the first turn.
+bool ExpressionAcceptor::SplitLoop(Expr e, Repetition* r) {
+  const bool concat = pool_->Kind(e) == ExprKind::kConcat;
+  const Expr head = concat ? pool_->Head(e) : e;
+  if (pool_->Kind(head) != ExprKind::kRepeat || pool_->Low(head) == 0) return SplitRepetition(e, r);
+  const Expr turn = pool_->Body(head);
+  if (pool_->Kind(turn) != ExprKind::kConcat || pool_->Kind(pool_->Head(turn)) != ExprKind::kRepeat) return SplitRepetition(e, r);
+  const uint32_t low = pool_->Low(head), high = pool_->High(head);
+  const Expr rest = concat ? pool_->Tail(e) : kEpsilonExpr, first = pool_->Head(turn), end = pool_->Tail(turn);
+  const Expr more = pool_->Repeat(turn, low - 1, high == kUnbounded ? high : high - 1);
+  SplitRepetition(first, r);
+  r->rest = pool_->Concat(end, pool_->Concat(more, rest));
+  return true;
+}
+
 bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
   Expr head = e;
   r->rest = kEpsilonExpr;
   if (pool_->Kind(e) == ExprKind::kConcat) {
     head = pool_->Head(e);
     r->rest = pool_->Tail(e);
-  }
-  if (pool_->Kind(head) == ExprKind::kRepeat && pool_->Low(head) > 0) {  // the first one of turns that begin with one
-    const Expr turn = pool_->Body(head);
-    if (pool_->Kind(turn) == ExprKind::kConcat && pool_->Kind(pool_->Head(turn)) == ExprKind::kRepeat) {
-      const uint32_t high = pool_->High(head);
-      const Expr more = pool_->Repeat(turn, pool_->Low(head) - 1, high == kUnbounded ? high : high - 1);
-      r->rest = pool_->Concat(pool_->Tail(turn), pool_->Concat(more, r->rest));
-      head = pool_->Head(turn);
-    }
   }
   if (pool_->Kind(head) == ExprKind::kRepeat) {
     r->body = pool_->Body(head);
@@ -328,7 +334,7 @@ bool ExpressionAcceptor::OnlySpacesBeyondAscii(Expr e) {
 bool ExpressionAcceptor::Loop(State q, LoopShape* shape) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   Repetition r;
-  if (!SplitRepetition(Source(q), &r)) return false;
+  if (!SplitLoop(Source(q), &r)) return false;
   const LoopCharacters c = CharactersOf(r.body);
   shape->rest_first = pool_->First(r.rest);
   shape->body_first = pool_->First(r.body);
@@ -347,7 +353,7 @@ bool ExpressionAcceptor::Loop(State q, LoopShape* shape) {
 DelayedAcceptor::State ExpressionAcceptor::AfterLoop(State q, uint32_t count) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   Repetition r;
-  if (!SplitRepetition(Source(q), &r)) return q;
+  if (!SplitLoop(Source(q), &r)) return q;
   const Expr left = pool_->Repeat(r.body, r.low > count ? r.low - count : 0, r.high == kUnbounded ? kUnbounded : r.high - count);
   return StateOf(pool_->Concat(left, r.rest));
 }
@@ -574,17 +580,16 @@ size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
 size_t ExpressionAcceptor::StepCounted(State q, std::string_view bytes, State* next) {
   const Expr e = Source(q), head = pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e;
   if (pool_->Kind(head) != ExprKind::kRepeat) return 0;
-  const uint32_t low = pool_->Low(head), high = pool_->High(head);
-  if (high == kUnbounded && low == 0) return 0;
   Repetition r;
-  SplitRepetition(e, &r);
+  SplitLoop(e, &r);
+  if (r.high == kUnbounded && r.low == 0) return 0;
   const ByteSet ends = pool_->First(r.rest);  // a copy: expressions move when others are made
   const LoopCharacters& known = CharactersOf(r.body);
   const ByteSet ascii = known.ascii - ends;
   const bool wide = known.non_ascii && !ends.Intersects(ByteSet::Range(0x80, 0xFF));
   size_t taken = 0;
   uint32_t count = 0;
-  for (; taken < bytes.size() && count < high; ++count) {
+  for (; taken < bytes.size() && count < r.high; ++count) {
     const uint8_t b = static_cast<uint8_t>(bytes[taken]);
     const size_t length = b < 0x80 ? ascii.Has(b) : wide ? CharacterLength(bytes.substr(taken)) : 0;
     if (!length) break;

@@ -137,6 +137,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool IsProvisional(State q) override { return !exact_rows && pool_->Remembers(Source(q)); }
   const StateRow::Data* MakeProvisional(State q, StateRows* rows);
   bool SplitRepetition(Expr e, Repetition* r);
+  bool SplitLoop(Expr e, Repetition* r);
   Expr WithoutFarBounds(Expr e, uint32_t turns, uint32_t* least);
   Expr WithoutFarBounds(Expr e, uint32_t turns, int nested, uint32_t* least);
   const LoopCharacters& CharactersOf(Expr body);

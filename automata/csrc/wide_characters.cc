@@ -16,7 +16,7 @@ std::shared_ptr<const WideCharacters> ExpressionAcceptor::WideOfLoop(State q) {
   constexpr size_t kMostKept = 16;
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   Repetition r;
-  if (!SplitRepetition(Source(q), &r)) return nullptr;
+  if (!SplitLoop(Source(q), &r)) return nullptr;
   const auto kept = [&](Expr body, Expr follows, auto make) {
     for (const Wide& known : wide_)
       if (known.body == body && known.follows == follows) return known.characters;

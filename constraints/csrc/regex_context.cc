@@ -11,6 +11,7 @@ namespace tokamata {
 namespace {
 
 constexpr int kMostSpelled = 1000;  // steps of one language by the bytes of another
+constexpr uint32_t kMostCounted = 1u << 30;
 constexpr uint32_t kFewCopies = 8;  // of what is repeated; more of them are counted where that is possible
 
 }  // namespace
@@ -437,7 +438,7 @@ int64_t RegexContext::NumCharacters(const Vector& languages) {
 bool RegexContext::BeforeCharacters(uint32_t node, const Vector& after, Vector* out) {
   const RegexNode& n = Node(node);
   const uint32_t copies = n.high == kUnbounded ? n.low : n.high;
-  if (n.high != kUnbounded && copies <= kFewCopies) return false;
+  if (n.high != kUnbounded && (copies <= kFewCopies || copies > kMostCounted)) return false;
   CodePointRanges characters;
   if (!ReadsOneCharacter(n.first, &characters)) return false;
   const Expr one = lowering_.Characters(characters);
@@ -733,14 +734,15 @@ Expr RegexContext::Meet(Expr bytes, Expr e, int most) {
   if (bytes == kEpsilonExpr) return pool_.Nullable(e) ? kEpsilonExpr : kEmpty;
   const bool more = pool_.Kind(bytes) == ExprKind::kConcat;
   const Expr head = more ? pool_.Head(bytes) : bytes, rest = more ? pool_.Tail(bytes) : kEpsilonExpr;
-  if (most == 0 || pool_.Kind(head) != ExprKind::kBytes) return pool_.Intersect(bytes, e);
+  if (most <= 0 || pool_.Kind(head) != ExprKind::kBytes) return pool_.Intersect(bytes, e);
   std::vector<Expressions::Term> steps;
   pool_.Step(e, &steps);
   const ByteSet set = pool_.First(head);
+  const int most_each = (most - 1) / std::max(static_cast<int>(steps.size()), 1);
   std::vector<Expr> parts;
   for (const Expressions::Term& t : steps) {
     if (!set.Intersects(t.bytes)) continue;
-    parts.push_back(pool_.Concat(pool_.Bytes(set & t.bytes), Meet(rest, t.target, most / static_cast<int>(steps.size()))));
+    parts.push_back(pool_.Concat(pool_.Bytes(set & t.bytes), Meet(rest, t.target, most_each)));
   }
   return pool_.Union(std::move(parts));
 }

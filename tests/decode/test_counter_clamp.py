@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 
+import numpy as np
 import pytest
 import regex as regex_module
 from oracle.mask_walk import agreed, compiled, walk, wander, with_bytes
@@ -158,3 +159,35 @@ def test_turns_that_begin_inside_a_character() -> None:
         assert agreed(automaton, state)
         state.advance(byte)
     assert state.is_final
+
+
+NESTED = [
+    *("(?:[a-z]{1,3} ){13}", "(?:[a-c]{0,3} ){5,13}-", "x(?:[a-z]{2,4}-?){3,}", "(?:(?:[ab]{1,2}c){1,3} ){9}"),
+    *(r"(?:\w{2,3}[ -]){1,9}", "(?:[a-z]{2} ?){4}(?:[a-c]{1,2}-){2,3}"),
+]
+
+
+@pytest.mark.parametrize("pattern", NESTED)
+def test_tokens_in_turns_that_begin_with_a_counter(pattern: str) -> None:
+    """Tokens are run from states that no row is known of, then masks are made of the same ones."""
+    rng = random.Random(7)
+    tokens = [bytes([b]) for b in range(256)]
+    tokens += sorted({"".join(rng.choices("aabbcx -", k=rng.randint(2, 9))).encode() for _ in range(200)})
+    constraint, oracle = tokamata.regex(pattern), regex_module.compile(pattern)
+    alive = 0
+    for _ in range(12):
+        state, written = compiled(constraint, tokens).start(), ""
+        for _ in range(rng.randint(0, 9)):
+            if not (byte := [c for c in "aabbcx -" if oracle.fullmatch(written + c, partial=True)]):
+                break
+            written += rng.choice(byte)
+            state.advance(ord(written[-1]))
+        expected = [
+            bool(oracle.fullmatch(written + t.decode("latin-1"), partial=True)) for t in tokens[:128] + tokens[256:]
+        ]
+        ids = [*range(128), *range(256, len(tokens))]
+        assert [state.allows(i) for i in ids] == expected, (pattern, written)
+        mask = np.unpackbits(state.mask().view(np.uint8), bitorder="little")
+        assert [bool(mask[i]) for i in ids] == expected, (pattern, written)
+        alive += sum(expected)
+    assert alive > 40
