@@ -11,7 +11,7 @@ namespace tokamata {
 namespace {
 
 constexpr int kMostSpelled = 1000;  // steps of one language by the bytes of another
-constexpr uint32_t kMostCounted = 1u << 30;
+constexpr uint32_t kMostCounted = 1u << 30;  // copies, so that some more are still a number
 constexpr uint32_t kFewCopies = 8;  // of what is repeated; more of them are counted where that is possible
 
 }  // namespace

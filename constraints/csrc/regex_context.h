@@ -77,6 +77,7 @@ class RegexContext {
   // Of a repetition of single characters (`one`), each between assertions; without copies and, if possible, without the
   // star of a matrix. False where it is none, or that star needs too many contexts.
   bool BeforeCharacters(uint32_t node, const Vector& after, Vector* out);
+  // Its parts: what the assertions of a turn refuse, whether that is made of the turn's characters, and the two ways.
   void ListRefused(uint32_t node, Expr before, Expr one, std::vector<Expr>* refused);
   bool RefusesWithin(uint32_t node, Expr one);
   bool BeforeOneSplit(uint32_t node, Expr one, const Vector& after, Vector* out);
