@@ -272,7 +272,7 @@ bool ExpressionAcceptor::HasUsualHan(const std::vector<Expressions::Term>& steps
 }
 
 // Whether every byte that begins a character from U+0080 leads where it leads with all characters, without line
-// separators, without ECMA-262's spaces or without what YAML leaves out.
+// separators, without ECMA-262's spaces, without Unicode's (as Python has them) or without what YAML leaves out.
 bool ExpressionAcceptor::AllButSpaces(const std::vector<Expressions::Term>& steps) {
   ByteSet missing = ByteSet::Range(0xC2, 0xF4);
   for (const auto& t : steps) missing = missing - t.bytes;
@@ -282,6 +282,8 @@ bool ExpressionAcceptor::AllButSpaces(const std::vector<Expressions::Term>& step
         {{0x2028, 0x2029}},
         {{0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
          {0x3000, 0x3000}, {0xFEFF, 0xFEFF}},
+        {{0x85, 0x85}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F},
+         {0x205F, 0x205F}, {0x3000, 0x3000}},
         {{0x80, 0x9F}, {0x2028, 0x2029}, {0xFEFF, 0xFEFF}, {0xFFFE, 0xFFFF}}};
     size_t next = 1;
     for (CodePointRanges ranges : left_out) {

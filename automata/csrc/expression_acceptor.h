@@ -172,7 +172,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool HasUsualHan(const std::vector<Expressions::Term>& steps);
   bool AllButSpaces(const std::vector<Expressions::Term>& steps);
   // Of all characters from U+0080, and without those that common classes leave out; made on first use.
-  std::vector<Expressions::Term> non_ascii_step_[4];
+  std::vector<Expressions::Term> non_ascii_step_[5];
   std::unordered_map<Expr, LoopCharacters> characters_;
   struct Wide {  // see WideOfLoop
     Expr body, follows;  // kEmpty: nothing beyond ASCII does
