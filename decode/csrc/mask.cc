@@ -504,6 +504,9 @@ void MaskBuilder::BuildLearned(uint32_t node, State q, const Loop& loop, uint32_
     CopyRow(c.RowOf(loop.shape.high), factoring_.Words(), row);
   }
   for (const uint32_t id : c.Longer(loop.shape.high)) ClearToken(id, row);
+  const size_t depth = node ? trie_.nodes[node].depth : 0;
+  for (const LearnedClass::Cut& t : c.cut)
+    if (t.chars == loop.shape.high && acceptor_->Run(q, vocabulary_->Token(t.id).substr(depth))) SetToken(t.id, row);
   const size_t base = stack_.size();
   RunExitsOf(c, c.first, q, loop, {}, row);
   Drain(base, row);

@@ -70,8 +70,11 @@ class Walk {
         for (const FactorExit& e : f.ExitsBy(b)) Exit(e.node, chars + e.chars);
       } else if (place) {
         for (const FactorExit& e : f.ExitsBy(b)) {
-          for (uint32_t i = trie_.TokensBegin(e.node); i < trie_.TokensEnd(e.node); ++i)
+          const bool cut = place != kBetween && c_.exit_bytes.Has(b);
+          for (uint32_t i = trie_.TokensBegin(e.node); i < trie_.TokensEnd(e.node); ++i) {
             Set(trie_.order[i], chars + e.chars + 1);
+            if (cut) c_.cut.push_back({trie_.order[i], chars + e.chars});
+          }
           if (trie_.nodes[e.node].end != e.node + 1) work_.push_back({e.node, place, chars + e.chars + 1, e.node});
         }
       }
@@ -97,7 +100,11 @@ class Walk {
         n = node.end;
         continue;
       }
-      for (uint32_t i = trie_.TokensBegin(n); i < trie_.TokensEnd(n); ++i) Set(trie_.order[i], m.chars);
+      const bool cut = m.place != kBetween && c_.exit_bytes.Has(trie_.nodes[m.lead].byte);
+      for (uint32_t i = trie_.TokensBegin(n); i < trie_.TokensEnd(n); ++i) {
+        Set(trie_.order[i], m.chars);
+        if (cut) c_.cut.push_back({trie_.order[i], m.chars - 1});
+      }
       if (node.wide && FactorAt(n, m.place)) {
         work_.push_back({n, m.place, m.chars, n});
         n = node.end;
@@ -152,7 +159,7 @@ LearnedClass::LearnedClass(const Factoring& known, uint32_t node, const ByteSet&
 size_t LearnedClass::MemoryBytes() const {
   const size_t words = (kFewChars + 1) * rows[0].capacity() + longer.capacity() + offsets.capacity();
   return sizeof(*this) + wide->MemoryBytes() + (words + exit_offsets.capacity()) * sizeof(uint32_t) +
-         exits.capacity() * sizeof(exits[0]);
+         exits.capacity() * sizeof(exits[0]) + cut.capacity() * sizeof(cut[0]);
 }
 
 }  // namespace tokamata

@@ -53,6 +53,12 @@ struct LearnedClass {
   // the class, too.
   std::vector<FactorExit> exits;
   std::vector<uint32_t> exit_offsets;  // by rank of that byte
+  // Tokens that end inside of a character which begins with one of exit_bytes: it may be the class's, and is in the rows,
+  // or what follows. `chars` does not count it.
+  struct Cut {
+    uint32_t id, chars;
+  };
+  std::vector<Cut> cut;
 };
 
 }  // namespace tokamata
