@@ -105,6 +105,9 @@ class DelayedAcceptor {
   // The characters beyond ASCII that q's loop reads in a turn each; null where a turn that begins beyond ASCII may be
   // more than one, where there are none, and where what follows the loop may begin with one of them.
   virtual std::shared_ptr<const WideCharacters> WideOfLoop(State) { return nullptr; }
+  // Where q loops over characters, of which some are beyond ASCII, and none of these begins what follows the loop, which
+  // begins beyond ASCII, too: what follows, and q with a turn more, which together are q where q need not take a turn.
+  virtual std::vector<State> LoopParts(State) { return {}; }
   // Whether all texts of at most shape->high whole characters of shape->ascii (and, as in loops, those beyond) can
   // surely be extended in q, however differently; fills these, and rest_first with the bytes that may come after them.
   virtual bool StaysAlive(State, LoopShape*) { return false; }

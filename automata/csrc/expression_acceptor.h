@@ -74,6 +74,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
 
   bool Loop(State q, LoopShape* shape) override;
   std::shared_ptr<const WideCharacters> WideOfLoop(State q) override;
+  std::vector<State> LoopParts(State q) override;
   bool StaysAlive(State q, LoopShape* shape) override;
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;

@@ -69,11 +69,14 @@ ExpressionAcceptor::LoopCharacters ExpressionAcceptor::FixedCharacters(Expr e, i
 ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
   constexpr uint32_t kMostMembers = 64;
   if (!nested) return {};
+  const auto worth = [](const Alive& a) { return std::tuple(std::min(a.high, kManyTurns), Width(a.characters)); };
   switch (pool_->Kind(e)) {
     case ExprKind::kBytes: return {CharactersOf(e), 1, true};
     case ExprKind::kConcat: {
       const Expr tail = pool_->Tail(e);
-      Alive head = FindAlive(pool_->Head(e), nested - 1);
+      const Alive head = FindAlive(pool_->Head(e), nested - 1);
+      if (pool_->Nullable(pool_->Head(e)))  // then all that the tail goes on after
+        if (const Alive more = FindAlive(tail, nested - 1); worth(more) > worth(head)) return more;
       if (!head.high || Width(head.characters) < kFewCharacters) return {};
       if (pool_->MayBeEmpty(tail) && pool_->IsEmpty(tail)) return {};
       if (head.high == kUnboundedLoop || !head.whole) return head;
@@ -89,7 +92,6 @@ ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
     }
     case ExprKind::kUnion: {
       if (pool_->NumMembers(e) > kMostMembers) return {};
-      const auto worth = [](const Alive& a) { return std::tuple(std::min(a.high, kManyTurns), Width(a.characters)); };
       Alive best{CharactersOf(e), 1, true};
       const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
       for (const Expr m : members)

@@ -30,6 +30,15 @@ std::shared_ptr<const WideCharacters> ExpressionAcceptor::WideOfLoop(State q) {
   return kept(r.body, follows, [&] { return MayBegin(follows, *all) ? nullptr : all; });
 }
 
+std::vector<DelayedAcceptor::State> ExpressionAcceptor::LoopParts(State q) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  Repetition r;
+  const ByteSet beyond = ByteSet::Range(0x80, 0xFF);
+  if (!SplitLoop(Source(q), &r) || !pool_->First(r.rest).Intersects(beyond) || !WideOfLoop(q)) return {};
+  const Expr more = pool_->Repeat(r.body, std::max(r.low, 1u), r.high);
+  return {StateOf(r.rest), StateOf(pool_->Concat(more, r.rest))};
+}
+
 // A language whose texts begin like those of e, and maybe otherwise, too, if e begins with what ends inside of a
 // character: states of a pattern mostly differ in what comes later.
 Expr ExpressionAcceptor::Beginning(Expr e) {

@@ -106,9 +106,9 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
     if (row != building_ && may_remember_) KeepPart(q, row);
     return;
   }
-  if (plan.how == Plan::kUnion) {
+  if (plan.how == Plan::kUnion || plan.how == Plan::kSplit) {
     std::vector<uint32_t> part(words);
-    for (State a : acceptor_->Alternatives(q, kMaxAlternatives)) {
+    for (State a : PartsOf(q, plan)) {
       BuildAny(Canonical(a), part.data(), depth + 1);
       OrRow(part.data(), words, row);
     }
@@ -739,6 +739,7 @@ bool MaskBuilder::SetBelow(uint32_t node, State state, uint32_t* row) {
   if (!Looked(q) && (trie_.CountBelow(node) < kSomeTokens || PlanOf(q, 0).how != Plan::kLoop)) return false;
   const Loop& loop = LoopOf(q);
   if (loop.inner < 0 || !(classes >> loop.inner & 1) || ToRunOf(loop, loop.inner)) return false;
+  if (loop.kind == Loop::kAlive && loop.checked.Any()) return false;
   if (loop.shape.high < trie_.Height(node)) return false;
   const Factor* factor = node ? factoring_.At(node, loop.inner) : nullptr;
   if (factor && factor->row != kNoIndex)
@@ -875,14 +876,14 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
     if (at.node && factoring_.At(at.node, 0) && (many || Looked(at.state))) {
       const State q = Canonical(at.state);
       const Plan plan = PlanOf(q, 0);
-      if (const State loops = LoopWithFactor(at.node, q)) {
+      if (const State loops = plan.how == Plan::kSplit ? State{} : LoopWithFactor(at.node, q)) {
         const Loop& loop = LoopOf(loops);
         BuildInner(at.node, loops, loop, row);
         if (plan.how == Plan::kShared) Correct(at.node, q, plan.model, row);
         continue;
       }
-      if (many && plan.how == Plan::kUnion) {
-        const std::vector<State> parts = acceptor_->Alternatives(q, kMaxAlternatives);
+      if (many && (plan.how == Plan::kUnion || plan.how == Plan::kSplit)) {
+        const std::vector<State> parts = PartsOf(q, plan);
         const auto quick = [&](State a) { return ReadsTexts(a) || HasFactor(at.node, LoopOf(Canonical(a))); };
         if (std::any_of(parts.begin(), parts.end(), quick)) {
           for (State a : parts) AddPart(at.node, a, row);

@@ -81,7 +81,8 @@ class MaskBuilder {
     bool learns = false;
     // Without outer: besides those of the inner class, which are of ASCII, all characters from U+0080 are the loop's.
     bool wide_too = false;
-    // Bytes outside of the loop that its states do not agree on: tokens with one of them are run one by one.
+    // Bytes that the loop's states do not agree on: tokens with one of them are run one by one. They are outside of the
+    // inner class, but with kAlive.
     ByteSet checked;
     // With kAlive, the bytes that may come after its characters. What was read before them makes a difference then.
     ByteSet ways_out;
@@ -93,7 +94,7 @@ class MaskBuilder {
   };
   // How the mask of a state is made.
   struct Plan {
-    enum How : uint8_t { kUnknown, kLoop, kUnion, kShared, kTexts, kBegun, kWalk } how = kUnknown;
+    enum How : uint8_t { kUnknown, kLoop, kUnion, kSplit, kShared, kTexts, kBegun, kWalk } how = kUnknown;
     State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared or kTexts; see FindBegun, if kBegun
     uint8_t phase = 0;                     // of UTF-8, if kBegun
   };
@@ -144,6 +145,9 @@ class MaskBuilder {
   }
   bool Looked(State q) const { return q < known_.size() && known_[q].loop; }
   bool FindLoop(State q, Loop* loop, std::vector<State>* alike);
+  bool Outgrown(State q, const LoopShape& shape);
+  State BeginsLike(State q);
+  std::vector<State> PartsOf(State q, const Plan& plan);
   bool AnyLoops(const std::vector<State>& states);
   bool SomeAreWide(const std::vector<State>& states);
   // The classes for a counted loop, by what the choice depends on.
@@ -162,6 +166,7 @@ class MaskBuilder {
   bool ReadsMany() const;
   const ClassChoice& ChoiceOf(const LoopShape& shape);
   double FindInner(ClassChoice* choice) const;
+  void FindChecked(ClassChoice* choice) const;
   void FindOuter(double inner_cost, ClassChoice* choice) const;
   // What a class that is no loop says of others: that there are too many states (those much like it have no fewer), or a
   // way out of it, as its ASCII bytes from the last one on (those that have all of them have it, too).

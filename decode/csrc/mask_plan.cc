@@ -163,6 +163,9 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   if (few && !TraitsOf(q).parts) return {Plan::kWalk, q};
   if (!(counts && counted.shape.high > 1) && TraitsOf(q).parts) return {Plan::kUnion, q};
   if (!counts && few) return {Plan::kWalk, q};
+  if (counts && Outgrown(q, counted.shape)) return {counted.shape.low ? Plan::kWalk : Plan::kSplit, q};
+  if (!counts || counted.shape.high == 1)
+    if (const State model = BeginsLike(q)) return {Plan::kShared, model};
   if (const Plan begun = counts ? Plan() : FindBegun(q); begun.how == Plan::kBegun) return begun;
   if (!counts)  // cheaper than to look for loops in what states do, if these are many or most bytes lead to the model
     if (const State model = SharedState(q, true); model && AgreeBeyondAscii(q, model))
@@ -181,6 +184,34 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   return {Plan::kWalk, q};
 }
 
+// The states whose union q is, as its plan has it.
+std::vector<MaskBuilder::State> MaskBuilder::PartsOf(State q, const Plan& plan) {
+  return plan.how == Plan::kSplit ? acceptor_->LoopParts(q) : acceptor_->Alternatives(q, kMaxAlternatives);
+}
+
+// Whether more tokens begin, beyond ASCII, with what follows q's loop than with a character of it: the loop would leave
+// them all to be walked, one that what follows begins with may read them.
+bool MaskBuilder::Outgrown(State q, const LoopShape& shape) {
+  constexpr size_t kManyTokens = 2'000;
+  const ByteSet beyond = ByteSet::Range(0x80, 0xFF), turn = shape.body_first & beyond, rest = shape.rest_first & beyond;
+  if (shape.non_ascii || shape.all_but_spaces || !turn.Any() || !rest.Any()) return false;
+  const size_t ends = TokensFrom(rest);
+  return ends >= kManyTokens && ends > TokensFrom(turn) && !acceptor_->LoopParts(q).empty();
+}
+
+// Where q reads one character of a class of its own and then loops over much the same ones, that loop; else kDead.
+MaskBuilder::State MaskBuilder::BeginsLike(State q) {
+  constexpr size_t kSomeTokens = 12'000;
+  const ByteSet beyond = ByteSet::Range(0x80, 0xFF);
+  if (TokensFrom(acceptor_->First(q) & beyond) <= kSomeTokens) return DelayedAcceptor::kDead;
+  const State model = MostBytesLeadTo(q);
+  if (!model || !FewDiffer(q, model)) return DelayedAcceptor::kDead;
+  const ByteSet different = Different(acceptor_->Row(q), acceptor_->Row(model)) & beyond;
+  if (TokensFrom(different) > kSomeTokens) return DelayedAcceptor::kDead;
+  const Loop& loop = LoopOf(Canonical(model));
+  return loop.learns || loop.shape.non_ascii || loop.shape.all_but_spaces ? model : State{DelayedAcceptor::kDead};
+}
+
 // ---------------------------------------------------------------------------------------------- finding loops
 
 bool MaskBuilder::AnyLoops(const std::vector<State>& states) {
@@ -192,11 +223,14 @@ bool MaskBuilder::AnyLoops(const std::vector<State>& states) {
 // of all of them together then, and their masks are made sooner than the tokens beyond ASCII are walked.
 bool MaskBuilder::SomeAreWide(const std::vector<State>& states) {
   size_t wide = 0;
+  bool learns = false;
   for (State a : states) {
     Loop loop;
-    wide += FindCounted(Canonical(a), &loop) && (loop.shape.non_ascii || loop.shape.all_but_spaces);
+    if (!FindCounted(Canonical(a), &loop)) continue;
+    wide += loop.shape.non_ascii || loop.shape.all_but_spaces;
+    learns = learns || Learns(Canonical(a), loop.shape);
   }
-  return wide && wide < states.size();
+  return learns || (wide && wide < states.size());
 }
 
 const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
@@ -290,6 +324,7 @@ bool MaskBuilder::FindAlive(State q, bool wide, Loop* loop) {
   choice.ascii = shape.ascii;
   choice.wide = shape.non_ascii || shape.all_but_spaces;
   FindInner(&choice);
+  if (choice.wide && wide) FindChecked(&choice);
   if (choice.inner < 0) return false;
   const CharacterClass& c = CharacterClasses()[static_cast<size_t>(choice.inner)];
   const Factor& f = *factoring_.At(0, choice.inner);
@@ -298,6 +333,7 @@ bool MaskBuilder::FindAlive(State q, bool wide, Loop* loop) {
   *loop = Loop();
   loop->kind = Loop::kAlive;
   loop->inner = choice.inner;
+  loop->checked = choice.excluded;
   loop->ways_out = (shape.rest_first | shape.ascii) - c.first;
   if (choice.wide && !c.non_ascii) loop->ways_out = loop->ways_out | ByteSet::Range(0xC2, 0xF4);
   loop->shape.high = shape.high;
@@ -394,6 +430,29 @@ double MaskBuilder::FindInner(ClassChoice* choice) const {
     }
   }
   return best;
+}
+
+// A class beyond ASCII too, all of whose characters are the loop's but for some `excluded` that are in so few tokens that
+// these are run one by one; where there is none inside of the loop.
+void MaskBuilder::FindChecked(ClassChoice* choice) const {
+  constexpr uint32_t kMostTokens = 10'000;
+  if (choice->inner >= 0 && CharacterClasses()[static_cast<size_t>(choice->inner)].non_ascii &&
+      CharacterClasses()[static_cast<size_t>(choice->inner)].ascii.Any())
+    return;
+  uint32_t best = kMostTokens;
+  for (int c : {kAny, kNotNewline, kJsonText, kVisible}) {
+    const ByteSet excluded = CharacterClasses()[static_cast<size_t>(c)].ascii - choice->ascii;
+    uint32_t tokens = 0;
+    bool indexed = true;
+    excluded.ForEach([&](uint8_t b) {
+      tokens += factoring_.TokensWithByte(b);
+      indexed = indexed && (!factoring_.TokensWithByte(b) || factoring_.Containing(b));
+    });
+    if (!indexed || tokens >= best) continue;
+    best = tokens;
+    choice->inner = static_cast<int8_t>(c);
+    choice->excluded = excluded;
+  }
 }
 
 // A class most of whose characters are the loop's, where clearing the tokens with others of them, and walking from

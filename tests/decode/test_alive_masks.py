@@ -50,6 +50,8 @@ CONSTRAINTS: list[tuple[tokamata.Constraint, bytes]] = [
     ),
     (tokamata.regex(r'([A-Za-z0-9]{13}-|!)[A-Za-z0-9]{30}"'), b""),
     (tokamata.regex(r"(?:\S+\s+){0,9}\S+" + '"'), b""),
+    (tokamata.regex(r"[^:]*.bc[^/]*"), b""),  # but for a byte that few tokens have
+    (tokamata.regex(r"\w*\s*(?:[^=]|\n)*\s*"), b""),  # after what need not be there
     (tokamata.json_schema({"type": "string", "pattern": r"^(?:\S+\s+){0,9}\S+$"}), b'"'),
     (tokamata.regex(r"(?:[^a\s]+(?:\s|a))*[^b]{9}-"), b""),
     (tokamata.regex(r"(?=.*[a-c])(?=.*[0-3])(?=.*[x-zE])(?!.*=/).{8,}"), b""),
