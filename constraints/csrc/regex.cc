@@ -50,6 +50,9 @@ bool RegexLowering::RemoveAnchors() {
   SpellWords(&tree_);
   asserts_.assign(tree_.nodes.size(), 0);
   FindAsserts(tree_.root);
+  FoldLookaround(&tree_);
+  asserts_.assign(tree_.nodes.size(), 0);
+  FindAsserts(tree_.root);
   SpecifyNonBoundaries();
   RemoveAtomic(tree_.root);
   SettleBoundaries(&tree_);

@@ -110,6 +110,9 @@ std::string RegexExcerpt(const std::vector<uint32_t>& text, size_t position);
 // Rewrites the tree of a pattern to match any text around what it matches (RegexOptions::search).
 void SearchRegex(RegexTree* tree);
 
+// Writes lookahead and lookbehind of one character into what stands beside it, where that tells which character it is.
+void FoldLookaround(RegexTree* tree);
+
 // Replaces the boundaries of words that hold wherever they are asked for, or nowhere.
 void SettleBoundaries(RegexTree* tree);
 

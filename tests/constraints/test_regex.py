@@ -278,6 +278,39 @@ def test_boundaries_that_hold_wherever_they_stand() -> None:
     assert regex(r"(?:\b[a-z]{1,9}\b\W){100000}").accepts_prefix("some words ")
 
 
+def test_lookaround_of_one_character_is_written_into_what_stands_beside_it() -> None:
+    ones = r"[ab]~[^a]~a~-~(?:a|b)~(?:a|[b-])~[ab-]~.~\w~\W".split("~")
+    counts = "~~*~+~?~{1,2}~{2}~{0,2}~*?~{1,3}?~{0}".split("~")
+    texts = ["".join(t) for n in range(6) for t in itertools.product("ab-", repeat=n)] + ["\n", "a\n", "éa", "aé-"]
+    for seed in range(200):
+        rng = random.Random(seed)
+
+        def some(depth: int, rng: random.Random = rng) -> str:
+            one, count = rng.choice(ones), rng.choice(counts)
+            others = [
+                lambda: f"(?{rng.choice(['=', '!', '<=', '<!'])}{one})",
+                lambda: f"(?{rng.choice(['=', '!', '<=', '<!'])}{one})",
+                lambda: one + count,
+                lambda: f"({one}|{rng.choice(ones)}{one})",
+                lambda: f"(?P<n{rng.randrange(10**9)}>{one}){count}",
+                lambda: f"(?:{one}{count}|{one})",
+                lambda: f"(?:{''.join(some(depth - 1) for _ in range(3))}){count}" if depth else rng.choice("ab"),
+            ]
+            return rng.choice(others)()
+
+        pattern = "".join(some(1) for _ in range(rng.randint(2, 5)))
+        compiled, constraint = re.compile(pattern), regex(pattern)
+        assert [t for t in texts if constraint.accepts(t)] == [t for t in texts if judge(compiled, t)], (seed, pattern)
+    label, name = r"(?!-)[a-z-]{1,63}(?<!-)", r"[a-z](?:[a-z-]{0,61}[a-z])?"
+    assert regex(rf"(?:{label}\.)*{label}").equivalent(regex(rf"(?:{name}\.)*{name}"))
+    assert regex(r"(?:(?![a-d])\w)+(?!\d)\w*=").equivalent(regex(r"[^\Wa-d]+(?:[^\W\d]\w*)?="))
+    # However many there are.
+    assert regex(r"(?:(?!a)[ab-]){100000}").accepts("b-" * 50_000)
+    many = "(?!a)" * 100_000
+    assert regex(many + "(?:" + "b" * 100_000 + ")").accepts("b" * 100_000)
+    assert regex("(?!a)b" * 100_000).accepts("b" * 100_000)
+
+
 def test_single_characters_between_assertions_are_counted() -> None:
     """Of so many characters, each beside lookaround, no copies are made; whatever follows."""
     asks = r"(?!bab)~(?=.?a)~(?!b$)~(?<!ab)~(?=a|\b|b-)~(?!(?:ab)+-)~(?!aa|-b|b.{3})~\b|(?!bb)~".split("~")

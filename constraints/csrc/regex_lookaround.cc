@@ -1,0 +1,255 @@
+// Lookaround of one character beside one: `(?!\d)\w+` is `[^\W\d]\w*`, the labels `(?!-)[a-z-]{1,63}(?<!-)` of host
+// names are counters between two characters. Without it there is no context to tell apart, and loops are seen as what
+// they are.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "automata/csrc/expression.h"
+#include "constraints/csrc/regex_syntax.h"
+
+namespace tokamata {
+namespace {
+
+// Recursion follows the nesting of groups, which the parser limits. The tree is still one: no node has two parents.
+class Folding {
+ public:
+  explicit Folding(RegexTree* tree) : tree_(*tree), places_(tree->nodes.size()) {}
+
+  void Visit(uint32_t node) {
+    const RegexNode n = Node(node);
+    bool place = true;
+    switch (n.kind) {
+      case RegexKind::kConcat:
+      case RegexKind::kAlternate:
+        for (uint32_t c = n.first; c; c = Node(c).next) {
+          Visit(c);
+          place = place && places_[c];
+        }
+        if (n.kind == RegexKind::kConcat) Fold(node);
+        break;
+      case RegexKind::kGroup:
+      case RegexKind::kRepeat:
+      case RegexKind::kPossessive:
+      case RegexKind::kAtomic:
+        Visit(n.first);
+        place = places_[n.first] || (n.kind != RegexKind::kGroup && n.kind != RegexKind::kAtomic && n.high == 0);
+        break;
+      case RegexKind::kLookahead:
+      case RegexKind::kLookbehind: Visit(n.first); break;
+      default: place = IsZeroWidth(tree_, node);
+    }
+    places_[node] = place;
+  }
+
+ private:
+  using Ranges = CodePointRanges;
+  static constexpr size_t kMostSteps = 1'000'000;  // what is left over goes the way of all lookaround
+
+  RegexNode& Node(uint32_t node) { return tree_.nodes[node]; }
+
+  std::vector<uint32_t> Children(uint32_t node) {
+    std::vector<uint32_t> children;
+    for (uint32_t c = Node(node).first; c; c = Node(c).next) children.push_back(c);
+    steps_ += children.size();
+    return children;
+  }
+
+  // Those of some siblings, from one on ahead or behind, that are looked at from a place there: up to the second one
+  // that is not only a place.
+  std::vector<uint32_t> Beside(const std::vector<uint32_t>& siblings, size_t from, bool ahead) {
+    std::vector<uint32_t> beside;
+    for (int found = 0; from < siblings.size() && found < 2; from += ahead ? 1 : ~size_t{0}) {
+      beside.push_back(siblings[from]);
+      found += !places_[siblings[from]];
+    }
+    steps_ += beside.size();
+    return beside;
+  }
+
+  void Fold(uint32_t concat) {
+    const std::vector<uint32_t> children = Children(concat);
+    for (size_t i = 0; i < children.size() && steps_ < kMostSteps; ++i) {
+      const RegexNode n = Node(children[i]);
+      const bool ahead = n.kind == RegexKind::kLookahead;
+      if (!ahead && n.kind != RegexKind::kLookbehind) continue;
+      const std::optional<Ranges> one = OneOf(n.first);
+      if (!one) continue;
+      const std::vector<uint32_t> beside = Beside(children, ahead ? i + 1 : i - 1, ahead);
+      const Ranges allowed = n.negated ? ComplementRanges(*one) : *one;
+      if (!Narrow(beside, allowed, ahead, false)) continue;
+      Narrow(beside, allowed, ahead, true);
+      Become(children[i], RegexKind::kEpsilon, 0);
+    }
+  }
+
+  // The characters of a node that matches one character and has no name.
+  std::optional<Ranges> OneOf(uint32_t node) {
+    const RegexNode& n = Node(node);
+    switch (n.kind) {
+      case RegexKind::kCharacter: return Ranges{{n.first, n.first}};
+      case RegexKind::kSet: return tree_.sets[n.first];
+      case RegexKind::kGroup: return n.high ? std::nullopt : OneOf(n.first);
+      case RegexKind::kConcat: return n.first && !Node(n.first).next ? OneOf(n.first) : std::nullopt;
+      case RegexKind::kAlternate: {
+        Ranges all;
+        for (const uint32_t c : Children(node)) {
+          const std::optional<Ranges> one = OneOf(c);
+          if (!one) return std::nullopt;
+          all.insert(all.end(), one->begin(), one->end());
+        }
+        return NormalizeRanges(all);
+      }
+      default: return std::nullopt;
+    }
+  }
+
+  // The characters that texts of a node begin with, or end with; none where it may be empty or that is not told.
+  std::optional<Ranges> Edge(uint32_t node, bool ahead) {
+    const RegexNode n = Node(node);
+    switch (n.kind) {
+      case RegexKind::kCharacter: return Ranges{{n.first, n.first}};
+      case RegexKind::kSet: return tree_.sets[n.first];
+      case RegexKind::kGroup: return Edge(n.first, ahead);
+      case RegexKind::kRepeat: return n.low ? Edge(n.first, ahead) : std::nullopt;
+      case RegexKind::kConcat: {
+        const uint32_t c = FirstOf(Outward(node, ahead), 0);
+        return c ? Edge(c, ahead) : std::nullopt;
+      }
+      case RegexKind::kAlternate: {
+        Ranges all;
+        for (const uint32_t c : Children(node)) {
+          const std::optional<Ranges> edge = Edge(c, ahead);
+          if (!edge) return std::nullopt;
+          all.insert(all.end(), edge->begin(), edge->end());
+        }
+        return NormalizeRanges(all);
+      }
+      default: return std::nullopt;
+    }
+  }
+
+  // The same of the children of a node, from its beginning or its end.
+  std::vector<uint32_t> Outward(uint32_t node, bool ahead) {
+    const std::vector<uint32_t> children = Children(node);
+    return Beside(children, ahead ? 0 : children.size() - 1, ahead);
+  }
+
+  // The next one that is not only a place; 0: there is none.
+  uint32_t FirstOf(const std::vector<uint32_t>& nodes, size_t from) {
+    for (size_t i = from; i < nodes.size(); ++i)
+      if (!places_[nodes[i]]) return nodes[i];
+    return 0;
+  }
+
+  // Whether what is beside a place can be written so that its character there is one of `allowed`; with `apply`, it is.
+  bool Narrow(const std::vector<uint32_t>& beside, const Ranges& allowed, bool ahead, bool apply) {
+    for (size_t i = 0; i < beside.size(); ++i) {
+      const uint32_t node = beside[i];
+      if (places_[node]) continue;
+      if (NarrowNode(node, allowed, ahead, apply)) return true;
+      const RegexNode n = Node(node);
+      if (n.kind != RegexKind::kRepeat || n.low || !OneOf(n.first)) return false;
+      // Turns or none: where there are some the first one is narrowed, else it is up to what comes next.
+      const uint32_t next = FirstOf(beside, i + 1);
+      const std::optional<Ranges> edge = next ? Edge(next, ahead) : std::nullopt;
+      if (!edge) return false;
+      const bool never = IntersectRanges(*edge, allowed).empty();
+      if (!never && !IntersectRanges(*edge, ComplementRanges(allowed)).empty()) return false;
+      if (!apply) return true;
+      const uint32_t turns = Turns(n, allowed, ahead);
+      if (never) {
+        Become(node, RegexKind::kConcat, turns);
+      } else {
+        const uint32_t some = Add(RegexKind::kConcat, n.position, turns);
+        RegexNode& repeat = Node(node);
+        repeat.first = some;
+        repeat.high = 1;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  bool NarrowNode(uint32_t node, const Ranges& allowed, bool ahead, bool apply) {
+    const RegexNode n = Node(node);
+    switch (n.kind) {
+      case RegexKind::kCharacter:
+      case RegexKind::kSet:
+        if (apply) {
+          const Ranges left = IntersectRanges(*OneOf(node), allowed);
+          if (left.empty())
+            Become(node, RegexKind::kNone, 0);
+          else if (n.kind == RegexKind::kSet)
+            Become(node, RegexKind::kSet, AddSet(left));
+        }
+        return true;
+      case RegexKind::kGroup: return NarrowNode(n.first, allowed, ahead, apply);
+      case RegexKind::kConcat: return Narrow(Outward(node, ahead), allowed, ahead, apply);
+      case RegexKind::kAlternate: {
+        const std::vector<uint32_t> children = Children(node);
+        return std::all_of(children.begin(), children.end(),
+                           [&](uint32_t c) { return NarrowNode(c, allowed, ahead, apply); });
+      }
+      case RegexKind::kRepeat: {
+        if (!n.low) return false;
+        if (n.low == 1 && n.high == 1) return NarrowNode(n.first, allowed, ahead, apply);
+        if (!OneOf(n.first)) return false;
+        if (apply) Become(node, RegexKind::kConcat, Turns(n, allowed, ahead));
+        return true;
+      }
+      default: return false;
+    }
+  }
+
+  // The turns of a repetition of one character, at least one, the first of which (the last one, of what stands before
+  // the place) is narrowed: the first of these siblings.
+  uint32_t Turns(const RegexNode& repeat, const Ranges& allowed, bool ahead) {
+    const Ranges left = IntersectRanges(*OneOf(repeat.first), allowed);
+    const uint32_t one = left.empty() ? Add(RegexKind::kNone, repeat.position, 0)
+                                      : Add(RegexKind::kSet, repeat.position, AddSet(left));
+    if (repeat.high == 1) return one;
+    const uint32_t more = Add(RegexKind::kRepeat, repeat.position, repeat.first);
+    RegexNode& others = Node(more);
+    others.negated = repeat.negated;
+    others.low = repeat.low ? repeat.low - 1 : 0;
+    others.high = repeat.high == kUnbounded ? kUnbounded : repeat.high - 1;
+    Node(ahead ? one : more).next = ahead ? more : one;
+    return ahead ? one : more;
+  }
+
+  uint32_t AddSet(const Ranges& ranges) {
+    steps_ += ranges.size();
+    tree_.sets.push_back(ranges);
+    return static_cast<uint32_t>(tree_.sets.size() - 1);
+  }
+
+  uint32_t Add(RegexKind kind, uint32_t position, uint32_t first) {
+    RegexNode n;
+    n.kind = kind;
+    n.position = position;
+    n.first = first;
+    tree_.nodes.push_back(n);
+    places_.push_back(false);
+    return static_cast<uint32_t>(tree_.nodes.size() - 1);
+  }
+
+  // In its place among its siblings.
+  void Become(uint32_t node, RegexKind kind, uint32_t first) {
+    RegexNode& n = Node(node);
+    n.kind = kind;
+    n.first = first;
+    n.negated = false;
+    n.low = n.high = 0;
+  }
+
+  RegexTree& tree_;
+  std::vector<uint8_t> places_;  // nodes that match no character
+  size_t steps_ = 0;
+};
+
+}  // namespace
+
+void FoldLookaround(RegexTree* tree) { Folding(tree).Visit(tree->root); }
+
+}  // namespace tokamata
