@@ -63,7 +63,7 @@ ExpressionAcceptor::LoopCharacters ExpressionAcceptor::FixedCharacters(Expr e, i
   return both;
 }
 
-// Of a union, the characters of one member that goes on longest. An intersection of stars of one kind, and of
+// Of a union, the characters of one member that goes on longest; after what need not be there, maybe those of the rest. An intersection of stars of one kind, and of
 // complements of languages without some character of theirs, goes on after any text with that character. Where their
 // turns are counted as well, there has to be room for that and for what is searched for between stars.
 ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
@@ -75,12 +75,12 @@ ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
     case ExprKind::kConcat: {
       const Expr tail = pool_->Tail(e);
       const Alive head = FindAlive(pool_->Head(e), nested - 1);
-      if (pool_->Nullable(pool_->Head(e)))  // then all that the tail goes on after
-        if (const Alive more = FindAlive(tail, nested - 1); worth(more) > worth(head)) return more;
-      if (!head.high || Width(head.characters) < kFewCharacters) return {};
-      if (pool_->MayBeEmpty(tail) && pool_->IsEmpty(tail)) return {};
-      if (head.high == kUnboundedLoop || !head.whole) return head;
-      const Alive more = FindAlive(tail, nested - 1);
+      const bool goes_on = head.high && Width(head.characters) >= kFewCharacters, optional = pool_->Nullable(pool_->Head(e));
+      const bool adds = goes_on && head.high != kUnboundedLoop && head.whole;
+      const Alive more = optional || adds ? FindAlive(tail, nested - 1) : Alive();  // once: tails are long
+      if (optional && worth(more) > worth(head)) return more;
+      if (!goes_on || (pool_->MayBeEmpty(tail) && pool_->IsEmpty(tail))) return {};
+      if (!adds) return head;
       const LoopCharacters both = Common(head.characters, more.characters);
       if (!more.high || Width(both) != Width(head.characters)) return {head.characters, head.high, false};
       return {both, Capped(uint64_t{head.high} + more.high), more.whole};

@@ -244,7 +244,7 @@ class Folding {
   }
 
   RegexTree& tree_;
-  std::vector<uint8_t> places_;  // nodes that match no character
+  std::vector<uint8_t> places_;  // IsZeroWidth of nodes, once of each
   size_t steps_ = 0;
 };
 

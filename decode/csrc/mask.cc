@@ -106,7 +106,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
     if (row != building_ && may_remember_) KeepPart(q, row);
     return;
   }
-  if (plan.how == Plan::kUnion || plan.how == Plan::kSplit) {
+  if (plan.HasParts()) {
     std::vector<uint32_t> part(words);
     for (State a : PartsOf(q, plan)) {
       BuildAny(Canonical(a), part.data(), depth + 1);
@@ -504,9 +504,11 @@ void MaskBuilder::BuildLearned(uint32_t node, State q, const Loop& loop, uint32_
     CopyRow(c.RowOf(loop.shape.high), factoring_.Words(), row);
   }
   for (const uint32_t id : c.Longer(loop.shape.high)) ClearToken(id, row);
-  const size_t depth = node ? trie_.nodes[node].depth : 0;
-  for (const LearnedClass::Cut& t : c.cut)
-    if (t.chars == loop.shape.high && acceptor_->Run(q, vocabulary_->Token(t.id).substr(depth))) SetToken(t.id, row);
+  if (loop.shape.high != kUnboundedLoop) {
+    const size_t depth = node ? trie_.nodes[node].depth : 0;
+    for (const LearnedClass::Cut& t : c.cut)
+      if (t.chars == loop.shape.high && acceptor_->Run(q, vocabulary_->Token(t.id).substr(depth))) SetToken(t.id, row);
+  }
   const size_t base = stack_.size();
   RunExitsOf(c, c.first, q, loop, {}, row);
   Drain(base, row);
@@ -882,7 +884,7 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
         if (plan.how == Plan::kShared) Correct(at.node, q, plan.model, row);
         continue;
       }
-      if (many && (plan.how == Plan::kUnion || plan.how == Plan::kSplit)) {
+      if (many && plan.HasParts()) {
         const std::vector<State> parts = PartsOf(q, plan);
         const auto quick = [&](State a) { return ReadsTexts(a) || HasFactor(at.node, LoopOf(Canonical(a))); };
         if (std::any_of(parts.begin(), parts.end(), quick)) {

@@ -97,6 +97,7 @@ class MaskBuilder {
     enum How : uint8_t { kUnknown, kLoop, kUnion, kSplit, kShared, kTexts, kBegun, kWalk } how = kUnknown;
     State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared or kTexts; see FindBegun, if kBegun
     uint8_t phase = 0;                     // of UTF-8, if kBegun
+    bool HasParts() const { return how == kUnion || how == kSplit; }  // see PartsOf
   };
   struct Visit {
     Visit(uint32_t n, State q) : node(n), state(q) {}

@@ -189,8 +189,8 @@ std::vector<MaskBuilder::State> MaskBuilder::PartsOf(State q, const Plan& plan) 
   return plan.how == Plan::kSplit ? acceptor_->LoopParts(q) : acceptor_->Alternatives(q, kMaxAlternatives);
 }
 
-// Whether more tokens begin, beyond ASCII, with what follows q's loop than with a character of it: the loop would leave
-// them all to be walked, one that what follows begins with may read them.
+// Whether more tokens begin, beyond ASCII, with what follows q's loop than with a character of it. As a loop q would
+// leave all of them to be walked; what follows may begin with a loop of its own, which knows them.
 bool MaskBuilder::Outgrown(State q, const LoopShape& shape) {
   constexpr size_t kManyTokens = 2'000;
   const ByteSet beyond = ByteSet::Range(0x80, 0xFF), turn = shape.body_first & beyond, rest = shape.rest_first & beyond;
@@ -220,7 +220,8 @@ bool MaskBuilder::AnyLoops(const std::vector<State>& states) {
 }
 
 // Whether some of the states say that they loop over characters beyond ASCII, and others do not: there is no such loop
-// of all of them together then, and their masks are made sooner than the tokens beyond ASCII are walked.
+// of all of them together then, and their masks are made sooner than the tokens beyond ASCII are walked. Or whether some
+// have a class of their own to learn.
 bool MaskBuilder::SomeAreWide(const std::vector<State>& states) {
   size_t wide = 0;
   bool learns = false;
@@ -228,7 +229,8 @@ bool MaskBuilder::SomeAreWide(const std::vector<State>& states) {
     Loop loop;
     if (!FindCounted(Canonical(a), &loop)) continue;
     wide += loop.shape.non_ascii || loop.shape.all_but_spaces;
-    learns = learns || Learns(Canonical(a), loop.shape);
+    const bool beyond = loop.shape.body_first.Intersects(ByteSet::Range(0x80, 0xFF));  // of ASCII, asking is counted
+    learns = learns || (beyond && Learns(Canonical(a), loop.shape));
   }
   return learns || (wide && wide < states.size());
 }
