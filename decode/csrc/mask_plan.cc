@@ -320,8 +320,12 @@ bool MaskBuilder::LeavesOften(const Loop& loop) const {
 // class are allowed, but for those of too many characters, which are run from q as what leaves the class is.
 bool MaskBuilder::FindAlive(State q, bool wide, Loop* loop) {
   constexpr uint32_t kMostLong = 500, kSomeTokens = 2000;
+  const ByteSet& live = acceptor_->Live(q);
+  bool possible = wide;  // where no class of many tokens can come next, what may is not worth finding
+  for (int c = 0; c < kNumClasses && !possible; ++c)
+    possible = factoring_.At(0, c)->inside.size() >= kSomeTokens && CharacterClasses()[static_cast<size_t>(c)].first.SubsetOf(live);
   LoopShape shape;
-  if (!acceptor_->StaysAlive(q, &shape)) return false;
+  if (!possible || !acceptor_->StaysAlive(q, &shape)) return false;
   ClassChoice choice;
   choice.ascii = shape.ascii;
   choice.wide = shape.non_ascii || shape.all_but_spaces;
