@@ -50,12 +50,13 @@ bool RegexLowering::RemoveAnchors() {
   SpellWords(&tree_);
   asserts_.assign(tree_.nodes.size(), 0);
   FindAsserts(tree_.root);
+  SettleBoundaries(&tree_, false);  // \B is looked at where it is SpecifyNonBoundaries's
   FoldLookaround(&tree_);
   asserts_.assign(tree_.nodes.size(), 0);
   FindAsserts(tree_.root);
   SpecifyNonBoundaries();
   RemoveAtomic(tree_.root);
-  SettleBoundaries(&tree_);
+  SettleBoundaries(&tree_, true);
   DropStart(tree_.root);
   DropEnd(tree_.root);
   asserts_.assign(tree_.nodes.size(), 0);

@@ -1,5 +1,6 @@
 // Word boundaries of which the pattern itself tells whether they hold: in `\b\w+\b(?: \b\w+\b)*` all do, as what stands on
-// their two sides is a character of a word and a blank, or nothing.
+// their two sides is a character of a word and a blank, or nothing. Where it tells one side, as in `.*\bfoo\b.*`, the
+// boundary is noted to be lookaround of one character on the other, for FoldLookaround.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -20,11 +21,17 @@ class Settling {
       : tree_(*tree), words_(words), other_(ComplementRanges(tree->sets[words])), edges_(tree->nodes.size()),
         known_(tree->nodes.size()) {}
 
-  void Run() {
+  void Run(bool negated_too) {
     Visit(tree_.root, kOther, kOther);
     for (const auto& [node, beside] : boundaries_) {
       RegexNode& n = tree_.nodes[node];
-      if (!IsOne(beside.before) || !IsOne(beside.after)) continue;
+      const bool before = IsOne(beside.before), after = IsOne(beside.after);
+      if ((!before && !after) || (n.negated && !negated_too)) continue;
+      if (!before || !after) {
+        n.low = before ? kAhead : kBehind;
+        n.high = ((before ? beside.before : beside.after) == kWord) == n.negated;
+        continue;
+      }
       const bool holds = (beside.before != beside.after) != n.negated;
       const uint32_t next = n.next, position = n.position;
       n = RegexNode();
@@ -156,13 +163,13 @@ class Settling {
 
 }  // namespace
 
-void SettleBoundaries(RegexTree* tree) {
+void SettleBoundaries(RegexTree* tree, bool negated_too) {
   std::vector<uint32_t> sets;
   for (const RegexNode& n : tree->nodes)
     if (n.kind == RegexKind::kBoundary) sets.push_back(n.first);
   std::sort(sets.begin(), sets.end());
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-  for (const uint32_t words : sets) Settling(tree, words).Run();
+  for (const uint32_t words : sets) Settling(tree, words).Run(negated_too);
 }
 
 }  // namespace tokamata

@@ -1,6 +1,6 @@
 // Lookaround of one character beside one: `(?!\d)\w+` is `[^\W\d]\w*`, the labels `(?!-)[a-z-]{1,63}(?<!-)` of host
-// names are counters between two characters. Without it there is no context to tell apart, and loops are seen as what
-// they are.
+// names are counters between two characters, `.*\bfoo\b.*` is `(?:.*[^\w\n])?foo(?:[^\w\n].*)?`. Without it there is no
+// context to tell apart, and loops are seen as what they are.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -16,37 +16,71 @@ class Folding {
  public:
   explicit Folding(RegexTree* tree) : tree_(*tree), places_(tree->nodes.size()) {}
 
-  void Visit(uint32_t node) {
+  void Run() {
+    FindPlaces(tree_.root);
+    Visit(tree_.root, {true, true});
+  }
+
+ private:
+  using Ranges = CodePointRanges;
+  struct Ends {  // whether there is nothing of the text before, and after
+    bool before = false, after = false;
+  };
+  // Of which characters one has to be beside a place, and whether none may be, where the text ends.
+  struct Wanted {
+    Ranges allowed;
+    bool none = false;
+  };
+  static constexpr size_t kMostSteps = 1'000'000;  // what is left over goes the way of all lookaround
+
+  RegexNode& Node(uint32_t node) { return tree_.nodes[node]; }
+
+  bool FindPlaces(uint32_t node) {
     const RegexNode n = Node(node);
     bool place = true;
     switch (n.kind) {
       case RegexKind::kConcat:
       case RegexKind::kAlternate:
-        for (uint32_t c = n.first; c; c = Node(c).next) {
-          Visit(c);
-          place = place && places_[c];
-        }
-        if (n.kind == RegexKind::kConcat) Fold(node);
+        for (uint32_t c = n.first; c; c = Node(c).next) place = FindPlaces(c) && place;
         break;
       case RegexKind::kGroup:
       case RegexKind::kRepeat:
       case RegexKind::kPossessive:
       case RegexKind::kAtomic:
-        Visit(n.first);
-        place = places_[n.first] || (n.kind != RegexKind::kGroup && n.kind != RegexKind::kAtomic && n.high == 0);
+        place = FindPlaces(n.first) || (n.kind != RegexKind::kGroup && n.kind != RegexKind::kAtomic && n.high == 0);
         break;
       case RegexKind::kLookahead:
-      case RegexKind::kLookbehind: Visit(n.first); break;
+      case RegexKind::kLookbehind: FindPlaces(n.first); break;
       default: place = IsZeroWidth(tree_, node);
     }
     places_[node] = place;
+    return place;
   }
 
- private:
-  using Ranges = CodePointRanges;
-  static constexpr size_t kMostSteps = 1'000'000;  // what is left over goes the way of all lookaround
-
-  RegexNode& Node(uint32_t node) { return tree_.nodes[node]; }
+  void Visit(uint32_t node, Ends ends) {
+    const RegexNode n = Node(node);
+    switch (n.kind) {
+      case RegexKind::kConcat: {
+        const std::vector<uint32_t> children = Children(node);
+        size_t first = 0, last = children.size();  // between them are all that are not only places
+        while (first < last && places_[children[first]]) ++first;
+        while (last > first && places_[children[last - 1]]) --last;
+        for (size_t i = 0; i < children.size(); ++i)
+          Visit(children[i], {ends.before && i <= first, ends.after && i + 1 >= last});
+        return Fold(node, ends);
+      }
+      case RegexKind::kAlternate:
+        for (const uint32_t c : Children(node)) Visit(c, ends);
+        return;
+      case RegexKind::kRepeat: return Visit(n.first, n.high > 1 ? Ends() : ends);
+      case RegexKind::kGroup:
+      case RegexKind::kLookahead:
+      case RegexKind::kLookbehind: return Visit(n.first, ends);
+      case RegexKind::kPossessive:
+      case RegexKind::kAtomic: return Visit(n.first, Ends());
+      default: return;
+    }
+  }
 
   std::vector<uint32_t> Children(uint32_t node) {
     std::vector<uint32_t> children;
@@ -67,20 +101,32 @@ class Folding {
     return beside;
   }
 
-  void Fold(uint32_t concat) {
+  void Fold(uint32_t concat, Ends ends) {
     const std::vector<uint32_t> children = Children(concat);
     for (size_t i = 0; i < children.size() && steps_ < kMostSteps; ++i) {
-      const RegexNode n = Node(children[i]);
-      const bool ahead = n.kind == RegexKind::kLookahead;
-      if (!ahead && n.kind != RegexKind::kLookbehind) continue;
-      const std::optional<Ranges> one = OneOf(n.first);
-      if (!one) continue;
+      bool ahead = false;
+      const std::optional<Wanted> wanted = WantedBy(children[i], &ahead);
+      if (!wanted) continue;
       const std::vector<uint32_t> beside = Beside(children, ahead ? i + 1 : i - 1, ahead);
-      const Ranges allowed = n.negated ? ComplementRanges(*one) : *one;
-      if (!Narrow(beside, allowed, ahead, false)) continue;
-      Narrow(beside, allowed, ahead, true);
+      const bool at_end = ahead ? ends.after : ends.before;
+      if (!Narrow(beside, *wanted, ahead, at_end, false)) continue;
+      Narrow(beside, *wanted, ahead, at_end, true);
       Become(children[i], RegexKind::kEpsilon, 0);
     }
+  }
+
+  // What lookaround of one character asks for.
+  std::optional<Wanted> WantedBy(uint32_t node, bool* ahead) {
+    const RegexNode n = Node(node);
+    *ahead = n.kind == RegexKind::kBoundary ? n.low == kAhead : n.kind == RegexKind::kLookahead;
+    if (n.kind == RegexKind::kBoundary) {
+      if (n.low == kBothSides) return std::nullopt;
+      return n.high ? Wanted{tree_.sets[n.first], false} : Wanted{ComplementRanges(tree_.sets[n.first]), true};
+    }
+    if (n.kind != RegexKind::kLookahead && n.kind != RegexKind::kLookbehind) return std::nullopt;
+    const std::optional<Ranges> one = OneOf(n.first);
+    if (!one) return std::nullopt;
+    return n.negated ? Wanted{ComplementRanges(*one), true} : Wanted{*one, false};
   }
 
   // The characters of a node that matches one character and has no name.
@@ -142,22 +188,30 @@ class Folding {
     return 0;
   }
 
-  // Whether what is beside a place can be written so that its character there is one of `allowed`; with `apply`, it is.
-  bool Narrow(const std::vector<uint32_t>& beside, const Ranges& allowed, bool ahead, bool apply) {
+  // Groups and concatenations of one part around a node are that.
+  uint32_t Inside(uint32_t node) {
+    const RegexNode& n = Node(node);
+    const bool around = n.kind == RegexKind::kGroup || (n.kind == RegexKind::kConcat && n.first && !Node(n.first).next);
+    return around ? Inside(n.first) : node;
+  }
+
+  // Whether what is beside a place can be written so that its character there is one that is wanted; with `apply`, it
+  // is. `at_end`: beyond it there is nothing of the text.
+  bool Narrow(const std::vector<uint32_t>& beside, const Wanted& wanted, bool ahead, bool at_end, bool apply) {
     for (size_t i = 0; i < beside.size(); ++i) {
-      const uint32_t node = beside[i];
-      if (places_[node]) continue;
-      if (NarrowNode(node, allowed, ahead, apply)) return true;
+      if (places_[beside[i]]) continue;
+      const uint32_t node = Inside(beside[i]);
+      if (NarrowNode(node, wanted, ahead, apply)) return true;
       const RegexNode n = Node(node);
       if (n.kind != RegexKind::kRepeat || n.low || !OneOf(n.first)) return false;
       // Turns or none: where there are some the first one is narrowed, else it is up to what comes next.
       const uint32_t next = FirstOf(beside, i + 1);
       const std::optional<Ranges> edge = next ? Edge(next, ahead) : std::nullopt;
-      if (!edge) return false;
-      const bool never = IntersectRanges(*edge, allowed).empty();
-      if (!never && !IntersectRanges(*edge, ComplementRanges(allowed)).empty()) return false;
+      if (next ? !edge : !at_end) return false;
+      const bool never = next ? IntersectRanges(*edge, wanted.allowed).empty() : !wanted.none;
+      if (next && !never && !IntersectRanges(*edge, ComplementRanges(wanted.allowed)).empty()) return false;
       if (!apply) return true;
-      const uint32_t turns = Turns(n, allowed, ahead);
+      const uint32_t turns = Turns(n, wanted.allowed, ahead);
       if (never) {
         Become(node, RegexKind::kConcat, turns);
       } else {
@@ -171,31 +225,31 @@ class Folding {
     return false;
   }
 
-  bool NarrowNode(uint32_t node, const Ranges& allowed, bool ahead, bool apply) {
+  bool NarrowNode(uint32_t node, const Wanted& wanted, bool ahead, bool apply) {
     const RegexNode n = Node(node);
     switch (n.kind) {
       case RegexKind::kCharacter:
       case RegexKind::kSet:
         if (apply) {
-          const Ranges left = IntersectRanges(*OneOf(node), allowed);
+          const Ranges left = IntersectRanges(*OneOf(node), wanted.allowed);
           if (left.empty())
             Become(node, RegexKind::kNone, 0);
           else if (n.kind == RegexKind::kSet)
             Become(node, RegexKind::kSet, AddSet(left));
         }
         return true;
-      case RegexKind::kGroup: return NarrowNode(n.first, allowed, ahead, apply);
-      case RegexKind::kConcat: return Narrow(Outward(node, ahead), allowed, ahead, apply);
+      case RegexKind::kGroup: return NarrowNode(n.first, wanted, ahead, apply);
+      case RegexKind::kConcat: return Narrow(Outward(node, ahead), wanted, ahead, false, apply);
       case RegexKind::kAlternate: {
         const std::vector<uint32_t> children = Children(node);
         return std::all_of(children.begin(), children.end(),
-                           [&](uint32_t c) { return NarrowNode(c, allowed, ahead, apply); });
+                           [&](uint32_t c) { return NarrowNode(c, wanted, ahead, apply); });
       }
       case RegexKind::kRepeat: {
         if (!n.low) return false;
-        if (n.low == 1 && n.high == 1) return NarrowNode(n.first, allowed, ahead, apply);
+        if (n.low == 1 && n.high == 1) return NarrowNode(n.first, wanted, ahead, apply);
         if (!OneOf(n.first)) return false;
-        if (apply) Become(node, RegexKind::kConcat, Turns(n, allowed, ahead));
+        if (apply) Become(node, RegexKind::kConcat, Turns(n, wanted.allowed, ahead));
         return true;
       }
       default: return false;
@@ -250,6 +304,6 @@ class Folding {
 
 }  // namespace
 
-void FoldLookaround(RegexTree* tree) { Folding(tree).Visit(tree->root); }
+void FoldLookaround(RegexTree* tree) { Folding(tree).Run(); }
 
 }  // namespace tokamata

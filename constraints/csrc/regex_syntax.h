@@ -63,7 +63,7 @@ enum class RegexKind : uint8_t {
   kLastLine,     // nothing after, or one newline (Python's $)
   kLineStart,    // nothing before, or a line terminator (first: index of their set)
   kLineEnd,      // nothing after, or a line terminator (likewise)
-  kBoundary,     // first: index of the set of word characters; negated: \B
+  kBoundary,     // first: index of the set of word characters; negated: \B; low, high: see SettleBoundaries
   kWords,        // many texts between bars, as they stand in the pattern. low, high: place and length of that
   kLanguage,     // first: index of a named group
 };
@@ -110,11 +110,14 @@ std::string RegexExcerpt(const std::vector<uint32_t>& text, size_t position);
 // Rewrites the tree of a pattern to match any text around what it matches (RegexOptions::search).
 void SearchRegex(RegexTree* tree);
 
-// Writes lookahead and lookbehind of one character into what stands beside it, where that tells which character it is.
+// Writes lookahead and lookbehind of one character, and boundaries that are such, into what stands beside them, where
+// that tells which character it is.
 void FoldLookaround(RegexTree* tree);
 
-// Replaces the boundaries of words that hold wherever they are asked for, or nowhere.
-void SettleBoundaries(RegexTree* tree);
+// Replaces the boundaries of words that hold wherever they are asked for, or nowhere. Where only one side is known, a
+// boundary's `low` says which side it depends on, and `high` whether a character of a word has to be there, or none may.
+enum BoundarySide : uint32_t { kBothSides, kAhead, kBehind };
+void SettleBoundaries(RegexTree* tree, bool negated_too);
 
 // Whether a node matches no character, only places (anchors, lookaround, the empty string).
 bool IsZeroWidth(const RegexTree& tree, uint32_t node);

@@ -282,6 +282,10 @@ def test_lookaround_of_one_character_is_written_into_what_stands_beside_it() -> 
     ones = r"[ab]~[^a]~a~-~(?:a|b)~(?:a|[b-])~[ab-]~.~\w~\W".split("~")
     counts = "~~*~+~?~{1,2}~{2}~{0,2}~*?~{1,3}?~{0}".split("~")
     texts = ["".join(t) for n in range(6) for t in itertools.product("ab-", repeat=n)] + ["\n", "a\n", "éa", "aé-"]
+    # Where the text does not end, though a group or a turn does.
+    for pattern in (r"(?:(?!a)b*)a", r"(?:-(?!a)b*|ab)*", r"a(?:b*(?<!a))", r"(?:b*(?<!a)-|ba)*", r"(?=b*(?!a))a*b*"):
+        compiled, constraint = re.compile(pattern), regex(pattern)
+        assert [t for t in texts if constraint.accepts(t)] == [t for t in texts if judge(compiled, t)], pattern
     for seed in range(200):
         rng = random.Random(seed)
 
@@ -290,6 +294,7 @@ def test_lookaround_of_one_character_is_written_into_what_stands_beside_it() -> 
             others = [
                 lambda: f"(?{rng.choice(['=', '!', '<=', '<!'])}{one})",
                 lambda: f"(?{rng.choice(['=', '!', '<=', '<!'])}{one})",
+                lambda: rng.choice([r"\b", r"\b", r"\B"]),
                 lambda: one + count,
                 lambda: f"({one}|{rng.choice(ones)}{one})",
                 lambda: f"(?P<n{rng.randrange(10**9)}>{one}){count}",
@@ -304,6 +309,14 @@ def test_lookaround_of_one_character_is_written_into_what_stands_beside_it() -> 
     label, name = r"(?!-)[a-z-]{1,63}(?<!-)", r"[a-z](?:[a-z-]{0,61}[a-z])?"
     assert regex(rf"(?:{label}\.)*{label}").equivalent(regex(rf"(?:{name}\.)*{name}"))
     assert regex(r"(?:(?![a-d])\w)+(?!\d)\w*=").equivalent(regex(r"[^\Wa-d]+(?:[^\W\d]\w*)?="))
+    # So are boundaries of which one side is known, and what is at an end of the text.
+    around = r"(?:.*[^\w\n])?%s(?:[^\w\n].*)?"
+    assert regex(r".*\bfoo\b.*").equivalent(regex(around % "foo"))
+    assert regex(r"(.*)(?<!\w)foo(?!\w)(.*)").equivalent(regex(around % "foo"))
+    assert regex(r"(?=\w).*\w(?<=[a-f])").equivalent(regex(r"\w.*[a-f]|[a-f]"))
+    assert regex(r"\b[\w$]*").equivalent(regex(r"\w[\w$]*"))
+    words = [f"{a}{b}{c}" for a, b, c in itertools.product("abcde", repeat=3)]
+    assert regex("|".join(rf".*\b{w}\b.*" for w in words)).equivalent(regex(around % f"(?:{'|'.join(words)})"))
     # However many there are.
     assert regex(r"(?:(?!a)[ab-]){100000}").accepts("b-" * 50_000)
     many = "(?!a)" * 100_000
@@ -373,9 +386,10 @@ def test_hostile_patterns_end_quickly() -> None:
     with pytest.raises(ConstraintError, match="unterminated"):
         regex("[" * 1_000_000)
     with pytest.raises(UnsupportedError, match="large bounded repetition"):
-        regex(r"(?:a\b..){100000}")
+        regex(r"(?:.\b..){100000}")
+    assert regex(r"(?:a\b..){100000}").accepts("a-b" * 100_000)
     with pytest.raises((UnsupportedError, LimitError)):
-        regex(r"(?:(?:(?:a\b..){900}b){900}c){900}")
+        regex(r"(?:(?:(?:.\b..){900}b){900}c){900}")
     with pytest.raises(UnsupportedError, match="too many copies in all"):
         regex(r"(?:(?:(?:ab(?=a)){1000}){1000}){1000}")
     with pytest.raises(LimitError, match="expression_depth=1000"):
