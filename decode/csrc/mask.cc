@@ -568,7 +568,7 @@ void MaskBuilder::RunExitsFromOuter(State q, const Loop& loop, uint32_t* row) {
   };
   ForEachExit(q, loop, first, true, asked, [&](uint8_t b, State next, uint32_t low, uint32_t high) {
     const ByteIndex* index = factoring_.Containing(b);
-    if (!index) return RunExitsBy(b, first, next, low, high, row);
+    if (!index) return RunExitsBy(q, loop, b, first, next, low, high, row);
     const uint32_t child = index->suffixes.trie.Child(0, b);
     if (child == kNoIndex) return;
     const auto inside = [&](uint32_t i) { return !(index->before[i][0] & bad[0]) && !(index->before[i][1] & bad[1]); };
@@ -581,7 +581,9 @@ void MaskBuilder::RunExitsFromOuter(State q, const Loop& loop, uint32_t* row) {
 }
 
 // The same for a byte of so many tokens that they have no index: those that are characters of the loop before it.
-void MaskBuilder::RunExitsBy(uint8_t b, const ByteSet& first, State next, uint32_t low, uint32_t high, uint32_t* row) {
+void MaskBuilder::RunExitsBy(State q, const Loop& loop, uint8_t b, const ByteSet& first, State next, uint32_t low,
+                             uint32_t high, uint32_t* row) {
+  const bool runs = RunsLong(loop.shape, b);
   const uint32_t* with = factoring_.RowContaining(b);
   if (!with) return;  // in no token
   ForEachTokenIn(with, factoring_.Words(), [&](uint32_t id) {
@@ -592,7 +594,7 @@ void MaskBuilder::RunExitsBy(uint8_t b, const ByteSet& first, State next, uint32
       const uint8_t byte = static_cast<uint8_t>(token[i]);
       const bool begins = phase == 0;
       if (byte == b && begins) {
-        if (chars >= low && acceptor_->Run(next, token.substr(i + 1))) SetToken(id, row);
+        if (chars >= low && (!runs || Fits(q, loop, id)) && acceptor_->Run(next, token.substr(i + 1))) SetToken(id, row);
         return;
       }
       if ((begins && !first.Has(byte)) || !Utf8Step(byte, &phase)) return;

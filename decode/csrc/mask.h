@@ -203,7 +203,8 @@ class MaskBuilder {
   };
   Having& HavingOf(const ByteSet& bytes);
   void RunExitsFromOuter(State q, const Loop& loop, uint32_t* row);
-  void RunExitsBy(uint8_t b, const ByteSet& first, State next, uint32_t low, uint32_t high, uint32_t* row);
+  void RunExitsBy(State q, const Loop& loop, uint8_t b, const ByteSet& first, State next, uint32_t low, uint32_t high,
+                  uint32_t* row);
   void RunExceptions(State q, uint32_t* row);  // those of to_run_
   void RunTokensWith(const ByteSet& bytes, State q, uint32_t* row);
   template <class Ids>

@@ -99,6 +99,8 @@ def with_a_frequent_letter() -> tokamata.Vocabulary:
         "(?:[^e]{2})*ec",
         "[^\ne]*e(?:.|\n)*",
         "[é-ü]?[^e]*?e日",
+        r"(?:.|\n){0,8}e",  # what follows begins with a character of the loop, which counts to less than tokens have
+        "[^a]{0,8}[ex]b?",
     ],
 )
 def test_all_characters_but_a_frequent_one(pattern: str, with_a_frequent_letter: tokamata.Vocabulary) -> None:
