@@ -111,6 +111,13 @@ class DelayedAcceptor {
   // Whether all texts of at most shape->high whole characters of shape->ascii (and, as in loops, those beyond) can
   // surely be extended in q, however differently; fills these, and rest_first with the bytes that may come after them.
   virtual bool StaysAlive(State, LoopShape*) { return false; }
+  // Where q reads a character and then counts others, or counts characters and then reads one, which are the same but for
+  // those that begin with some bytes, *differing: the state that counts all of them as the loop does. Of the strings
+  // without one of these bytes (with BeginsLike, of those that begin with another one) it and q allow the same ones;
+  // with *fewer, it allows all strings that q does. kDead where there is none. EndsLike's loop may also be one without a
+  // bound, if some of its characters are beyond ASCII.
+  virtual State BeginsLike(State, ByteSet* /*differing*/) { return kDead; }
+  virtual State EndsLike(State, ByteSet* /*differing*/, bool* /*fewer*/) { return kDead; }
   // The state after `count` characters of q's loop.
   virtual State AfterLoop(State q, uint32_t) { return q; }
   // A state that allows the same strings of at most `length` bytes as q (counters beyond the length are clamped), and

@@ -76,6 +76,8 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   std::shared_ptr<const WideCharacters> WideOfLoop(State q) override;
   std::vector<State> LoopParts(State q) override;
   bool StaysAlive(State q, LoopShape* shape) override;
+  State BeginsLike(State q, ByteSet* differing) override;
+  State EndsLike(State q, ByteSet* differing, bool* fewer) override;
   State AfterLoop(State q, uint32_t count) override;
   State Canonical(State q, uint32_t length) override;
   State Clamped(State q, CounterClamp* clamp) override;
@@ -152,6 +154,9 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     bool whole = false;
   };
   Alive FindAlive(Expr e, int nested);
+  bool Differ(Expr a, Expr b, ByteSet* bytes);
+  bool IsCharacter(Expr e) const;
+  Expr EndsAlike(Expr e, ByteSet* differing, bool* fewer);
   LoopCharacters FixedCharacters(Expr e, int nested, uint32_t* length);
   Expr StarAround(Expr e, int64_t* needed);
   ByteSet BytesAfter(Expr e, const ByteSet& first, int nested);

@@ -89,6 +89,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const Plan plan = PlanOf(q, depth);
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
+  if (plan.how == Plan::kEnds) return BuildEnds(q, plan.model, row, depth);
   if (plan.how == Plan::kBegun && BuildBegun(plan, row)) return;
   if (plan.how == Plan::kTexts && BuildSince(q, row)) return;
   if (plan.how == Plan::kWalk && row == building_ && finished_)
@@ -272,6 +273,21 @@ void MaskBuilder::BuildModel(State model, uint32_t* row, int depth) {
 void MaskBuilder::BuildShared(State q, State model, uint32_t* row, int depth) {
   BuildModel(model, row, depth);
   Correct(0, q, model, row);
+}
+
+// From the row of a loop that may end with more characters than q's.
+void MaskBuilder::BuildEnds(State q, State model, uint32_t* row, int depth) {
+  ByteSet differing;
+  bool fewer;
+  acceptor_->EndsLike(q, &differing, &fewer);
+  BuildModel(model, row, depth);
+  if (!fewer) return RunTokensWith(differing, q, row);
+  differing.ForEach([&](uint8_t b) {
+    const ByteIndex* index = factoring_.Containing(b);
+    if (!index) return;
+    for (const uint32_t id : index->ids)
+      if (HasToken(row, id) && !acceptor_->Run(q, vocabulary_->Token(id))) ClearToken(id, row);
+  });
 }
 
 // Below a node that is entered with q, the row holds what the model allows; afterwards it holds what q allows. Only

@@ -94,8 +94,8 @@ class MaskBuilder {
   };
   // How the mask of a state is made.
   struct Plan {
-    enum How : uint8_t { kUnknown, kLoop, kUnion, kSplit, kShared, kTexts, kBegun, kWalk } how = kUnknown;
-    State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared or kTexts; see FindBegun, if kBegun
+    enum How : uint8_t { kUnknown, kLoop, kUnion, kSplit, kShared, kEnds, kTexts, kBegun, kWalk } how = kUnknown;
+    State model = DelayedAcceptor::kDead;  // whose mask is corrected, if kShared, kEnds or kTexts; see FindBegun, if kBegun
     uint8_t phase = 0;                     // of UTF-8, if kBegun
     bool HasParts() const { return how == kUnion || how == kSplit; }  // see PartsOf
   };
@@ -148,6 +148,7 @@ class MaskBuilder {
   bool FindLoop(State q, Loop* loop, std::vector<State>* alike);
   bool Outgrown(State q, const LoopShape& shape);
   State BeginsLike(State q);
+  State EndsLike(State q);
   std::vector<State> PartsOf(State q, const Plan& plan);
   bool AnyLoops(const std::vector<State>& states);
   bool SomeAreWide(const std::vector<State>& states);
@@ -184,6 +185,7 @@ class MaskBuilder {
   bool FewDiffer(State a, State b);
   bool AgreeBeyondAscii(State a, State b);
   void BuildAny(State q, uint32_t* row, int depth);
+  void BuildEnds(State q, State model, uint32_t* row, int depth);
   bool BuildSince(State q, uint32_t* row);
   bool CopyBefore(State before, uint32_t* row);
   bool CopyPart(State q, uint32_t* row);

@@ -163,6 +163,7 @@ MaskBuilder::Plan MaskBuilder::FindPlan(State q) {
   if (few && !TraitsOf(q).parts) return {Plan::kWalk, q};
   if (!(counts && counted.shape.high > 1) && TraitsOf(q).parts) return {Plan::kUnion, q};
   if (!counts && few) return {Plan::kWalk, q};
+  if (const State model = EndsLike(q)) return {Plan::kEnds, model};
   if (counts && Outgrown(q, counted.shape)) return {counted.shape.low ? Plan::kWalk : Plan::kSplit, q};
   if (!counts || counted.shape.high == 1)
     if (const State model = BeginsLike(q)) return {Plan::kShared, model};
@@ -199,9 +200,30 @@ bool MaskBuilder::Outgrown(State q, const LoopShape& shape) {
   return ends >= kManyTokens && ends > TokensFrom(turn) && !acceptor_->LoopParts(q).empty();
 }
 
+// Where a loop's last character may be each of the others but for some that few tokens have: the loop that ends with any
+// of them, of which those tokens differ; else kDead. Of ASCII, loops that stay alive know all but a few long tokens.
+MaskBuilder::State MaskBuilder::EndsLike(State q) {
+  constexpr uint32_t kMostTokens = 8'000, kMostLookedAt = 30'000;
+  ByteSet differing;
+  bool fewer = false;
+  const State model = acceptor_->EndsLike(q, &differing, &fewer);
+  uint32_t tokens = 0;
+  bool indexed = model != DelayedAcceptor::kDead;
+  differing.ForEach([&](uint8_t b) {
+    tokens += factoring_.TokensWithByte(b);
+    indexed = indexed && (!factoring_.TokensWithByte(b) || factoring_.Containing(b));
+  });
+  if (!indexed || tokens > (fewer ? kMostLookedAt : kMostTokens)) return DelayedAcceptor::kDead;
+  const bool beyond = acceptor_->First(q).Intersects(ByteSet::Range(0x80, 0xFF));
+  if (Loop alive; !beyond && FindAlive(q, false, &alive)) return DelayedAcceptor::kDead;
+  return model;
+}
+
 // Where q reads one character of a class of its own and then loops over much the same ones, that loop; else kDead.
 MaskBuilder::State MaskBuilder::BeginsLike(State q) {
   constexpr size_t kSomeTokens = 12'000;
+  if (ByteSet differing; const State counted = acceptor_->BeginsLike(q, &differing))
+    if (TokensFrom(differing & acceptor_->First(q)) <= kSomeTokens) return counted;
   const ByteSet beyond = ByteSet::Range(0x80, 0xFF);
   if (TokensFrom(acceptor_->First(q) & beyond) <= kSomeTokens) return DelayedAcceptor::kDead;
   const State model = MostBytesLeadTo(q);
