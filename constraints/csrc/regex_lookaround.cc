@@ -2,6 +2,7 @@
 // names are counters between two characters, `.*\bfoo\b.*` is `(?:.*[^\w\n])?foo(?:[^\w\n].*)?`. Without it there is no
 // context to tell apart, and loops are seen as what they are.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -109,6 +110,7 @@ class Folding {
       if (!wanted) continue;
       const std::vector<uint32_t> beside = Beside(children, ahead ? i + 1 : i - 1, ahead);
       const bool at_end = ahead ? ends.after : ends.before;
+      steps_ += wanted->allowed.size() / 16;
       if (!Narrow(beside, *wanted, ahead, at_end, false)) continue;
       Narrow(beside, *wanted, ahead, at_end, true);
       Become(children[i], RegexKind::kEpsilon, 0);
@@ -121,7 +123,7 @@ class Folding {
     *ahead = n.kind == RegexKind::kBoundary ? n.low == kAhead : n.kind == RegexKind::kLookahead;
     if (n.kind == RegexKind::kBoundary) {
       if (n.low == kBothSides) return std::nullopt;
-      return n.high ? Wanted{tree_.sets[n.first], false} : Wanted{ComplementRanges(tree_.sets[n.first]), true};
+      return n.high ? Wanted{tree_.sets[n.first], false} : Wanted{Others(n.first), true};
     }
     if (n.kind != RegexKind::kLookahead && n.kind != RegexKind::kLookbehind) return std::nullopt;
     const std::optional<Ranges> one = OneOf(n.first);
@@ -272,10 +274,21 @@ class Folding {
     return ahead ? one : more;
   }
 
+  // Those that are equal are one: each is lowered once.
   uint32_t AddSet(const Ranges& ranges) {
-    steps_ += ranges.size();
-    tree_.sets.push_back(ranges);
-    return static_cast<uint32_t>(tree_.sets.size() - 1);
+    const auto [at, added] = added_.try_emplace(ranges, static_cast<uint32_t>(tree_.sets.size()));
+    if (added) {
+      steps_ += ranges.size();
+      tree_.sets.push_back(ranges);
+    }
+    return at->second;
+  }
+
+  // All characters but those of a set.
+  const Ranges& Others(uint32_t set) {
+    const auto [at, added] = others_.try_emplace(set);
+    if (added) at->second = ComplementRanges(tree_.sets[set]);
+    return at->second;
   }
 
   uint32_t Add(RegexKind kind, uint32_t position, uint32_t first) {
@@ -299,6 +312,8 @@ class Folding {
 
   RegexTree& tree_;
   std::vector<uint8_t> places_;  // IsZeroWidth of nodes, once of each
+  std::map<Ranges, uint32_t> added_;
+  std::map<uint32_t, Ranges> others_;
   size_t steps_ = 0;
 };
 

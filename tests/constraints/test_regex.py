@@ -317,6 +317,8 @@ def test_lookaround_of_one_character_is_written_into_what_stands_beside_it() -> 
     assert regex(r"\b[\w$]*").equivalent(regex(r"\w[\w$]*"))
     words = [f"{a}{b}{c}" for a, b, c in itertools.product("abcde", repeat=3)]
     assert regex("|".join(rf".*\b{w}\b.*" for w in words)).equivalent(regex(around % f"(?:{'|'.join(words)})"))
+    every = ["".join(letters) for letters in itertools.product("abcdef", repeat=4)]
+    assert regex("|".join(rf".*\b{w}\b.*" for w in every)).accepts("- fade")
     # However many there are.
     assert regex(r"(?:(?!a)[ab-]){100000}").accepts("b-" * 50_000)
     many = "(?!a)" * 100_000
