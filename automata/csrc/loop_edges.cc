@@ -20,7 +20,8 @@ bool ExpressionAcceptor::Differ(Expr a, Expr b, ByteSet* bytes) {
 // Whether e is one character of some; of fewer nothing is gained.
 bool ExpressionAcceptor::IsCharacter(Expr e) const {
   constexpr int kFewBytes = 8;
-  return (pool_->Kind(e) == ExprKind::kBytes || pool_->Kind(e) == ExprKind::kUnion) && pool_->First(e).Count() >= kFewBytes;
+  const ExprKind kind = pool_->Kind(e);
+  return (kind == ExprKind::kBytes || kind == ExprKind::kUnion) && pool_->First(e).Count() >= kFewBytes;
 }
 
 // x{low,high}·y·rest as x{low+1,high+1}·rest; kEmpty where e is none, or where it does not count and is of ASCII.

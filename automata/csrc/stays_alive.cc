@@ -63,7 +63,8 @@ ExpressionAcceptor::LoopCharacters ExpressionAcceptor::FixedCharacters(Expr e, i
   return both;
 }
 
-// Of a union, the characters of one member that goes on longest; after what need not be there, maybe those of the rest. An intersection of stars of one kind, and of
+// Of a union, the characters of one member that goes on longest; after what need not be there, maybe those of the rest.
+// An intersection of stars of one kind, and of
 // complements of languages without some character of theirs, goes on after any text with that character. Where their
 // turns are counted as well, there has to be room for that and for what is searched for between stars.
 ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {

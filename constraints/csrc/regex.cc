@@ -50,7 +50,7 @@ bool RegexLowering::RemoveAnchors() {
   SpellWords(&tree_);
   asserts_.assign(tree_.nodes.size(), 0);
   FindAsserts(tree_.root);
-  SettleBoundaries(&tree_, false);  // \B is looked at where it is SpecifyNonBoundaries's
+  SettleBoundaries(&tree_, options_.syntax != RegexSyntax::kPython || EmptyHasNonBoundary());
   FoldLookaround(&tree_);
   asserts_.assign(tree_.nodes.size(), 0);
   FindAsserts(tree_.root);

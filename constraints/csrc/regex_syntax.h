@@ -116,6 +116,7 @@ void FoldLookaround(RegexTree* tree);
 
 // Replaces the boundaries of words that hold wherever they are asked for, or nowhere. Where only one side is known, a
 // boundary's `low` says which side it depends on, and `high` whether a character of a word has to be there, or none may.
+// \B only with `negated_too`: where it does not match in the empty text, that has to be written into the tree first.
 enum BoundarySide : uint32_t { kBothSides, kAhead, kBehind };
 void SettleBoundaries(RegexTree* tree, bool negated_too);
 

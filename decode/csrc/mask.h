@@ -194,6 +194,7 @@ class MaskBuilder {
   bool BuildPieces(State q, uint32_t* row, int depth);
   bool BuildBounded(State q, uint32_t* row, int depth);
   size_t TokensFrom(const ByteSet& bytes) const;
+  uint32_t TokensListedBy(const ByteSet& bytes) const;
   bool BuildUnbounded(State q, uint32_t* row);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   bool BuildBegun(const Plan& plan, uint32_t* row);

@@ -200,6 +200,17 @@ bool MaskBuilder::Outgrown(State q, const LoopShape& shape) {
   return ends >= kManyTokens && ends > TokensFrom(turn) && !acceptor_->LoopParts(q).empty();
 }
 
+// How many tokens with one of some bytes are listed, those with several more than once; kNoIndex where some are not.
+uint32_t MaskBuilder::TokensListedBy(const ByteSet& bytes) const {
+  uint32_t tokens = 0;
+  bool listed = true;
+  bytes.ForEach([&](uint8_t b) {
+    tokens += factoring_.TokensWithByte(b);
+    listed = listed && (!factoring_.TokensWithByte(b) || factoring_.Containing(b));
+  });
+  return listed ? tokens : kNoIndex;
+}
+
 // Where a loop's last character may be each of the others but for some that few tokens have: the loop that ends with any
 // of them, of which those tokens differ; else kDead. Of ASCII, loops that stay alive know all but a few long tokens.
 MaskBuilder::State MaskBuilder::EndsLike(State q) {
@@ -207,13 +218,7 @@ MaskBuilder::State MaskBuilder::EndsLike(State q) {
   ByteSet differing;
   bool fewer = false;
   const State model = acceptor_->EndsLike(q, &differing, &fewer);
-  uint32_t tokens = 0;
-  bool indexed = model != DelayedAcceptor::kDead;
-  differing.ForEach([&](uint8_t b) {
-    tokens += factoring_.TokensWithByte(b);
-    indexed = indexed && (!factoring_.TokensWithByte(b) || factoring_.Containing(b));
-  });
-  if (!indexed || tokens > (fewer ? kMostLookedAt : kMostTokens)) return DelayedAcceptor::kDead;
+  if (!model || TokensListedBy(differing) > (fewer ? kMostLookedAt : kMostTokens)) return DelayedAcceptor::kDead;
   const bool beyond = acceptor_->First(q).Intersects(ByteSet::Range(0x80, 0xFF));
   if (Loop alive; !beyond && FindAlive(q, false, &alive)) return DelayedAcceptor::kDead;
   return model;
@@ -345,7 +350,8 @@ bool MaskBuilder::FindAlive(State q, bool wide, Loop* loop) {
   const ByteSet& live = acceptor_->Live(q);
   bool possible = wide;  // where no class of many tokens can come next, what may is not worth finding
   for (int c = 0; c < kNumClasses && !possible; ++c)
-    possible = factoring_.At(0, c)->inside.size() >= kSomeTokens && CharacterClasses()[static_cast<size_t>(c)].first.SubsetOf(live);
+    possible = factoring_.At(0, c)->inside.size() >= kSomeTokens &&
+               CharacterClasses()[static_cast<size_t>(c)].first.SubsetOf(live);
   LoopShape shape;
   if (!possible || !acceptor_->StaysAlive(q, &shape)) return false;
   ClassChoice choice;
@@ -470,13 +476,8 @@ void MaskBuilder::FindChecked(ClassChoice* choice) const {
   uint32_t best = kMostTokens;
   for (int c : {kAny, kNotNewline, kJsonText, kVisible}) {
     const ByteSet excluded = CharacterClasses()[static_cast<size_t>(c)].ascii - choice->ascii;
-    uint32_t tokens = 0;
-    bool indexed = true;
-    excluded.ForEach([&](uint8_t b) {
-      tokens += factoring_.TokensWithByte(b);
-      indexed = indexed && (!factoring_.TokensWithByte(b) || factoring_.Containing(b));
-    });
-    if (!indexed || tokens >= best) continue;
+    const uint32_t tokens = TokensListedBy(excluded);
+    if (tokens >= best) continue;
     best = tokens;
     choice->inner = static_cast<int8_t>(c);
     choice->excluded = excluded;

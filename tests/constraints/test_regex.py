@@ -315,6 +315,7 @@ def test_lookaround_of_one_character_is_written_into_what_stands_beside_it() -> 
     assert regex(r"(.*)(?<!\w)foo(?!\w)(.*)").equivalent(regex(around % "foo"))
     assert regex(r"(?=\w).*\w(?<=[a-f])").equivalent(regex(r"\w.*[a-f]|[a-f]"))
     assert regex(r"\b[\w$]*").equivalent(regex(r"\w[\w$]*"))
+    assert regex(r"x\B.*-\B.*", "ecma").equivalent(regex(r"x\w.*-(?:[^\w\n\r\u2028\u2029].*)?|x\w.*-", "ecma"))
     words = [f"{a}{b}{c}" for a, b, c in itertools.product("abcde", repeat=3)]
     assert regex("|".join(rf".*\b{w}\b.*" for w in words)).equivalent(regex(around % f"(?:{'|'.join(words)})"))
     every = ["".join(letters) for letters in itertools.product("abcdef", repeat=4)]
