@@ -317,7 +317,7 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
       if (exclude) tried.many = tried.many && tried.way_out.empty();
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
         if (!at_once && !tried.many && semantic(c, exclude)) return true;
-      if (counted && loop->outer >= 0 && !LeavesOften(*loop)) return true;
+      if (counted && loop->outer >= 0 && !LeavesOften(*loop) && !LeavesInside(*loop)) return true;
       if (counted && !exclude) lives = FindAlive(q, true, &alive);
       if (!lives) continue;
       *loop = alive;
@@ -342,6 +342,16 @@ bool MaskBuilder::LeavesOften(const Loop& loop) const {
     often = often || (factoring_.RowContaining(b) && !factoring_.Containing(b));
   });
   return often;
+}
+
+// Whether many tokens have a character of a loop that is a way out of it, too: after it they are walked.
+bool MaskBuilder::LeavesInside(const Loop& loop) const {
+  constexpr uint32_t kManyTokens = 2'000;
+  uint32_t tokens = 0;
+  (loop.shape.rest_first & loop.shape.body_first & loop.excluded).ForEach([&](uint8_t b) {
+    tokens += factoring_.TokensWithByte(b);
+  });
+  return tokens >= kManyTokens;
 }
 
 // Where whatever is read of a class can be extended, although the states on the way go on differently: tokens of the
