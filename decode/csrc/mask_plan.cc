@@ -219,7 +219,8 @@ MaskBuilder::State MaskBuilder::EndsLike(State q) {
   bool fewer = false;
   const State model = acceptor_->EndsLike(q, &differing, &fewer);
   if (!model || TokensListedBy(differing) > (fewer ? kMostLookedAt : kMostTokens)) return DelayedAcceptor::kDead;
-  const bool beyond = acceptor_->First(q).Intersects(ByteSet::Range(0x80, 0xFF));
+  constexpr int kFewLeads = 4;  // what letters without case have beyond ASCII
+  const bool beyond = (acceptor_->First(q) & ByteSet::Range(0x80, 0xFF)).Count() > kFewLeads;
   if (Loop alive; !beyond && FindAlive(q, false, &alive)) return DelayedAcceptor::kDead;
   return model;
 }
@@ -282,6 +283,7 @@ const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
 
 // Lists further states with the same loop in *alike.
 bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
+  constexpr uint32_t kSomeTokens = 2'000, kQuicker = 2;  // to walk what follows a way out than to run whole tokens
   const bool counted = FindCounted(q, loop);
   if (counted) loop->kind = Loop::kCounted;
   if (counted && Learns(q, loop->shape)) return loop->learns = true;
@@ -310,15 +312,16 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
   const ByteSet& live = acceptor_->Live(q);
   if (live.Count() >= kWideLive) {
     Loop alive;
-    bool lives = !counted && FindAlive(q, true, &alive);
+    const bool lives = FindAlive(q, true, &alive);
     // No state is looked at; nor are those of a counter, which are too many to agree on what leads out.
-    const bool at_once = lives && (!alive.ways_out.Any() || alive.shape.high != kUnboundedLoop);
+    const bool at_once = lives && (!alive.ways_out.Any() || (!counted && alive.shape.high != kUnboundedLoop));
     for (const bool exclude : {false, true}) {
       if (exclude) tried.many = tried.many && tried.way_out.empty();
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
         if (!at_once && !tried.many && semantic(c, exclude)) return true;
-      if (counted && loop->outer >= 0 && !LeavesOften(*loop) && !LeavesInside(*loop)) return true;
-      if (counted && !exclude) lives = FindAlive(q, true, &alive);
+      const uint32_t inside = counted && loop->outer >= 0 && !LeavesOften(*loop) ? LeftInside(*loop) : kNoIndex;
+      if (inside < kSomeTokens) return true;
+      if (inside != kNoIndex && !(lives && uint64_t{kQuicker} * TokensListedBy(alive.ways_out) <= inside)) return true;
       if (!lives) continue;
       *loop = alive;
       return true;
@@ -344,14 +347,13 @@ bool MaskBuilder::LeavesOften(const Loop& loop) const {
   return often;
 }
 
-// Whether many tokens have a character of a loop that is a way out of it, too: after it they are walked.
-bool MaskBuilder::LeavesInside(const Loop& loop) const {
-  constexpr uint32_t kManyTokens = 2'000;
+// How many tokens have a character of a loop that is a way out of it, too: after it they are walked.
+uint32_t MaskBuilder::LeftInside(const Loop& loop) const {
   uint32_t tokens = 0;
   (loop.shape.rest_first & loop.shape.body_first & loop.excluded).ForEach([&](uint8_t b) {
     tokens += factoring_.TokensWithByte(b);
   });
-  return tokens >= kManyTokens;
+  return tokens;
 }
 
 // Where whatever is read of a class can be extended, although the states on the way go on differently: tokens of the
