@@ -64,9 +64,9 @@ ExpressionAcceptor::LoopCharacters ExpressionAcceptor::FixedCharacters(Expr e, i
 }
 
 // Of a union, the characters of one member that goes on longest; after what need not be there, maybe those of the rest.
-// An intersection of stars of one kind, and of
-// complements of languages without some character of theirs, goes on after any text with that character. Where their
-// turns are counted as well, there has to be room for that and for what is searched for between stars.
+// An intersection of stars of one kind, and of complements of languages without some character of theirs, goes on after
+// any text with that character. Where their turns are counted as well, there has to be room for that and for what is
+// searched for between stars.
 ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
   constexpr uint32_t kMostMembers = 64;
   if (!nested) return {};
@@ -155,7 +155,7 @@ Expr ExpressionAcceptor::StarAround(Expr e, int64_t* needed) {
 
 // Bytes that may come after characters that begin with `first`, and maybe more.
 ByteSet ExpressionAcceptor::BytesAfter(Expr e, const ByteSet& first, int nested) {
-  if (!nested) return ByteSet::All();
+  if (!nested) return pool_->BytesOf(e);
   if (pool_->Kind(e) == ExprKind::kUnion) {
     ByteSet bytes;
     const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));

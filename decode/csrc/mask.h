@@ -180,6 +180,7 @@ class MaskBuilder {
   bool FindSemantic(State q, int class_id, bool exclude, Loop* loop, std::vector<State>* between, Tried* tried);
   bool LeavesOften(const Loop& loop) const;
   uint32_t LeftInside(const Loop& loop) const;
+  size_t LeftAlive(const Loop& loop) const;
   bool FindAlive(State q, bool wide, Loop* loop);
   State SharedState(State q, bool counted);
   State MostBytesLeadTo(State q);

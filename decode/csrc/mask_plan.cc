@@ -283,7 +283,8 @@ const MaskBuilder::Loop& MaskBuilder::LoopOf(State q) {
 
 // Lists further states with the same loop in *alike.
 bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
-  constexpr uint32_t kSomeTokens = 2'000, kQuicker = 2;  // to walk what follows a way out than to run whole tokens
+  constexpr uint32_t kSomeTokens = 2'000, kQuicker = 2;  // to walk a token than to run one
+  constexpr size_t kFewPlaces = 400;
   const bool counted = FindCounted(q, loop);
   if (counted) loop->kind = Loop::kCounted;
   if (counted && Learns(q, loop->shape)) return loop->learns = true;
@@ -314,14 +315,14 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
     Loop alive;
     const bool lives = FindAlive(q, true, &alive);
     // No state is looked at; nor are those of a counter, which are too many to agree on what leads out.
-    const bool at_once = lives && (!alive.ways_out.Any() || (!counted && alive.shape.high != kUnboundedLoop));
+    const bool at_once = lives && (LeftAlive(alive) <= kFewPlaces || (!counted && alive.shape.high != kUnboundedLoop));
     for (const bool exclude : {false, true}) {
       if (exclude) tried.many = tried.many && tried.way_out.empty();
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
         if (!at_once && !tried.many && semantic(c, exclude)) return true;
       const uint32_t inside = counted && loop->outer >= 0 && !LeavesOften(*loop) ? LeftInside(*loop) : kNoIndex;
       if (inside < kSomeTokens) return true;
-      if (inside != kNoIndex && !(lives && uint64_t{kQuicker} * TokensListedBy(alive.ways_out) <= inside)) return true;
+      if (inside != kNoIndex && !(lives && kQuicker * LeftAlive(alive) <= inside)) return true;
       if (!lives) continue;
       *loop = alive;
       return true;
@@ -354,6 +355,14 @@ uint32_t MaskBuilder::LeftInside(const Loop& loop) const {
     tokens += factoring_.TokensWithByte(b);
   });
   return tokens;
+}
+
+// How many places there are where tokens leave what stays alive, each of which is run to.
+size_t MaskBuilder::LeftAlive(const Loop& loop) const {
+  const Factor& f = *factoring_.At(0, loop.inner);
+  size_t places = 0;
+  (f.exit_bytes & loop.ways_out).ForEach([&](uint8_t b) { places += f.ExitsBy(b).size(); });
+  return places;
 }
 
 // Where whatever is read of a class can be extended, although the states on the way go on differently: tokens of the
