@@ -314,18 +314,22 @@ bool MaskBuilder::FindLoop(State q, Loop* loop, std::vector<State>* alike) {
   if (live.Count() >= kWideLive) {
     Loop alive;
     const bool lives = FindAlive(q, true, &alive);
+    const size_t places = lives ? LeftAlive(alive) : 0;
+    const auto stay = [&] {
+      *loop = alive;
+      return true;
+    };
     // No state is looked at; nor are those of a counter, which are too many to agree on what leads out.
-    const bool at_once = lives && (LeftAlive(alive) <= kFewPlaces || (!counted && alive.shape.high != kUnboundedLoop));
+    if (lives && (places <= kFewPlaces || (!counted && alive.shape.high != kUnboundedLoop))) return stay();
     for (const bool exclude : {false, true}) {
       if (exclude) tried.many = tried.many && tried.way_out.empty();
       for (int c : {kAny, kNotNewline, kJsonText, kVisible})
-        if (!at_once && !tried.many && semantic(c, exclude)) return true;
-      const uint32_t inside = counted && loop->outer >= 0 && !LeavesOften(*loop) ? LeftInside(*loop) : kNoIndex;
-      if (inside < kSomeTokens) return true;
-      if (inside != kNoIndex && !(lives && kQuicker * LeftAlive(alive) <= inside)) return true;
-      if (!lives) continue;
-      *loop = alive;
-      return true;
+        if (!tried.many && semantic(c, exclude)) return true;
+      if (counted && loop->outer >= 0 && !LeavesOften(*loop)) {
+        const uint32_t inside = LeftInside(*loop);
+        if (!lives || inside < kSomeTokens || kQuicker * places > inside) return true;
+      }
+      if (lives) return stay();
     }
   }
   if (counted && loop->outer >= 0) return true;
@@ -357,10 +361,10 @@ uint32_t MaskBuilder::LeftInside(const Loop& loop) const {
   return tokens;
 }
 
-// How many places there are where tokens leave what stays alive, each of which is run to.
+// How many tokens, and places where tokens leave what stays alive, are run.
 size_t MaskBuilder::LeftAlive(const Loop& loop) const {
   const Factor& f = *factoring_.At(0, loop.inner);
-  size_t places = 0;
+  size_t places = TokensListedBy(loop.checked);
   (f.exit_bytes & loop.ways_out).ForEach([&](uint8_t b) { places += f.ExitsBy(b).size(); });
   return places;
 }
