@@ -11,6 +11,7 @@ namespace tokamata {
 namespace {
 
 constexpr int kMostSpelled = 1000;  // steps of one language by the bytes of another
+constexpr int kFewSpelled = 64;     // steps until nothing is left to be intersected
 constexpr uint32_t kMostCounted = 1u << 30;  // copies, so that some more are still a number
 constexpr uint32_t kFewCopies = 8;  // of what is repeated; more of them are counted where that is possible
 
@@ -456,7 +457,7 @@ bool RegexContext::BeforeOneSplit(uint32_t node, Expr one, const Vector& after, 
   std::vector<Expr> refused;
   ListRefused(n.first, kEpsilonExpr, one, &refused);
   for (Expr& e : refused) {
-    e = Meet(e, pool_.Concat(one, pool_.AnyBytes()), kMostSpelled);
+    e = SpelledOut(Meet(e, pool_.Concat(one, pool_.AnyBytes()), kMostSpelled));
     if (apart) continue;
     const Expr character = lowering_.Characters(lowering_.Alphabet());
     e = Meet(e, pool_.Repeat(character, static_cast<uint32_t>(k) + 1, kUnbounded), kMostSpelled);
@@ -744,6 +745,26 @@ Expr RegexContext::Meet(Expr bytes, Expr e, int most) {
     if (!set.Intersects(t.bytes)) continue;
     parts.push_back(pool_.Concat(pool_.Bytes(set & t.bytes), Meet(rest, t.target, most_each)));
   }
+  return pool_.Union(std::move(parts));
+}
+
+// The same language, without intersections and complements where those end after a few bytes: of `~(a.*|-a.*)&[a-].*`,
+// `-` and what does not begin with `a`.
+Expr RegexContext::SpelledOut(Expr e) {
+  int left = kFewSpelled;
+  const Expr spelled = SpelledOut(e, &left);
+  return left < 0 ? e : spelled;
+}
+
+Expr RegexContext::SpelledOut(Expr e, int* left) {
+  if (!pool_.MayBeEmpty(e) || *left < 0) return e;
+  std::vector<Expressions::Term> steps;
+  pool_.Step(e, &steps);
+  *left -= static_cast<int>(steps.size()) + 1;
+  std::vector<Expr> parts;
+  if (pool_.Nullable(e)) parts.push_back(kEpsilonExpr);
+  for (const Expressions::Term& t : steps)
+    if (t.target != kEmpty) parts.push_back(pool_.Concat(pool_.Bytes(t.bytes), SpelledOut(t.target, left)));
   return pool_.Union(std::move(parts));
 }
 

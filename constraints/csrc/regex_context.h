@@ -102,6 +102,8 @@ class RegexContext {
   Matrix Product(const Matrix& a, const Matrix& b);
   Matrix Star(Matrix m, uint32_t node);
   Expr Meet(Expr bytes, Expr e, int most);
+  Expr SpelledOut(Expr e);
+  Expr SpelledOut(Expr e, int* left);
   [[noreturn]] void TooManyContexts(uint32_t node) const;
   [[noreturn]] void LooksInto(uint32_t node) const;
   void CheckGrowth(uint32_t node) const;
