@@ -306,7 +306,7 @@ int64_t BoundedParts::Enough(Expressions* pool, Expr e, Expr star) {
 bool BoundedParts::HasMember(Expressions* pool, Expr e) {
   if (pool->NumMembers(e) != 2) {
     return ForSomeCounter(pool, e, [pool, this](Counter* c, Expr) {
-      const int64_t sought = pool->Nullable(c->end) ? SoughtByAll(pool, c->others, pool->Star(pool->Body(c->count))) : -1;
+      const int64_t sought = pool->Nullable(c->end) && !c->nothing ? SoughtByAll(pool, c->others, pool->Star(pool->Body(c->count))) : -1;
       return sought >= 0 && sought <= pool->High(c->count);
     });
   }
@@ -362,13 +362,16 @@ bool BoundedParts::ForSomeCounter(Expressions* pool, Expr e, F accept) {
   if (pool->Kind(both) != ExprKind::kIntersect) return false;
   const std::vector<Expr> members(pool->Members(both), pool->Members(both) + pool->NumMembers(both));
   for (size_t i = 0; i < members.size(); ++i) {
-    const bool ends = pool->Kind(members[i]) == ExprKind::kConcat;
-    const Expr count = ends ? pool->Head(members[i]) : members[i];
-    if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(members[i])) continue;
+    const Expr m = members[i];
+    const bool nothing = pool->Kind(m) == ExprKind::kUnion && pool->NumMembers(m) == 2 && pool->Members(m)[0] == kEpsilonExpr;
+    const Expr counts = nothing ? pool->Members(m)[1] : m;
+    const bool ends = pool->Kind(counts) == ExprKind::kConcat;
+    const Expr count = ends ? pool->Head(counts) : counts;
+    if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(m)) continue;
     if (pool->Nullable(pool->Body(count))) continue;
     std::vector<Expr> others = members;
     others.erase(others.begin() + static_cast<ptrdiff_t>(i));
-    Counter c{count, ends ? pool->Tail(members[i]) : kEpsilonExpr, pool->Intersect(std::move(others)), kEmpty, -1};
+    Counter c{count, ends ? pool->Tail(counts) : kEpsilonExpr, nothing, pool->Intersect(std::move(others)), kEmpty, -1};
     if (accept(&c, rest)) return true;
   }
   return false;
@@ -382,12 +385,13 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
   const bool enough = low == 0 || (characters && DistanceOf(*pool, x).least_characters >= low + end.most_characters);
   const bool any = enough || (low == 1 && !pool->Nullable(x)) || (beside && GoesOn(pool, x, star));
   if (!any && !pool->MayBeEmpty(x)) return false;  // others keep the lower bound: masks without it are made sooner
-  const Expr y = pool->Concat(any ? star : pool->Repeat(body, low, kUnbounded), c->end);
+  Expr y = pool->Concat(any ? star : pool->Repeat(body, low, kUnbounded), c->end);
+  if (c->nothing) y = pool->Union(kEpsilonExpr, y);
   const ByteSet begins = pool->First(body), end_begins = pool->First(c->end);
-  const bool apart = characters && pool->Nullable(c->end) && !(begins | end_begins).Intersects(Continuations()) &&
+  const bool apart = !c->nothing && characters && pool->Nullable(c->end) && !(begins | end_begins).Intersects(Continuations()) &&
                      !begins.Intersects(end_begins);  // then no text of c* is one of c*·end but by epsilon
-  const bool met = to_end_of_meet_.Find(PairKey(x, y));
-  if (any && !met && (c->end == kEpsilonExpr || apart) && pool->First(x).SubsetOf(begins)) {
+  const bool met = to_end_of_meet_.Find(PairKey(x, y)), stands_alone = c->end == kEpsilonExpr && !c->nothing;
+  if (any && !met && (stands_alone || apart) && pool->First(x).SubsetOf(begins)) {
     const bool endless = pool->High(c->count) == kUnbounded;  // then it does not matter how many c are left
     c->most = endless && SomeArePart(pool, x, star) ? 0 : MostToEnd(pool, x, star, pool->High(c->count));
     if (c->most >= 0) {
@@ -396,7 +400,7 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
       return true;
     }
   }
-  if (any && !met && pool->High(c->count) != kUnbounded && (c->end == kEpsilonExpr || apart)) {
+  if (any && !met && pool->High(c->count) != kUnbounded && (stands_alone || apart)) {
     c->most = SoughtByAll(pool, x, star);
     if (c->most >= 0) {
       c->unbounded = pool->Intersect(x, y);
@@ -428,9 +432,11 @@ bool BoundedParts::Find(Expressions* pool, Expr e, Split* split) {
     const ByteSet& begins = pool->First(body);
     if (begins.Intersects(Continuations()) || begins.Intersects(pool->First(rest))) return false;
     if (!Unbound(pool, true, c) || c->most >= high) return false;
-    *split = {pool->Concat(c->unbounded, rest), pool->Concat(c->count, pool->Concat(c->end, rest)),
+    Expr counter = pool->Concat(c->count, c->end);
+    if (c->nothing) counter = pool->Union(kEpsilonExpr, counter);
+    *split = {pool->Concat(c->unbounded, rest), pool->Concat(counter, rest),
               high == kUnbounded ? kUnbounded : static_cast<uint32_t>(high - c->most), c->unbounded, pool->Star(body), high,
-              c->end == kEpsilonExpr};
+              c->end == kEpsilonExpr && !c->nothing};
     return true;
   });
 }

@@ -53,7 +53,9 @@ class BoundedParts {
   int64_t MostToEnd(Expressions* pool, Expr x, Expr star, uint32_t high);
   int64_t Search(Expressions* pool, Expr x, Expr star);
   struct Counter {  // a member c{low,high}·end of an intersection, and all the others, x
-    Expr count, end, others;
+    Expr count, end;
+    bool nothing;  // the member is that or nothing
+    Expr others;
     Expr unbounded;  // what x is without the bound; from wherever a text leads, a member's end is no further than `most`
     int64_t most;    // c, or more than that
   };
