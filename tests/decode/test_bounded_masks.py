@@ -222,6 +222,11 @@ def test_least_lengths_beside_several_conditions(
         "(?:(?:[a-d]?-?){0,11}|[^a]{0,40})é",
         r"(?=.{3,50}\Z)(?:[a-h]{0,30}[ab]|[c-h]{1,10}[^a])\.b*",
         "(?:[a-h]{0,12}|[a-c-]{0,33})(?:b|-){0,16}",
+        r"^(?!.*--)(?:[a-h-]{0,21}[a-h])?$",  # nothing, or a counter and its end, beside a condition
+        r"^(?!.*(?:ab|-b))A?(?:[a-h-]{3,19}[a-h])?$",
+        r"_(?!-)(?!.*--)[a-h-]{1,20}(?<!-)\.",
+        r"[a-h](?:[a-h]|-(?=[a-h])){0,20}",  # conditions of a turn on the next one
+        r"(?:[a-h]|é(?=[éa])|-(?![-é])){2,20}\.?",
     ],
 )
 def test_unions_of_counters(pattern: str) -> None:
