@@ -653,6 +653,7 @@ void MaskBuilder::SetInside(const Factor& f, uint32_t high, uint32_t* row) {
 
 void MaskBuilder::BuildInner(uint32_t node, State q, const Loop& loop, uint32_t* row) {
   if (LearnsBelow(node, loop)) return BuildLearned(node, q, loop, row);
+  if (const int class_id = ApartClass(node, q, loop); class_id >= 0) return BuildApart(node, class_id, q, loop, row);
   const auto build = [&](int class_id, const ByteSet& seen_to) {
     const Factor& factor = *factoring_.At(node, class_id);
     if (node) {
@@ -667,6 +668,67 @@ void MaskBuilder::BuildInner(uint32_t node, State q, const Loop& loop, uint32_t*
   if (!loop.wide_too) return build(loop.inner, {});
   build(loop.inner, CharacterClasses()[kNonAscii].first);
   build(kNonAscii, CharacterClasses()[static_cast<size_t>(loop.inner)].first);
+}
+
+// The class of a loop's characters but for some bytes, where the tokens below a node that have one of these, and one after
+// which more may come, are few enough to be run; -1 where there is none.
+int MaskBuilder::ApartClass(uint32_t node, State q, const Loop& loop) {
+  constexpr uint32_t kManyBelow = 1'000, kMostListed = 30'000;
+  const int class_id = loop.outer >= 0 ? loop.outer : loop.kind == Loop::kAlive ? loop.inner : -1;
+  if (!node || class_id < 0 || trie_.CountBelow(node) < kManyBelow || !CountIsFree(loop.shape)) return -1;
+  const ByteSet apart = loop.excluded | loop.checked;
+  if (!apart.Any() || TokensListedBy(MoreAfter(q, loop)) > kMostListed || Touches(PathTo(node), apart)) return -1;
+  return factoring_.At(node, class_id)->inside.size() >= kSomeInside ? class_id : -1;
+}
+
+// Of those bytes, the ones after which more may come; of all that the loop's states do not agree on, wherever it is.
+ByteSet MaskBuilder::MoreAfter(State q, const Loop& loop) { return (loop.excluded & acceptor_->Live(q)) | loop.checked; }
+
+void MaskBuilder::BuildApart(uint32_t node, int class_id, State q, const Loop& loop, uint32_t* row) {
+  const Factor& f = *factoring_.At(node, class_id);
+  const ByteSet apart = loop.excluded | loop.checked;
+  const uint32_t depth = trie_.nodes[node].depth, *__restrict with = HavingOf(apart).row.data();
+  to_run_ |= ToRunOf(loop, class_id);
+  if (f.row != kNoIndex) {
+    const uint32_t* __restrict inside = factoring_.Row(f.row);
+    for (uint32_t i = 0; i < factoring_.Words(); ++i) row[i] |= inside[i] & ~with[i];
+  } else {
+    for (const uint32_t id : f.inside)
+      if (!HasToken(with, id)) SetToken(id, row);
+  }
+  if (const ByteSet more = MoreAfter(q, loop); more.Any()) RunBelow(node, HavingOf(more).row.data(), q, row);
+  const size_t base = stack_.size();
+  const bool alive = loop.kind == Loop::kAlive;
+  const ByteSet out = alive ? loop.ways_out : acceptor_->Live(q) - CharacterClasses()[static_cast<size_t>(class_id)].first;
+  ((out & f.exit_bytes) - apart).ForEach([&](uint8_t b) {
+    const State after = acceptor_->Next(q, b);
+    for (const FactorExit& exit : f.ExitsBy(b)) {
+      const std::string_view way = PathTo(exit.node).substr(depth);
+      if (Touches(way, apart)) continue;
+      if (const State next = alive ? acceptor_->Run(q, way) : after) Enter(exit.node, next, row);
+    }
+  });
+  Drain(base, row);
+}
+
+// Sets those of the tokens below a node, which is entered with q, that are among some and may come.
+void MaskBuilder::RunBelow(uint32_t node, const uint32_t* among, State q, uint32_t* row) {
+  const uint32_t depth = trie_.nodes[node].depth;
+  const auto run = [&](uint32_t id) {
+    if (HasToken(among, id) && acceptor_->Run(q, vocabulary_->Token(id).substr(depth))) SetToken(id, row);
+  };
+  const auto run_from = [&](uint32_t first, uint32_t below) {
+    const uint32_t end = trie_.TokensBegin(trie_.nodes[below].end);
+    for (uint32_t i = first; i < end; ++i) run(trie_.order[i]);
+  };
+  const Factor& any = *factoring_.At(node, kAny);
+  if (any.row == kNoIndex) return run_from(trie_.TokensEnd(node), node);
+  std::vector<uint32_t> those(factoring_.Words());
+  for (uint32_t i = 0; i < factoring_.Words(); ++i) those[i] = among[i] & factoring_.Row(any.row)[i];
+  ForEachTokenIn(those.data(), factoring_.Words(), run);
+  any.exit_bytes.ForEach([&](uint8_t b) {  // what is no text
+    for (const FactorExit& exit : any.ExitsBy(b)) run_from(trie_.TokensBegin(exit.node), exit.node);
+  });
 }
 
 // The tokens below the factor's node that leave a loop over its class.
@@ -709,9 +771,7 @@ void MaskBuilder::RunExitsAlive(uint32_t node, const Factor& f, State q, const L
   const uint32_t depth = node ? trie_.nodes[node].depth : 0;
   (f.exit_bytes & loop.ways_out).ForEach([&](uint8_t b) {
     for (const Factor::Exit& exit : f.ExitsBy(b)) {
-      const Trie::Node& at = trie_.nodes[exit.node];
-      const std::string_view token = vocabulary_->Token(trie_.order[trie_.TokensBegin(exit.node)]);  // at it or below
-      if (const State next = acceptor_->Run(q, token.substr(depth, at.depth - depth))) Enter(exit.node, next, row);
+      if (const State next = acceptor_->Run(q, PathTo(exit.node).substr(depth))) Enter(exit.node, next, row);
     }
   });
   for (size_t i = f.offsets[std::min(loop.shape.high, f.max_chars) + 1]; i < f.inside.size(); ++i)
@@ -852,6 +912,10 @@ bool MaskBuilder::FewAlive(const Trie& trie, uint32_t node, State q) {
   return 2 * alive < trie.NumChildren(wide);
 }
 
+bool MaskBuilder::Touches(std::string_view text, const ByteSet& bytes) {
+  return std::any_of(text.begin(), text.end(), [&](char c) { return bytes.Has(static_cast<uint8_t>(c)); });
+}
+
 bool MaskBuilder::HasFactor(uint32_t node, const Loop& loop) const {
   if (LearnsBelow(node, loop)) return true;
   return loop.inner >= 0 && factoring_.At(node, loop.inner)->inside.size() >= kSomeInside;
@@ -862,7 +926,8 @@ MaskBuilder::State MaskBuilder::LoopWithFactor(uint32_t node, State q) {
   const Plan plan = PlanOf(q, 0);
   const State loops = plan.how == Plan::kShared ? Canonical(plan.model) : q;
   const Loop& loop = LoopOf(loops);
-  return HasFactor(node, loop) && loop.IsAlike() ? loops : State{DelayedAcceptor::kDead};
+  const bool has = (HasFactor(node, loop) && loop.IsAlike()) || ApartClass(node, loops, loop) >= 0;
+  return has ? loops : State{DelayedAcceptor::kDead};
 }
 
 // Whether two states that lead into a node with many tokens go on differently after most bytes, so that the first one's

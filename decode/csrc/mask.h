@@ -228,6 +228,11 @@ class MaskBuilder {
   void SetInside(const Factor& factor, uint32_t high, uint32_t* row);
   // The tokens of a loop's inner class below a node that has factors, and those that leave it.
   void BuildInner(uint32_t node, State q, const Loop& loop, uint32_t* row);
+  int ApartClass(uint32_t node, State q, const Loop& loop);
+  ByteSet MoreAfter(State q, const Loop& loop);
+  void RunBelow(uint32_t node, const uint32_t* among, State q, uint32_t* row);
+  void BuildApart(uint32_t node, int class_id, State q, const Loop& loop, uint32_t* row);
+  static bool Touches(std::string_view text, const ByteSet& bytes);
   // But for those that leave the class with their first byte below the node where that is one of `seen_to`.
   void RunExits(uint32_t node, int class_id, const Factor& factor, State q, const Loop& loop, const ByteSet& seen_to,
                 uint32_t* row);
@@ -286,6 +291,10 @@ class MaskBuilder {
   bool LacksBytes(State q);
   // The bytes of the tokens that end at a node of the main trie, which has some.
   std::string_view TokenAt(uint32_t node) const { return vocabulary_->Token(trie_.order[trie_.TokensBegin(node)]); }
+  // The bytes that lead to a node of the main trie.
+  std::string_view PathTo(uint32_t node) const {
+    return vocabulary_->Token(trie_.order[trie_.TokensBegin(node)]).substr(0, trie_.nodes[node].depth);
+  }
   static void SetTokens(const Trie& trie, uint32_t node, uint32_t* row) {
     SetAll(trie.order.data + trie.TokensBegin(node), trie.order.data + trie.TokensEnd(node), row);
   }
