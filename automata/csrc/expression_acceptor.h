@@ -11,6 +11,7 @@
 #include "automata/csrc/length_bounds.h"
 #include "automata/csrc/places.h"
 #include "automata/csrc/stepping_leaf.h"
+#include "automata/csrc/text_phases.h"
 #include "automata/csrc/wide_characters.h"
 
 namespace tokamata {
@@ -164,6 +165,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   static LoopCharacters Common(const LoopCharacters& a, const LoopCharacters& b);
 
   std::unique_ptr<Expressions> pool_;
+  TextPhases text_phases_;
   Expr root_;
   BlockArray<State> state_of_;  // by expression; 0 unknown
   struct Stepping {

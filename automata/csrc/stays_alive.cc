@@ -19,7 +19,10 @@ uint32_t Capped(uint64_t n) { return static_cast<uint32_t>(std::min<uint64_t>(n,
 
 bool ExpressionAcceptor::StaysAlive(State q, LoopShape* shape) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  const Alive alive = FindAlive(Source(q), kMostNested);
+  Alive alive = FindAlive(Source(q), kMostNested);
+  // Bytes that begin a character may begin something else then: those of it are not all told from its first one.
+  if (alive.high && Width(alive.characters) > alive.characters.ascii.Count() && text_phases_.Leaves(*pool_, Source(q)))
+    alive.characters.non_ascii = alive.characters.all_but_spaces = false;
   if (!alive.high || Width(alive.characters) < kFewCharacters) return false;
   *shape = LoopShape();
   shape->ascii = alive.characters.ascii;
