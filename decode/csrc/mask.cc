@@ -717,18 +717,15 @@ void MaskBuilder::RunBelow(uint32_t node, const uint32_t* among, State q, uint32
   const auto run = [&](uint32_t id) {
     if (HasToken(among, id) && acceptor_->Run(q, vocabulary_->Token(id).substr(depth))) SetToken(id, row);
   };
-  const auto run_from = [&](uint32_t first, uint32_t below) {
-    const uint32_t end = trie_.TokensBegin(trie_.nodes[below].end);
-    for (uint32_t i = first; i < end; ++i) run(trie_.order[i]);
-  };
   const Factor& any = *factoring_.At(node, kAny);
-  if (any.row == kNoIndex) return run_from(trie_.TokensEnd(node), node);
+  const uint32_t first = trie_.TokensEnd(node), end = trie_.TokensBegin(trie_.nodes[node].end);
+  if (any.row == kNoIndex || any.inside.size() < end - first) {  // some are no text
+    for (uint32_t i = first; i < end; ++i) run(trie_.order[i]);
+    return;
+  }
   std::vector<uint32_t> those(factoring_.Words());
   for (uint32_t i = 0; i < factoring_.Words(); ++i) those[i] = among[i] & factoring_.Row(any.row)[i];
   ForEachTokenIn(those.data(), factoring_.Words(), run);
-  any.exit_bytes.ForEach([&](uint8_t b) {  // what is no text
-    for (const FactorExit& exit : any.ExitsBy(b)) run_from(trie_.TokensBegin(exit.node), exit.node);
-  });
 }
 
 // The tokens below the factor's node that leave a loop over its class.

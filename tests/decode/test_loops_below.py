@@ -40,7 +40,7 @@ def of_blanks() -> tokamata.Vocabulary:
         "<? (?=.*:)[^;]*;",
         r"<?\s+(?:[^,]*?\s+)?(?:ab|ba)",
         r"<? [^\s:]*:",
-        r'<? [^\s:"]*(?::|"a*:)',
+        r'<? [^\s:"\\]*(?::|"a*:)',
     ],
 )
 def test_masks_behind_a_blank(pattern: str, of_blanks: tokamata.Vocabulary) -> None:
