@@ -49,7 +49,8 @@ def test_masks_behind_a_blank(pattern: str, of_blanks: tokamata.Vocabulary) -> N
 
 
 @pytest.mark.parametrize(
-    "pattern", ["<? [^:]*:", r"<?\s[^\s,]*,", "<? [^;]*;?", "[^;]*", ".*é?", "a?[^:]{0,4}", "(?:[^;]|é;)*", ".*(?=a).{3}"]
+    "pattern",
+    ["<? [^:]*:", r"<?\s[^\s,]*,", "<? [^;]*;?", "[^;]*", ".*é?", "a?[^:]{0,4}", "(?:[^;]|é;)*", ".*(?=a).{3}"],
 )
 def test_bytes_that_are_no_text(pattern: str, of_blanks: tokamata.Vocabulary) -> None:
     """What begins as a character may go on as something else."""
