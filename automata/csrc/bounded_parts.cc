@@ -306,7 +306,8 @@ int64_t BoundedParts::Enough(Expressions* pool, Expr e, Expr star) {
 bool BoundedParts::HasMember(Expressions* pool, Expr e) {
   if (pool->NumMembers(e) != 2) {
     return ForSomeCounter(pool, e, [pool, this](Counter* c, Expr) {
-      const int64_t sought = pool->Nullable(c->end) && !c->nothing ? SoughtByAll(pool, c->others, pool->Star(pool->Body(c->count))) : -1;
+      if (c->nothing || !pool->Nullable(c->end)) return false;
+      const int64_t sought = SoughtByAll(pool, c->others, pool->Star(pool->Body(c->count)));
       return sought >= 0 && sought <= pool->High(c->count);
     });
   }

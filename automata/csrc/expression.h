@@ -282,6 +282,7 @@ class Expressions {
   // Whether all strings of e are surely ones of a star.
   bool Covers(Expr star, Expr e);
   bool CoversParts(Expr star, Expr e);
+  Expr Mixed(Expr x, uint32_t low);
   bool CoversAny(Expr star, const ExprList& parts);
   // Every byte that strings of e may have, and maybe more.
   ByteSet BytesOf(Expr e);

@@ -512,6 +512,8 @@ Expr Expressions::Repeat(Expr x, uint32_t low, uint32_t high) {
   }
   if (low == 1 && high == 1) return x;
   if (low == 0 && high == 1) return Union(x, kEpsilonExpr);
+  if (high == kUnbounded && low <= 1)
+    if (const Expr mixed = Mixed(x, low); mixed != kEmpty) return mixed;
   Node n;
   n.kind = ExprKind::kRepeat;
   n.a = x;
@@ -522,6 +524,27 @@ Expr Expressions::Repeat(Expr x, uint32_t low, uint32_t high) {
   n.depth = nodes_[x].depth + 1;
   n.first = nodes_[x].first;
   return Intern(n);
+}
+
+// x{low,}, low being 0 or 1, where what x repeats may as well come in any order, but for the first turn:
+// (x+|y)* = (x|y)*, (x*y*)* = (x|y)*, (xy*)* = (x(x|y)*)?. Else kEmpty. Of (x*y)* it says more what comes when.
+Expr Expressions::Mixed(Expr x, uint32_t low) {
+  constexpr uint32_t kFewInside = 12;  // as characters have; what is not looks simpler apart
+  const auto repeats = [this](Expr e) { return nodes_[e].kind == ExprKind::kRepeat && High(e) == kUnbounded && Low(e) <= 1; };
+  const auto turn = [&](Expr e) { return repeats(e) ? Body(e) : e; };
+  if (nodes_[x].kind == ExprKind::kUnion) {
+    ExprList members(Members(x), Members(x) + NumMembers(x));
+    if (std::none_of(members.begin(), members.end(), repeats)) return kEmpty;
+    for (Expr& m : members) m = turn(m);
+    return Repeat(Union(std::move(members)), low, kUnbounded);
+  }
+  if (nodes_[x].kind != ExprKind::kConcat || nodes_[Tail(x)].kind == ExprKind::kConcat) return kEmpty;
+  const Expr head = Head(x), tail = Tail(x), first = turn(head), last = turn(tail);
+  if (nodes_[first].depth > kFewInside || nodes_[last].depth > kFewInside) return kEmpty;
+  if (!repeats(tail) || Low(tail)) return kEmpty;
+  const Expr any = Repeat(Union(first, last), 0, kUnbounded);
+  if (repeats(head) && Low(head) == 0) return any;
+  return low ? Concat(first, any) : Union(kEpsilonExpr, Concat(first, any));
 }
 
 // Whether a star has all members of one of the parts.

@@ -243,6 +243,18 @@ def test_a_star_repeated_is_the_star() -> None:
     assert regex(rf"(?:{star}){{0}}").equivalent(regex(""))
 
 
+def test_repetitions_of_repetitions() -> None:
+    """What is repeated in any order is one loop: `(?:a+b*)*` is `(?:a[ab]*)?`."""
+    texts = ["".join(t) for n in range(6) for t in itertools.product("ab-", repeat=n)]
+    turns = ["", "?", "*", "+", "{2,}"]
+    for x, y in (("a", "b"), ("[ab]", "-"), ("(?:ab|-)", "a")):
+        for p, q, r, between in itertools.product(turns, turns, ["*", "+", "{2,}"], ["", "|"]):
+            pattern = f"(?:{x}{p}{between}{y}{q}){r}"
+            constraint, compiled = regex(pattern), re.compile(pattern)
+            assert [t for t in texts if constraint.accepts(t)] == [t for t in texts if compiled.fullmatch(t)], pattern
+    assert regex(r"(?:\w+|\s+)*").equivalent(regex(r"[\w\s]*"))
+
+
 def test_lookbehind_behind_counted_repetitions() -> None:
     """What came before is one language with a counter in it, of which no copies are made."""
     texts = ["".join(t) for n in range(8) for t in itertools.product("ab-", repeat=n)]
