@@ -527,7 +527,8 @@ Expr Expressions::Repeat(Expr x, uint32_t low, uint32_t high) {
 }
 
 // x{low,}, low being 0 or 1, where what x repeats may as well come in any order, but for the first turn:
-// (x+|y)* = (x|y)*, (x*y*)* = (x|y)*, (xy*)* = (x(x|y)*)?. Else kEmpty. Of (x*y)* it says more what comes when.
+// (x+|y)* = (x|y)*, (x*y*)* = (x|y)*, (xy*)* = (x(x|y)*)?, as in the star normal form of Brüggemann-Klein (1993). Else
+// kEmpty. Of (x*y)* it says more what comes when.
 Expr Expressions::Mixed(Expr x, uint32_t low) {
   constexpr uint32_t kFewInside = 12;  // as characters have; what is not looks simpler apart
   const auto repeats = [this](Expr e) { return nodes_[e].kind == ExprKind::kRepeat && High(e) == kUnbounded && Low(e) <= 1; };

@@ -65,6 +65,7 @@ def test_masks_under_a_bound_agree_with_walking(seed: int) -> None:
         tokamata.regex(".{0,50}") & tokamata.regex(".{60,80}") & tokamata.regex(".*a.*") | tokamata.regex("b+"),
         (tokamata.regex('[^"]{8,90}') & tokamata.regex('[^"]*a[^"]*')) + tokamata.regex('"b?'),  # not too soon
         (tokamata.regex(r"[^\n]{8,90}") & tokamata.regex(r"[^\n]*a(?:.|\n)*")) + tokamata.regex("\n?b*"),
+        (tokamata.regex("(?:[abc-]{0,7}[abc])?") - tokamata.regex(".*--.*")) + tokamata.regex("/b*"),  # nothing, too
     ],
 )
 def test_bounds_and_what_follows(constraint: tokamata.Constraint) -> None:
