@@ -38,7 +38,8 @@ def test_dead_ends_leave_the_limit_as_it_is(proposal: str) -> None:
     model = TableModel(rows, likely=2)
     exact = {(0,): math.log(0.5), (0, 2, 2, 2, 2, 2): math.log(0.5)}
     sampler = MetropolisHastings(model, automaton, steps=15, proposal=proposal, particles=2, max_tokens=8, seed=1)  # type: ignore[arg-type]
-    assert chi_square_p((s.tokens for s in sampler.sample(1000)), exact) > 1e-3
+    samples = sampler.sample(400 if proposal in ("smc", "restart") else 1000)  # of slow steps fewer
+    assert chi_square_p((s.tokens for s in samples), exact) > 1e-3
     assert abs(math.exp(sampler.statistics.log_z) - 0.05) < 5 * 0.05 * sampler.statistics.log_z_error
 
 
@@ -52,7 +53,7 @@ def test_what_accepts_is_independent_of_what_proposed() -> None:
     for _ in range(2):
         share = 0.5 * share + 0.5 * 0.2 * (1 - share)
     drawn = []
-    for seed in range(6000):
+    for seed in range(3000):
         options = {"steps": 2, "proposal": "smc", "particles": 1, "max_tokens": 4, "seed": seed}
         drawn += MetropolisHastings(model, automaton, **options).sample(1)  # type: ignore[arg-type]
     law = {(0, 2): math.log(share), (1,): math.log1p(-share)}
