@@ -118,9 +118,8 @@ bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
       Expr begin = kEpsilonExpr;
       part = false;
       for (int i = 0; i < kMostPieces && !part && x != kEpsilonExpr; ++i) {
-        const bool more = pool->Kind(x) == ExprKind::kConcat;
-        begin = pool->Concat(begin, more ? pool->Head(x) : x);
-        x = more ? pool->Tail(x) : kEpsilonExpr;
+        begin = pool->Concat(begin, pool->FirstPart(x));
+        x = pool->Rest(x);
         part = (i == 0 && pool->Kind(begin) != ExprKind::kBytes && IsPart(pool, begin, star)) ||
                ((i > 0 || pool->Kind(begin) == ExprKind::kBytes) && Search(pool, begin, star) >= 0);
       }
@@ -328,9 +327,9 @@ Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length) {
 
 Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length, int depth) {
   if (depth > kMostPrefixes || ++visited_ > kMostVisited) return e;
-  const bool concat = pool->Kind(e) == ExprKind::kConcat;
-  Expr head = concat ? pool->Head(e) : e;
-  const Expr rest = concat ? pool->Tail(e) : kEpsilonExpr;
+  Expr head = pool->FirstPart(e);
+  const Expr rest = pool->Rest(e);
+  const bool concat = head != e;
   if (pool->Kind(head) == ExprKind::kCall) {
     if (pool->Remembers(head)) return e;
     head = pool->Expand(head);
@@ -358,21 +357,18 @@ Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length, int
 // true; whether it did.
 template <class F>
 bool BoundedParts::ForSomeCounter(Expressions* pool, Expr e, F accept) {
-  const bool concat = pool->Kind(e) == ExprKind::kConcat;
-  const Expr both = concat ? pool->Head(e) : e, rest = concat ? pool->Tail(e) : kEpsilonExpr;
+  const Expr both = pool->FirstPart(e), rest = pool->Rest(e);
   if (pool->Kind(both) != ExprKind::kIntersect) return false;
   const std::vector<Expr> members(pool->Members(both), pool->Members(both) + pool->NumMembers(both));
   for (size_t i = 0; i < members.size(); ++i) {
     const Expr m = members[i];
-    const bool nothing = pool->Kind(m) == ExprKind::kUnion && pool->NumMembers(m) == 2 && pool->Members(m)[0] == kEpsilonExpr;
-    const Expr counts = nothing ? pool->Members(m)[1] : m;
-    const bool ends = pool->Kind(counts) == ExprKind::kConcat;
-    const Expr count = ends ? pool->Head(counts) : counts;
+    const bool nothing = pool->OptionalOf(m) != kEmpty;
+    const Expr counts = nothing ? pool->OptionalOf(m) : m, count = pool->FirstPart(counts);
     if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(m)) continue;
     if (pool->Nullable(pool->Body(count))) continue;
     std::vector<Expr> others = members;
     others.erase(others.begin() + static_cast<ptrdiff_t>(i));
-    Counter c{count, ends ? pool->Tail(counts) : kEpsilonExpr, nothing, pool->Intersect(std::move(others)), kEmpty, -1};
+    Counter c{count, pool->Rest(counts), nothing, pool->Intersect(std::move(others)), kEmpty, -1};
     if (accept(&c, rest)) return true;
   }
   return false;

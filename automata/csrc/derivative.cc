@@ -244,9 +244,8 @@ bool Expressions::PartitionByHeads(Expr e, std::vector<Term>* out) {
   std::vector<Term>& terms = own->out;
   bool kept = true;
   for (bool more = true; more;) {
-    const bool last = nodes_[e].kind != ExprKind::kConcat;
-    const Expr head = last ? e : nodes_[e].a, rest = last ? kEpsilonExpr : nodes_[e].b;
-    more = !last && nodes_[head].nullable;
+    const Expr head = FirstPart(e), rest = Rest(e);
+    more = head != e && nodes_[head].nullable;
     e = rest;
     if (head == kEpsilonExpr) break;
     if (nodes_[head].kind == ExprKind::kBytes) {

@@ -230,6 +230,9 @@ class Expressions {
   // kConcat: head and tail. kRepeat: body and bounds. kUnion, kIntersect: members. kComplement: operand.
   Expr Head(Expr e) const { return nodes_[e].a; }
   Expr Tail(Expr e) const { return nodes_[e].b; }
+  // Of any expression: its head and tail if it is a concatenation, else itself and ε.
+  Expr FirstPart(Expr e) const { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].a : e; }
+  Expr Rest(Expr e) const { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].b : Expr{kEpsilonExpr}; }
   Expr Body(Expr e) const { return nodes_[e].a; }
   uint32_t Low(Expr e) const { return nodes_[e].b; }
   uint32_t High(Expr e) const { return nodes_[e].c; }
@@ -237,6 +240,11 @@ class Expressions {
   uint32_t Rule(Expr e) const { return nodes_[e].b; }  // kCall, of this source:
   uint32_t SourceOfRule(Expr e) const { return nodes_[e].a; }
   uint32_t NumMembers(Expr e) const { return nodes_[e].b; }
+  // x where e is x|ε with one x, which is how x{0,1} is kept; else kEmpty.
+  Expr OptionalOf(Expr e) const {
+    const bool is = nodes_[e].kind == ExprKind::kUnion && NumMembers(e) == 2 && Members(e)[0] == kEpsilonExpr;
+    return is ? Members(e)[1] : Expr{kEmpty};
+  }
   const ByteSet& Set(Expr e) const { return nodes_[e].first; }  // kBytes
   const ByteTable& Table(Expr e) const { return *automata_[nodes_[e].a]; }  // kAutomaton, with TableState
   uint32_t TableState(Expr e) const { return nodes_[e].b; }

@@ -169,13 +169,12 @@ size_t ExpressionAcceptor::MemoryBytes() const {
 
 // In turns that begin with a repetition it is that one, of the first turn.
 bool ExpressionAcceptor::SplitLoop(Expr e, Repetition* r) {
-  const bool concat = pool_->Kind(e) == ExprKind::kConcat;
-  const Expr head = concat ? pool_->Head(e) : e;
+  const Expr head = pool_->FirstPart(e);
   if (pool_->Kind(head) != ExprKind::kRepeat || pool_->Low(head) == 0) return SplitRepetition(e, r);
   const Expr turn = pool_->Body(head);
   if (pool_->Kind(turn) != ExprKind::kConcat || pool_->Kind(pool_->Head(turn)) != ExprKind::kRepeat) return SplitRepetition(e, r);
   const uint32_t low = pool_->Low(head), high = pool_->High(head);
-  const Expr rest = concat ? pool_->Tail(e) : kEpsilonExpr, first = pool_->Head(turn), end = pool_->Tail(turn);
+  const Expr rest = pool_->Rest(e), first = pool_->Head(turn), end = pool_->Tail(turn);
   const Expr more = pool_->Repeat(turn, low - 1, high == kUnbounded ? high : high - 1);
   SplitRepetition(first, r);
   r->rest = pool_->Concat(end, pool_->Concat(more, rest));
@@ -183,12 +182,8 @@ bool ExpressionAcceptor::SplitLoop(Expr e, Repetition* r) {
 }
 
 bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
-  Expr head = e;
-  r->rest = kEpsilonExpr;
-  if (pool_->Kind(e) == ExprKind::kConcat) {
-    head = pool_->Head(e);
-    r->rest = pool_->Tail(e);
-  }
+  const Expr head = pool_->FirstPart(e);
+  r->rest = pool_->Rest(e);
   if (pool_->Kind(head) == ExprKind::kRepeat) {
     r->body = pool_->Body(head);
     r->low = pool_->Nullable(r->body) ? 0 : pool_->Low(head);
@@ -199,7 +194,7 @@ bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
   if (pool_->Kind(head) != ExprKind::kUnion && pool_->Kind(head) != ExprKind::kBytes) return false;
   if (pool_->Kind(head) == ExprKind::kUnion) {
     const auto begins_with_call = [this](Expr m) {
-      return pool_->Kind(pool_->Kind(m) == ExprKind::kConcat ? pool_->Head(m) : m) == ExprKind::kCall;
+      return pool_->Kind(pool_->FirstPart(m)) == ExprKind::kCall;
     };
     const Expr* const members = pool_->Members(head);
     if (std::any_of(members, members + pool_->NumMembers(head), begins_with_call)) return false;  // no class is
@@ -393,8 +388,7 @@ bool ExpressionAcceptor::CountsSoon(State q, State* over, State* under) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   std::vector<Expr> front;
   for (Expr e = Source(q); front.size() < kSoon;) {
-    const bool more = pool_->Kind(e) == ExprKind::kConcat;
-    const Expr head = more ? pool_->Head(e) : e, rest = more ? pool_->Tail(e) : kEpsilonExpr;
+    const Expr head = pool_->FirstPart(e), rest = pool_->Rest(e);
     if (pool_->Kind(head) == ExprKind::kRepeat) {
       const uint32_t low = pool_->Low(head), high = pool_->High(head);
       const Expr body = pool_->Body(head);
@@ -409,7 +403,7 @@ bool ExpressionAcceptor::CountsSoon(State q, State* over, State* under) {
       *under = with(low);
       return true;
     }
-    if (!more || pool_->IsPushDown(head) || pool_->MayBeEmpty(head)) return false;
+    if (head == e || pool_->IsPushDown(head) || pool_->MayBeEmpty(head)) return false;
     front.push_back(head);
     e = rest;
   }
@@ -436,7 +430,7 @@ bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* s
 // Counters of at least so many turns at the front of e, a union, lose their upper bounds; *least is the fewest of these.
 // As each turn reads a byte, shorter texts can be extended as before: a turn that has begun can be the last one.
 Expr ExpressionAcceptor::WithoutFarBounds(Expr e, uint32_t turns, uint32_t* least) {
-  const Expr head = pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e;
+  const Expr head = pool_->FirstPart(e);
   if (pool_->Kind(head) != ExprKind::kUnion || !pool_->Counts(head)) return e;
   *least = kUnbounded;
   const Expr without = WithoutFarBounds(head, turns, kMostNested, least);
@@ -476,7 +470,7 @@ bool ExpressionAcceptor::BoundIsFar(State q, uint32_t* length, State* unbounded)
     *unbounded = StateOf(without);
     return true;
   }
-  if (pool_->Kind(pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e) != ExprKind::kIntersect) return false;
+  if (pool_->Kind(pool_->FirstPart(e)) != ExprKind::kIntersect) return false;
   for (const uint32_t bytes : {512, 128, 32}) {
     const Expr without = pool_->Parts().WithoutBounds(pool_.get(), e, bytes);
     if (without == e) continue;
@@ -580,7 +574,7 @@ size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
 // Characters that are only counted: the state after all of them, without those between. Where nothing is counted a row
 // leads back to itself.
 size_t ExpressionAcceptor::StepCounted(State q, std::string_view bytes, State* next) {
-  const Expr e = Source(q), head = pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e;
+  const Expr e = Source(q), head = pool_->FirstPart(e);
   if (pool_->Kind(head) != ExprKind::kRepeat) return 0;
   Repetition r;
   SplitLoop(e, &r);
@@ -617,8 +611,7 @@ bool ExpressionAcceptor::ReadsOneByte(State q, uint8_t* byte, State* next) {
 
 bool ExpressionAcceptor::Plain(State q) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  const auto head = [this](Expr e) { return pool_->Kind(e) == ExprKind::kConcat ? pool_->Head(e) : e; };
-  const Expr e = Source(q), first = head(e);
+  const Expr e = Source(q), first = pool_->FirstPart(e);
   const ExprKind kind = pool_->Kind(first);
   if (kind == ExprKind::kCall || kind == ExprKind::kTexts) return false;
   if (kind == ExprKind::kRepeat) return pool_->Low(first) == 0 && pool_->High(first) == kUnbounded;
@@ -626,7 +619,8 @@ bool ExpressionAcceptor::Plain(State q) {
   if (kind != ExprKind::kUnion || (first != e && pool_->First(first).Count() < kBroad)) return true;
   const Expr* members = pool_->Members(first);
   return std::none_of(members, members + pool_->NumMembers(first), [&](Expr m) {
-    return pool_->Kind(head(m)) == ExprKind::kCall || (first == e && pool_->Kind(head(m)) == ExprKind::kTexts);
+    const ExprKind begins = pool_->Kind(pool_->FirstPart(m));
+    return begins == ExprKind::kCall || (first == e && begins == ExprKind::kTexts);
   });
 }
 
@@ -699,11 +693,11 @@ std::vector<DelayedAcceptor::State> ExpressionAcceptor::Alternatives(State q, si
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q);
   std::vector<State> out;
-  const bool more = pool_->Kind(e) == ExprKind::kConcat;
-  const Expr head = more ? pool_->Head(e) : e, rest = more ? pool_->Tail(e) : Expr{kEpsilonExpr};
+  const Expr head = pool_->FirstPart(e), rest = pool_->Rest(e);
+  const bool more = head != e;
   if (pool_->Kind(head) != ExprKind::kUnion || pool_->MayBeEmpty(e)) return out;
   std::vector<Expr> members(pool_->Members(head), pool_->Members(head) + pool_->NumMembers(head));
-  const auto kind_of = [this](Expr m) { return pool_->Kind(pool_->Kind(m) == ExprKind::kConcat ? pool_->Head(m) : m); };
+  const auto kind_of = [this](Expr m) { return pool_->Kind(pool_->FirstPart(m)); };
   const auto matters = [&](Expr m) {
     const ExprKind kind = kind_of(m);
     return kind == ExprKind::kRepeat || (kind == ExprKind::kCall && pool_->First(m).Count() >= kBroad);

@@ -51,10 +51,9 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool WithLeafAndRest(State q, F&& f) {
     const std::lock_guard<ReentrantMutex> lock(mutex_);
     const Expr e = Source(q);
-    const bool more = pool_->Kind(e) == ExprKind::kConcat;
-    const Expr head = more ? pool_->Head(e) : e;
+    const Expr head = pool_->FirstPart(e);
     if (pool_->Kind(head) != ExprKind::kLeaf) return false;
-    f(pool_->LeafOf(head), pool_->LeafState(head), more ? StateOf(pool_->Tail(e)) : kDead);
+    f(pool_->LeafOf(head), pool_->LeafState(head), head == e ? kDead : StateOf(pool_->Tail(e)));
     return true;
   }
   // The state of an expression of the pool, which is not empty unless it is kEmpty.

@@ -77,14 +77,13 @@ Expr Expressions::MergeTurn(Expr x, Expr rest) {
   constexpr int kManyBytes = 60;
   const Node& first = nodes_[x];
   if ((first.kind != ExprKind::kUnion && first.kind != ExprKind::kBytes) || first.push_down || first.nullable) return kEmpty;
-  const bool more = nodes_[rest].kind == ExprKind::kConcat;
-  const Expr head = more ? nodes_[rest].a : rest;
+  const Expr head = FirstPart(rest);
   const bool turns = nodes_[head].kind == ExprKind::kRepeat && nodes_[head].a == x;
   if ((head != x && !turns) || (first.first & ByteSet::Range(0, 0x7F)).Count() < kManyBytes) return kEmpty;
   const uint32_t low = turns ? nodes_[head].b : 1, high = turns ? nodes_[head].c : 1;
   if (low >= kUnbounded - 1 || (high != kUnbounded && high >= kUnbounded - 1)) return kEmpty;
   const Expr repeat = Repeat(x, low + 1, high == kUnbounded ? high : high + 1);
-  return more ? Concat(repeat, nodes_[rest].b) : repeat;
+  return Concat(repeat, Rest(rest));
 }
 
 Expr Expressions::Concat(const std::vector<Expr>& parts) {
@@ -114,11 +113,7 @@ void Expressions::MergeRepeats(ExprList* parts) {
     uint32_t low, high;
     Expr whole;
   };
-  const auto head_of = [this](Expr e) -> const Node& {
-    const Node& n = nodes_[e];
-    return n.kind == ExprKind::kConcat ? nodes_[n.a] : n;
-  };
-  const auto repeats = [&](Expr e) { return head_of(e).kind == ExprKind::kRepeat; };
+  const auto repeats = [&](Expr e) { return nodes_[FirstPart(e)].kind == ExprKind::kRepeat; };
   const size_t count = static_cast<size_t>(std::count_if(parts->begin(), parts->end(), repeats));
   if (!count || parts->size() < 2) return;
   SmallVector<Item, 8> items, merged;
@@ -126,9 +121,9 @@ void Expressions::MergeRepeats(ExprList* parts) {
   items.reserve(count);
   others.reserve(parts->size() - count);
   for (Expr e : *parts) {
-    const Node& head = head_of(e);
+    const Node& head = nodes_[FirstPart(e)];
     if (head.kind == ExprKind::kRepeat)
-      items.push_back({head.a, nodes_[e].kind == ExprKind::kConcat ? nodes_[e].b : kEpsilonExpr, head.b, head.c, e});
+      items.push_back({head.a, Rest(e), head.b, head.c, e});
     else
       others.push_back(e);
   }
@@ -181,10 +176,9 @@ void Expressions::MergeRepeats(ExprList* parts) {
 // X·Y | X·Z = X·(Y|Z) for a set of bytes or a union X, and for a call: two stacks with one top.
 void Expressions::MergeHeads(ExprList* parts) {
   const auto has_head = [this](Expr e) {
-    const Node& n = nodes_[e];
-    const ExprKind kind = n.kind == ExprKind::kConcat ? nodes_[n.a].kind : n.kind;
-    return kind == ExprKind::kCall ||
-           (n.kind == ExprKind::kConcat && (kind == ExprKind::kBytes || kind == ExprKind::kUnion));
+    const Expr head = FirstPart(e);
+    const ExprKind kind = nodes_[head].kind;
+    return kind == ExprKind::kCall || (head != e && (kind == ExprKind::kBytes || kind == ExprKind::kUnion));
   };
   const size_t count = static_cast<size_t>(std::count_if(parts->begin(), parts->end(), has_head));
   if (count < 2) return;
@@ -196,8 +190,7 @@ void Expressions::MergeHeads(ExprList* parts) {
   items.reserve(count);
   for (Expr e : *parts) {
     if (!has_head(e)) continue;
-    const bool more = nodes_[e].kind == ExprKind::kConcat;
-    items.push_back({more ? nodes_[e].a : e, more ? nodes_[e].b : kEpsilonExpr, e});
+    items.push_back({FirstPart(e), Rest(e), e});
   }
   std::sort(items.begin(), items.end());
   const auto alike = [](const Item& x, const Item& y) { return x.head == y.head; };
@@ -259,10 +252,8 @@ void Expressions::DropCovered(ExprList* parts) {
   Star stars[kMostStars];
   size_t count = 0;
   if (covering_) return;
-  const auto head_of = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].a : e; };
-  const auto tail_of = [this](Expr e) { return nodes_[e].kind == ExprKind::kConcat ? nodes_[e].b : Expr{kEpsilonExpr}; };
   const auto star_of = [&](Expr e) {
-    const Expr head = head_of(e);
+    const Expr head = FirstPart(e);
     return IsBroadStar(head) ? head : Expr{kEmpty};
   };
   bool changed = false;
@@ -274,18 +265,18 @@ void Expressions::DropCovered(ExprList* parts) {
         changed = true;
       }
     }
-    if (const Expr star = star_of(e); star != kEmpty && count < kMostStars) stars[count++] = {star, tail_of(e), e};
+    if (const Expr star = star_of(e); star != kEmpty && count < kMostStars) stars[count++] = {star, Rest(e), e};
   }
   if (!count) return;
   if (changed) Tidy(parts);
   const auto covered_by = [&](Expr e, const Star& s) {
     size_t heads = 0;
     Expr tail = e;
-    if (!nodes_[head_of(e)].first.SubsetOf(nodes_[s.star].first)) return false;
-    for (; tail > s.rest && heads < kMostHeads; ++heads) tail = tail_of(tail);
+    if (!nodes_[FirstPart(e)].first.SubsetOf(nodes_[s.star].first)) return false;
+    for (; tail > s.rest && heads < kMostHeads; ++heads) tail = Rest(tail);
     if (tail != s.rest || e == s.whole) return false;
-    for (; heads; --heads, e = tail_of(e))
-      if (!Covers(s.star, head_of(e))) return false;
+    for (; heads; --heads, e = Rest(e))
+      if (!Covers(s.star, FirstPart(e))) return false;
     return true;
   };
   size_t kept = 0;

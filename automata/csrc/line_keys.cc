@@ -12,8 +12,7 @@ uint32_t KeysAheadIn(const Expressions& pool, Expr e, bool only, uint32_t blanks
   if (level > kMostLevels) return kAny;
   uint32_t all = kNoKeys;
   for (;; e = pool.Tail(e)) {
-    const bool more = pool.Kind(e) == ExprKind::kConcat;
-    const Expr head = more ? pool.Head(e) : e;
+    const Expr head = pool.FirstPart(e);
     const ExprKind kind = pool.Kind(head);
     if (kind == ExprKind::kCall) {
       auto* rules = dynamic_cast<LineKeys*>(pool.Rules(pool.SourceOfRule(head)));
@@ -34,7 +33,7 @@ uint32_t KeysAheadIn(const Expressions& pool, Expr e, bool only, uint32_t blanks
         return kAny;
       }
     }
-    if (!more || all == kAny) return all;
+    if (head == e || all == kAny) return all;
     const bool blank = kind == ExprKind::kBytes && pool.First(head) == ByteSet::Of(' ');
     only = only && (blank || pool.Nullable(head));
     blanks += blank;

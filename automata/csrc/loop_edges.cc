@@ -28,8 +28,7 @@ bool ExpressionAcceptor::IsCharacter(Expr e) const {
 Expr ExpressionAcceptor::EndsAlike(Expr e, ByteSet* differing, bool* fewer) {
   if (pool_->Kind(e) != ExprKind::kConcat) return kEmpty;
   const Expr more = pool_->Tail(e);
-  const bool concat = pool_->Kind(more) == ExprKind::kConcat;
-  const Expr last = concat ? pool_->Head(more) : more, rest = concat ? pool_->Tail(more) : kEpsilonExpr;
+  const Expr last = pool_->FirstPart(more), rest = pool_->Rest(more);
   Repetition r;
   if (!IsCharacter(last) || !SplitRepetition(pool_->Head(e), &r) || !IsCharacter(r.body)) return kEmpty;
   if (r.high == kUnbounded && !pool_->First(r.body).Intersects(ByteSet::Range(0x80, 0xFF))) return kEmpty;
@@ -41,16 +40,16 @@ Expr ExpressionAcceptor::EndsAlike(Expr e, ByteSet* differing, bool* fewer) {
 DelayedAcceptor::State ExpressionAcceptor::EndsLike(State q, ByteSet* differing, bool* fewer) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q);
-  const bool concat = pool_->Kind(e) == ExprKind::kConcat;
-  const Expr head = concat ? pool_->Head(e) : e;
+  const Expr head = pool_->FirstPart(e);
   if (pool_->Kind(head) != ExprKind::kUnion) {
     const Expr alike = EndsAlike(e, differing, fewer);
     return alike == kEmpty ? State{kDead} : StateOf(alike);
   }
-  if (pool_->NumMembers(head) != 2 || pool_->Members(head)[0] != kEpsilonExpr) return kDead;
-  const Expr alike = EndsAlike(pool_->Members(head)[1], differing, fewer);  // or nothing: what was read may be the end
+  const Expr loop = pool_->OptionalOf(head);  // or nothing: what was read may be the end
+  if (loop == kEmpty) return kDead;
+  const Expr alike = EndsAlike(loop, differing, fewer);
   if (alike == kEmpty) return kDead;
-  return StateOf(pool_->Concat(pool_->Union(kEpsilonExpr, alike), concat ? pool_->Tail(e) : kEpsilonExpr));
+  return StateOf(pool_->Concat(pool_->Union(kEpsilonExpr, alike), pool_->Rest(e)));
 }
 
 DelayedAcceptor::State ExpressionAcceptor::BeginsLike(State q, ByteSet* differing) {
@@ -58,13 +57,12 @@ DelayedAcceptor::State ExpressionAcceptor::BeginsLike(State q, ByteSet* differin
   const Expr e = Source(q);
   if (pool_->Kind(e) != ExprKind::kConcat || !IsCharacter(pool_->Head(e))) return kDead;
   const Expr more = pool_->Tail(e);
-  const bool concat = pool_->Kind(more) == ExprKind::kConcat;
-  const Expr loop = concat ? pool_->Head(more) : more;
+  const Expr loop = pool_->FirstPart(more);
   if (pool_->Kind(loop) != ExprKind::kRepeat || pool_->High(loop) == kUnbounded) return kDead;
   const Expr turn = pool_->Body(loop);
   if (!IsCharacter(turn) || !Differ(turn, pool_->Head(e), differing)) return kDead;
   const Expr longer = pool_->Repeat(turn, pool_->Low(loop) + 1, pool_->High(loop) + 1);
-  return StateOf(pool_->Concat(longer, concat ? pool_->Tail(more) : kEpsilonExpr));
+  return StateOf(pool_->Concat(longer, pool_->Rest(more)));
 }
 
 }  // namespace tokamata

@@ -7,19 +7,14 @@
 namespace tokamata {
 
 bool Expressions::SplitCall(Expr e, Expr* call, Expr* rest) const {
-  *call = e;
-  *rest = kEpsilonExpr;
-  if (nodes_[e].kind == ExprKind::kConcat) {
-    *rest = nodes_[e].b;
-    *call = nodes_[e].a;
-  }
+  *call = FirstPart(e);
+  *rest = Rest(e);
   return nodes_[*call].kind == ExprKind::kCall;
 }
 
 bool Expressions::SplitBytes(Expr e, Expr* bytes, Expr* rest) const {
-  const bool more = nodes_[e].kind == ExprKind::kConcat;
-  *bytes = more ? nodes_[e].a : e;
-  *rest = more ? nodes_[e].b : kEpsilonExpr;
+  *bytes = FirstPart(e);
+  *rest = Rest(e);
   return nodes_[*bytes].kind == ExprKind::kBytes && !nodes_[*rest].extended;
 }
 

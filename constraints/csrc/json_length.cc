@@ -154,11 +154,11 @@ std::optional<Expr> JsonStrings::Shortest(Expr e) {
     }
     case ExprKind::kConcat:
       for (;; e = pool_.Tail(e)) {
-        const bool last = pool_.Kind(e) != ExprKind::kConcat;
-        const std::optional<Expr> least = Shortest(last ? e : pool_.Head(e));
+        const Expr part = pool_.FirstPart(e);
+        const std::optional<Expr> least = Shortest(part);
         if (!least) return std::nullopt;
         parts.push_back(*least);
-        if (last) return pool_.Concat(parts);
+        if (part == e) return pool_.Concat(parts);
       }
     default: return std::nullopt;
   }

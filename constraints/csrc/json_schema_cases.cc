@@ -865,11 +865,10 @@ bool SchemaCases::ListStrings(SetId set, std::vector<std::string>* out) {
   if (std::none_of(parts.begin(), parts.end(), is_string)) return false;
   std::string text;  // a pattern may have one member: in one spelling it is a spine of bytes then
   for (Expr e = StringOf(set, StringStyle::kJsonCanonical);; e = pool_.Tail(e)) {
-    const bool more = pool_.Kind(e) == ExprKind::kConcat;
-    const Expr head = more ? pool_.Head(e) : e;
+    const Expr head = pool_.FirstPart(e);
     if (pool_.Kind(head) != ExprKind::kBytes || pool_.First(head).Count() != 1) return false;
     text += static_cast<char>(pool_.First(head).First());
-    if (!more) break;
+    if (head == e) break;
   }
   if (text.find('\\') != text.npos) return false;
   out->push_back(std::move(text));

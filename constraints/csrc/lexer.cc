@@ -20,7 +20,7 @@ uint64_t HashOf(const std::vector<uint64_t>& words) {
 // Whether e has one member only, as a spine of single bytes.
 bool IsText(const Expressions& pool, Expr e) {
   for (;; e = pool.Tail(e)) {
-    const Expr head = pool.Kind(e) == ExprKind::kConcat ? pool.Head(e) : e;
+    const Expr head = pool.FirstPart(e);
     if (pool.Kind(head) != ExprKind::kBytes || pool.First(head).Count() != 1) return false;
     if (head == e) return true;
   }
@@ -250,7 +250,7 @@ Expr Lexer::Simple(const Terminals& competing) {
     if (HasTerminal(competing, t) && !is_text_[t]) others.push_back(plain_[t]);
   const auto has = [this](Expr e, Expr text) {
     std::vector<Expressions::Term> steps;
-    for (;; text = pool_->Kind(text) == ExprKind::kConcat ? pool_->Tail(text) : kEpsilonExpr) {
+    for (;; text = pool_->Rest(text)) {
       if (text == kEpsilonExpr) return pool_->Nullable(e);
       pool_->Step(e, &steps);
       e = kEmpty;
@@ -348,9 +348,8 @@ bool Lexer::Counts(State q, State* star, uint32_t* high) {
   if (!alone || part.terminal == kNoTerminal || part.column || part.guard != kEmpty || pool_->MayBeEmpty(part.rest))
     return false;
   const auto split = [this](Expr e, Expr* tail) {
-    const bool more = pool_->Kind(e) == ExprKind::kConcat;
-    *tail = more ? pool_->Tail(e) : kEpsilonExpr;
-    return more ? pool_->Head(e) : e;
+    *tail = pool_->Rest(e);
+    return pool_->FirstPart(e);
   };
   std::vector<Expr> begun;  // what is left of a character
   Expr tail, head = split(part.rest, &tail);

@@ -733,8 +733,7 @@ RegexContext::Matrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
 // Their intersection; where the one is bytes after each other it is spelled out, which leaves nothing to intersect later.
 Expr RegexContext::Meet(Expr bytes, Expr e, int most) {
   if (bytes == kEpsilonExpr) return pool_.Nullable(e) ? kEpsilonExpr : kEmpty;
-  const bool more = pool_.Kind(bytes) == ExprKind::kConcat;
-  const Expr head = more ? pool_.Head(bytes) : bytes, rest = more ? pool_.Tail(bytes) : kEpsilonExpr;
+  const Expr head = pool_.FirstPart(bytes), rest = pool_.Rest(bytes);
   if (most <= 0 || pool_.Kind(head) != ExprKind::kBytes) return pool_.Intersect(bytes, e);
   std::vector<Expressions::Term> steps;
   pool_.Step(e, &steps);
