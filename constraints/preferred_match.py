@@ -252,15 +252,8 @@ class _Determinizer:
         self.clock = clock
         self.code = program.code
         # Classes of characters that no leaf tells apart: their languages and the leaves that each belongs to.
-        self.classes: list[tuple[Constraint, frozenset[int]]] = [(regex("(?s:.)"), frozenset())]
-        for text, leaf in program.leaves.items():
-            language = regex(text)
-            split: list[tuple[Constraint, frozenset[int]]] = []
-            for old, leaves in self.classes:
-                for part, those in ((old & language, leaves | {leaf}), (old - language, leaves)):
-                    if not part.is_empty():
-                        split.append((part, those))
-            self.classes = split
+        self.classes = _classes({leaf: regex(text) for text, leaf in program.leaves.items()})
+        self.characters: dict[frozenset[int], Constraint] = {}  # by classes
         self.machines: dict[frozenset[int], FstArrays] = {}  # by classes, of their characters
 
     def language(self) -> Constraint:
@@ -303,9 +296,23 @@ class _Determinizer:
             yield len(self.classes), frozenset({()}) if holds else frozenset()  # the end of the text
 
         order, edges = self._reached(condition, after)
+        fails = {i for i, ways in enumerate(order) if not ways}
+        holds = {i for i, ways in enumerate(order) if () in ways}
+        last_first = _last_first(edges)
+        if last_first is not None:  # as mostly: then nothing has to be determinized
+            return self._texts(edges, last_first, fails), self._texts(edges, last_first, holds)
         machine = self._machine(edges)
-        forbidden = _ending(machine, {i for i, ways in enumerate(order) if not ways})
-        return forbidden, _ending(machine, {i for i, ways in enumerate(order) if () in ways})
+        return _ending(machine, fails), _ending(machine, holds)
+
+    def _texts(self, edges: list[dict[int, set[int]]], last_first: list[int], final: set[int]) -> Constraint:
+        """The texts that lead from the first state to final ones, from which nothing leads on."""
+        nothing = regex("(?!)")
+        texts = [literal("") if i in final else nothing for i in range(len(edges))]
+        for i in last_first:
+            for j, those in edges[i].items():
+                self.clock.spend()
+                texts[i] = texts[i] | self._characters(frozenset(those)) + texts[j]
+        return texts[0]
 
     def _holds_at_end(self, demand: Demand) -> bool:
         negated, places = demand
@@ -368,7 +375,7 @@ class _Determinizer:
                 self.clock.spend()
                 key = frozenset(those)
                 if key not in self.machines:
-                    self.machines[key] = self._characters(key).to_arrays()
+                    self.machines[key] = self._characters(key).to_fst().to_arrays()
                 if (key, j) not in entries:
                     copies.append(_leading_to(self.machines[key], j, size))
                     entries[key, j] = copies[-1].start
@@ -380,12 +387,14 @@ class _Determinizer:
         ends = [np.array(offsets), *(first[k] + copy.offsets[1:] for k, copy in enumerate(copies))]
         return Fst.from_arrays(np.concatenate(all_arcs), np.concatenate(ends), np.full(size, np.inf, np.float32), 0)
 
-    def _characters(self, classes: frozenset[int]) -> Fst:
-        languages = [self._language_of(c) for c in sorted(classes)]
-        union = languages[0]
-        for language in languages[1:]:
-            union = union | language
-        return union.to_fst()
+    def _characters(self, classes: frozenset[int]) -> Constraint:
+        if classes not in self.characters:
+            languages = [self._language_of(c) for c in sorted(classes)]
+            union = languages[0]
+            for language in languages[1:]:
+                union = union | language
+            self.characters[classes] = union
+        return self.characters[classes]
 
     def _language_of(self, c: int) -> Constraint:
         if c < len(self.classes):
@@ -556,12 +565,62 @@ class _Determinizer:
         return -1 in places
 
 
+def _classes(leaves: dict[int, Constraint]) -> list[tuple[Constraint, frozenset[int]]]:
+    """All characters in classes that no leaf tells apart, with the leaves that each belongs to."""
+    most = 8  # of a leaf that is looked at character by character
+    few: dict[int, list[bytes]] = {}
+    for leaf, language in leaves.items():
+        some = language.examples(most + 1)
+        if len(some) == sum(language.count(length) for length in range(1, 5)):
+            few[leaf] = some
+    split: list[tuple[Constraint, frozenset[int]]] = [(regex("(?s:.)"), frozenset())]
+    for leaf, language in leaves.items():
+        if leaf not in few:
+            parts = [
+                each for old, those in split for each in ((old & language, those | {leaf}), (old - language, those))
+            ]
+            split = [each for each in parts if not each[0].is_empty()]
+    alike: dict[frozenset[int], list[bytes]] = {}
+    for character in sorted({character for some in few.values() for character in some}):
+        those = frozenset(leaf for leaf, language in leaves.items() if language.accepts(character))
+        alike.setdefault(those, []).append(character)
+    listed = [(_any_of(characters), those) for those, characters in alike.items()]
+    if listed:
+        every = _any_of([character for characters in alike.values() for character in characters])
+        split = [(rest, those) for old, those in split if not (rest := old - every).is_empty()]
+    return split + listed
+
+
+def _any_of(characters: list[bytes]) -> Constraint:
+    union = literal(characters[0])
+    for character in characters[1:]:
+        union = union | literal(character)
+    return union
+
+
+def _last_first(edges: list[dict[int, set[int]]]) -> list[int] | None:
+    """The states, each after all that it leads to; None where there is a circle."""
+    into = [0] * len(edges)
+    for out in edges:
+        for j in out:
+            into[j] += 1
+    order = [i for i, count in enumerate(into) if not count]
+    for i in order:
+        for j in edges[i]:
+            into[j] -= 1
+            if not into[j]:
+                order.append(j)
+    return order[::-1] if len(order) == len(edges) else None
+
+
 def _ending(machine: Fst, states: set[int]) -> Constraint:
     """The texts that lead to some states."""
+    from ..automata import connect
+
     fst = machine.copy()
     for state in states:
         fst.set_final(state)
-    return from_fst(fst)
+    return from_fst(connect(fst))  # of which little is left where the states are few
 
 
 def _leading_to(machine: FstArrays, target: int, size: int) -> FstArrays:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
@@ -45,6 +46,30 @@ def test_nothing_is_ignored_past_the_end(lexer: str) -> None:
     constraint = tokamata.grammar(text, lexer="basic" if lexer == "basic" else "contextual")
     assert (constraint & tokamata.regex(r"\(*ac")).is_empty()
     assert not (constraint & tokamata.regex(r"\(*a\)*c")).is_empty()
+
+
+KEYWORDS = (
+    "ABSTRACT ACTION AND ARRAY AT BY CASE CONSTANT CONTINUE DO ELSE ELSIF END END_IF EXIT FOR FUNCTION IF MOD NOT OF OR"
+    " REPEAT RETURN THEN TO TYPE UNTIL VAR WHILE XOR"
+).split()
+
+
+@pytest.mark.parametrize("flag", ["", "i"])
+@pytest.mark.parametrize("end", ["", r"\b"])
+def test_names_that_are_no_keywords(end: str, flag: str) -> None:
+    """Whether a keyword is one depends on what follows, which a name of ASCII may not read: in `ATé` AT is a name."""
+    name = rf"(?!(?:{'|'.join(KEYWORDS)})\b)[A-Za-z_][A-Za-z0-9_]*{end}"
+    constraint = tokamata.grammar(f"start: (NAME | OTHER)*\nNAME: /{name}/{flag}\nOTHER: /[^A-Za-z_]/")
+    lexeme = re.compile(f"(?{flag}:{name})|[^A-Za-z_]" if flag else f"{name}|[^A-Za-z_]")
+    rng, found = random.Random(3), set()
+    for _ in range(1500):
+        parts = [rng.choice([*KEYWORDS, "END_", "A", "Z", "_1", "é", " ", "aT", "1"]) for _ in range(rng.randint(1, 4))]
+        text, at = "".join(part[: rng.choice([9, 9, 9, 2])] for part in parts), 0
+        while at < len(text) and (match := lexeme.match(text, at)):
+            at = match.end()
+        assert constraint.accepts(text) == (at == len(text)), text
+        found.add(at == len(text))
+    assert len(found) == 2
 
 
 MARKER = b"\xff<|x|>\xff"
