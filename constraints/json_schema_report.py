@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -86,6 +87,8 @@ _SINCE = {
     "$dynamicRef": "2020-12",
 }
 _UNTIL = {"dependencies": "7", "additionalItems": "2019-09", "$recursiveRef": "2019-09"}
+# The last drafts with an array under items, and with booleans as exclusive bounds.
+_UNTIL_FORM = {"items": "2019-09", "additionalItems": "2019-09", "exclusiveMinimum": "4", "exclusiveMaximum": "4"}
 # Keywords without effect unless another one stands beside them.
 _NEEDS = {
     "then": ("if",),
@@ -266,6 +269,8 @@ def _judged(
         assert known_format is not None
         _, exact, note = known_format
         return ("enforced", value) if exact else ("widened", f"{value}: {note}{_NEGATED if value != 'regex' else ''}")
+    if not dialect["declared"] and _is_of_earlier_drafts(keyword, value, schema):
+        return "enforced", f"as drafts up to {_UNTIL_FORM[keyword]} have it, since $schema names none"
     known = keyword in _APPLICATORS or keyword in _ASSERTIONS or keyword in _REFERENCES
     if known:
         if age < _ORDER.index(_SINCE.get(keyword, "4")) or age > _ORDER.index(_UNTIL.get(keyword, "2020-12")):
@@ -283,10 +288,22 @@ def _judged(
             return "ignored", f"no effect without {_NEEDS[keyword][0]}"
         if keyword == "additionalItems" and not isinstance(schema["items"], list):
             return "ignored", "no effect unless items is an array"
-        return "enforced", ""
+        patterns = [value] if keyword == "pattern" else value if keyword == "patternProperties" else ()
+        return "enforced", _ENDS_NOTE if any(map(_ENDS.search, patterns)) else ""
     if keyword in _ANNOTATIONS:
         return "annotation", ""
     return "ignored", "unknown keyword"
+
+
+_ENDS = re.compile(r"(?<!\\)(?:\\\\)*\\[AZz]")
+_ENDS_NOTE = r"\A, \Z and \z are the ends of the text, as outside ECMA-262"
+
+
+def _is_of_earlier_drafts(keyword: str, value: Any, schema: dict[str, Any]) -> bool:
+    """Whether a keyword has a form that draft 2020-12 lacks, and that means what it meant where no draft is named."""
+    if keyword in ("items", "additionalItems"):
+        return isinstance(schema.get("items"), list)
+    return keyword in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(value, bool)
 
 
 def _inside(keyword: str, value: Any) -> Iterator[str]:

@@ -116,6 +116,7 @@ void BindSchemaDocuments(nb::module_& m) {
             const SchemaDialect dialect = d.documents->DialectOf(*use.schema);
             nb::typed<nb::dict, nb::str, nb::object> shown;
             shown["draft"] = NameOf(dialect.draft);
+            shown["declared"] = dialect.declared;
             shown["applicator"] = dialect.applicator;
             shown["unevaluated"] = dialect.unevaluated;
             shown["validation"] = dialect.validation;

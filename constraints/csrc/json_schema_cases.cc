@@ -246,19 +246,19 @@ struct SchemaCases::Numbers {
       if (found[i] && found[i] < &value) return positive ? True() : False();
     }
     NumberBounds bounds;
-    if (owner.documents_.Dialect(node).draft == SchemaDraft::k4) {  // exclusive bounds are booleans
-      const auto open = [](const JsonValue* e) { return e && e->IsBoolean() && e->boolean; };
-      if (found[0]) bounds.low = found[0]->text, bounds.low_exclusive = open(found[2]);
-      if (found[1]) bounds.high = found[1]->text, bounds.high_exclusive = open(found[3]);
-    } else {
-      const auto tighter = [](const JsonValue* x, const JsonValue* y) {
-        return CompareJsonNumbers(ParseJsonNumber(x->text), ParseJsonNumber(y->text));
-      };
-      if (found[0]) bounds.low = found[0]->text;
-      if (found[2] && (!found[0] || tighter(found[2], found[0]) >= 0)) bounds.low = found[2]->text, bounds.low_exclusive = true;
-      if (found[1]) bounds.high = found[1]->text;
-      if (found[3] && (!found[1] || tighter(found[3], found[1]) <= 0)) bounds.high = found[3]->text, bounds.high_exclusive = true;
-    }
+    // An exclusive bound is a number of its own, or else true where the other one is exclusive, as in draft 4.
+    const auto bound = [](const JsonValue* plain, const JsonValue* exclusive, int tighter, std::string_view* text, bool* open) {
+      if (plain) *text = plain->text;
+      if (!exclusive) return;
+      if (exclusive->IsBoolean()) {
+        *open = plain && exclusive->boolean;
+      } else if (!plain || tighter * CompareJsonNumbers(ParseJsonNumber(exclusive->text), ParseJsonNumber(plain->text)) >= 0) {
+        *text = exclusive->text;
+        *open = true;
+      }
+    };
+    bound(found[0], found[2], 1, &bounds.low, &bounds.low_exclusive);
+    bound(found[1], found[3], -1, &bounds.high, &bounds.high_exclusive);
     // With a type beside it, integers only: one expression instead of an intersection.
     const JsonValue* types = node.Find("type");
     const bool integers = positive && types && types->IsString() && types->text == "integer";
@@ -432,14 +432,15 @@ struct SchemaCases::Compound {
     switch (keyword) {
       case Keyword::kPrefixItems:
       case Keyword::kItems:
-      case Keyword::kAdditionalItems:
+      case Keyword::kAdditionalItems: {
+        const JsonValue* items = node.Find("items");
         // a keyword of another draft says nothing, not even first
-        if (owner.documents_.Dialect(node).draft >= SchemaDraft::k2020
-                ? !First(node, value, {"prefixItems", "items"})
-                : !First(node, value, {"items", "additionalItems"})) {
+        const bool listed = owner.documents_.Dialect(node).draft < SchemaDraft::k2020 || (items && items->IsArray());
+        if (!listed && keyword == Keyword::kAdditionalItems) return none();
+        if (listed ? !First(node, value, {"items", "additionalItems"}) : !First(node, value, {"prefixItems", "items"}))
           return none();
-        }
         return One({positive ? DemandKind::kItems : DemandKind::kSomeItem, use, 0, 0, !tracking});
+      }
       case Keyword::kContains: {
         const bool counts = owner.documents_.Dialect(node).draft >= SchemaDraft::k2019;
         const uint32_t low = counts ? CountOf(node.Find("minContains"), 1) : 1;

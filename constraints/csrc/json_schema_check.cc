@@ -33,7 +33,7 @@ struct Finding {
   const char* expected = "";
 };
 
-Finding Check(SchemaShape shape, const JsonValue& value, SchemaDraft draft) {
+Finding Check(SchemaShape shape, const JsonValue& value, const JsonValue& schema, const SchemaDialect& dialect) {
   const auto demand = [&](bool holds, const char* expected) { return Finding{holds ? nullptr : &value, expected}; };
   const auto each = [&](auto holds, const char* expected) {
     for (const JsonValue& part : value) {
@@ -55,7 +55,10 @@ Finding Check(SchemaShape shape, const JsonValue& value, SchemaDraft draft) {
       return each(IsSchema, kASchema);
     case SchemaShape::kItems:
       if (!value.IsArray()) return demand(IsSchema(value), kASchema);
-      if (draft == SchemaDraft::k2020) return demand(false, "a schema (an array of them is prefixItems in draft 2020-12)");
+      if (!dialect.HasListedItems())
+        return demand(false, "a schema (an array of them is prefixItems in draft 2020-12, which $schema names)");
+      if (dialect.draft == SchemaDraft::k2020 && schema.Find("prefixItems"))
+        return demand(false, "a schema, as prefixItems stands beside it");
       return each(IsSchema, kASchema);
     case SchemaShape::kDependencies:
       if (!value.IsObject()) return demand(false, "an object of schemas or arrays of names");
@@ -79,8 +82,9 @@ Finding Check(SchemaShape shape, const JsonValue& value, SchemaDraft draft) {
     case SchemaShape::kBoolean:
       return demand(value.IsBoolean(), "true or false");
     case SchemaShape::kLimit:
-      if (draft == SchemaDraft::k4) return demand(value.IsBoolean(), "true or false in draft 4");
-      return demand(value.IsNumber(), value.IsBoolean() ? "a number (booleans are draft 4)" : "a number");
+      if (dialect.draft == SchemaDraft::k4) return demand(value.IsBoolean(), "true or false in draft 4");
+      if (value.IsBoolean() && dialect.HasBooleanLimits()) return {};
+      return demand(value.IsNumber(), value.IsBoolean() ? "a number (only draft 4 has booleans)" : "a number");
     case SchemaShape::kNumber:
       return demand(value.IsNumber(), "a number");
     case SchemaShape::kPositiveNumber: {
@@ -104,7 +108,7 @@ void CheckSchemaKeywords(const JsonValue& schema, const SchemaDialect& dialect,
   for (uint32_t i = 0; i < schema.size; ++i) {
     if (only_reference && schema.keys[i] != "definitions" && schema.keys[i] != "$defs") continue;
     const SchemaShape shape = ShapeOf(schema.keys[i], dialect);
-    const Finding finding = Check(shape, schema.elements[i], dialect.draft);
+    const Finding finding = Check(shape, schema.elements[i], schema, dialect);
     if (finding.at == nullptr) continue;
     std::string where;
     WriteJsonString(place(*finding.at), &where);

@@ -127,7 +127,7 @@ bool StandardDialect(std::string_view uri, SchemaDialect* dialect) {
 
 bool SchemaDialect::operator==(const SchemaDialect& other) const {
   const auto tie = [](const SchemaDialect& d) {
-    return std::tie(d.draft, d.applicator, d.unevaluated, d.validation, d.format, d.format_assertion);
+    return std::tie(d.draft, d.declared, d.applicator, d.unevaluated, d.validation, d.format, d.format_assertion);
   };
   return tie(*this) == tie(other);
 }
@@ -147,6 +147,7 @@ SchemaDocuments::SchemaDocuments(std::string text, Registry registry, Parts part
 void SchemaDocuments::AddLibrary(std::string text, Registry registry, SchemaDraft draft) {
   Library library;
   library.dialect.draft = draft;
+  library.dialect.declared = false;
   libraries_.push_back(std::move(library));
   const uint32_t id = static_cast<uint32_t>(libraries_.size() - 1);
   AddToRegistry(id, std::move(registry));

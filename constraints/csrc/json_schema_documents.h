@@ -21,11 +21,16 @@ enum class SchemaDraft : uint8_t { k4, k6, k7, k2019, k2020 };
 // Which keywords a schema's draft and vocabularies give a meaning to.
 struct SchemaDialect {
   SchemaDraft draft = SchemaDraft::k2020;
+  bool declared = true;           // by a $schema that is known; if not, forms of earlier drafts mean what they meant there
   bool applicator = true;         // properties, items, allOf, ...
   bool unevaluated = true;        // unevaluatedProperties, unevaluatedItems
   bool validation = true;         // type, enum, minimum, required, ...
   bool format = true;             // format, as an annotation at least
   bool format_assertion = false;  // the dialect itself demands that format is checked
+  // Whether an array of schemas may stand under items, with additionalItems beside it; whether exclusiveMinimum and
+  // exclusiveMaximum may be booleans.
+  bool HasListedItems() const { return draft < SchemaDraft::k2020 || !declared; }
+  bool HasBooleanLimits() const { return draft == SchemaDraft::k4 || !declared; }
   bool operator==(const SchemaDialect& other) const;
 };
 

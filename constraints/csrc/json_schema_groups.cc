@@ -7,16 +7,15 @@ namespace tokamata {
 namespace {
 
 // The schema of all elements past the prefix, null when there is none.
-const JsonValue* RestOfItems(const JsonValue& node, SchemaDraft draft) {
+const JsonValue* RestOfItems(const JsonValue& node) {
   const JsonValue* items = node.Find("items");
-  if (draft >= SchemaDraft::k2020) return items;
-  if (items && items->IsArray()) return node.Find("additionalItems");
-  return items;
+  return items && items->IsArray() ? node.Find("additionalItems") : items;
 }
 
 const JsonValue* PrefixItems(const JsonValue& node, SchemaDraft draft) {
-  const JsonValue* items = node.Find(draft >= SchemaDraft::k2020 ? "prefixItems" : "items");
-  return items && items->IsArray() ? items : nullptr;
+  const JsonValue* items = node.Find("items");
+  if (items && items->IsArray()) return items;
+  return draft >= SchemaDraft::k2020 ? node.Find("prefixItems") : nullptr;
 }
 
 }  // namespace
@@ -153,9 +152,8 @@ std::vector<UseId> SchemaCases::AppliedToItem(const Demand& group, uint32_t inde
       }
       if (sets_.Use(g).kind == UseKind::kConstant) return {};
       const JsonValue& node = *sets_.Use(g).place.node;
-      const SchemaDraft draft = documents_.Dialect(node).draft;
-      const JsonValue* prefix = PrefixItems(node, draft);
-      if ((prefix && index < prefix->size) || RestOfItems(node, draft)) return {};
+      const JsonValue* prefix = PrefixItems(node, documents_.Dialect(node).draft);
+      if ((prefix && index < prefix->size) || RestOfItems(node)) return {};
     }
     return {sets_.AnyOf(any)};
   }
@@ -165,10 +163,9 @@ std::vector<UseId> SchemaCases::AppliedToItem(const Demand& group, uint32_t inde
     const bool spelled = sets_.Use(group.a).place.scope;
     return {index < node.size ? sets_.Constant(&node.elements[index], spelled) : nothing_};
   }
-  const SchemaDraft draft = documents_.Dialect(node).draft;
-  const JsonValue* prefix = PrefixItems(node, draft);
+  const JsonValue* prefix = PrefixItems(node, documents_.Dialect(node).draft);
   if (prefix && index < prefix->size) return {Child(group.a, prefix->elements[index])};
-  if (const JsonValue* rest = RestOfItems(node, draft)) return {Child(group.a, *rest)};
+  if (const JsonValue* rest = RestOfItems(node)) return {Child(group.a, *rest)};
   return {};
 }
 

@@ -21,7 +21,8 @@ struct Entry {
   }
   constexpr std::string_view Name() const { return {name, size}; }
   bool IsKnown(const SchemaDialect& dialect) const {
-    if (dialect.draft < first || dialect.draft > last) return false;
+    const bool listed = keyword == Keyword::kAdditionalItems && dialect.HasListedItems();
+    if (dialect.draft < first || (dialect.draft > last && !listed)) return false;
     switch (vocabulary) {
       case Vocabulary::kCore: return true;
       case Vocabulary::kApplicator: return dialect.applicator;

@@ -1,7 +1,8 @@
 // ECMA-262 patterns, as JSON Schema's "pattern" has them: with the u flag, or without it by the laxer grammar of Annex
 // B (identity escapes, octal escapes, braces and brackets that stand for themselves, ranges with a class at one end,
 // repeated lookahead). Without the flag \p{..} of a known property and \u{..} still mean what they mean with it, since
-// whoever writes them means that, and characters are code points.
+// whoever writes them means that, and characters are code points. So do \A, \Z and \z mean the ends of the text, as in
+// all other syntaxes; Annex B has them, and all other letters without a meaning, stand for themselves: these are errors.
 #include <map>
 #include <string>
 
@@ -255,7 +256,7 @@ class EcmaParser : public RegexParser {
           for (int more = c <= '3' ? 2 : 1; more > 0 && IsOctal(Peek()); --more) value = value * 8 + text_[at_++] - '0';
           return value;
         }
-        if (!unicode_ && !(c == 'k' && has_names_)) return c;
+        if (!unicode_ && (!IsLetter(c) || c == 'p' || c == 'P' || (c == 'k' && !has_names_))) return c;
         if (IsSyntax(c) || (in_class && c == '-')) return c;
     }
     Fail(here, "bad escape " + Slice(here, at_), "write the character itself, or \\\\ for a backslash");
@@ -272,6 +273,10 @@ class EcmaParser : public RegexParser {
     if (ClassOf(c, &set, &negated)) {
       Append(items, AddClass(set, negated, here));
       return true;
+    }
+    if (!unicode_ && (c == 'A' || c == 'Z' || c == 'z')) {
+      Append(items, Add(c == 'A' ? RegexKind::kStart : RegexKind::kEnd, here));
+      return false;
     }
     if (c == 'b' || c == 'B') {
       const uint32_t node = Add(RegexKind::kBoundary, here, ClassIndex(kAsciiWord, false));

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import jsonschema
 import pydantic
 import pytest
 
@@ -118,6 +119,57 @@ def test_item_keywords_of_other_drafts_say_nothing(first: str, draft: str) -> No
     assert constraint.accepts('["a", "b"]') == old
     assert constraint.accepts('[null, "b"]') != old
     assert not constraint.accepts("[1, 1]")
+
+
+LISTED = [
+    {"items": [{"type": "integer"}, {"type": "string"}]},
+    {"items": [{"type": "integer"}, {"type": "string"}], "additionalItems": False},
+    {"additionalItems": {"type": "boolean"}, "items": [{"type": "integer"}]},
+    {"additionalItems": False, "items": {"type": "integer"}},
+    {"items": {"type": "integer"}, "additionalItems": False},
+    {"additionalItems": False},
+    {"items": [True, {"items": [{"const": 1}]}], "unevaluatedItems": False},
+    {"not": {"items": [{"const": 1}], "additionalItems": False}},
+]
+
+
+@pytest.mark.parametrize("named", [{}, {"$schema": "http://example.com/unknown"}])
+@pytest.mark.parametrize("schema", LISTED)
+def test_lists_of_items_mean_what_they_meant_where_no_draft_is_named(
+    schema: dict[str, Any], named: dict[str, Any]
+) -> None:
+    constraint = tokamata.json_schema({**named, "type": "array", **schema})
+    check = jsonschema.Draft201909Validator({"type": "array", **schema})
+    rng, found = random.Random(5), set()
+    for _ in range(200):
+        value = [rng.choice([1, 2, "x", True, [1], [2]]) for _ in range(rng.randrange(4))]
+        valid = check.is_valid(value)
+        assert constraint.accepts(json.dumps(value)) == valid, value
+        found.add(valid)
+    assert True in found
+    noted = any(e.subject == "items" and "as drafts up to 2019-09 have it" in e.detail for e in constraint.report)
+    assert noted == ('"items": [' in json.dumps(schema))
+
+
+@pytest.mark.parametrize(
+    "high", [{}, {"maximum": 4}, {"maximum": 4, "exclusiveMaximum": True}, {"exclusiveMaximum": 4}]
+)
+@pytest.mark.parametrize(
+    "low",
+    [{"exclusiveMinimum": True}, {"exclusiveMinimum": True, "minimum": 1}, {"minimum": 1, "exclusiveMinimum": False}],
+)
+def test_booleans_as_exclusive_bounds_mean_what_they_meant_in_draft_4(
+    low: dict[str, Any], high: dict[str, Any]
+) -> None:
+    constraint = tokamata.json_schema({"type": "integer", **low, **high})
+    for value in range(-1, 7):
+        valid = jsonschema.Draft4Validator({"type": "integer", **low}).is_valid(value)
+        if high.get("exclusiveMaximum") == 4:
+            valid = valid and value < 4
+        else:
+            valid = valid and jsonschema.Draft4Validator({"type": "integer", **high}).is_valid(value)
+        assert constraint.accepts(str(value)) == valid, value
+    assert any(e.detail == "as drafts up to 4 have it, since $schema names none" for e in constraint.report)
 
 
 def test_limits_are_passed_on() -> None:

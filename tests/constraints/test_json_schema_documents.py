@@ -247,6 +247,7 @@ def test_vocabularies_of_custom_metaschemas() -> None:
     docs = documents({"$schema": "http://example.com/no-validation"}, registry)
     assert docs.dialect(docs.root()) == {
         "draft": "2020-12",
+        "declared": True,
         "applicator": True,
         "unevaluated": False,
         "validation": False,
@@ -366,8 +367,15 @@ def _schemas(value: Any) -> list[Any]:
             {"properties": {"a/b": {"minLength": -1}}},
             'at "/properties/a~1b/minLength": expected an integer of at least 0, got -1',
         ),
-        ({"items": [True]}, "expected a schema (an array of them is prefixItems in draft 2020-12), got [true]"),
-        ({"minimum": 1, "exclusiveMinimum": True}, "expected a number (booleans are draft 4), got true"),
+        (
+            {"$schema": DRAFTS["2020-12"], "items": [True]},
+            "expected a schema (an array of them is prefixItems in draft 2020-12, which $schema names), got [true]",
+        ),
+        ({"items": [True], "prefixItems": [True]}, "expected a schema, as prefixItems stands beside it, got [true]"),
+        (
+            {"$schema": DRAFTS["2019-09"], "minimum": 1, "exclusiveMinimum": True},
+            "expected a number (only draft 4 has booleans), got true",
+        ),
         ({"required": True}, 'at "/required": expected an array of names, strings, got true'),
         ({"multipleOf": 0}, "expected a number greater than 0, got 0"),
         ({"$ref": "#/x/y", "x": {"y": {"type": 3}}}, 'at "/x/y/type": expected one of'),

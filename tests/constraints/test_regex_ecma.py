@@ -102,6 +102,22 @@ def test_groups_with_names_make_k_an_escape_without_the_u_flag_too() -> None:
             tokamata.json_schema({"pattern": pattern})
 
 
+def test_ends_of_the_text_in_patterns_of_schemas() -> None:
+    pattern = r"\A[^\n]*(?:b|\\A)\Z|c+\z"
+    constraint = tokamata.json_schema({"type": "string", "pattern": pattern})
+    python = re.compile(pattern.replace(r"\z", r"\Z"))
+    for text in ("ab", "b", "", "a", "Ab", "AbZ", "bZ", "\nb", "b\n", "x\\A", "\\A", "xcc", "cz", "c\n", "\nc"):
+        assert constraint.accepts(json.dumps(text)) == bool(python.search(text)), text
+    (entry,) = (entry for entry in constraint.report if entry.subject == "pattern")
+    assert entry.status == "enforced"
+    assert r"\A, \Z and \z are the ends of the text" in entry.detail
+    (plain,) = (e for e in tokamata.json_schema({"pattern": r"\\Ab"}).report if e.subject == "pattern")
+    assert plain.detail == ""
+    for escape in (r"\Q", r"\h", r"[\A]", r"\e", r"\y"):
+        with pytest.raises(ConstraintError, match=r'"/pattern": regex: bad escape \\.* write the character itself'):
+            tokamata.json_schema({"pattern": f"^{escape}"})
+
+
 def test_classes_differ_from_those_of_python() -> None:
     assert not regex(r"\d", syntax="ecma").accepts("٣")
     assert not regex(r"\w", syntax="ecma").accepts("é")
