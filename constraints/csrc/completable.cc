@@ -115,9 +115,15 @@ const std::vector<Lexer::State>& Completable::After(Lexer::State lexer) {
 }
 
 template <class F>
-bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
-  std::vector<std::pair<Lexer::State, Pending>> queue{{lexer, pending}};
-  std::unordered_set<uint64_t> seen{PairKey(lexer, pending)};
+bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found, InVain* in_vain) {
+  std::vector<std::pair<Lexer::State, Pending>> queue;
+  FlatMap<uint64_t, bool> seen;
+  const auto add = [&](Lexer::State q, Pending n) {
+    bool& known = seen[PairKey(q, n)];
+    if (!known && !(in_vain && in_vain->searched.Find(PairKey(q, n)))) queue.emplace_back(q, n);
+    known = true;
+  };
+  add(lexer, pending);
   for (size_t i = 0; i < queue.size(); ++i) {
     const auto [q, n] = queue[i];
     if (lexer_->AnyEnd(q, [&, n = n](uint32_t accepted, Pending longer) {
@@ -127,12 +133,11 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
     Spend(16);
     Expr call;
     if (const Lexer::State past = n ? q : lexer_->PastCall(q, &call); past != q) {
-      if (seen.insert(PairKey(past, n)).second) queue.emplace_back(past, n);
+      add(past, n);
       continue;
     }
     if (!n) {
-      for (const Lexer::State to : After(q))
-        if (seen.insert(PairKey(to, Lexer::kDead)).second) queue.emplace_back(to, Lexer::kDead);
+      for (const Lexer::State to : After(q)) add(to, Lexer::kDead);
       continue;
     }
     const Lexer::State *row = lexer_->DenseRow(q), *pending_row = lexer_->DenseRow(n);
@@ -142,11 +147,25 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
       const uint64_t key = PairKey(row[b], m);
       if (!row[b] || key == last) continue;
       last = key;
-      if (m && lexer_->IsFinal(m)) continue;
-      if (seen.insert(key).second) queue.emplace_back(row[b], m);
+      if (!m || !lexer_->IsFinal(m)) add(row[b], m);
     }
   }
+  if (in_vain)
+    for (const auto& [q, n] : queue) in_vain->searched[PairKey(q, n)] = true;
   return false;
+}
+
+Completable::InVain* Completable::InVainOn(StackSet stacks) {
+  constexpr size_t kMostStates = 1 << 16;
+  for (InVain& known : in_vain_) {
+    if (known.stacks != stacks) continue;
+    if (known.searched.Size() > kMostStates) known.searched.Clear();
+    return &known;
+  }
+  InVain& oldest = in_vain_[next_in_vain_++ % in_vain_.size()];
+  oldest.stacks = stacks;
+  oldest.searched.Clear();
+  return &oldest;
 }
 
 template <class F>
@@ -479,7 +498,9 @@ bool Completable::EndsFreelyAt(const Position& p) {
     }
     return IsAlwaysGoodOn(ignored ? p.stacks : stacks_->Advance(p.stacks, terminal), ClassOf(after));
   };
-  const bool free = rules_.has_line_separator ? EndsByLines(p, false) : ForEachEnd(p.lexer, p.pending, ends);
+  InVain* const in_vain = InVainOn(rules_.has_separator ? ParserStates::kNone : p.stacks);
+  const bool free =
+      rules_.has_line_separator ? EndsByLines(p, false) : ForEachEnd(p.lexer, p.pending, ends, in_vain);
   spent_ = spent;
   free_at_[key].emplace_back(p, free);
   return free;

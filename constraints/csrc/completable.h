@@ -1,5 +1,6 @@
 // Completable: whether a position in a lexed grammar can lead to the end of a text.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "automata/csrc/flat_map.h"
 #include "automata/csrc/id_table.h"
 #include "constraints/csrc/contextual_summaries.h"
 #include "constraints/csrc/lexed_rules.h"
@@ -50,9 +52,17 @@ class Completable {
   bool AskByContext(const Position& p);
   bool SearchPositions(const Position& p);
   const std::vector<Lexer::State>& After(Lexer::State lexer);
-  // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true.
+  // Where searches on some stacks have begun and been that found no end they asked for; of the last few stacks.
+  using StackSet = ParserStates::Set;
+  struct InVain {
+    StackSet stacks = ParserStates::kNone;
+    FlatMap<uint64_t, bool> searched;  // by lexer and pending state
+  };
+  InVain* InVainOn(StackSet stacks);
+  // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true. With
+  // in_vain, which is for one kind of question, states of it are passed over, and those that lead to none are added.
   template <class F>
-  bool ForEachEnd(Lexer::State lexer, Pending pending, F found);
+  bool ForEachEnd(Lexer::State lexer, Pending pending, F found, InVain* in_vain = nullptr);
   // The same with nothing pending, where the nearest ends are looked at first and a state from which this returned true
   // before, on the way or in the end, ends the search.
   template <class F>
@@ -159,6 +169,8 @@ class Completable {
   std::map<std::vector<uint32_t>, std::unique_ptr<Levels>> levels_;
   std::optional<bool> columns_differ_;
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> free_at_;
+  std::array<InVain, 8> in_vain_;  // of EndsFreelyAt: in the order of the trie, searches begin where others were
+  size_t next_in_vain_ = 0;
   Good always_good_;  // by context
   std::map<std::pair<uint32_t, Class>, bool> terminal_good_;
   RuleSummaries by_lines_;  // contexts are Before
