@@ -120,8 +120,11 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found, InVai
   FlatMap<uint64_t, bool> seen;
   const auto add = [&](Lexer::State q, Pending n) {
     bool& known = seen[PairKey(q, n)];
-    if (!known && !(in_vain && in_vain->searched.Find(PairKey(q, n)))) queue.emplace_back(q, n);
-    known = true;
+    if (std::exchange(known, true)) return;
+    if (!in_vain || !in_vain->searched.Find(PairKey(q, n)))
+      queue.emplace_back(q, n);
+    else
+      in_vain->passed_over = true;
   };
   add(lexer, pending);
   for (size_t i = 0; i < queue.size(); ++i) {
@@ -155,16 +158,18 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found, InVai
   return false;
 }
 
-Completable::InVain* Completable::InVainOn(StackSet stacks) {
+Completable::InVain* Completable::InVainOn(StackSet stacks, bool whole) {
   constexpr size_t kMostStates = 1 << 16;
   for (InVain& known : in_vain_) {
-    if (known.stacks != stacks) continue;
+    if (known.stacks != stacks || known.whole != whole) continue;
     if (known.searched.Size() > kMostStates) known.searched.Clear();
+    known.passed_over = false;
     return &known;
   }
   InVain& oldest = in_vain_[next_in_vain_++ % in_vain_.size()];
+  oldest = InVain();
   oldest.stacks = stacks;
-  oldest.searched.Clear();
+  oldest.whole = whole;
   return &oldest;
 }
 
@@ -498,9 +503,10 @@ bool Completable::EndsFreelyAt(const Position& p) {
     }
     return IsAlwaysGoodOn(ignored ? p.stacks : stacks_->Advance(p.stacks, terminal), ClassOf(after));
   };
-  InVain* const in_vain = InVainOn(rules_.has_separator ? ParserStates::kNone : p.stacks);
-  const bool free =
-      rules_.has_line_separator ? EndsByLines(p, false) : ForEachEnd(p.lexer, p.pending, ends, in_vain);
+  const auto search = [&] {
+    return ForEachEnd(p.lexer, p.pending, ends, InVainOn(rules_.has_separator ? ParserStates::kNone : p.stacks, false));
+  };
+  const bool free = rules_.has_line_separator ? EndsByLines(p, false) : search();
   spent_ = spent;
   free_at_[key].emplace_back(p, free);
   return free;
@@ -575,7 +581,8 @@ bool Completable::EndsByLines(const Position& p, bool whole) {
   const auto known = line_ends_.find(key);
   if (known != line_ends_.end()) return std::any_of(known->second.begin(), known->second.end(), ends);
   std::vector<LineEnd> all;
-  const bool found = ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
+  InVain* const in_vain = InVainOn(p.stacks, whole);
+  const auto is_end = [&](uint32_t terminal, Pending after) {
     LineEnd end{terminal, kInLine};
     if (terminal >= lexer_->NumTerminals()) {
       if (after != after_newline_[0] && after != after_newline_[1]) return false;
@@ -588,8 +595,9 @@ bool Completable::EndsByLines(const Position& p, bool whole) {
     if (std::find(all.begin(), all.end(), end) != all.end()) return false;
     all.push_back(end);
     return ends(end);
-  });
-  if (!found) line_ends_.emplace(key, std::move(all));
+  };
+  const bool found = ForEachEnd(p.lexer, p.pending, is_end, in_vain);
+  if (!found && !in_vain->passed_over) line_ends_.emplace(key, std::move(all));
   return found;
 }
 

@@ -56,9 +56,11 @@ class Completable {
   using StackSet = ParserStates::Set;
   struct InVain {
     StackSet stacks = ParserStates::kNone;
+    bool whole = false;                // see EndsByLines
     FlatMap<uint64_t, bool> searched;  // by lexer and pending state
+    bool passed_over = false;          // whether the last search came to some of these
   };
-  InVain* InVainOn(StackSet stacks);
+  InVain* InVainOn(StackSet stacks, bool whole);
   // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true. With
   // in_vain, which is for one kind of question, states of it are passed over, and those that lead to none are added.
   template <class F>
@@ -169,7 +171,7 @@ class Completable {
   std::map<std::vector<uint32_t>, std::unique_ptr<Levels>> levels_;
   std::optional<bool> columns_differ_;
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> free_at_;
-  std::array<InVain, 8> in_vain_;  // of EndsFreelyAt: in the order of the trie, searches begin where others were
+  std::array<InVain, 8> in_vain_;  // in the order of the trie, searches mostly begin where others were
   size_t next_in_vain_ = 0;
   Good always_good_;  // by context
   std::map<std::pair<uint32_t, Class>, bool> terminal_good_;
