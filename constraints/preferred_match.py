@@ -88,6 +88,18 @@ def preferred_match(
     return made.guarded_language()
 
 
+def _written(name: str, value: Any) -> str:
+    """What an item of a pattern's tree is, for messages."""
+    if name in ("ASSERT", "ASSERT_NOT"):
+        sign = "!" if name == "ASSERT_NOT" else "="
+        return f"a lookahead (?{sign}...)" if value[0] > 0 else f"a lookbehind (?<{sign}...)"
+    if name == "AT":
+        ends = {"AT_BEGINNING": "^", "AT_BEGINNING_STRING": r"\A", "AT_END": "$", "AT_END_STRING": r"\Z"}
+        return ends.get(str(value), "a word boundary")
+    named = {"ATOMIC_GROUP": "an atomic group (?>...)", "GROUPREF": "a backreference"}
+    return named.get(name, name.lower().replace("_", " "))
+
+
 class _Clock:
     """Raises LimitError when the thread's processor time since the beginning is more than some seconds."""
 
@@ -168,7 +180,7 @@ class _Program:
         if name == "AT" and inside != "behind" and str(value) in ("AT_END", "AT_END_STRING"):
             return self._end(str(value) == "AT_END", flags, follow, inside)
         raise UnsupportedError(
-            f"a lazy quantifier beside {name.lower().replace('_', ' ')}{' inside a lookaround' if inside else ''}; "
+            f"a lazy quantifier beside {_written(name, value)}{' inside a lookaround' if inside else ''}; "
             "write the pattern without one of the two"
         )
 

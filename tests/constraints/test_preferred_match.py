@@ -205,3 +205,17 @@ def test_what_follows_a_lexeme_tells_nothing_without_a_lexer() -> None:
 def test_what_is_too_large_is_refused(pattern: str) -> None:
     with pytest.raises(UnsupportedError, match="a lazy quantifier"):
         terminal_pattern(pattern, seconds=20)  # states, not time: a busy machine takes more than the default
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        (r".*?(?=a|(?<!\\)b)", r"a lookbehind \(\?<!\.\.\.\) inside a lookaround"),
+        (r".*?(?<=(?=a)b)", r"a lookahead \(\?=\.\.\.\) inside a lookaround"),
+        (r".*?(?=^a)", r"\^ inside a lookaround"),
+        (r"a*?\Ab", r"\\A"),
+    ],
+)
+def test_what_stands_beside_lazy_quantifiers_is_named(pattern: str, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"a lazy quantifier beside (?:{message}); write the pattern without"):
+        terminal_pattern(pattern)
