@@ -6,7 +6,7 @@
 namespace tokamata {
 namespace {
 
-constexpr size_t kMostPairs = 600;  // of expressions in one search
+constexpr size_t kMostPairs = 1200;  // of expressions in one search
 constexpr size_t kMostMet = 250;     // of them where neither need be a part of the other
 constexpr size_t kMostCounted = 100;  // of them where the structure gives an answer, but in bytes
 constexpr size_t kMostInVain = 2400;  // pairs of searches that found nothing, after which no more are made

@@ -157,6 +157,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool Differ(Expr a, Expr b, ByteSet* bytes);
   bool IsCharacter(Expr e) const;
   Expr EndsAlike(Expr e, ByteSet* differing, bool* fewer);
+  Expr WithoutLeast(Expr e);
   LoopCharacters FixedCharacters(Expr e, int nested, uint32_t* length);
   Expr StarAround(Expr e, int64_t* needed);
   ByteSet BytesAfter(Expr e, const ByteSet& first, int nested);

@@ -52,9 +52,26 @@ DelayedAcceptor::State ExpressionAcceptor::EndsLike(State q, ByteSet* differing,
   return StateOf(pool_->Concat(pool_->Union(kEpsilonExpr, alike), pool_->Rest(e)));
 }
 
+// (x & c{1,n})·rest as (x & c{0,n})·rest, where x may be nothing: only the rest begins otherwise. Else kEmpty.
+Expr ExpressionAcceptor::WithoutLeast(Expr e) {
+  const Expr both = pool_->FirstPart(e);
+  if (pool_->Kind(both) != ExprKind::kIntersect || pool_->Nullable(both)) return kEmpty;
+  std::vector<Expr> members(pool_->Members(both), pool_->Members(both) + pool_->NumMembers(both));
+  for (Expr& m : members) {
+    if (pool_->Nullable(m)) continue;
+    if (pool_->Kind(m) != ExprKind::kRepeat || pool_->Low(m) != 1 || pool_->High(m) == kUnbounded) return kEmpty;
+    m = pool_->Repeat(pool_->Body(m), 0, pool_->High(m));
+  }
+  return pool_->Concat(pool_->Intersect(std::move(members)), pool_->Rest(e));
+}
+
 DelayedAcceptor::State ExpressionAcceptor::BeginsLike(State q, ByteSet* differing) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   const Expr e = Source(q);
+  if (const Expr free = WithoutLeast(e); free != kEmpty) {
+    *differing = pool_->First(pool_->Rest(e));
+    return StateOf(free);
+  }
   if (pool_->Kind(e) != ExprKind::kConcat || !IsCharacter(pool_->Head(e))) return kDead;
   const Expr more = pool_->Tail(e);
   const Expr loop = pool_->FirstPart(more);
