@@ -6,7 +6,8 @@
 namespace tokamata {
 namespace {
 
-constexpr size_t kMostPairs = 1200;  // of expressions in one search
+constexpr size_t kMostPairs = 600;  // of expressions in one search
+constexpr size_t kMostOfMeet = 1200;  // the same of an intersection, as of many characters and what may not come first
 constexpr size_t kMostMet = 250;     // of them where neither need be a part of the other
 constexpr size_t kMostCounted = 100;  // of them where the structure gives an answer, but in bytes
 constexpr size_t kMostInVain = 2400;  // pairs of searches that found nothing, after which no more are made
@@ -179,7 +180,8 @@ bool BoundedParts::FindPairs(Expressions* pool, Expr x, Expr y, bool part, size_
 int64_t BoundedParts::Search(Expressions* pool, Expr x, Expr star) {
   if (const int64_t* const known = to_end_.Find(PairKey(x, star))) return *known;
   std::vector<Pair> pairs;
-  if (!FindPairs(pool, x, star, true, kMostPairs, &pairs)) {
+  const bool meet = pool->Kind(x) == ExprKind::kIntersect;
+  if (!FindPairs(pool, x, star, true, meet ? kMostOfMeet : kMostPairs, &pairs)) {
     in_vain_ += pairs.size();
     return to_end_[PairKey(x, star)] = -1;
   }

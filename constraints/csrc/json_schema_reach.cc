@@ -43,6 +43,9 @@ void JsonSchemaRules::ForEachBelow(SchemaPlace place, F visit) {
         }
         for (const JsonValue& s : v) child(keyword, s);
         break;
+      case Keyword::kAdditionalItems:
+        if (const JsonValue* items = node.Find("items"); items && items->IsArray()) child(keyword, v);
+        break;
       case Keyword::kDependencies:
         for (const JsonValue& s : v)
           if (!s.IsArray() && !s.IsString()) child(keyword, s);
@@ -54,7 +57,6 @@ void JsonSchemaRules::ForEachBelow(SchemaPlace place, F visit) {
       case Keyword::kAdditionalProperties:
       case Keyword::kPropertyNames:
       case Keyword::kUnevaluatedProperties:
-      case Keyword::kAdditionalItems:
       case Keyword::kContains:
       case Keyword::kUnevaluatedItems: child(keyword, v); break;
       default: break;

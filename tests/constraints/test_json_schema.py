@@ -151,6 +151,15 @@ def test_lists_of_items_mean_what_they_meant_where_no_draft_is_named(
     assert noted == ('"items": [' in json.dumps(schema))
 
 
+def test_additional_items_beside_no_list_may_refer_to_nothing() -> None:
+    schema = {"type": "array", "additionalItems": {"$ref": "#/nothing"}, "items": {"type": "integer"}}
+    assert tokamata.json_schema(schema).accepts("[1, 2]")
+    with pytest.raises(
+        tokamata.ConstraintError, match=r'at "/additionalItems/\$ref": the reference "#/nothing" leads to'
+    ):
+        tokamata.json_schema({**schema, "items": [True]})
+
+
 @pytest.mark.parametrize(
     "high", [{}, {"maximum": 4}, {"maximum": 4, "exclusiveMaximum": True}, {"exclusiveMaximum": 4}]
 )
