@@ -22,7 +22,7 @@ from .._core import END_BYTE, Language
 from ..automata.errors import LimitError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, SPECIAL, Constraint
 from .from_fst import from_fst
-from .literal import literal
+from .literal import choice, literal
 from .match_demands import Demand, conjunction, contraries, implies
 from .regex import regex
 
@@ -596,18 +596,11 @@ def _classes(leaves: dict[int, Constraint]) -> list[tuple[Constraint, frozenset[
     for character in sorted({character for some in few.values() for character in some}):
         those = frozenset(leaf for leaf, language in leaves.items() if language.accepts(character))
         alike.setdefault(those, []).append(character)
-    listed = [(_any_of(characters), those) for those, characters in alike.items()]
+    listed = [(choice(characters), those) for those, characters in alike.items()]
     if listed:
-        every = _any_of([character for characters in alike.values() for character in characters])
+        every = choice([character for characters in alike.values() for character in characters])
         split = [(rest, those) for old, those in split if not (rest := old - every).is_empty()]
     return split + listed
-
-
-def _any_of(characters: list[bytes]) -> Constraint:
-    union = literal(characters[0])
-    for character in characters[1:]:
-        union = union | literal(character)
-    return union
 
 
 def _last_first(edges: list[dict[int, set[int]]]) -> list[int] | None:

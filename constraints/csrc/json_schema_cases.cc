@@ -433,11 +433,10 @@ struct SchemaCases::Compound {
       case Keyword::kPrefixItems:
       case Keyword::kItems:
       case Keyword::kAdditionalItems: {
-        const JsonValue* items = node.Find("items");
-        // a keyword of another draft says nothing, not even first
-        const bool listed = owner.documents_.Dialect(node).draft < SchemaDraft::k2020 || (items && items->IsArray());
-        if (!listed && keyword == Keyword::kAdditionalItems) return none();
-        if (listed ? !First(node, value, {"items", "additionalItems"}) : !First(node, value, {"prefixItems", "items"}))
+        // A keyword of another draft says nothing, not even first; additionalItems in 2020-12 stands beside items or is none.
+        const bool last = owner.documents_.Dialect(node).draft >= SchemaDraft::k2020;
+        if (last && keyword == Keyword::kAdditionalItems) return none();
+        if (last ? !First(node, value, {"prefixItems", "items"}) : !First(node, value, {"items", "additionalItems"}))
           return none();
         return One({positive ? DemandKind::kItems : DemandKind::kSomeItem, use, 0, 0, !tracking});
       }
