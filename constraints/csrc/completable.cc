@@ -21,6 +21,12 @@ Lexer::Terminals Union(Lexer::Terminals a, const Lexer::Terminals& b) {
   return a;
 }
 
+// For Completable::HasEnd: every end is of its own kind.
+bool EachEnd(uint32_t terminal, Lexer::State pending, uint64_t* end) {
+  *end = PairKey(terminal, pending);
+  return true;
+}
+
 }  // namespace
 
 Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* stacks, Competing competing)
@@ -49,6 +55,12 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* st
 
 Completable::~Completable() = default;
 
+void Completable::BoundMemory() {
+  constexpr size_t kMost = 1 << 20;
+  for (EndsMet* met : {&ends_met_, &line_ends_met_})
+    if (met->num_listed + met->all.Size() + met->one.Size() > kMost) *met = EndsMet();
+}
+
 bool Completable::Ask(const Position& p) {
   if (!rules_.longest) return p.stacks != ParserStates::kNone;
   if (p.lexer == Position::kBoundary) {
@@ -59,6 +71,7 @@ bool Completable::Ask(const Position& p) {
   }
   if (const bool* known = known_.Find(p)) return *known;
   spent_ = 0;
+  BoundMemory();
   const bool by_lines = rules_.has_line_separator && p.lexer != Position::kBoundary;
   bool can = by_lines && EndsByLines(p, true);
   if (!can && !(by_lines && IsStuck(p))) can = contextual_ ? AskByContext(p) : Search(p);
@@ -114,17 +127,33 @@ const std::vector<Lexer::State>& Completable::After(Lexer::State lexer) {
   return known->second;
 }
 
+// Calls add(lexer, pending) for what one byte more leads to.
 template <class F>
-bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found, InVain* in_vain) {
+void Completable::ForEachAfter(Lexer::State lexer, Pending pending, F add) {
+  Expr call;
+  if (const Lexer::State past = pending ? lexer : lexer_->PastCall(lexer, &call); past != lexer)
+    return add(past, pending);
+  if (!pending) {
+    for (const Lexer::State to : After(lexer)) add(to, Pending{Lexer::kDead});
+    return;
+  }
+  const Lexer::State *row = lexer_->DenseRow(lexer), *pending_row = lexer_->DenseRow(pending);
+  uint64_t last = 0;
+  for (int b = 0; b < 256; ++b) {
+    const Pending n = pending_row[b];
+    const uint64_t key = PairKey(row[b], n);
+    if (!row[b] || key == last) continue;
+    last = key;
+    if (!n || !lexer_->IsFinal(n)) add(row[b], n);
+  }
+}
+
+template <class F>
+bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
   std::vector<std::pair<Lexer::State, Pending>> queue;
   FlatMap<uint64_t, bool> seen;
   const auto add = [&](Lexer::State q, Pending n) {
-    bool& known = seen[PairKey(q, n)];
-    if (std::exchange(known, true)) return;
-    if (!in_vain || !in_vain->searched.Find(PairKey(q, n)))
-      queue.emplace_back(q, n);
-    else
-      in_vain->passed_over = true;
+    if (!std::exchange(seen[PairKey(q, n)], true)) queue.emplace_back(q, n);
   };
   add(lexer, pending);
   for (size_t i = 0; i < queue.size(); ++i) {
@@ -134,43 +163,71 @@ bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found, InVai
         }))
       return true;
     Spend(16);
-    Expr call;
-    if (const Lexer::State past = n ? q : lexer_->PastCall(q, &call); past != q) {
-      add(past, n);
-      continue;
-    }
-    if (!n) {
-      for (const Lexer::State to : After(q)) add(to, Lexer::kDead);
-      continue;
-    }
-    const Lexer::State *row = lexer_->DenseRow(q), *pending_row = lexer_->DenseRow(n);
-    uint64_t last = 0;
-    for (int b = 0; b < 256; ++b) {
-      const Pending m = pending_row[b];
-      const uint64_t key = PairKey(row[b], m);
-      if (!row[b] || key == last) continue;
-      last = key;
-      if (!m || !lexer_->IsFinal(m)) add(row[b], m);
-    }
+    ForEachAfter(q, n, add);
   }
-  if (in_vain)
-    for (const auto& [q, n] : queue) in_vain->searched[PairKey(q, n)] = true;
   return false;
 }
 
-Completable::InVain* Completable::InVainOn(StackSet stacks, bool whole) {
-  constexpr size_t kMostStates = 1 << 16;
-  for (InVain& known : in_vain_) {
-    if (known.stacks != stacks || known.whole != whole) continue;
-    if (known.searched.Size() > kMostStates) known.searched.Clear();
-    known.passed_over = false;
-    return &known;
+template <class Kind, class F>
+bool Completable::HasEnd(Lexer::State lexer, Pending pending, EndsMet* known, Kind kind_of, F is_asked_for) {
+  enum : uint8_t { kUnknown, kNo, kYes };
+  FlatMap<uint64_t, uint8_t> asked;
+  const auto is_end = [&](uint64_t end) {
+    uint8_t& answer = asked[end];
+    if (!answer) answer = is_asked_for(static_cast<uint32_t>(end >> 32), static_cast<uint32_t>(end)) ? kYes : kNo;
+    return answer == kYes;
+  };
+  std::map<const EndsMet::List*, bool> lists;  // and whether they have such an end
+  const auto has_one = [&](const EndsMet::List* list) {
+    const auto [has, added] = lists.emplace(list, false);
+    if (added) has->second = std::any_of(list->begin(), list->end(), is_end);
+    return has->second;
+  };
+  struct Seen {
+    uint64_t key;
+    size_t before;  // in `queue`
+  };
+  std::vector<Seen> queue;
+  FlatMap<uint64_t, bool> seen;
+  size_t at = 0;
+  const auto add = [&](Lexer::State q, Pending n) {
+    const uint64_t key = PairKey(q, n);
+    if (std::exchange(seen[key], true)) return;
+    const EndsMet::List* const* list = known->all.Find(key);
+    if (!list || has_one(*list)) queue.push_back({key, at});
+  };
+  std::vector<uint64_t> met;
+  const auto is_found = [&](uint64_t key) {
+    if (const uint64_t* one = known->one.Find(key)) {
+      met.push_back(*one);  // what is asked for may ask in turn, and add to these
+      if (is_end(met.back())) return true;
+    }
+    return lexer_->AnyEnd(static_cast<Lexer::State>(key >> 32), [&](uint32_t accepted, Pending longer) {
+      uint64_t end;
+      if (!kind_of(accepted, lexer_->UnionOfPending(static_cast<Pending>(key), longer), &end)) return false;
+      met.push_back(end);
+      return is_end(end);
+    });
+  };
+  add(lexer, pending);
+  for (; at < queue.size(); ++at) {
+    const uint64_t key = queue[at].key;
+    if (is_found(key)) {
+      for (size_t i = at; known->one[queue[i].key] = met.back(), i; i = queue[i].before) {}
+      return true;
+    }
+    Spend(16);
+    ForEachAfter(static_cast<Lexer::State>(key >> 32), static_cast<Pending>(key), add);
   }
-  InVain& oldest = in_vain_[next_in_vain_++ % in_vain_.size()];
-  oldest = InVain();
-  oldest.stacks = stacks;
-  oldest.whole = whole;
-  return &oldest;
+  if (queue.empty()) return false;
+  for (const auto& [list, has] : lists)
+    if (!has) met.insert(met.end(), list->begin(), list->end());
+  std::sort(met.begin(), met.end());
+  met.erase(std::unique(met.begin(), met.end()), met.end());
+  known->num_listed += met.size();
+  const EndsMet::List* const list = &*known->lists.insert(std::move(met)).first;
+  for (const Seen& state : queue) known->all[state.key] = list;
+  return false;
 }
 
 template <class F>
@@ -473,7 +530,7 @@ bool Completable::Search(const Position& p) {
 
 bool Completable::CanEndByColumns(const Position& p) {
   if (p.lexer == Position::kBoundary) return CanEndAt(p.stacks, p.pending);
-  return ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
+  return HasEnd(p.lexer, p.pending, &ends_met_, EachEnd, [&](uint32_t terminal, Pending after) {
     const ParserStates::Set next =
         HasTerminal(rules_.ignored, terminal) ? p.stacks : stacks_->Advance(p.stacks, terminal);
     return next != ParserStates::kNone && CanEndAt(next, after);
@@ -484,6 +541,7 @@ bool Completable::EndsFreelyAt(const Position& p) {
   if (all_compete_) return all_compete_->EndsFreelyAt(p);
   if (stacks_->HasFewLevels(p.stacks)) return false;
   if (!p.pending && EndsFreely(p.lexer)) return true;
+  BoundMemory();
   if (!rules_.has_line_separator && ColumnsDiffer()) return false;
   if (p.lexer == Position::kBoundary || (rules_.has_separator && !p.pending)) return false;
   const uint64_t key = MixHash(PairKey(p.lexer, p.pending)) ^ (rules_.has_separator ? 0 : p.stacks);
@@ -503,10 +561,7 @@ bool Completable::EndsFreelyAt(const Position& p) {
     }
     return IsAlwaysGoodOn(ignored ? p.stacks : stacks_->Advance(p.stacks, terminal), ClassOf(after));
   };
-  const auto search = [&] {
-    return ForEachEnd(p.lexer, p.pending, ends, InVainOn(rules_.has_separator ? ParserStates::kNone : p.stacks, false));
-  };
-  const bool free = rules_.has_line_separator ? EndsByLines(p, false) : search();
+  const bool free = rules_.has_line_separator ? EndsByLines(p, false) : HasEnd(p.lexer, p.pending, &ends_met_, EachEnd, ends);
   spent_ = spent;
   free_at_[key].emplace_back(p, free);
   return free;
@@ -567,49 +622,40 @@ bool Completable::IsAfterKnown(const Position& p) {
   });
 }
 
-// Lexemes that end in vain end so from the same place again, whatever the stacks: each way is looked at once.
 bool Completable::EndsByLines(const Position& p, bool whole) {
   if (p.lexer != Position::kBoundary && !IsAfterKnown(p)) return false;
   const bool in_brackets = stacks_->InBrackets(p.stacks);
-  const auto ends = [&](const LineEnd& end) {
-    const bool newline = end.terminal >= lexer_->NumTerminals();
-    const bool stays = HasTerminal(rules_.ignored, end.terminal) || (newline && in_brackets);
-    const ParserStates::Set next = stays ? p.stacks : stacks_->Advance(p.stacks, end.terminal);
-    return CanEndByLines(next, end.before == kInLine && stays && in_brackets ? kBegun : end.before, whole);
-  };
-  const uint64_t key = PairKey(p.lexer, p.pending);
-  const auto known = line_ends_.find(key);
-  if (known != line_ends_.end()) return std::any_of(known->second.begin(), known->second.end(), ends);
-  std::vector<LineEnd> all;
-  InVain* const in_vain = InVainOn(p.stacks, whole);
-  const auto is_end = [&](uint32_t terminal, Pending after) {
-    LineEnd end{terminal, kInLine};
+  const auto kind_of = [&](uint32_t terminal, Pending after, uint64_t* end) {
+    Before before = kInLine;
     if (terminal >= lexer_->NumTerminals()) {
       if (after != after_newline_[0] && after != after_newline_[1]) return false;
-      end.before = kBegun;
+      before = kBegun;
     } else if (SeparatorEnds(after)) {
-      end.before = kSeparated;
+      before = kSeparated;
     } else if (lexer_->Next(after, '\n')) {
       return false;
     }
-    if (std::find(all.begin(), all.end(), end) != all.end()) return false;
-    all.push_back(end);
-    return ends(end);
+    *end = PairKey(terminal, before);
+    return true;
   };
-  const bool found = ForEachEnd(p.lexer, p.pending, is_end, in_vain);
-  if (!found && !in_vain->passed_over) line_ends_.emplace(key, std::move(all));
-  return found;
+  return HasEnd(p.lexer, p.pending, &line_ends_met_, kind_of, [&](uint32_t terminal, uint32_t before) {
+    const bool newline = terminal >= lexer_->NumTerminals();
+    const bool stays = HasTerminal(rules_.ignored, terminal) || (newline && in_brackets);
+    const ParserStates::Set next = stays ? p.stacks : stacks_->Advance(p.stacks, terminal);
+    const bool begun = before == kInLine && stays && in_brackets;
+    return CanEndByLines(next, begun ? kBegun : static_cast<Before>(before), whole);
+  });
 }
 
 bool Completable::IsStuck(const Position& p) {
-  return !ForEachEnd(p.lexer, p.pending, [&](uint32_t terminal, Pending after) {
+  return !HasEnd(p.lexer, p.pending, &ends_met_, EachEnd, [&](uint32_t terminal, Pending after) {
     const bool ignored = HasTerminal(rules_.ignored, terminal);
     const ParserStates::Set next = ignored ? p.stacks : stacks_->Advance(p.stacks, terminal);
     if (next == ParserStates::kNone) return false;
     if (!after || next == ParserStates::kUnknown || stacks_->Accepts(next) != 0) return true;
     const Lexer::State begin = positions_.Begin(next);
     if (!begin) return stacks_->Allowed(next) == ParserStates::kUnknown;
-    return ForEachEnd(begin, after, [](uint32_t, Pending) { return true; });
+    return HasEnd(begin, after, &ends_met_, EachEnd, [](uint32_t, Pending) { return true; });
   });
 }
 

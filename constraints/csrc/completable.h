@@ -1,10 +1,10 @@
 // Completable: whether a position in a lexed grammar can lead to the end of a text.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -52,19 +52,24 @@ class Completable {
   bool AskByContext(const Position& p);
   bool SearchPositions(const Position& p);
   const std::vector<Lexer::State>& After(Lexer::State lexer);
-  // Where searches on some stacks have begun and been that found no end they asked for; of the last few stacks.
-  using StackSet = ParserStates::Set;
-  struct InVain {
-    StackSet stacks = ParserStates::kNone;
-    bool whole = false;                // see EndsByLines
-    FlatMap<uint64_t, bool> searched;  // by lexer and pending state
-    bool passed_over = false;          // whether the last search came to some of these
-  };
-  InVain* InVainOn(StackSet stacks, bool whole);
-  // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true. With
-  // in_vain, which is for one kind of question, states of it are passed over, and those that lead to none are added.
+  // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true.
   template <class F>
-  bool ForEachEnd(Lexer::State lexer, Pending pending, F found, InVain* in_vain = nullptr);
+  bool ForEachEnd(Lexer::State lexer, Pending pending, F found);
+  template <class F>
+  void ForEachAfter(Lexer::State lexer, Pending pending, F add);
+  // What searches met, by the lexer and pending state that they came through.
+  struct EndsMet {
+    using List = std::vector<uint64_t>;  // kinds of ends, sorted
+    FlatMap<uint64_t, uint64_t> one;     // an end that there is
+    FlatMap<uint64_t, const List*> all;  // those that there are, maybe more
+    std::set<List> lists;
+    size_t num_listed = 0;
+  };
+  void BoundMemory();  // forgets them where they are many, between questions
+  // Whether one of these ways is as asked for: kind_of(terminal, pending, &end) gives what matters of it (or false: it
+  // is not), is_asked_for(halves of end) depends on nothing else. `known` is for questions with these kinds.
+  template <class Kind, class F>
+  bool HasEnd(Lexer::State lexer, Pending pending, EndsMet* known, Kind kind_of, F is_asked_for);
   // The same with nothing pending, where the nearest ends are looked at first and a state from which this returned true
   // before, on the way or in the end, ends the search.
   template <class F>
@@ -171,21 +176,12 @@ class Completable {
   std::map<std::vector<uint32_t>, std::unique_ptr<Levels>> levels_;
   std::optional<bool> columns_differ_;
   std::unordered_map<uint64_t, std::vector<std::pair<Position, bool>>> free_at_;
-  std::array<InVain, 8> in_vain_;  // in the order of the trie, searches mostly begin where others were
-  size_t next_in_vain_ = 0;
+  EndsMet ends_met_, line_ends_met_;
   Good always_good_;  // by context
   std::map<std::pair<uint32_t, Class>, bool> terminal_good_;
   RuleSummaries by_lines_;  // contexts are Before
   Good good_by_lines_;      // by Before
   std::vector<uint8_t> terminal_good_by_lines_;      // after kSeparated
-  struct LineEnd {  // a lexeme of the terminal, and what comes before the next one
-    uint32_t terminal;
-    Before before;
-    friend bool operator==(const LineEnd& a, const LineEnd& b) {
-      return a.terminal == b.terminal && a.before == b.before;
-    }
-  };
-  std::unordered_map<uint64_t, std::vector<LineEnd>> line_ends_;  // by lexer and pending state, found in vain
 };
 
 }  // namespace tokamata
