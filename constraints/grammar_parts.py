@@ -258,6 +258,7 @@ class _Builder:
             raise ConstraintError(f"grammar: no rule {start!r} to start from; the rules are {found}; pass start=...")
         self.start = self.numbers[start]
         self.written = written or self.bodies
+        self.in_runs = written is not None  # where rules that are regular are terminals
 
     def build(self) -> GrammarSource:
         for name, body in self.bodies.items():
@@ -323,9 +324,35 @@ class _Builder:
         if part.kind == "choice":
             return [self._made(("part", part.text), part, [self._sequence(a) for a in self._alternatives(part)])]
         assert part.kind == "repeat", part
+        if in_runs := self._in_runs(part):
+            return self._sequence(in_runs)
         inner = part.parts[0]
         single = self._sequence(inner) if inner.kind != "choice" else self._symbols(inner)
         return self._repeated(part, tuple(single))
+
+    def _in_runs(self, part: Part) -> Part | None:
+        """The same texts, what calls nothing in a repetition being read in runs: (a | X)* is a* (X a*)*.
+
+        A lexeme for each character would be many steps for the masks. None for what is no such repetition.
+        """
+        if not self.in_runs or part.high is not None or part.low > 1 or part.parts[0].kind != "choice":
+            return None
+        alone, *rest = self._alternatives(part.parts[0])
+        if alone.calls or not rest:
+            return None
+
+        def sequence(*parts: Part) -> Part:
+            return Part("sequence", " ".join(p.text for p in parts), parts[0].place, parts)
+
+        def run(low: int, sign: str) -> Part:
+            return Part("repeat", f"({alone.text}){sign}", alone.place, (alone,), low=low)
+
+        others = f"({' | '.join(p.text for p in rest)})"
+        step = sequence(rest[0] if len(rest) == 1 else Part("choice", others, rest[0].place, tuple(rest)), run(0, "*"))
+        steps = Part("repeat", part.text, part.place, (step,))
+        if not part.low:
+            return sequence(run(0, "*"), steps)
+        return sequence(Part("choice", f"({run(1, '+').text} | {step.text})", part.place, (run(1, "+"), step)), steps)
 
     def _called(self, part: Part) -> int:
         number = self.numbers.get(part.name)

@@ -17,6 +17,8 @@ constexpr uint32_t kManyTokens = 256;  // below a node, from which its rows are 
 constexpr uint32_t kSomeTokens = 8;    // from which a row is worth more than walking
 constexpr uint32_t kFewInside = 64;    // tokens inside a lexeme, up to which they are kept with those that leave it
 constexpr uint32_t kFewTokens = 3;     // up to which walking takes no longer than to look up what was found before
+constexpr size_t kFewPlaces = 500;     // up to which each is entered where parents of nodes are not known yet
+constexpr size_t kFewerPlaces = 4;     // the same where they are
 constexpr size_t kMostBytes = size_t{48} << 20, kMostFoundBytes = size_t{24} << 20;
 // Cutting ambiguous stacks off further down costs more than asking the few tokens left over for each of them.
 constexpr uint32_t kDepths[] = {1, 2, 3, 4, 6, 8};
@@ -523,20 +525,73 @@ void LexedMask::ApplyExits(const Row& r, uint32_t exit, uint32_t end, uint32_t n
     const Lexer::State begin = grammar_->steps().Begin(after);
     if (!begin) continue;
     const Lexer::State* const row = grammar_->lexer().DenseRow(begin);
+    std::vector<Entry> entries;
+    size_t places = 0;
     for (uint32_t x = first; x < i; ++x) {
       const Exit& e = r.exits[x];
       const Position next{row[e.byte], e.pending, after};
-      if (!next.lexer || (e.on && next == Position{e.on, e.pending, stacks})) continue;  // as if the lexeme went on
+      if (!next.lexer || (e.on == next.lexer && AreAlike(next.lexer, after, stacks))) continue;  // as if it went on
       const Answer answer = Ask(next);
       if (answer == Answer::kUnknown) block(x, x + 1);
       if (answer != Answer::kYes) continue;
-      TimeLimit::Spend(e.count / 4);
-      for (uint32_t k = e.first; k < e.first + e.count; ++k) {
-        AddAt(r.nodes[k], &level->tokens);
-        Below(r.nodes[k], next, level);
-      }
+      entries.push_back({&e, next, grammar_->lexer().DenseRow(next.lexer)});
+      places += e.count;
     }
+    TimeLimit::Spend(static_cast<int64_t>(places / 4));
+    if (places > (parents_.empty() ? kFewPlaces : kFewerPlaces)) {
+      for (const auto& [node, entry] : FirstPlaces(r, entries)) {
+        AddAt(node, &level->tokens);
+        Below(node, entries[entry].next, level);
+      }
+      continue;
+    }
+    for (const Entry& entry : entries)
+      for (uint32_t k = entry.exit->first; k < entry.exit->first + entry.exit->count; ++k) {
+        AddAt(r.nodes[k], &level->tokens);
+        Below(r.nodes[k], entry.next, level);
+      }
   }
+}
+
+// Whether it does not matter which of two sets of stacks comes with what is being read.
+bool LexedMask::AreAlike(Lexer::State lexer, Set a, Set b) {
+  if (a == b) return true;
+  if (grammar_->Rules().indentation) return false;
+  return !grammar_->lexer().AnyPossible(lexer, [&](uint32_t t) {
+    const Set after = grammar_->steps().After(a, t);
+    return after == ParserStates::kUnknown || after != grammar_->steps().After(b, t);
+  });
+}
+
+// The places of exits after one terminal, with their entries, but for those that one byte above another one of these
+// places leads to as well: where a word may end behind each of its letters, the second one begins behind the first.
+std::vector<std::pair<uint32_t, uint32_t>> LexedMask::FirstPlaces(const Row& r, const std::vector<Entry>& entries) {
+  if (parents_.empty()) {
+    parents_.resize(trie_.Size());
+    entry_at_.resize(trie_.Size());
+    std::vector<uint32_t> path(trie_.max_depth + 1);
+    for (uint32_t n = 0; n < trie_.Size(); ++n) {
+      const uint32_t depth = trie_.nodes[n].depth;
+      parents_[n] = depth ? path[depth - 1] : 0;
+      path[depth] = n;
+    }
+    bytes_ += 2 * trie_.Size() * sizeof(uint32_t);
+  }
+  const auto for_each = [&](auto f) {
+    for (uint32_t x = 0; x < entries.size(); ++x)
+      for (uint32_t k = 0; k < entries[x].exit->count; ++k) f(r.nodes[entries[x].exit->first + k], x);
+  };
+  for_each([&](uint32_t node, uint32_t entry) { entry_at_[node] = entry + 1; });
+  std::vector<std::pair<uint32_t, uint32_t>> first;
+  for_each([&](uint32_t node, uint32_t entry) {
+    const uint32_t above = entry_at_[parents_[node]];
+    const Entry& e = entries[entry];
+    const bool led_to = above && !e.next.pending && !entries[above - 1].next.pending &&
+                        entries[above - 1].row[e.exit->byte] == e.next.lexer;
+    if (!led_to) first.emplace_back(node, entry);
+  });
+  for_each([&](uint32_t node, uint32_t) { entry_at_[node] = 0; });
+  return first;
 }
 
 void LexedMask::Below(uint32_t node, const Position& p, Level* level) {

@@ -110,6 +110,13 @@ class LexedMask {
   Answer Ask(const Position& p);
   void ApplyEnds(uint32_t node, uint32_t lexing, Set stacks, Level* level);
   void ApplyExits(const Row& r, uint32_t exit, uint32_t end, uint32_t node, uint32_t lexing, Set stacks, Level* level);
+  struct Entry {  // what an exit leads to
+    const Exit* exit;
+    Position next;
+    const Lexer::State* row;  // of its lexer state
+  };
+  bool AreAlike(Lexer::State lexer, Set a, Set b);
+  std::vector<std::pair<uint32_t, uint32_t>> FirstPlaces(const Row& r, const std::vector<Entry>& entries);
   void ApplyAsked(const Row& r, uint32_t asked, uint32_t node, uint32_t lexing, Set stacks, Level* level);
   void Below(uint32_t node, const Position& p, Level* level);
   const Found& FoundAt(const Place& place);
@@ -166,6 +173,7 @@ class LexedMask {
   std::vector<std::unique_ptr<uint32_t[]>> blocks_;  // of what was found
   uint32_t* room_ = nullptr;                         // in the last one
   size_t room_left_ = 0;
+  std::vector<uint32_t> parents_, entry_at_;  // by node, from when it is asked for; see FirstPlaces
   // To be used again.
   std::vector<std::unique_ptr<Level>> spare_levels_;
   std::vector<std::unique_ptr<RowParts>> spare_parts_;

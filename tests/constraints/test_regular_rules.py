@@ -60,6 +60,62 @@ def test_other_rules_stay_what_they_are(text: str, members: list[str], others: l
     assert [t for t in others if grammar.accepts(t)] == []
 
 
+@pytest.mark.parametrize(
+    ("repeated", "pattern"),
+    [
+        ('("a" | root)*', "(?:a|(?&r))*"),
+        ('("a" | root)+', "(?:a|(?&r))+"),
+        ('("a" | root | "b" root | "ab")+', "(?:a|(?&r)|b(?&r)|ab)+"),
+        ('("" | "a" | root "b")+', "(?:|a|(?&r)b)*"),
+        ('(root | "a" | ("b" | root "a")*)*', "(?:(?&r)|a|(?:b|(?&r)a)*)*"),
+        ('("a" | root){2,}', "(?:a|(?&r)){2,}"),
+        ('("a" | root){0,2}', "(?:a|(?&r)){0,2}"),
+    ],
+)
+def test_what_is_regular_in_a_repetition_is_read_in_runs(repeated: str, pattern: str) -> None:
+    grammar = tokamata.grammar(f'root ::= "(" {repeated} ")"', syntax="gbnf")
+    members = regex.compile(rf"(?P<r>\({pattern}\))")
+    seen = set()
+    for length in range(9):
+        for letters in itertools.product("()ab", repeat=length):
+            text = "".join(letters)
+            if text.count("(") == text.count(")"):
+                seen.add(member := members.fullmatch(text) is not None)
+                assert grammar.accepts(text) == member, text
+    assert seen == {False, True}
+
+
+WORD = "id ::= [A-Za-z_] [0-9A-Za-z_-]* ws\nws ::= [ \\t\\r\\n]*\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ('root ::= ws (id "=" ws e)*\ne ::= id | "(" ws e ")" ws\n' + WORD, ["", "a =", "a = b", "a = (b"]),
+        ('root ::= id | "(" ws (root ws)* ")"\n' + WORD, ["(", "(a", "(a b"]),
+        (
+            'root ::= id (id | s)* ";"\ns ::= "\\"" ("${" ws root "}" | [^"$])* "\\"" ws\n' + WORD,
+            ["a", 'a "b', 'a "${x'],
+        ),
+        ('root ::= "\\"" ([^"{}] | "{" e "}")* "\\""\ne ::= [a-z]+ | root | "(" e ")"', ['"', '"a{', '"a{(b']),
+        ('root ::= "(" w r w r w ")"\nw ::= [a-z] [a-z]?\nr ::= ("<" r ">")?', ["(", "(a", "(ab<"]),
+    ],
+)
+def test_masks_where_words_need_nothing_between_them(text: str, before: list[str]) -> None:
+    vocabulary = tokamata.Vocabulary.from_file(vocabulary_file("qwen"))
+    automaton = tokamata.compile(tokamata.grammar(text, syntax="gbnf"), vocabulary)
+    token_of = {vocabulary.token_bytes(t): t for t in range(len(vocabulary) - 1, -1, -1)}
+    for prefix in before:
+        state = automaton.start()
+        for byte in prefix.encode():
+            state.advance(token_of[bytes([byte])])
+        row = np.zeros((1, automaton.words), np.int32)
+        state.fill_mask(row)
+        mask = np.unpackbits(row.view(np.uint8), bitorder="little")[: len(vocabulary)].astype(bool)
+        assert 0 < mask.sum() < len(vocabulary)
+        assert np.flatnonzero(mask != [state.allows(t) for t in range(len(vocabulary))]).tolist() == []
+
+
 def test_the_report_is_about_the_rules_as_written() -> None:
     entries = tokamata.grammar('root ::= a\na ::= "x" | "x" b\nb ::= "y"\nc ::= "z"', syntax="gbnf").report
     assert [(entry.subject, entry.place) for entry in entries if "unreachable" in entry.detail] == [
