@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -29,6 +30,15 @@ class _Joined(NamedTuple):
     def text(self) -> bytes:
         """The schema of the conjunction."""
         return json.dumps({"allOf": self.terms}).encode()
+
+
+def _is_finite(text: bytes) -> bool:
+    """Whether 64-bit floats hold all numbers of a document."""
+    numbers: list[float] = []
+    if b"e" in text or b"E" in text or len(text) > 308:
+        add = numbers.append
+        json.loads(text, parse_float=lambda number: add(float(number)), parse_int=lambda number: add(float(number)))
+    return all(map(math.isfinite, numbers))
 
 
 def _renumbered(term: dict[str, Any], places: list[int]) -> dict[str, Any]:
@@ -106,6 +116,19 @@ class JsonSchemaConstraint(Constraint):
         tell.
         """
         return self._read()(member(self, text))
+
+    def examples(self, n: int, seed: int = 0) -> list[bytes]:
+        """As of any constraint, without numbers that are too large for readers with 64-bit floats, such as ``1e999``.
+
+        The constraint allows those, but most readers make them infinite, which validators refuse. They are left in
+        where the schema asks for such numbers only.
+        """
+        found, asked = super().examples(n, seed), n
+        kept = [text for text in found if _is_finite(text)]
+        while len(kept) < n <= len(found) == asked < 8 * n:
+            found, asked = super().examples(2 * asked, seed), 2 * asked
+            kept = [text for text in found if _is_finite(text)]
+        return (kept or found)[:n]
 
     def _comparable(self, other: object) -> bool:
         return isinstance(other, JsonSchemaConstraint) and _settings(self._options) == _settings(other._options)

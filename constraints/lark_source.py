@@ -238,6 +238,13 @@ class _Reader:
         else:
             place = self._mentioned(message)
         message = " ".join(message.split())
+        if undefined := re.match(r"Rule '(\w+)' used but not defined", message):  # Lark says so of terminals as well
+            name = undefined[1]
+            kind = "Terminal" if name.isupper() else "Rule"
+            message = f"{kind} {name!r} used but not defined{message[undefined.end() :]}"
+            if imported := self.text.defined_at(name):
+                place = imported
+                message = f"{kind} {name!r} is imported from a grammar that does not define it"
         message = message[:1].lower() + message[1:] if message[1:2].islower() else message
         remedy = "" if "; " in message else "; mend the grammar there" if place else "; mend the grammar"
         return ConstraintError(f"grammar: {place}: {message}{remedy}" if place else f"grammar: {message}{remedy}")

@@ -74,6 +74,17 @@ def test_check_diagnoses_grammars(cli, tmp_path: Path) -> None:
     assert any('shift/reduce conflict before "+"' in line for line in lines)
     assert 'ambiguous: N "+" N "+" N: e(e "+" e(e "+" e)) or e(e(e "+" e) "+" e)' in lines[-1]
     assert cli("check", path, "--strict").code == 1
+    for text, why in (
+        (
+            'start: A\nA: /[a-z]+/ & "1"\n',
+            "the start rule start has no text: .* A (line 2, column 1: it matches nothing)",
+        ),
+        ("start: A A\nA: /[a-z]+/\n", "its terminals run into each other"),
+    ):
+        path.write_text(text)
+        result = cli("check", path)
+        assert (result.code, result.out.split(":")[0]) == (1, "no text")
+        assert re.search(re.escape(why).replace(r"\.\*", ".*"), result.out.replace("\n", " ")), result.out
     path.with_suffix(".gbnf").write_text('root ::= "a" x\nx ::= "b"')
     result = cli("check", path.with_suffix(".gbnf"), "--strict")
     assert (result.code, result.out) == (0, "deterministic: 2 rules, 2 terminals, lexer none\n")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from fractions import Fraction
+from typing import Literal
 
 import pytest
 from tokamata.automata import LimitError
 
+import tokamata
 from tokamata._core import (
     json_number,
     json_number_compare,
@@ -230,3 +233,13 @@ def test_limits() -> None:
         json_number_is_multiple("1", "1234567890123456789")
     with pytest.raises(ValueError, match="above zero"):
         json_number("multiple", "0", True)
+
+
+@pytest.mark.parametrize("numbers", ["canonical", "any"])
+def test_examples_are_numbers_that_readers_have(numbers: Literal["canonical", "any"]) -> None:
+    for schema in ({"type": "number"}, {"type": ["number", "array"], "items": {"type": "number"}}, True):
+        texts = tokamata.json_schema(schema, numbers=numbers).examples(300)
+        assert len(set(texts)) == 300
+        assert [t for t in texts if "Infinity" in json.dumps(json.loads(t))] == []
+    large = tokamata.json_schema('{"type": "number", "minimum": 1e400}', numbers=numbers)
+    assert [float(text) for text in large.examples(5)] == [math.inf] * 5

@@ -369,6 +369,12 @@ def test_indentation() -> None:
     ("text", "kind", "message"),
     [
         ("start: b\n", ConstraintError, "line 1, column 8: rule 'b' used but not defined"),
+        ("start: B_2\n", ConstraintError, "line 1, column 8: terminal 'B_2' used but not defined"),
+        (
+            "%import common.NOPE\nstart: NOPE\n",
+            ConstraintError,
+            "line 1, column 16: terminal 'NOPE' is imported from a grammar that does not define it; mend",
+        ),
         ("start: A\nA: (B\n", ConstraintError, r"line 2, column 6: unexpected '.n"),
         ('start: "a\\" | B\n', ConstraintError, "line 1, column 8: the string that begins here is not closed"),
         ("start: A | /b\n", ConstraintError, "column 12: the pattern that begins here is not closed, got '/b'; "),

@@ -10,10 +10,12 @@ from typing import Annotated, cast
 
 import typer
 
+from ..automata.errors import LimitError
 from ..constraints import Constraint
-from ..constraints.grammar import read_grammar
+from ..constraints.grammar import language_of, read_grammar
 from ..constraints.grammar_check import check as check_grammar
-from ..constraints.grammar_source import GrammarSyntax
+from ..constraints.grammar_check import no_text
+from ..constraints.grammar_source import GrammarSource, GrammarSyntax
 from .common import (
     NOTATIONS,
     ChoiceOption,
@@ -54,7 +56,9 @@ def diagnose(path: Path, start: str | None, strict: bool) -> None:
     syntax = cast(GrammarSyntax, path.suffix[1:])
     source = read_grammar(read_text(path), syntax, start, import_paths=import_paths(path))
     diagnosis = check_grammar(source)
-    if diagnosis.ambiguity is not None:
+    if empty := without_text(source):
+        verdict, color = "no text", "red"
+    elif diagnosis.ambiguity is not None:
         verdict, color = "ambiguous", "red"
     elif diagnosis.deterministic is None:
         verdict, color = "not decided whether deterministic", "yellow"
@@ -68,8 +72,21 @@ def diagnose(path: Path, start: str | None, strict: bool) -> None:
         if entry.detail != "deterministic":
             where = f"{entry.place}: " if entry.place else ""
             out.print(f"  {where}{entry.subject}: {entry.detail}", soft_wrap=True)
-    if strict and not diagnosis.deterministic:
+    if empty:
+        out.print(f"  {empty}", soft_wrap=True)
+    if empty or (strict and not diagnosis.deterministic):
         raise typer.Exit(1)
+
+
+def without_text(source: GrammarSource) -> str:
+    """Why a grammar has no text at all; empty where it has one, or where that takes too long to tell."""
+    if error := no_text(source):
+        return str(error)
+    try:
+        empty = language_of(source).is_empty()
+    except LimitError:
+        return ""
+    return "its terminals run into each other, as each lexeme is as long as can be; ignore blanks" if empty else ""
 
 
 def explain(constraint: Constraint, data: bytes) -> None:
@@ -121,7 +138,7 @@ def command(
     A document of a JSON Schema may have any white space, order of keys and spelling of numbers.
 
     Of a grammar file (.lark, .gbnf, .ebnf) alone: whether it is deterministic, where not, and which rules are useless
-    or left-recursive.
+    or left-recursive; exit code 1 where it has no text.
     """
     described = any(x is not None and x != [] for x in (pattern, option, literal, fst, grammar, schema))
     if not described and text is not None and Path(text).suffix[1:] in NOTATIONS and file is None:
