@@ -98,7 +98,7 @@ LONG = (16, 22, 34)  # seeds of grammars that take the oracle seconds without a 
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_grammars_agree_with_the_oracle(kind: str) -> None:
     undecided = 0
-    for seed in range(40):
+    for seed in range(24):
         if seed in LONG:
             continue
         try:
@@ -116,7 +116,7 @@ def test_a_search_ends_where_the_other_ways_of_lexing_agree() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_random_grammars_agree_with_the_oracle(kind: str) -> None:
     compared = refused = 0
-    for seed in (*LONG, *range(1000, 1300)):
+    for seed in (*range(40), *range(1000, 1300)):
         try:
             compared += _check(seed, kind)
         except tokamata.LimitError:  # with contextual lexing not everything can be decided where rules are ambiguous
@@ -419,15 +419,18 @@ def test_examples_where_walks_end_far_from_any_member() -> None:
     assert all(constraint.accepts(member) for member in found)
 
 
-def test_examples_where_the_search_for_an_end_takes_much_memory() -> None:
-    """Each step of the search adds tens of thousands of sets of stacks: walks that do not end soon are cut."""
+@pytest.mark.parametrize("nodes", [100_000, pytest.param(2_000_000, marks=pytest.mark.slow)])
+def test_examples_where_the_search_for_an_end_takes_much_memory(nodes: int) -> None:
+    """Each step of the search adds tens of thousands of sets of stacks: walks that do not end soon are cut.
+
+    Of the first limit what is reached, of the second a part of that.
+    """
     text = 'root ::= ([a-z] x | x?) (x x x)+\nx ::= root+ | [ab] | "aa"\n'
     begun = time.process_time()
-    for nodes in (100_000, 2_000_000):  # of the first that is reached, of the second a part of what is
-        constraint = tokamata.grammar(text, syntax="gbnf", limits=tokamata.Limits(expression_nodes=nodes))
-        found = constraint.examples(2, seed=0)
-        assert len(set(found)) == 2
-        assert all(constraint.accepts(member) for member in found)
+    constraint = tokamata.grammar(text, syntax="gbnf", limits=tokamata.Limits(expression_nodes=nodes))
+    found = constraint.examples(2, seed=0)
+    assert len(set(found)) == 2
+    assert all(constraint.accepts(member) for member in found)
     assert time.process_time() - begun < 30
 
 

@@ -101,8 +101,8 @@ LONG, CALLS = 100_000, 30_000
 @pytest.mark.parametrize(
     ("source", "deterministic"),
     [
-        (source_of((0, (-1,) * LONG)), True),
-        (source_of((0, (1, -2) * CALLS), (1, (-1,)), (1, (-3, 1))), True),
+        pytest.param(source_of((0, (-1,) * LONG)), True, marks=pytest.mark.slow),
+        pytest.param(source_of((0, (1, -2) * CALLS), (1, (-1,)), (1, (-3, 1))), True, marks=pytest.mark.slow),
         (source_of((0, (1,) * CALLS), (1, (-1,)), (1, (-2, -3))), True),
         (source_of((0, (1,) * CALLS), (1, (-1,)), (1, ())), False),
         (source_of((0, (-1,) * LONG), (0, (-1,) * (LONG - 1) + (1,)), (1, (-2,)), (1, (-3,))), True),

@@ -104,7 +104,7 @@ def test_members_in_any_order(seed: int, counted: bool, closed: bool) -> None:
 
 @pytest.mark.parametrize("letters", ["01é日_", "01x_"])
 @pytest.mark.parametrize("closed", [True, False])
-@pytest.mark.parametrize("owed", [0, 2, 60])
+@pytest.mark.parametrize("owed", [0, pytest.param(2, marks=pytest.mark.slow), 60])
 def test_masks_at_names(owed: int, closed: bool, letters: str) -> None:
     rng = random.Random(f"masks, {owed}, {closed}")
     names = named(rng, 120, letters)
