@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -32,13 +33,12 @@ class _Joined(NamedTuple):
         return json.dumps({"allOf": self.terms}).encode()
 
 
+_STRING_OR_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*"|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)')
+
+
 def _is_finite(text: bytes) -> bool:
-    """Whether 64-bit floats hold all numbers of a document."""
-    numbers: list[float] = []
-    if b"e" in text or b"E" in text or len(text) > 308:
-        add = numbers.append
-        json.loads(text, parse_float=lambda number: add(float(number)), parse_int=lambda number: add(float(number)))
-    return all(map(math.isfinite, numbers))
+    """Whether 64-bit floats hold all numbers of a text, those in double quotes aside."""
+    return all(math.isfinite(float(found[1])) for found in _STRING_OR_NUMBER.finditer(text) if found[1])
 
 
 def _renumbered(term: dict[str, Any], places: list[int]) -> dict[str, Any]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import ipaddress
 import json
 import random
 import re
+import warnings
+from collections import Counter
 from functools import lru_cache
 
 import pytest
 
+import tokamata
 from tokamata._core import Language, json_format
 
 SEED = 99
@@ -170,7 +174,39 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
         ["", "http://x/{term:1}/{term}", "{+var}", "{x,y*}", "{a.b}", "{%41}", "{v:9999}", "a'b", "a😀"],
         ["{}", "{", "}", "{a,,b}", "{v:0}", "{v:10000}", "{a..b}", "a b", "{var=d}", "{,+v}"],
     ),
-    "regex": (["^a$"], []),
+    "regex": (
+        [
+            "",
+            "^a$",
+            r"([abc])+\s+$",
+            "a{1,3}?b|(?=a)b",
+            "(?<n>a)(?P<m>b)(?:c)*?",
+            r"[^\]a]+\(",
+            "x{",
+            "x}]",
+            "((((a))))",
+            *("(?i)a", "(?i-m:a)", "(?<!a)b", "(?#)(a)", "[]a]", "a|", "()", r"\bx\B", "é+", "(a(b(c)*)?)+"),
+        ],
+        [
+            "(",
+            ")",
+            "^(abc]",
+            "a**",
+            "a|*",
+            "^*",
+            "*",
+            "(*a)",
+            "(?",
+            "(?<1a>x)",
+            "\\",
+            "a\\",
+            "[a",
+            r"[a\]",
+            "((a)",
+            "a)b",
+            r"\b+",
+        ],
+    ),
 }
 
 
@@ -195,6 +231,64 @@ def test_cases(name: str) -> None:
     for texts, expected in ((good, True), (bad, False)):
         for text in texts:
             assert language(name, False).accepts(json.dumps(text)[1:-1].encode()) == expected, text
+
+
+def test_patterns_of_either_dialect_are_strings_of_the_format() -> None:
+    rng = random.Random(SEED)
+    parts = [
+        "(",
+        ")",
+        "(?:",
+        "(?=",
+        "(?<n>",
+        "(?P<n>",
+        "(?i)",
+        "(?i:",
+        "(?-i:",
+        "(?>",
+        "(?P=n)",
+        "(?<=",
+        "(?#",
+        "[",
+        "]",
+    ]
+    parts += [
+        "^",
+        "$",
+        "*",
+        "+",
+        "?",
+        "++",
+        "{2}",
+        "{1,",
+        "{,3}",
+        "a",
+        "b",
+        "\\",
+        "\\b",
+        "\\d",
+        "\\k<n>",
+        "|",
+        "-",
+        ".",
+        "<",
+        "\n",
+    ]
+    counts: Counter[str] = Counter()
+    for _ in range(20_000):
+        text = "".join(rng.choices(parts, k=rng.randint(0, 9)))
+        found = language("regex", False).accepts(json.dumps(text)[1:-1].encode())
+        counts[f"format {found}"] += 1
+        with warnings.catch_warnings(), contextlib.suppress(re.error):
+            warnings.simplefilter("ignore")
+            re.compile(text)
+            assert found, f"seed {SEED}: {text!r}"
+            counts["python"] += 1
+        with contextlib.suppress(tokamata.ConstraintError, tokamata.LimitError):
+            tokamata.regex(text, syntax="ecma")
+            assert found, f"seed {SEED}: {text!r}"
+            counts["ecma"] += 1
+    assert min(counts.values()) > 2_000, counts
 
 
 def test_what_is_widened() -> None:

@@ -164,7 +164,9 @@ def test_unique_items_where_elements_are_listed() -> None:
     assert [e.place for e in free.report if e.status == "widened"] == [""]
     hosts = tokamata.json_schema({"type": "string", "format": "hostname"})
     assert [e.place for e in hosts.report if e.status == "widened"] == ["/format"]
-    with pytest.raises(tokamata.UnsupportedError, match=r'format "regex" at "/not/format" lets any string .* negated'):
+    with pytest.raises(
+        tokamata.UnsupportedError, match=r'format "regex" at "/not/format" lets more strings through .* negated'
+    ):
         tokamata.json_schema({"not": {"format": "regex"}}).accepts('"a"')
 
 
