@@ -41,7 +41,10 @@ RegexLowering::RegexLowering(Expressions* pool, RegexTree* tree, const RegexOpti
     : pool_(*pool), tree_(*tree), options_(options), spelling_(spelling), sets_(tree->sets.size(), kNotLowered) {}
 
 Expr RegexLowering::Lower() {
-  return RemoveAnchors() ? RegexContext(this).Lower(tree_.root) : Plain(tree_.root);
+  if (!RemoveAnchors()) return Plain(tree_.root);
+  Expr made;
+  if (!spelling_ && LowerTempered(tree_.root, kEpsilonExpr, &made)) return made;
+  return RegexContext(this).Lower(tree_.root);
 }
 
 bool RegexLowering::RemoveAnchors() {

@@ -63,6 +63,13 @@ class RegexLowering {
   void DropEnd(uint32_t node);
   bool AppendLiteral(uint32_t node, std::string* out) const;
   Expr Words(const RegexNode& words);
+  // In regex_tempered.cc.
+  bool ListTexts(uint32_t node, std::vector<std::string>* texts) const;
+  bool ReadsOneCharacter(uint32_t node) const;
+  bool IsTempered(uint32_t node, Expr* turns, std::vector<std::string>* refused);
+  Expr WithoutAssertions(uint32_t node);
+  bool LowerTempered(uint32_t node, Expr follow, Expr* made);
+  bool Temper(Expr turns, const std::vector<std::string>& refused, Expr rest, Expr follow, Expr* made);
 
   Expressions& pool_;
   RegexTree& tree_;
