@@ -325,15 +325,16 @@ class _Builder:
             return [self._made(("part", part.text), part, [self._sequence(a) for a in self._alternatives(part)])]
         assert part.kind == "repeat", part
         if in_runs := self._in_runs(part):
-            return self._sequence(in_runs)
+            return in_runs
         inner = part.parts[0]
         single = self._sequence(inner) if inner.kind != "choice" else self._symbols(inner)
         return self._repeated(part, tuple(single))
 
-    def _in_runs(self, part: Part) -> Part | None:
-        """The same texts, what calls nothing in a repetition being read in runs: (a | X)* is a* (X a*)*.
+    def _in_runs(self, part: Part) -> list[int] | None:
+        """A repetition that reads what calls nothing in it in runs.
 
-        A lexeme for each character would be many steps for the masks. None for what is no such repetition.
+        (a | X)* is a* (X a*)*, and (a | X)+ is (a+ | X a*) (X a*)*: a lexeme for each character would be many steps for
+        the masks. None for what is no such repetition.
         """
         if not self.in_runs or part.high is not None or part.low > 1 or part.parts[0].kind != "choice":
             return None
@@ -341,18 +342,17 @@ class _Builder:
         if alone.calls or not rest:
             return None
 
-        def sequence(*parts: Part) -> Part:
-            return Part("sequence", " ".join(p.text for p in parts), parts[0].place, parts)
-
         def run(low: int, sign: str) -> Part:
             return Part("repeat", f"({alone.text}){sign}", alone.place, (alone,), low=low)
 
         others = f"({' | '.join(p.text for p in rest)})"
-        step = sequence(rest[0] if len(rest) == 1 else Part("choice", others, rest[0].place, tuple(rest)), run(0, "*"))
-        steps = Part("repeat", part.text, part.place, (step,))
+        called = rest[0] if len(rest) == 1 else Part("choice", others, rest[0].place, tuple(rest))
+        more = run(0, "*")
+        step = tuple(self._sequence(Part("sequence", f"{called.text} {more.text}", called.place, (called, more))))
         if not part.low:
-            return sequence(run(0, "*"), steps)
-        return sequence(Part("choice", f"({run(1, '+').text} | {step.text})", part.place, (run(1, "+"), step)), steps)
+            return [*self._terminal(more), self._star(part, step)]
+        once = self._terminal(run(1, "+"))
+        return [self._made(("runs", *once, *step), part, [once, list(step)]), self._star(part, step)]
 
     def _called(self, part: Part) -> int:
         number = self.numbers.get(part.name)

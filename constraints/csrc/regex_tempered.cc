@@ -10,16 +10,22 @@
 namespace tokamata {
 namespace {
 
-constexpr size_t kMostTexts = 32, kMostPrefixes = 256, kMostKinds = 16;
+constexpr size_t kMostTexts = 32, kMostBytes = 256, kMostKinds = 16;  // bytes: of all texts
 
-// Makes all of a list longer by each of another one.
-bool Product(const std::vector<std::string>& more, std::vector<std::string>* all) {
+bool AreFew(const std::vector<std::string>& texts) {
+  size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size();
+  return texts.size() <= kMostTexts && bytes <= kMostBytes;
+}
+
+// Makes all of a list longer by each of another one; false where they become many.
+bool Append(const std::vector<std::string>& more, std::vector<std::string>* all) {
   if (all->size() * more.size() > kMostTexts) return false;
   std::vector<std::string> longer;
   for (const std::string& text : *all)
     for (const std::string& end : more) longer.push_back(text + end);
   *all = std::move(longer);
-  return true;
+  return AreFew(*all);
 }
 
 }  // namespace
@@ -46,14 +52,15 @@ bool RegexLowering::ListTexts(uint32_t node, std::vector<std::string>* texts) co
     case RegexKind::kGroup: return ListTexts(n.first, texts);
     case RegexKind::kAlternate:
       for (uint32_t c = n.first; c; c = tree_.nodes[c].next) {
-        if (!ListTexts(c, &some) || texts->size() + some.size() > kMostTexts) return false;
+        if (!ListTexts(c, &some)) return false;
         texts->insert(texts->end(), some.begin(), some.end());
+        if (!AreFew(*texts)) return false;
       }
       return true;
     case RegexKind::kConcat:
       texts->emplace_back();
       for (uint32_t c = n.first; c; c = tree_.nodes[c].next)
-        if (!ListTexts(c, &some) || !Product(some, texts)) return false;
+        if (!ListTexts(c, &some) || !Append(some, texts)) return false;
       return true;
     case RegexKind::kRepeat:
       if (n.high > 1) return false;
@@ -81,13 +88,14 @@ bool RegexLowering::IsTempered(uint32_t node, Expr* turns, std::vector<std::stri
           std::any_of(texts.begin(), texts.end(), [](const std::string& text) { return text.empty(); }))
         return false;
       refused->insert(refused->end(), texts.begin(), texts.end());
+      if (!AreFew(*refused)) return false;
     } else if (!ReadsOneCharacter(c)) {
       return false;
     } else {
       *turns = pool_.Repeat(Plain(c), repeat.low, repeat.high);
     }
   }
-  return !refused->empty() && refused->size() <= kMostTexts;
+  return !refused->empty();
 }
 
 bool RegexLowering::ReadsOneCharacter(uint32_t node) const {
@@ -169,7 +177,6 @@ bool RegexLowering::Temper(Expr turns, const std::vector<std::string>& refused, 
     texts.push_back(pool_.Literal(text));
     for (size_t size = 1; size < text.size(); ++size) begun.insert(text.substr(0, size));
   }
-  if (begun.size() > kMostPrefixes) return false;
   const auto ends_with = [](const std::string& text, const std::string& end) {
     return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
   };

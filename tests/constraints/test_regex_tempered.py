@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 import re
@@ -112,3 +113,15 @@ def test_masks_on_a_real_vocabulary() -> None:
             state.advance(token_of[bytes([byte])])
         mask = np.unpackbits(state.mask().view(np.uint8), bitorder="little")[: len(vocabulary)].astype(bool)
         assert np.flatnonzero(mask != [state.allows(t) for t in range(len(vocabulary))]).tolist() == [], text
+
+
+def test_patterns_with_many_or_long_refused_texts_are_read() -> None:
+    begun = time.process_time()
+    long = "ab" * 200_000
+    assert tokamata.regex(f"(?:(?!{long}).)*").accepts("ab" * 1000)
+    many = "|".join(f"x{i}" for i in range(2000))
+    assert not tokamata.regex(f"(?:(?!{many}).)*!").accepts("yx17!")
+    loops = "".join(f"(?:(?!{'a' * 200}).)*b" for _ in range(100))
+    with contextlib.suppress(tokamata.LimitError):
+        tokamata.regex(loops)
+    assert time.process_time() - begun < 10

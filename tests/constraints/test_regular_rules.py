@@ -85,6 +85,14 @@ def test_what_is_regular_in_a_repetition_is_read_in_runs(repeated: str, pattern:
     assert seen == {False, True}
 
 
+def test_deep_repetitions_are_read_once() -> None:
+    for sign in "*+":
+        text = "root"
+        for _ in range(60):
+            text = f'("a" | "(" {text} ")"){sign}'
+        assert tokamata.grammar(f"root ::= {text}", syntax="gbnf").accepts("a(a(a)a)a")
+
+
 WORD = "id ::= [A-Za-z_] [0-9A-Za-z_-]* ws\nws ::= [ \\t\\r\\n]*\n"
 
 
