@@ -561,7 +561,8 @@ bool Completable::EndsFreelyAt(const Position& p) {
     }
     return IsAlwaysGoodOn(ignored ? p.stacks : stacks_->Advance(p.stacks, terminal), ClassOf(after));
   };
-  const bool free = rules_.has_line_separator ? EndsByLines(p, false) : HasEnd(p.lexer, p.pending, &ends_met_, EachEnd, ends);
+  const bool free = rules_.has_line_separator ? EndsByLines(p, false)
+                                              : HasEnd(p.lexer, p.pending, &ends_met_, EachEnd, ends);
   spent_ = spent;
   free_at_[key].emplace_back(p, free);
   return free;

@@ -172,6 +172,32 @@ bool RegexLowering::AppendLiteral(uint32_t node, std::string* out) const {
   return true;
 }
 
+bool RegexLowering::ReadsOneCharacter(uint32_t node, CodePointRanges* characters) const {
+  const RegexNode& n = tree_.nodes[node];
+  switch (n.kind) {
+    case RegexKind::kGroup: return ReadsOneCharacter(n.first, characters);
+    case RegexKind::kCharacter: characters->emplace_back(n.first, n.first); return true;
+    case RegexKind::kSet: {
+      const CodePointRanges& set = tree_.sets[n.first];
+      characters->insert(characters->end(), set.begin(), set.end());
+      return true;
+    }
+    case RegexKind::kAlternate:
+      for (uint32_t c = n.first; c; c = tree_.nodes[c].next)
+        if (!ReadsOneCharacter(c, characters)) return false;
+      return true;
+    case RegexKind::kConcat: {
+      int read = 0;
+      for (uint32_t c = n.first; c; c = tree_.nodes[c].next) {
+        if (IsZeroWidth(tree_, c)) continue;
+        if (++read > 1 || !ReadsOneCharacter(c, characters)) return false;
+      }
+      return read == 1;
+    }
+    default: return false;
+  }
+}
+
 Expr RegexLowering::Words(const RegexNode& words) {
   std::string bytes;  // of all of them
   bytes.reserve(words.high * size_t{4});

@@ -42,6 +42,8 @@ class RegexLowering {
   std::string Spell(uint32_t code_point) const;
   // Whether a node has an assertion inside: an anchor, \b, a lookahead or lookbehind.
   bool Asserts(uint32_t node) const { return asserts_[node]; }
+  // Whether the node's texts are single characters; adds these.
+  bool ReadsOneCharacter(uint32_t node, CodePointRanges* characters) const;
   [[noreturn]] void Unsupported(uint32_t node, const char* what, const char* remedy) const {
     ThrowUnsupported(tree_.text, tree_.nodes[node].position, what, remedy);
   }
@@ -65,7 +67,6 @@ class RegexLowering {
   Expr Words(const RegexNode& words);
   // In regex_tempered.cc.
   bool ListTexts(uint32_t node, std::vector<std::string>* texts) const;
-  bool ReadsOneCharacter(uint32_t node) const;
   bool IsTempered(uint32_t node, Expr* turns, std::vector<std::string>* refused);
   Expr WithoutAssertions(uint32_t node);
   bool LowerTempered(uint32_t node, Expr follow, Expr* made);

@@ -398,32 +398,6 @@ RegexContext::Vector RegexContext::BeforeRepeat(uint32_t node, const Vector& aft
   return v;
 }
 
-bool RegexContext::ReadsOneCharacter(uint32_t node, CodePointRanges* characters) const {
-  const RegexNode& n = Node(node);
-  switch (n.kind) {
-    case RegexKind::kGroup: return ReadsOneCharacter(n.first, characters);
-    case RegexKind::kCharacter: characters->emplace_back(n.first, n.first); return true;
-    case RegexKind::kSet: {
-      const CodePointRanges& set = lowering_.tree().sets[n.first];
-      characters->insert(characters->end(), set.begin(), set.end());
-      return true;
-    }
-    case RegexKind::kAlternate:
-      for (uint32_t c = n.first; c; c = Node(c).next)
-        if (!ReadsOneCharacter(c, characters)) return false;
-      return true;
-    case RegexKind::kConcat: {
-      int read = 0;
-      for (uint32_t c = n.first; c; c = Node(c).next) {
-        if (IsZeroWidth(lowering_.tree(), c)) continue;
-        if (++read > 1 || !ReadsOneCharacter(c, characters)) return false;
-      }
-      return read == 1;
-    }
-    default: return false;
-  }
-}
-
 int64_t RegexContext::NumCharacters(const Vector& languages) {
   constexpr int64_t kMost = 1000;
   int64_t all = -1;
@@ -441,7 +415,7 @@ bool RegexContext::BeforeCharacters(uint32_t node, const Vector& after, Vector* 
   const uint32_t copies = n.high == kUnbounded ? n.low : n.high;
   if (n.high != kUnbounded && (copies <= kFewCopies || copies > kMostCounted)) return false;
   CodePointRanges characters;
-  if (!ReadsOneCharacter(n.first, &characters)) return false;
+  if (!lowering_.ReadsOneCharacter(n.first, &characters)) return false;
   const Expr one = lowering_.Characters(characters);
   return BeforeOneSplit(node, one, after, out) || (copies > kFewCopies && BeforeCounted(node, one, after, out));
 }

@@ -82,8 +82,6 @@ class RegexContext {
   bool RefusesWithin(uint32_t node, Expr one);
   bool BeforeOneSplit(uint32_t node, Expr one, const Vector& after, Vector* out);
   bool BeforeCounted(uint32_t node, Expr one, const Vector& after, Vector* out);
-  // Whether the node's texts are single characters; adds these.
-  bool ReadsOneCharacter(uint32_t node, CodePointRanges* characters) const;
   // Of all members; -1 where they differ, are very many, or that is not known.
   int64_t NumCharacters(const Vector& languages);
   Expr Filter(uint32_t node, size_t q, Expr after);

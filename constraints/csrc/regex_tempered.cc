@@ -84,27 +84,19 @@ bool RegexLowering::IsTempered(uint32_t node, Expr* turns, std::vector<std::stri
     const RegexNode& part = tree_.nodes[c];
     if (part.next) {
       std::vector<std::string> texts;
-      if (part.kind != RegexKind::kLookahead || !part.negated || Asserts(part.first) || !ListTexts(part.first, &texts) ||
+      if (part.kind != RegexKind::kLookahead || !part.negated || Asserts(part.first) ||
+          !ListTexts(part.first, &texts) ||
           std::any_of(texts.begin(), texts.end(), [](const std::string& text) { return text.empty(); }))
         return false;
       refused->insert(refused->end(), texts.begin(), texts.end());
       if (!AreFew(*refused)) return false;
-    } else if (!ReadsOneCharacter(c)) {
-      return false;
     } else {
-      *turns = pool_.Repeat(Plain(c), repeat.low, repeat.high);
+      CodePointRanges characters;
+      if (Asserts(c) || !ReadsOneCharacter(c, &characters)) return false;
+      *turns = pool_.Repeat(Characters(characters), repeat.low, repeat.high);
     }
   }
   return !refused->empty();
-}
-
-bool RegexLowering::ReadsOneCharacter(uint32_t node) const {
-  const RegexNode& n = tree_.nodes[node];
-  if (n.kind == RegexKind::kGroup) return ReadsOneCharacter(n.first);
-  if (n.kind != RegexKind::kAlternate) return n.kind == RegexKind::kCharacter || n.kind == RegexKind::kSet;
-  for (uint32_t c = n.first; c; c = tree_.nodes[c].next)
-    if (!ReadsOneCharacter(c)) return false;
-  return true;
 }
 
 // The texts of a node, and more where it has assertions: as if these held.
@@ -123,8 +115,8 @@ Expr RegexLowering::WithoutAssertions(uint32_t node) {
   }
 }
 
-// The language of a node all of whose assertions are in such repetitions, where it can be said what their last characters
-// begin; `follow`: what may come behind the node, and maybe more, but for the empty text, which says that nothing does.
+// The language of a node all of whose assertions are in such repetitions, where it can be said what their last
+// characters begin; `follow`: what may come behind the node, and maybe more; the empty text says that nothing does.
 bool RegexLowering::LowerTempered(uint32_t node, Expr follow, Expr* made) {
   if (!Asserts(node)) {
     *made = Plain(node);
@@ -168,8 +160,8 @@ bool RegexLowering::LowerTempered(uint32_t node, Expr follow, Expr* made) {
   }
 }
 
-// Such a repetition, then `rest`. No refused text lies among the characters; what the last of them begin of one, the rest
-// must not complete, which matters where the rest may begin so: the longest such beginning tells all of them.
+// Such a repetition, then `rest`. No refused text lies among the characters; what the last of them begin of one, the
+// rest must not complete, which matters where the rest may begin so: the longest such beginning tells all of them.
 bool RegexLowering::Temper(Expr turns, const std::vector<std::string>& refused, Expr rest, Expr follow, Expr* made) {
   std::set<std::string> begun;
   std::vector<Expr> texts;
@@ -231,13 +223,13 @@ bool RegexLowering::Temper(Expr turns, const std::vector<std::string>& refused, 
       for (const std::string& other : begun)
         if (other.size() > begin.size() && ends_with(other, begin)) longer.push_back(pool_.Literal(other));
       const Expr end = pool_.Concat(any, pool_.Literal(begin));
-      ends.push_back(longer.empty() ? end
-                                    : pool_.Intersect(end, pool_.Complement(pool_.Concat(any, pool_.Union(std::move(longer))))));
+      const Expr ends_longer = pool_.Concat(any, pool_.Union(std::move(longer)));
+      ends.push_back(pool_.Intersect(end, pool_.Complement(ends_longer)));
     }
     others.push_back(pool_.Union(std::move(ends)));
     if (then != kEmpty) parts.push_back(pool_.Concat(pool_.Intersect(inside, others.back()), then));
   }
-  const Expr usual = others.empty() ? inside : pool_.Intersect(inside, pool_.Complement(pool_.Union(std::move(others))));
+  const Expr usual = pool_.Intersect(inside, pool_.Complement(pool_.Union(std::move(others))));
   parts.push_back(pool_.Concat(usual, rest));
   *made = pool_.Union(std::move(parts));
   return true;
