@@ -44,6 +44,9 @@ Expr RegexLowering::Lower() {
   if (!RemoveAnchors()) return Plain(tree_.root);
   Expr made;
   if (!spelling_ && LowerTempered(tree_.root, kEpsilonExpr, &made)) return made;
+  PullLookahead(tree_.root, kEpsilonExpr);
+  asserts_.assign(tree_.nodes.size(), 0);
+  FindAsserts(tree_.root);
   return RegexContext(this).Lower(tree_.root);
 }
 

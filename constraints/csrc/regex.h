@@ -53,6 +53,12 @@ class RegexLowering {
   const RegexOptions& options() const { return options_; }
 
  private:
+  struct Tempered {  // a repetition of characters, and the texts that may begin at none of them
+    Expr turns = kEmpty;
+    std::vector<std::u32string> refused;    // of letters
+    std::vector<CodePointRanges> letters;   // what each stands for; no two have a character in common
+  };
+
   bool FindAsserts(uint32_t node);
   void SpecifyNonBoundaries();
   void RemoveAtomic(uint32_t node);
@@ -66,11 +72,14 @@ class RegexLowering {
   bool AppendLiteral(uint32_t node, std::string* out) const;
   Expr Words(const RegexNode& words);
   // In regex_tempered.cc.
-  bool ListTexts(uint32_t node, std::vector<std::string>* texts) const;
-  bool IsTempered(uint32_t node, Expr* turns, std::vector<std::string>* refused);
+  bool ListTexts(uint32_t node, Tempered* tempered, std::vector<std::u32string>* texts) const;
+  bool FindTempered(uint32_t* node, uint32_t* part, std::vector<uint32_t>* refused) const;
+  bool IsTempered(uint32_t node, Tempered* tempered);
   Expr WithoutAssertions(uint32_t node);
   bool LowerTempered(uint32_t node, Expr follow, Expr* made);
-  bool Temper(Expr turns, const std::vector<std::string>& refused, Expr rest, Expr follow, Expr* made);
+  Expr Behind(Expr at, Expr character);
+  bool Temper(const Tempered& tempered, Expr rest, Expr follow, Expr* made);
+  void PullLookahead(uint32_t node, Expr follow);
 
   Expressions& pool_;
   RegexTree& tree_;

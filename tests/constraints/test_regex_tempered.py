@@ -18,11 +18,14 @@ SEED = 41
 TEXTS = ["".join(letters) for length in range(7) for letters in itertools.product("abc", repeat=length)]
 
 
+WORDS = ["".join(letters) for length in range(6) for letters in itertools.product("aAb ", repeat=length)]
+
+
 def random_pattern(rng: random.Random, depth: int) -> str:
     """A sequence of letters, repetitions with refused texts, and, in depth, groups of such."""
 
     def word() -> str:
-        return "".join(rng.choices("ab", [3, 1], k=rng.randint(1, 3)))
+        return "".join(rng.choices(("a", "b", "[ab]", "[bc]"), [6, 2, 1, 1], k=rng.randint(1, 3)))
 
     def tempered() -> str:
         refused = "|".join(word() for _ in range(rng.choice((1, 1, 2))))
@@ -58,9 +61,45 @@ def test_random_patterns_agree_with_re(count: int) -> None:
     assert limited < count / 4
 
 
+def random_pattern_of_words(rng: random.Random) -> str:
+    """Where the refused texts have assertions of their own, or no bound, and a part may be more than a character."""
+    word = "".join(rng.choices(("a", "b", " ", "[ab]", r"\w", "a+", r"\s"), k=rng.randint(0, 3)))
+    before, after = rng.choice((r"\b", "", "(?<!b)", "(?<=a)", "^")), rng.choice((r"\b", "", "(?! )", "$", "(?=b)"))
+    part = rng.choice((".", "[ab]", "[^b]", "(?:a|b )", r"(?:[^b]|b.)", r"\w", "(?:a|aA)"))
+    turns = rng.choice(("*", "+", "{1,3}", "{2}", "*", "*?"))
+    tempered = rf"(?:(?!{before}{word}{after}){part}){turns}"
+    flags, first = rng.choice(("", "(?i)")), rng.choice(("", "", "b", "a?", ".*", f"{tempered} "))
+    last = rng.choice(("", "", "b", " ", "b?", " a|b", r"\b", "(?:b.*)?", rf"(?:b{tempered})*"))
+    return flags + first + tempered + last
+
+
+@pytest.mark.parametrize("count", [400, pytest.param(5_000, marks=pytest.mark.slow)])
+def test_random_patterns_with_boundaries_agree_with_re(count: int) -> None:
+    rng, members, limited = random.Random(SEED), 0, 0
+    for _ in range(count):
+        pattern = random_pattern_of_words(rng)
+        compiled = re.compile(pattern)
+        wanted = [text for text in WORDS if compiled.fullmatch(text)]
+        try:
+            constraint = tokamata.regex(pattern, limits=tokamata.Limits(seconds=0.1, search_seconds=0.1))
+            found = [text for text in WORDS if constraint.accepts(text)]
+        except tokamata.LimitError:
+            limited += 1
+            continue
+        assert found == wanted, f"seed {SEED}: {pattern}"
+        members += len(wanted)
+    assert members > 20 * count
+    assert limited < count / 10
+
+
 @pytest.mark.parametrize(
     ("pattern", "member", "other"),
     [
+        (r"(?i)(?:(?!final answer:).)*final answer: .*", "so FINAL answer: b Final Answer: c", "final answer"),
+        (r"(?:(?!\b(?:kill|bomb|gun)\b).)*", "a gunny bag, bombastic", "a gun, say"),
+        (r"(?i)(?:(?!\b(?:as an ai|sorry)\b).){1,400}", "as an aid", "As an AI, no"),
+        (r"(?:(?!\b(?:kill|bomb|gun)\b)[^\"\n])*\"", 'a kiln"', 'bomb"'),
+        (r"(?s)Final Answer: (?:(?!(?:Thought|Action)\s*:).)*", "Final Answer: Actions", "Final Answer: Thought  :"),
         (r"(?s)(?:(?!Final Answer:).)*Final Answer: .*", "a Final\nFinal Answer: b Final Answer: c", "Final Answer"),
         (r"(?s)(?:(?!</reasoning_text>).)*</reasoning_text>.*", "a</reason</reasoning_text></", "</reasoning_text"),
         (
