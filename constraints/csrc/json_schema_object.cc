@@ -240,9 +240,10 @@ bool JsonSchemaRules::ObjectMayEnd(const ObjectState& s) {
 
 // The values that a member may have, each with what is owed after it: a member that settles something has a value that
 // violates one of the schemas which the owed demand applies to its key. Where there are many such demands, values are
-// told apart by what they settle.
+// told apart by what they settle. `now`: what has to be settled by this member.
 template <class F>
-std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::ValuesOf(const ObjectPlan& p, SetId value, Owed owed, F applied) {
+std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::ValuesOf(const ObjectPlan& p, SetId value, Owed owed, Owed now,
+                                                                    F applied) {
   constexpr size_t kFewDemands = 2;
   std::vector<std::pair<Owed, std::vector<UseId>>> settles;
   for (uint32_t i = 0; i < p.owed.size(); ++i) {
@@ -264,41 +265,46 @@ std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::ValuesOf(const Object
         values[k].value = rest != kNoValue && Inhabited(rest) ? rest : SetId{kNoValue};
         if (values[k].value == kNoValue) break;
       }
+      if (bit & now) values[k].value = kNoValue;
       cases_.CheckCases(values.size());
     }
   const auto none = [](const MemberValue& v) { return v.value == kNoValue; };
-  if (apart) values.erase(std::remove_if(values.begin(), values.end(), none), values.end());
+  values.erase(std::remove_if(values.begin(), values.end(), none), values.end());
   return values;
 }
 
 // Splits values by what they settle of the clauses: into those that follow a schema and those that violate it, unless no
 // clause asks for these and they are hard to tell; then into those that must follow it, and all.
-void JsonSchemaRules::SettleClauses(const ObjectPlan& p, uint32_t index, std::vector<MemberValue>* values) {
+void JsonSchemaRules::SettleClauses(const ObjectPlan& p, uint32_t index, Owed now, std::vector<MemberValue>* values) {
   for (const OwedLiteral& l : p.literals[index])
     if (l.way == Literal::kOccurs)
       for (MemberValue& v : *values) v.owed &= ~l.bit;
   std::vector<UseId> uses;
   for (const OwedLiteral& l : p.literals[index])
     if (l.use != kNoUse && std::find(uses.begin(), uses.end(), l.use) == uses.end()) uses.push_back(l.use);
-  for (const UseId use : uses) {
-    Owed valid = 0, invalid = 0;
-    for (const OwedLiteral& l : p.literals[index])
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const UseId use = uses[i];
+    Owed valid = 0, invalid = 0, further = 0;
+    for (const OwedLiteral& l : p.literals[index]) {
       if (l.use == use) (l.way == Literal::kValid ? valid : invalid) |= l.bit;
+      if (std::find(uses.begin() + i + 1, uses.end(), l.use) != uses.end()) further |= l.bit;
+    }
+    const Owed must = now & ~further;  // what only this schema settles
     const bool apart = invalid || cases_.NegatesEasily(use);
     std::vector<MemberValue> split;
     const auto add = [&](SetId value, Owed owed) {
-      if (value != kNoValue && Inhabited(value)) split.push_back({value, owed});
+      if (!(owed & must) && value != kNoValue && Inhabited(value)) split.push_back({value, owed});
     };
     for (const MemberValue& v : *values) {
       TimeLimit::Spend();
       if (!(v.owed & (valid | invalid))) {
-        split.push_back(v);
+        if (!(v.owed & must)) split.push_back(v);
         continue;
       }
       add(sets_.And(v.value, SignedUse{use, true}), v.owed & ~valid);
       if (apart)
         add(sets_.And(v.value, SignedUse{use, false}), v.owed & ~invalid);
-      else
+      else if (!(v.owed & must))
         split.push_back(v);
     }
     values->swap(split);
@@ -314,16 +320,17 @@ std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::NamedValues(uint32_t 
     if (p.owed[k].kind == DemandKind::kSomeName && (owed >> k & 1) &&
         !cases_.Contains(cases_.StringOf(cases_.SetOf(p.owed[k].a)), key))
       owed &= ~OwedBit(k);
+  const Owed now = owed & ~SettledBehind(plan, index);
   std::vector<MemberValue> values =
-      ValuesOf(p, p.keys[index].value, owed, [&](const Demand& g) { return cases_.AppliedToKey(g, key); });
-  if (!p.literals.empty()) SettleClauses(p, index, &values);
+      ValuesOf(p, p.keys[index].value, owed, now, [&](const Demand& g) { return cases_.AppliedToKey(g, key); });
+  if (!p.literals.empty()) SettleClauses(p, index, now, &values);
   return values;
 }
 
 std::vector<JsonSchemaRules::MemberValue> JsonSchemaRules::OtherValues(uint32_t plan, uint32_t index, Owed owed) {
   const ObjectPlan& p = objects_[plan];
   const OtherKeys& o = p.others[index];
-  return ValuesOf(p, o.value, owed & ~o.settles, [&](const Demand& g) { return cases_.AppliedToOther(g, o.patterns); });
+  return ValuesOf(p, o.value, owed & ~o.settles, 0, [&](const Demand& g) { return cases_.AppliedToOther(g, o.patterns); });
 }
 
 void JsonSchemaRules::Members(const ObjectState& s, std::vector<Member>* out) {
@@ -589,11 +596,31 @@ JsonSchemaRules::Owed JsonSchemaRules::SettledByKey(uint32_t plan, uint32_t inde
   for (size_t i = 0; i < p.owed.size(); ++i) {
     const Demand& d = p.owed[i];
     if (d.kind == DemandKind::kEither) continue;
-    const bool may = d.kind == DemandKind::kSomeName ? !cases_.Contains(cases_.StringOf(cases_.SetOf(d.a)), key)
-                                                     : !cases_.AppliedToKey(GroupOf(d), key).empty();
+    const auto violable = [&](UseId use) {
+      const SetId value = sets_.And(p.keys[index].value, SignedUse{use, false});
+      return value != kNoValue && Inhabited(value);
+    };
+    const auto some_member = [&] {
+      const std::vector<UseId> uses = cases_.AppliedToKey(GroupOf(d), key);
+      return std::any_of(uses.begin(), uses.end(), violable);
+    };
+    const bool may = d.kind == DemandKind::kSomeName ? !cases_.Contains(cases_.StringOf(cases_.SetOf(d.a)), key) : some_member();
     if (may) bits |= OwedBit(i);
   }
   return p.settles[index] = bits;
+}
+
+// What may be settled by what comes behind one of the keys that the schema names.
+JsonSchemaRules::Owed JsonSchemaRules::SettledBehind(uint32_t plan, uint32_t index) {
+  ObjectPlan& p = objects_[plan];  // stays where it is
+  if (p.any_order || p.array) return kAllOwed;
+  if (p.settled_behind.empty()) {
+    std::vector<Owed> behind(p.keys.size(), SettledByOthers(p));
+    for (size_t i = p.keys.size(); --i > 0;)
+      behind[i - 1] = behind[i] | SettledByKey(plan, static_cast<uint32_t>(i)) | (p.lacking.empty() ? 0 : p.lacking[i]);
+    p.settled_behind = std::move(behind);
+  }
+  return p.settled_behind[index];
 }
 
 // What is owed that keys without a name may settle, as bits.

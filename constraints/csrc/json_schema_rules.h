@@ -138,6 +138,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
     std::vector<NamedKey> keys;            // in the order in which they are written
     std::vector<uint32_t> required_after;  // how many of keys[i..] are required
     std::vector<Owed> settles;             // what of owed they may settle; kAllOwed: not known yet
+    std::vector<Owed> settled_behind;      // … those behind one, and other keys; empty: not known yet
     std::vector<Owed> lacking;             // what of owed is settled where they do not occur; empty: nothing
     std::vector<std::vector<OwedLiteral>> literals;  // of owed kEither, by key; empty: none
     std::vector<OtherKeys> others;
@@ -370,12 +371,13 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   void SplitKeys(const ObjectPlan& p, std::vector<KeyClass>* classes, Language language, Mark mark);
   void LeaveOutNames(const ObjectPlan& p, OtherKeys* keys);
   template <class F>
-  std::vector<MemberValue> ValuesOf(const ObjectPlan& p, SetId value, Owed owed, F applied);
+  std::vector<MemberValue> ValuesOf(const ObjectPlan& p, SetId value, Owed owed, Owed now, F applied);
   std::vector<MemberValue> NamedValues(uint32_t plan, uint32_t index, Owed owed);
-  void SettleClauses(const ObjectPlan& p, uint32_t index, std::vector<MemberValue>* values);
+  void SettleClauses(const ObjectPlan& p, uint32_t index, Owed now, std::vector<MemberValue>* values);
   std::vector<MemberValue> OtherValues(uint32_t plan, uint32_t index, Owed owed);
   bool AnyAppliedToOther(const ObjectPlan& p, const Demand& group, const std::function<bool(UseId)>& holds);
   Owed SettledByKey(uint32_t plan, uint32_t index);
+  Owed SettledBehind(uint32_t plan, uint32_t index);
   Owed SettledByOthers(const ObjectPlan& p);
   Owed OwedWithout(const ObjectPlan& p, Owed owed, uint32_t begin, uint32_t end) const;
   Owed OwedAtEnd(const ObjectState& s);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 import time
 from typing import Any
 
@@ -260,3 +261,48 @@ def test_hundreds_of_conditions_of_one_tag() -> None:
     assert constraint.accepts('{"v": 8}')
     assert not constraint.accepts('{"tag": "tag7", "v": 8}')
     assert not constraint.accepts('{"tag": "tag300", "v": 8}')
+
+
+@pytest.mark.parametrize("key_order", ["schema", "sorted"])
+def test_one_of_many_models_whose_tags_have_defaults_agrees_with_jsonschema(key_order: Any) -> None:
+    """Members of other models would settle two to the power of their number: the last key that can has to settle all.
+
+    The key that a model defines comes first in the order of the schema, whichever model that is.
+    """
+
+    def model(i: int) -> dict[str, Any]:
+        parameters = {"type": "object", "properties": {f"x{i}": {"type": "integer"}}, "required": [f"x{i}"]}
+        properties = {
+            "kind": {"const": f"k{i}", "default": f"k{i}"},
+            "parameters": parameters,
+            "tail": {"type": "string"},
+        }
+        return {"type": "object", "properties": properties, "required": ["parameters"]}
+
+    schema = {"oneOf": [model(i) for i in range(MANY)]}
+    constraint, check = tokamata.json_schema(schema, key_order=key_order), jsonschema.Draft202012Validator(schema)
+    rng, found = random.Random(str(key_order)), []
+    for _ in range(300):
+        value: dict[str, Any] = {"kind": rng.choice(["k0", "k1", "k2", "k"])} if rng.random() < 0.5 else {}
+        value["parameters"] = {f"x{i}": rng.choice([1, 1, ""]) for i in range(4) if rng.random() < 0.4}
+        if rng.random() < 0.5:
+            value["tail"] = rng.choice(["", "", 1])
+        found.append(check.is_valid(value))
+        orders = itertools.permutations(value["parameters"].items())
+        texts = [json.dumps(value | {"parameters": dict(order)}) for order in orders]
+        assert any(map(constraint.accepts, texts)) == found[-1], value
+        assert any(constraint.accepts_prefix(text[:-1]) for text in texts) or not found[-1], value
+    assert 30 < sum(found) < 270
+
+
+def test_what_the_last_key_must_settle_leads_to_no_dead_end() -> None:
+    branches = [{"properties": {"a": {"const": i}, "b": {"maximum": i}, "c": {"type": "string"}}} for i in range(12)]
+    schema = {"type": "object", "required": ["b"], "oneOf": branches}
+    constraint, check = tokamata.json_schema(schema), jsonschema.Draft202012Validator(schema)
+    for a, b, c in itertools.product([None, 3, 12], [None, 3, 11, 11.5, 12], [None, "", 1]):
+        value = {key: x for key, x in (("a", a), ("b", b), ("c", c)) if x is not None}
+        text = json.dumps(value)
+        assert constraint.accepts(text) == check.is_valid(value), value
+        for end in range(len(text)):
+            if constraint.accepts_prefix(text[:end]):
+                assert not (constraint & tokamata.regex(re.escape(text[:end]) + "(?s:.*)")).is_empty(), text[:end]
