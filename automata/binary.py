@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Literal
 
 from .._core import Fst as _NativeFst
 from .._core import read_fst as _read_fst
 from .._core import to_boolean as _to_boolean
 from .._core import write_fst as _write_fst
-from .checks import quoted
+from .checks import checked_path, quoted
 from .errors import FstError, MissingFileError
 from .whole_file import write_whole
 
@@ -23,7 +22,7 @@ def read_native(source: str | os.PathLike[str] | bytes, semiring: str | None) ->
         data = bytes(source)
         place = "bytes"
     else:
-        path = Path(source)
+        path = checked_path("Fst.read", source)
         place = str(path)
         try:
             data = path.read_bytes()

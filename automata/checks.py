@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from .errors import ConstraintError, FstError
@@ -86,6 +88,16 @@ def checked_name(function: str, value: object, remedy: str) -> str:
     if not value:
         raise ConstraintError(f"{function}: expected a name of at least one character, got ''; {remedy}")
     return value
+
+
+def checked_path(function: str, path: object) -> Path:
+    """The path of a file. Raises TypeError for what is neither str nor os.PathLike, ValueError where it has a NUL."""
+    name = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(name, str):
+        raise TypeError(f"{function}: expected a path as str or os.PathLike, got {_shown(path)}; pass a file's name")
+    if "\0" in name:
+        raise ValueError(f"{function}: expected a path, got {cut(name)}; no file has a NUL in its name")
+    return Path(name)
 
 
 def checked_semiring(value: object) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from .checks import checked_path
 from .errors import FstError, LimitError
 from .whole_file import write_whole
 
@@ -181,7 +181,8 @@ def draw(
         if format not in (None, "dot"):
             raise FstError(f"Fst.draw: format {format!r} needs a path to write to; Fst.render returns the bytes")
         return text
-    kind = (format or Path(path).suffix.lstrip(".").lower() or "dot").replace("gv", "dot")
+    path = checked_path("Fst.draw", path)
+    kind = (format or path.suffix.lstrip(".").lower() or "dot").replace("gv", "dot")
     if kind == "dot":
         write_whole(path, text.encode())
     else:

@@ -14,7 +14,7 @@ from . import arrays as _arrays
 from . import binary as _binary
 from . import draw as _draw
 from . import text as _text
-from .checks import checked_semiring
+from .checks import checked_path, checked_semiring
 from .symbols import SymbolTable, native_table
 
 Semiring = Literal["tropical", "log", "boolean"]
@@ -227,7 +227,7 @@ class Fst:
         become 0 and infinity (read it back with ``semiring="boolean"``). Symbol tables are included. The file
         appears whole or not at all. O(states + arcs).
         """
-        _binary.write_native(self._native, path, kind)
+        _binary.write_native(self._native, checked_path("Fst.write", path), kind)
 
     def to_bytes(self, kind: _binary.FileKind = "vector") -> bytes:
         """The bytes that `write` writes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 from .._core import Fst as _NativeFst
@@ -20,7 +19,7 @@ from .._core import pdt_shortestdistance as _shortestdistance
 from .._core import pdt_shortestpath as _shortestpath
 from . import draw as _draw
 from ._arguments import checked_label, checked_pairs, limit, native, number
-from .checks import checked_count, checked_flag, checked_several, cut
+from .checks import checked_count, checked_flag, checked_path, checked_several, cut
 from .errors import FstError, MissingFileError
 from .fst import Arc, Fst, Semiring
 from .whole_file import write_whole
@@ -441,7 +440,7 @@ def read_parens(path: str | os.PathLike[str]) -> Parens:
     Raises MissingFileError where there is no such file and FstError with the line where it is malformed.
     """
     try:
-        text = Path(path).read_text(encoding="ascii", errors="backslashreplace")
+        text = checked_path("read_parens", path).read_text(encoding="ascii", errors="backslashreplace")
     except FileNotFoundError:
         raise MissingFileError(f"read_parens: there is no file {str(path)!r}; check the path") from None
     pairs = []
@@ -457,4 +456,7 @@ def read_parens(path: str | os.PathLike[str]) -> Parens:
 
 def write_parens(parens: Iterable[tuple[int, int]], path: str | os.PathLike[str]) -> None:
     """Write a text file of parentheses, one pair "open close" a line."""
-    write_whole(path, "".join(f"{int(opening)}\t{int(closing)}\n" for opening, closing in parens).encode())
+    write_whole(
+        checked_path("write_parens", path),
+        "".join(f"{int(opening)}\t{int(closing)}\n" for opening, closing in parens).encode(),
+    )

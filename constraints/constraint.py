@@ -349,6 +349,10 @@ class Constraint:
 
     def equivalent(self, other: Constraint) -> bool:
         """Whether both have the same members; exact, by a search over pairs of states."""
+        if not isinstance(other, Constraint):
+            raise TypeError(
+                f"equivalent: expected a Constraint, got {type(other).__name__}; tokamata.literal(text) is one"
+            )
         return self.counterexample(other) is None
 
     def counterexample(self, other: Constraint) -> bytes | None:
@@ -367,7 +371,7 @@ class Constraint:
         """
         if (n := checked_count("examples", "n", n)) < 0:
             raise ValueError(f"examples: expected n >= 0, got {n}; pass how many members you want")
-        return self._native.examples(n, checked_count("examples", "seed", seed) % 2**64)
+        return self._native.examples(min(n, 2**63), checked_count("examples", "seed", seed) % 2**64)
 
     def sample(self, n: int, length: int | tuple[int, int], seed: int = 0) -> list[bytes]:
         """``n`` independent members (one may come again), uniformly random among all members of ``length`` bytes.
@@ -395,7 +399,7 @@ class Constraint:
         """The number of members of exactly ``length`` bytes; exact. O(length² · arcs / 8) over the states reached."""
         if (length := checked_count("count", "length", length)) < 0:
             raise ValueError(f"count: expected length >= 0, got {length}; pass a number of bytes")
-        return int.from_bytes(self._native.count(length), "little")
+        return int.from_bytes(self._native.count(min(length, 2**63)), "little")
 
     def minimize(self) -> Constraint:
         """The same set of texts, held as its minimal deterministic automaton.

@@ -17,7 +17,6 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from .._core import CanonicalAutomaton as _NativeAutomaton
 from .._core import CanonicalState as _NativeState
 from .._core import CanonicalTexts as _NativeTexts
 from .._core import CanonicalTokens as _NativeTokens
+from ..automata.checks import checked_path
 from ..automata.errors import ConstraintError, UnsupportedError, VocabularyError
 from ..constraints import Constraint, choice, regex
 from ..tokenizer_fst import Vocabulary
@@ -400,8 +400,9 @@ def _read_json(source: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[Mapp
     """What a file holds, and its name for errors."""
     if isinstance(source, Mapping):
         return source, "canonical"
-    where = os.fspath(source)
-    data = parse_json(read_bytes(Path(source)), where)
+    path = checked_path("canonical", source)
+    where = os.fspath(path)
+    data = parse_json(read_bytes(path), where)
     if not isinstance(data, Mapping):
         raise VocabularyError(f"{where}: expected a JSON object, got {type(data).__name__}; pass a tokenizer file")
     return data, where

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .._core import expand_terminals
 from .._core import token_acceptor as _native_token_acceptor
 from ..automata import Fst
-from ..automata.checks import checked_count
+from ..automata.checks import checked_count, checked_path
 from ..automata.errors import ConstraintError
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
 from .unite_readings import unite_readings
@@ -149,7 +149,7 @@ class TokenAcceptor:
         """
         head = np.array([self.num_tokens, len(self.terminals)], "<i8")
         section = head.tobytes() + self._offsets.astype("<i8").tobytes() + self._ids.astype("<i4").tobytes()
-        write_artifact(path, self.fst.to_bytes("const"), {_SECTION: section})
+        write_artifact(checked_path("TokenAcceptor.save", path), self.fst.to_bytes("const"), {_SECTION: section})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TokenAcceptor:
@@ -157,7 +157,7 @@ class TokenAcceptor:
 
         Raises MissingFileError when there is no such file, ConstraintError when it is damaged or something else.
         """
-        sections = read_artifact(path)
+        sections = read_artifact(checked_path("TokenAcceptor.load", path))
         name = f"TokenAcceptor.load: {os.fspath(path)!r}"
         if _SECTION not in sections:
             raise ConstraintError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, overload
 from .._core import CaptureParts, DecodeState
 from .._core import TokenAutomaton as NativeTokenAutomaton
 from ..automata import Fst, compose, determinize, minimize, project, rmepsilon
-from ..automata.checks import checked_count
+from ..automata.checks import checked_count, checked_path
 from ..automata.errors import ConstraintError
 from ..constraints import Constraint, DynamicConstraint, Limits, ReportEntry, from_fst
 from ..constraints.constraint import native_limits
@@ -159,6 +159,7 @@ class TokenAutomaton:
         or not at all. Raises LimitError when A has more than ``max_states`` states, as it has where the constraint
         nests without bound or has to remember what it read.
         """
+        path = checked_path("save", path)
         about = {
             "source": self.constraint.source,
             "report": [astuple(entry) for entry in self.constraint.report],
@@ -278,7 +279,9 @@ def load(
     Raises MissingFileError when there is no such file, ConstraintError when it is damaged or something else: FST files
     of other origin are read by :func:`tokamata.from_fst`, vocabularies by ``tokamata.Vocabulary.load``.
     """
-    sections = read_artifact(path)
+    if not isinstance(vocabulary, Vocabulary):
+        raise TypeError(f"load: expected a Vocabulary second, got {type(vocabulary).__name__}")
+    sections = read_artifact(checked_path("load", path))
     if _SECTION not in sections:
         raise ConstraintError(
             f"load: {os.fspath(path)!r} is no saved token automaton; it has the sections {sorted(sections)}. "

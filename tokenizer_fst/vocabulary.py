@@ -6,14 +6,13 @@ import json
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Vocabulary as _NativeVocabulary
-from ..automata.checks import checked_count, checked_mapping, checked_name, checked_range, checked_several
+from ..automata.checks import checked_count, checked_mapping, checked_name, checked_path, checked_range, checked_several
 from ..automata.errors import VocabularyError
 from ..automata.fst import Fst
 from .artifact import read_sections, write_artifact
@@ -131,7 +130,9 @@ class Vocabulary:
         from .files import read_file
 
         special = _checked_names(_named(special_tokens), MAX_TOKENS) if special_tokens is not None else None
-        return cls._from_source(read_file(Path(path), special), os.fspath(path), size, eos_token_ids)
+        return cls._from_source(
+            read_file(checked_path("Vocabulary.from_file", path), special), os.fspath(path), size, eos_token_ids
+        )
 
     @classmethod
     def _from_source(
@@ -160,6 +161,7 @@ class Vocabulary:
         Raises:
             OSError: the file cannot be written.
         """
+        path = checked_path("Vocabulary.save", path)
         sections = {_TABLES: self._native.tables_to_bytes(), **self._all_sections()}
         write_artifact(path, self.fst.to_bytes("const"), sections)
 
@@ -175,7 +177,7 @@ class Vocabulary:
             MissingFileError: no such file.
             VocabularyError: an .fst without a vocabulary in it, another version, truncated or damaged.
         """
-        sections, arrays = read_sections(path, {_TABLES})
+        sections, arrays = read_sections(checked_path("Vocabulary.load", path), {_TABLES})
         if _TOKENS not in sections or _ABOUT not in sections:
             raise VocabularyError(f"{os.fspath(path)}: the file holds no vocabulary; save one with Vocabulary.save")
         return cls._restore(sections, arrays.get(_TABLES))

@@ -107,6 +107,7 @@ std::vector<uint64_t> CountMembers(DelayedAcceptor* acceptor, size_t length, siz
   Naturals layer = counts.First();
   for (size_t r = 1; r <= length; ++r) {
     layer = counts.Next(layer, r);
+    if (layer.AllZero()) return {};  // so are all longer ones
     counts.Keep(2 * layer.Bytes());
     counts.Release(2 * layer.Bytes());
   }

@@ -1,5 +1,6 @@
 // count: how many members of a language have exactly a given length.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,6 +17,9 @@ class Naturals {
   size_t Size() const { return width_ ? limbs_.size() / width_ : 0; }
   size_t Width() const { return width_; }
   size_t Bytes() const { return limbs_.size() * sizeof(uint64_t); }
+  bool AllZero() const {
+    return std::all_of(limbs_.begin(), limbs_.end(), [](uint64_t limb) { return limb == 0; });
+  }
   uint64_t* operator[](size_t i) { return limbs_.data() + i * width_; }
   const uint64_t* operator[](size_t i) const { return limbs_.data() + i * width_; }
   // Drops the limbs that are zero in all numbers; at least one stays.

@@ -6,12 +6,12 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...automata.checks import checked_path
 from ...automata.errors import ConstraintError
 from ...tokenizer_fst import Vocabulary
 from .log_space import NOTHING, log_sum
@@ -96,7 +96,7 @@ class PrefixTreeModel:
 
         The last one may be missing.
         """
-        tree: Mapping[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+        tree: Mapping[str, Any] = json.loads(checked_path("PrefixTreeModel.load", path).read_text(encoding="utf-8"))
         tokens = [None if t is None else str(t).encode() for t in tree["token"]]
         return cls(tree["parent"], tokens, tree["log_p"], tree["log_p_stop"], tree.get("token_id"))
 
