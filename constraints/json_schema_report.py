@@ -116,6 +116,9 @@ _NOT_WRITTEN = "not written, as no text has lone surrogates"
 _SHOWN = 3  # values that are not written
 _NOT_LOOKED_AT = ReportEntry("", "schema", "annotation", "whether every branch has values took too long to find out")
 
+_TOO_DEEP = "nests too deep for the report: what it says inside is enforced or widened as elsewhere, but not listed"
+_MOST_DIGITS = 4000  # that Python reads as an int without being told to
+
 
 class SchemaReport:
     """The report of a schema, made when it is asked for."""
@@ -210,7 +213,12 @@ def _walked(
         if place in seen:
             continue
         seen.add(place)
-        schema = json.loads(documents.text(use))
+        try:
+            schema = json.loads(documents.text(use), parse_int=_integer)
+        except RecursionError:
+            entries.append(ReportEntry(place, "schema", "annotation", _TOO_DEEP))
+            free_keys = True  # maybe
+            continue
         free_keys = free_keys or _has_free_keys(schema)
         if not isinstance(schema, dict):
             continue
@@ -240,6 +248,11 @@ def _walked(
                 following += [documents.child(use, pointer) for pointer in _inside(keyword, value)]
         todo += reversed(following)
     return entries, free_keys
+
+
+def _integer(digits: str) -> int | float:
+    """Of as many digits as there may be."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
 def _has_free_keys(schema: object) -> bool:

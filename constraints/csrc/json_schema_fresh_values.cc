@@ -154,7 +154,13 @@ JsonSchemaRules::ValueCount JsonSchemaRules::CountElements(uint32_t id) {
   const ObjectPlan& p = objects_[id];  // stays where it is
   for (const OtherKeys& o : p.others) strings.least = p.plain || o.count == kUnbounded ? kUnbounded : o.count;
   if (strings.least == kUnbounded || !p.mixed) return strings;
-  const ValueCount rest = CountValues(p.rest, 0);
+  if (counting_elements_ > kDeepestCount) return {Bounded(uint64_t{strings.least} + Inhabited(p.rest)), false};
+  struct Deeper {  // also where a limit is reached on the way
+    int& depth;
+    explicit Deeper(int& d) : depth(d) { ++depth; }
+    ~Deeper() { --depth; }
+  } deeper(counting_elements_);
+  const ValueCount rest = CountValues(p.rest, counting_elements_ - 1);
   return {Bounded(uint64_t{strings.least} + rest.least), rest.exact};
 }
 

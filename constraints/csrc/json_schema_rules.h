@@ -637,6 +637,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   std::unordered_map<uint64_t, std::vector<uint32_t>> values_by_hash_;
   std::unordered_map<SeenKeys::Set, std::vector<uint32_t>> values_of_;
   std::unordered_map<SetId, ValueCount> value_counts_;
+  int counting_elements_ = 0;  // arrays of distinct arrays that are being counted
   std::unordered_map<uint64_t, Expr> texts_of_values_;  // by number and depth
   FlatMap<uint64_t, Expr> after_byte_;                  // by expression and byte
   FlatMap<Expr, bool> endless_;

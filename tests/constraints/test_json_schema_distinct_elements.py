@@ -229,3 +229,17 @@ def test_one_of_lists_of_different_kinds() -> None:
     assert not constraint.accepts_prefix('[{}, {"rooms": "x"}, {"rooms": "x"}')
     with pytest.raises(tokamata.UnsupportedError, match="asks for an element which many others may come before"):
         tokamata.json_schema({"oneOf": [several({"type": "string"}), several({"type": "string", "minLength": 1})]})
+
+
+def test_arrays_of_distinct_arrays_of_the_same_kind_have_a_report() -> None:
+    """Each is counted by its elements, which are such arrays."""
+    same: dict[str, Any] = {"type": "array", "uniqueItems": True, "items": {"$ref": "#"}}
+    for schema in (same, {"properties": {"a": {"type": "array", "uniqueItems": True, "items": {"$ref": "#"}}}}):
+        assert not [entry for entry in tokamata.json_schema(schema).report if entry.status == "empty"]
+    nested = tokamata.json_schema({**same, "items": same})
+    assert all(len(json.loads(text)) < 2 for text in (nested - tokamata.json_schema({"minItems": 2})).examples(5))
+    check = jsonschema.Draft202012Validator({**same, "items": same})
+    for value in ([], [[]], [[], [[]]], [[], []], [[[], [[]]], []], [1], [[[], []]]):
+        assert nested.accepts(json.dumps(value)) == check.is_valid(value), value
+    with pytest.raises(tokamata.ConstraintError, match="no JSON value is valid"):
+        tokamata.json_schema({**same, "minItems": 2})

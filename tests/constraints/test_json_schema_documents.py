@@ -15,6 +15,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 from tokamata.automata.errors import ConstraintError, UnsupportedError
 
+import tokamata
 from tokamata._core import SchemaDocuments, SchemaUse, resolve_uri
 
 DRAFTS = {
@@ -654,3 +655,11 @@ def test_bases_without_scheme() -> None:
         base = "http://h" + "".join(rng.choice(["/a", "/b"]) for _ in range(rng.randrange(4)))
         reference = "".join(rng.choice(["../", "./", "a", "b/", "c"]) for _ in range(rng.randrange(5)))
         assert resolve_uri(base, reference) == urljoin(base, reference), (base, reference)
+
+
+def test_a_report_of_long_numbers_and_deep_schemas() -> None:
+    nines = "9" * 5000
+    (kind, least, *_) = tokamata.json_schema(f'{{"type": "integer", "minimum": {nines}}}').report
+    assert (kind.subject, least.subject, least.status) == ("type", "minimum", "enforced")
+    deep = tokamata.json_schema('{"items": ' * 1000 + '{"format": "regex"}' + "}" * 1000)
+    assert [entry.place for entry in deep.report if "nests too deep" in entry.detail] == [""]
