@@ -97,6 +97,10 @@ def checked_path(function: str, path: object) -> Path:
         raise TypeError(f"{function}: expected a path as str or os.PathLike, got {_shown(path)}; pass a file's name")
     if "\0" in name:
         raise ValueError(f"{function}: expected a path, got {cut(name)}; no file has a NUL in its name")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{function}: expected a path, got {cut(name)}; no file has such a name") from error
     return Path(name)
 
 

@@ -297,6 +297,11 @@ class Constraint:
             rest._parts = CaptureParts.inside(rest._native, [self._parts])
         return rest._speaking_of(self.special_tokens, self._has_raw_bytes)
 
+    def __rsub__(self, other: object) -> Constraint:
+        from .literal import literal
+
+        return literal(other) - self if isinstance(other, (str, bytes)) else NotImplemented
+
     def __invert__(self) -> Constraint:
         """All UTF-8 texts that this one does not contain."""
         made = self._combined(Language.complement(self._native), f"~{self.source}")._between_texts()

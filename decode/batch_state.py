@@ -339,6 +339,8 @@ def _integers(values: Any) -> npt.NDArray[np.int64]:
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"BatchState: expected integers, got {array.dtype}")
+    if array.dtype == np.uint64:
+        array = np.minimum(array, np.uint64(2**63 - 1))  # as much out of any range
     return np.asarray(array, np.int64, order="C")
 
 

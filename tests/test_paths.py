@@ -48,6 +48,8 @@ def test_what_is_no_path_is_refused(name: str) -> None:
             CALLS[name](odd)
     with pytest.raises(ValueError, match=f"^{name}: expected a path, got 'a.x00b'; no file has a NUL in its name"):
         CALLS[name]("a\0b")
+    with pytest.raises(ValueError, match=f"^{name}: expected a path, got 'a.ud800'; no file has such a name"):
+        CALLS[name]("a\ud800")
 
 
 def test_a_vocabulary_is_asked_for_before_the_file() -> None:

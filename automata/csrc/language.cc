@@ -257,7 +257,9 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
   std::unordered_set<std::string> known;
   std::mt19937_64 random(seed);
   const auto below = [&random](size_t k) { return static_cast<size_t>(random() % k); };
-  for (size_t tries = 0; out.size() < n && tries < 20 * n + 100; ++tries) {
+  const auto goes_on = [&out](size_t fruitless) { return fruitless < 1000 + 40 * out.size(); };  // a finite language ends
+  for (size_t tries = 0, last = 0, met = 0; out.size() < n && tries / 20 < n + 5 && goes_on(tries - last); ++tries) {
+    if (out.size() > met) met = out.size(), last = tries;
     State q = state_after("");
     std::string text;
     std::vector<size_t> chosen;  // after how many bytes there was a choice

@@ -54,6 +54,20 @@ def test_lengths_past_the_longest_member_count_none() -> None:
         tokamata.regex("a*", limits=tokamata.Limits(search_seconds=0.1)).count(10**30)
 
 
+def test_examples_of_a_finite_language_end() -> None:
+    for n in (10**7, 2**63, 10**30):
+        assert sorted(tokamata.regex("[ab]").examples(n)) == [b"a", b"b"]
+    assert len(tokamata.regex("[a-z]{1,2}").examples(2**62)) == 26 + 26**2
+
+
+def test_a_text_less_a_constraint_is_a_constraint() -> None:
+    constraint = "abc" - tokamata.regex("b*")
+    assert constraint.examples(2) == [b"abc"]
+    assert ("bb" - tokamata.regex("b*")).is_empty()
+    with pytest.raises(TypeError, match="unsupported operand"):
+        1 - tokamata.regex("b*")  # type: ignore[operator]
+
+
 def shortest(model: Dfa) -> int:
     distance, level, seen = 0, {0}, {0}
     while not any(model.final[s] for s in level):

@@ -345,3 +345,11 @@ def test_rows_that_ask_callbacks() -> None:
     assert (out[1] == batch[1].mask()).all()
     batch.reorder([1, 1, 0])
     assert [type(state).__name__ for state in batch] == ["DecodeState", "DecodeState", "DynamicState"]
+
+
+@pytest.mark.parametrize("token", [2**62, 2**63, 2**64 - 1])
+def test_ids_past_what_64_bits_hold_are_outside_of_the_vocabulary(token: int) -> None:
+    """As unsigned integers they would wrap to the id of no token."""
+    vocabulary = tokamata.Vocabulary([b"a", None], [1])
+    batch = tokamata.BatchState([tokamata.compile(tokamata.regex("a*"), vocabulary).start()])
+    assert batch.advance([token]) == [False]
