@@ -70,7 +70,8 @@ CALLS: dict[str, Callable[[], Any]] = {
     "accepts": lambda: WORD.accepts(5),  # type: ignore[arg-type]
     "captures": lambda: tokamata.regex("(?P<a>b)").captures(5),  # type: ignore[arg-type]
     "captures, no member": lambda: tokamata.regex("(?P<a>b)").captures("c"),
-    "counterexample": lambda: WORD.equivalent("a"),  # type: ignore[arg-type]
+    "equivalent": lambda: WORD.equivalent("a"),  # type: ignore[arg-type]
+    "counterexample": lambda: WORD.counterexample("a"),  # type: ignore[arg-type]
     "examples": lambda: WORD.examples("x"),  # type: ignore[arg-type]
     "count": lambda: WORD.count("x"),  # type: ignore[arg-type]
     "sample": lambda: WORD.sample(1, "x"),  # type: ignore[arg-type]
