@@ -354,17 +354,16 @@ class Constraint:
 
     def equivalent(self, other: Constraint) -> bool:
         """Whether both have the same members; exact, by a search over pairs of states."""
-        if not isinstance(other, Constraint):
-            raise TypeError(
-                f"equivalent: expected a Constraint, got {type(other).__name__}; tokamata.literal(text) is one"
-            )
-        return self.counterexample(other) is None
+        return self._difference_from(other, "equivalent") is None
 
     def counterexample(self, other: Constraint) -> bytes | None:
         """A shortest member of exactly one of the two, or None when they are equal."""
+        return self._difference_from(other, "counterexample")
+
+    def _difference_from(self, other: object, function: str) -> bytes | None:
         if not isinstance(other, Constraint):
             raise TypeError(
-                f"counterexample: expected a Constraint, got {type(other).__name__}; tokamata.literal(text) is one"
+                f"{function}: expected a Constraint, got {type(other).__name__}; tokamata.literal(text) is one"
             )
         return Language.counterexample(self._native, other._native)
 

@@ -7,6 +7,7 @@ import itertools
 import random
 import re
 import time
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -42,21 +43,27 @@ def random_pattern(rng: random.Random, depth: int) -> str:
     return "".join(rng.choice(kinds + [group] * (2 * depth))() for _ in range(rng.randint(1, 3)))
 
 
-@pytest.mark.parametrize("count", [250, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_random_patterns_agree_with_re(count: int) -> None:
-    rng, members, limited = random.Random(SEED), 0, 0
-    for _ in range(count):
-        pattern = random_pattern(rng, 1)
+def agreeing(patterns: Iterable[str], texts: list[str]) -> tuple[int, int]:
+    """How many members there are, all of which re says, too; of how many patterns the contexts multiply."""
+    members = limited = 0
+    for pattern in patterns:
         compiled = re.compile(pattern)
-        wanted = [text for text in TEXTS if compiled.fullmatch(text)]
+        wanted = [text for text in texts if compiled.fullmatch(text)]
         try:
             constraint = tokamata.regex(pattern, limits=tokamata.Limits(seconds=0.1, search_seconds=0.1))
-            found = [text for text in TEXTS if constraint.accepts(text)]
-        except (tokamata.UnsupportedError, tokamata.LimitError):  # contexts that multiply
+            found = [text for text in texts if constraint.accepts(text)]
+        except (tokamata.UnsupportedError, tokamata.LimitError):
             limited += 1
             continue
         assert found == wanted, f"seed {SEED}: {pattern}"
         members += len(wanted)
+    return members, limited
+
+
+@pytest.mark.parametrize("count", [250, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_random_patterns_agree_with_re(count: int) -> None:
+    rng = random.Random(SEED)
+    members, limited = agreeing((random_pattern(rng, 1) for _ in range(count)), TEXTS)
     assert members > 20 * count
     assert limited < count / 4
 
@@ -75,19 +82,8 @@ def random_pattern_of_words(rng: random.Random) -> str:
 
 @pytest.mark.parametrize("count", [400, pytest.param(5_000, marks=pytest.mark.slow)])
 def test_random_patterns_with_boundaries_agree_with_re(count: int) -> None:
-    rng, members, limited = random.Random(SEED), 0, 0
-    for _ in range(count):
-        pattern = random_pattern_of_words(rng)
-        compiled = re.compile(pattern)
-        wanted = [text for text in WORDS if compiled.fullmatch(text)]
-        try:
-            constraint = tokamata.regex(pattern, limits=tokamata.Limits(seconds=0.1, search_seconds=0.1))
-            found = [text for text in WORDS if constraint.accepts(text)]
-        except tokamata.LimitError:
-            limited += 1
-            continue
-        assert found == wanted, f"seed {SEED}: {pattern}"
-        members += len(wanted)
+    rng = random.Random(SEED)
+    members, limited = agreeing((random_pattern_of_words(rng) for _ in range(count)), WORDS)
     assert members > 20 * count
     assert limited < count / 10
 
