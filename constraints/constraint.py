@@ -354,18 +354,11 @@ class Constraint:
 
     def equivalent(self, other: Constraint) -> bool:
         """Whether both have the same members; exact, by a search over pairs of states."""
-        return self._difference_from(other, "equivalent") is None
+        return self.counterexample(_checked_other("equivalent", other)) is None
 
     def counterexample(self, other: Constraint) -> bytes | None:
         """A shortest member of exactly one of the two, or None when they are equal."""
-        return self._difference_from(other, "counterexample")
-
-    def _difference_from(self, other: object, function: str) -> bytes | None:
-        if not isinstance(other, Constraint):
-            raise TypeError(
-                f"{function}: expected a Constraint, got {type(other).__name__}; tokamata.literal(text) is one"
-            )
-        return Language.counterexample(self._native, other._native)
+        return Language.counterexample(self._native, _checked_other("counterexample", other)._native)
 
     def examples(self, n: int, seed: int = 0) -> list[bytes]:
         """Up to ``n`` distinct random members, the same for the same seed; fewer where no more are met.
@@ -478,6 +471,12 @@ class Constraint:
     def __repr__(self) -> str:
         text = self.source if len(self.source) <= 80 else self.source[:77] + "..."
         return f"<tokamata.Constraint {text}>"
+
+
+def _checked_other(function: str, other: object) -> Constraint:
+    if not isinstance(other, Constraint):
+        raise TypeError(f"{function}: expected a Constraint, got {type(other).__name__}; tokamata.literal(text) is one")
+    return other
 
 
 def parts_of(operand: object) -> CaptureParts:
