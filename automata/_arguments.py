@@ -45,6 +45,14 @@ def limit(operation: str, name: str, value: int) -> int:
     return min(value, (1 << 31) - 1 if name == "max_states" else 1 << 62)
 
 
+def amount(operation: str, name: str, value: object, most: int) -> int:
+    """A whole number, at most `most`; FstError for a negative one, TypeError for what is no whole number."""
+    count = checked_count(operation, name, value)
+    if count < 0:
+        raise FstError(f"{operation}: {name} must not be negative, got {cut(count)}; pass 0 or more")
+    return min(count, most)
+
+
 def checked_label(operation: str, name: str, value: object) -> int:
     """A label, 0 for epsilon; FstError for one that does not fit 31 bits, TypeError for what is no whole number."""
     number = checked_count(operation, name, value)

@@ -28,6 +28,8 @@ def read_native(source: str | os.PathLike[str] | bytes, semiring: str | None) ->
             data = path.read_bytes()
         except FileNotFoundError:
             raise MissingFileError(f"Fst.read: there is no file {place!r}; check the path") from None
+        except IsADirectoryError:
+            raise FstError(f"Fst.read: {place!r} is a folder; pass the path of a file in it") from None
     try:
         native, _ = _read_fst(data)
     except FstError as error:

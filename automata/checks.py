@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import ConstraintError, FstError
 
 _MOST_TURNS = 2**32 - 1
+_T = TypeVar("_T")
 
 
 def checked_count(function: str, name: str, value: object) -> int:
@@ -54,12 +56,38 @@ def checked_flag(function: str, name: str, value: object) -> bool:
     return value
 
 
-def checked_range(function: str, name: str, value: object, low: int, high: int) -> int:
-    """A whole number between two others. Raises TypeError for anything else, ValueError outside of them."""
+def checked_range(function: str, name: str, value: object, low: int, high: int | None = None) -> int:
+    """A whole number between two others. Raises TypeError for anything else, ValueError outside of them.
+
+    ``high`` None: of at least ``low``.
+    """
     number = checked_count(function, name, value)
-    if not low <= number <= high:
+    if high is None:
+        if number < low:
+            raise ValueError(f"{function}: expected {name} >= {low}, got {cut(number)}; pass a larger one")
+    elif not low <= number <= high:
         raise ValueError(f"{function}: expected {low} <= {name} <= {high}, got {cut(number)}; pass one between them")
     return number
+
+
+def checked_number(function: str, name: str, value: object) -> float:
+    """A real number, NaN and the infinite ones included, as a float. Raises TypeError for anything else."""
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{function}: expected {name} as a number, got {_shown(value)}; pass a float")
+    return float(value)
+
+
+def checked_type(function: str, what: str, value: object, kind: type[_T], remedy: str) -> _T:
+    """An object of a class, or of an abstract one (Callable). Raises TypeError for anything else."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{function}: expected {what}, got {type(value).__name__}; {remedy}")
+    return value
+
+
+def checked_method(function: str, what: str, value: object, method: str, remedy: str) -> None:
+    """An object with a method of that name. Raises TypeError for anything else."""
+    if not hasattr(value, method) or isinstance(value, type):
+        raise TypeError(f"{function}: expected {what} with {method}, got {type(value).__name__}; {remedy}")
 
 
 def checked_several(function: str, what: str, values: object, single: str = "") -> list[Any]:
@@ -72,6 +100,11 @@ def checked_several(function: str, what: str, values: object, single: str = "") 
         got = f"one {type(values).__name__}" if isinstance(values, (str, bytes)) else _shown(values)
         raise TypeError(f"{function}: expected several {what}, got {got}; {remedy}")
     return list(values)
+
+
+def checked_ids(function: str, token_ids: object) -> list[int]:
+    """Token ids as ints. Raises TypeError for anything else, texts and fractions included."""
+    return [checked_count(function, "a token id", i) for i in checked_several(function, "token ids", token_ids)]
 
 
 def checked_mapping(function: str, name: str, value: object, example: str) -> Mapping[Any, Any]:
@@ -88,6 +121,32 @@ def checked_name(function: str, value: object, remedy: str) -> str:
     if not value:
         raise ConstraintError(f"{function}: expected a name of at least one character, got ''; {remedy}")
     return value
+
+
+def encoded(function: str, text: str) -> bytes:
+    """The UTF-8 bytes of a text. Raises ValueError for one with a lone surrogate."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{function}: expected Unicode text, got the lone surrogate {text[error.start]!r} at position "
+            f"{error.start}; replace it or pass UTF-8 bytes"
+        ) from None
+
+
+def checked_text(function: str, name: str, value: object) -> str:
+    """A str of Unicode text. Raises TypeError for anything else, ValueError for one with a lone surrogate."""
+    if not isinstance(value, str):
+        raise TypeError(f"{function}: expected {name} as str, got {_shown(value)}; pass a text")
+    encoded(f"{function}: {name}", value)
+    return value
+
+
+def checked_texts(function: str, what: str, values: object, single: str = "") -> list[str]:
+    """The elements of an iterable of texts. Raises as `checked_several` and `checked_text` do."""
+    return [
+        checked_text(function, f"each of the {what}", each) for each in checked_several(function, what, values, single)
+    ]
 
 
 def checked_path(function: str, path: object) -> Path:

@@ -189,7 +189,7 @@ class Pdt:
         if side not in ("input", "output"):
             raise FstError(f'Pdt.accepts: side must be "input" or "output", got {side!r}')
         given = labels if isinstance(labels, bytes) else checked_several("Pdt.accepts", "labels", labels)
-        labels = [checked_count("Pdt.accepts", "a label", label) for label in given]
+        labels = [checked_label("Pdt.accepts", "a label", label) for label in given]
         string = Fst(self.semiring)
         string.add_states(len(labels) + 1)
         string.set_start(0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from .._core import randgen as _randgen
-from ._arguments import native
-from .errors import FstError
+from ._arguments import amount, native
+from .errors import FstError, LimitError
 from .fst import Fst
+
+_MOST_PATHS = 10_000_000
 
 
 def randgen(
@@ -27,8 +29,10 @@ def randgen(
     O(states + arcs), plus the arcs of the states visited.
 
     Where nothing is accepted the result has no states. Raises LimitError where every member is longer than
-    `max_length`.
+    `max_length`, and for more than 10 million paths.
     """
     if select not in ("uniform", "log_prob"):
         raise FstError(f'randgen: unknown select {select!r}; expected "uniform" or "log_prob"')
+    if (n := amount("randgen", "the number of paths", n, _MOST_PATHS + 1)) > _MOST_PATHS:
+        raise LimitError(f"randgen: the limit of {_MOST_PATHS:,} paths was reached; draw fewer, with several seeds")
     return Fst._wrap(_randgen(native("randgen", fst), n, seed, select == "log_prob", max_length))

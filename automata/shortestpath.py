@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._core import shortestpath as _shortestpath
-from ._arguments import limit, native, number
-from .checks import checked_count, checked_flag
+from ._arguments import amount, limit, native, number
+from .checks import checked_flag
 from .fst import Fst
 
 
@@ -24,7 +24,7 @@ def shortestpath(
     return Fst._wrap(
         _shortestpath(
             native("shortestpath", fst),
-            min(checked_count("shortestpath", "nshortest", nshortest), 1 << 62),
+            amount("shortestpath", "nshortest", nshortest, 1 << 62),
             checked_flag("shortestpath", "unique", unique),
             None if weight is None else number("shortestpath", "weight", weight),
             limit("shortestpath", "max_states", max_states),

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 from .._core import SymbolTable as _NativeSymbolTable
 
 
-def _encode(symbol: str | bytes) -> bytes:
+def _encode(symbol: str | bytes, operation: str = "SymbolTable", what: str = "a name") -> bytes:
     if isinstance(symbol, str):
         try:
             return symbol.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as error:
             raise ValueError(
-                f"SymbolTable: expected Unicode text, got {symbol!r}: {error.reason}; pass bytes"
+                f"{operation}: expected Unicode text, got {symbol!r}: {error.reason}; pass bytes"
             ) from None
     if isinstance(symbol, bytes):
         return symbol
-    raise TypeError(f"SymbolTable: expected a name as str or bytes, got {type(symbol).__name__}; pass a text")
+    raise TypeError(f"{operation}: expected {what} as str or bytes, got {type(symbol).__name__}; pass a text")
 
 
 def native_table(operation: str, name: str, table: SymbolTable | None) -> _NativeSymbolTable | None:

@@ -18,7 +18,7 @@ def from_text_native(
 ) -> _NativeFst:
     """See `Fst.from_text`."""
     return _from_text(
-        _encode(text),
+        _encode(text, "Fst.from_text", "a text"),
         checked_flag("Fst.from_text", "acceptor", acceptor),
         checked_semiring(semiring),
         native_table("Fst.from_text", "input_symbols", input_symbols),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from .._core import CaptureParts, Language
 from .._core import Limits as NativeLimits
-from ..automata.checks import checked_bounds, checked_count, checked_range
+from ..automata.checks import checked_bounds, checked_count, checked_flag, checked_range, encoded
 from ..automata.errors import LimitError
 
 if TYPE_CHECKING:
@@ -151,13 +151,7 @@ def to_bytes(text: Text, function: str = "text") -> bytes:
     if isinstance(text, bytes):
         return text
     if isinstance(text, str):
-        try:
-            return text.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(
-                f"{function}: expected Unicode text, got the lone surrogate {text[error.start]!r} at position "
-                f"{error.start}; replace it or pass UTF-8 bytes"
-            ) from None
+        return encoded(function, text)
     raise TypeError(f"{function}: expected str or bytes, got {type(text).__name__}; pass its text")
 
 
@@ -432,15 +426,19 @@ class Constraint:
         inside of a grammar's terminals or of one token; LimitError where names stand in large
         counted repetitions. O(bytes · steps of the pattern); masks are not concerned.
         """
-        return {name: values[-1] for name, values in self.capture_lists(text, partial=partial).items()}
+        return {name: values[-1] for name, values in self._captured("captures", text, partial).items()}
 
     def capture_lists(self, text: Text, *, partial: bool = False) -> dict[str, list[bytes]]:
         """All pieces that the named parts read, in the order in which they begin; otherwise as `captures`."""
-        data = to_bytes(text, "captures")
+        return self._captured("capture_lists", text, partial)
+
+    def _captured(self, function: str, text: Text, partial: bool) -> dict[str, list[bytes]]:
+        data = to_bytes(text, function)
+        checked_flag(function, "partial", partial)
         if not (self.accepts_prefix(data) if partial else self.accepts(data)):
             what = "can be extended to a member" if partial else "is a member"
             remedy = "viable_prefix tells how far it can" if partial else "pass partial=True for a beginning of one"
-            raise ValueError(f"captures: expected a text that {what}, got {data[:60]!r}; {remedy}")
+            raise ValueError(f"{function}: expected a text that {what}, got {data[:60]!r}; {remedy}")
         if self._parts is None:
             return {}
         return self._parts.values(data, not partial, not self._has_raw_bytes, self._native.search_seconds)
@@ -459,6 +457,7 @@ class Constraint:
         """
         from ..automata import Fst
 
+        max_states = min(checked_range("to_fst", "max_states", max_states, 1), 2**31 - 1)
         try:
             return Fst._wrap(self._native.to_fst(max_states))
         except LimitError as error:

@@ -224,6 +224,7 @@ def dynamic(
     if name is not None and not isinstance(name, str):
         raise TypeError(f"dynamic: expected name as str or None, got {type(name).__name__}; leave it out")
     shown = name if name is not None else str(getattr(callback, "__name__", type(callback).__name__))
+    shown = shown.encode(errors="backslashreplace").decode()  # so that it can be printed
     return DynamicConstraint(Place(callback, key, shown, names, most), f"dynamic({shown})")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .._core import CaptureParts, Indentation
 from .._core import grammar as _native_grammar
-from ..automata.checks import checked_choice, checked_flag, checked_several
+from ..automata.checks import checked_choice, checked_flag, checked_path, checked_several
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
 
@@ -66,7 +66,7 @@ def grammar(
     own = native_limits(limits, "grammar")
     from .grammar_source import short_errors
 
-    text, paths = _check(text, syntax, start, lexer, constraints, import_paths)
+    text, paths = _check(text, syntax, start, lexer, constraints, import_paths, "grammar")
     with short_errors():
         return _grammar(text, syntax, start, lexer, constraints, strict, paths, limits, own)
 
@@ -187,11 +187,15 @@ def read_grammar(
     constraints: Mapping[str, Constraint] | None = None,
     limits: Limits | None = None,
     import_paths: Sequence[str | os.PathLike[str]] = (),
+    function: str = "grammar",
 ) -> GrammarSource:
-    """What :func:`grammar` makes of a text before it is compiled, with the rules as they are written."""
+    """What :func:`grammar` makes of a text before it is compiled, with the rules as they are written.
+
+    ``function``: who asks, for errors of arguments.
+    """
     from .grammar_source import short_errors
 
-    text, paths = _check(text, syntax, start, lexer, constraints, import_paths)
+    text, paths = _check(text, syntax, start, lexer, constraints, import_paths, function)
     with short_errors():
         return _read(text, syntax, start, lexer, constraints, limits, paths).written()
 
@@ -219,35 +223,36 @@ def _read(
 
 
 def _check(
-    text: object, syntax: object, start: object, lexer: object, constraints: object, import_paths: object
+    text: object, syntax: object, start: object, lexer: object, constraints: object, import_paths: object, function: str
 ) -> tuple[str, list[str | os.PathLike[str]]]:
     """Raise TypeError or ValueError for arguments that make no sense.
 
     Returns the text without a byte order mark at its beginning, and ``import_paths`` as a list.
     """
     if not isinstance(text, str):
-        raise TypeError(f"grammar: expected the grammar as str, got {type(text).__name__}; read the file first")
-    to_bytes(text, "grammar")
-    checked_choice("grammar", "syntax", syntax, ("lark", "gbnf", "ebnf"))
-    checked_choice("grammar", "lexer", lexer, _LEXERS)
+        raise TypeError(f"{function}: expected the grammar as str, got {type(text).__name__}; read the file first")
+    to_bytes(text, function)
+    checked_choice(function, "syntax", syntax, ("lark", "gbnf", "ebnf"))
+    checked_choice(function, "lexer", lexer, _LEXERS)
     if start is not None and not isinstance(start, str):
-        raise TypeError(f"grammar: expected start as the name of a rule, got {type(start).__name__}; pass a str")
-    to_bytes(start or "", "grammar")
-    paths = checked_several("grammar", "import_paths", import_paths, "pass a list with it")
+        raise TypeError(f"{function}: expected start as the name of a rule, got {type(start).__name__}; pass a str")
+    to_bytes(start or "", function)
+    paths = checked_several(function, "import_paths", import_paths, "pass a list with it")
     for path in paths:
         if not isinstance(path, (str, os.PathLike)):
-            raise TypeError(f"grammar: expected import_paths as directories, got {path!r}; pass str or Path")
+            raise TypeError(f"{function}: expected import_paths as directories, got {path!r}; pass str or Path")
+        checked_path(f"{function}: import_paths", path)
     if paths and syntax != "lark":
-        raise ValueError(f"grammar: import_paths: grammars in {syntax} import nothing; leave it out")
+        raise ValueError(f"{function}: import_paths: grammars in {syntax} import nothing; leave it out")
     if constraints is not None and not isinstance(constraints, Mapping):
         raise TypeError(
-            "grammar: expected constraints as a mapping from terminals to Constraints, got "
+            f"{function}: expected constraints as a mapping from terminals to Constraints, got "
             f"{type(constraints).__name__}; pass a dict"
         )
     for name in constraints or ():
         if not isinstance(name, str):
             raise TypeError(
-                f"grammar: constraints: expected names of terminals as str, got {name!r} ({type(name).__name__}); "
+                f"{function}: constraints: expected names of terminals as str, got {name!r} ({type(name).__name__}); "
                 'pass constraints={"DATE": ...}'
             )
     return text.removeprefix("\ufeff"), paths

@@ -34,7 +34,7 @@ def grammar_pdt(
 
     Source: Koo et al., "Automata-based constraints for language model decoding" (2024), section 3.
     """
-    return source_pdt(read_grammar(text, syntax, start, "none", constraints))
+    return source_pdt(read_grammar(text, syntax, start, "none", constraints, function="grammar_pdt"))
 
 
 def source_pdt(source: GrammarSource) -> Pdt:

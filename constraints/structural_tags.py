@@ -9,6 +9,7 @@ from ..automata.checks import checked_flag, checked_several
 from ..automata.errors import ConstraintError
 from .constraint import Constraint, Text, to_bytes
 from .free_text import checked_phrases, free_text, text_up_to
+from .literal import as_constraint
 from .sequence import any_of, sequence
 
 
@@ -100,7 +101,9 @@ def _checked(tag: Tag | tuple[Constraint | Text, Constraint | Text, Constraint |
         raise ConstraintError(
             "structural_tags: expected a begin of at least one character, got ''; pass what begins a tag"
         )
-    return made
+    return made._replace(
+        content=as_constraint("structural_tags", made.content), end=as_constraint("structural_tags", made.end)
+    )
 
 
 def _special_name(constraint: Constraint) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..automata.checks import checked_several
+from ..automata.checks import checked_several, cut
 from ..automata.errors import ConstraintError, UnsupportedError
+from .constraint import to_bytes
 
 Mode = Literal["none", "auto", "required"]
 _NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -44,9 +45,14 @@ def read_definitions(definitions: Iterable[Mapping[str, Any]], strict: bool | No
             raise ConstraintError(
                 f'tools: at "{place}/name": expected the name of a function, got {name!r}; pass a text'
             )
+        to_bytes(name, f'tools: at "{place}/name"')
         if any(tool.name == name for tool in tools):
             raise ConstraintError(f'tools: at "{place}/name": there is another tool {name!r}; rename one of them')
         declared = function.get("strict")
+        if declared is not None and not isinstance(declared, bool):
+            raise ConstraintError(
+                f'tools: at "{place}/strict": expected true or false, got {cut(declared)}; pass a bool, or leave it out'
+            )
         loose = declared is False if strict is None else not strict
         given_schema = function.get("parameters")
         parameters = {"type": "object"} if loose else _NO_PARAMETERS if given_schema is None else given_schema

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..automata.checks import checked_flag, checked_text, checked_texts, checked_type
 from ..automata.errors import ConstraintError
 from .constraint import Constraint
 from .literal import literal
@@ -27,7 +28,8 @@ class ParameterFormat:
     """Phrases that no value has inside, so that readers find its end. One of them is a part of ``after``."""
 
     def __post_init__(self) -> None:
-        """Raise ConstraintError for phrases that leave open where a value ends."""
+        """Raise ConstraintError for phrases that leave open where a value ends, TypeError for what is no text."""
+        _check_texts(self, ("before", "middle", "after"), ("reserved",))
         if not self.before or not self.middle or not any(phrase and phrase in self.after for phrase in self.reserved):
             raise ConstraintError(
                 "ParameterFormat: expected what comes before and between name and value, and a reserved phrase in what "
@@ -79,7 +81,17 @@ class ToolFormat:
     """Whether the marks are special tokens of the vocabulary, which no text spells."""
 
     def __post_init__(self) -> None:
-        """Raise ConstraintError for a trigger with which calls do not begin."""
+        """Raise ConstraintError for a trigger with which calls do not begin, TypeError for what has another type."""
+        texts = ("before", "middle", "after", "trigger", "separator", "end", "scope", "number", "identifier")
+        _check_texts(self, texts, ("begin", "marks"))
+        for flag in ("quoted", "whole", "special"):
+            checked_flag("ToolFormat", flag, getattr(self, flag))
+        if self.parameter is not None:
+            checked_type(
+                "ToolFormat", "parameter as a ParameterFormat", self.parameter, ParameterFormat, "leave it out"
+            )
+        if not self.begin:
+            raise ConstraintError('ToolFormat: expected at least one begin, got none; pass ("",) for nothing')
         if not self.trigger or not all((begin + self.before).startswith(self.trigger) for begin in self.begin):
             raise ConstraintError(
                 f"ToolFormat: expected a trigger that begins begin + before, got the trigger {self.trigger!r} and "
@@ -112,6 +124,14 @@ class ToolFormat:
         if not self.special:
             return literal(text)
         return sequence(*(special_token(part) if mark else literal(part) for part, mark in self.pieces(text)))
+
+
+def _check_texts(made: ParameterFormat | ToolFormat, texts: tuple[str, ...], several: tuple[str, ...]) -> None:
+    name = type(made).__name__
+    for field in texts:
+        checked_text(name, field, getattr(made, field))
+    for field in several:
+        checked_texts(name, field, getattr(made, field))
 
 
 _MISTRAL_ARRAY = ToolFormat(

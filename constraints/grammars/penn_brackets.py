@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ...automata.errors import ConstraintError
+from ...automata.checks import checked_count, checked_texts, cut
+from ...automata.errors import ConstraintError, LimitError
 
 LABELS = (
     "ROOT S SBAR SBARQ SINV SQ NP VP PP ADJP ADVP CONJP FRAG INTJ LST NAC NX PRN PRT QP RRC UCP WHADJP "
@@ -15,6 +16,7 @@ TAGS = (
     "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH VB VBD VBG VBN VBP "
     "VBZ WDT WP WP$ WRB # $ . , : -LRB- -RRB- `` ''"
 ).split()
+_MOST_RULES = 4_000_000
 _ESCAPES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 
 
@@ -33,10 +35,11 @@ def penn_brackets(
     ``max_depth`` None: any nesting, also of a single child, by rules for each span of the n words: n^3 / 6 productions.
     A number: at most so many brackets open at once (a leaf's included), by a right-linear grammar with n * max_depth
     rules, which is regular. Raises ConstraintError where there are no words, labels or tags, for one that is empty or
-    holds a bracket or white space, and for a depth that no tree over the words has.
+    holds a bracket or white space, and for a depth that no tree over the words has; LimitError for more than 4 million
+    productions.
     """
-    if isinstance(words, str):
-        raise TypeError("penn_brackets: expected a list of words, got one str; use text.split()")
+    labels, tags = checked_texts("penn_brackets", "labels", labels), checked_texts("penn_brackets", "tags", tags)
+    words = checked_texts("penn_brackets", "words", words, "use text.split()")
     spelled = [_ESCAPES.get(word, word) for word in words]
     for what, given in (("words", spelled), ("labels", labels), ("tags", tags)):
         if not given:
@@ -45,9 +48,14 @@ def penn_brackets(
             if not name or any(c in "()" or c.isspace() or not c.isprintable() for c in name):
                 raise ConstraintError(f"penn_brackets: expected {what} without brackets and white space, got {name!r}")
     least = 1 if len(words) == 1 else 2
-    if max_depth is not None and max_depth < least:
+    if max_depth is not None and checked_count("penn_brackets", "max_depth", max_depth) < least:
         raise ConstraintError(
-            f"penn_brackets: expected a max_depth of at least {least} for {len(words)} words, got {max_depth}"
+            f"penn_brackets: expected a max_depth of at least {least} for {len(words)} words, got {cut(max_depth)}"
+        )
+    if (len(words) ** 3 // 6 if max_depth is None else len(words) * max_depth) > _MOST_RULES:
+        raise LimitError(
+            f"penn_brackets: the limit of {_MOST_RULES:,} productions was reached, with {len(words)} words and "
+            f"max_depth={cut(max_depth)}; pass a smaller max_depth"
         )
     heads = [
         "LABEL: " + " | ".join(json.dumps(f"({name} ") for name in dict.fromkeys(labels)),

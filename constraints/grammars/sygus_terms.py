@@ -6,6 +6,7 @@ import json
 import re
 from typing import Union
 
+from ...automata.checks import checked_text
 from ...automata.errors import ConstraintError, UnsupportedError
 
 _TOKEN = re.compile(r'\s+|;[^\n]*|[()]|"(?:[^"]|"")*"|\|[^|]*\||[^\s()";|]+')
@@ -36,6 +37,9 @@ def sygus_terms(problem: str, function: str | None = None) -> str:
 
 def sygus_groups(problem: str, function: str | None) -> tuple[int, list[list[Way]]]:
     """Return the number of the start, and for each group its terms: texts and numbers of groups in a row."""
+    checked_text("sygus_terms", "a problem", problem)
+    if function is not None:
+        checked_text("sygus_terms", "function", function)
     found = [
         command
         for command in _read(problem)

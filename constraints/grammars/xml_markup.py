@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ...automata.checks import checked_texts
 from ...automata.errors import ConstraintError
 from .catalogue import text
 
@@ -19,9 +20,9 @@ def xml_markup(tags: Sequence[str], attributes: Sequence[str] = ()) -> str:
     prefix needs its declaration, for which ``xmlns:prefix`` can be one of the attributes. The grammar grows linearly in
     the number of names. Raises ConstraintError for an empty list of tags, a repeated name, and what is not a name.
     """
+    tags = checked_texts("xml_markup", "tags", tags)
+    attributes = checked_texts("xml_markup", "attributes", attributes)
     for what, given in (("tags", tags), ("attributes", attributes)):
-        if isinstance(given, str):
-            raise TypeError(f"xml_markup: expected a list of names as {what}, got one str")
         for name in given:
             if not _NAME.fullmatch(name):
                 raise ConstraintError(f"xml_markup: expected ASCII names as {what}, got {name!r}")

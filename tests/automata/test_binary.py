@@ -233,3 +233,10 @@ def test_files_and_semirings(tmp_path):
         Fst.read(weighted.to_bytes(), semiring="log")
     with pytest.raises(FstError, match=r'unknown kind "compact"; expected "vector", "const" or "const_aligned"'):
         weighted.write(path, "compact")
+    with pytest.raises(FstError, match=r"^Fst.read: '.*' is a folder; pass the path of a file in it"):
+        Fst.read(tmp_path)
+    with pytest.raises(IsADirectoryError, match=r"Is a directory; pass the name of a file in it: '"):
+        sample().write(tmp_path)
+    for place, kind in ((tmp_path / "none" / "a.fst", FileNotFoundError), (path / "a.fst", NotADirectoryError)):
+        with pytest.raises(kind, match=r"irectory; make its folder first: '.*a\.fst'"):
+            sample().write(place)

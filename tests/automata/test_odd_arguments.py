@@ -62,6 +62,7 @@ METHODS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "Fst.from_arrays": (lambda start: Fst.from_arrays(*MACHINE.to_arrays()[:3], start), (0,)),
     "Fst.write": (MACHINE.to_bytes, ()),
     "Fst.from_text": (lambda **options: Fst.from_text("0 1 1 1\n", **options), ()),
+    "Fst.from_text, text": (Fst.from_text, ("0 1 1 1\n",)),
     "Fst.to_text": (MACHINE.to_text, ()),
     "Fst.draw, title": (lambda title="": MACHINE.draw(title=title), ()),
     "SymbolTable.add": (lambda key: SymbolTable().add("a", key), (1,)),
@@ -123,3 +124,11 @@ def test_whole_numbers_of_other_types() -> None:
         Pdt(MACHINE, [(7, 8)]).expand(max_depth=1.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^SymbolTable: expected a name as str or bytes, got int; "):
         SymbolTable().add(5)  # type: ignore[arg-type]
+
+
+def test_whole_numbers_that_fit_no_machine_word() -> None:
+    with pytest.raises(FstError, match=r"^shortestpath: nshortest must not be negative, got -10{30}; pass 0 or more"):
+        automata.shortestpath(MACHINE, nshortest=-(10**30))
+    for label in (-1, 2**31, 10**30):
+        with pytest.raises(FstError, match=r"^Pdt.accepts: a label must be 0..2147483647"):
+            Pdt(MACHINE, [(7, 8)]).accepts([label])

@@ -95,4 +95,11 @@ def test_refused():
         randgen(loop(), max_length=-1)
     with pytest.raises(FstError, match=r"unknown select 'best'"):
         randgen(loop(), select="best")
+    with pytest.raises(
+        FstError, match=r"^randgen: the number of paths must not be negative, got -1000\d+...; pass 0 or"
+    ):
+        randgen(loop(), -(10**50))
+    for n in (10_000_001, 2**31, 10**30):
+        with pytest.raises(LimitError, match=r"^randgen: the limit of 10,000,000 paths was reached; draw fewer"):
+            randgen(loop(), n)
     assert randgen(loop(), 0).num_states() == 0

@@ -93,7 +93,8 @@ def test_check_diagnoses_grammars(cli, tmp_path: Path) -> None:
     assert missing.endswith("; pass --start RULE\n")
     assert cli("check", "-r", ".*lark", "g.lark").out.startswith("match")
     assert (
-        cli("check", tmp_path / "none.lark").err == f"tokamata: {tmp_path / 'none.lark'}: No such file or directory\n"
+        cli("check", tmp_path / "none.lark").err
+        == f"tokamata: {tmp_path / 'none.lark'}: No such file or directory; check the path\n"
     )
     bare = tmp_path / "bare.lark"
     bare.write_bytes("start: 'é'".encode("latin-1"))
@@ -372,8 +373,14 @@ def test_what_is_no_file_stays_what_it_is(cli, saved: Path, tmp_path: Path) -> N
         flag = "--save" if command[0] == "vocab" else "-o"
         assert cli(*command, flag, link).code == (1 if command[0] == "draw" else 0)  # a picture is no .fst
         nowhere = tmp_path / "nowhere" / "x.dot"
-        assert cli(*command, flag, nowhere).err == f"tokamata: {nowhere}: No such file or directory\n"
-        assert cli(*command, flag, tmp_path).err == f"tokamata: {tmp_path}: Is a directory\n"
+        assert (
+            cli(*command, flag, nowhere).err
+            == f"tokamata: {nowhere}: No such file or directory; make its folder first\n"
+        )
+        assert (
+            cli(*command, flag, tmp_path).err
+            == f"tokamata: {tmp_path}: Is a directory; pass the name of a file in it\n"
+        )
         if command[0] == "compile":
             assert real.read_bytes() == data
     assert link.is_symlink()
@@ -526,6 +533,10 @@ def test_diff(cli, tmp_path: Path) -> None:
     linked = schema("linked.json", '{"$ref": "http://example.com/x"}')
     registry = schema("registry.json", '{"http://example.com/x": {"type": "object", "required": ["a"]}}')
     assert cli("diff", other, linked, "--registry", registry).out.startswith("equal")
+    none = other.parent / "none.json"
+    assert cli("diff", other, linked, "--registry", none).err == (
+        f"tokamata: {none}: No such file or directory; check the path\n"
+    )
     assert 'pass --registry FILE with {"http://example.com/x": its schema}' in cli("diff", other, linked).err
     assert cli("check", "--schema", linked, "--registry", registry, '{"a": 1}').out == "match: 8 bytes\n"
     assert cli("check", "--schema", linked, "--registry", registry, "{}").code == 1

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from oracle.odd_arguments import refusals
+from tokamata.constraints import grammars
 
 import tokamata
 
@@ -71,6 +72,29 @@ CALLS: dict[str, Callable[[], Any]] = {
     "captures": lambda: tokamata.regex("(?P<a>b)").captures(5),  # type: ignore[arg-type]
     "captures, no member": lambda: tokamata.regex("(?P<a>b)").captures("c"),
     "equivalent": lambda: WORD.equivalent("a"),  # type: ignore[arg-type]
+    "captures, partial": lambda: WORD.captures("a", partial="no"),  # type: ignore[arg-type]
+    "capture_lists": lambda: WORD.capture_lists(1),  # type: ignore[arg-type]
+    "capture_lists, no member": lambda: WORD.capture_lists(""),
+    "capture_lists, partial": lambda: WORD.capture_lists("a", partial="no"),  # type: ignore[arg-type]
+    "to_fst": lambda: WORD.to_fst(None),  # type: ignore[arg-type]
+    "to_fst, negative": lambda: WORD.to_fst(-1),
+    "structural_tags, content": lambda: tokamata.structural_tags([("a", 1, "c")], ["a"]),  # type: ignore[list-item]
+    "structural_tags, end": lambda: tokamata.structural_tags([("a", "b", None)], ["a"]),  # type: ignore[list-item]
+    "grammar": lambda: tokamata.grammar(None),  # type: ignore[arg-type]
+    "grammar: import_paths": lambda: tokamata.grammar('start: "a"', import_paths=["a\0b"]),
+    "grammar: import_paths, surrogate": lambda: tokamata.grammar('start: "a"', import_paths=["\ud800"]),
+    "grammar_pdt": lambda: tokamata.constraints.grammar_pdt(None),  # type: ignore[arg-type]
+    "penn_brackets": lambda: grammars.penn_brackets(None),  # type: ignore[arg-type]
+    "penn_brackets, word": lambda: grammars.penn_brackets([b"a"]),  # type: ignore[list-item]
+    "penn_brackets, labels": lambda: grammars.penn_brackets(["a"], labels="S"),
+    "penn_brackets, tags": lambda: grammars.penn_brackets(["a"], tags="S"),
+    "penn_brackets, depth": lambda: grammars.penn_brackets(["a"], max_depth="3"),  # type: ignore[arg-type]
+    "xml_markup": lambda: grammars.xml_markup(None),  # type: ignore[arg-type]
+    "xml_markup, name": lambda: grammars.xml_markup([b"a"]),  # type: ignore[list-item]
+    "xml_markup, attributes": lambda: grammars.xml_markup(["a"], None),  # type: ignore[arg-type]
+    "sygus_terms": lambda: grammars.sygus_terms(None),  # type: ignore[arg-type]
+    "sygus_terms, bytes": lambda: grammars.sygus_terms(b"(a)"),  # type: ignore[arg-type]
+    "sygus_terms, function": lambda: grammars.sygus_terms("", 5),  # type: ignore[arg-type]
     "counterexample": lambda: WORD.counterexample("a"),  # type: ignore[arg-type]
     "examples": lambda: WORD.examples("x"),  # type: ignore[arg-type]
     "count": lambda: WORD.count("x"),  # type: ignore[arg-type]
@@ -86,6 +110,23 @@ def test_errors_say_what_to_do(name: str) -> None:
         CALLS[name]()
     assert "got " in str(raised.value)
     assert "; " in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("definition", "text"),
+    [
+        ({"name": "f", "strict": "no"}, r'^tools: at "/0/strict": expected true or false, got \'no\'; pass a bool'),
+        ({"name": "\ud800"}, r'^tools: at "/0/name": expected Unicode text, got the lone surrogate .*; replace it'),
+    ],
+)
+def test_definitions_that_make_no_sense(definition: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        tokamata.tools([definition])
+
+
+def test_names_of_places_can_be_printed() -> None:
+    place = tokamata.dynamic(empty, name="\ud800")
+    assert repr(place).encode() == rb"<tokamata.DynamicConstraint dynamic(\ud800)>"
 
 
 @dataclass
@@ -115,7 +156,7 @@ VALID: dict[str, tuple[Any, ...]] = {
     "capture": ("n", "a"), "hidden": ("a",), "sequence": ("a",), "optional": ("a",), "free_text": (),
     "structural_tags": ([("<a>", "b", "</a>")],), "reasoning": ("a",), "tools": ([TOOL],), "dynamic": (empty,),
     "integer": (1, 2), "decimal": ("1", "2"), "number": (1, 2), "date": ("2026-01-01", "2026-02-01"), "time": (),
-    "datetime": (), "Limits": (),
+    "datetime": (), "Limits": (), "ToolFormat": ("a", "b", "c", "a"), "ParameterFormat": ("a", "b", "c", ("c",)),
 }  # fmt: skip
 
 
@@ -148,6 +189,9 @@ def test_whole_numbers_of_other_types_are_counts() -> None:
         lambda odd: tokamata.tools([TOOL], special=odd),
         lambda odd: tokamata.tools([TOOL], strict=odd),
         lambda odd: tokamata.json_schema({}, lenient=odd),
+        lambda odd: tokamata.ToolFormat("a", "b", "c", "a", quoted=odd),
+        lambda odd: WORD.captures("a", partial=odd),
+        lambda odd: WORD.capture_lists("a", partial=odd),
     ],
 )
 def test_flags_are_true_or_false(call: Callable[[Any], Any]) -> None:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 from oracle.lark_parser import parser
-from tokamata.automata.errors import ConstraintError
+from tokamata.automata.errors import ConstraintError, LimitError
 from tokamata.constraints.grammars import penn_brackets
 
 import tokamata
@@ -129,7 +129,7 @@ def test_sizes_are_as_promised() -> None:
 
 
 def test_what_it_refuses() -> None:
-    with pytest.raises(TypeError, match=r"expected a list of words, got one str"):
+    with pytest.raises(TypeError, match=r"^penn_brackets: expected several words, got one str; use text.split"):
         penn_brackets("the cat")
     with pytest.raises(ConstraintError, match=r"expected at least one of the words, got none"):
         penn_brackets([])
@@ -143,3 +143,6 @@ def test_what_it_refuses() -> None:
         penn_brackets(["a"], max_depth=0)
     with pytest.raises(ConstraintError, match=r"expected a max_depth of at least 2 for 2 words, got 1"):
         penn_brackets(["a", "b"], max_depth=1)
+    for words, depth in ((["a"], 2**31), (["a", "b"], 10**30), (["a"] * 300, None)):
+        with pytest.raises(LimitError, match=r"^penn_brackets: the limit of 4,000,000 productions was reached, with"):
+            penn_brackets(words, max_depth=depth)

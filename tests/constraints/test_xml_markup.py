@@ -64,7 +64,7 @@ def test_prefixes() -> None:
 
 
 def test_what_it_refuses() -> None:
-    with pytest.raises(TypeError, match=r"expected a list of names as tags, got one str"):
+    with pytest.raises(TypeError, match=r"^xml_markup: expected several tags, got one str; pass a list of tags"):
         xml_markup("p")
     with pytest.raises(ConstraintError, match=r"expected at least one tag, got none"):
         xml_markup([])

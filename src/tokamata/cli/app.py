@@ -109,7 +109,8 @@ def _usable_streams() -> None:
 
 def _fail(error: object, code: int) -> None:
     if isinstance(error, OSError) and error.strerror:
-        error = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+        remedy = "; check the path" if isinstance(error, FileNotFoundError) and ";" not in error.strerror else ""
+        error = f"{error.filename}: {error.strerror}{remedy}" if error.filename is not None else error.strerror
     text = " ".join(str(error).split()) or type(error).__name__
     for python, option in _REMEDIES:
         text = re.sub(python, option, text)
