@@ -78,10 +78,16 @@ def checked_number(function: str, name: str, value: object) -> float:
 
 
 def checked_type(function: str, what: str, value: object, kind: type[_T], remedy: str) -> _T:
-    """An object of a class, or of an abstract one (Callable). Raises TypeError for anything else."""
+    """An object of a class. Raises TypeError for anything else."""
     if not isinstance(value, kind):
         raise TypeError(f"{function}: expected {what}, got {type(value).__name__}; {remedy}")
     return value
+
+
+def checked_callable(function: str, what: str, value: object, remedy: str) -> None:
+    """A function, or anything else that can be called. Raises TypeError for anything else."""
+    if not callable(value):
+        raise TypeError(f"{function}: expected {what}, got {type(value).__name__}; {remedy}")
 
 
 def checked_method(function: str, what: str, value: object, method: str, remedy: str) -> None:
@@ -102,9 +108,15 @@ def checked_several(function: str, what: str, values: object, single: str = "") 
     return list(values)
 
 
-def checked_ids(function: str, token_ids: object) -> list[int]:
-    """Token ids as ints. Raises TypeError for anything else, texts and fractions included."""
-    return [checked_count(function, "a token id", i) for i in checked_several(function, "token ids", token_ids)]
+def checked_ids(function: str, token_ids: object, size: int | None = None) -> list[int]:
+    """Token ids as ints. Raises TypeError for anything else, texts and fractions included.
+
+    ``size``: of the vocabulary; ValueError for ids outside of it.
+    """
+    several = checked_several(function, "token ids", token_ids)
+    if size is None:
+        return [checked_count(function, "a token id", i) for i in several]
+    return [checked_range(function, "a token id", i, 0, size - 1) for i in several]
 
 
 def checked_mapping(function: str, name: str, value: object, example: str) -> Mapping[Any, Any]:
@@ -123,14 +135,14 @@ def checked_name(function: str, value: object, remedy: str) -> str:
     return value
 
 
-def encoded(function: str, text: str) -> bytes:
+def encoded(function: str, text: str, remedy: str = "replace it or pass UTF-8 bytes") -> bytes:
     """The UTF-8 bytes of a text. Raises ValueError for one with a lone surrogate."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(
             f"{function}: expected Unicode text, got the lone surrogate {text[error.start]!r} at position "
-            f"{error.start}; replace it or pass UTF-8 bytes"
+            f"{error.start}; {remedy}"
         ) from None
 
 
@@ -138,7 +150,7 @@ def checked_text(function: str, name: str, value: object) -> str:
     """A str of Unicode text. Raises TypeError for anything else, ValueError for one with a lone surrogate."""
     if not isinstance(value, str):
         raise TypeError(f"{function}: expected {name} as str, got {_shown(value)}; pass a text")
-    encoded(f"{function}: {name}", value)
+    encoded(f"{function}: {name}", value, "replace it")
     return value
 
 

@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
+from ..automata.checks import checked_callable, checked_range, checked_type
 from ..constraints import Constraint
 from ..tokenizer_fst import Vocabulary
 from .token_automaton import TokenAutomaton
@@ -21,10 +22,9 @@ class AutomatonCache:
 
     def __init__(self, vocabulary: Vocabulary, size: int = 128) -> None:
         """Begin empty; ``size`` automata at most are kept."""
-        if size < 1:
-            raise ValueError(f"AutomatonCache: expected a size of at least 1, got {size}")
-        self.vocabulary = vocabulary
-        self.size = size
+        remedy = "read one with tokamata.Vocabulary.from_file(path)"
+        self.vocabulary = checked_type("AutomatonCache", "a Vocabulary first", vocabulary, Vocabulary, remedy)
+        self.size = checked_range("AutomatonCache", "size", size, 1)
         self._lock = threading.Lock()
         self._automata: OrderedDict[Hashable, TokenAutomaton] = OrderedDict()
 
@@ -44,6 +44,8 @@ class AutomatonCache:
 
         Raises what ``make``, :func:`tokamata.compile` and the first mask raise.
         """
+        checked_type("AutomatonCache.get", "a key with a hash", key, Hashable, "pass a text")  # type: ignore[type-abstract]
+        checked_callable("AutomatonCache.get", "make as a function", make, "pass what builds the constraint")
         known = self.known(key)
         if known is not None:
             return known

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import DecodeState, Workers
-from ..automata.checks import checked_count, checked_flag, checked_several
+from ..automata.checks import checked_count, checked_flag, checked_several, cut
 from ..automata.errors import ConstraintError, LimitError, TokenRejected
-from .mask_row import shown_memory
+from .mask_row import array_of, shown_memory
 
 if TYPE_CHECKING:
     import torch
@@ -93,21 +93,25 @@ class BatchState:
         self._native: list[DecodeState | None] = []  # this and what follows: by _arranged
         self._others: list[tuple[int, RowState]] = []
         self._workers = Workers(min(count, 2**31))
-        self.assign(states)
+        self._assign("BatchState", states)
 
     # -------------------------------------------------------------------------------------------- rows
 
     def assign(self, states: Iterable[State | None]) -> None:
         """Make row i the i-th of the states, and no other rows; errors are forgotten. For schedulers that pick anew."""
-        rows = checked_several("BatchState", "states", states)
+        self._assign("BatchState.assign", states)
+
+    def _assign(self, function: str, states: Iterable[State | None]) -> None:
+        rows = checked_several(function, "states", states)
         seen: set[int] = set()
         for state in rows:
-            self._check(state, seen)
+            self._check(function, state, seen)
             seen.add(id(state))
         self._states, self._errors, self._words = rows, {}, None
 
     def join(self, state: State) -> int:
         """Put a state into the first row that has none, or a new one behind all others; return the row."""
+        self._check("BatchState.join", state)
         row = next((i for i, s in enumerate(self._states) if s is None), len(self._states))
         if row == len(self._states):
             self._states.append(None)
@@ -116,7 +120,7 @@ class BatchState:
 
     def leave(self, row: int) -> State | None:
         """Take the state out of a row and return it; the row stays, unconstrained, and its error is forgotten."""
-        row = self._row(row)
+        row = self._row("BatchState.leave", row)
         state, self._states[row] = self._states[row], None
         self._errors.pop(row, None)
         self._words = None
@@ -127,7 +131,7 @@ class BatchState:
 
         Complexity: O(rows), and O(tokens so far) for each copy.
         """
-        rows = [self._row(r) for r in checked_several("BatchState", "rows", rows)]
+        rows = [self._row("BatchState.reorder", r) for r in checked_several("BatchState.reorder", "rows", rows)]
         seen: set[int] = set()
         states: list[State | None] = []
         for r in rows:
@@ -140,16 +144,16 @@ class BatchState:
 
     def __setitem__(self, row: int, state: State | None) -> None:
         """Put another state into a row; its error is forgotten."""
-        row = self._row(row)
+        row = self._row("BatchState", row)
         if state is not self._states[row]:
-            self._check(state)
+            self._check("BatchState", state)
         self._states[row] = state
         self._errors.pop(row, None)
         self._words = None
 
     def __getitem__(self, row: int) -> State | None:
         """Return the state of a row."""
-        return self._states[self._row(row)]
+        return self._states[self._row("BatchState", row)]
 
     def __len__(self) -> int:
         """Return the number of rows, those without a state included."""
@@ -221,7 +225,7 @@ class BatchState:
         Raises:
             ValueError: not one integer for each row.
         """
-        ids = _integers(token_ids)
+        ids = _integers("BatchState.advance", token_ids)
         if ids.shape != (len(self._states),):
             raise ValueError(
                 f"BatchState.advance: expected one token for each of {len(self._states)} rows, got shape {ids.shape}; "
@@ -250,7 +254,7 @@ class BatchState:
             IndexError: a row has fewer tokens; no row is changed then.
             ValueError: not one integer for each row.
         """
-        given = _integers(counts)
+        given = _integers("BatchState.rollback", counts)
         if given.ndim == 0:
             given = np.full(len(self._states), given)
         if given.shape != (len(self._states),):
@@ -271,22 +275,22 @@ class BatchState:
         self._words = max((s.words for s in self._states if s is not None), default=0)
         return self._words
 
-    def _row(self, row: int) -> int:
-        row = checked_count("BatchState", "row", row)
+    def _row(self, function: str, row: int) -> int:
+        row = checked_count(function, "row", row)
         if not 0 <= row < len(self._states):
-            raise IndexError(f"BatchState: expected 0 <= row < {len(self._states)}, got {row}")
+            raise IndexError(f"{function}: expected 0 <= row < {len(self._states)}, got {cut(row)}")
         return row
 
-    def _check(self, state: State | None, seen: set[int] | None = None) -> None:
+    def _check(self, function: str, state: State | None, seen: set[int] | None = None) -> None:
         if state is None:
             return
         if not isinstance(state, (DecodeState, RowState)):
             raise TypeError(
-                "BatchState: expected a DecodeState, DynamicState, CanonicalState or None, got "
+                f"{function}: expected a DecodeState, DynamicState, CanonicalState or None, got "
                 f"{type(state).__name__}; make one with automaton.start()"
             )
         if any(s is state for s in self._states) if seen is None else id(state) in seen:
-            raise ValueError("BatchState: one state cannot be in two rows; put state.copy() into the second one")
+            raise ValueError(f"{function}: one state cannot be in two rows; put state.copy() into the second one")
 
     def _array(self, out: npt.NDArray[np.int32] | torch.Tensor) -> npt.NDArray[np.int32]:
         array: Any = out
@@ -332,13 +336,13 @@ def raise_first(errors: list[tuple[int, int, str]] | None) -> None:
         raise _ERRORS[kind](text)
 
 
-def _integers(values: Any) -> npt.NDArray[np.int64]:
+def _integers(function: str, values: Any) -> npt.NDArray[np.int64]:
     """Integers from a sequence, an array or a tensor on any device."""
     if not isinstance(values, np.ndarray) and hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
-    array = np.asarray(values)
+    array = array_of(values)
     if array.size and array.dtype.kind not in "iu":
-        raise ValueError(f"BatchState: expected integers, got {array.dtype}")
+        raise ValueError(f"{function}: expected integers, got {array.dtype}; pass one for each row")
     if array.dtype == np.uint64:
         array = np.minimum(array, np.uint64(2**63 - 1))  # as much out of any range
     return np.asarray(array, np.int64, order="C")

@@ -27,13 +27,22 @@ from .._core import CanonicalAutomaton as _NativeAutomaton
 from .._core import CanonicalState as _NativeState
 from .._core import CanonicalTexts as _NativeTexts
 from .._core import CanonicalTokens as _NativeTokens
-from ..automata.checks import checked_path
+from ..automata.checks import (
+    checked_flag,
+    checked_method,
+    checked_path,
+    checked_range,
+    checked_several,
+    checked_text,
+    checked_type,
+    cut,
+)
 from ..automata.errors import ConstraintError, UnsupportedError, VocabularyError
 from ..constraints import Constraint, choice, regex
 from ..tokenizer_fst import Vocabulary
 from ..tokenizer_fst.byte_level import byte_alphabet
 from ..tokenizer_fst.source import MAX_TOKENS, checked_id, parse_json, read_bytes
-from .mask_row import mask_row
+from .mask_row import array_of, mask_row
 from .pretokenizer import Pretokenizer
 from .token_automaton import TokenAutomaton
 
@@ -65,10 +74,22 @@ class BytePairs:
         texts: Constraint | None = None,
     ) -> None:
         """Find out which tokens the encoder can write, and how each is made. O(merges * depth of merges squared)."""
-        columns = np.array(merges, np.int32).reshape(-1, 3).T
+        size = checked_range("BytePairs", "size", size, 0, MAX_TOKENS)
+        columns = _triples(merges).T
         rank = np.arange(columns.shape[1], dtype=np.int32)
         left, right, made = (np.ascontiguousarray(column) for column in columns)
-        native = _NativePairs.from_merges(size, left, right, made, rank, list(units), whole_pieces)
+        units = [
+            checked_range("BytePairs", "a unit", i, 0, max(0, size - 1))
+            for i in checked_several("BytePairs", "units", units)
+        ]
+        checked_flag("BytePairs", "whole_pieces", whole_pieces)
+        if pretokenizer is not None:
+            checked_type(
+                "BytePairs", "pretokenizer as a Pretokenizer", pretokenizer, Pretokenizer, "pass one, or leave it out"
+            )
+        if texts is not None:
+            checked_type("BytePairs", "texts as a Constraint", texts, Constraint, "pass one, or leave it out")
+        native = _NativePairs.from_merges(size, left, right, made, rank, units, whole_pieces)
         self._set(native, pretokenizer, texts)
 
     def _set(self, native: _NativePairs, pretokenizer: Pretokenizer | None, texts: Constraint | None) -> None:
@@ -158,9 +179,13 @@ class BytePairs:
             nfc: the tokenizer brings texts into the normal form NFC first (Qwen's); see `from_tokenizer_json`.
         """
         if not isinstance(ranks, Mapping):
+            remedy = "pass a mapping from bytes to ranks"
+            checked_method("from_tiktoken", "a tiktoken.Encoding", ranks, "_mergeable_ranks", remedy)
             ranks, pattern = ranks._mergeable_ranks, ranks._pat_str
-        if pattern is None:
-            raise TypeError("from_tiktoken: expected the pattern that texts are cut by, got None")
+        pattern = checked_text("from_tiktoken", "the pattern that texts are cut by", pattern)
+        for token, rank in ranks.items():
+            checked_type("from_tiktoken", "tokens as bytes", token, bytes, "pass a mapping from bytes to ranks")
+            checked_range("from_tiktoken", "a rank", rank, 0, MAX_TOKENS - 1)
         tokens = [b""] * (max(ranks.values(), default=-1) + 1)
         for token, rank in ranks.items():
             tokens[rank] = token
@@ -197,10 +222,13 @@ class BytePairs:
 
     def neighbours(self, left: int, right: int) -> bool:
         """Whether merges, given the text of both tokens, make these. O(product of the depths of their merges)."""
+        for token in (left, right):
+            checked_range("BytePairs.neighbours", "a token id", token, 0, self.size - 1)
         return self._native.neighbours(left, right)
 
     def after(self, token: int) -> Bits:
         """Which tokens may follow a token in a piece, bool [size]; those that merges never make may not."""
+        checked_range("BytePairs.after", "token", token, 0, self.size - 1)
         return np.unpackbits(self._native.after(token).view(np.uint8), bitorder="little")[: self.size].astype(bool)
 
 
@@ -251,6 +279,11 @@ class CanonicalAutomaton:
         max_nodes: int = 10_000_000,
     ) -> None:
         """Cheap, but for the search whether any member can be written."""
+        name, remedy = "CanonicalAutomaton", "make one with tokamata.compile(constraint, vocabulary)"
+        checked_type(name, "a TokenAutomaton first", automaton, TokenAutomaton, remedy)
+        checked_type(name, "the tokenizer as BytePairs", pairs, BytePairs, "see BytePairs.from_tokenizer_json")
+        cache_bytes = min(checked_range(name, "cache_bytes", cache_bytes, 0), 2**63)
+        max_nodes = min(checked_range(name, "max_nodes", max_nodes, 1), 2**63)
         vocabulary = automaton.vocabulary
         if pairs.size > len(vocabulary):
             raise ConstraintError(
@@ -268,8 +301,8 @@ class CanonicalAutomaton:
             automaton._language,
             tokens.texts(pairs.texts, automaton.constraint._has_raw_bytes),
             tokens.native,
-            operator.index(cache_bytes),
-            operator.index(max_nodes),
+            cache_bytes,
+            max_nodes,
         )
 
     def start(self, max_tokens: int | None = None) -> CanonicalState:
@@ -394,6 +427,18 @@ class CanonicalState:
     def reset(self) -> None:
         """Back to the beginning."""
         self._native.reset()
+
+
+def _triples(merges: object) -> npt.NDArray[np.int32]:
+    """Merges, int32 [merges, 3]."""
+    table = array_of(merges if isinstance(merges, np.ndarray) else checked_several("BytePairs", "merges", merges))
+    if not table.size:
+        return np.zeros((0, 3), np.int32)
+    good = table.dtype.kind in "iu" and table.shape[1:] == (3,)
+    good = good and -(2**31) <= table.min() <= table.max() < 2**31
+    if not good:
+        raise ValueError(f"BytePairs: expected merges as triples of token ids, got {cut(merges)}; pass a list of them")
+    return table.astype(np.int32)
 
 
 def _read_json(source: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from .._core import device_tables as _device_tables
 from .._core import token_table as _token_table
-from ..automata.checks import checked_count
-from .masked_logits import Kernels, mask_logits_, uses_triton
+from ..automata.checks import checked_choice, checked_count, checked_range, checked_several, checked_type, cut
+from .masked_logits import KERNELS, Kernels, checked_device, mask_logits_, tensor_shown, uses_triton
 
 if TYPE_CHECKING:
     import torch
@@ -48,11 +48,12 @@ class DeviceAutomaton:
         max_states = checked_count("to", "max_states", max_states)
         max_bytes = checked_count("to", "max_bytes", max_bytes)
         if max_states < 3 or max_bytes < 1:
-            raise ValueError(f"to: expected max_states >= 3 and max_bytes >= 1, got {max_states} and {max_bytes}")
-        if kernels not in ("auto", "torch", "triton"):
-            raise ValueError(f"to: expected kernels 'auto', 'torch' or 'triton', got {kernels!r}")
+            raise ValueError(
+                f"to: expected max_states >= 3 and max_bytes >= 1, got {cut(max_states)} and {cut(max_bytes)}"
+            )
+        checked_choice("to", "kernels", kernels, KERNELS)
         self.automaton = automaton
-        self.device = torch.device(device)
+        self.device = checked_device("to", device)
         native = automaton._tokens._native
         class_of, successors, row_of, rows, final = _device_tables(
             automaton._language, native, min(max_states, 2**31 - 1), min(max_bytes, 2**63)
@@ -63,7 +64,6 @@ class DeviceAutomaton:
             return torch.from_numpy(array).to(self.device)
 
         self.successors = tensor(successors)
-        self.device = self.successors.device  # "cuda" is one of several
         self.class_of = tensor(class_of.reshape(-1))
         self.row_of = tensor(row_of.reshape(-1))
         self.mask_rows = tensor(rows)
@@ -104,8 +104,12 @@ class DeviceAutomaton:
         """
         import torch
 
+        parts = checked_several("DeviceAutomaton.joined", "automata", parts)
         if not parts:
-            raise ValueError("DeviceAutomaton.joined: expected at least one automaton, got none")
+            raise ValueError("DeviceAutomaton.joined: expected at least one automaton, got none; pass a list of them")
+        for part in parts:
+            remedy = "make it with automaton.to(device)"
+            checked_type("DeviceAutomaton.joined", "a DeviceAutomaton", part, DeviceAutomaton, remedy)
         first = parts[0]
         if any(part.automaton._tokens is not first.automaton._tokens or part.device != first.device for part in parts):
             raise ValueError(
@@ -139,14 +143,22 @@ class DeviceAutomaton:
         Args:
             rows: how many.
             which: where constraints were `joined`, the number of each row's, integers [rows]; None: the first one.
+
+        Raises:
+            TypeError: no integers.
+            ValueError: less than 0 rows; not one number of a constraint for each.
         """
         import torch
 
+        rows = checked_range("DeviceAutomaton.start", "rows", rows, 0, 2**31 - 1)
         if which is None:
             return self._starts[:1].expand(rows).clone()
+        if not isinstance(which, torch.Tensor):
+            most, name = len(self._starts) - 1, "DeviceAutomaton.start"
+            which = [checked_range(name, "which", i, 0, most) for i in checked_several(name, "numbers", which)]
         chosen = torch.as_tensor(which, device=self.device)
         if chosen.shape != (rows,) or chosen.is_floating_point():
-            raise ValueError(f"DeviceAutomaton.start: expected {rows} integers, got {which!r}")
+            raise ValueError(f"DeviceAutomaton.start: expected {rows} integers, got {cut(which)}")
         return self._starts.index_select(0, chosen.long())
 
     def apply(self, logits: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
@@ -160,13 +172,14 @@ class DeviceAutomaton:
         Raises:
             ValueError: shapes, dtype or device that do not fit.
         """
-        self._check(logits, states, "apply")
+        self._check("apply", states)
+        self._check_logits(logits, states.shape[0])
         if self._triton:
             from .kernels import mask_logits
 
             mask_logits(logits, self.mask_rows, self.row_of, states)
             return logits
-        return mask_logits_(logits, self.masks(states), self.size, "torch")
+        return mask_logits_(logits, self._masks(states), self.size, "torch")
 
     def advance(self, states: torch.Tensor, token_ids: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
         """Return the states after one token for each row, int32 [rows].
@@ -183,17 +196,18 @@ class DeviceAutomaton:
         """
         import torch
 
-        self._check(None, states, "advance")
-        good = token_ids.shape == states.shape and token_ids.dtype in (torch.int32, torch.int64)
-        if not good or token_ids.device != states.device:
+        self._check("advance", states)
+        good = isinstance(token_ids, torch.Tensor) and token_ids.dtype in (torch.int32, torch.int64)
+        if not good or token_ids.shape != states.shape or token_ids.device != states.device:
             raise ValueError(
                 f"DeviceAutomaton.advance: expected int64 or int32 token_ids [{states.shape[0]}] on {states.device}, "
-                f"got {token_ids.dtype} {list(token_ids.shape)} on {token_ids.device}"
+                f"got {tensor_shown(token_ids)}"
             )
-        if out is not None and (out.dtype, out.shape, out.device) != (states.dtype, states.shape, states.device):
+        like = (states.dtype, states.shape, states.device)
+        if out is not None and not (isinstance(out, torch.Tensor) and (out.dtype, out.shape, out.device) == like):
             raise ValueError(
                 f"DeviceAutomaton.advance: expected out like states, int32 [{states.shape[0]}] on {states.device}, got "
-                f"{out.dtype} {list(out.shape)} on {out.device}"
+                f"{tensor_shown(out)}"
             )
         if self._triton:
             from .kernels import advance
@@ -206,6 +220,10 @@ class DeviceAutomaton:
 
     def masks(self, states: torch.Tensor) -> torch.Tensor:
         """Return the packed masks of the states, int32 [rows, words]."""
+        self._check("masks", states)
+        return self._masks(states)
+
+    def _masks(self, states: torch.Tensor) -> torch.Tensor:
         import torch
 
         if self.device.type == "cpu":  # numpy takes rows on this thread, PyTorch on all, who wait for each other
@@ -215,10 +233,12 @@ class DeviceAutomaton:
 
     def is_final(self, states: torch.Tensor) -> torch.Tensor:
         """Return whether EOS is allowed in each row and was not consumed, bool [rows]."""
+        self._check("is_final", states)
         return self.final.index_select(0, states)
 
     def is_finished(self, states: torch.Tensor) -> torch.Tensor:
         """Return whether each row consumed EOS, bool [rows]."""
+        self._check("is_finished", states)
         return states == 1
 
     def _walk(self, states: torch.Tensor, token_ids: torch.Tensor) -> torch.Tensor:
@@ -245,25 +265,28 @@ class DeviceAutomaton:
         after = torch.where(allowed, after, 0).int()
         return torch.where((states <= 1) | (token_ids < 0), states, after)
 
-    def _check(self, logits: torch.Tensor | None, states: torch.Tensor, name: str) -> None:
+    def _check(self, name: str, states: torch.Tensor) -> None:
         import torch
 
-        if states.dtype != torch.int32 or states.ndim != 1 or states.device != self.device:
+        good = isinstance(states, torch.Tensor) and states.dtype == torch.int32
+        if not good or states.ndim != 1 or states.device != self.device:
             raise ValueError(
-                f"DeviceAutomaton.{name}: expected int32 states [rows] on {self.device}, got {states.dtype} "
-                f"{list(states.shape)} on {states.device}; start with .start(rows)"
+                f"DeviceAutomaton.{name}: expected int32 states [rows] on {self.device}, got "
+                f"{tensor_shown(states)}; start with .start(rows)"
             )
-        if logits is None:
-            return
-        fits = logits.ndim == 2 and logits.shape[0] == states.shape[0] and logits.is_floating_point()
-        if not fits or logits.device != self.device:
+
+    def _check_logits(self, logits: torch.Tensor, rows: int) -> None:
+        import torch
+
+        fits = isinstance(logits, torch.Tensor) and logits.ndim == 2 and logits.shape[0] == rows
+        if not fits or not logits.is_floating_point() or logits.device != self.device:
             raise ValueError(
-                f"DeviceAutomaton.{name}: expected floating logits [{states.shape[0]}, width] on {self.device}, got "
-                f"{logits.dtype} {list(logits.shape)} on {logits.device}"
+                f"DeviceAutomaton.apply: expected floating logits [{rows}, width] on {self.device}, got "
+                f"{tensor_shown(logits)}"
             )
         if logits.shape[1] < self.size:
             raise ValueError(
-                f"DeviceAutomaton.{name}: the model's logits are {logits.shape[1]} wide, the vocabulary has "
+                f"DeviceAutomaton.apply: the model's logits are {logits.shape[1]} wide, the vocabulary has "
                 f"{self.size} tokens; build it with "
                 "Vocabulary.from_transformers(tokenizer, size=model.config.vocab_size)"
             )

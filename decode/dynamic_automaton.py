@@ -135,11 +135,11 @@ class DynamicAutomaton:
 
     def accepts(self, text: str | bytes) -> bool:
         """Whether the text is a member, special tokens as their markers; asks the callbacks on the way."""
-        return self.start()._read(text)[1]
+        return self.start()._read("accepts", text)[1]
 
     def accepts_prefix(self, text: str | bytes) -> bool:
         """Whether the text can be extended to a member, as far as the callbacks were asked."""
-        return self.start()._read(text)[0]
+        return self.start()._read("accepts_prefix", text)[0]
 
     @property
     def words(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ByteState
-from ..automata.checks import checked_count, checked_range, checked_several
+from ..automata.checks import checked_count, checked_ids, checked_range
 from ..automata.errors import ConstraintError, LimitError, TokenRejected
 from ..constraints.constraint import to_bytes
 from .dynamic_captures import captured
@@ -95,7 +95,7 @@ class DynamicState:
         comes after token parents[i] < i, or after the text so far where that is -1. Raises ValueError for other
         parents.
         """
-        tokens = _ids("draft_masks", token_ids)
+        tokens = checked_ids("draft_masks", token_ids)
         rows = np.zeros((len(tokens) + 1, self._automaton.words), np.int32)
         self.fill_mask(rows)
         after: list[DynamicState | None] = [self]
@@ -188,7 +188,7 @@ class DynamicState:
     def validate(self, token_ids: list[int]) -> int:
         """The length of the longest prefix of the tokens that would be accepted; the state is unchanged."""
         state = self.copy()
-        tokens = _ids("validate", token_ids)
+        tokens = checked_ids("validate", token_ids)
         return next((i for i, token in enumerate(tokens) if not state._advanced(token)), len(tokens))
 
     def rollback(self, n: int) -> None:
@@ -347,14 +347,10 @@ class DynamicState:
                 return None
         return _Position(tuple(readings), end, length)
 
-    def _read(self, text: str | bytes) -> tuple[bool, bool]:
+    def _read(self, function: str, text: str | bytes) -> tuple[bool, bool]:
         """Whether the text can go on or end here, and whether it may end."""
-        position = self._walked(self._history[-1], to_bytes(text))
+        position = self._walked(self._history[-1], to_bytes(text, function))
         return position is not None, position is not None and position.end
-
-
-def _ids(function: str, token_ids: object) -> list[int]:
-    return [checked_count(function, "a token id", i) for i in checked_several(function, "token ids", token_ids)]
 
 
 def _parents(parents: object, count: int) -> Sequence[int]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..automata.checks import checked_range, checked_type
 from .batch_state import BatchState
-from .masked_logits import mask_logits_
+from .masked_logits import checked_device, mask_logits_, tensor_shown
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -33,11 +34,11 @@ class HostMasks:
 
         import torch
 
-        self.batch = batch
-        self.device = torch.device(device)
-        if self.device.type == "cuda" and self.device.index is None:  # the thread may have another current device
-            self.device = torch.device("cuda", torch.cuda.current_device())
-        self.width = width
+        self.batch = checked_type(
+            "HostMasks", "a BatchState first", batch, BatchState, "make one with BatchState(states)"
+        )
+        self.device = checked_device("HostMasks", device)  # with its number: the thread may have another current device
+        self.width = checked_range("HostMasks", "width", width, 1)
         self._pool = ThreadPoolExecutor(1, "tokamata-masks")
         self._copies: torch.cuda.Stream | None = None
         if self.device.type == "cuda":
@@ -63,9 +64,9 @@ class HostMasks:
         """Write minus infinity into ``logits`` [rows, width] where the masks of the last `begin` refuse."""
         import torch
 
-        if logits.ndim != 2 or logits.shape != (len(self.batch), self.width):
+        if not isinstance(logits, torch.Tensor) or logits.shape != (len(self.batch), self.width):
             raise ValueError(
-                f"HostMasks.apply: expected logits [{len(self.batch)}, {self.width}], got {list(logits.shape)}"
+                f"HostMasks.apply: expected logits [{len(self.batch)}, {self.width}], got {tensor_shown(logits)}"
             )
         if self._filled is None:
             self.begin()

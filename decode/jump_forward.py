@@ -18,8 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .._core import DecodeState
+from ..automata.checks import checked_callable, checked_ids, checked_method, checked_range, checked_type
 from ..automata.errors import ConstraintError
 from ..constraints import Constraint, literal
+from ..constraints.literal import as_constraint
 from ..tokenizer_fst import Vocabulary
 from .token_automaton import compile as compile_automaton
 
@@ -63,7 +65,16 @@ def jump_forward(
 
     Returns what stays and what is new: ``token_ids[:keep] + tokens`` is the text now. The model's cache has to drop
     what is behind ``keep``.
+
+    Raises TypeError and ValueError for arguments that make no sense.
     """
+    checked_method("jump_forward", "a state", state, "forced_bytes", "make one with automaton.start()")
+    if not isinstance(token_ids, Sequence):
+        token_ids = checked_ids("jump_forward", token_ids)
+    checked_type("jump_forward", "a Vocabulary", vocabulary, Vocabulary, "pass the one that the state was made for")
+    remedy = "pass lambda text: tokenizer.encode(text, add_special_tokens=False)"
+    checked_callable("jump_forward", "encode as a function", encode, remedy)
+    window = checked_range("jump_forward", "window", window, 1)
     nothing = Jump(len(token_ids), [])
     forced = state.forced_bytes()
     if not forced or state.is_finished:
@@ -71,7 +82,7 @@ def jump_forward(
     most = min(len(token_ids), state.num_tokens)
     count = min(window, most)
     while True:
-        old = list(token_ids[len(token_ids) - count :])
+        old = checked_ids("jump_forward", token_ids[len(token_ids) - count :])
         pieces = [vocabulary.token_bytes(token) for token in old]
         special = None in pieces  # special tokens are no text: read on behind the last one
         while None in pieces:
@@ -120,7 +131,7 @@ def _is_cut_alike(before: bytes, vocabulary: Vocabulary) -> bool:
 
 def _encoded(text: bytes, vocabulary: Vocabulary, encode: Encode) -> list[int] | None:
     """The tokens of a text; None where the tokenizer changes it."""
-    tokens = [int(token) for token in encode(text.decode())]
+    tokens = checked_ids("jump_forward: encode", encode(text.decode()), len(vocabulary))
     return tokens if b"".join(vocabulary.token_bytes(token) or b"" for token in tokens) == text else None
 
 
@@ -186,7 +197,13 @@ def heal(prompt_ids: Sequence[int], constraint: Constraint, vocabulary: Vocabula
         most: tokens that are given back at most.
 
     Returns the shorter prompt, the constraint with the text before it, and that text: what is generated begins with it.
+
+    Raises TypeError and ValueError for arguments that make no sense.
     """
+    prompt_ids, constraint = checked_ids("heal", prompt_ids), as_constraint("heal", constraint)
+    checked_type("heal", "a Vocabulary", vocabulary, Vocabulary, "pass the model's")
+    most = checked_range("heal", "most", most, 0)
+    checked_ids("heal", prompt_ids[max(0, len(prompt_ids) - most) :], len(vocabulary))
     best, suffix = 0, b""
     for count in range(1, min(most, len(prompt_ids)) + 1):
         piece = vocabulary.token_bytes(prompt_ids[-count])
@@ -197,9 +214,9 @@ def heal(prompt_ids: Sequence[int], constraint: Constraint, vocabulary: Vocabula
         if _is_text(suffix) and _is_continued(suffix, least, constraint, vocabulary):
             best = count
     if not best:
-        return Healed(list(prompt_ids), constraint, b"")
+        return Healed(prompt_ids, constraint, b"")
     prefix = b"".join(vocabulary.token_bytes(token) or b"" for token in prompt_ids[-best:])
-    return Healed(list(prompt_ids[:-best]), literal(prefix) + constraint, prefix)
+    return Healed(prompt_ids[:-best], literal(prefix) + constraint, prefix)
 
 
 def _is_continued(text: bytes, least: int, constraint: Constraint, vocabulary: Vocabulary) -> bool:

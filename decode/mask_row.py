@@ -31,6 +31,14 @@ def mask_row(out: Any, row: int, words: int) -> npt.NDArray[np.int32]:
     return view
 
 
+def array_of(values: Any) -> npt.NDArray[Any]:
+    """Values as an array; one of the object None where they make none, as lists of several lengths."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError):
+        return np.asarray(None)
+
+
 def shown_memory(out: Any) -> npt.NDArray[Any]:
     """An array, tensor or buffer as an array over the same memory; ValueError says what it is where there is none."""
     if isinstance(out, np.ndarray):

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from .._core import SplitPatterns
+from ..automata.checks import checked_choice, checked_mapping, checked_texts
 from ..automata.errors import UnsupportedError
 
 Engine = Literal["tokenizers", "tiktoken"]
@@ -43,6 +44,8 @@ class Pretokenizer:
 
     def __init__(self, patterns: Sequence[str], engine: Engine = "tokenizers") -> None:
         """Compile the patterns."""
+        patterns = checked_texts("Pretokenizer", "patterns", patterns, "pass a list with it")
+        checked_choice("Pretokenizer", "engine", engine, ("tokenizers", "tiktoken"))
         self._set([(pattern, engine == "tokenizers") for pattern in patterns], engine)
 
     def _set(self, stages: Sequence[_Stage], engine: Engine) -> None:
@@ -61,6 +64,9 @@ class Pretokenizer:
         Raises UnsupportedError for others, for prefix spaces, for stages after ByteLevel, which see its alphabet and
         not the text, for behaviors but "Isolated" and inverted "Removed", and where that one may lose parts of texts.
         """
+        if pre_tokenizer is not None:
+            function = "Pretokenizer.from_tokenizer_json"
+            checked_mapping(function, "pre_tokenizer", pre_tokenizer, '{"type": "ByteLevel"}')
         self = cls.__new__(cls)
         self._set(_stages(pre_tokenizer), "tokenizers")
         return self

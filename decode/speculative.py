@@ -6,7 +6,6 @@ of a constraint on the draft as well (Koo et al. 2024, §5.3).
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import DecodeState
+from ..automata.checks import checked_count, checked_flag, checked_method, checked_range, checked_type
 from .token_automaton import TokenAutomaton
 
 Floats = npt.NDArray[np.float64]
@@ -101,6 +101,11 @@ class Speculative:
         constrain_draft: whether the draft's distributions are masked.
         max_tokens: every text ends within so many tokens, EOS included (see TokenAutomaton.start).
         seed: of the random numbers.
+
+    Raises:
+        TypeError: arguments of other types.
+        ValueError: ``lookahead`` below 1.
+        BudgetError: no member fits ``max_tokens``.
     """
 
     def __init__(
@@ -115,15 +120,16 @@ class Speculative:
         seed: int = 0,
     ) -> None:
         """Check the arguments; nothing is sampled yet."""
-        if operator.index(lookahead) < 1:
-            raise ValueError(f"Speculative: expected lookahead >= 1, got {lookahead}")
+        for name, model in (("target", target), ("draft", draft)):
+            checked_method("Speculative", f"the {name} as a model", model, "next_log_probs", "see Model")
+        remedy = "make one with tokamata.compile(constraint, vocabulary)"
         self.target = target
         self.draft = draft
-        self.automaton = automaton
-        self.lookahead = lookahead
-        self.constrain_draft = constrain_draft
+        self.automaton = checked_type("Speculative", "a TokenAutomaton third", automaton, TokenAutomaton, remedy)
+        self.lookahead = checked_range("Speculative", "lookahead", lookahead, 1)
+        self.constrain_draft = checked_flag("Speculative", "constrain_draft", constrain_draft)
         self._start = automaton.start(max_tokens)
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(abs(checked_count("Speculative", "seed", seed)))
         self._everything = np.full(automaton.words, -1, np.int32)
         self.proposed = 0
         self.accepted = 0
@@ -143,7 +149,8 @@ class Speculative:
         }
 
     def sample(self, n: int = 1) -> list[SpeculativeSample]:
-        """Draw n texts, independently of each other."""
+        """Draw n texts, independently of each other. Raises ValueError for less than none."""
+        n = checked_range("Speculative.sample", "n", n, 0)
         return [self._sample() for _ in range(n)]
 
     def _sample(self) -> SpeculativeSample:

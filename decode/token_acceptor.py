@@ -13,9 +13,10 @@ import numpy.typing as npt
 from .._core import expand_terminals
 from .._core import token_acceptor as _native_token_acceptor
 from ..automata import Fst
-from ..automata.checks import checked_count, checked_path
+from ..automata.checks import checked_count, checked_mapping, checked_path, checked_range, checked_type, cut
 from ..automata.errors import ConstraintError
 from ..tokenizer_fst.artifact import read_artifact, write_artifact
+from .mask_row import array_of
 from .unite_readings import unite_readings
 
 if TYPE_CHECKING:
@@ -54,7 +55,12 @@ class TokenAcceptor:
 
         Raises ConstraintError for other labels, and for sets that are not rising token ids below V.
         """
-        sets = [np.asarray(terminals[label]) for label in sorted(terminals)]
+        checked_type("TokenAcceptor", "an Fst first", fst, Fst, "make one with automaton.token_acceptor()")
+        num_tokens = checked_range("TokenAcceptor", "num_tokens", num_tokens, 0, 2**31 - 1)
+        checked_mapping("TokenAcceptor", "terminals", terminals, "{num_tokens + 1: [0, 2]}")
+        for label in terminals:
+            checked_count("TokenAcceptor", "a label", label)
+        sets = [_array(terminals[label]) for label in sorted(terminals)]
         if sorted(terminals) != list(range(num_tokens + 1, num_tokens + 1 + len(sets))):
             raise ConstraintError(
                 f"TokenAcceptor: expected terminal labels {num_tokens + 1}, {num_tokens + 2}, … without gaps, got "
@@ -119,13 +125,21 @@ class TokenAcceptor:
         label = checked_count("TokenAcceptor.tokens", "label", label)
         if 1 <= label <= self.num_tokens:
             return np.array([label - 1], np.int32)
+        if label not in self.terminals:
+            most = self.num_tokens + len(self.terminals)
+            raise KeyError(
+                f"TokenAcceptor.tokens: expected a label in 1..{most}, got {cut(label)}; "
+                "labels are token ids + 1, and terminals behind them"
+            )
         return self.terminals[label]
 
     def mask(self, state: int) -> npt.NDArray[np.int32]:
         """The tokens that a state reads as packed bits, int32 [ceil(V / 32)], EOS left out (see ``fst.is_final``).
 
-        Token t is bit t % 32 of word t // 32. O(tokens).
+        Token t is bit t % 32 of word t // 32. Raises IndexError for no state. O(tokens).
         """
+        if not 0 <= checked_count("TokenAcceptor.mask", "state", state) < self.num_states:
+            raise IndexError(f"TokenAcceptor.mask: expected 0 <= state < {self.num_states}, got {cut(state)}")
         bits = np.zeros(-(-self.num_tokens // 32) * 32, np.uint8)
         for label in self.fst.arcs_array(state)["ilabel"].tolist():
             bits[self.tokens(label)] = 1
@@ -184,6 +198,15 @@ class TokenAcceptor:
             f"<tokamata.TokenAcceptor: {self.num_states} states, {self.num_arcs} arcs, {len(self.terminals)} terminals "
             f"over {self.num_tokens} tokens>"
         )
+
+
+def _array(token_ids: npt.ArrayLike) -> npt.NDArray[Any]:
+    found = array_of(token_ids)
+    if found.ndim != 1:
+        raise ConstraintError(
+            f"TokenAcceptor: expected the tokens of a terminal as a list of ids, got {cut(token_ids)}"
+        )
+    return found if found.size else found.astype(np.int32)
 
 
 def token_acceptor(automaton: TokenAutomaton, min_tokens: int, max_states: int, max_bytes: int) -> TokenAcceptor:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, overload
 from .._core import CaptureParts, DecodeState
 from .._core import TokenAutomaton as NativeTokenAutomaton
 from ..automata import Fst, compose, determinize, minimize, project, rmepsilon
-from ..automata.checks import checked_count, checked_path
+from ..automata.checks import checked_count, checked_path, checked_range, checked_type, cut
 from ..automata.errors import ConstraintError
 from ..constraints import Constraint, DynamicConstraint, Limits, ReportEntry, from_fst
 from ..constraints.constraint import native_limits
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .masked_logits import Kernels
 
 _LARGEST_BUDGET = 2**31 - 1  # more is no limit at all
+_MAKE_VOCABULARY = "read one with tokamata.Vocabulary.from_file(path)"
 _SECTION = "constraint"  # of a saved token automaton
 
 
@@ -53,6 +54,9 @@ class TokenAutomaton:
         limits: Limits | None = None,
     ) -> None:
         """See :func:`compile`."""
+        if not (isinstance(constraint, Constraint) and isinstance(vocabulary, Vocabulary)):
+            _check_operands("TokenAutomaton", constraint, vocabulary)
+        cache_bytes = _checked_room("TokenAutomaton", cache_bytes)
         self._tokens = tokens_for(constraint, vocabulary) if constraint.special_tokens else vocabulary
         wider = native_limits(limits, "compile")
         language = constraint._native if wider is None else constraint._native.with_limits(wider)
@@ -160,6 +164,7 @@ class TokenAutomaton:
         nests without bound or has to remember what it read.
         """
         path = checked_path("save", path)
+        max_states = checked_range("save", "max_states", max_states, 1)
         about = {
             "source": self.constraint.source,
             "report": [astuple(entry) for entry in self.constraint.report],
@@ -250,19 +255,26 @@ def compile(
     """
     if type(constraint) is Constraint and type(vocabulary) is Vocabulary and cache_bytes is None and limits is None:
         return TokenAutomaton(constraint, vocabulary)
-    if not isinstance(constraint, Constraint):
-        raise TypeError(
-            f"compile: expected a Constraint first, got {type(constraint).__name__}; build one, for example with "
-            "tokamata.regex(pattern) or tokamata.json_schema(schema)"
-        )
-    if not isinstance(vocabulary, Vocabulary):
-        raise TypeError(f"compile: expected a Vocabulary second, got {type(vocabulary).__name__}")
-    if cache_bytes is not None and (cache_bytes := checked_count("compile", "cache_bytes", cache_bytes)) < 0:
-        raise ValueError(f"compile: expected cache_bytes >= 0, got {cache_bytes}; 0 keeps no mask")
+    _check_operands("compile", constraint, vocabulary)
+    cache_bytes = _checked_room("compile", cache_bytes)
     if type(constraint) is not Constraint and isinstance(constraint, DynamicConstraint):
         return DynamicAutomaton(constraint, vocabulary, tokens_for(constraint, vocabulary), limits, cache_bytes)
-    most = None if cache_bytes is None else min(cache_bytes, 2**63)
-    return TokenAutomaton(constraint, vocabulary, cache_bytes=most, limits=limits)
+    return TokenAutomaton(constraint, vocabulary, cache_bytes=cache_bytes, limits=limits)
+
+
+def _check_operands(function: str, constraint: object, vocabulary: object) -> None:
+    if not isinstance(constraint, Constraint):
+        raise TypeError(
+            f"{function}: expected a Constraint first, got {type(constraint).__name__}; build one, for example with "
+            "tokamata.regex(pattern) or tokamata.json_schema(schema)"
+        )
+    checked_type(function, "a Vocabulary second", vocabulary, Vocabulary, _MAKE_VOCABULARY)
+
+
+def _checked_room(function: str, cache_bytes: int | None) -> int | None:
+    if cache_bytes is not None and (cache_bytes := checked_count(function, "cache_bytes", cache_bytes)) < 0:
+        raise ValueError(f"{function}: expected cache_bytes >= 0, got {cut(cache_bytes)}; 0 keeps no mask")
+    return None if cache_bytes is None else min(cache_bytes, 2**63)
 
 
 def load(
@@ -279,8 +291,8 @@ def load(
     Raises MissingFileError when there is no such file, ConstraintError when it is damaged or something else: FST files
     of other origin are read by :func:`tokamata.from_fst`, vocabularies by ``tokamata.Vocabulary.load``.
     """
-    if not isinstance(vocabulary, Vocabulary):
-        raise TypeError(f"load: expected a Vocabulary second, got {type(vocabulary).__name__}")
+    checked_type("load", "a Vocabulary second", vocabulary, Vocabulary, _MAKE_VOCABULARY)
+    cache_bytes = _checked_room("load", cache_bytes)
     sections = read_artifact(checked_path("load", path))
     if _SECTION not in sections:
         raise ConstraintError(

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import DecodeState, Workers, mask_scores
+from ..automata.checks import checked_count
 from ..automata.errors import ConstraintError, TokenRejected
 from .batch_state import default_threads, raise_first
 from .canonical import CanonicalAutomaton, CanonicalState
 from .dynamic_automaton import DynamicAutomaton
 from .dynamic_state import DynamicState
-from .masked_logits import mask_logits_
+from .masked_logits import mask_logits_, tensor_shown
 from .token_automaton import TokenAutomaton
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class ConstrainedLogitsProcessor:
             )
         self.automaton = automaton
         self.prompt_length = _checked_lengths(prompt_length)
+        if max_tokens is not None:
+            max_tokens = checked_count("ConstrainedLogitsProcessor", "max_tokens", max_tokens)
         self.max_tokens = max_tokens
         self._start = automaton.start(max_tokens)
         self._first_width: int | None = None
@@ -127,10 +130,11 @@ class ConstrainedLogitsProcessor:
                     state.fill_mask(masks, row)
 
     def _check_shapes(self, input_ids: torch.Tensor, scores: torch.Tensor) -> None:
-        if input_ids.ndim != 2 or scores.ndim != 2 or input_ids.shape[0] != scores.shape[0]:
+        shapes = [tuple(getattr(given, "shape", ())) for given in (input_ids, scores)]
+        if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][0] != shapes[1][0]:
             raise ValueError(
                 "ConstrainedLogitsProcessor: expected input_ids [rows, columns] and scores [rows, width], "
-                f"got {tuple(input_ids.shape)} and {tuple(scores.shape)}"
+                f"got {tensor_shown(input_ids)} and {tensor_shown(scores)}"
             )
         size = len(self.automaton.vocabulary)
         if scores.shape[1] < size:

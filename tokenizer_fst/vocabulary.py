@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Vocabulary as _NativeVocabulary
-from ..automata.checks import checked_count, checked_mapping, checked_name, checked_path, checked_range, checked_several
+from ..automata.checks import (
+    checked_count,
+    checked_flag,
+    checked_mapping,
+    checked_name,
+    checked_path,
+    checked_range,
+    checked_several,
+    cut,
+)
 from ..automata.errors import VocabularyError
 from ..automata.fst import Fst
 from .artifact import read_sections, write_artifact
@@ -78,7 +87,7 @@ class Vocabulary:
         self._token_groups = {}
         self._class_ids = {}
         self._sections = {}
-        self.adds_dummy_prefix = bool(adds_dummy_prefix)
+        self.adds_dummy_prefix = checked_flag("Vocabulary", "adds_dummy_prefix", adds_dummy_prefix)
 
     @classmethod
     def from_transformers(
@@ -366,14 +375,16 @@ def _ids(eos_token_ids: Iterable[int]) -> list[int]:
     except TypeError:
         pass
     else:
-        return [one]
+        eos_token_ids = [one]
     try:
         ids = [operator.index(i) for i in eos_token_ids]
     except TypeError as error:
         raise VocabularyError(f"vocabulary: eos_token_ids must be a list of ids, got {eos_token_ids!r}") from error
     for i in ids:
         if abs(i) >= 1 << 62:
-            raise VocabularyError(f"vocabulary: end-of-sequence id {i} is out of range")
+            raise VocabularyError(
+                f"vocabulary: end-of-sequence id {cut(i)} is out of range; pass an id of this vocabulary"
+            )
     return ids
 
 
