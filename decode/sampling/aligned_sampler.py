@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
+from ...automata.checks import checked_choice, checked_range
 from ...automata.errors import LimitError
 from ..token_automaton import TokenAutomaton
 from .asap import ASAp
@@ -20,7 +21,7 @@ from .model import LanguageModel
 from .progress import Progress, progress_of
 from .rejection import Rejection
 from .sample import Sample, Statistics
-from .sampler import RunningWeights, Sampler
+from .sampler import RunningWeights, Sampler, check_operands
 from .smc import SMC
 
 Method = Literal["auto", "enumerate", "masked", "rejection", "asap", "cars", "smc", "awrs", "metropolis_hastings"]
@@ -66,9 +67,11 @@ class AlignedSampler:
         **options: Any,
     ) -> None:
         """Ask the model for nothing yet."""
-        if method != "auto" and method not in _METHODS:
-            known = ", ".join(["auto", *_METHODS])
-            raise ValueError(f"AlignedSampler: expected a method of {known}, got {method!r}")
+        check_operands("AlignedSampler", model, automaton)
+        checked_choice("AlignedSampler", "a method", method, ("auto", *_METHODS))
+        patience = checked_range("AlignedSampler", "patience", patience, 0)
+        if max_prefixes is not None:
+            max_prefixes = checked_range("AlignedSampler", "max_prefixes", max_prefixes, 0)
         self.model, self.automaton = model, automaton
         self._is_auto = method == "auto"
         self._options = dict(options)
@@ -103,6 +106,7 @@ class AlignedSampler:
 
     def sample(self, n: int = 1, *, progress: Progress = False) -> list[Sample]:
         """Draw n samples, as `Sampler.sample`; samples of two methods where ``"auto"`` changes over."""
+        n = checked_range("AlignedSampler.sample", "n", n, 0)
         if self._is_auto and isinstance(self._sampler, CARS):
             samples = self._drawn_by_turns(n, progress)
         else:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...automata.checks import checked_ids, checked_number
 from ..token_automaton import TokenAutomaton
 from .log_space import NOTHING, log_sum, log_sum_array
 from .model import LanguageModel
@@ -58,6 +59,8 @@ class ASAp(TrieSampler):
         """Ask the model for nothing yet."""
         super().__init__(model, automaton, leaf=leaf, batch=batch, **options)
         self._since_sweep = 0
+        if not (explore := checked_number("ASAp", "explore", explore)) >= 0:
+            raise ValueError(f"ASAp: expected explore >= 0, got {explore}; 0 asks about no further prefix")
         self._least_share = math.log(explore) if explore > 0 else math.inf
 
     def log_prob(self, token_ids: Sequence[int]) -> float:
@@ -67,7 +70,7 @@ class ASAp(TrieSampler):
         made anew, which is not divided out. Learns nothing but rows, so the law stays as it is. O(tokens), and a model
         call for each prefix whose row is not kept.
         """
-        tokens = tuple(int(t) for t in token_ids)
+        tokens = tuple(checked_ids("ASAp.log_prob", token_ids))
         trie, node, total = self.trie, 0, 0.0
         for at in range(len(tokens) + 1):
             prefix = tokens[:at]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...automata.checks import checked_callable, checked_choice
 from ..token_automaton import TokenAutomaton
 from .log_space import NOTHING, log_minus, log_sum_array
 from .model import LanguageModel
@@ -102,8 +103,9 @@ class AWRS(SMC):
         **options: Any,
     ) -> None:
         """Ask the model for nothing yet."""
-        if estimate not in ("averaged", "paper"):
-            raise ValueError(f'AWRS: expected estimate "averaged" or "paper", got {estimate!r}')
+        checked_choice("AWRS", "estimate", estimate, ("averaged", "paper"))
+        if condition is not None:
+            checked_callable("AWRS", "condition as a function", condition, "pass one of (text, is_complete)")
         if options.get("twist") is not None:
             raise ValueError("AWRS: expected no twist: it would need every token's state; use SMC")
         if options.get("tokenization", "all") != "all":

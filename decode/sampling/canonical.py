@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...automata.checks import checked_callable, checked_flag, checked_type
 from ...tokenizer_fst import Vocabulary
 from ..canonical import BytePairs
 from ..token_automaton import TokenAutomaton
@@ -43,6 +44,10 @@ class Canonical:
         by_pairs: bool = False,
     ) -> None:
         """Keep the callable."""
+        checked_callable("Canonical", "encode as a function", encode, "see Canonical.of for tokenizers")
+        checked_type("Canonical", "a Vocabulary second", vocabulary, Vocabulary, "pass that of the model")
+        checked_flag("Canonical", "prefix_closed", prefix_closed)
+        checked_flag("Canonical", "by_pairs", by_pairs)
         self.encode = encode
         self.vocabulary = vocabulary
         self.prefix_closed = prefix_closed
@@ -88,6 +93,7 @@ class Canonical:
         Right for vocabularies whose ids are in the order of their merges, as tiktoken's are, as far as no pretokenizer
         separates words; give the tokenizer itself for others.
         """
+        checked_type("Canonical.by_rank", "a Vocabulary", vocabulary, Vocabulary, "pass that of the model")
         return cls(_ByRank(vocabulary), vocabulary, prefix_closed=True, by_pairs=True)
 
     def over(self, automaton: TokenAutomaton) -> Canonical:

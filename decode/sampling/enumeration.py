@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
-from ...automata.checks import checked_count
+from ...automata.checks import checked_ids, checked_range
 from ...automata.errors import ConstraintError, LimitError
 from ..token_automaton import TokenAutomaton
 from .log_space import NOTHING, log_sum
@@ -36,7 +36,7 @@ class Enumerate(Sampler):
     ) -> None:
         """Ask the model for nothing yet."""
         super().__init__(model, automaton, **options)
-        self.max_prefixes = checked_count("Enumerate", "max_prefixes", max_prefixes)
+        self.max_prefixes = checked_range("Enumerate", "max_prefixes", max_prefixes, 0)
         self._members: dict[tuple[int, ...], float] | None = None
         self._log_z = math.nan
         self._order: list[tuple[int, ...]] = []
@@ -63,9 +63,10 @@ class Enumerate(Sampler):
 
     def log_prob(self, token_ids: Sequence[int]) -> float:
         """Log-probability of exactly these tokens, then a stop, under the conditional law."""
+        tokens = tuple(checked_ids("Enumerate.log_prob", token_ids))
         self.members()
         assert self._members is not None
-        return self._members.get(tuple(int(t) for t in token_ids), NOTHING) - self._log_z
+        return self._members.get(tokens, NOTHING) - self._log_z
 
     def _found(self) -> dict[tuple[int, ...], float]:
         members: dict[tuple[int, ...], float] = {}

@@ -10,12 +10,21 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...automata.checks import (
+    checked_callable,
+    checked_count,
+    checked_mapping,
+    checked_several,
+    checked_type,
+    cut,
+)
 from .log_space import NOTHING, log_add, log_sum
 from .sample import Sample
 
 Tokens = tuple[int, ...]
 Law = Mapping[Tokens, float]  # log-probability of each member
 _Key = TypeVar("_Key")
+_LAW = "{(5, 7): -0.1}"
 
 
 def kl_divergence(law: Callable[[Tokens], float] | Law, exact: Law) -> float:
@@ -28,7 +37,8 @@ def kl_divergence(law: Callable[[Tokens], float] | Law, exact: Law) -> float:
     What the law gives to no member at all does not count; it is infinite where the law has a member that the exact one
     gives probability 0.
     """
-    of = law if callable(law) else lambda tokens: law.get(tokens, NOTHING)
+    of = _law_of("kl_divergence", law)
+    checked_mapping("kl_divergence", "exact", exact, _LAW)
     terms = []
     for tokens, log_p in exact.items():
         log_q = of(tokens)
@@ -41,17 +51,24 @@ def kl_divergence(law: Callable[[Tokens], float] | Law, exact: Law) -> float:
 
 def expectation(law: Callable[[Tokens], float] | Law, exact: Law, value: Callable[[Tokens], float]) -> float:
     """The mean of a value of the tokens under a law over the members of ``exact``."""
-    of = law if callable(law) else lambda tokens: law.get(tokens, NOTHING)
+    of = _law_of("expectation", law)
+    checked_mapping("expectation", "exact", exact, _LAW)
+    checked_callable("expectation", "value as a function", value, "pass one of the tokens")
     return math.fsum(math.exp(of(tokens)) * value(tokens) for tokens in exact)
 
 
 def weighted_law(samples: Iterable[Sample]) -> dict[Tokens, float]:
     """Log of the share of each token sequence among samples, weights taken into account."""
-    return _shares((s.tokens, s.log_weight) for s in samples)
+    several = checked_several("weighted_law", "samples", samples)
+    for sample in several:
+        checked_type("weighted_law", "a Sample", sample, Sample, "pass what sampler.sample(n) returned")
+    return _shares((s.tokens, s.log_weight) for s in several)
 
 
 def over_texts(law: Law, text: Callable[[Tokens], Any]) -> dict[Any, float]:
     """The law of the texts: token sequences with one text are taken together."""
+    checked_mapping("over_texts", "law", law, _LAW)
+    checked_callable("over_texts", "text as a function", text, "pass one of the tokens")
     return _shares((text(tokens), log_p) for tokens, log_p in law.items())
 
 
@@ -85,6 +102,14 @@ def learning_curve(
 
     Complexity: ``log_prob`` of every member at every mark.
     """
+    checked_callable("learning_curve", "sampler as a function", sampler, "pass one of the seed")
+    checked_mapping("learning_curve", "exact", exact, _LAW)
+    marks = [
+        checked_count("learning_curve", "a mark", mark) for mark in checked_several("learning_curve", "marks", marks)
+    ]
+    seeds = checked_several("learning_curve", "seeds", seeds)
+    if not marks or sorted(marks) != marks or marks[0] < 0:
+        raise ValueError(f"learning_curve: expected marks that rise from 0 or more, got {cut(marks)}; sort them")
     kls, means, calls = [], [], []
     for seed in seeds:
         one = sampler(seed)
@@ -103,6 +128,14 @@ def learning_curve(
         np.array(means).reshape(shape),
         np.array(calls, np.int64).reshape(shape),
     )
+
+
+def _law_of(function: str, law: Callable[[Tokens], float] | Law) -> Callable[[Tokens], float]:
+    """A law as a function."""
+    if callable(law):
+        return law
+    known: Law = checked_mapping(function, "law", law, _LAW)
+    return lambda tokens: known.get(tokens, NOTHING)
 
 
 def _shares(pairs: Iterable[tuple[_Key, float]]) -> dict[_Key, float]:

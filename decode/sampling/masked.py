@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...automata.checks import checked_ids
 from .log_space import NOTHING
 from .sample import Sample
 from .sampler import Sampler, Try
@@ -28,7 +29,7 @@ class Masked(Sampler):
 
         Dead ends are not divided out.
         """
-        tokens = tuple(int(t) for t in token_ids)
+        tokens = tuple(checked_ids("Masked.log_prob", token_ids))
         total = 0.0
         for at, token in enumerate(tokens):
             row = self._row(tokens[:at])

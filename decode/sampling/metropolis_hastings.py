@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...automata.checks import checked_count
+from ...automata.checks import checked_choice, checked_flag, checked_range
 from ..token_automaton import TokenAutomaton
 from .log_space import NOTHING, log_add, log_sum
 from .model import LanguageModel
@@ -58,15 +58,10 @@ class MetropolisHastings(Sampler):
     ) -> None:
         """Ask the model for nothing yet."""
         super().__init__(model, automaton, **options)
-        if (steps := checked_count("MetropolisHastings", "steps", steps)) < 0:
-            raise ValueError(f"MetropolisHastings: expected steps >= 0, got {steps}")
-        if proposal not in _RESTARTS:
-            known = ", ".join(f'"{name}"' for name in _RESTARTS)
-            raise ValueError(f"MetropolisHastings: expected a proposal of {known}, got {proposal!r}")
-        self.steps = steps
-        self.proposal = proposal
+        self.steps = checked_range("MetropolisHastings", "steps", steps, 0)
+        self.proposal = checked_choice("MetropolisHastings", "a proposal", proposal, _RESTARTS)
         self._restarts = _RESTARTS[proposal]
-        self.independent = bool(independent)
+        self.independent = checked_flag("MetropolisHastings", "independent", independent)
         self._here: _Text | None = None
         self._runs: SMC | None = None
         if proposal == "smc":

@@ -7,6 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...automata.checks import checked_method
+
 
 class LanguageModel(Protocol):
     """Any object with this one method; it stands for a model with its prompt.
@@ -22,3 +24,9 @@ class LanguageModel(Protocol):
         text.
         """
         ...
+
+
+def checked_model(function: str, what: str, model: object) -> None:
+    """Raise TypeError for what is no model."""
+    remedy = "wrap a model of the transformers package in tokamata.decode.sampling.TransformersModel"
+    checked_method(function, what, model, "next_log_probs", remedy)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...automata.checks import checked_mapping, checked_type
 from .evaluation import Curve
 
 
@@ -24,6 +25,7 @@ def plot_kl(
 
     Returns the matplotlib figure. Raises ImportError without matplotlib: pip install 'tokamata[draw]'.
     """
+    _check("plot_kl", curves)
     figure, axes = _axes(title, "KL from the conditional law, nats")
     for name, curve in curves.items():
         _draw(axes, curve.marks, np.maximum(curve.kl, 1e-17), name)
@@ -38,10 +40,16 @@ def plot_expectation(
 
     Where the law is the conditional one P, it is the sum of P squared: give that among ``levels``.
     """
+    _check("plot_expectation", curves)
     figure, axes = _axes(title, "expected conditional probability of a sample")
     for name, curve in curves.items():
         _draw(axes, curve.marks, curve.expectation, name)
     return _finished(figure, axes, levels, path)
+
+
+def _check(function: str, curves: object) -> None:
+    for curve in checked_mapping(function, "curves", curves, '{"ASAp": learning_curve(...)}').values():
+        checked_type(function, "each of the curves as a Curve", curve, Curve, "pass what learning_curve returned")
 
 
 def _axes(title: str, ylabel: str) -> tuple[Any, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from ...automata.checks import checked_path
 from ...automata.errors import ConstraintError
 from ...tokenizer_fst import Vocabulary
+from ...tokenizer_fst.source import open_file, parse_json
 from .log_space import NOTHING, log_sum
 
 
@@ -95,8 +95,20 @@ class PrefixTreeModel:
         """Read a JSON object with the columns ``parent``, ``token`` (texts), ``log_p``, ``log_p_stop``, ``token_id``.
 
         The last one may be missing.
+
+        Raises:
+            MissingFileError: no such file.
+            ConstraintError: another file than that.
         """
-        tree: Mapping[str, Any] = json.loads(checked_path("PrefixTreeModel.load", path).read_text(encoding="utf-8"))
+        place = checked_path("PrefixTreeModel.load", path)
+        with open_file(place, "pass the path of a tree's JSON file") as file:
+            tree: Mapping[str, Any] = parse_json(file.read(), str(place))
+        columns = ("parent", "token", "log_p", "log_p_stop")
+        if not isinstance(tree, Mapping) or any(not isinstance(tree.get(name), list) for name in columns):
+            raise ConstraintError(
+                f"PrefixTreeModel.load: {str(place)!r}: expected an object with the columns {', '.join(columns)}, got "
+                "another one; pass a tree's JSON file"
+            )
         tokens = [None if t is None else str(t).encode() for t in tree["token"]]
         return cls(tree["parent"], tokens, tree["log_p"], tree["log_p_stop"], tree.get("token_id"))
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from ...automata.checks import checked_flag
+
 Progress: TypeAlias = "bool | Callable[[int, int], None]"
 
 
@@ -18,7 +20,7 @@ def progress_of(progress: Progress, total: int, title: str) -> Iterator[Callable
     if callable(progress):
         yield lambda done: progress(done, total)
         return
-    if progress:
+    if checked_flag(f"{title}.sample", "progress a function, or", progress):
         try:
             from rich.console import Console
             from rich.progress import Progress as Bar

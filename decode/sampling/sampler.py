@@ -8,12 +8,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Literal
 
-from ...automata.checks import checked_count
+import numpy as np
+
+from ...automata.checks import (
+    checked_choice,
+    checked_count,
+    checked_number,
+    checked_range,
+    checked_several,
+    checked_type,
+    cut,
+)
 from ...automata.errors import LimitError, UnsupportedError
 from ..token_automaton import TokenAutomaton
 from .canonical import Canonical
 from .log_space import NOTHING, log_add
-from .model import LanguageModel
+from .model import LanguageModel, checked_model
 from .progress import Progress, progress_of
 from .rows import Row, Rows
 from .sample import Sample, Statistics
@@ -50,6 +60,7 @@ class Sampler(ABC):
     Raises:
         BudgetError: no member fits ``max_tokens``; the text names the smallest that works.
         UnsupportedError: ``top_k`` or ``top_p``.
+        TypeError: arguments of other types.
         ValueError: a temperature, limit or stop token out of range.
     """
 
@@ -71,25 +82,15 @@ class Sampler(ABC):
     ) -> None:
         """Ask the model for nothing yet."""
         name = type(self).__name__
-        if not isinstance(automaton, TokenAutomaton):
-            raise TypeError(
-                f"{name}: expected a TokenAutomaton second, got {type(automaton).__name__}; "
-                "make one with tokamata.compile(constraint, vocabulary)"
-            )
-        if not hasattr(model, "next_log_probs"):
-            raise TypeError(
-                f"{name}: expected a model with next_log_probs first, got {type(model).__name__}; wrap a model of the "
-                "transformers package in tokamata.decode.sampling.TransformersModel"
-            )
+        check_operands(name, model, automaton)
         if top_k is not None or top_p is not None:
             raise UnsupportedError(
                 f"{name}: top_k and top_p change the law that is sampled; declare them part of the model: "
                 "TruncatedModel(model, top_k=..., top_p=...)"
             )
-        if not (isinstance(temperature, (int, float)) and 0 < temperature < math.inf):
-            raise ValueError(f"{name}: expected a temperature > 0, got {temperature!r}")
-        if tokenization not in ("all", "canonical"):
-            raise ValueError(f'{name}: expected tokenization "all" or "canonical", got {tokenization!r}')
+        if not 0 < checked_number(name, "a temperature", temperature) < math.inf:
+            raise ValueError(f"{name}: expected a temperature > 0, got {cut(temperature)}; 1 leaves the model as it is")
+        checked_choice(name, "tokenization", tokenization, ("all", "canonical"))
         if canonical is not None and tokenization == "all":
             raise ValueError(f'{name}: canonical needs tokenization="canonical", got tokenization="all"')
         self.model = model
@@ -97,15 +98,15 @@ class Sampler(ABC):
         self.stop = _checked_stop(name, automaton.vocabulary.eos_token_ids if stop is None else stop)
         self.max_tokens = checked_count(name, "max_tokens", max_tokens)
         self.temperature = float(temperature)
-        self.max_tries = checked_count(name, "max_tries", max_tries)
-        self._random = random.Random(seed)
-        self._seed = seed
+        self.max_tries = checked_range(name, "max_tries", max_tries, 0)
+        self._seed = checked_count(name, "seed", seed)
+        self._random = random.Random(self._seed)
         segmentation = None
         if tokenization == "canonical":
             vocabulary = automaton.vocabulary
             segmentation = Canonical.of(canonical, vocabulary) if canonical else Canonical.by_rank(vocabulary)
             segmentation = segmentation.over(automaton)
-        room = checked_count(name, "cache_bytes", cache_bytes)
+        room = checked_range(name, "cache_bytes", cache_bytes, 0)
         self._rows = Rows(model, automaton, self.stop, self.max_tokens, self.temperature, segmentation, room)
         self._statistics = Statistics()
         self._weights = RunningWeights()  # of all tries, for log_z
@@ -123,8 +124,7 @@ class Sampler(ABC):
             ConstraintError: what the model returned is no table of log-probabilities.
         """
         name = f"{type(self).__name__}.sample"
-        if (n := checked_count(name, "n", n)) < 0:
-            raise ValueError(f"{name}: expected a number of samples >= 0, got {n}")
+        n = checked_range(name, "n", n, 0)
         samples: list[Sample] = []
         with progress_of(progress, n, type(self).__name__) as tell:
             self._sample(n, samples, tell)
@@ -199,6 +199,13 @@ class Sampler(ABC):
         return Sample(tokens, self._rows.text(tokens), log_p, log_weight, exact)
 
 
+def check_operands(function: str, model: object, automaton: object) -> None:
+    """Raise TypeError for what is no automaton or no model."""
+    remedy = "make one with tokamata.compile(constraint, vocabulary)"
+    checked_type(function, "a TokenAutomaton second", automaton, TokenAutomaton, remedy)
+    checked_model(function, "a model first,", model)
+
+
 class _Running:
     """A try between two rows."""
 
@@ -261,7 +268,9 @@ class RunningWeights:
 
 
 def _checked_stop(name: str, stop: Sequence[int] | int) -> list[int]:
-    ids = [checked_count(name, "stop tokens", i) for i in ([stop] if isinstance(stop, (int, str)) else stop)]
-    if not ids or min(ids) < 0:
-        raise ValueError(f"{name}: expected at least one stop token, ids >= 0, got {stop!r}")
+    several = [stop] if isinstance(stop, (int, np.integer)) else stop
+    listed = checked_several(name, "stop tokens", several, "pass ids, not texts")
+    ids = [checked_range(name, "a stop token", i, 0, 2**31 - 1) for i in listed]
+    if not ids:
+        raise ValueError(f"{name}: expected at least one stop token, got none; leave stop out for the vocabulary's")
     return ids

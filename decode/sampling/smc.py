@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...automata.checks import checked_count
+from ...automata.checks import checked_callable, checked_number, checked_range, cut
 from ...automata.errors import LimitError
 from ..token_automaton import TokenAutomaton
 from .futures import StateFutures
@@ -23,6 +23,7 @@ Twist = Literal["state"]
 # Scores a text, complete or not, with the logarithm of a factor; -inf forbids it.
 Potential = Callable[[str, bool], float]
 
+_MOST_PARTICLES = 1_000_000
 _HOPELESS = -8.0  # what is learned of a state from which no particle of a run came to an end
 
 
@@ -64,7 +65,7 @@ class SMC(Sampler):
     proportion to their weights.
 
     Args:
-        particles: of a run.
+        particles: of a run, at most a million.
         twist: ``"state"``: particles prefer tokens by the future of the state they lead to, as earlier runs saw it
             (`StateFutures`); weights correct whatever is wrong with it. None: by the model alone.
         potential: a function (text, is_complete) -> log of a factor; the law that is aimed at is then the model's times
@@ -93,17 +94,17 @@ class SMC(Sampler):
         """Ask the model for nothing yet."""
         super().__init__(model, automaton, **options)
         name = type(self).__name__
-        if (particles := checked_count(name, "particles", particles)) < 1:
-            raise ValueError(f"{name}: expected particles >= 1, got {particles}")
-        if twist not in (None, "state"):
-            raise ValueError(f'{name}: expected twist None or "state", got {twist!r}')
-        if not 0 <= threshold <= 1:
-            raise ValueError(f"{name}: expected threshold from 0 to 1, got {threshold}")
-        self.particles = particles
+        self.particles = checked_range(name, "particles", particles, 1, _MOST_PARTICLES)
+        if twist is not None and (not isinstance(twist, str) or twist != "state"):
+            raise ValueError(f'{name}: expected twist None or "state", got {cut(twist)}; pass one of them')
+        if potential is not None:
+            checked_callable(name, "potential as a function", potential, "pass one of (text, is_complete)")
+        if not 0 <= checked_number(name, "threshold", threshold) <= 1:
+            raise ValueError(f"{name}: expected threshold from 0 to 1, got {cut(threshold)}; pass one between them")
         self.twist = twist
         self.potential = potential
         self.threshold = float(threshold)
-        self._rng = np.random.default_rng(self._seed)
+        self._rng = np.random.default_rng(abs(self._seed))
         self._futures = StateFutures(self._rows) if twist == "state" else None
         self._scores: dict[tuple[str, bool], float] = {}
 
@@ -209,9 +210,16 @@ class SMC(Sampler):
         data = b"".join(self.automaton.vocabulary.token_bytes(t) or b"" for t in particle.tokens)
         key = (data.decode(errors="ignore"), particle.done)
         if key not in self._scores:
-            score = float(self.potential(*key))
+            given = self.potential(*key)
+            try:
+                score = float(given)
+            except (TypeError, ValueError):
+                score = math.nan
             if math.isnan(score) or score == math.inf:
-                raise ValueError(f"{type(self).__name__}: expected a number or -inf from the potential, got {score}")
+                raise ValueError(
+                    f"{type(self).__name__}: expected a number or -inf from the potential, got {cut(given)}; "
+                    "return the log of a factor"
+                )
             self._scores[key] = score
         return self._scores[key]
 

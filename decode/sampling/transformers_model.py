@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...automata.checks import checked_count
+from ...automata.checks import checked_ids, checked_range
 from ...automata.errors import UnsupportedError
 from ..model_folder import cache_name
 
@@ -53,8 +53,8 @@ class TransformersModel:
         """Keep the ids; the prompt is read at the first call."""
         self.model = model
         self.prompt_ids = _prompt_ids(prompt, tokenizer)
-        self.max_cached = checked_count("TransformersModel", "max_cached", max_cached)
-        self.batch = checked_count("TransformersModel", "batch", batch)
+        self.max_cached = checked_range("TransformersModel", "max_cached", max_cached, 0)
+        self.batch = checked_range("TransformersModel", "batch", batch, 1)
         self.tree_attention = bool(tree_attention)
         config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
         kinds = set(getattr(config, "layer_types", None) or ())
@@ -200,7 +200,7 @@ def _prompt_ids(prompt: str | Sequence[int], tokenizer: Any) -> list[int]:
         bos = getattr(tokenizer, "bos_token", None)
         ids = tokenizer.encode(prompt, add_special_tokens=not (bos and prompt.startswith(bos)))
     else:
-        ids = [int(i) for i in prompt]
+        ids = checked_ids("TransformersModel", prompt)
     if not ids:
         raise ValueError("TransformersModel: expected a prompt of at least one token (BOS), got none")
     return list(ids)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...automata.checks import checked_count
+from ...automata.checks import checked_choice, checked_range
 from ...automata.errors import ConstraintError
 from .futures import StateFutures
 from .log_space import NOTHING, log_sum, log_sum_array
@@ -32,12 +32,8 @@ class TrieSampler(Sampler):
 
     def __init__(self, model: Any, automaton: Any, *, leaf: Leaf = "one", batch: int = 1, **options: Any) -> None:
         super().__init__(model, automaton, **options)
-        if leaf not in ("one", "state"):
-            raise ValueError(f'{type(self).__name__}: expected leaf "one" or "state", got {leaf!r}')
-        if (batch := checked_count(type(self).__name__, "batch", batch)) < 1:
-            raise ValueError(f"{type(self).__name__}: expected batch >= 1, got {batch}")
-        self.leaf = leaf
-        self.batch = batch
+        self.leaf = checked_choice(type(self).__name__, "leaf", leaf, ("one", "state"))
+        self.batch = checked_range(type(self).__name__, "batch", batch, 1)
         self.trie = Trie()
         self._futures = StateFutures(self._rows) if leaf == "state" else None
         self._complete = False

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...automata.checks import checked_count
+from ...automata.checks import checked_number, checked_range, cut
 from .log_space import NOTHING
-from .model import LanguageModel
+from .model import LanguageModel, checked_model
 
 
 class TruncatedModel:
@@ -26,10 +26,11 @@ class TruncatedModel:
 
     def __init__(self, model: LanguageModel, *, top_k: int | None = None, top_p: float | None = None) -> None:
         """Check the numbers."""
-        if top_k is not None and checked_count("TruncatedModel", "top_k", top_k) < 1:
-            raise ValueError(f"TruncatedModel: expected top_k >= 1, got {top_k}")
-        if top_p is not None and not 0 < top_p <= 1:
-            raise ValueError(f"TruncatedModel: expected 0 < top_p <= 1, got {top_p}")
+        checked_model("TruncatedModel", "a model first,", model)
+        if top_k is not None:
+            top_k = checked_range("TruncatedModel", "top_k", top_k, 1)
+        if top_p is not None and not 0 < checked_number("TruncatedModel", "top_p", top_p) <= 1:
+            raise ValueError(f"TruncatedModel: expected 0 < top_p <= 1, got {cut(top_p)}; 1 keeps all tokens")
         self.model = model
         self.top_k = top_k
         self.top_p = top_p

@@ -98,7 +98,7 @@ def test_named_methods(method: str) -> None:
 
 def test_unknown_methods() -> None:
     model, automaton = load("binary5-fewshot")
-    with pytest.raises(ValueError, match="expected a method of auto, enumerate"):
+    with pytest.raises(ValueError, match=r'expected a method "auto", "enumerate", .*; pass one of them'):
         AlignedSampler(model, automaton, method="magic")  # type: ignore[arg-type]
     with pytest.raises(tokamata.UnsupportedError):
         AlignedSampler(model, automaton, top_p=0.5)

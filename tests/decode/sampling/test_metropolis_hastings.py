@@ -105,7 +105,7 @@ def test_particles_mix_where_single_texts_stay() -> None:
 
 def test_wrong_arguments() -> None:
     model, automaton = load("binary5-fewshot")
-    with pytest.raises(ValueError, match="expected a proposal of"):
+    with pytest.raises(ValueError, match=r'expected a proposal "mixed", .*; pass one of them'):
         MetropolisHastings(model, automaton, proposal="jump")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected steps >= 0"):
         MetropolisHastings(model, automaton, steps=-1)

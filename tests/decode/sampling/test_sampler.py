@@ -31,7 +31,7 @@ def test_wrong_arguments() -> None:
             sampler(model, AUTOMATON, **{name: 6.5})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"Masked.sample: expected n as an int, got str 'x'"):
         Masked(model, AUTOMATON).sample("x")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="Masked: expected stop tokens as an int, got str '<end>'"):
+    with pytest.raises(TypeError, match="Masked: expected several stop tokens, got one str; pass ids, not texts"):
         Masked(model, AUTOMATON, stop="<end>")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="expected a TokenAutomaton second"):
         Masked(model, VOCABULARY)  # type: ignore[arg-type]

@@ -131,7 +131,7 @@ def test_numbers_of_samples_and_wrong_arguments() -> None:
     sampler = SMC(model, automaton, max_tokens=40, particles=16)
     for n in (1, 5, 16, 40):
         assert len(sampler.sample(n)) == n
-    with pytest.raises(ValueError, match="expected particles >= 1"):
+    with pytest.raises(ValueError, match="expected 1 <= particles <= 1000000, got 0"):
         SMC(model, automaton, particles=0)
     with pytest.raises(ValueError, match='expected twist None or "state"'):
         SMC(model, automaton, twist="word")  # type: ignore[arg-type]
