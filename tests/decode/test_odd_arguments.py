@@ -237,6 +237,44 @@ def test_odd_arguments(name: str) -> None:
             assert text.startswith((f"{function}: ", *INSIDE)), (odd, text)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tokamata.Vocabulary([b"a", None], [1], adds_dummy_prefix="no"),  # type: ignore[arg-type]
+        lambda: tokamata.load("a.fst", VOCABULARY, cache_bytes=-1),
+        lambda: tokamata.TokenAcceptor(None, 3, {}),  # type: ignore[arg-type]
+        lambda: AUTOMATON.to(None),  # type: ignore[arg-type]
+        lambda: DEVICE.start(-1),
+        lambda: DEVICE.is_finished(None),  # type: ignore[arg-type]
+        lambda: mask_logits_(LOGITS, MASKS, -1),
+        lambda: HostMasks(None, "cpu", 9),  # type: ignore[arg-type]
+        lambda: HostMasks(batch(), "cpu", None),  # type: ignore[arg-type]
+        lambda: HostMasks(batch(), "cpu", -1),
+        lambda: jump_forward(YES.start(), [], VOCABULARY, lambda text: [], window=0),
+        lambda: AutomatonCache(None),  # type: ignore[arg-type]
+        lambda: Speculative(None, Even(), AUTOMATON),  # type: ignore[arg-type]
+        lambda: Speculative(Even(), None, AUTOMATON),  # type: ignore[arg-type]
+        lambda: Speculative(Even(), Even(), AUTOMATON, constrain_draft="no"),  # type: ignore[arg-type]
+        lambda: Speculative(Even(), Even(), AUTOMATON).sample(-1),
+        lambda: Pretokenizer("ab"),
+        lambda: Pretokenizer(["a+|b"], "engine"),  # type: ignore[arg-type]
+        lambda: BytePairs(3, [], [], texts="a"),  # type: ignore[arg-type]
+        lambda: BytePairs(3, [], [], pretokenizer="a"),  # type: ignore[arg-type]
+        lambda: ConstrainedLogitsProcessor(AUTOMATON, 2, "a"),  # type: ignore[arg-type]
+    ],
+)
+def test_nonsense_is_not_taken(call: Callable[[], Any]) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"^(?!start)[\w.]+: expected .* got .*; "):
+        call()
+
+
+def test_what_does_not_join_takes_no_row() -> None:
+    rows = batch()
+    with pytest.raises(TypeError, match=r"^BatchState.join: expected a DecodeState"):
+        rows.join(5)  # type: ignore[arg-type]
+    assert len(rows) == 2
+
+
 def test_a_size_that_is_no_size(tmp_path: Any) -> None:
     """An argument is no damaged file."""
     path = tmp_path / "vocab.txt"

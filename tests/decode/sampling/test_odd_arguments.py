@@ -133,6 +133,15 @@ def test_odd_arguments(name: str) -> None:
         lambda: made("SMC", threshold=float("nan")),
         lambda: made("Masked", cache_bytes=-1),
         lambda: made("Masked", seed=None),
+        lambda: made("Masked", max_tries=-1),
+        lambda: made("Masked").sample(1, progress=5),
+        lambda: made("SMC", potential=b"a"),
+        lambda: made("SMC", particles=2, potential=lambda text, done: "no").sample(),
+        lambda: made("AWRS", condition=1),
+        lambda: made("Enumerate", max_prefixes=-1),
+        lambda: s.Canonical(list, None),  # type: ignore[arg-type]
+        lambda: s.Canonical(list, VOCABULARY, prefix_closed="no"),  # type: ignore[arg-type]
+        lambda: s.Canonical(list, VOCABULARY, by_pairs="no"),  # type: ignore[arg-type]
         lambda: made("MetropolisHastings", independent="no"),
         lambda: s.TruncatedModel(None, top_k=1),  # type: ignore[arg-type]
         lambda: s.Canonical(None, VOCABULARY),  # type: ignore[arg-type]
