@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core import Fst as _NativeFst
-from .checks import checked_count, checked_several, cut
+from .checks import checked_count, checked_number, checked_several, cut
 from .errors import FstError
 from .fst import Fst
 
@@ -34,7 +34,7 @@ def number(operation: str, name: str, value: float, *, least: float = 0.0) -> fl
         raise FstError(f"{operation}: delta must be finite, got {value!r}; a good value is 1/1024")
     if not value >= least:
         raise FstError(f"{operation}: {name} must be at least {least:g}, got {value!r}")
-    return float(value)
+    return checked_number(operation, name, value)
 
 
 def limit(operation: str, name: str, value: int) -> int:

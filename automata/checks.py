@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import operator
 import os
@@ -74,7 +75,10 @@ def checked_number(function: str, name: str, value: object) -> float:
     """A real number, NaN and the infinite ones included, as a float. Raises TypeError for anything else."""
     if not isinstance(value, numbers.Real):
         raise TypeError(f"{function}: expected {name} as a number, got {_shown(value)}; pass a float")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def checked_type(function: str, what: str, value: object, kind: type[_T], remedy: str) -> _T:

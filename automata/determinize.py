@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._core import DelayedFst as _NativeDelayed
 from .._core import determinize as _determinize
 from ._arguments import checked_label, limit, native, number
-from .checks import checked_count
+from .checks import checked_count, cut
 from .delayed import DelayedFst
 from .errors import FstError
 from .fst import Fst
@@ -43,7 +43,7 @@ def determinize(
     Mohri, "Finite-state transducers in language and speech processing" (1997).
     """
     if nstate is not None and (nstate := checked_count("determinize", "nstate", nstate)) < 0:
-        raise FstError(f"determinize: nstate must not be negative, got {nstate}; leave it out for no limit")
+        raise FstError(f"determinize: nstate must not be negative, got {cut(nstate)}; leave it out for no limit")
     return Fst._wrap(
         _determinize(
             native("determinize", fst),

@@ -231,7 +231,7 @@ class Pdt:
             raise FstError("Pdt.expand: truncate needs max_depth, the depth to keep")
         depth = -1 if max_depth is None else checked_count("Pdt.expand", "max_depth", max_depth)
         if max_depth is not None and depth < 0:
-            raise FstError(f"Pdt.expand: the limit max_depth must be at least 0, got {max_depth!r}")
+            raise FstError(f"Pdt.expand: the limit max_depth must be at least 0, got {cut(max_depth)}")
         return Fst._wrap(
             _expand(
                 native("Pdt.expand", self._fst),

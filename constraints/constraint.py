@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from .._core import CaptureParts, Language
 from .._core import Limits as NativeLimits
-from ..automata.checks import checked_bounds, checked_count, checked_flag, checked_range, encoded
+from ..automata.checks import checked_bounds, checked_count, checked_flag, checked_range, cut, encoded
 from ..automata.errors import LimitError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 Text = str | bytes
 
+_MOST_SECONDS = 10**300  # more are no limit, nor a float
 _SECONDS = ("seconds", "search_seconds")
 SPECIAL = b"\xff"  # stands before and after the name of a special token; no UTF-8 text contains it
 
@@ -63,7 +65,8 @@ class Limits:
                 checked_range("Limits", name, value, 0, 2**62 if name in _ENGINE else 2**31)
 
     def _native(self) -> NativeLimits:
-        return NativeLimits(*(getattr(self, name) for name in _ENGINE))
+        values = (getattr(self, name) for name in _ENGINE)
+        return NativeLimits(*(value if value < _MOST_SECONDS else math.inf for value in values))
 
 
 # Those that the engine keeps; the others are options of what reads a source.
@@ -361,7 +364,7 @@ class Constraint:
         stood for (fewer where that end is hard to find): varied, not uniform.
         """
         if (n := checked_count("examples", "n", n)) < 0:
-            raise ValueError(f"examples: expected n >= 0, got {n}; pass how many members you want")
+            raise ValueError(f"examples: expected n >= 0, got {cut(n)}; pass how many members you want")
         return self._native.examples(min(n, 2**63), checked_count("examples", "seed", seed) % 2**64)
 
     def sample(self, n: int, length: int | tuple[int, int], seed: int = 0) -> list[bytes]:
@@ -377,19 +380,20 @@ class Constraint:
         n = checked_count("sample", "n", n)
         if n < 0 or not 0 <= low <= high:
             raise ValueError(
-                f"sample: expected n >= 0 and 0 <= least <= most length, got n={n}, length={length}; swap the "
-                "lengths, or pass one"
+                f"sample: expected n >= 0 and 0 <= least <= most length, got n={cut(n)}, length={cut(length)}; "
+                "swap the lengths, or pass one"
             )
-        texts = self._native.sample(n, low, high, checked_count("sample", "seed", seed) % 2**64)
+        n, least, most = (min(number, 2**62) for number in (n, low, high))
+        texts = self._native.sample(n, least, most, checked_count("sample", "seed", seed) % 2**64)
         if n and not texts:
-            where = f"{low} bytes" if low == high else f"{low} to {high} bytes"
+            where = f"{cut(low)} bytes" if low == high else f"{cut(low)} to {cut(high)} bytes"
             raise ValueError(f"sample: no member has {where}; examples() shows which lengths occur")
         return texts
 
     def count(self, length: int) -> int:
         """The number of members of exactly ``length`` bytes; exact. O(length² · arcs / 8) over the states reached."""
         if (length := checked_count("count", "length", length)) < 0:
-            raise ValueError(f"count: expected length >= 0, got {length}; pass a number of bytes")
+            raise ValueError(f"count: expected length >= 0, got {cut(length)}; pass a number of bytes")
         return int.from_bytes(self._native.count(min(length, 2**63)), "little")
 
     def minimize(self) -> Constraint:

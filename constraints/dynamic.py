@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..automata.checks import checked_bounds, checked_count, checked_name, checked_several
+from ..automata.checks import checked_bounds, checked_count, checked_name, checked_several, cut
 from ..automata.errors import UnsupportedError
 from .constraint import Constraint, Text
 from .literal import literal
@@ -220,7 +220,7 @@ def dynamic(
         checked_name("dynamic", each, remedy) for each in checked_several("dynamic", "special_tokens", special_tokens)
     ]
     if (most := checked_count("dynamic", "max_places", max_places)) < 1:
-        raise ValueError(f"dynamic: expected max_places >= 1, got {most}; leave it out for {_MOST_PLACES:,}")
+        raise ValueError(f"dynamic: expected max_places >= 1, got {cut(most)}; leave it out for {_MOST_PLACES:,}")
     if name is not None and not isinstance(name, str):
         raise TypeError(f"dynamic: expected name as str or None, got {type(name).__name__}; leave it out")
     shown = name if name is not None else str(getattr(callback, "__name__", type(callback).__name__))

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TypeVar, cast
 
 from .._core import json_number_range
-from ..automata.checks import checked_count, checked_range
+from ..automata.checks import checked_count, checked_range, cut
 from ..automata.errors import ConstraintError
 from .constraint import Constraint, Limits, native_limits
 from .digits import between
@@ -33,11 +33,13 @@ def integer(
     it there are no leading zeros. Never ``-0`` or ``+1``; at most 4300 digits where there is no bound, the most that
     Python reads. The automaton has about as many states as the bounds have digits.
 
-    Raises ConstraintError when ``low`` > ``high``.
+    Raises ConstraintError when ``low`` > ``high``, ValueError for bounds of more digits.
     """
     for name, bound in (("low", low), ("high", high)):
         if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int)):
             raise TypeError(f"integer: expected {name} as int or None, got {bound!r}; decimal() takes fractions")
+        if bound is not None and abs(bound) >= 10**_MOST_DIGITS:
+            raise ValueError(f"integer: expected {name} of at most {_MOST_DIGITS} digits, got {cut(bound)}; pass None")
     if low is not None and high is not None and low > high:
         raise ConstraintError(f"integer: expected low <= high, got low={low}, high={high}; swap them")
     width = checked_range("integer", "width", width, 0, _MOST_DIGITS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ..automata.checks import checked_count, checked_flag
+from ..automata.checks import checked_count, checked_flag, cut
 from ..automata.errors import ConstraintError, UnsupportedError
 from .constraint import SPECIAL, Constraint, Text, to_bytes
 from .dynamic import DynamicConstraint
@@ -80,8 +80,8 @@ class ReasoningConstraint(Constraint):
     def _answer(self, rest: bytes, text: Text, space: int = 4) -> Any:
         """What ``then`` makes of the rest, without as much of the space before it as can be left out."""
         parse = getattr(self.then, "parse", None)
-        for cut in range(min(space, len(rest) - len(rest.lstrip(b" \t\r\n"))), -1, -1):
-            answer = rest[cut:]
+        for begin in range(min(space, len(rest) - len(rest.lstrip(b" \t\r\n"))), -1, -1):
+            answer = rest[begin:]
             if self.then.accepts(answer):
                 return parse(answer) if parse else answer.decode("utf-8", "backslashreplace")
             if parse:
@@ -142,9 +142,9 @@ def _thoughts(end: Constraint | Text, max_length: int | None, max_tokens: int | 
     """The free text before ``end``."""
     for name, bound in (("max_length", max_length), ("max_tokens", max_tokens)):
         if bound is not None and checked_count("reasoning", name, bound) < 0:
-            raise ValueError(f"reasoning: expected {name} >= 0 or None, got {bound}; None is no bound")
+            raise ValueError(f"reasoning: expected {name} >= 0 or None, got {cut(bound)}; None is no bound")
         if bound is not None and bound >= 2**32 - 1:
-            raise ValueError(f"reasoning: expected {name} < 2**32 - 1, got {bound}; None is no bound")
+            raise ValueError(f"reasoning: expected {name} < 2**32 - 1, got {cut(bound)}; None is no bound")
     if max_tokens is not None:
         if max_length is not None:
             raise ValueError("reasoning: expected max_length or max_tokens, got both; pass one of them")

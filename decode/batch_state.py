@@ -86,7 +86,7 @@ class BatchState:
         """Keep the states; threads start with the first call that needs them."""
         count = default_threads() if threads is None else checked_count("BatchState", "threads", threads)
         if count < 1:
-            raise ValueError(f"BatchState: expected threads >= 1, got {threads}")
+            raise ValueError(f"BatchState: expected threads >= 1, got {cut(threads)}")
         self._states: list[State | None] = []
         self._errors: dict[int, Exception] = {}
         self._words: int | None = None

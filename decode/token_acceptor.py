@@ -152,7 +152,7 @@ class TokenAcceptor:
         O(arcs log arcs of a state).
         """
         if checked_count("TokenAcceptor.expand", "max_arcs", max_arcs) < 0:
-            raise ValueError(f"TokenAcceptor.expand: expected max_arcs >= 0, got {max_arcs}")
+            raise ValueError(f"TokenAcceptor.expand: expected max_arcs >= 0, got {cut(max_arcs)}")
         most = min(max_arcs, 2**63)
         return Fst._wrap(expand_terminals(self.fst._native, self.num_tokens, self._offsets, self._ids, most))
 
@@ -213,7 +213,7 @@ def token_acceptor(automaton: TokenAutomaton, min_tokens: int, max_states: int, 
     """See `TokenAutomaton.token_acceptor`."""
     for name, value in (("min_tokens", min_tokens), ("max_states", max_states), ("max_bytes", max_bytes)):
         if checked_count("token_acceptor", name, value) < 1:
-            raise ValueError(f"token_acceptor: expected {name} >= 1, got {value}")
+            raise ValueError(f"token_acceptor: expected {name} >= 1, got {cut(value)}")
     native, offsets, ids = _native_token_acceptor(
         automaton._language,
         automaton._tokens._native,

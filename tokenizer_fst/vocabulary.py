@@ -404,6 +404,6 @@ def _checked_names(special_tokens: Mapping[str, int], size: int) -> dict[str, in
     names: dict[str, int] = {}
     for name, token_id in special_tokens.items():
         if not 0 <= token_id < size:
-            raise VocabularyError(f"vocabulary: special token {name!r} has id {token_id}, outside 0..{size - 1}")
+            raise VocabularyError(f"vocabulary: special token {name!r} has id {cut(token_id)}, outside 0..{size - 1}")
         names[name] = int(token_id)
     return names

@@ -129,6 +129,14 @@ def test_whole_numbers_of_other_types() -> None:
 def test_whole_numbers_that_fit_no_machine_word() -> None:
     with pytest.raises(FstError, match=r"^shortestpath: nshortest must not be negative, got -10{30}; pass 0 or more"):
         automata.shortestpath(MACHINE, nshortest=-(10**30))
+    for call in (
+        lambda many: automata.determinize(MACHINE, nstate=-many),
+        lambda many: automata.shortestpath(MACHINE, nshortest=-many),
+        lambda many: Pdt(MACHINE, [(7, 8)]).expand(max_depth=-many),
+    ):
+        with pytest.raises(FstError, match=r", got a number of 16610 bits"):
+            call(10**5000)
+    assert automata.prune(MACHINE, weight=10**400).num_states() == 4
     for label in (-1, 2**31, 10**30):
         with pytest.raises(FstError, match=r"^Pdt.accepts: a label must be 0..2147483647"):
             Pdt(MACHINE, [(7, 8)]).accepts([label])

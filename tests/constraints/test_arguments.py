@@ -80,7 +80,6 @@ CALLS: dict[str, Callable[[], Any]] = {
     "to_fst, negative": lambda: WORD.to_fst(-1),
     "structural_tags, content": lambda: tokamata.structural_tags([("a", 1, "c")], ["a"]),  # type: ignore[list-item]
     "structural_tags, end": lambda: tokamata.structural_tags([("a", "b", None)], ["a"]),  # type: ignore[list-item]
-    "grammar": lambda: tokamata.grammar(None),  # type: ignore[arg-type]
     "grammar: import_paths": lambda: tokamata.grammar('start: "a"', import_paths=["a\0b"]),
     "grammar: import_paths, surrogate": lambda: tokamata.grammar('start: "a"', import_paths=["\ud800"]),
     "grammar_pdt": lambda: tokamata.constraints.grammar_pdt(None),  # type: ignore[arg-type]
@@ -122,6 +121,34 @@ def test_errors_say_what_to_do(name: str) -> None:
 def test_definitions_that_make_no_sense(definition: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=text):
         tokamata.tools([definition])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda many: WORD.examples(-many),
+        lambda many: WORD.sample(-many, 1),
+        lambda many: WORD.count(-many),
+        lambda many: WORD.to_fst(-many),
+        lambda many: tokamata.dynamic(empty, max_places=-many),
+        lambda many: tokamata.reasoning("a", max_length=many),
+        lambda many: tokamata.integer(1, many),
+    ],
+)
+def test_numbers_that_are_too_long_to_be_shown(call: Callable[[int], Any]) -> None:
+    with pytest.raises(ValueError, match=r"^\w+: expected .* got .*a number of 16610 bits.*; "):
+        call(10**5000)
+
+
+def test_samples_past_a_machine_word_meet_the_limits() -> None:
+    word = tokamata.regex("[ab]{1,3}", limits=tokamata.Limits(search_seconds=0.01))
+    for n, length in ((10**30, 2), (1, 10**30)):
+        with pytest.raises(tokamata.LimitError, match=r"^sample: the limit search_seconds=0.01 was reached"):
+            word.sample(n, length)
+
+
+def test_seconds_past_what_a_float_holds_are_no_limit() -> None:
+    assert tokamata.regex("a", limits=tokamata.Limits(seconds=10**400)).accepts("a")
 
 
 def test_names_of_places_can_be_printed() -> None:

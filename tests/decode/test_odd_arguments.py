@@ -268,6 +268,23 @@ def test_nonsense_is_not_taken(call: Callable[[], Any]) -> None:
         call()
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda many: AUTOMATON.token_acceptor(min_tokens=-many),
+        lambda many: ACCEPTOR.expand(max_arcs=-many),
+        lambda many: AUTOMATON.to("cpu", max_states=-many),
+        lambda many: BatchState([], threads=-many),
+        lambda many: tokamata.compile(WORD, VOCABULARY, cache_bytes=-many),
+        lambda many: tokamata.Vocabulary([b"a", None], [many]),
+        lambda many: tokamata.Vocabulary([b"a", None], [1], special_tokens={"x": many}),
+    ],
+)
+def test_numbers_that_are_too_long_to_be_shown(call: Callable[[int], Any]) -> None:
+    with pytest.raises(ValueError, match=r"^[\w.]+: .*a number of 16610 bits"):
+        call(10**5000)
+
+
 def test_what_does_not_join_takes_no_row() -> None:
     rows = batch()
     with pytest.raises(TypeError, match=r"^BatchState.join: expected a DecodeState"):
