@@ -78,7 +78,7 @@ def checked_number(function: str, name: str, value: object) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
 
 
 def checked_type(function: str, what: str, value: object, kind: type[_T], remedy: str) -> _T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from .._core import CaptureParts, Language
 from .._core import Limits as NativeLimits
@@ -65,8 +65,9 @@ class Limits:
                 checked_range("Limits", name, value, 0, 2**62 if name in _ENGINE else 2**31)
 
     def _native(self) -> NativeLimits:
-        values = (getattr(self, name) for name in _ENGINE)
-        return NativeLimits(*(value if value < _MOST_SECONDS else math.inf for value in values))
+        given = (getattr(self, name) for name in _ENGINE)
+        values: list[Any] = [value if value < _MOST_SECONDS else math.inf for value in given]
+        return NativeLimits(*values)
 
 
 # Those that the engine keeps; the others are options of what reads a source.

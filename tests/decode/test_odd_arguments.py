@@ -244,6 +244,8 @@ def test_odd_arguments(name: str) -> None:
         lambda: tokamata.load("a.fst", VOCABULARY, cache_bytes=-1),
         lambda: tokamata.TokenAcceptor(None, 3, {}),  # type: ignore[arg-type]
         lambda: AUTOMATON.to(None),  # type: ignore[arg-type]
+        lambda: AUTOMATON.to("cuda:99"),
+        lambda: HostMasks(batch(), "cuda:99", 300),
         lambda: DEVICE.start(-1),
         lambda: DEVICE.is_finished(None),  # type: ignore[arg-type]
         lambda: mask_logits_(LOGITS, MASKS, -1),
