@@ -458,7 +458,7 @@ class Constraint:
         """The character automaton A: a deterministic acceptor, byte b as label b (NUL as 256), all states useful.
 
         Raises LimitError when more than ``max_states`` states are reached, of which there is no end where a constraint
-        nests without bound or has to remember what it read.
+        nests without bound or has to remember what it read, ValueError for ``max_states`` below 1.
         """
         from ..automata import Fst
 

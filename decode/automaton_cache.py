@@ -21,7 +21,7 @@ class AutomatonCache:
     """
 
     def __init__(self, vocabulary: Vocabulary, size: int = 128) -> None:
-        """Begin empty; ``size`` automata at most are kept."""
+        """Begin empty; ``size`` automata at most are kept. Raises TypeError or ValueError for others."""
         remedy = "read one with tokamata.Vocabulary.from_file(path)"
         self.vocabulary = checked_type("AutomatonCache", "a Vocabulary first", vocabulary, Vocabulary, remedy)
         self.size = checked_range("AutomatonCache", "size", size, 1)
@@ -42,7 +42,7 @@ class AutomatonCache:
     def get(self, key: Hashable, make: Callable[[], Constraint]) -> TokenAutomaton:
         """The automaton of a key; a new one is compiled from ``make()``, first mask included, outside the lock.
 
-        Raises what ``make``, :func:`tokamata.compile` and the first mask raise.
+        Raises what ``make``, :func:`tokamata.compile` and the first mask raise, TypeError for a key without a hash.
         """
         checked_type("AutomatonCache.get", "a key with a hash", key, Hashable, "pass a text")  # type: ignore[type-abstract]
         checked_callable("AutomatonCache.get", "make as a function", make, "pass what builds the constraint")

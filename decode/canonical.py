@@ -61,6 +61,11 @@ class BytePairs:
             tiktoken).
         texts: the encoder changes all texts but these (normalization), or reads them in another way (added tokens);
             None: none. `CanonicalAutomaton` leaves members that are not among them out.
+
+    Raises:
+        TypeError: arguments of other types.
+        ValueError: a size above 10 million, units outside of it, merges that are no triples.
+        VocabularyError: merges outside of the vocabulary.
     """
 
     def __init__(
@@ -266,6 +271,7 @@ class CanonicalAutomaton:
         max_nodes: LimitError past so many places in pieces, or pairs of a place and a token that searches look at.
 
     Raises:
+        TypeError: no TokenAutomaton, no BytePairs.
         ConstraintError: the tokenizer belongs to another vocabulary, or can write no member.
         UnsupportedError: special tokens in the constraint; a tokenizer with a pretokenizer that lacks single bytes.
     """

@@ -26,6 +26,8 @@ class HostMasks:
         batch: the rows; change it (join, leave, advance) only between `apply` and the next `begin`.
         device: where the logits are.
         width: the width of the logits, at least that of every vocabulary. Rows without a state keep all of theirs.
+
+    Raises TypeError and ValueError for another batch, a device that is not there, a width below 1.
     """
 
     def __init__(self, batch: BatchState, device: torch.device | str, width: int) -> None:

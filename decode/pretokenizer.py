@@ -34,6 +34,8 @@ class Pretokenizer:
             between matches is a piece, or of ``tiktoken`` (Rust's), where it would be lost.
 
     Raises:
+        TypeError: patterns that are no list of texts.
+        ValueError: another engine.
         ConstraintError: a malformed pattern.
         UnsupportedError: assertions but for a lookahead at one character and the end (``$``, in Oniguruma that of any
             line), possessive quantifiers of more than one class, classes inside of classes, ``\w`` and other escapes

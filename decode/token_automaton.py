@@ -143,8 +143,9 @@ class TokenAutomaton:
             max_bytes: LimitError when transitions and masks take more.
             kernels: "triton", "torch", or "auto": Triton on CUDA where it is installed.
 
-        Raises LimitError also past the ``search_seconds`` of the constraint's limits; `BatchState` and `HostMasks`
-        serve constraints that are too large. This automaton's own states stay as they are.
+        Raises ValueError for a device that is not there, LimitError also past the ``search_seconds`` of the
+        constraint's limits; `BatchState` and `HostMasks` serve constraints that are too large. This automaton's own
+        states stay as they are.
 
         Complexity: O(states * (256 + a mask)), on the CPU.
         """

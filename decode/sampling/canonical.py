@@ -33,6 +33,8 @@ class Canonical:
     Complete texts are exact in any case; a text that is no UTF-8 has no segmentation. ``encode`` is called once for
     each prefix and complete text, and with ``by_pairs`` once for each pair of neighbours, with ``prefix_closed`` alone
     once for each allowed token of positive probability at each new prefix.
+
+    Raises TypeError for no function, no vocabulary, flags that are neither True nor False.
     """
 
     def __init__(

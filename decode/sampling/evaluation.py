@@ -100,6 +100,8 @@ def learning_curve(
         marks: numbers of samples, ascending; 0 is the law before the first.
         seeds: one row for each.
 
+    Raises TypeError for arguments of other types, ValueError for marks that do not rise.
+
     Complexity: ``log_prob`` of every member at every mark.
     """
     checked_callable("learning_curve", "sampler as a function", sampler, "pass one of the seed")

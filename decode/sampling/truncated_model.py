@@ -21,6 +21,8 @@ class TruncatedModel:
         top_k: keep so many of the likeliest tokens, >= 1.
         top_p: keep the likeliest tokens until their probabilities reach this, 0 < top_p <= 1; applied after top_k.
 
+    Raises TypeError for no model, ValueError for numbers out of range.
+
     Complexity: O(V) for each row, O(V log V) with ``top_p`` alone.
     """
 
