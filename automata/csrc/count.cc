@@ -97,7 +97,7 @@ void Counts::Keep(size_t bytes) {
   kept_ += bytes;
   if (kept_ <= most_bytes_) return;
   throw LimitError(std::string(operation_) + ": the limit count_bytes=" + std::to_string(most_bytes_) +
-                   " was reached (big numbers, by state and length); ask for shorter texts or raise it: "
+                   " was reached (big numbers by state and length, and texts); ask for shorter or fewer texts or raise it: "
                    "tokamata.Limits(count_bytes=...)");
 }
 

@@ -145,7 +145,7 @@ std::vector<std::string> SampleMembers(DelayedAcceptor* acceptor, size_t n, size
       counts.Keep(members.back().size() * sizeof(uint64_t));
       Add(members.back(), &total);
     }
-    if (r == high) break;
+    if (r == high || layer.AllZero()) break;  // nor is there anything longer
     layer = counts.Next(layer, r + 1);
   }
   if (total.empty()) return out;
@@ -162,6 +162,7 @@ std::vector<std::string> SampleMembers(DelayedAcceptor* acceptor, size_t n, size
       Drop(&draw.rank);
       ++draw.left;
     }
+    counts.Keep(sizeof(Draw) + draw.rank.size() * sizeof(uint64_t) + draw.left);
     draws.push_back(std::move(draw));
   }
 

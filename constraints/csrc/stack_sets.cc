@@ -52,7 +52,8 @@ StackSets::Set StackSets::Intern(const Entry* entries, size_t num_entries, const
   });
   if (known != kNoState) return static_cast<Set>(known);
   TimeLimit::Spend();
-  if (nodes_.size() >= most_nodes_)
+  // Eight tops of one set, or four answers kept, count as one more; each takes about 100 bytes.
+  if (nodes_.size() + data_.size() / 16 + (unions_.Size() + advanced_.Size()) / 4 >= most_nodes_)
     throw CapacityError("grammar: the limit expression_nodes=" + std::to_string(most_nodes_) +
                         " was reached (different stacks); simplify the grammar or raise it: "
                         "tokamata.Limits(expression_nodes=...)");

@@ -30,7 +30,7 @@ class StackSets {
   static constexpr Set kUnknown = 0xffffffff;    // asks what lies below a variable
   static constexpr uint32_t kBottom = 0xffffffff;
 
-  // `most_nodes` limits the number of different sets: CapacityError.
+  // `most_nodes` limits the number of different sets, wide ones counting as several: CapacityError.
   StackSets(std::shared_ptr<const RuleAutomata> rules, uint32_t num_terminals, size_t most_nodes);
 
   Set Start() { return start_; }

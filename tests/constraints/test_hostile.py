@@ -277,6 +277,8 @@ def test_time_is_limited_and_said() -> None:
         regex("(a|b)*a(a|b){30}", limits=tokamata.Limits(search_seconds=0.1, states=10**6)).minimize()
     with pytest.raises(tokamata.LimitError, match=r"sample: the limit count_bytes=100000 was reached"):
         regex("[a-z]*", limits=tokamata.Limits(count_bytes=100_000)).sample(1, 5000)
+    with pytest.raises(tokamata.LimitError, match=r"sample: the limit count_bytes=100000 .* shorter or fewer texts"):
+        regex("ab?", limits=tokamata.Limits(count_bytes=100_000)).sample(2**31, 2)
     with pytest.raises(tokamata.LimitError, match=r"the limit expression_nodes=1000 was reached"):
         literal("x" * 2000, limits=tokamata.Limits(expression_nodes=1000))
     with pytest.raises(tokamata.LimitError, match=r"the limit expression_nodes=1000 was reached"):

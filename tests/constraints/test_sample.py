@@ -88,6 +88,15 @@ def test_lengths_come_as_often_as_they_have_members() -> None:
     assert [round(31 * lengths[k] / 4000) for k in range(5)] == [1, 2, 4, 8, 16]
 
 
+def test_lengths_past_the_longest_member_cost_nothing() -> None:
+    """To count up to 2**31 would take minutes."""
+    constraint = tokamata.regex("a{3}|b{5}")
+    assert set(constraint.sample(40, (0, 2**31))) == {b"aaa", b"bbbbb"}
+    assert set(constraint.sample(9, (4, 2**31))) == {b"bbbbb"}
+    with pytest.raises(ValueError, match="sample: no member has 2147483648 bytes"):
+        constraint.sample(1, 2**31)
+
+
 def test_seeds_decide() -> None:
     constraint = tokamata.regex("[a-z]{20}")
     assert constraint.sample(3, 20) == constraint.sample(3, 20, seed=0)

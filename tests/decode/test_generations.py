@@ -135,6 +135,20 @@ def test_grammars_with_terminals_that_nest_go_over(lexer: Literal["basic", "none
     assert state.is_final
 
 
+def test_wide_sets_of_stacks_count_as_several() -> None:
+    """Sixty rules, each of which may be empty: few sets of stacks, each with a top for nearly every rule."""
+    rules = "".join(f'r{i}: r{i + 1} "a" r0 |\n' for i in range(60))
+    grammar = tokamata.grammar(
+        f'start: r0\n{rules}r60: "b"\n', lexer="basic", limits=tokamata.Limits(expression_nodes=50_000)
+    )
+    automaton = tokamata.compile(grammar, VOCABULARY)
+    state = automaton.start()
+    for _ in range(150):
+        state.advance(ord("a"))
+    assert automaton.num_states < 1000
+    assert automaton.generations > 1
+
+
 def test_many_states_need_bounded_memory() -> None:
     """A long-lived automaton of thousands of states runs on with 200 of them at a time."""
     automaton = tokamata.compile(MANY, VOCABULARY, limits=tokamata.Limits(states=200))
