@@ -8,10 +8,10 @@ namespace {
 
 constexpr size_t kMostPairs = 600;  // of expressions in one search
 constexpr size_t kMostOfMeet = 1200;  // the same of an intersection, as of many characters and what may not come first
-constexpr size_t kMostMet = 250;     // of them where neither need be a part of the other
+constexpr size_t kMostMet = 1000;    // of them where neither need be a part of the other
 constexpr size_t kMostCounted = 100;  // of them where the structure gives an answer, but in bytes
 constexpr size_t kMostInVain = 2400;  // pairs of searches that found nothing, after which no more are made
-constexpr size_t kMostMetInVain = 500;
+constexpr size_t kMostMetInVain = 1500;
 constexpr size_t kMostCountedInVain = 200;
 constexpr int kMostPieces = 6;        // of a concatenation that a character may take, as its escapes do
 constexpr int kMostPrefixes = 6;      // bytes, rules and unions before what is bounded

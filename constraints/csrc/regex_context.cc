@@ -272,6 +272,15 @@ Expr RegexContext::SuffixLanguage(uint32_t node, size_t q) {
   }
 }
 
+Expr RegexContext::NoWord(uint32_t node) {
+  const auto [known, added] = no_words_.emplace(Node(node).first, kEmpty);
+  if (added) {
+    const CodePointRanges others = ComplementRanges(lowering_.tree().sets[known->first]);
+    known->second = lowering_.Characters(IntersectRanges(lowering_.Alphabet(), others));
+  }
+  return known->second;
+}
+
 RegexContext::Vector RegexContext::SuffixLanguages(uint32_t node) {
   Vector languages;
   for (size_t q = 0; q < num_states_; ++q) languages.push_back(SuffixLanguage(node, q));
@@ -296,13 +305,21 @@ RegexContext::Vector RegexContext::TextsInto(uint32_t node) {
 Expr RegexContext::Filter(uint32_t node, size_t q, Expr after) {
   if (after == kEmpty) return kEmpty;
   const RegexNode& n = Node(node);
-  bool negated = n.negated;
-  if (n.kind == RegexKind::kBoundary)
-    negated = negated != Holds(node, q);  // a boundary: exactly one of the two sides is a word character
-  else if (IsPrefixAssertion(node))
-    return Holds(node, q) != n.negated ? after : kEmpty;
+  // At a boundary exactly one of the two sides is a word character.
+  if (n.kind == RegexKind::kBoundary) return BeforeSide(node, n.negated == Holds(node, q), after);
+  if (IsPrefixAssertion(node)) return Holds(node, q) != n.negated ? after : kEmpty;
   const Expr language = SuffixLanguage(node, q);
-  return pool_.Intersect(after, negated ? pool_.Complement(language) : language);
+  return pool_.Intersect(after, n.negated ? pool_.Complement(language) : language);
+}
+
+// Those texts that begin with a character of a boundary's set, or do not.
+Expr RegexContext::BeforeSide(uint32_t node, bool word, Expr after) {
+  constexpr size_t kMostSteps = 100;
+  const Expr any = pool_.AnyBytes(), words = pool_.Concat(Word(node), any), others = pool_.Concat(NoWord(node), any);
+  const auto never = [&](Expr side) { return pool_.IsSurelyEmpty(pool_.Intersect(after, side), kMostSteps); };
+  if (word ? !pool_.Nullable(after) && never(others) : never(words)) return after;
+  // No complement: whole characters are others, and steps of that are shorter.
+  return pool_.Intersect(after, word ? words : pool_.Optional(others));
 }
 
 RegexContext::Vector RegexContext::Before(uint32_t node, const Vector& after) {

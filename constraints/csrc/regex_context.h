@@ -85,7 +85,9 @@ class RegexContext {
   // Of all members; -1 where they differ, are very many, or that is not known.
   int64_t NumCharacters(const Vector& languages);
   Expr Filter(uint32_t node, size_t q, Expr after);
+  Expr BeforeSide(uint32_t node, bool word, Expr after);
   Expr Word(uint32_t node) { return lowering_.Set(Node(node).first); }
+  Expr NoWord(uint32_t node);  // any other character
 
   // ---- repetitions with assertions inside
   struct Paths {
@@ -113,6 +115,7 @@ class RegexContext {
   size_t num_states_ = 1;
   size_t spent_ = 0;
   std::map<uint32_t, Vector> suffix_languages_;  // of lookaheads
+  std::map<uint32_t, Expr> no_words_;  // by set
   std::vector<CodePointRanges> classes_;
   std::vector<Expr> prefix_languages_;
   std::map<uint32_t, size_t> prefix_of_node_;
