@@ -70,7 +70,7 @@ def read_lark(
     ``lark``.
     """
     try:
-        import lark  # noqa: F401
+        from lark.exceptions import VisitError
     except ImportError:
         raise ImportError("grammar: Lark grammars need the lark package; pip install 'tokamata[grammar]'") from None
     try:
@@ -79,6 +79,10 @@ def read_lark(
         return _Reader(text, start or "start", lexing, dict(constraints or {}), seconds, paths).read()
     except RecursionError:
         raise nesting_limit(text, "lark") from None
+    except VisitError as error:  # of Lark's, around whatever one of its functions raises
+        if isinstance(error.orig_exc, RecursionError):
+            raise nesting_limit(text, "lark") from None
+        raise
 
 
 class _Reader:

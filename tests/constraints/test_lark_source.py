@@ -580,3 +580,16 @@ def test_import_paths_are_checked() -> None:
         tokamata.grammar("start: x", import_paths=[1])  # type: ignore[list-item]
     with pytest.raises(ValueError, match=r"import_paths: grammars in gbnf import nothing; leave it out"):
         tokamata.grammar('root ::= "x"', syntax="gbnf", import_paths=["."])
+
+
+def test_nesting_is_told_wherever_the_stack_ends() -> None:
+    """Lark wraps what its functions raise: where the stack ends in one of them depends on how deep the caller is."""
+
+    def below(depth: int) -> str:
+        if depth:
+            return below(depth - 1)
+        with pytest.raises(LimitError, match=r"the limit nesting=\d+ .*setrecursionlimit") as refused:
+            tokamata.grammar("start: A\nA: " + "~" * 200 + '"a"\n')
+        return str(refused.value)
+
+    assert len({below(depth) for depth in range(200, 212)}) == 1
