@@ -13,6 +13,7 @@ from typing import Any
 from .._core import Language, read_notation
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import Constraint, joined_parts
+from .grammar_hints import hint
 from .grammar_source import GrammarSource, GrammarSyntax, Lexing, Place, Production, Rule, Terminal, nesting_limit
 from .literal import literal
 from .part import Definition, Part, counted
@@ -38,10 +39,6 @@ _OPERATORS = {"*": (0, -1), "+": (1, -1), "?": (0, 1)}
 _ENDS = {
     "gbnf": {'"': ("string", '"'), "[": ("class", "]"), "<": ("token", ">")},
     "ebnf": {'"': ("string", '"'), "'": ("string", "'"), "[": ("class", "]"), "/*": ("comment", "*/")},
-}
-_OTHER_NOTATIONS = {
-    "gbnf": {"'": 'strings stand in "double quotes"', "/": "there are no patterns: use classes and * + ?"},
-    "ebnf": {"{": "use * + ?", "/": "there are no patterns: use classes and * + ?", "#": "comments stand in /* */"},
 }
 
 
@@ -570,7 +567,7 @@ def _bounds(written: Any, groups: int) -> tuple[int, int]:
     return low, int(last[:12]) if last else -1 if comma else low
 
 
-def _lark_tree(name: str, text: str) -> Any:
+def _lark_tree(name: GrammarSyntax, text: str) -> Any:
     try:
         import lark
     except ImportError:
@@ -595,7 +592,7 @@ def _lark_tree(name: str, text: str) -> Any:
             ) from None
         wanted = sorted(set(getattr(error, "accepts", None) or getattr(error, "allowed", None) or ()))
         expected = ", ".join(_WORDS.get(w, w) for w in wanted if w != "$END")
-        remedy = _OTHER_NOTATIONS[name].get(text[at : at + 1], "mend the grammar there")
+        remedy = hint(name, text, at)
         raise ConstraintError(
             f"grammar: {place}: expected {expected or 'another part'}, got {found}; {remedy}"
         ) from None

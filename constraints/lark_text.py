@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from .._core import FIRST_HOLE
 from ..automata.errors import ConstraintError, LimitError
+from .grammar_hints import hint
 from .grammar_source import Place, schema_key
 
 # Lark's own patterns take time without bound where these are not closed, since an escape is two characters, too. All
@@ -218,9 +219,9 @@ class LarkText:
                         f"the {_OPEN[text[position]]} that begins here is not closed, got {found!r}; "
                         f"write {text[position]} at its end",
                     )
-                raise self.error(
-                    self.place(position), f"expected a definition, a name, a string or an operator, got {found!r}"
-                )
+                wanted = "a definition, a name, a string or an operator"
+                remedy = hint("lark", text, position)
+                raise self.error(self.place(position), f"expected {wanted}, got {found!r}; {remedy}")
             kind = str(match.lastgroup)
             end = match.end()
             if kind == "JSON":
