@@ -141,10 +141,10 @@ def test_numbers_that_are_too_long_to_be_shown(call: Callable[[int], Any]) -> No
 
 
 def test_samples_past_a_machine_word_meet_the_limits() -> None:
-    word = tokamata.regex("[ab]{1,3}", limits=tokamata.Limits(search_seconds=0.01))
-    for n, length in ((10**30, 2), (1, 10**30)):
+    limits = tokamata.Limits(search_seconds=0.01)
+    for pattern, n, length in (("[ab]{1,3}", 10**30, 2), ("[ab]+", 1, 10**30)):
         with pytest.raises(tokamata.LimitError, match=r"^sample: the limit search_seconds=0.01 was reached"):
-            word.sample(n, length)
+            tokamata.regex(pattern, limits=limits).sample(n, length)
 
 
 def test_seconds_past_what_a_float_holds_are_no_limit() -> None:
