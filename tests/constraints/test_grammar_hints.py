@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tokamata.constraints.grammar_source import GrammarSyntax
 
 import tokamata
-from tokamata.constraints.grammar_source import GrammarSyntax
 
 
 @pytest.mark.parametrize(
