@@ -33,8 +33,8 @@ class Limits:
     decoding states go over, so only a single call that needs more raises.
     ``seconds``: processor time of one call that builds a constraint, fills a mask or takes a token.
     ``search_seconds``: processor time of one question about texts or whole languages (accepts, equivalent, count, ...).
-    ``count_bytes``: memory for the big numbers of count and sample, and for sample's texts. ``cache_bytes``: memory of a
-    token automaton for finished masks; past it masks are built anew each time, and nothing is raised.
+    ``count_bytes``: memory for the big numbers of count and sample, and for sample's texts. ``cache_bytes``: memory of
+    a token automaton for finished masks; past it masks are built anew each time, and nothing is raised.
     ``schema_cases``: alternatives (``anyOf``, ``oneOf``, ``not``, ``if``, values of ``enum``) into which one value of a
     JSON Schema falls. ``pattern_contexts``: states of what the assertions of a pattern given to ``regex`` saw or ask.
     """
