@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from .._core import Language, read_notation
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
@@ -502,7 +502,7 @@ def _parser(name: str) -> Any:
     return lark.Lark(notation, parser="lalr", propagate_positions=True, maybe_placeholders=False)
 
 
-def parse_notation(name: Literal["gbnf", "ebnf"], text: str) -> Iterable[Node]:
+def parse_notation(name: GrammarSyntax, text: str) -> Iterable[Node]:
     """The parts of a grammar in GBNF or EBNF, parts before what they are parts of.
 
     Read natively; what is wrong, or rare, by lark. Raises ConstraintError with line and column, ImportError without
@@ -512,7 +512,7 @@ def parse_notation(name: Literal["gbnf", "ebnf"], text: str) -> Iterable[Node]:
     return lark_nodes(name, text) if nodes is None else nodes
 
 
-def lark_nodes(name: Literal["gbnf", "ebnf"], text: str) -> list[Node]:
+def lark_nodes(name: GrammarSyntax, text: str) -> list[Node]:
     """The same, by the Lark grammar of the notation (``name``.lark in this folder)."""
     nodes: list[Node] = []
     for rule in _lark_tree(name, text).children:
@@ -567,7 +567,7 @@ def _bounds(written: Any, groups: int) -> tuple[int, int]:
     return low, int(last[:12]) if last else -1 if comma else low
 
 
-def _lark_tree(name: Literal["gbnf", "ebnf"], text: str) -> Any:
+def _lark_tree(name: GrammarSyntax, text: str) -> Any:
     try:
         import lark
     except ImportError:
