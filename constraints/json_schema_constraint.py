@@ -33,18 +33,22 @@ class _Joined(NamedTuple):
         return json.dumps({"allOf": self.terms}).encode()
 
 
+_NONZERO = re.compile(rb"[0.]*[1-9]")
 _STRING_OR_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*"|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)')
 
 
 def _is_finite(text: bytes) -> bool:
-    """Whether 64-bit floats hold all numbers of a text, those in double quotes aside."""
-    return all(math.isfinite(float(found[1])) for found in _STRING_OR_NUMBER.finditer(text) if found[1])
+    """Whether 64-bit floats hold all numbers of a text, those in double quotes aside; none is too small, either."""
+    numbers = (found[1] for found in _STRING_OR_NUMBER.finditer(text) if found[1])
+    return all(math.isfinite(value := float(n)) and (value != 0 or not _NONZERO.match(n)) for n in numbers)
 
 
 def _renumbered(term: dict[str, Any], places: list[int]) -> dict[str, Any]:
     if "$ref" in term:
         return {"$ref": f"{_URN}{places[int(term['$ref'].removeprefix(_URN))]}"}
-    return {"not": {"allOf": [_renumbered(below, places) for below in term["not"]["allOf"]]}}
+    if "allOf" in term:
+        return {"allOf": [_renumbered(below, places) for below in term["allOf"]]}
+    return {"not": _renumbered(term["not"], places)}
 
 
 class JsonSchemaConstraint(Constraint):
@@ -118,10 +122,10 @@ class JsonSchemaConstraint(Constraint):
         return self._read()(member(self, text))
 
     def examples(self, n: int, seed: int = 0) -> list[bytes]:
-        """As of any constraint, without numbers that are too large for readers with 64-bit floats, such as ``1e999``.
+        """As of any constraint, without numbers that 64-bit floats do not hold, such as ``1e999`` and ``1e-999``.
 
-        The constraint allows those, but most readers make them infinite, which validators refuse. They are left in
-        where the schema asks for such numbers only.
+        The constraint allows those, but most readers make them infinite or zero, which validators may refuse. They are
+        left in where the schema asks for such numbers only.
         """
         found, asked = super().examples(n, seed), n
         kept = [text for text in found if _is_finite(text)]
@@ -146,7 +150,9 @@ class JsonSchemaConstraint(Constraint):
                 parts.append(part)
             places.append(parts.index(part))
         terms = [_renumbered(term, places) for term in right.terms]
-        return _Joined([*left.terms, *([{"not": {"allOf": terms}}] if negated else terms)], parts)
+        if negated:
+            terms = [{"not": terms[0] if len(terms) == 1 else {"allOf": terms}}]
+        return _Joined([*left.terms, *terms], parts)
 
     def _combine(self, other: JsonSchemaConstraint, negated: bool) -> Constraint:
         joined = self._with(other, negated)
@@ -210,7 +216,7 @@ class JsonSchemaConstraint(Constraint):
             if not says_empty(error):
                 raise
             return None
-        return Language.counterexample(native, Language.choice([]))
+        return Language.counterexample(native, Language.choice([], limits))
 
 
 _NAMES = (

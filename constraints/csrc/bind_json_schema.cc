@@ -46,7 +46,7 @@ Language CompileJsonSchema(const nb::bytes& text, const Reader& reader, const Js
         const SchemaPlace root = documents->Root();
         rules->Check(root);
         documents->ForgetReader();  // all that references lead to was read
-        const SetId set = rules->SetOf(root);
+        const SetId set = rules->SetOfRoot(root);
         const Expr texts = rules->Texts(set);
         if (texts == kEmpty)
           throw ConstraintError("json_schema: no JSON value is valid against the schema: it contradicts itself at " +

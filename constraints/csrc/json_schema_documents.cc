@@ -1,6 +1,7 @@
 #include "constraints/csrc/json_schema_documents.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "automata/csrc/errors.h"
@@ -380,9 +381,14 @@ SchemaDocuments::Surroundings SchemaDocuments::Around(const JsonValue& node) {
 std::string SchemaDocuments::BaseUri(const JsonValue& schema) { return Around(schema).base; }
 
 bool SchemaDocuments::SaySame(const JsonValue& a, const JsonValue& b) {
-  if (&DocumentAt(a) != &DocumentAt(b)) return false;
+  constexpr size_t kMostApart = 20'000;  // values that are compared between resources, whose references may lead anywhere
   const SchemaDialect dialect = DialectOf(a);
-  // A name makes references and dynamic scopes differ; schemas that have one are not compared.
+  if (!(DialectOf(b) == dialect)) return false;
+  // Within a resource equal references lead to the same place; elsewhere what they lead to is compared, in circles once.
+  const bool apart = &DocumentAt(a) != &DocumentAt(b) || Around(a).resource != Around(b).resource;
+  if (apart && any_dynamic_) return false;
+  // A name makes references and dynamic scopes differ; schemas that have one are not compared, unless references are
+  // followed.
   const auto named = [](const JsonValue& schema) {
     for (const char* key : {"$id", "id", "$schema", "$anchor", "$dynamicAnchor"})
       if (StringAt(schema, key)) return true;
@@ -392,13 +398,16 @@ bool SchemaDocuments::SaySame(const JsonValue& a, const JsonValue& b) {
   struct Pair {
     const JsonValue *a, *b;
     Role role;
+    bool entered = false;  // by a reference, or first
   };
-  std::vector<Pair> todo{{&a, &b, Role::kSchema}};
-  while (!todo.empty()) {
+  std::vector<Pair> todo{{&a, &b, Role::kSchema, true}};
+  std::set<std::pair<const JsonValue*, const JsonValue*>> entered;
+  for (size_t compared = 0; !todo.empty(); ++compared) {
     const Pair pair = todo.back();
     todo.pop_back();
     const JsonValue &x = *pair.a, &y = *pair.b;
     if (&x == &y) continue;
+    if (apart && compared >= kMostApart) return false;
     if (pair.role == Role::kData || x.kind != y.kind || !(x.IsObject() || x.IsArray())) {
       if (!JsonEqual(x, y)) return false;
       continue;
@@ -410,19 +419,32 @@ bool SchemaDocuments::SaySame(const JsonValue& a, const JsonValue& b) {
       continue;
     }
     const bool is_schema = pair.role == Role::kSchema;
-    if (is_schema && (named(x) || named(y))) return false;
+    if (is_schema && !(apart && pair.entered) && (named(x) || named(y))) return false;
     uint32_t more = 0;  // members of y that count and are not met yet
     for (uint32_t i = 0; i < y.size; ++i) more += !is_schema || counts(y.keys[i]);
     for (uint32_t i = 0; i < x.size; ++i) {
       if (is_schema && !counts(x.keys[i])) continue;
       const JsonValue* const other = i < y.size && y.keys[i] == x.keys[i] ? y.elements + i : y.Find(x.keys[i]);
       if (!other) return false;
-      todo.push_back({x.elements + i, other, ChildRole(pair.role, x, x.elements[i])});
       --more;
+      if (!apart || !is_schema || x.keys[i] != "$ref") {
+        if (apart && is_schema && (x.keys[i] == "$dynamicRef" || x.keys[i] == "$recursiveRef")) return false;
+        todo.push_back({x.elements + i, other, ChildRole(pair.role, x, x.elements[i])});
+        continue;
+      }
+      const JsonValue *to, *other_to;
+      try {
+        to = Resolve(x, SchemaReference::kRef, 0).schema;
+        other_to = Resolve(y, SchemaReference::kRef, 0).schema;
+      } catch (const ConstraintError&) {  // which whoever comes there is told
+        return false;
+      }
+      if (!(DialectOf(*to) == dialect) || !(DialectOf(*other_to) == dialect)) return false;
+      if (entered.emplace(to, other_to).second) todo.push_back({to, other_to, Role::kSchema, true});
     }
     if (more) return false;
   }
-  return DialectOf(b) == dialect && Around(a).resource == Around(b).resource;
+  return !(apart && any_dynamic_);  // documents may have been read
 }
 
 uint32_t SchemaDocuments::NameId(std::string_view name) {

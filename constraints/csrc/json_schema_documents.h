@@ -85,7 +85,7 @@ class SchemaDocuments {
   bool IsOnlyReference(const JsonValue& schema);
 
   // Whether two schemas in one scope plainly say the same, but for annotations and the order of members: then the same
-  // values are valid against both. O(nodes).
+  // values are valid against both. References of two resources are followed. O(nodes).
   bool SaySame(const JsonValue& a, const JsonValue& b);
 
   // The URI against which its references are resolved; without fragment, "" where there is none.

@@ -187,7 +187,7 @@ void JsonSchemaRules::Explore(SchemaPlace root) {
         return;
       }
   };
-  push(SetOf(root));
+  push(SetOfRoot(root));
   while (!open.empty()) {
     const SetId set = open.back();
     open.pop_back();

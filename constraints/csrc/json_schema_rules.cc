@@ -84,6 +84,22 @@ std::shared_ptr<JsonSchemaRules> JsonSchemaRules::Make(Expressions* pool, std::s
 
 SetId JsonSchemaRules::SetOf(SchemaPlace place) { return sets_.And(kAnyValue, SignedUse{sets_.Schema(place), true}); }
 
+SetId JsonSchemaRules::SetOfRoot(SchemaPlace root) {
+  const auto only = [](const JsonValue& schema, std::string_view key) {
+    return schema.IsObject() && schema.size == 1 && schema.keys[0] == key ? schema.elements : nullptr;
+  };
+  const JsonValue* const all = only(*root.node, "allOf");
+  if (!all) return SetOf(root);
+  SetId set = kAnyValue;
+  for (uint32_t i = 0; i < all->size; ++i) {
+    SchemaPlace place = documents_->Child(root, all->elements[i]);
+    const JsonValue* const negated = only(*place.node, "not");
+    if (negated) place = documents_->Child(place, *negated);
+    set = sets_.And(set, SignedUse{sets_.Schema(place), !negated});
+  }
+  return set;
+}
+
 Expr JsonSchemaRules::Texts(SetId set) {
   if (!Inhabited(set)) return kEmpty;
   if (IsYaml()) return pool_->Concat(CallValue(set, YamlPlaced(0, kTop)), pool_->Optional(pool_->Byte('\n')));

@@ -44,6 +44,8 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr Texts(SetId set);
   // The schema at a place.
   SetId SetOf(SchemaPlace place);
+  // The same; of a root that is nothing but an allOf, as of two schemas that are compared, its parts, side by side.
+  SetId SetOfRoot(SchemaPlace root);
   bool Inhabited(SetId set);
 
   std::string PlaceOf(uint32_t rule, bool before) override;

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from typing import Any
 
 import jsonschema
 import pytest
 
 import tokamata
+from tokamata import json_schema
 
 VALUES: list[object] = [None, True, False, 0, 1, 2, 3, -1, "", "a", "ab", "b", [], [1], [1, 2], ["a"], [1, "a"], {}]
 VALUES += [dict(zip("ab", pair, strict=False)) for pair in itertools.product([1, "a", None], repeat=2)]
@@ -310,3 +312,64 @@ def byte_vocabulary() -> tokamata.Vocabulary:
     tokens = [bytes([b]) for b in range(256)]
     tokens += ["".join(t).encode() for n in (2, 3, 4) for t in itertools.product('nameds"b:\\u', repeat=n)]
     return tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)])
+
+
+UNCHANGED: list[dict[str, Any]] = [
+    {"type": "string", "format": "date-time", "maxLength": 64},
+    {"type": "string", "format": "idn-hostname"},
+    {"type": "string", "format": "regex"},
+    {"type": "string", "pattern": r"^(?:\S+\s+){0,29}\S+$", "maxLength": 300},
+    {"type": "array", "uniqueItems": True, "items": {"type": "object", "properties": {"n": {"type": "string"}}}},
+    {"anyOf": [{"required": [c], "properties": {c: True}, "additionalProperties": False} for c in "abcdefghij"]},
+    {"$ref": "#/$defs/tree"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", UNCHANGED, ids=str)
+def test_what_both_versions_say_is_not_searched(part: dict[str, Any]) -> None:
+    """The values of a part that are none of the same part: to search for one takes seconds, or is refused."""
+    tree = {"properties": {"left": {"$ref": "#/$defs/tree"}, "pattern": {"type": "string", "format": "regex"}}}
+    old = {"$defs": {"tree": tree}, "type": "object", "properties": {"e": part}}
+    new = {"$defs": {"tree": {**tree, "title": "T"}}, "type": "object", "properties": {"e": {**part, "title": "E"}}}
+    if "$ref" in part:  # by another way round
+        new["$defs"] = {"tree": {"$ref": "#/$defs/two"}, "two": {**tree, "properties": {**tree["properties"]}}}
+    assert json_schema(old).equivalent(json_schema(new))
+    wider = json_schema({**new, "properties": {**new["properties"], "z": {"type": "integer"}}})
+    assert json_schema(old).counterexample(wider) == b'{"z":""}'
+    assert json_schema(part | {"$defs": old["$defs"]}).equivalent(
+        json_schema({**part, "$defs": new["$defs"], "title": ""})
+    )
+
+
+def test_equal_references_lead_to_different_schemas() -> None:
+    """Of two documents: the text of a reference says nothing, and neither do schemas of two drafts."""
+    a = {"properties": {"e": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer"}}}
+    b = {"properties": {"e": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "number"}}}
+    found = json_schema(a).counterexample(json_schema(b))
+    assert found is not None
+    assert json_schema(b).accepts(found)
+    assert not json_schema(a).accepts(found)
+    circle = {"properties": {"e": {"$ref": "#"}}, "type": ["object", "null"]}
+    spiral = {"$ref": "#/$defs/a", "$defs": {"a": {**circle, "properties": {"e": {"$ref": "#/$defs/b"}}}, "b": circle}}
+    assert json_schema(circle).counterexample(json_schema(spiral)) is None
+    spiral["$defs"]["b"] = {**circle, "type": "object"}  # type: ignore[index]
+    assert json_schema(circle).counterexample(json_schema(spiral)) == b'{"e":null}'
+    both = {"properties": {"e": {"$ref": "#/definitions/a", "type": "string"}}, "definitions": {"a": True}}
+    seventh = json_schema({"$schema": "http://json-schema.org/draft-07/schema#", **both})
+    assert seventh.accepts('{"e":1}')
+    assert seventh.counterexample(json_schema(both)) == b'{"e":0}'
+
+
+def test_the_limits_of_both_hold_for_their_comparison() -> None:
+    record = {"type": "object", "required": ["a"]}
+    limits = tokamata.Limits(search_seconds=0.2)
+    old = json_schema({"type": "array", "items": record}, limits=limits)
+    new = json_schema({"type": "array", "items": {**record, "maxProperties": 40}}, limits=limits)
+    with pytest.raises(tokamata.LimitError, match=r"counterexample: the limit search_seconds=0\.2 was reached"):
+        old.counterexample(new)
+
+
+def test_examples_are_no_numbers_that_readers_make_zero() -> None:
+    found = json_schema({"type": "number", "exclusiveMinimum": 0}).examples(300)
+    assert len(found) == 300
+    assert all(0 < json.loads(text) < float("inf") for text in found)
