@@ -314,6 +314,7 @@ def byte_vocabulary() -> tokamata.Vocabulary:
     return tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)])
 
 
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 UNCHANGED: list[dict[str, Any]] = [
     {"type": "string", "format": "date-time", "maxLength": 64},
     {"type": "string", "format": "idn-hostname"},
@@ -355,9 +356,11 @@ def test_equal_references_lead_to_different_schemas() -> None:
     spiral["$defs"]["b"] = {**circle, "type": "object"}  # type: ignore[index]
     assert json_schema(circle).counterexample(json_schema(spiral)) == b'{"e":null}'
     both = {"properties": {"e": {"$ref": "#/definitions/a", "type": "string"}}, "definitions": {"a": True}}
-    seventh = json_schema({"$schema": "http://json-schema.org/draft-07/schema#", **both})
+    seventh = json_schema({"$schema": DRAFT_7, **both})
     assert seventh.accepts('{"e":1}')
     assert seventh.counterexample(json_schema(both)) == b'{"e":0}'
+    pair = {"prefixItems": [False]}  # which draft 7 does not know
+    assert json_schema({"$schema": DRAFT_7, **pair}).counterexample(json_schema(pair)) == b"[0]"
 
 
 def test_the_limits_of_both_hold_for_their_comparison() -> None:
