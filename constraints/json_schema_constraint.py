@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from .._core import JsonSchemaOptions, JsonWhitespace, Language
 from .._core import Limits as NativeLimits
 from .._core import json_schema as _native_json_schema
-from ..automata.errors import ConstraintError, LimitError
+from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import Constraint, LazyReport, Limits, ReportEntry, Text, native_limits
+from .json_schema_repeats import repeating_example
 from .json_schema_source import Registry
 from .typed_constraint import member
 
@@ -191,7 +192,7 @@ class JsonSchemaConstraint(Constraint):
     def counterexample(self, other: Constraint) -> bytes | None:
         """A JSON text valid against exactly one of two schemas, or None where they have the same values.
 
-        The shorter of a shortest one from either side, written compactly. Other constraints are compared by texts.
+        The shorter `difference_example` of the two sides, written compactly. Other constraints are compared by texts.
         """
         if not (isinstance(other, JsonSchemaConstraint) and self._comparable(other)):
             return super().counterexample(other)
@@ -199,7 +200,12 @@ class JsonSchemaConstraint(Constraint):
         return min(found, key=len, default=None)
 
     def difference_example(self, other: JsonSchemaConstraint) -> bytes | None:
-        """A shortest compact JSON text of this schema that is not valid against the other; None where there is none."""
+        """A shortest compact JSON text of this schema that is not valid against the other; None if there is none.
+
+        With more than a few distinct keys or elements it may be a little longer; and where ``uniqueItems`` had to be
+        negated, it is the shortest of some examples with an element repeated. Raises UnsupportedError where none of
+        those tells the schemas apart, or something else cannot be negated, LimitError where the search takes too much.
+        """
         if not isinstance(other, JsonSchemaConstraint):
             raise TypeError(
                 f"difference_example: expected a constraint of json_schema, got {type(other).__name__}; counterexample "
@@ -212,11 +218,16 @@ class JsonSchemaConstraint(Constraint):
         try:
             limits = native_limits(self._limits, "json_schema")
             native = _native_json_schema(joined.text(), Registry(None), options, limits, joined.parts)
+            return Language.counterexample(native, Language.choice([], limits))
+        except UnsupportedError as error:
+            found = repeating_example(self, other) if "uniqueItems" in str(error) else None
+            if found is None:
+                raise
+            return found
         except ConstraintError as error:
             if not says_empty(error):
                 raise
             return None
-        return Language.counterexample(native, Language.choice([], limits))
 
 
 _NAMES = (

@@ -21,10 +21,15 @@ struct Effort {
   size_t bytes = kNoLimit;  // that the acceptor may take
 };
 
+struct Way {
+  std::string text;
+  bool ends;  // whether it leads to a final state
+};
+
 // A shortest string from a state to a final one: A* (Hart, Nilsson, Raphael 1968) by the acceptor's lower bounds. After
 // some steps, one to a state with a lower bound than the first one has: what bounds do not tell adds up along a string,
 // and would be searched for all of it at once. Nothing where the effort is not enough.
-std::optional<std::string> SearchForEnd(DelayedAcceptor* acceptor, State q, const Effort& effort) {
+std::optional<Way> SearchForEnd(DelayedAcceptor* acceptor, State q, const Effort& effort) {
   constexpr size_t kSteps = 4;  // between looks at the memory
   struct Open {
     uint64_t bound;  // on the length of the whole string
@@ -48,8 +53,8 @@ std::optional<std::string> SearchForEnd(DelayedAcceptor* acceptor, State q, cons
     const State state = found[at.place];
     if (at.length > shortest.at(state)) continue;
     TimeLimit::Spend(2);
-    if (acceptor->IsFinal(state)) return PathTo(how, at.place);
-    if (steps > effort.steps && nearest) return PathTo(how, nearest);
+    if (acceptor->IsFinal(state)) return Way{PathTo(how, at.place), true};
+    if (steps > effort.steps && nearest) return Way{PathTo(how, nearest), false};
     if (found.size() > effort.most ||
         (steps % kSteps == 0 && effort.bytes != kNoLimit && acceptor->MemoryBytes() > effort.bytes))
       return std::nullopt;
@@ -71,7 +76,58 @@ std::optional<std::string> SearchForEnd(DelayedAcceptor* acceptor, State q, cons
       nearest = found.size() - 1;
     });
   }
-  return "";  // the dead state
+  return Way{"", false};  // the dead state
+}
+
+// A text as long as a way that rows led to, which may let more through than can be read where states remember: where
+// the way cannot be gone, bytes are tried that rows do not tell apart from it; or `freely` all after which its length may
+// do. As far as it comes where none that are tried lead to an end; the state is what is reached.
+std::string Walk(DelayedAcceptor* acceptor, const Way& way, bool freely, State* q) {
+  const size_t tries_per_byte = freely ? 8 : 64, least_tries = freely ? 512 : 4096;
+  constexpr int kUntried = -1;
+  struct Place {
+    State state;
+    int tried = kUntried;  // the last byte but that of the way
+    bool gone = false;     // whether the byte of the way was tried
+  };
+  std::vector<Place> places{{*q}};
+  std::string text, longest;
+  State reached = *q;
+  for (size_t tries = least_tries + tries_per_byte * way.text.size(); tries; --tries) {
+    TimeLimit::Spend(1);
+    Place& at = places.back();
+    if (text.size() == way.text.size()) {
+      if (text.empty() || !way.ends || acceptor->IsFinal(at.state)) break;
+      text.pop_back();
+      places.pop_back();
+      continue;
+    }
+    const uint8_t wanted = static_cast<uint8_t>(way.text[text.size()]);
+    int byte = wanted;
+    if (at.gone) {
+      const StateRow row = acceptor->Row(at.state);
+      const size_t left = way.text.size() - text.size() - 1;
+      const auto will_do = [&](int b) {
+        return b != wanted && row[b] && (freely ? acceptor->LeastLength(row[b]) <= left : row[b] == row[wanted]);
+      };
+      for (byte = at.tried + 1; byte < 256 && !will_do(byte);) ++byte;
+      at.tried = byte;
+      if (byte == 256) {
+        if (text.empty()) break;
+        text.pop_back();
+        places.pop_back();
+        continue;
+      }
+    }
+    at.gone = true;
+    const State next = acceptor->Next(at.state, static_cast<uint8_t>(byte));
+    if (!next) continue;
+    text.push_back(static_cast<char>(byte));
+    places.push_back({next});
+    if (text.size() > longest.size()) longest = text, reached = next;
+  }
+  *q = reached;
+  return longest;
 }
 
 // As far as the way that is found can be gone, and on from there.
@@ -79,17 +135,16 @@ std::optional<std::string> Complete(DelayedAcceptor* acceptor, State q, const Ef
   constexpr int kRounds = 4;
   std::string text;
   for (int round = 0;;) {
-    const std::optional<std::string> rest = SearchForEnd(acceptor, q, effort);
+    const std::optional<Way> rest = SearchForEnd(acceptor, q, effort);
     if (!rest && ++round < kRounds && acceptor->MeasureAnew()) continue;
-    if (!rest) return rest;
-    const size_t before = text.size();
-    for (char c : *rest) {
-      const State next = acceptor->Next(q, static_cast<uint8_t>(c));
-      if (!next) break;
-      text.push_back(c);
-      q = next;
-    }
-    if (text.size() == before || acceptor->IsFinal(q)) return text;
+    if (!rest) return std::nullopt;
+    State end = q, other = q;
+    std::string gone = Walk(acceptor, *rest, false, &end);
+    if (rest->ends && !acceptor->IsFinal(end))
+      if (std::string found = Walk(acceptor, *rest, true, &other); acceptor->IsFinal(other)) gone = found, end = other;
+    q = end;
+    text += gone;
+    if (gone.empty() || acceptor->IsFinal(q)) return text;
   }
 }
 

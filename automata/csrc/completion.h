@@ -10,8 +10,9 @@
 
 namespace tokamata {
 
-// A text that leads from a state to a final one; a shortest one, unless states remember what they have read: then as
-// far as the way that is found can be gone, and on from there, which may come to no end. Best first by LeastLength.
+// A text that leads from a state to a final one; a shortest one, unless states remember what they have read: then where
+// the way that is found cannot be gone, a few others of its length are tried; else as far as it can be gone, and on from
+// there, which may come to no end. Best first by LeastLength.
 std::string Completion(DelayedAcceptor* acceptor, DelayedAcceptor::State q);
 // A short one, sooner: what comes nearer to an end is kept where the search goes on for long. Nothing where more than
 // `most` states are reached without coming nearer, or the acceptor grows by more than `bytes`.

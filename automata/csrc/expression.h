@@ -121,6 +121,8 @@ class RuleSource {
   // What to measure instead of a rule: a language with all its texts; where that one can end within n bytes, the rule
   // can within n + *slack. kEmpty: the rule itself.
   virtual Expr Outline(uint32_t /*rule*/, uint32_t* /*slack*/) { return kEmpty; }
+  // A number of bytes that each text of a rule has, where a rule knows of more than its outline tells.
+  virtual uint32_t LeastLength(uint32_t /*rule*/) { return 0; }
   // ---- hints for masks, as DelayedAcceptor::Texts to ForEachRawByte have them, with expressions for states
   virtual bool Texts(uint32_t /*rule*/, Expr* /*model*/, RuleText* /*place*/) { return false; }
   using TextVisitor = std::function<void(std::string_view text, const RuleText* child, Expr after)>;

@@ -84,8 +84,10 @@ void LengthBounds::ExpandBelow(Expr root) {
       ++rules;
       TimeLimit::Spend(4);
       try {
-        Body body{kEmpty, 0};
-        body.e = pool_->Rules(pool_->SourceOfRule(call))->Outline(pool_->Rule(call), &body.slack);
+        Body body;
+        RuleSource* rules_of = pool_->Rules(pool_->SourceOfRule(call));
+        body.least = rules_of->LeastLength(pool_->Rule(call));
+        body.e = rules_of->Outline(pool_->Rule(call), &body.slack);
         if (body.e == kEmpty) body.e = pool_->Expand(call);
         known = bodies_.emplace(call, body).first;
         Grow();
@@ -172,7 +174,8 @@ uint32_t LengthBounds::LeastOf(Expr e) {
     case ExprKind::kLeaf: return pool_->LeafOf(e)->Least(pool_->LeafState(e));
     case ExprKind::kCall: {
       const auto body = bodies_.find(e);
-      return body != bodies_.end() ? bounds_[body->second.e].least : pool_->Nullable(e) ? 0 : 1;
+      if (body == bodies_.end()) return pool_->Nullable(e) ? 0 : 1;
+      return std::max(bounds_[body->second.e].least, body->second.least);
     }
     default: return pool_->Nullable(e) ? 0 : 1;
   }

@@ -48,8 +48,9 @@ class LengthBounds {
   uint32_t visit_ = 0;
   bool partial_ = false;  // whether rules were left unexpanded
   struct Body {
-    Expr e;
-    uint32_t slack;  // that a call may need beyond its body; see RuleSource::Outline
+    Expr e = kEmpty;
+    uint32_t slack = 0;  // that a call may need beyond its body; see RuleSource::Outline
+    uint32_t least = 0;  // see RuleSource::LeastLength
   };
   std::unordered_map<Expr, Body> bodies_;  // of calls that were expanded
   struct Distances {

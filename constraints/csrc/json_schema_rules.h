@@ -66,6 +66,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   Expr Bare(uint32_t rule) override;
   bool Since(uint32_t rule, Expr* before, RuleText* place) override;
   Expr Outline(uint32_t rule, uint32_t* slack) override;
+  uint32_t LeastLength(uint32_t rule) override;
   bool MayRemember() const override { return IsUnique(); }
   bool HasKeysInLines() const override { return IsUnique() && IsYaml(); }
   bool BeginsKey(uint32_t rule) const override { return BeginsYamlKey(rule); }

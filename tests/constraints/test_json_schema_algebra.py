@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import string
 from typing import Any
 
 import jsonschema
@@ -364,10 +365,10 @@ def test_equal_references_lead_to_different_schemas() -> None:
 
 
 def test_the_limits_of_both_hold_for_their_comparison() -> None:
-    record = {"type": "object", "required": ["a"]}
-    limits = tokamata.Limits(search_seconds=0.2)
-    old = json_schema({"type": "array", "items": record}, limits=limits)
-    new = json_schema({"type": "array", "items": {**record, "maxProperties": 40}}, limits=limits)
+    record = {"type": "object", "propertyNames": {"pattern": "^[ab]*$"}}  # of few short keys
+    limits = tokamata.Limits(search_seconds=0.2, states=10**8)
+    old = json_schema(record, limits=limits)
+    new = json_schema({**record, "maxProperties": 40}, limits=limits)
     with pytest.raises(tokamata.LimitError, match=r"counterexample: the limit search_seconds=0\.2 was reached"):
         old.counterexample(new)
 
@@ -376,3 +377,68 @@ def test_examples_are_no_numbers_that_readers_make_zero() -> None:
     found = json_schema({"type": "number", "exclusiveMinimum": 0}).examples(300)
     assert len(found) == 300
     assert all(0 < json.loads(text) < float("inf") for text in found)
+
+
+@pytest.mark.parametrize("key_order", ["schema", "any", "sorted"])
+@pytest.mark.parametrize("most", [1, 2, 5, 21, 40])
+def test_documents_with_a_key_too_many_are_shortest(most: int, key_order: Any) -> None:
+    def objects(inside: bool, **more: Any) -> Any:
+        schema: dict[str, Any] = {"type": "object", "required": ["a"], **more}
+        schema = {"type": "array", "items": schema} if inside else schema
+        return tokamata.json_schema(schema, key_order=key_order)
+
+    keys = ["", "a", *string.digits, *"bcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO"][: most + 1]
+    shortest = len(json.dumps(dict.fromkeys(keys, 0), separators=(",", ":")))
+    for inside in (False, True):
+        found = objects(inside).counterexample(objects(inside, maxProperties=most))
+        assert found is not None
+        value = json.loads(found)
+        assert len((value[0] if inside else value).keys() | {"a"}) == most + 1
+        assert len(found) == shortest + 2 * inside
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 9])
+@pytest.mark.parametrize(
+    "items", [True, {"type": "integer"}, {"type": ["number", "string"]}, {"type": "string"}], ids=str
+)
+def test_documents_with_a_distinct_element_too_many_are_shortest(items: object, most: int) -> None:
+    def arrays(high: int) -> tokamata.Constraint:
+        return tokamata.json_schema({"type": "array", "items": items, "uniqueItems": True, "maxItems": high})
+
+    found = arrays(most + 1).counterexample(arrays(most))
+    assert found is not None
+    elements = json.loads(found)
+    assert len(elements) == len(set(elements)) == most + 1
+    texts = ["", *string.ascii_letters][: most + 1] if items == {"type": "string"} else list(range(most + 1))
+    assert len(found) == len(json.dumps(texts, separators=(",", ":")))
+
+
+REPEATED: list[dict[str, Any]] = [
+    {"type": "array"},
+    {"type": "array", "items": {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}},
+    {"type": "array", "items": {"type": "string", "format": "date"}, "minItems": 3, "maxItems": 4},
+    {"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "integer"}, "minItems": 2},
+]
+
+
+@pytest.mark.parametrize("schema", REPEATED, ids=str)
+@pytest.mark.parametrize("place", ["root", "property", "element"])
+def test_a_version_with_unique_items_is_told_by_a_repeated_one(schema: dict[str, Any], place: str) -> None:
+    def placed(s: dict[str, Any]) -> dict[str, Any]:
+        if place == "property":
+            return {"type": "object", "properties": {"list": s, "other": {"type": "boolean"}}, "required": ["list"]}
+        return {"type": "array", "items": s, "minItems": 1} if place == "element" else s
+
+    before, after = placed(schema), placed({**schema, "uniqueItems": True})
+    old, new = tokamata.json_schema(before), tokamata.json_schema(after)
+    found = old.counterexample(new)
+    assert found is not None
+    assert jsonschema.Draft202012Validator(before).is_valid(json.loads(found))
+    assert not jsonschema.Draft202012Validator(after).is_valid(json.loads(found))
+    assert new.difference_example(old) is None
+
+
+def test_unique_items_that_no_example_breaks_are_not_said_to_be_kept() -> None:
+    schema = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False}
+    with pytest.raises(tokamata.UnsupportedError, match="uniqueItems at the root cannot be enforced"):
+        tokamata.json_schema(schema).counterexample(tokamata.json_schema({"type": "array", "uniqueItems": True}))
