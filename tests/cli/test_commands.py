@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -528,8 +529,8 @@ def test_diff(cli, tmp_path: Path) -> None:
     assert result.code == 1
     assert "  refused now:  {}\n  accepted now: {" in result.out
     result = cli("diff", old, schema("bad.json", "{,}"))
-    assert result.code == 1
-    assert "json_schema: line 1, column 2: expected a key in double quotes" in result.err
+    assert result.code == 2
+    assert "bad.json: json_schema: line 1, column 2: expected a key in double quotes" in result.err
     linked = schema("linked.json", '{"$ref": "http://example.com/x"}')
     registry = schema("registry.json", '{"http://example.com/x": {"type": "object", "required": ["a"]}}')
     assert cli("diff", other, linked, "--registry", registry).out.startswith("equal")
@@ -557,12 +558,44 @@ def test_diff(cli, tmp_path: Path) -> None:
         ("[]", "registry.json: expected an object from URIs to schemas"),
     ):
         result = cli("diff", old, same, "--registry", schema("registry.json", text))
-        assert (result.code, result.err.count("\n")) == (1, 1)
+        assert (result.code, result.err.count("\n")) == (2, 1)
         assert reason in result.err
     date = schema("date.json", '{"type": "string", "format": "date"}')
     string = schema("string.json", '{"type": "string"}')
     assert cli("diff", string, date).code == 1
     assert cli("diff", string, date, "--no-formats").out.startswith("equal")
+
+
+def test_a_difference_that_cannot_be_told_names_both_schemas_and_options_of_the_command(cli, tmp_path: Path) -> None:
+    def schema(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    pair = '{"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": false}'
+    old, unique = schema("old.json", pair), schema("unique.json", '{"type": "array", "uniqueItems": true}')
+    result = cli("diff", old, unique)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(
+        f"tokamata: {old} and {unique}: json_schema: uniqueItems at the root cannot be enforced"
+    )
+    assert result.err.endswith("list them, set maxItems to 1 or drop uniqueItems\n")
+    text, pattern = schema("text.json", '{"type": "string"}'), schema("pattern.json", '{"format": "regex"}')
+    result = cli("diff", text, pattern)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith("pass --no-formats to treat formats as annotations\n")
+
+
+def test_a_schema_of_standard_input(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "whole.json"
+    path.write_text('{"type": "integer"}')
+    for given in (["diff", path, "-"], ["diff", "-", path], ["check", "--schema", "-", "1.5"]):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"type": "number"}')))
+        result = cli(*given)
+        assert (result.code, result.err) == (1 if given[1] == "-" else 0, ""), given
+    for given in (["diff", "-", "-"], ["check", "--schema", "-", "-"]):
+        result = cli(*given)
+        assert (result.code, "standard input" in result.err) == (2, True), given
 
 
 def test_grammars_are_listed_and_printed(cli) -> None:

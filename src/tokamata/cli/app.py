@@ -15,7 +15,7 @@ import typer
 from .._version import __version__
 from ..automata.errors import LimitError
 from . import check, compile, diff, draw, generate, grammars, info, sample, serve, vocab
-from .common import errors, examples, out
+from .common import NoAnswerError, errors, examples, out
 from .interrupts import ended_by_ctrl_c, interrupted
 
 app = typer.Typer(
@@ -50,6 +50,8 @@ _REMEDIES = (
     (r"pass registry=\{", "pass --registry FILE with {"),
     (r"pass eos_token_ids=\[\.\.\.\]", "pass --eos ID"),
     (r"json_schema\(unique_keys=False\) leaves them", 'objects with "additionalProperties": false have none'),
+    (r", (\w+ \w+), or pass lenient=True", r" or \1"),
+    (r"pass formats=False", "pass --no-formats"),
     (r"read a saved vocabulary with Vocabulary\.load", "its name has to end in .fst"),
     (r"(states=\d+ was reached); pass a larger one", r"\1; pass a larger one with --max-states"),
     (r"tokamata\.Limits\((\w+)=\.\.\.\)", r"--limit \1=NUMBER"),
@@ -79,6 +81,8 @@ def run(arguments: list[str] | None = None) -> None:
             code = app(args=arguments, prog_name="tokamata", standalone_mode=False)
     except (ValueError, OSError, ImportError, TypeError, LimitError, MemoryError, IndexError) as error:
         _fail(error, 1)
+    except NoAnswerError as error:
+        _fail(error.args[0], 2)
     except KeyboardInterrupt:
         interrupted()
         sys.exit(130)

@@ -148,6 +148,8 @@ def command(
         return
     if strict:
         raise typer.BadParameter("--strict is for a grammar file alone; leave it out")
+    if text == "-" and schema == Path("-"):
+        raise typer.BadParameter("only one of schema and text can come from standard input; --file reads a text")
     constraint = constraint_of(pattern, option, literal, fst, grammar, start, schema, registry, limit, **DOCUMENTS)
     if (text is None) == (file is None):
         raise typer.BadParameter("expected a text or --file, one of the two")

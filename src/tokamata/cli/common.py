@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -31,6 +32,10 @@ if not os.environ.get("COLUMNS", "1").strip("0"):
 # What is printed comes from files and command lines: it stands there as it is.
 out = Console(markup=False, emoji=False, highlight=False)
 errors = Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+class NoAnswerError(Exception):
+    """A command that answers by its exit code cannot answer; its argument is the reason, an error or a text."""
 
 
 def headline(word: str, style: str, rest: str) -> None:
@@ -62,7 +67,8 @@ GrammarOption = Annotated[
 ]
 StartOption = Annotated[str | None, typer.Option("--start", metavar="RULE", help="The start rule of the grammar.")]
 SchemaOption = Annotated[
-    Path | None, typer.Option("--schema", "-s", metavar="FILE", help="A JSON Schema, of JSON documents.")
+    Path | None,
+    typer.Option("--schema", "-s", metavar="FILE", help="A JSON Schema, of JSON documents; - reads standard input."),
 ]
 RegistryOption = Annotated[
     Path | None,
@@ -178,9 +184,10 @@ def import_paths(grammar: Path) -> list[Path]:
 
 
 def schema_of(path: Path, **options: Any) -> JsonSchemaConstraint:
-    """Return the constraint of a JSON Schema in a file; errors name the file."""
+    """Return the constraint of a JSON Schema in a file, ``-`` for standard input; errors name the file."""
     try:
-        return json_schema(path.read_bytes().removeprefix(codecs.BOM_UTF8), **options)
+        text = sys.stdin.buffer.read() if path == Path("-") else path.read_bytes()
+        return json_schema(text.removeprefix(codecs.BOM_UTF8), **options)
     except ConstraintError as error:
         raise type(error)(f"{path}: {error}") from None
 

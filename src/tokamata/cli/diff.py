@@ -7,14 +7,26 @@ from typing import Annotated
 
 import typer
 
-from .common import LimitOption, RegistryOption, examples, headline, limits_of, out, registry_of, schema_of, working
+from ..automata.errors import LimitError
+from .common import (
+    LimitOption,
+    NoAnswerError,
+    RegistryOption,
+    examples,
+    headline,
+    limits_of,
+    out,
+    registry_of,
+    schema_of,
+    working,
+)
 
 EXAMPLES = examples(
     "tokamata diff old.json new.json",
     "tokamata diff old.json new.json --no-formats --registry others.json",
 )
 
-_Schema = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A JSON Schema.")]
+_Schema = Annotated[Path, typer.Argument(help="A JSON Schema; - reads standard input.")]
 
 
 def command(
@@ -27,24 +39,33 @@ def command(
     """Say whether the new schema accepts all that the old one accepted; if not, show a document.
 
     Values are compared, not their spelling or the order of their keys; exactly, recursive schemas included. Exit code 0
-    when the new schema accepts every document of the old one, else 1.
+    when the new schema accepts every document of the old one, 1 when it does not, 2 when that could not be found out.
     """
-    others, limits = registry_of(registry), limits_of(limit)
-    before, after = (
-        schema_of(
-            path,
-            whitespace="compact",
-            key_order="sorted",
-            strings="canonical",
-            numbers="any",
-            formats=formats,
-            registry=others,
-            limits=limits,
+    limits = limits_of(limit)
+    if old == new == Path("-"):
+        raise typer.BadParameter("only one of the schemas can come from standard input")
+    try:
+        others = registry_of(registry)
+        before, after = (
+            schema_of(
+                path,
+                whitespace="compact",
+                key_order="sorted",
+                strings="canonical",
+                numbers="any",
+                formats=formats,
+                registry=others,
+                limits=limits,
+            )
+            for path in (old, new)
         )
-        for path in (old, new)
-    )
-    with working("comparing"):
-        lost, gained = before.difference_example(after), after.difference_example(before)
+    except (ValueError, OSError, LimitError) as error:
+        raise NoAnswerError(error) from error
+    try:
+        with working("comparing"):
+            lost, gained = before.difference_example(after), after.difference_example(before)
+    except (ValueError, LimitError) as error:
+        raise NoAnswerError(f"{old} and {new}: {error}") from error
     if lost is None and gained is None:
         headline("equal", "green", ": both schemas accept the same documents")
         return
