@@ -696,6 +696,55 @@ typename Algebra::Value SchemaCases::EvaluateKeyword(Algebra& algebra, UseId use
   return positive ? algebra.True() : algebra.False();
 }
 
+// A schema that must not hold as the branches that must not: what each of these excludes is known beside what holds
+// already, where all of them together multiply.
+template <class Algebra>
+std::vector<SignedUse> SchemaCases::Spread(Algebra& algebra, SignedUse part) {
+  if constexpr (std::is_same_v<Algebra, Compound>) {
+    if (part.positive || algebra.kType != JsonType::kObject || sets_.Use(part.use).kind != UseKind::kSchema) return {part};
+    constexpr int kMostReferences = 20;
+    UseId use = part.use;
+    const JsonValue* branches = nullptr;
+    bool one_of = false;
+    for (int steps = 0; !branches; ++steps) {
+      const JsonValue& node = *sets_.Use(use).place.node;
+      if (!node.IsObject() || steps == kMostReferences) return {part};
+      const SchemaDialect dialect = documents_.Dialect(node);
+      bool refers = false;
+      for (uint32_t i = 0; i < node.size; ++i) {
+        const Keyword keyword = KeywordOf(node.keys[i], dialect);
+        if (keyword == Keyword::kNone) continue;
+        if (keyword == Keyword::kType && algebra.IsFalse(algebra.Type(node.elements[i], false, dialect.draft))) continue;
+        if (branches || refers) return {part};
+        refers = keyword == Keyword::kRef;
+        one_of = keyword == Keyword::kOneOf;
+        if (!refers && !one_of && keyword != Keyword::kAnyOf) return {part};
+        if (!refers) branches = &node.elements[i];
+      }
+      if (!branches && !refers) return {part};
+      if (refers) use = sets_.Schema(documents_.Resolve(sets_.Use(use).place, SchemaReference::kRef));
+    }
+    if (!branches->IsArray()) return {part};
+    std::vector<SignedUse> out;
+    for (const JsonValue& branch : *branches) out.push_back({Child(use, branch), false});
+    if (one_of && !AllDisjoint(algebra, out)) return {part};
+    return out;
+  }
+  return {part};
+}
+
+template <class Algebra>
+bool SchemaCases::AllDisjoint(Algebra& algebra, const std::vector<SignedUse>& uses) {
+  std::vector<typename Algebra::Value> yes;
+  for (const SignedUse& u : uses) yes.push_back(Evaluate(algebra, u.use, true, false));
+  for (size_t i = 0; i < uses.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (!algebra.IsFalse(yes[i]) && !algebra.IsFalse(yes[j]) &&
+          !algebra.Disjoint(uses[i].use, uses[j].use, yes[i], yes[j], kNothingBeside))
+        return false;
+  return true;
+}
+
 template <class Algebra>
 typename Algebra::Value SchemaCases::OfSet(Algebra& algebra, SetId set) {
   if (set == kNoValue) return algebra.False();
@@ -703,9 +752,10 @@ typename Algebra::Value SchemaCases::OfSet(Algebra& algebra, SetId set) {
   // The schema that was evaluated last.
   const auto place = [this] { return growing_ == kNoUse ? std::string() : Describe(growing_); };
   for (size_t i = 0, n = sets_.NumParts(set); i < n; ++i) {
-    const SignedUse part = sets_.Part(set, i);
-    v = Placed(place, [&] { return algebra.And(std::move(v), Evaluate(algebra, part.use, part.positive, false)); });
-    if (algebra.IsFalse(v)) break;
+    for (const SignedUse& part : Spread(algebra, sets_.Part(set, i))) {
+      v = Placed(place, [&] { return algebra.And(std::move(v), Evaluate(algebra, part.use, part.positive, false)); });
+      if (algebra.IsFalse(v)) return v;
+    }
   }
   return v;
 }

@@ -193,6 +193,10 @@ class SchemaCases {
   typename Algebra::Value OneOf(Algebra& algebra, const std::vector<UseId>& uses, bool positive, bool tracking, ListId required);
   template <class Algebra>
   typename Algebra::Value OfSet(Algebra& algebra, SetId set);
+  template <class Algebra>
+  std::vector<SignedUse> Spread(Algebra& algebra, SignedUse part);
+  template <class Algebra>
+  bool AllDisjoint(Algebra& algebra, const std::vector<SignedUse>& uses);
   UseId Child(UseId parent, const JsonValue& node);
   Cases FindCases(SetId set, JsonType type);
   uint32_t KeepCases(Cases cases);  // their place in cases_
@@ -250,6 +254,8 @@ class SchemaCases {
   Cases SomeMember(UseId use, bool quiet);
   void MergeLacking(Cases* cases);
   void DropLacking(ListId required, Cases* cases);
+  bool IsSaid(const Case& known, const Case& demands);
+  bool SurelySome(const Case& c, UseId use);
   bool ListsNothing(Case* both, const Case& operand);
   Span<const JsonValue> ListedBy(UseId use, bool* alone);
   Cases Unevaluated(UseId use, const JsonValue& value, const Cases& base, JsonType type);

@@ -19,6 +19,14 @@ bool Has(const Case& c, DemandKind kind, uint32_t a) {
   return std::any_of(c.begin(), c.end(), [&](const Demand& d) { return d.kind == kind && d.a == a; });
 }
 
+// Whether it matters for unevaluatedProperties or unevaluatedItems which of several cases holds.
+bool Evaluates(const Case& c) {
+  return std::any_of(c.begin(), c.end(), [](const Demand& d) {
+    return !d.quiet && (d.kind == DemandKind::kMembers || d.kind == DemandKind::kItems || d.kind == DemandKind::kContains ||
+                        d.kind == DemandKind::kUnevaluated || d.kind == DemandKind::kUnevaluatedItems);
+  });
+}
+
 // Adds a demand to a conjunction; false on a contradiction.
 bool AddDemand(const Demand& d, Case* c) {
   for (Demand& known : *c) {
@@ -67,7 +75,12 @@ Cases SchemaCases::AndCases(Cases a, Cases b) {
   CheckCases(a.size() * b.size() / 8);
   const bool many = a.size() * b.size() >= kManyCases;
   Cases out;
-  for (const Case& x : a)
+  const bool alike = b.size() > 1 && std::none_of(b.begin(), b.end(), Evaluates);
+  for (const Case& x : a) {
+    if (alike && std::any_of(b.begin(), b.end(), [&](const Case& y) { return IsSaid(x, y); })) {
+      if (std::find(out.begin(), out.end(), x) == out.end()) out.push_back(x);  // the others are no more than that
+      continue;
+    }
     for (const Case& y : b) {
       Case both = x;
       bool possible = true;
@@ -79,7 +92,45 @@ Cases SchemaCases::AndCases(Cases a, Cases b) {
       if (possible && std::find(out.begin(), out.end(), both) == out.end()) out.push_back(std::move(both));
       CheckCases(out.size());
     }
+  }
   return out;
+}
+
+// Whether all that one case demands holds of what another one describes.
+bool SchemaCases::IsSaid(const Case& known, const Case& demands) {
+  return std::all_of(demands.begin(), demands.end(), [&](const Demand& d) {
+    return std::find(known.begin(), known.end(), d) != known.end() || (d.kind == DemandKind::kSomeMember && SurelySome(known, d.a));
+  });
+}
+
+// Whether some member that a case requires violates what a schema says of members: by its key, or as enum or const list
+// other values for it.
+bool SchemaCases::SurelySome(const Case& c, UseId use) {
+  if (sets_.Use(use).kind != UseKind::kSchema) return false;
+  const JsonValue& node = *sets_.Use(use).place.node;
+  const JsonValue* const properties = node.Find("properties");
+  const JsonValue* const others = node.Find("additionalProperties");
+  const bool closed = others && others->IsBoolean() && !others->boolean && !node.Find("patternProperties");
+  for (const Demand& d : c) {
+    if (d.kind != DemandKind::kRequired) continue;
+    TimeLimit::Spend(1);
+    const JsonValue* const child = properties ? properties->Find(sets_.KeyText(d.a)) : nullptr;
+    if (!child && closed) return true;
+    bool alone;
+    const Span<const JsonValue> listed = child ? ListedBy(Child(use, *child), &alone) : Span<const JsonValue>{nullptr, 0};
+    if (!listed.data) continue;
+    for (const Demand& group : c) {
+      if (group.kind != DemandKind::kMembers) continue;
+      for (const UseId of_key : AppliedToKey({DemandKind::kMembers, group.a}, d.a)) {
+        const Span<const JsonValue> among = ListedBy(of_key, &alone);
+        const auto has = [&](const JsonValue& v) {
+          return std::any_of(listed.begin(), listed.end(), [&v](const JsonValue& l) { return JsonEqual(l, v); });
+        };
+        if (among.data && std::none_of(among.begin(), among.end(), has)) return true;
+      }
+    }
+  }
+  return false;
 }
 
 Cases SchemaCases::NegateCases(const Cases& cases) {

@@ -442,3 +442,83 @@ def test_unique_items_that_no_example_breaks_are_not_said_to_be_kept() -> None:
     schema = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False}
     with pytest.raises(tokamata.UnsupportedError, match="uniqueItems at the root cannot be enforced"):
         tokamata.json_schema(schema).counterexample(tokamata.json_schema({"type": "array", "uniqueItems": True}))
+
+
+def record(i: int, tagged: bool) -> dict[str, Any]:
+    properties: dict[str, Any] = {f"p{i}_{j}": {"type": t} for j, t in enumerate(["string", "integer", "boolean"])}
+    required = [f"p{i}_0"]
+    if tagged:
+        properties["type"], required = {"const": f"t{i}"}, ["type"]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+@pytest.mark.parametrize("place", ["root", "reference", "property"])
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("tagged", [True, False])
+def test_an_edit_of_one_record_of_many(tagged: bool, keyword: str, place: str) -> None:
+    def schema(records: list[dict[str, Any]]) -> dict[str, Any]:
+        if place == "root":
+            return {keyword: records}
+        if place == "reference":
+            return {"$ref": "#/$defs/r", "$defs": {"r": {"type": "object", keyword: records}}}
+        return {"type": "object", "properties": {"r": {keyword: records}}, "required": ["r"]}
+
+    before = [record(i, tagged) for i in range(60)]
+    narrower, wider = record(7, tagged), record(7, tagged)
+    narrower["properties"]["p7_0"] = {"type": "string", "maxLength": 5}
+    wider["properties"]["new"] = {"type": "null"}
+    old = schema(before)
+    for edited, lost, gained in ((narrower, True, False), (wider, False, True)):
+        new = schema([*before[:7], edited, *before[8:]])
+        a, b = tokamata.json_schema(old), tokamata.json_schema(new)
+        for found, told, valid, invalid in (
+            (a.difference_example(b), lost, old, new),
+            (b.difference_example(a), gained, new, old),
+        ):
+            assert (found is not None) == told
+            if found is not None:
+                assert jsonschema.Draft202012Validator(valid).is_valid(json.loads(found))
+                assert not jsonschema.Draft202012Validator(invalid).is_valid(json.loads(found))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_differences_of_unions_of_records_agree_with_jsonschema(seed: int) -> None:
+    rng = random.Random(seed)
+
+    def part() -> dict[str, Any]:
+        some: dict[str, Any] = {"type": "object", "properties": {}}
+        for key in rng.sample("abt", rng.randint(1, 3)):
+            some["properties"][key] = rng.choice(
+                [{"const": rng.choice([1, "a"])}, {"enum": [1, None]}, {"type": "string"}, True]
+            )
+        if rng.random() < 0.7:
+            some["required"] = rng.sample(sorted(some["properties"]), 1)
+        if rng.random() < 0.6:
+            some["additionalProperties"] = rng.choice([False, {"type": "null"}])
+        if rng.random() < 0.2:
+            some["patternProperties"] = {"^[bc]": {"type": "string"}}
+        return some
+
+    def union() -> dict[str, Any]:
+        return {rng.choice(["anyOf", "anyOf", "oneOf"]): [part() for _ in range(rng.randint(2, 5))]}
+
+    before, after = union(), union()
+    after["anyOf"] = after.pop("oneOf", after.get("anyOf"))
+    if rng.random() < 0.5:
+        after = {"oneOf": after["anyOf"]}
+    old, new = (tokamata.json_schema(s, key_order="any") for s in (before, after))
+    left = old - new
+    valid = [jsonschema.Draft202012Validator(s) for s in (before, after)]
+    values = [None, 1, "a", "b"]
+    differ = False
+    for keys in itertools.chain.from_iterable(itertools.combinations("abct", n) for n in range(4)):
+        for chosen in itertools.product(values, repeat=len(keys)):
+            value = dict(zip(keys, chosen, strict=True))
+            wanted = valid[0].is_valid(value) and not valid[1].is_valid(value)
+            differ = differ or wanted
+            assert left.accepts(json.dumps(value)) == wanted, (seed, before, after, value)
+    found = old.difference_example(new)
+    assert found is not None or not differ
+    if found is not None:
+        assert valid[0].is_valid(json.loads(found)), (seed, before, after, found)
+        assert not valid[1].is_valid(json.loads(found)), (seed, before, after, found)
