@@ -61,8 +61,10 @@ class Limits:
                     raise (ValueError if number else TypeError)(
                         f"Limits: expected {name} > 0, got {value!r}; pass a number of seconds"
                     )
+            elif isinstance(value, bool):
+                raise TypeError(f"Limits: expected {name} as a whole number, got {value}; pass an int")
             else:
-                checked_range("Limits", name, value, 0, 2**62 if name in _ENGINE else 2**31)
+                checked_range("Limits", name, value, 0, 2**62 if name in _LARGE else 2**31)
 
     def _native(self) -> NativeLimits:
         given = (getattr(self, name) for name in _ENGINE)
@@ -72,6 +74,7 @@ class Limits:
 
 # Those that the engine keeps; the others are options of what reads a source.
 _ENGINE = tuple(field.name for field in fields(Limits) if field.name not in ("schema_cases", "pattern_contexts"))
+_LARGE = ("expression_nodes", "expression_width", "emptiness", "count_bytes", "cache_bytes")
 
 
 @dataclass(frozen=True)

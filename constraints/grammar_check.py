@@ -192,7 +192,7 @@ def check(source: GrammarSource) -> GrammarDiagnosis:
         deterministic=None if found is None else not found,
         conflicts=found or (),
         ambiguity=shown,
-        unreachable=named(set(written) - called),
+        unreachable=named(set(written) - reachable(source, (*source.productions, *source.operands))),
         unproductive=named({i for i in called if i not in good}),
         left_recursive=_left_recursive(source, empty),
         nullable=named(empty & called),
@@ -231,13 +231,32 @@ def _lost(source: GrammarSource, never: set[int] | frozenset[int]) -> tuple[Term
     found = []
     for t in sorted(never):
         terminal = source.terminals[t]
-        why = "other terminals come first for all that it matches"
+        why = _first_of_others(source, t)
         if terminal.ignored:
             why = "it is ignored between all others"
         elif is_empty(terminal.constraint._native):
             why = "it matches nothing"
         found.append(TerminalFinding(source.label(~t), terminal.place, why))
     return tuple(found)
+
+
+def _first_of_others(source: GrammarSource, t: int) -> str:
+    """Which terminal is read instead of one, where a single one is, and what helps."""
+    terminal = source.terminals[t]
+    why = "other terminals come first for all that it matches"
+    for i, other in enumerate(source.terminals[:t]):
+        try:
+            if not is_empty((terminal.constraint - other.constraint)._native):
+                continue
+        except (ConstraintError, LimitError):
+            continue
+        why = f"{source.label(~i)} comes first for all that it matches"
+        break
+    above = max((other.priority for other in source.terminals[:t]), default=0) + 1
+    named = source.syntax == "lark" and terminal.name.isidentifier()  # others cannot be given one
+    remedies = [f"give it a priority, {terminal.name}.{above}: ..."] * named
+    remedies += ['pass lexer="contextual"'] * (source.lexer == "basic")
+    return f"{why}: {', or '.join(remedies)}" if remedies else why
 
 
 def _nullable(source: GrammarSource) -> set[int]:

@@ -273,6 +273,11 @@ class _Builder:
                 Production(p.rule, tuple(new.get(s, s) for s in p.symbols), p.place) for p in self.productions
             ),
             start=self.start,
+            operands=tuple(
+                Production(self.numbers[name], tuple(self.numbers[c] for c in calls if c in self.numbers), body.place)
+                for name, body in self.bodies.items()
+                if (calls := _in_exceptions(body))
+            ),
         )
 
     # ---- parts to symbols
@@ -479,6 +484,18 @@ class _Builder:
                 f"grammar: {part.place}: the limit inlined={MOST_INLINED} was reached (parts of rules in one "
                 "exception): use smaller rules"
             )
+
+
+def _in_exceptions(body: Part) -> list[str]:
+    """The rules that stand on the sides of ``-`` in a part."""
+    found: dict[str, None] = {}
+    below = [(body, False)]
+    while below:
+        part, inside = below.pop()
+        if inside and part.kind == "rule":
+            found[part.name] = None
+        below.extend((p, inside or part.kind == "except") for p in part.parts)
+    return list(found)
 
 
 def _undefined(call: Part) -> ConstraintError:

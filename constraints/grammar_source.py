@@ -131,7 +131,8 @@ class GrammarSource:
     ``lexer``: with ``"basic"`` and ``"contextual"`` the text is cut into lexemes, each the longest that some competing
     terminal matches; of equally long ones the terminal first in ``terminals`` is taken. ``"basic"``: all compete
     everywhere; ``"contextual"``: those that the parser can take there, and the ignored ones. ``"none"``: terminals are
-    languages, concatenated. ``start``: an index into ``rules``. ``as_written``: makes the grammar as it was
+    languages, concatenated. ``start``: an index into ``rules``. ``operands``: the rules that stand on the sides of a
+    rule's exceptions (``A - B``), which are terminals, as productions. ``as_written``: makes the grammar as it was
     written, where this one has the same texts and fewer rules.
     """
 
@@ -143,6 +144,7 @@ class GrammarSource:
     start: int
     indent: Indent | None = None
     report: tuple[ReportEntry, ...] = ()
+    operands: tuple[Production, ...] = ()
     as_written: Callable[[], GrammarSource] | None = None
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -226,3 +228,18 @@ def test_flags_are_true_or_false(call: Callable[[Any], Any]) -> None:
     for odd in ("no", 0, 1, "", []):
         with pytest.raises(TypeError, match=r"expected .* True or False, got"):
             call(odd)
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(tokamata.Limits)])
+def test_limits_are_numbers_that_the_engine_takes(name: str) -> None:
+    with pytest.raises(TypeError, match=f"Limits: expected {name} "):
+        tokamata.Limits(**{name: True})
+    if name.endswith("seconds"):
+        assert tokamata.regex("a", limits=tokamata.Limits(**{name: float("inf")})).accepts("a")
+        return
+    with pytest.raises(ValueError, match=rf"Limits: expected 0 <= {name} <= (\d+), got ") as error:
+        tokamata.Limits(**{name: 2**63})
+    most = int(re.search(r"<= (\d+),", str(error.value))[1])
+    largest = tokamata.Limits(**{name: most})
+    assert tokamata.regex("a|b{2}", limits=largest).count(2) == 1
+    assert tokamata.json_schema({"type": "boolean"}, limits=largest).accepts("true")

@@ -13,6 +13,7 @@ from typing import Literal
 
 import pytest
 from oracle.grammar import derivations, recognize, shortest, text_derivations
+from tokamata.constraints.ebnf_source import read_ebnf
 from tokamata.constraints.gbnf_source import read_gbnf
 from tokamata.constraints.grammar_ambiguity import ambiguity
 from tokamata.constraints.grammar_check import GrammarDiagnosis, check
@@ -277,15 +278,32 @@ def test_long_texts_around_what_is_ambiguous() -> None:
     assert text_derivations(source, found.text or b"", 2) > 1
 
 
+def test_sides_of_exceptions_are_no_unreachable_rules() -> None:
+    text = "a ::= b - c 'z'\nb ::= d+\nc ::= 'xx'\nd ::= 'x'\nf ::= 'y' - e\ne ::= 'z'\n"
+    assert [f.rule for f in check(read_ebnf(text)).unreachable] == ["f", "e"]
+
+
+def test_two_terminals_win_over_one_or_one_with_a_priority() -> None:
+    (found,) = check(read_lark("start: A | B | C\nA: /q{1,3}/\nB: /r{1,3}/\nC: /[qr]/\n")).never_read
+    assert found.why.startswith("other terminals come first for all that it matches: give it a priority, C.1: ...")
+    (found,) = check(read_lark("start: A | C\nA.4: /[a-z]+/\nC: /q/\n")).never_read
+    assert found.why.startswith("A comes first for all that it matches: give it a priority, C.5: ...")
+    raised = "start: A | C\nA.4: /[a-z]+/\nC.5: /q/\n"
+    assert check(read_lark(raised)).never_read == ()
+
+
 def test_what_matches_nothing_or_always_loses() -> None:
     both = 'start: a | b\na: "y" | EMPTY\nb: "z" | EMPTY\nEMPTY: "p" & "q"\n'
     assert tokamata.grammar(both, strict=True).accepts("z")
     losing = 'start: a | b | A\na: "y" | B\nb: "z" | B\nA: /q/\nB: /q/\n'
-    for text in (losing, "// lexer: contextual\n" + losing):
+    for text, more in ((losing, ', or pass lexer="contextual"'), ("// lexer: contextual\n" + losing, "")):
         diagnosis = check(read_lark(text))
         assert diagnosis.deterministic
         (found,) = diagnosis.never_read
-        assert (found.terminal, found.why) == ("B", "other terminals come first for all that it matches")
+        assert (found.terminal, found.why) == (
+            "B",
+            f"A comes first for all that it matches: give it a priority, B.1: ...{more}",
+        )
     apart = "// lexer: contextual\nstart: a A | b\na: B\nb: B\nA: /q/\nB: /q/\n"
     assert check(read_lark(apart)).never_read == ()
     assert check(read_lark(apart[len("// lexer: contextual\n") :])).never_read != ()
@@ -350,7 +368,11 @@ def test_which_of_many_patterns_are_beaten_is_found_soon() -> None:
         ),
         ("\nstart: start", "lark", "line 2, column 1: the start rule start has no text"),
         ('start: A B\nA: "a"\nB: "x" & "y"\n', "lark", r"terminals B \(line 3, column 1: it matches nothing\); add"),
-        ('start: x "b".."d"\nx: /[a-e]+/\n', "lark", r"terminals \"b\"\.\.\"d\" \(line 1, column 10: other terminals"),
+        (
+            'start: x "b".."d"\nx: /[a-e]+/\n',
+            "lark",
+            r"terminals \"b\"\.\.\"d\" \(line 1, column 10: /\[a-e\]\+/ comes first for all that it matches: pass",
+        ),
         ('start: "a" B\nB: "b"\n%ignore B\n', "lark", r"\"b\" \(line 2, column 1: it is ignored"),
         ('root ::= "a" x\nx ::= root "b"\n', "gbnf", r"line 1, column 1: .* root \(.*, x \(line 2, column 1\); add"),
     ],
