@@ -745,6 +745,23 @@ bool ExpressionAcceptor::SurelyEndsNot(State q, const ByteSet& bytes) {
   }
 }
 
+Expr ExpressionAcceptor::Sequences(const std::vector<std::string>& parts) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  return pool_->Star(pool_->Choice(parts));
+}
+
+std::optional<bool> ExpressionAcceptor::Meets(State q, Expr texts) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  if (MayRemember()) return std::nullopt;
+  try {
+    return !pool_->IsEmpty(pool_->Intersect(Source(q), texts));
+  } catch (const CapacityError&) {
+    throw;
+  } catch (const LimitError&) {
+    return std::nullopt;
+  }
+}
+
 uint32_t ExpressionAcceptor::MostLength(State q) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   return lengths_.Most(Source(q));

@@ -2,6 +2,8 @@
 #pragma once
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -96,6 +98,10 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool SurelyEnds(State q, const ByteSet& bytes);
   // Whether none does; no where that is not found out, nor where states remember.
   bool SurelyEndsNot(State q, const ByteSet& bytes);
+  // The texts that are made of some others; and whether any of what is accepted from a state is among such texts, where
+  // that is decided.
+  Expr Sequences(const std::vector<std::string>& parts);
+  std::optional<bool> Meets(State q, Expr texts);
   bool Approximates() const override { return AnyRules(&RuleSource::Approximates); }
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
   bool BoundIsFar(State q, uint32_t* length, State* unbounded) override;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -289,6 +290,7 @@ class MaskBuilder {
   bool CountIsFree(const LoopShape& s) const { return s.low == 0 && s.high >= vocabulary_->MaxTokenBytes(); }
   bool FindFinish(State root, bool exact);
   bool LacksBytes(State q);
+  std::optional<bool> DecideFinish(State q);
   // The bytes of the tokens that end at a node of the main trie, which has some.
   std::string_view TokenAt(uint32_t node) const { return vocabulary_->Token(trie_.order[trie_.TokensBegin(node)]); }
   // The bytes that lead to a node of the main trie.
@@ -355,6 +357,7 @@ class MaskBuilder {
   // By state, where the vocabulary is not complete, without and with what states remember: 0 unknown, 1 cannot, 2 can.
   std::vector<uint8_t> finish_[2];
   ByteSet spelled_;  // the bytes of tokens, once asked for
+  std::optional<Expr> written_;  // the texts that tokens can write, likewise
   const uint32_t *building_ = nullptr, *base_ = nullptr;
   uint64_t alike_ = 0;
   struct Model {

@@ -18,6 +18,20 @@ bool MaskBuilder::LacksBytes(State q) {
   return spelled_ != ByteSet::All() && expressions->SurelyEndsNot(q, spelled_);
 }
 
+// Whether some text from q can be written with the tokens of a small vocabulary, where that is decided at all.
+std::optional<bool> MaskBuilder::DecideFinish(State q) {
+  constexpr size_t kSmall = 10'000;  // nodes of the trie
+  auto* const expressions = dynamic_cast<ExpressionAcceptor*>(acceptor_);
+  if (!expressions || trie_.Size() > kSmall) return std::nullopt;
+  if (!written_) {
+    std::vector<std::string> tokens;
+    for (uint32_t n = 1; n < trie_.Size(); ++n)
+      if (trie_.TokensBegin(n) < trie_.TokensEnd(n)) tokens.emplace_back(TokenAt(n));
+    written_ = expressions->Sequences(tokens);
+  }
+  return expressions->Meets(q, *written_);
+}
+
 bool MaskBuilder::CanFinish(State root) {
   return FindFinish(root, false) && (!acceptor_->Remembers() || FindFinish(root, true));
 }
@@ -59,6 +73,10 @@ bool MaskBuilder::FindFinish(State root, bool exact) {
         if (LacksBytes(root)) {
           known(root) = 1;
           return false;
+        }
+        if (const std::optional<bool> decided = DecideFinish(root)) {
+          known(root) = *decided ? 2 : 1;
+          return *decided;
         }
       }
       const size_t i = open.top().place;

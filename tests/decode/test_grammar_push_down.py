@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import random
 
 import pytest
@@ -105,3 +107,52 @@ def test_random_grammars():
             limited += 1  # some ambiguity costs more than the limits above, but no mask is wrong
     assert seen > 300
     assert limited <= 10
+
+
+NESTED = [
+    ('start: "a" start "b" | "ab"', lambda t: len(t) > 1 and t == b"a" * (len(t) // 2) + b"b" * (len(t) // 2)),
+    (
+        'start: "a" start "b" | "a" start |',
+        lambda t: t == b"a" * t.count(b"a") + b"b" * t.count(b"b") and t.count(b"b") <= t.count(b"a"),
+    ),
+    ('start: "a" start "a" | "b" start "b" |', lambda t: len(t) % 2 == 0 and t == t[::-1]),
+]
+
+
+@pytest.mark.parametrize("seed", range(45))
+def test_masks_where_tokens_cannot_write_every_text(seed: int) -> None:
+    rng = random.Random(seed)
+    grammar, is_member = NESTED[seed % len(NESTED)]
+    texts = ["".join(t) for n in (1, 2, 3) for t in itertools.product("ab", repeat=n)]
+    tokens = [text.encode() for text in rng.sample(texts, rng.choice([2, 2, 3]))]
+    sequences = [b"".join(s) for n in range(9) for s in itertools.product(tokens, repeat=n)]
+    members = {text for text in sequences if is_member(text)}
+    vocabulary = tokamata.Vocabulary([*tokens, None], eos_token_ids=[len(tokens)])
+    if not members:
+        with pytest.raises(tokamata.ConstraintError, match="no text of the constraint can be written with the tokens"):
+            tokamata.compile(tokamata.grammar(grammar), vocabulary)
+        return
+    automaton = tokamata.compile(tokamata.grammar(grammar), vocabulary)
+    for steps in itertools.product(range(len(tokens)), repeat=2):
+        state, text = automaton.start(), b""
+        for token in (None, *steps):
+            if token is not None:
+                if not state.allows(token):
+                    break
+                state.advance(token)
+                text += tokens[token]
+            after = {i for i, t in enumerate(tokens) if _writes(text + t, members, tokens)}
+            mask = state.mask()
+            allowed = {i for i in range(len(tokens) + 1) if mask[0] >> i & 1}
+            assert allowed == after | ({len(tokens)} if text in members else set()), (seed, tokens, text)
+
+
+def _writes(text: bytes, members: set[bytes], tokens: list[bytes]) -> bool:
+    """Whether tokens after a text lead to one of the members."""
+    rests = {m[len(text) :] for m in members if m.startswith(text)}
+    return any(_cut(rest, tuple(tokens)) for rest in rests)
+
+
+@functools.cache
+def _cut(text: bytes, tokens: tuple[bytes, ...]) -> bool:
+    return not text or any(_cut(text[len(t) :], tokens) for t in tokens if text.startswith(t))
