@@ -95,7 +95,7 @@ class GrammarDiagnosis:
             add(found.place, found.rule, "cyclic: it derives itself")
         start = self.source.rules[self.source.start]
         if self.deterministic is None:
-            add(start.place, start.name, "deterministic: not decided, the grammar is too large")
+            add(start.place, start.name, "deterministic: not decided; the grammar is too large, or a terminal is not regular")
         elif self.deterministic:
             add(start.place, start.name, "deterministic")
         for conflict in self.conflicts[:MOST_SHOWN]:
@@ -155,8 +155,9 @@ class DiagnosisReport:
         diagnosis = self.diagnosis()
         if diagnosis.deterministic is None:
             raise LimitError(
-                f"grammar: the limit expansions={MOST_EXPANSIONS} of LR(0) items, or steps={MOST_STEPS} of their "
-                "analysis, was reached before it was decided whether the grammar is deterministic: leave strict out"
+                "grammar: strict=True, and whether the grammar is deterministic was not decided: a terminal is not "
+                f"regular, or the limit expansions={MOST_EXPANSIONS} of LR(0) items or steps={MOST_STEPS} of their "
+                "analysis was reached; leave strict out"
             )
         wrong = [e for e in diagnosis.report_entries() if e.detail.startswith(("not deterministic", "ambiguous"))]
         if wrong:

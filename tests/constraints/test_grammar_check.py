@@ -674,3 +674,13 @@ def test_long_sentences_are_shown_in_part() -> None:
         report = tokamata.grammar(text.format('"' + "ab" * 2000 + '"'), syntax="gbnf").report
         assert any("ambiguous" in entry.detail for entry in report)
         assert max(len(entry.detail) for entry in report) < 2000
+
+
+def test_a_terminal_that_is_not_regular_leaves_determinism_open() -> None:
+    text, parts = 'root ::= "v" j\n', {"j": tokamata.json_value()}
+    constraint = tokamata.grammar(text, "gbnf", constraints=parts)
+    assert [e.detail for e in constraint.report if e.subject == "root"] == [
+        "deterministic: not decided; the grammar is too large, or a terminal is not regular"
+    ]
+    with pytest.raises(tokamata.LimitError, match="was not decided: a terminal is not regular, or the limit"):
+        tokamata.grammar(text, "gbnf", constraints=parts, strict=True)
