@@ -95,7 +95,8 @@ class GrammarDiagnosis:
             add(found.place, found.rule, "cyclic: it derives itself")
         start = self.source.rules[self.source.start]
         if self.deterministic is None:
-            add(start.place, start.name, "deterministic: not decided; the grammar is too large, or a terminal is not regular")
+            open_ = "deterministic: not decided; the grammar is too large, or a terminal is not regular"
+            add(start.place, start.name, open_)
         elif self.deterministic:
             add(start.place, start.name, "deterministic")
         for conflict in self.conflicts[:MOST_SHOWN]:

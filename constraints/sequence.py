@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import groupby
 from operator import add, or_
 
 from .._core import Language
@@ -16,7 +17,15 @@ def sequence(*parts: Constraint | Text) -> Constraint:
 
     The same as ``a + b + c``, linear in the number of parts. Raises TypeError for anything else.
     """
-    constraints = [as_constraint("sequence", part) for part in parts]
+    joined: list[Constraint | Text] = []  # neighbouring texts as one
+    for kind, group in groupby(parts, type):
+        if kind is str:
+            joined.append("".join(text for text in group if isinstance(text, str)))
+        elif kind is bytes:
+            joined.append(b"".join(text for text in group if isinstance(text, bytes)))
+        else:
+            joined += group
+    constraints = [as_constraint("sequence", part) for part in joined]
     if len(constraints) < 2:
         return constraints[0] if constraints else literal("")
     if any(isinstance(part, DynamicConstraint) for part in constraints):

@@ -27,3 +27,12 @@ def test_other_things_are_refused() -> None:
         tokamata.sequence("a", 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^optional: expected a Constraint, str or bytes, got NoneType"):
         tokamata.optional(None)  # type: ignore[arg-type]
+
+
+def test_neighbouring_texts_are_one() -> None:
+    many = tokamata.sequence(*["ab"] * 300_000)
+    assert many.accepts("ab" * 300_000)
+    assert not many.accepts("ab" * 299_999)
+    made = tokamata.sequence("a", "b", b"\xff", b"c", tokamata.regex("d+"), "", "e")
+    assert made.source == "('ab' + b'\\xffc' + regex('d+') + 'e')"
+    assert [made.accepts(text) for text in (b"ab\xffcdde", b"ab\xffce", b"abcde")] == [True, False, False]
