@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,6 +84,15 @@ def read_lark(
         if isinstance(error.orig_exc, RecursionError):
             raise nesting_limit(text, "lark") from None
         raise
+
+
+def _file_of(error: BaseException) -> str | None:
+    """The imported grammar that Lark was reading when it raised an error; None for the grammar itself."""
+    file = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_name == "_parse_grammar":
+            file = frame.f_locals.get("name")
+    return str(file) if file not in (None, "<string>") else None
 
 
 class _Reader:
@@ -175,13 +185,13 @@ class _Reader:
         except ValueError as error:  # a priority of thousands of digits
             raise ConstraintError(f"grammar: {error}; mend the grammar") from None
         except UnexpectedInput as error:
-            raise self._unexpected(error) from None
+            raise self._unexpected(error, _file_of(error)) from None
         except TypeError as error:  # Lark fails to describe some of its own errors
             if not isinstance(error.__context__, UnexpectedInput):
                 raise
-            raise self._unexpected(error.__context__) from None
+            raise self._unexpected(error.__context__, _file_of(error)) from None
         except LarkError as error:
-            raise self._error(str(error)) from None
+            raise self._error(str(error), _file_of(error)) from None
         except FileNotFoundError as error:
             raise self._not_found(str(error.filename)) from None
         except OSError as error:
@@ -228,16 +238,17 @@ class _Reader:
             raise
         return made
 
-    def _unexpected(self, error: Any) -> ConstraintError:
+    def _unexpected(self, error: Any, file: str | None) -> ConstraintError:
         found = str(getattr(error, "token", None) or getattr(error, "char", ""))
-        return self._error(f"unexpected {found!r}, at line {error.line} column {error.column}")
+        return self._error(f"unexpected {found!r}, at line {error.line} column {error.column}", file)
 
-    def _error(self, message: str) -> ConstraintError:
-        """Lark's message with the place in front."""
+    def _error(self, message: str, file: str | None = None) -> ConstraintError:
+        """Lark's message with the place in front; ``file``: the imported one in which it is."""
         message = message.strip()
         found = re.search(r",? ?at line (\d+) column (\d+)(?: in \S+?)?(?::|$)?", message)
         if found is not None:
-            place: Place | None = self.text.original_place(int(found[1]), int(found[2]))
+            line, column = int(found[1]), int(found[2])
+            place: Place | None = Place(line, column) if file else self.text.original_place(line, column)
             message = message[: found.start()] or "unexpected input"
         else:
             place = self._mentioned(message)
@@ -249,9 +260,14 @@ class _Reader:
             if imported := self.text.defined_at(name):
                 place = imported
                 message = f"{kind} {name!r} is imported from a grammar that does not define it"
+            elif "__" in name and name not in self.text.uses:  # Lark's name for one of an imported grammar
+                *path, name = name.split("__")
+                place = self.text.imports.get("/".join(path) + ".lark")
+                message = f"{kind} {name!r} is used but not defined in the imported grammar {'.'.join(path)}"
         message = message[:1].lower() + message[1:] if message[1:2].islower() else message
         remedy = "" if "; " in message else "; mend the grammar there" if place else "; mend the grammar"
-        return ConstraintError(f"grammar: {place}: {message}{remedy}" if place else f"grammar: {message}{remedy}")
+        where = "".join(f"{part}: " for part in (file, place) if part)
+        return ConstraintError(f"grammar: {where}{message}{remedy}")
 
     def _mentioned(self, message: str) -> Place | None:
         """The place of the first name that a message mentions and the grammar has."""

@@ -593,3 +593,22 @@ def test_nesting_is_told_wherever_the_stack_ends() -> None:
         return str(refused.value)
 
     assert len({below(depth) for depth in range(200, 204)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("imported", "error"),
+    [
+        ("value: NUM (\n", r"parts[/\\]own\.lark: line 1, column 13: unclosed parenthesis"),
+        ('value: NUM\nNUM: "1" ]\n', r"parts[/\\]own\.lark: line 2, column 10: unexpected '\]'"),
+        ('value: NUM\nNUM: "a" ? ?? $\n', r"parts[/\\]own\.lark: line 2, column 12: expecting a value"),
+        (
+            'value: NUM other\nNUM: "1"\n',
+            "line 4, column 1: rule 'other' is used but not defined in the imported grammar parts.own",
+        ),
+    ],
+)
+def test_errors_of_imported_grammars_name_these(tmp_path: Path, imported: str, error: str) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "own.lark").write_text(imported)
+    with pytest.raises(ConstraintError, match=f"grammar: .*{error}"):
+        tokamata.grammar("\n\nstart: value\n%import parts.own.value\n", import_paths=[tmp_path])
