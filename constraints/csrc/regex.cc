@@ -42,6 +42,7 @@ RegexLowering::RegexLowering(Expressions* pool, RegexTree* tree, const RegexOpti
 
 Expr RegexLowering::Lower() {
   if (!RemoveAnchors()) return Plain(tree_.root);
+  for (uint32_t n = 1; n < tree_.nodes.size(); ++n) DropCounts(n, n);
   Expr made;
   if (!spelling_ && LowerTempered(tree_.root, kEpsilonExpr, &made)) return made;
   PullLookahead(tree_.root, kEpsilonExpr);
@@ -67,6 +68,21 @@ bool RegexLowering::RemoveAnchors() {
   DropEnd(tree_.root);
   asserts_.assign(tree_.nodes.size(), 0);
   return FindAsserts(tree_.root);
+}
+
+// (x{1,9}|y)* = (x|y)*, and (x?|y)+ = (x|y)*: counts inside of a loop, which assertions would multiply with what they saw.
+void RegexLowering::DropCounts(uint32_t loop, uint32_t n) {
+  RegexNode& node = tree_.nodes[n];
+  const auto repeats = [&node] { return node.kind == RegexKind::kRepeat && node.low <= 1 && node.high > 0; };
+  if (n == loop && !(repeats() && node.high == kUnbounded)) return;
+  if (n != loop && repeats()) {
+    if (node.low == 0) tree_.nodes[loop].low = 0;
+    node.low = node.high = 1;
+  }
+  if (node.kind != RegexKind::kRepeat && node.kind != RegexKind::kGroup && node.kind != RegexKind::kAlternate) return;
+  if (node.kind == RegexKind::kRepeat && n != loop && node.high != 1) return;
+  const bool several = node.kind == RegexKind::kAlternate;
+  for (uint32_t child = node.first; child; child = several ? tree_.nodes[child].next : 0) DropCounts(loop, child);
 }
 
 // In Pythons whose \B does not match in the empty text it is \B(?!\A\Z).
