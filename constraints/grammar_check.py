@@ -180,7 +180,8 @@ def check(source: GrammarSource) -> GrammarDiagnosis:
     good = productive(source, never)
     called = reachable(source, source.productions)
     taken = {~s for p in source.productions if p.rule in called for s in p.symbols if s < 0}
-    empty = _nullable(source)
+    blank = _blank(source)
+    empty = deriving([(p.rule, p.symbols) for p in source.productions], blank)
     written = [i for i, rule in enumerate(source.rules) if rule.written]
     found = conflicts(source, never)
     suspects = {p.rule for c in found or () for p in c.productions if p.rule >= 0}
@@ -196,9 +197,9 @@ def check(source: GrammarSource) -> GrammarDiagnosis:
         ambiguity=shown,
         unreachable=named(set(written) - reachable(source, (*source.productions, *source.operands))),
         unproductive=named({i for i in called if i not in good}),
-        left_recursive=_left_recursive(source, empty),
+        left_recursive=_left_recursive(source, empty | blank),
         nullable=named(empty & called),
-        cyclic=named(_cyclic(source, empty) & called),
+        cyclic=named(_cyclic(source, empty | blank) & called),
         never_read=_lost(source, never & taken),
         source=source,
     )
@@ -261,10 +262,9 @@ def _first_of_others(source: GrammarSource, t: int) -> str:
     return f"{why}: {', or '.join(remedies)}" if remedies else why
 
 
-def _nullable(source: GrammarSource) -> set[int]:
-    """The rules that derive the empty text."""
-    blank = {~i for i, t in enumerate(source.terminals) if source.lexer == "none" and t.constraint.accepts(b"")}
-    return deriving([(p.rule, p.symbols) for p in source.productions], blank)
+def _blank(source: GrammarSource) -> set[int]:
+    """The terminals that may be the empty text, as symbols."""
+    return {~i for i, t in enumerate(source.terminals) if source.lexer == "none" and t.constraint.accepts(b"")}
 
 
 def _left_recursive(source: GrammarSource, empty: set[int]) -> tuple[LeftRecursion, ...]:

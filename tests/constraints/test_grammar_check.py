@@ -684,3 +684,19 @@ def test_a_terminal_that_is_not_regular_leaves_determinism_open() -> None:
     ]
     with pytest.raises(tokamata.LimitError, match="was not decided: a terminal is not regular, or the limit"):
         tokamata.grammar(text, "gbnf", constraints=parts, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds", "cyclic"),
+    [
+        ('root ::= "b"? root "x" | "y"', ["hidden"], []),
+        ('root ::= " "* a "x" | "y"\na ::= "b"? root', ["hidden", "hidden"], []),
+        ('root ::= "b"? root | "y"', ["hidden"], ["root"]),
+        ('root ::= root "b"? | "y"', ["direct"], ["root"]),
+        ('root ::= "b" root | "y"', [], []),
+    ],
+)
+def test_recursion_behind_terminals_that_may_be_empty(text: str, kinds: list[str], cyclic: list[str]) -> None:
+    diagnosis = check(read_gbnf(text))
+    assert [recursion.kind for recursion in diagnosis.left_recursive] == kinds
+    assert [found.rule for found in diagnosis.cyclic] == cyclic
