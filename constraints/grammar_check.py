@@ -234,11 +234,12 @@ def _lost(source: GrammarSource, never: set[int] | frozenset[int]) -> tuple[Term
     found = []
     for t in sorted(never):
         terminal = source.terminals[t]
-        why = _first_of_others(source, t)
         if terminal.ignored:
             why = "it is ignored between all others"
         elif is_empty(terminal.constraint._native):
             why = "it matches nothing"
+        else:
+            why = _first_of_others(source, t)
         found.append(TerminalFinding(source.label(~t), terminal.place, why))
     return tuple(found)
 

@@ -735,14 +735,7 @@ bool ExpressionAcceptor::SurelyEnds(State q, const ByteSet& bytes) {
 
 bool ExpressionAcceptor::SurelyEndsNot(State q, const ByteSet& bytes) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  if (MayRemember()) return false;
-  try {
-    return pool_->IsEmpty(pool_->Intersect(Source(q), pool_->Star(pool_->Bytes(bytes))));
-  } catch (const CapacityError&) {
-    throw;
-  } catch (const LimitError&) {
-    return false;
-  }
+  return Meets(q, pool_->Star(pool_->Bytes(bytes))) == false;
 }
 
 Expr ExpressionAcceptor::Sequences(const std::vector<std::string>& parts) {

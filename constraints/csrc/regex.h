@@ -27,6 +27,7 @@ class RegexLowering {
   // Rewrites the tree so that atomic groups are lookaheads, and leaves out anchors where nothing stands before or after
   // anyway; whether assertions are left.
   bool RemoveAnchors();
+  // Repeats once what a loop repeats anyway, from node n of it.
   void DropCounts(uint32_t loop, uint32_t n);
 
   // The language of a node without assertions.
