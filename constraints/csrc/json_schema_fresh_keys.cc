@@ -435,7 +435,8 @@ Expr JsonSchemaRules::Outline(uint32_t rule, uint32_t* slack) {
   return n.spelled ? AfterBytes(keys, sets_.KeyText(n.spelled - 1)) : keys;
 }
 
-// Of distinct keys at most one is empty: which lengths cannot tell that look at one member at a time.
+// Of distinct keys at most one is empty: which lengths cannot tell that look at one member at a time. The bracket that
+// opens may have been read.
 uint32_t JsonSchemaRules::LeastLength(uint32_t rule) {
   constexpr uint32_t kMost = 1u << 24, kMember = 6;  // a comma or bracket, a key of one character, a colon and a value
   if (rules_[rule].kind != Rule::kObject || !IsUnique() || options_.notation != SchemaNotation::kJson) return 0;
@@ -443,7 +444,7 @@ uint32_t JsonSchemaRules::LeastLength(uint32_t rule) {
   if (s.low < 2 || ReadingOf(s.depth)) return 0;
   const ObjectPlan& p = objects_[s.plan];
   if (p.array) return 0;  // whose elements need not be strings
-  return std::min(s.low, kMost) * kMember + (!p.ordered && seen_.HasEmpty(s.seen));
+  return std::min(s.low, kMost) * kMember - (s.first == 1);
 }
 
 // ---------------------------------------------------------------------------------------------- approximations

@@ -522,3 +522,19 @@ def test_differences_of_unions_of_records_agree_with_jsonschema(seed: int) -> No
     if found is not None:
         assert valid[0].is_valid(json.loads(found)), (seed, before, after, found)
         assert not valid[1].is_valid(json.loads(found)), (seed, before, after, found)
+
+
+@pytest.mark.parametrize("keys", [2, 3, 6, 30])
+@pytest.mark.parametrize("required", [[], [""], ["a"]], ids=str)
+def test_the_shorter_of_objects_and_strings(required: list[str], keys: int) -> None:
+    """What is known of an object's length is no more than it has: else a longer string would be found first."""
+    names = list(dict.fromkeys([*required, "", *string.ascii_letters]))[:keys]
+    shortest = len(json.dumps(dict.fromkeys(names, 0), separators=(",", ":")))
+    nothing = tokamata.json_schema({"type": "null"})
+    for longer in (-1, 1):
+        text = {"type": "string", "minLength": shortest + longer - 2}
+        record = {"type": "object", "required": required, "minProperties": keys}
+        found = tokamata.json_schema({"anyOf": [text, record]}).difference_example(nothing)
+        assert found is not None
+        assert found.startswith(b"{" if longer > 0 else b'"')
+        assert len(found) == shortest + min(longer, 0)
