@@ -48,7 +48,7 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* st
     }
   }
   if (!rules_.contextual || competing != Competing::kByRules) return;
-  all_compete_ = std::make_unique<Completable>(rules, lexer, stacks, Competing::kAll);
+  if (rules_.asks_all) all_compete_ = std::make_unique<Completable>(rules, lexer, stacks, Competing::kAll);
   fewest_compete_ = std::make_unique<Completable>(rules, lexer, stacks, Competing::kFewest);
   contextual_ = std::make_unique<ContextualSummaries>(rules, lexer, stacks, nullptr);
 }
@@ -80,7 +80,7 @@ bool Completable::Ask(const Position& p) {
 }
 
 bool Completable::AskByContext(const Position& p) {
-  if (all_compete_->Ask(p)) return true;
+  if (all_compete_ && all_compete_->Ask(p)) return true;
   if (!fewest_compete_->Ask(p)) return false;
   if (!rules_.indentation) {
     bool can;
@@ -95,7 +95,7 @@ void Completable::Spend(size_t steps) {
 
 bool Completable::EndsFreely(Lexer::State lexer) {
   if (!rules_.longest) return true;
-  if (all_compete_) return all_compete_->EndsFreely(lexer);
+  if (contextual_) return all_compete_ && all_compete_->EndsFreely(lexer);
   if (lexer >= free_.size()) free_.resize(lexer + lexer / 2 + 64, 0);
   if (free_[lexer]) return free_[lexer] == 2;
   if (!rules_.has_line_separator && ColumnsDiffer()) return false;
@@ -538,7 +538,7 @@ bool Completable::CanEndByColumns(const Position& p) {
 }
 
 bool Completable::EndsFreelyAt(const Position& p) {
-  if (all_compete_) return all_compete_->EndsFreelyAt(p);
+  if (contextual_) return all_compete_ && all_compete_->EndsFreelyAt(p);
   if (stacks_->HasFewLevels(p.stacks)) return false;
   if (!p.pending && EndsFreely(p.lexer)) return true;
   BoundMemory();

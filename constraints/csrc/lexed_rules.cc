@@ -342,6 +342,17 @@ uint32_t LevelsNeeded(const RuleAutomata& automata, uint32_t count, const Indent
   return levels.empty() ? 0 : *std::max_element(levels.begin(), levels.end());
 }
 
+// Whether the first byte of a lexeme tells terminals that nest from all others.
+bool NestingApart(const Lexer& lexer) {
+  const uint32_t count = lexer.NumTerminals();
+  for (uint32_t t = 0; t < count; ++t) {
+    if (!lexer.Calls(t)) continue;
+    for (uint32_t other = 0; other < count; ++other)
+      if (other != t && lexer.FirstOf(t).Intersects(lexer.FirstOf(other))) return false;
+  }
+  return true;
+}
+
 // An ignored one-byte lexeme such that few terminals have the byte inside.
 void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
   Lexer* lexer = rules->lexer.get();
@@ -560,7 +571,8 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
     for (ByteSet& bytes : rules->follow) bytes = bytes | ignored_first;
     for (const uint32_t t : ignored) rules->follow[t] = ByteSet::All();
   }
-  if (rules->longest) FindSeparator(rules.get(), TerminalsOf(*rules->automata, count));
+  rules->asks_all = contextual && NestingApart(*rules->lexer);
+  if (rules->longest && (!contextual || rules->asks_all)) FindSeparator(rules.get(), TerminalsOf(*rules->automata, count));
   return rules;
 }
 

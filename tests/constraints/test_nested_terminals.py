@@ -53,6 +53,35 @@ def test_longest_match_agrees_where_it_does_not_matter(rules: str, lexer: str) -
             assert ours.accepts_prefix(near) == expected.accepts_prefix(near), (seed, text, near)
 
 
+# Calls of two functions, whose arguments begin alike, and a text without bound.
+CALLS = """
+start: ("<f>" F "</f>" | "<g>" G "</g>" | "<t>" TEXT "</t>")+
+F: %json {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+G: %json {"type": "object", "properties": {"b": {"type": "integer"}}}
+TEXT: /[^<]+/
+"""
+
+
+def test_where_the_rules_tell_values_apart_they_need_not_differ() -> None:
+    seed = 11
+    rng = random.Random(seed)
+    ours, expected = tokamata.grammar(CALLS, lexer="contextual"), tokamata.grammar(CALLS, lexer="none")
+    members = [
+        b'<f>{"a":"<f>"}</f><g>{"b":12,"a":{"b":[{}]}}</g>',
+        b'<t>{"a":1</t><g>{}</g><f>{"a":"","c":[{"a":0}]}</f>',
+    ]
+    assert all(c.accepts(m) for m in members for c in (ours, expected))
+    outcomes = set()
+    for _ in range(400):
+        near = _near(rng, rng.choice(members))
+        outcomes.add(expected.accepts_prefix(near))
+        assert ours.accepts(near) == expected.accepts(near), (seed, near)
+        assert ours.accepts_prefix(near) == expected.accepts_prefix(near), (seed, near)
+    assert outcomes == {True, False}, seed
+    with pytest.raises(tokamata.LimitError, match=r"lexemes of F .* use lexer=\"contextual\", where what the rules can"):
+        tokamata.grammar(CALLS, lexer="basic")
+
+
 @pytest.mark.parametrize("lexer", ["basic", "contextual"])
 def test_a_number_after_a_value_is_a_dead_end(lexer: str) -> None:
     ours = tokamata.grammar('start: "!" V D\nD: /[0-9]+/\nV: %json {}\n', lexer=lexer)  # type: ignore[arg-type]
