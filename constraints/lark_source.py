@@ -145,6 +145,12 @@ class _Reader:
             indent, more = self._indent(names, newline)
             names, terminals = names + [t.name for t in more], terminals + more
         for name in sorted(made.used - set(names) - set(same)):
+            if inner := self.text.imported(name):
+                name, path, imported = inner
+                raise ConstraintError(
+                    f"grammar: {imported}: terminal {name} is declared but not defined in the imported grammar {path}; "
+                    f"import it by its name, too, as in %import {path} (..., {name})"
+                )
             place = self.text.used_at(name) or self.text.defined_at(name)
             raise ConstraintError(
                 f"grammar: {place}: terminal {name} is declared but not defined; "
@@ -260,10 +266,10 @@ class _Reader:
             if imported := self.text.defined_at(name):
                 place = imported
                 message = f"{kind} {name!r} is imported from a grammar that does not define it"
-            elif "__" in name and name not in self.text.uses:  # Lark's name for one of an imported grammar
-                *path, name = name.split("__")
-                place = self.text.imports.get("/".join(path) + ".lark")
-                message = f"{kind} {name!r} is used but not defined in the imported grammar {'.'.join(path)}"
+            elif name not in self.text.uses and (inner := self.text.imported(name)):
+                name, path, place = inner
+                kind = "Terminal" if name.isupper() else "Rule"
+                message = f"{kind} {name!r} is used but not defined in the imported grammar {path}"
         message = message[:1].lower() + message[1:] if message[1:2].islower() else message
         remedy = "" if "; " in message else "; mend the grammar there" if place else "; mend the grammar"
         where = "".join(f"{part}: " for part in (file, place) if part)
@@ -351,6 +357,11 @@ class _Reader:
     def _place(self, name: str) -> Place | None:
         return self.text.operand_places.get(name) or self.text.defined_at(name)
 
+    def _shown(self, name: str) -> str:
+        """A name as it is written, for errors."""
+        inner = self.text.imported(name)
+        return f"{inner[0]} of the imported grammar {inner[1]}" if inner else name
+
     # ---- terminals
     def _precedence(self, name: str, made: LarkRules, priority: int) -> tuple[int, int, int, int, str]:
         from lark.lexer import PatternStr
@@ -406,13 +417,16 @@ class _Reader:
                 constraint, guards, _ = self._pattern(pattern, place, name)
             if self.lexer != "none" and constraint.accepts(b""):
                 raise ConstraintError(
-                    f"terminal {name} matches the empty text; make it match something, and put ? where it is used"
+                    f"terminal {self._shown(name)} matches the empty text; make it match something, "
+                    "and put ? where it is used"
                 )
         except (ConstraintError, LimitError) as error:
             if str(error).startswith("grammar: "):
                 raise
+            if place is None and (inner := self.text.imported(name)):
+                place = inner[2]
             where = f"{place}: " if place else ""
-            about = "" if str(error).startswith("terminal ") else f"terminal {name}: "
+            about = "" if str(error).startswith("terminal ") else f"terminal {self._shown(name)}: "
             raise type(error)(f"grammar: {where}{about}{error}") from None
         return Terminal(name, constraint, text, priority, ignored, place, guards, places)
 

@@ -180,6 +180,19 @@ class LarkText:
         line = bisect_right(self._lines, offset) - 1
         return Place(line + 1, offset - self._lines[line] + 1)
 
+    def imported(self, name: str) -> tuple[str, str, Place] | None:
+        """For Lark's name of what an imported grammar has for itself: its name, the dotted grammar, and the import.
+
+        Lark calls ``B`` of ``common.foo`` ``common__foo__B``, and ``_B`` of it ``_common__foo__B``.
+        """
+        hidden, bare = ("_", name[1:]) if name.startswith("_") else ("", name)
+        for path, place in self.imports.items():
+            stem = path.removesuffix(".lark").replace("/", "__") + "__"
+            if bare.startswith(stem) and name not in self.definitions:
+                *inner, own = bare.removeprefix(stem).split("__")
+                return hidden + own, ".".join([path.removesuffix(".lark").replace("/", "."), *inner]), place
+        return None
+
     def original_place(self, line: int, column: int) -> Place:
         """The place in the text as given of a line and column in the rewritten text."""
         index = min(max(line - 1, 0), len(self._rewritten_lines) - 1)

@@ -48,7 +48,7 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* st
     }
   }
   if (!rules_.contextual || competing != Competing::kByRules) return;
-  if (rules_.asks_all) all_compete_ = std::make_unique<Completable>(rules, lexer, stacks, Competing::kAll);
+  if (rules_.nesting_apart) all_compete_ = std::make_unique<Completable>(rules, lexer, stacks, Competing::kAll);
   fewest_compete_ = std::make_unique<Completable>(rules, lexer, stacks, Competing::kFewest);
   contextual_ = std::make_unique<ContextualSummaries>(rules, lexer, stacks, nullptr);
 }

@@ -27,7 +27,8 @@ uint32_t LexedGrammar::Start() {
     return completable_.Ask(start[0]) ? Intern(&start) : kDead;
   } catch (const LimitError& error) {
     if (rules_->nested.empty()) throw;
-    const char* first = rules_->contextual ? "" : "use lexer=\"contextual\", where what the rules can take competes, or ";
+    const bool alone = rules_->contextual || rules_->nesting_apart;
+    const char* first = alone ? "" : "use lexer=\"contextual\", where what the rules can take competes, or ";
     throw LimitError("grammar: where lexemes of " + rules_->nested + " end, which nest without bound, was not decided" +
                      " (" + error.what() + "); " + first + "write what nests as rules of this grammar, or use " +
                      "lexer=\"none\" for it and for what it is made of, with the blanks in the rules");

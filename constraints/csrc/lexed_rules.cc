@@ -571,8 +571,8 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
     for (ByteSet& bytes : rules->follow) bytes = bytes | ignored_first;
     for (const uint32_t t : ignored) rules->follow[t] = ByteSet::All();
   }
-  rules->asks_all = contextual && NestingApart(*rules->lexer);
-  if (rules->longest && (!contextual || rules->asks_all)) FindSeparator(rules.get(), TerminalsOf(*rules->automata, count));
+  rules->nesting_apart = NestingApart(*rules->lexer);
+  if (rules->longest && (!contextual || rules->nesting_apart)) FindSeparator(rules.get(), TerminalsOf(*rules->automata, count));
   return rules;
 }
 

@@ -25,9 +25,9 @@ struct LexedRules {
   std::vector<ByteSet> follow;  // by terminal: the bytes that texts may go on with after a lexeme of it, and maybe more
   bool longest = true;      // else terminals are languages, concatenated in every way
   bool contextual = false;  // only terminals that the stacks allow compete, and the ignored ones
-  // Whether to ask first, with contextual lexing, what holds where all compete: not of terminals that nest and may begin
-  // as others do, since what nests in both may be beyond all limits.
-  bool asks_all = false;
+  // Whether the first byte of a lexeme tells terminals that nest from all others. Else questions where all compete may be
+  // beyond all limits, and with contextual lexing they are not asked.
+  bool nesting_apart = true;
   size_t most_nodes = 0;
   size_t most_searched = 0;  // positions that one question about completion may visit
   // Adds steps to what one question spent; LimitError past 64 for each such position. `searched` and `simpler`, for its

@@ -573,6 +573,22 @@ def test_missing_imports_are_told_from_files_in_the_working_directory(
         read_lark("%import pairs.pair\nstart: pair\n")
 
 
+def test_names_within_imported_grammars_are_told_as_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "foo.lark").write_text("a: B\nB: /x*/\nd: _D D\n%declare _D D\nu: U\n")
+    (tmp_path / "bar.lark").write_text('%import .sub.foo (a)\nb: a "y"\n')
+    for text, message in (
+        ("%import sub.foo (a)\nstart: a", "line 1, column 1: terminal B of the imported grammar sub.foo matches the"),
+        ("start: b\n%import bar.b", "line 2, column 1: terminal B of the imported grammar bar.sub.foo matches"),
+        ("start: d\n%import sub.foo.d", "line 2, column 1: terminal _D is declared but not .* grammar sub.foo; import"),
+        ("start: d\n%import sub.foo (d, _D)", "line 2, column 21: terminal _D is declared but not defined; define"),
+        ("start: u\n%import sub.foo.u", "line 2, column 1: terminal 'U' is used but not defined in .* sub.foo"),
+        ("%import python.file_input\nstart: file_input", r"terminal _DEDENT .*%import python \(\.\.\., _DEDENT\)"),
+    ):
+        with pytest.raises(ConstraintError, match=message):
+            tokamata.grammar(text, import_paths=[tmp_path])
+
+
 def test_import_paths_are_checked() -> None:
     with pytest.raises(TypeError, match=r"expected several import_paths, got one str; pass a list with it"):
         tokamata.grammar("start: x", import_paths=".")
