@@ -156,7 +156,7 @@ class _Reader:
                 f"grammar: {place}: terminal {name} is declared but not defined; "
                 f"define it, or pass constraints={{{name!r}: tokamata.regex(...)}}"
             )
-        self._report_unused([*ignored, newline or ""])
+        self._report_unused([*ignored, *made.used, newline or ""])
         by_name = {name: ~i for i, name in enumerate(names)}
         by_name.update({name: by_name[first] for name, first in same.items()})
         new = {rule: i for i, rule in enumerate(made.kept)}

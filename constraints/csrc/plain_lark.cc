@@ -492,9 +492,11 @@ class Reader {
     for (const std::string& name : used_)
       if (!number.count(name)) throw NotPlainLark();
     std::set<std::string_view> uses(file_.uses.begin(), file_.uses.end());
-    for (const LarkDefinition& d : file_.definitions)
-      if (d.is_terminal && !uses.count(d.name) && !IsIgnored(std::string(d.name)) && d.name != newline)
-        out_.unused.emplace_back(std::string(d.name), PlaceOf(d.at));
+    for (const LarkDefinition& d : file_.definitions) {
+      const std::string name(d.name);  // a rule may have it by its text: "(" where LPAR is that
+      if (d.is_terminal && !uses.count(d.name) && !used_.count(name) && !IsIgnored(name) && name != newline)
+        out_.unused.emplace_back(name, PlaceOf(d.at));
+    }
     WriteRules(number);
   }
 

@@ -617,6 +617,9 @@ def test_report_and_strict() -> None:
         (e.place, e.subject, e.status, e.detail) for e in report
     ]
     assert any(e.detail.startswith('ambiguous: N "+" N "+" N: e(e ') for e in report)
+    for more in ("", "%import common.WS\n%ignore WS\n"):  # used by its text
+        report = tokamata.grammar(f'start: "(" "a"\nLPAR: "("\n{more}').report
+        assert [e.detail for e in report if e.subject == "LPAR"] == []
     with pytest.raises(tokamata.ConstraintError, match=r'strict=True.* line 2, column 1: e: ambiguous: N "\+" N'):
         tokamata.grammar(text, strict=True)
     constraint = tokamata.grammar('start: e\ne: e "+" N | N\nN: /[0-9]+/\n', strict=True)
