@@ -223,8 +223,23 @@ class PythonParser : public RegexParser {
     return NormalizeRanges(std::move(folded));
   }
 
+  // What other dialects mean by an escape, in this one.
+  static const char* InsteadOf(uint32_t c) {
+    switch (c) {
+      case 'G': return "leave it out: a match begins where the text does";
+      case 'h': return "write [ \\t] for blanks";
+      case 'H': return "write [^ \\t] for what is no blank";
+      case 'R': return "write (?:\\r\\n|[\\n\\r]) for a line end";
+      case 'e': return "write \\x1b for that control character";
+      case 'c': return "write a control character by its number, as in \\x0a";
+      case 'Q':
+      case 'E': return "put a backslash before each character that is to stand for itself";
+      default: return "write the character itself, or \\\\ for a backslash";
+    }
+  }
+
   [[noreturn]] void BadEscape(size_t here, size_t end) {
-    Fail(here, "bad escape " + Slice(here, end), "write the character itself, or \\\\ for a backslash");
+    Fail(here, "bad escape " + Slice(here, end), InsteadOf(text_[here + 1]));
   }
 
   // \x \u \U \N, after the letter; also the plain control escapes. False: another escape.
@@ -272,7 +287,8 @@ class PythonParser : public RegexParser {
     if (ClassOf(c, flags, &set, &negated)) return AddClass(set, negated, here);
     switch (c) {
       case 'A': return Add(RegexKind::kStart, here);
-      case 'Z': return Add(RegexKind::kEnd, here);
+      case 'Z':
+      case 'z': return Add(RegexKind::kEnd, here);  // its name since Python 3.14
       case 'b':
       case 'B': {
         const uint32_t node = Add(RegexKind::kBoundary, here, ClassIndex(flags & kAscii ? kAsciiWord : kWord, false));

@@ -138,6 +138,11 @@ def test_corpus_is_decided_as_re_decides() -> None:
     assert members > 300
 
 
+def test_the_end_has_the_name_that_python_314_gives_it() -> None:
+    assert regex(r"(?m)a\z").equivalent(regex(r"(?m)a\Z"))
+    assert regex(r"(?m)(a$\n?)*b\z|c\z.").counterexample(regex(r"(?m)(a$\n?)*b\Z")) is None
+
+
 def test_compiled_patterns_bring_their_flags() -> None:
     assert regex(re.compile("a.b # x", re.DOTALL | re.IGNORECASE | re.VERBOSE)).accepts("A\nB")
     assert not regex(re.compile(r"\w", re.ASCII)).accepts("é")
@@ -155,7 +160,9 @@ def test_compiled_patterns_bring_their_flags() -> None:
         ("x{3,2}", "repetition whose minimum exceeds its maximum at position 1"),
         ("x{99999999999}", "repetition number too large at position 1"),
         ("abc\\", "backslash at the end of the pattern at position 3"),
-        (r"a\q", r"bad escape \q at position 1"),
+        (r"a\q", r'bad escape \q at position 1 of "a\q": write the character itself'),
+        (r"[\h]", r'bad escape \h at position 1 of "[\h]": write [ \t] for blanks'),
+        (r"\Qa.b\E", r'bad escape \Q at position 0 of "\Qa.b\E": put a backslash before each'),
         (r"a\400", r"octal escape \400 above \377 at position 1"),
         (r"[\777]", r"octal escape \777 above \377 at position 1"),
         (r"\x4", r"incomplete escape \x4 at position 0"),
