@@ -44,6 +44,7 @@ void DropRepeated(std::vector<Position>* positions) {
 
 LexedMask::LexedMask(LexedGrammar* grammar, const Vocabulary* vocabulary)
     : grammar_(grammar),
+      vocabulary_(vocabulary),
       factoring_(vocabulary->Masks()),
       trie_(factoring_.trie()),
       words_(factoring_.Words()),
@@ -146,8 +147,8 @@ uint32_t LexedMask::Number(Lexer::State lexer, Lexer::State pending) {
 
 // What a lexing and stacks allow beyond tokens inside the lexeme and what the level before has found out.
 const LexedMask::Level& LexedMask::LevelOf(Set stacks, uint32_t lexing, const Level* before) {
-  std::unique_ptr<Level>& known = levels_[PairKey(stacks, lexing)];
-  if (known) return *known;
+  const auto known = levels_.find(PairKey(stacks, lexing));
+  if (known != levels_.end()) return *known->second;
   auto level = std::make_unique<Level>();
   if (!before) {
     ApplyEnds(0, lexing, stacks, level.get());
@@ -187,30 +188,36 @@ const ByteSet& LexedMask::FollowOf(uint32_t accepted) {
 bool LexedMask::Loops(Lexer::State state, const CharacterClass& c) {
   Lexer& lexemes = grammar_->lexer();
   const Lexer::State* row = lexemes.DenseRow(state);
-  const auto stays = [&](uint8_t b) { return row[b] == state; };
   bool loops = true;
-  c.ascii.ForEach([&](uint8_t b) { loops = loops && stays(b); });
-  if (!loops) return false;
-  if (lexemes.IsGuarded(state)) return false;
-  if (lexemes.IsFinal(state)) {
-    const Lexer::State longer = lexemes.Pending(state);
-    const Lexer::State* more = longer ? lexemes.DenseRow(longer) : nullptr;
-    const ByteSet& follow = FollowOf(lexemes.Accepted(state));
-    const auto stays_inside = [&](uint8_t b) { return !follow.Has(b) || (more && more[b] && lexemes.IsFinal(more[b])); };
-    c.ascii.ForEach([&](uint8_t b) { loops = loops && stays_inside(b); });
-    for (int b = 0x80; c.non_ascii && b < 0x100; ++b) loops = loops && !follow.Has(static_cast<uint8_t>(b));
-    if (!loops) return false;
-  }
-  if (!c.non_ascii) return true;
+  c.ascii.ForEach([&](uint8_t b) { loops = loops && row[b] == state; });
+  if (!loops || lexemes.IsGuarded(state) || EndingBytes(state).Intersects(c.ascii)) return false;
+  return !c.non_ascii || LeadsBeyondAscii(state, state);
+}
+
+ByteSet LexedMask::EndingBytes(Lexer::State state) {
+  Lexer& lexemes = grammar_->lexer();
+  if (!lexemes.IsFinal(state)) return {};
+  ByteSet follow = FollowOf(lexemes.Accepted(state));
+  const Lexer::State longer = lexemes.Pending(state);
+  const Lexer::State* more = longer ? lexemes.DenseRow(longer) : nullptr;
+  for (int b = 0; more && b < 0x80; ++b)
+    if (more[b] && lexemes.IsFinal(more[b])) follow.Remove(static_cast<uint8_t>(b));
+  return follow;
+}
+
+bool LexedMask::LeadsBeyondAscii(Lexer::State from, Lexer::State to) {
+  Lexer& lexemes = grammar_->lexer();
+  const Lexer::State* row = lexemes.DenseRow(from);
+  if (EndingBytes(from).Intersects(ByteSet::Range(0x80, 0xFF))) return false;
   struct Inside {  // of a character
     Lexer::State state;
     uint8_t phase;
   };
   std::vector<Inside> work;
-  const auto go = [&](Lexer::State to, uint8_t phase) {
-    if (!to || (phase ? lexemes.IsFinal(to) : to != state)) return false;
-    const auto same = [&](const Inside& i) { return i.state == to && i.phase == phase; };
-    if (phase && std::none_of(work.begin(), work.end(), same)) work.push_back({to, phase});
+  const auto go = [&](Lexer::State next, uint8_t phase) {
+    if (!next || (phase ? lexemes.IsFinal(next) : next != to)) return false;
+    const auto same = [&](const Inside& i) { return i.state == next && i.phase == phase; };
+    if (phase && std::none_of(work.begin(), work.end(), same)) work.push_back({next, phase});
     return true;
   };
   for (int b = 0x80; b < 0x100; ++b) {
@@ -244,6 +251,78 @@ int8_t LexedMask::LoopOf(Lexer::State state) {
   return loop_of_[state];
 }
 
+const LexedMask::Around& LexedMask::AroundOf(Lexer::State state) {
+  const auto known = around_.find(state);
+  return known != around_.end() ? known->second : around_.emplace(state, FindAround(state)).first->second;
+}
+
+LexedMask::Around LexedMask::FindAround(Lexer::State state) {
+  constexpr int kMostExcluded = 16;
+  constexpr size_t kSomeInside = 48;
+  Around around;
+  around.from = state;
+  Lexer& lexemes = grammar_->lexer();
+  const Lexer::State* row = lexemes.DenseRow(state);
+  std::vector<std::pair<Lexer::State, int>> targets;  // of bytes of ASCII, with how many these are
+  for (int b = 0; b < 0x80; ++b) {
+    if (!row[b]) continue;
+    const auto same = std::find_if(targets.begin(), targets.end(), [&](const auto& t) { return t.first == row[b]; });
+    if (same == targets.end())
+      targets.emplace_back(row[b], 1);
+    else
+      ++same->second;
+  }
+  if (targets.empty() || lexemes.IsGuarded(state)) return around;
+  const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+  around.loop = std::max_element(targets.begin(), targets.end(), fewer)->first;
+  if (lexemes.IsGuarded(around.loop)) return around;
+  const auto elsewhere = [&](Lexer::State from) {
+    ByteSet bytes = EndingBytes(from);
+    const Lexer::State* next = lexemes.DenseRow(from);
+    for (int b = 0; b < 0x80; ++b)
+      if (next[b] != around.loop) bytes.Add(static_cast<uint8_t>(b));
+    return bytes & ByteSet::Range(0, 0x7F);
+  };
+  const ByteSet excluded = elsewhere(around.loop), apart = elsewhere(state);
+  std::optional<bool> beyond;
+  size_t best = kSomeInside;
+  for (int c = 0; c < kHan; ++c) {
+    const CharacterClass& characters = CharacterClasses()[static_cast<size_t>(c)];
+    const ByteSet without = characters.ascii & excluded, not_first = characters.ascii & apart;
+    if (without.Count() > kMostExcluded) continue;
+    const Factor& factor = *factoring_.At(0, c);
+    size_t lost = 0;  // tokens, and places to look at
+    without.ForEach([&](uint8_t b) { lost += factoring_.TokensWithByte(b); });
+    not_first.ForEach([&](uint8_t b) { lost += factoring_.TokensFrom(b); });
+    if (without.Any()) lost += factor.exit_offsets[factor.exit_bytes.Count()];
+    if (factor.inside.size() <= best + lost) continue;
+    if (characters.non_ascii) {
+      if (!beyond) beyond = LeadsBeyondAscii(state, around.loop) && LeadsBeyondAscii(around.loop, around.loop);
+      if (!*beyond) continue;
+    }
+    best = factor.inside.size() - lost;
+    around.class_id = static_cast<int8_t>(c);
+    around.excluded = without;
+    around.apart = not_first;
+  }
+  return around;
+}
+
+std::optional<LexedMask::Around> LexedMask::AroundAt(uint32_t node, const Lexing& entered) {
+  constexpr uint32_t kManyBelow = 2000;
+  if (entered.pending || !factoring_.At(node, 0)) return std::nullopt;
+  if (trie_.CountBelow(node) >= kManyBelow) {
+    const Around& around = AroundOf(entered.lexer);
+    // What lies above a node would count as read: tokens are listed by all of their bytes.
+    const uint32_t depth = trie_.nodes[node].depth;
+    const std::string_view path = vocabulary_->Token(trie_.order[trie_.nodes[node].tokens]).substr(0, depth);
+    const auto excluded = [&](char b) { return around.excluded.Has(static_cast<uint8_t>(b)); };
+    if (around.class_id != Around::kNone && std::none_of(path.begin(), path.end(), excluded)) return around;
+  }
+  const int8_t loop = LoopOf(entered.lexer);
+  return loop < 0 ? std::nullopt : std::optional<Around>({entered.lexer, entered.lexer, loop, {}, {}});
+}
+
 // The table of that class below a node; null where there is none.
 const Factor* LexedMask::FactorAt(uint32_t node, Lexer::State state, Lexer::State pending) {
   if (pending || !factoring_.At(node, 0)) return nullptr;
@@ -251,16 +330,18 @@ const Factor* LexedMask::FactorAt(uint32_t node, Lexer::State state, Lexer::Stat
   return loop < 0 ? nullptr : factoring_.At(node, loop);
 }
 
+// A place inside a lexeme.
+struct LexedMask::LexemeAt {
+  Lexer::State state;
+  const Lexer::State* row;
+  const Lexer::State* pending;  // the row of what is pending, or null
+  const Lexer::State* longer;   // where the state is final: the row of what is pending then, or null
+  bool ends, guarded;
+  const ByteSet* follow;  // where it is final: the bytes that may come after the lexeme
+};
+
 // What a row is made of: tokens, exits and the rows of nodes with many tokens.
 struct LexedMask::RowParts {
-  struct At {
-    Lexer::State state;
-    const Lexer::State* row;
-    const Lexer::State* pending;  // the row of what is pending, or null
-    const Lexer::State* longer;   // where the state is final: the row of what is pending then, or null
-    bool ends, guarded;
-    const ByteSet* follow;  // where it is final: the bytes that may come after the lexeme
-  };
   struct Stretch {  // of siblings with all below them
     uint32_t begin, end;
     Lexer::State lexer, pending;  // above them
@@ -270,11 +351,13 @@ struct LexedMask::RowParts {
     Exit exit;
     uint32_t next;  // group of this byte
   };
-  std::vector<At> path;
+  std::vector<LexemeAt> path;
   std::vector<Stretch> walks;
   std::vector<std::pair<uint32_t, uint32_t>> below;  // nodes with many tokens, and lexings
   std::vector<uint32_t> ids;
   std::map<uint64_t, std::vector<uint32_t>> asked;  // by where tokens end
+  std::vector<uint32_t> row;  // further tokens, where they are many
+  uint64_t row_end;           // where they end, or 0 if freely
   std::vector<Group> groups;
   std::vector<std::pair<uint32_t, uint32_t>> places;  // groups and nodes
   uint32_t heads[256];                                // groups by byte
@@ -284,6 +367,7 @@ struct LexedMask::RowParts {
     below.clear();
     ids.clear();
     asked.clear();
+    row.clear();
     groups.clear();
     places.clear();
     std::fill_n(heads, 256, kNoGroup);
@@ -320,19 +404,93 @@ Lexer::State LexedMask::Near(uint32_t node, Lexer::State state, Lexer::State pen
   return counted.star && counted.high > trie_.Height(node) ? counted.star : state;
 }
 
+LexedMask::LexemeAt LexedMask::Enter(Lexer::State q, Lexer::State pending) {
+  Lexer& lexemes = grammar_->lexer();
+  LexemeAt at{q, lexemes.DenseRow(q), pending ? lexemes.DenseRow(pending) : nullptr, nullptr, lexemes.IsFinal(q), lexemes.IsGuarded(q), nullptr};
+  if (at.ends && !at.guarded) at.follow = &FollowOf(lexemes.Accepted(q));
+  const Lexer::State longer = at.ends && !at.guarded ? lexemes.Pending(q) : Lexer::State{Lexer::kDead};
+  if (longer) at.longer = lexemes.DenseRow(longer);
+  return at;
+}
+
+// What a state allows below a node from which characters lead to one that loops over them: the tables know the tokens
+// inside and the ways out, and the trie where bytes are that lead elsewhere.
+void LexedMask::WalkAround(uint32_t node, const Around& around, RowParts* parts) {
+  const Trie::Node* nodes = trie_.nodes.data;
+  const Factor& factor = *factoring_.At(node, around.class_id);
+  Lexer& lexemes = grammar_->lexer();
+  const LexemeAt first = Enter(around.from, Lexer::kDead), on = Enter(around.loop, Lexer::kDead);
+  std::vector<uint32_t> dropped;  // tokens that are not inside, as a row
+  const auto drop = [&](uint32_t id) { SetToken(id, dropped.data()); };
+  if (around.excluded.Any() || around.apart.Any()) dropped.assign(words_, 0);
+  // ---- places where tokens leave
+  std::vector<uint32_t> ways;
+  around.apart.ForEach([&](uint8_t b) {
+    const uint32_t child = trie_.Child(node, b);
+    if (child == kNoIndex) return;
+    ways.push_back(child);
+    std::for_each(trie_.order.begin() + nodes[child].tokens, trie_.order.begin() + nodes[nodes[child].end].tokens, drop);
+  });
+  around.excluded.ForEach([&](uint8_t b) {
+    const std::vector<uint32_t>& all = factoring_.NodesWith(b);
+    const auto begin = std::upper_bound(all.begin(), all.end(), node);
+    ways.insert(ways.end(), begin, std::lower_bound(begin, all.end(), nodes[node].end));
+    if (const uint32_t* with = factoring_.RowContaining(b))
+      OrRow(with, words_, dropped.data());
+    else if (const ByteIndex* index = factoring_.Containing(b))
+      std::for_each(index->ids.begin(), index->ids.end(), drop);
+  });
+  const size_t by_bytes = ways.size();
+  const auto is_apart = [&](uint32_t n) {  // with only such places before, in order
+    const auto after = std::upper_bound(ways.begin(), ways.begin() + static_cast<ptrdiff_t>(by_bytes), n);
+    return after != ways.begin() && n < nodes[after[-1]].end;
+  };
+  const bool all_ways = around.excluded.Any();  // also those that lead nowhere: what lies below them does, too
+  factor.exit_bytes.ForEach([&](uint8_t b) {
+    if (!all_ways && !first.ends && !on.ends && !first.row[b] && !on.row[b]) return;
+    for (const FactorExit& way : factor.ExitsBy(b))
+      if (all_ways || !by_bytes || !is_apart(way.node)) ways.push_back(way.node);
+  });
+  if (all_ways) std::sort(ways.begin(), ways.end());
+  uint32_t below = 0;  // the end of what lies below the last one
+  for (const uint32_t n : ways) {
+    if (all_ways && n < below) continue;
+    below = nodes[n].end;
+    const LexemeAt& at = nodes[n].depth == nodes[node].depth + 1 ? first : on;
+    const uint8_t b = nodes[n].byte;
+    if (!grammar_->steps().IsText(b)) continue;
+    if (at.row[b]) {
+      parts->walks.push_back({n, nodes[n].end, at.state, Lexer::kDead});
+      continue;
+    }
+    if (!at.ends || !at.follow->Has(b)) continue;
+    const Lexer::State longer = at.longer ? at.longer[b] : Lexer::State{Lexer::kDead};
+    if (!longer || !lexemes.IsFinal(longer))
+      parts->Place(parts->GroupOf(lexemes.Accepted(at.state), longer, Lexer::kDead, b), n);
+  }
+  // ---- tokens inside
+  const uint64_t end = grammar_->completable().EndsFreely(on.state) ? 0 : PairKey(on.state, Lexer::kDead);
+  const uint32_t least = factor.offsets[1];  // those before it end at the node
+  if (!node && factor.row != kNoIndex) {
+    const uint32_t* all = factoring_.Row(factor.row);
+    parts->row.assign(all, all + words_);
+    parts->row_end = end;
+    for (uint32_t i = 0; i < least; ++i) ClearToken(factor.inside[i], parts->row.data());
+    for (uint32_t w = 0; w < dropped.size(); ++w) parts->row[w] &= ~dropped[w];
+  } else {
+    std::vector<uint32_t>& to = end ? parts->asked[end] : parts->ids;
+    std::copy_if(factor.inside.begin() + least, factor.inside.end(), std::back_inserter(to),
+                 [&](uint32_t id) { return dropped.empty() || !HasToken(dropped.data(), id); });
+  }
+  TimeLimit::Spend(static_cast<int64_t>(1 + trie_.CountBelow(node) / 16 + ways.size()));
+}
+
 // The tokens and exits below a node that was entered so, but for those of nodes with many tokens.
 void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts) {
-  using At = RowParts::At;
+  using At = LexemeAt;
   Lexer& lexemes = grammar_->lexer();
   Completable& completable = grammar_->completable();
   const Positions& steps = grammar_->steps();
-  const auto enter = [&](Lexer::State q, Lexer::State pending) {
-    At at{q, lexemes.DenseRow(q), pending ? lexemes.DenseRow(pending) : nullptr, nullptr, lexemes.IsFinal(q), lexemes.IsGuarded(q), nullptr};
-    if (at.ends && !at.guarded) at.follow = &FollowOf(lexemes.Accepted(q));
-    const Lexer::State longer = at.ends && !at.guarded ? lexemes.Pending(q) : Lexer::State{Lexer::kDead};
-    if (longer) at.longer = lexemes.DenseRow(longer);
-    return at;
-  };
   const Trie::Node* nodes = trie_.nodes.data;
   const uint32_t* order = trie_.order.data;
   uint64_t last = 0;
@@ -365,14 +523,14 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
   };
   std::vector<At>& path = parts->path;
   path.resize(trie_.max_depth + 2);
-  if (const Factor* factor = FactorAt(node, entered.lexer, entered.pending))
-    loop(node, *factor, enter(entered.lexer, Lexer::kDead));
+  if (const std::optional<Around> around = AroundAt(node, entered))
+    WalkAround(node, *around, parts);
   else
     parts->walks.push_back({node + 1, nodes[node].end, entered.lexer, entered.pending});
   for (size_t w = 0; w < parts->walks.size(); ++w) {
     const RowParts::Stretch walk = parts->walks[w];
     const uint32_t base = nodes[walk.begin].depth - 1;
-    path[0] = enter(walk.lexer, walk.pending);
+    path[0] = Enter(walk.lexer, walk.pending);
     for (uint32_t n = walk.begin; n < walk.end;) {
       const Trie::Node& child = nodes[n];
       const uint32_t depth = child.depth - base;
@@ -420,7 +578,7 @@ void LexedMask::WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts
         n = child.end;
         continue;
       }
-      const At inner = enter(near, pending);
+      const At inner = Enter(near, pending);
       if (const Factor* factor = FactorAt(n, near, pending)) {
         loop(n, *factor, inner);
         n = child.end;
@@ -446,18 +604,24 @@ const LexedMask::Row& LexedMask::RowAt(uint32_t node, uint32_t lexing) {
   for (const auto& [below, entered] : parts->below) {
     const Row& part = RowAt(below, entered);
     Merge(part.inside, &row->inside);
-    for (const auto& [at, some] : part.asked) {
+    for (const auto& [at, some] : part.asked) {  // ids, below the root
       std::vector<uint32_t>& all = parts->asked[PairKey(at.lexer, at.pending)];
-      all.insert(all.end(), some.begin(), some.end());
+      all.insert(all.end(), some.ids.begin(), some.ids.end());
     }
     for (const Exit& e : part.exits) {
       const uint32_t group = parts->GroupOf(e.terminal, e.pending, e.on, e.byte);
       for (uint32_t i = e.first; i < e.first + e.count; ++i) parts->Place(group, part.nodes[i]);
     }
   }
+  if (!parts->row.empty()) {
+    if (!parts->row_end) MergeRow(parts->row.data(), &row->inside);
+    else parts->asked[parts->row_end];
+  }
   for (auto& [key, some] : parts->asked) {
-    bytes_ += some.size() * sizeof(uint32_t);
-    row->asked.emplace_back(Lexing{static_cast<uint32_t>(key >> 32), static_cast<uint32_t>(key)}, std::move(some));
+    Tokens tokens{std::move(some), {}};
+    if (!parts->row.empty() && key == parts->row_end) MergeRow(parts->row.data(), &tokens);
+    bytes_ += (tokens.ids.size() + tokens.row.size()) * sizeof(uint32_t);
+    row->asked.emplace_back(Lexing{static_cast<uint32_t>(key >> 32), static_cast<uint32_t>(key)}, std::move(tokens));
   }
   row->exits.reserve(parts->groups.size());
   for (RowParts::Group& g : parts->groups) {
@@ -489,13 +653,13 @@ void LexedMask::ApplyEnds(uint32_t node, uint32_t lexing, Set stacks, Level* lev
 }
 
 void LexedMask::ApplyAsked(const Row& r, uint32_t asked, uint32_t node, uint32_t lexing, Set stacks, Level* level) {
-  const auto& [end, ids] = r.asked[asked];
+  const auto& [end, tokens] = r.asked[asked];
   switch (Ask({end.lexer, end.pending, stacks})) {
     case Answer::kNo: return;
     case Answer::kUnknown:
       return level->blocked.push_back({node, lexing, static_cast<uint32_t>(r.exits.size()) + asked, 1});
     case Answer::kYes:
-      Append(ids.data(), ids.size(), &level->tokens);
+      Merge(tokens, &level->tokens);
   }
 }
 

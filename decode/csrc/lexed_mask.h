@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -53,7 +54,7 @@ class LexedMask {
   };
   struct Row {  // of a node that was entered so
     Tokens inside;
-    std::vector<std::pair<Lexing, std::vector<uint32_t>>> asked;  // inside, by where they end if not freely
+    std::vector<std::pair<Lexing, Tokens>> asked;  // inside, by where they end if not freely
     std::vector<Exit> exits;
     std::vector<uint32_t> nodes;
   };
@@ -85,9 +86,26 @@ class LexedMask {
     const Tokens* inside = nullptr;  // to be added, where they are many
   };
 
+  // A lexer state, and another one to which characters of a class lead from both. Not those of ASCII that are `excluded`:
+  // they lead elsewhere from `loop`, or may end the lexeme there; nor, as first ones, those `apart`: the same of `from`.
+  struct Around {
+    static constexpr int8_t kNone = -1;
+    Lexer::State from = Lexer::kDead, loop = Lexer::kDead;
+    int8_t class_id = kNone;
+    ByteSet excluded, apart;
+  };
+
   // Everything below is about tokens strictly below a node.
   uint32_t Number(Lexer::State lexer, Lexer::State pending);
   bool Loops(Lexer::State state, const CharacterClass& c);
+  // Whether all characters beyond ASCII lead from one state to another, and end no lexeme on the way.
+  bool LeadsBeyondAscii(Lexer::State from, Lexer::State to);
+  // The bytes with which a lexeme may be over at a state and another one begin.
+  ByteSet EndingBytes(Lexer::State state);
+  const Around& AroundOf(Lexer::State state);
+  Around FindAround(Lexer::State state);
+  // That of an entered node, if the tables know the tokens of its class there; else, or where walking is quicker, none.
+  std::optional<Around> AroundAt(uint32_t node, const Lexing& entered);
   // The bytes that may come after a lexeme of what Lexer::Accepted says, and maybe more.
   const ByteSet& FollowOf(uint32_t accepted);
   int8_t LoopOf(Lexer::State state);
@@ -103,7 +121,10 @@ class LexedMask {
     return loop >= 0 && classes >> loop & 1;
   }
   struct RowParts;
+  struct LexemeAt;
+  LexemeAt Enter(Lexer::State q, Lexer::State pending);
   const Row& RowAt(uint32_t node, uint32_t lexing);
+  void WalkAround(uint32_t node, const Around& around, RowParts* parts);
   void WalkLexeme(uint32_t node, const Lexing& entered, RowParts* parts);
   void AddPosition(const Position& p, uint32_t* row);
   const Level& LevelOf(Set stacks, uint32_t lexing, const Level* before);
@@ -150,6 +171,7 @@ class LexedMask {
   }
 
   LexedGrammar* grammar_;
+  const Vocabulary* vocabulary_;
   const Factoring& factoring_;
   const Trie& trie_;
   const uint32_t words_;
@@ -158,6 +180,7 @@ class LexedMask {
   std::vector<Position> positions_;  // of the state that is asked about
   std::vector<Lexing> lexings_;
   std::vector<int8_t> loop_of_;  // by lexer state: the class over which it loops
+  std::unordered_map<Lexer::State, Around> around_;
   std::unordered_map<uint32_t, ByteSet> follow_;  // of sets of terminals
   struct Counted {
     bool asked = false;

@@ -82,6 +82,14 @@ const Factor& Factoring::Begun(int class_id, uint8_t phase) const {
   return begun_[c][phase]->Tokens();
 }
 
+const std::vector<uint32_t>& Factoring::NodesWith(uint8_t b) const {
+  with_once_[b].Do([&] {
+    for (uint32_t n = 1; n < trie_.Size(); ++n)
+      if (trie_.nodes[n].byte == b) with_[b].push_back(n);
+  });
+  return with_[b];
+}
+
 Factoring::Base Factoring::InsideAtMost(int class_id, uint32_t chars) const {
   const Factor& f = factors_[static_cast<size_t>(class_id)];
   const uint32_t* ids = f.inside.data;
