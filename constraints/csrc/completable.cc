@@ -7,6 +7,7 @@
 #include <string>
 
 #include "automata/csrc/id_table.h"
+#include "automata/csrc/recall.h"
 
 namespace tokamata {
 namespace {
@@ -116,15 +117,14 @@ bool Completable::EndsFreely(Lexer::State lexer) {
 
 // The states that one byte more leads to.
 const std::vector<Lexer::State>& Completable::After(Lexer::State lexer) {
-  const auto [known, added] = after_.try_emplace(lexer);
-  if (!added) return known->second;
-  const Lexer::State* row = lexer_->DenseRow(lexer);
-  Lexer::State all[256];
-  std::copy(row, row + 256, all);
-  std::sort(all, all + 256);
-  Lexer::State* const end = std::unique(all, all + 256);
-  known->second.assign(all + (all[0] == Lexer::kDead), end);  // of many states: no larger than it has to be
-  return known->second;
+  return Recall(&after_, lexer, [&] {
+    const Lexer::State* row = lexer_->DenseRow(lexer);
+    Lexer::State all[256];
+    std::copy(row, row + 256, all);
+    std::sort(all, all + 256);
+    Lexer::State* const end = std::unique(all, all + 256);
+    return std::vector<Lexer::State>(all + (all[0] == Lexer::kDead), end);  // of many states: no larger than it has to be
+  });
 }
 
 // Calls add(lexer, pending) for what one byte more leads to.
@@ -575,7 +575,7 @@ bool Completable::SeparatorEnds(Pending pending) {
 // Greatest solution of: a rule's state is good for a context if the rule can end from there in some context for which
 // every state that it may return to is good.
 template <class F>
-void Completable::FindGood(Good* all, F out_of) {
+Completable::Good Completable::FindGood(size_t contexts, F out_of) {
   const std::vector<RuleAutomata::State>& states = rules_.automata->states;
   const uint32_t num_terminals = lexer_->NumTerminals();
   std::vector<std::vector<uint32_t>> returns(rules_.automata->start_of.size());  // by rule
@@ -586,31 +586,32 @@ void Completable::FindGood(Good* all, F out_of) {
     std::sort(r.begin(), r.end());
     r.erase(std::unique(r.begin(), r.end()), r.end());
   }
-  for (std::vector<uint8_t>& good : *all) good.assign(states.size(), 1);
-  std::vector<std::vector<uint8_t>> back(returns.size(), std::vector<uint8_t>(all->size()));  // by rule, by context
+  Good all(contexts, std::vector<uint8_t>(states.size(), 1));
+  std::vector<std::vector<uint8_t>> back(returns.size(), std::vector<uint8_t>(contexts));  // by rule, by context
   for (bool again = true; again;) {
     again = false;
     for (size_t r = 0; r < returns.size(); ++r)
-      for (uint32_t n = 0; n < all->size(); ++n) {
+      for (uint32_t n = 0; n < contexts; ++n) {
         Spend(1 + returns[r].size() / 8);
-        back[r][n] = std::all_of(returns[r].begin(), returns[r].end(), [&](uint32_t to) { return (*all)[n][to] != 0; });
+        back[r][n] = std::all_of(returns[r].begin(), returns[r].end(), [&](uint32_t to) { return all[n][to] != 0; });
       }
-    for (uint32_t c = 0; c < all->size(); ++c)
+    for (uint32_t c = 0; c < contexts; ++c)
       for (uint32_t q = 0; q < states.size(); ++q) {
-        if (!(*all)[c][q]) continue;
+        if (!all[c][q]) continue;
         const std::vector<uint32_t>& out = out_of(q, c);
         const std::vector<uint8_t>& ends = back[states[q].rule];
         if (std::any_of(out.begin(), out.end(), [&](uint32_t n) { return n < ends.size() && ends[n]; })) continue;
-        (*all)[c][q] = 0;
+        all[c][q] = 0;
         again = true;
       }
   }
+  return all;
 }
 
 void Completable::FindAlwaysGood() {
   ClassOf(Lexer::kDead);
-  always_good_.resize(classes_.size() * lines_);
-  FindGood(&always_good_, [this](uint32_t q, Class context) -> const std::vector<Class>& { return Out(q, context); });
+  const auto out = [this](uint32_t q, Class context) -> const std::vector<Class>& { return Out(q, context); };
+  always_good_ = FindGood(classes_.size() * lines_, out);
 }
 
 bool Completable::IsAfterKnown(const Position& p) {
@@ -679,9 +680,8 @@ const std::vector<uint32_t>& Completable::OutByLines(uint32_t state, uint32_t be
 }
 
 void Completable::FindGoodByLines() {
-  good_by_lines_.resize(rules_.indentation ? kAfterBlock + 1 : kInLine + 1);
   const auto out = [this](uint32_t q, uint32_t n) -> const std::vector<uint32_t>& { return OutByLines(q, n); };
-  FindGood(&good_by_lines_, out);
+  good_by_lines_ = FindGood(rules_.indentation ? kAfterBlock + 1 : kInLine + 1, out);
 }
 
 bool Completable::IsGoodByLines(uint32_t terminal, Pending pending) {
@@ -735,9 +735,7 @@ bool Completable::IsGoodOn(ParserStates::Set stacks, const std::vector<uint8_t>&
 bool Completable::IsAlwaysGood(uint32_t terminal, Class pending) {
   KnowClass(pending);
   if (ContextOf(pending) >= always_good_.size()) return false;
-  const auto [known, added] = terminal_good_.emplace(std::make_pair(terminal, pending), true);
-  if (added) known->second = IsGoodAfter(terminal, always_good_[ContextOf(pending)]);
-  return known->second;
+  return Recall(&terminal_good_, {terminal, pending}, [&] { return IsGoodAfter(terminal, always_good_[ContextOf(pending)]); });
 }
 
 bool Completable::IsGoodAfter(uint32_t terminal, const std::vector<uint8_t>& good) const {

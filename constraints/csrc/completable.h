@@ -99,9 +99,9 @@ class Completable {
   };
   Class ContextOf(Class pending, Line line = kHere) const { return pending * lines_ + line; }
   using Good = std::vector<std::vector<uint8_t>>;  // by context, by state of the rule automata
-  // Fills the greatest solution; out(state, context) as of a rule's summaries, contexts beyond `all` are not good.
+  // The greatest solution for contexts below a number; out(state, context) as of a rule's summaries, others are not good.
   template <class F>
-  void FindGood(Good* all, F out);
+  Good FindGood(size_t contexts, F out);
   bool IsGoodAfter(uint32_t terminal, const std::vector<uint8_t>& good) const;
   bool IsGoodOn(ParserStates::Set stacks, const std::vector<uint8_t>& good) const;
   const std::vector<Class>& Out(uint32_t state, Class context);

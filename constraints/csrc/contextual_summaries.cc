@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "automata/csrc/insert_new.h"
+#include "automata/csrc/recall.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
@@ -20,12 +21,12 @@ SummaryGraph::Node ContextualSummaries::NodeOf(const Root& root) {
 
 uint32_t ContextualSummaries::UnionOf(uint32_t a, uint32_t b) {
   if (a == b) return a;
-  const auto [known, added] = unions_.emplace(PairKey(std::min(a, b), std::max(a, b)), 0);
-  if (!added) return known->second;
-  Lexer::Terminals all = stacks_.Terminals(a);
-  const Lexer::Terminals& more = stacks_.Terminals(b);
-  for (size_t i = 0; i < all.size(); ++i) all[i] |= more[i];
-  return known->second = stacks_.InternAllowed(std::move(all));
+  return Recall(&unions_, PairKey(std::min(a, b), std::max(a, b)), [&] {
+    Lexer::Terminals all = stacks_.Terminals(a);
+    const Lexer::Terminals& more = stacks_.Terminals(b);
+    for (size_t i = 0; i < all.size(); ++i) all[i] |= more[i];
+    return stacks_.InternAllowed(std::move(all));
+  });
 }
 
 // The terminals that a frame takes above a rest that takes `below`.

@@ -4,6 +4,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/places.h"
+#include "automata/csrc/recall.h"
 #include "constraints/csrc/json_phrases.h"
 #include "constraints/csrc/json_schema_keywords.h"
 
@@ -852,9 +853,10 @@ ListId SchemaCases::RequiredBeside(UseId use, ListId beside) {
 // Keys that objects of a use must have, and the strings that their values can be, where the schema says which these are.
 const SchemaCases::Tags& SchemaCases::TagsOf(UseId use, const Cases& cases, ListId required) {
   constexpr size_t kMostTags = 3, kMostKeys = 16;
-  const auto [known, added] = tags_.try_emplace(PairKey(use, required));
-  Tags& tags = known->second;  // stays where it is
-  if (!added || cases.empty() || cases.size() > kFewCases) return tags;
+  const auto known = tags_.find(PairKey(use, required));
+  if (known != tags_.end()) return known->second;  // stays where it is
+  Tags tags;
+  if (cases.empty() || cases.size() > kFewCases) return tags_.emplace(PairKey(use, required), std::move(tags)).first->second;
   std::vector<KeyId> beside, here, both;
   if (required != kNothingBeside) beside = sets_.lists.Copy(required - 1);
   for (const Case& c : cases) {
@@ -872,7 +874,7 @@ const SchemaCases::Tags& SchemaCases::TagsOf(UseId use, const Cases& cases, List
     const KeyValues& values = ValuesOf(use, cases, key);
     if (values.listed && tags.listed.size() < kMostTags) tags.listed.push_back({key, &values.texts});
   }
-  return tags;
+  return tags_.emplace(PairKey(use, required), std::move(tags)).first->second;
 }
 
 // The values that a key has where it occurs, as far as members are said to follow schemas.
@@ -947,12 +949,10 @@ bool SchemaCases::RefusesTags(UseId use, const Cases& cases, const Tags& tags) {
 bool SchemaCases::Disjoint(UseId a, UseId b, JsonType type) {
   if (a > b) std::swap(a, b);
   const uint64_t key = PairKey(a, b) << 1 | (type == JsonType::kArray);
-  const auto [it, added] = disjoint_.emplace(key, 0);
-  if (!added) return it->second == 2;
-  const SetId both = sets_.And(sets_.And(kAnyValue, SignedUse{a, true}), SignedUse{b, true});
-  const bool disjoint = both == kNoValue || !inhabited_(both, type);
-  disjoint_[key] = disjoint ? 2 : 1;
-  return disjoint;
+  return Recall(&disjoint_, key, false, [&] {
+    const SetId both = sets_.And(sets_.And(kAnyValue, SignedUse{a, true}), SignedUse{b, true});
+    return both == kNoValue || !inhabited_(both, type);
+  });
 }
 
 }  // namespace tokamata

@@ -289,7 +289,7 @@ class SchemaCases {
   std::unordered_map<uint64_t, Tags> tags_;  // by use and what is required beside it
   std::unordered_map<uint64_t, KeyValues> values_of_;  // by use and key
   std::unordered_map<UseId, Listing> listings_;
-  std::unordered_map<uint64_t, int> disjoint_;  // 0 being asked, 1 no, 2 yes
+  std::unordered_map<uint64_t, bool> disjoint_;  // false while being asked
   FlatMap<uint64_t, bool> matches_, contained_;
   std::unordered_map<Expr, std::vector<std::string_view>> texts_of_;  // of contents that list some, sorted, each once
   uint32_t nesting_ = 0;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "automata/csrc/utf8.h"
+#include "automata/csrc/recall.h"
 #include "constraints/csrc/json_schema_rules.h"
 #include "constraints/csrc/json_spellings.h"
 #include "constraints/csrc/yaml_string.h"
@@ -465,11 +466,13 @@ JsonSchemaRules::ObjectState JsonSchemaRules::Near(ObjectState s, Side side) {
 
 // No key has more bytes; one of few such numbers, so that what is known of some places is known of others.
 uint32_t JsonSchemaRules::LongestKey(SeenKeys::Set seen) {
-  const auto [known, added] = longest_keys_.emplace(seen, 0);
-  if (added && seen)
-    for (const std::string& key : seen_.Keys(seen))
-      while (key.size() > known->second) known->second = 2 * known->second + 15;
-  return known->second;
+  return Recall(&longest_keys_, seen, [&] {
+    uint32_t longest = 0;
+    if (seen)
+      for (const std::string& key : seen_.Keys(seen))
+        while (key.size() > longest) longest = 2 * longest + 15;
+    return longest;
+  });
 }
 
 bool JsonSchemaRules::MayBeOneMore(const ObjectState& s) {

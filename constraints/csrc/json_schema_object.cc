@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "automata/csrc/time_limit.h"
+#include "automata/csrc/recall.h"
 #include "constraints/csrc/json_schema_rules.h"
 
 namespace tokamata {
@@ -663,17 +664,17 @@ Expr JsonSchemaRules::OutlineObject(uint32_t rule, uint32_t* slack) {
 
 // A comma and any member; kEmpty where there are keys without a name.
 Expr JsonSchemaRules::AnyMember(uint32_t plan, uint32_t depth) {
-  const auto [known, added] = any_member_.try_emplace(PairKey(plan, depth), kEmpty);
-  if (!added) return known->second;
-  PrepareOthers(plan);
-  const ObjectPlan& p = objects_[plan];  // stays where it is
-  if (!p.others.empty()) return kEmpty;
-  std::vector<Expr> members;
-  for (const NamedKey& k : p.keys) {
-    if (!Inhabited(k.value)) continue;
-    members.push_back(p.array ? KeyText(k.key) : pool_->Concat(KeyText(k.key), CallValue(k.value, depth)));
-  }
-  return any_member_[PairKey(plan, depth)] = pool_->Concat(Comma(depth), pool_->Union(std::move(members)));
+  return Recall(&any_member_, PairKey(plan, depth), kEmpty, [&] {
+    PrepareOthers(plan);
+    const ObjectPlan& p = objects_[plan];  // stays where it is
+    if (!p.others.empty()) return Expr{kEmpty};
+    std::vector<Expr> members;
+    for (const NamedKey& k : p.keys) {
+      if (!Inhabited(k.value)) continue;
+      members.push_back(p.array ? KeyText(k.key) : pool_->Concat(KeyText(k.key), CallValue(k.value, depth)));
+    }
+    return pool_->Concat(Comma(depth), pool_->Union(std::move(members)));
+  });
 }
 
 Expr JsonSchemaRules::ObjectBody(const ObjectState& s) {

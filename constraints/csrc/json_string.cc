@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "automata/csrc/hex_digits.h"
+#include "automata/csrc/recall.h"
 #include "automata/csrc/utf8.h"
 #include "constraints/csrc/regex.h"
 #include "constraints/csrc/yaml_string.h"
@@ -136,9 +137,8 @@ Expr JsonStrings::NonAsciiNumbers() {
 
 Expr JsonStrings::RawCharacters(const ByteSet& ascii) {
   if (non_ascii_ == kEmpty) non_ascii_ = pool_.Characters({{0x80, kMaxCodePoint}});
-  const auto [it, added] = raw_.emplace(pool_.Bytes(ascii), kEmpty);
-  if (added) it->second = pool_.Union(it->first, non_ascii_);
-  return it->second;
+  const Expr bytes = pool_.Bytes(ascii);
+  return Recall(&raw_, bytes, [&] { return pool_.Union(bytes, non_ascii_); });
 }
 
 // Of normalized ranges.
@@ -188,9 +188,11 @@ Expr JsonStrings::BuildAscii(uint32_t c) {
 Expr JsonStrings::Characters(const CodePointRanges& given) {
   CodePointRanges ranges = NormalizeRanges(given);
   if (ranges.empty()) return kEmpty;
-  const auto [it, added] = classes_.try_emplace(std::move(ranges), kEmpty);
-  if (added) characters_.insert(it->second = Build(it->first));
-  return it->second;
+  return Recall(&classes_, ranges, [&] {
+    const Expr built = Build(ranges);
+    characters_.insert(built);
+    return built;
+  });
 }
 
 Expr JsonStrings::Character(uint32_t c) {

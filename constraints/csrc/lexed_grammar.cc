@@ -5,6 +5,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
+#include "automata/csrc/recall.h"
 #include "automata/csrc/time_limit.h"
 #include "constraints/csrc/indented_meet.h"
 #include "constraints/csrc/lexed_meet.h"
@@ -213,12 +214,11 @@ bool LexedGrammar::IsNested(const std::vector<Position>& positions, bool begun, 
 }
 
 uint32_t LexedGrammar::Nested(uint32_t number, Expressions* pool) {
-  const auto [known, added] = nested_.try_emplace(number, kEmpty);
   const auto import = [pool](const Expressions& other, Expr e) { return pool->Import(other, e); };
   const uint32_t terminals = lexer_->NumTerminals();
-  if (added)
-    known->second = number < terminals ? lexer_->WithTerminal(number, import) : lexer_->WithRest(number - terminals, import);
-  return known->second;
+  return Recall(&nested_, number, [&] {
+    return number < terminals ? lexer_->WithTerminal(number, import) : lexer_->WithRest(number - terminals, import);
+  });
 }
 
 bool LexedGrammar::AllBegin(const std::vector<Position>& positions, uint8_t byte) {

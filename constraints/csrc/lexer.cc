@@ -5,6 +5,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
+#include "automata/csrc/recall.h"
 #include "automata/csrc/time_limit.h"
 #include "automata/csrc/without_counters.h"
 
@@ -107,9 +108,11 @@ uint8_t Lexer::OverlapByWalking(Expr a, Expr b) {
   constexpr size_t kMostPairs = 24;
   std::vector<std::pair<Expr, Expr>> pairs{{a, b}};
   const auto steps_of = [this](Expr e) -> const std::vector<Expressions::Term>& {
-    const auto [known, added] = walked_.try_emplace(e);
-    if (added) pool_->Step(e, &known->second);
-    return known->second;
+    return Recall(&walked_, e, [&] {
+      std::vector<Expressions::Term> steps;
+      pool_->Step(e, &steps);
+      return steps;
+    });
   };
   for (size_t i = 0; i < pairs.size(); ++i) {
     const auto [x, y] = pairs[i];
@@ -455,11 +458,10 @@ void Lexer::Refine(const ByteSet& bytes, std::vector<Class>* classes, F f) {
 
 // Whether a line end has to come before the lexeme can end: then the column up to here does not matter.
 bool Lexer::NeedsLineEnd(Expr rest) {
-  const auto [known, added] = needs_line_end_.emplace(rest, false);
-  if (!added) return known->second;
-  const bool needs =
-      !pool_->Nullable(rest) && pool_->IsEmpty(pool_->Intersect(rest, pool_->Star(pool_->Bytes(ByteSet::All() - ByteSet::Of('\n')))));
-  return needs_line_end_[rest] = needs;
+  return Recall(&needs_line_end_, rest, [&] {
+    const Expr in_line = pool_->Star(pool_->Bytes(ByteSet::All() - ByteSet::Of('\n')));
+    return !pool_->Nullable(rest) && pool_->IsEmpty(pool_->Intersect(rest, in_line));
+  });
 }
 
 // Puts what a part becomes on some bytes into the classes.

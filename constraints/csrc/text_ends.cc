@@ -58,14 +58,19 @@ const TextEnds::Facts& TextEnds::FactsOf(Expr call) {
     return facts_[call];
   }
   bool found = true;
-  for (bool changed = true; changed && found;) {
-    changed = false;
-    for (size_t i = 0; i < assumed.size() && found; ++i) {
-      ByteSet longer;
-      found = Explore(assumed[i], &assumed, &left, &longer);
-      changed = changed || longer != facts_[assumed[i]].longer;
-      facts_[assumed[i]].longer = longer;
+  try {
+    for (bool changed = true; changed && found;) {
+      changed = false;
+      for (size_t i = 0; i < assumed.size() && found; ++i) {
+        ByteSet longer;
+        found = Explore(assumed[i], &assumed, &left, &longer);
+        changed = changed || longer != facts_[assumed[i]].longer;
+        facts_[assumed[i]].longer = longer;
+      }
     }
+  } catch (...) {
+    for (const Expr e : assumed) facts_.erase(e);
+    throw;
   }
   for (const Expr e : assumed) {
     if (found || e == call)
@@ -92,12 +97,12 @@ bool TextEnds::Explore(Expr call, std::vector<Expr>* assumed, size_t* left, Byte
     };
     Expr head, rest;
     if (i && pool_->SplitCall(e, &head, &rest)) {
-      const auto [facts, added] = facts_.try_emplace(head);
-      if (added && RuleEnds(head))
-        facts->second.known = true;
-      else if (added)
-        assumed->push_back(head);
-      if (AreSure(facts->second, rest)) {
+      if (facts_.find(head) == facts_.end()) {
+        const bool ends = RuleEnds(head);
+        if (!ends) assumed->push_back(head);
+        facts_[head].known = ends;
+      }
+      if (AreSure(facts_[head], rest)) {
         add(rest);
         continue;
       }

@@ -60,8 +60,7 @@ Expr JsonSchemaRules::YamlLines(SetId set, uint32_t level) {
   const bool any = contents == strings.Any();
   const bool all = any || contents == strings.Length(1, kUnbounded);
   if (!all || sets_.IsComparable(set) || level > options_.max_depth) return kEmpty;
-  const auto [known, added] = yaml_lines_.emplace(level << 1 | any, kEmpty);
-  if (!added) return known->second;
+  if (const auto known = yaml_lines_.find(level << 1 | any); known != yaml_lines_.end()) return known->second;
   const auto bytes = [this](const char* text) {
     ByteSet set;
     for (; *text; ++text) set.Add(static_cast<uint8_t>(*text));
