@@ -120,7 +120,7 @@ def schema_options(
     return options
 
 
-def json_value(max_depth: int | None = None) -> Constraint:
+def json_value(max_depth: int | None = None, *, limits: Limits | None = None) -> Constraint:
     """All JSON values, in texts with the white space and strings that :func:`json_schema` allows by default.
 
     So white space is what ``json.dumps`` writes, none of it around the value, and no string has a lone surrogate.
@@ -129,13 +129,13 @@ def json_value(max_depth: int | None = None) -> Constraint:
     regular, so that keys may occur twice in an object; None: any depth, and no key twice.
     """
     if max_depth is None:
-        return json_schema(True)
+        return json_schema(True, limits=limits)
     max_depth = checked_range("json_value", "max_depth", max_depth, 0, _MOST_DEPTH)
     definitions: dict[str, object] = {"0": {"type": ["null", "boolean", "number", "string"]}}
     for depth in range(1, max_depth + 1):
         inner = {"$ref": f"#/$defs/{depth - 1}"}
         definitions[str(depth)] = {"items": inner, "additionalProperties": inner}
-    return json_schema({"$ref": f"#/$defs/{max_depth}", "$defs": definitions}, unique_keys=False)
+    return json_schema({"$ref": f"#/$defs/{max_depth}", "$defs": definitions}, unique_keys=False, limits=limits)
 
 
 def _whitespace_pattern(pattern: str) -> str:

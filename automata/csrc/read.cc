@@ -13,15 +13,18 @@ namespace {
 
 using State = DelayedAcceptor::State;
 
-// Continues from q at text[from] without rows.
+// Continues from q at text[from] without rows. What is left of the text may be nested, an expression of many: where that
+// fills the pool nearly by itself, a fresh one has no room worth the copy.
 Reading ReadByDerivatives(const ExpressionAcceptor& acceptor, State q, std::string_view text, size_t from) {
   auto pool = std::make_unique<Expressions>();
   Expr e = acceptor.WithPool([&](const Expressions& other) {
     pool->limits = other.limits;
     return pool->Import(other, acceptor.SourceOf(q));
   });
+  constexpr size_t kSteps = 512;  // a copy of so many expressions has to be worth a step
   std::vector<Expressions::Term> steps;
   size_t renewed_at = from;
+  bool full = false;
   return Placed([&] { return PlaceIn(*pool, e); }, [&]() -> Reading {
     for (size_t i = from; i < text.size(); ++i) {
       TimeLimit::Spend(2);
@@ -33,10 +36,11 @@ Reading ReadByDerivatives(const ExpressionAcceptor& acceptor, State q, std::stri
             if (t.bytes.Has(static_cast<uint8_t>(text[i]))) next = t.target;
         }
       } catch (const LimitError&) {
-        if (i == renewed_at) throw;
+        if (i == renewed_at || (full && (i - renewed_at) * kSteps < pool->Size())) throw;
         auto fresh = std::make_unique<Expressions>();
         fresh->limits = pool->limits;
         e = fresh->Import(*pool, e);
+        full = fresh->Size() > pool->Size() / 2;
         pool = std::move(fresh);
         renewed_at = i--;
         continue;

@@ -254,6 +254,16 @@ def test_long_texts_are_read() -> None:
     assert not many.accepts(text + "a" * 13)
 
 
+def test_what_is_nested_too_deep_is_refused_soon() -> None:
+    """A pool that what is open fills nearly is not copied for a few bytes each."""
+    value = tokamata.json_value(limits=tokamata.Limits(expression_nodes=400_000, states=20_000))
+    start = time.thread_time()
+    assert value.accepts("[" * 100_000 + "]" * 100_000)
+    with pytest.raises(tokamata.LimitError, match=r"the limit expression_nodes=400000 was reached"):
+        value.accepts("[" * 200_000 + "]" * 200_000)
+    assert time.thread_time() - start < 4
+
+
 def test_time_is_limited_and_said() -> None:
     pattern = "(?!(.*a.{30}))(.*b.{30})"
     vocabulary = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
