@@ -43,7 +43,12 @@ void BindExpressions(nb::module_& m) {
       .def_static(
           "literal",
           [](const nb::bytes& text, const Limits* limits) {
+            constexpr size_t kShort = 256;  // which no limit stops: a pool of its own is made when somebody asks
             const std::string_view view = View(text);
+            if (!limits && view.size() <= kShort) {
+              const auto build = [kept = std::string(view)](Expressions* p, const std::vector<Expr>&) { return p->Literal(kept); };
+              return Language::CombineLater({}, build);
+            }
             return Language::Build([view](Expressions* p) { return p->Literal(view); }, limits ? *limits : Limits());
           },
           "text"_a, "limits"_a = nb::none())

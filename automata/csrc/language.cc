@@ -57,8 +57,23 @@ class Language::Whole {
   using Known = std::unordered_map<const Whole*, Expr>;  // operands may be shared
 
   explicit Whole(std::shared_ptr<ExpressionAcceptor> acceptor) : acceptor_(std::move(acceptor)), made_(true) {}
-  Whole(std::vector<Language> parts, Combination combine, uint32_t depth)
-      : parts_(std::move(parts)), combine_(std::move(combine)), depth_(depth) {}
+  Whole(std::vector<Language> parts, Combination combine, bool concatenates, uint32_t depth)
+      : parts_(std::move(parts)), combine_(std::move(combine)), concatenates_(concatenates), depth_(depth) {}
+  Whole(const Whole&) = delete;
+  Whole& operator=(const Whole&) = delete;
+
+  // What nobody else has goes with it, one after the other: concatenations may be nested deeper than calls can be.
+  ~Whole() {
+    std::vector<Language> gone = std::move(parts_);
+    while (!gone.empty()) {
+      const Language last = std::move(gone.back());
+      gone.pop_back();
+      if (last.whole_.use_count() != 1) continue;
+      const std::lock_guard<std::mutex> lock(last.whole_->mutex_);
+      for (Language& part : last.whole_->parts_) gone.push_back(std::move(part));
+      last.whole_->parts_.clear();
+    }
+  }
 
   const std::shared_ptr<ExpressionAcceptor>& Acceptor(const Limits& limits) {
     if (made_.load(std::memory_order_acquire)) return acceptor_;
@@ -79,8 +94,9 @@ class Language::Whole {
                acceptor_->WithPool([&](const Expressions& other) { return pool->Import(other, acceptor_->Root()); });
   }
 
-  // Of operands inside of operands that are yet to be put together; 0: none.
+  // Of operands inside of operands that are yet to be put together; 0: none. Nested concatenations count as one.
   uint32_t Depth() const { return made_.load(std::memory_order_acquire) ? 0 : depth_; }
+  bool Concatenates() const { return concatenates_; }
 
   static std::shared_ptr<ExpressionAcceptor> MakeAcceptor(const std::function<Expr(Expressions*)>& build,
                                                           const Limits& limits) {
@@ -104,15 +120,76 @@ class Language::Whole {
     made_.store(true, std::memory_order_release);
   }
   Expr Combined(Expressions* pool, Known* known) const {
+    return concatenates_ ? Concatenated(pool, known) : combine_(pool, Operands(parts_, pool, known));
+  }
+  static std::vector<Expr> Operands(const std::vector<Language>& parts, Expressions* pool, Known* known) {
     std::vector<Expr> operands;
-    for (const Language& part : parts_) operands.push_back(part.whole_->In(pool, known, part.limits_));
-    return combine_(pool, std::move(operands));
+    for (const Language& part : parts) operands.push_back(part.whole_->In(pool, known, part.limits_));
+    return operands;
   }
 
-  std::mutex mutex_;
+  // (a + b) + c, nested however deep, is put together as a + b + c: from the left, each step would copy all before it.
+  // What occurs several times is put together once.
+  Expr Concatenated(Expressions* pool, Known* known) const {
+    std::unordered_map<const Whole*, Concatenation> inner;
+    const auto concatenation = [&](const Whole* whole) -> Concatenation* {
+      const auto found = inner.find(whole);
+      return found == inner.end() || found->second.parts.empty() ? nullptr : &found->second;
+    };
+    std::vector<std::pair<const std::vector<Language>*, size_t>> open{{&parts_, 0}};  // and how many were looked into
+    std::vector<const Whole*> path{this}, order;                                     // operands before what has them
+    while (!open.empty()) {
+      auto& [parts, next] = open.back();
+      if (next == parts->size()) {
+        order.push_back(path.back());
+        open.pop_back();
+        path.pop_back();
+        continue;
+      }
+      const Whole* whole = (*parts)[next++].whole_.get();
+      const auto [it, added] = inner.try_emplace(whole);
+      ++it->second.uses;
+      if (!added || known->count(whole)) continue;
+      it->second.parts = whole->PartsOfConcatenation();
+      if (it->second.parts.empty()) continue;
+      open.push_back({&it->second.parts, 0});
+      path.push_back(whole);
+    }
+    Expr last = kEpsilonExpr;
+    for (const Whole* whole : order) {
+      const Concatenation* of = concatenation(whole);
+      if (whole != this && of->uses == 1) continue;
+      std::vector<Language> rest((of ? of->parts : parts_).rbegin(), (of ? of->parts : parts_).rend()), flat;
+      while (!rest.empty()) {
+        Language part = std::move(rest.back());
+        rest.pop_back();
+        const Concatenation* nested = concatenation(part.whole_.get());
+        if (nested && nested->uses == 1)
+          rest.insert(rest.end(), nested->parts.rbegin(), nested->parts.rend());
+        else
+          flat.push_back(std::move(part));
+      }
+      last = pool->Concat(Operands(flat, pool, known));
+      if (whole != this) (*known)[whole] = last;
+    }
+    return last;
+  }
+  // Empty where it is none that is yet to be put together.
+  std::vector<Language> PartsOfConcatenation() const {
+    if (!concatenates_ || made_.load(std::memory_order_acquire)) return {};
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return parts_;
+  }
+  struct Concatenation {
+    size_t uses = 0;  // as an operand of others
+    std::vector<Language> parts;
+  };
+
+  mutable std::mutex mutex_;
   std::shared_ptr<ExpressionAcceptor> acceptor_;
   std::vector<Language> parts_;
   Combination combine_;
+  const bool concatenates_ = false;
   uint32_t depth_ = 0;
   bool asked_ = false;  // whether it was put together in another pool
   std::atomic<bool> made_{false};
@@ -129,15 +206,16 @@ Expr Language::In(Expressions* pool) const {
   return whole_->In(pool, &known, limits_);
 }
 
-Language Language::CombineLater(std::vector<Language> parts, Combination combine) {
+Language Language::CombineLater(std::vector<Language> parts, Combination combine, bool concatenates) {
   constexpr uint32_t kMostDepth = 100;
   uint32_t depth = 1;
   for (const Language& part : parts) {
-    if (part.whole_->Depth() == kMostDepth) part.Acceptor();
-    depth = std::max(depth, part.whole_->Depth() + 1);
+    const bool same = concatenates && part.whole_->Concatenates();
+    if (!same && part.whole_->Depth() == kMostDepth) part.Acceptor();
+    depth = std::max(depth, part.whole_->Depth() + (same ? 0 : 1));
   }
   const Limits limits = Widest(parts);
-  return Language(std::make_shared<Whole>(std::move(parts), std::move(combine), depth), limits);
+  return Language(std::make_shared<Whole>(std::move(parts), std::move(combine), concatenates, depth), limits);
 }
 
 Language Language::Combine(const std::vector<Language>& parts, const Combination& combine, bool forgets) {
@@ -156,7 +234,7 @@ Language Language::Union(const std::vector<Language>& parts) {
   return CombineLater(parts, [](Expressions* p, std::vector<Expr> e) { return p->Union(std::move(e)); });
 }
 Language Language::Concat(const std::vector<Language>& parts) {
-  return CombineLater(parts, [](Expressions* p, const std::vector<Expr>& e) { return p->Concat(e); });
+  return CombineLater(parts, {}, true);
 }
 Language Language::Intersect(const std::vector<Language>& parts) {
   return Combine(parts, [](Expressions* p, std::vector<Expr> e) { return p->Intersect(std::move(e)); }, true);

@@ -35,7 +35,9 @@ class Language {
   // What `combine` makes of the operands in one pool, under the widest of their limits; Later: when it is asked for.
   using Combination = std::function<Expr(Expressions*, std::vector<Expr>)>;
   static Language Combine(const std::vector<Language>& parts, const Combination& combine, bool forgets = false);
-  static Language CombineLater(std::vector<Language> parts, Combination combine);
+  static Language CombineLater(std::vector<Language> parts, Combination combine) {
+    return CombineLater(std::move(parts), std::move(combine), false);
+  }
   static Language Union(const std::vector<Language>& parts);
   static Language Concat(const std::vector<Language>& parts);
   // In these three, objects of JSON Schemas do not remember the keys that the schema does not name; see RuleSource.
@@ -77,6 +79,7 @@ class Language {
 
  private:
   class Whole;
+  static Language CombineLater(std::vector<Language> parts, Combination combine, bool concatenates);
   Language(std::shared_ptr<Whole> whole, const Limits& limits) : whole_(std::move(whole)), limits_(limits) {}
 
   std::shared_ptr<Whole> whole_;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -208,6 +209,56 @@ def test_long_chains() -> None:
     assert not constraint.accepts("a" + "b" * 2999)
     assert optional.accepts("")
     assert not optional.accepts("aa")
+
+
+def test_long_concatenations_are_put_together_once() -> None:
+    """Each step would otherwise copy what stands before it: seconds, and past the limit of expressions."""
+    letters = random.Random(1).choices("abc", k=30_000)
+    start = time.thread_time()
+    constraint = tokamata.regex("x?")
+    for letter in letters:
+        constraint = constraint + letter
+    text = "".join(letters)
+    assert constraint.accepts("x" + text)
+    assert not constraint.accepts(text[:-1])
+    assert time.thread_time() - start < 2
+    again = constraint + "!"  # of what is an automaton already
+    assert again.accepts(text + "!")
+    assert not again.accepts(text)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_concatenations_however_nested(seed: int) -> None:
+    """Shared operands, and ones that were used before, make the texts that their pieces make."""
+    rng = random.Random(seed)
+    made: list[tuple[Constraint, set[bytes]]] = [
+        (tokamata.literal("a"), {b"a"}),
+        (tokamata.regex("b?"), {b"", b"b"}),
+        (tokamata.regex("[cd]"), {b"c", b"d"}),
+        (tokamata.choice([""]), {b""}),
+    ]
+    for _ in range(12):
+        (a, left), (b, right) = rng.choice(made), rng.choice(made)
+        both = {x + y for x in left for y in right}
+        if len(both) > 300:
+            continue
+        if rng.random() < 0.2:
+            made.append((a | b, left | right))
+        else:
+            made.append((a + b, both))
+        if rng.random() < 0.3:
+            assert made[-1][0].accepts(min(made[-1][1])), f"seed {seed}"
+    for constraint, texts in made[::-1]:
+        assert set(constraint.examples(1000)) == texts, f"seed {seed}"
+        assert tokamata.choice(sorted(texts)).equivalent(constraint), f"seed {seed}"
+
+
+def test_an_operand_twice_in_each_of_many_steps() -> None:
+    constraint = tokamata.regex("a?")
+    empty = tokamata.literal("")
+    for _ in range(50_000):
+        empty = empty + empty
+    assert (constraint + empty + constraint).count(1) == 1
 
 
 def test_an_automaton_without_end_says_so() -> None:
