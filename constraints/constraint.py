@@ -11,6 +11,7 @@ from .._core import CaptureParts, Language
 from .._core import Limits as NativeLimits
 from ..automata.checks import checked_bounds, checked_count, checked_flag, checked_range, cut, encoded
 from ..automata.errors import LimitError
+from . import long_counts
 
 if TYPE_CHECKING:
     from ..automata import Fst
@@ -33,8 +34,9 @@ class Limits:
     decoding states go over, so only a single call that needs more raises.
     ``seconds``: processor time of one call that builds a constraint, fills a mask or takes a token.
     ``search_seconds``: processor time of one question about texts or whole languages (accepts, equivalent, count, ...).
-    ``count_bytes``: memory for the big numbers of count and sample, and for sample's texts. ``cache_bytes``: memory of
-    a token automaton for finished masks; past it masks are built anew each time, and nothing is raised.
+    ``count_bytes``: memory for the big numbers of count and sample, and for the texts of sample and examples.
+    ``cache_bytes``: memory of a token automaton for finished masks; past it masks are built anew each time, and nothing
+    is raised.
     ``schema_cases``: alternatives (``anyOf``, ``oneOf``, ``not``, ``if``, values of ``enum``) into which one value of a
     JSON Schema falls. ``pattern_contexts``: states of what the assertions of a pattern given to ``regex`` saw or ask.
     """
@@ -134,6 +136,7 @@ def _entries(reports: Iterable[ReportEntry | LazyReport]) -> Iterator[ReportEntr
 
 DEFAULT_LIMITS = Limits()
 _MOST_SOURCE = 500  # characters of what is shown of a combined constraint
+_SOON_FOUND = 1000  # states
 _MOST_REPORTS = 1000  # of operands, from which on one that occurs twice is reported once
 _NO_TOKENS: frozenset[str] = frozenset()
 
@@ -395,10 +398,25 @@ class Constraint:
         return texts
 
     def count(self, length: int) -> int:
-        """The number of members of exactly ``length`` bytes; exact. O(length² · arcs / 8) over the states reached."""
+        """The number of members of exactly ``length`` bytes; exact. O(length² · arcs / 8) over the states reached.
+
+        Of automata of a few states, large lengths take the time of multiplying numbers of O(length) bits.
+        """
         if (length := checked_count("count", "length", length)) < 0:
             raise ValueError(f"count: expected length >= 0, got {cut(length)}; pass a number of bytes")
+        if length >= long_counts.LEAST_LENGTH and (fst := self._of_few_states()) is not None:
+            return long_counts.count_of_length(fst, length, self._native.search_seconds, self._native.count_bytes)
         return int.from_bytes(self._native.count(min(length, 2**63)), "little")
+
+    def _of_few_states(self) -> Fst | None:
+        """The minimal automaton, where it is small and soon found."""
+        from ..automata import minimize
+
+        try:
+            fst = minimize(self.to_fst(_SOON_FOUND))
+        except LimitError:
+            return None
+        return fst if fst.num_states() <= long_counts.MOST_STATES else None
 
     def minimize(self) -> Constraint:
         """The same set of texts, held as its minimal deterministic automaton.

@@ -176,6 +176,7 @@ void BindExpressions(nb::module_& m) {
       .def("to_fst", &Language::ToFst, "most_states"_a, Released())
       .def("describe", &Language::Describe, "limit"_a, Released())
       .def("num_states", [](const Language& self) { return self.Acceptor()->NumStates(); }, Released())
+      .def_prop_ro("count_bytes", [](const Language& self) { return self.OwnLimits().count_bytes; })
       .def_prop_ro("search_seconds", [](const Language& self) { return self.OwnLimits().search_seconds; })
       .def("memory_bytes", [](const Language& self) { return self.Acceptor()->MemoryBytes(); }, Released());
 }

@@ -333,6 +333,15 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
     }
   };
   std::unordered_set<std::string> known;
+  size_t kept = 0;  // bytes
+  const auto keep = [&](const std::string& text) {
+    constexpr size_t kEach = 100;  // of a text that is kept twice, beside its bytes
+    kept += kEach + 2 * text.size();
+    if (kept > limits_.count_bytes)
+      throw LimitError("examples: the limit count_bytes=" + std::to_string(limits_.count_bytes) + " was reached by " +
+                       std::to_string(out.size()) + " texts; ask for fewer or raise it: tokamata.Limits(count_bytes=...)");
+    out.push_back(text);
+  };
   std::mt19937_64 random(seed);
   const auto below = [&random](size_t k) { return static_cast<size_t>(random() % k); };
   const auto goes_on = [&out](size_t fruitless) { return fruitless < 1000 + 40 * out.size(); };  // a finite language ends
@@ -393,7 +402,7 @@ std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
       q = acceptor->Next(q, byte);
     }
     if (known.insert(text).second)
-      out.push_back(text);
+      keep(text);
     else if (!long_walk)
       tries += 20;  // there is little else to be found
   }
