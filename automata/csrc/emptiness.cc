@@ -209,7 +209,11 @@ bool Expressions::SearchEmpty(Expr root) {
         continue;
       }
       if (seen.size() > limits.emptiness)
-        ThrowLimit("emptiness", limits.emptiness, "search for a member of an intersection or complement");
+        ThrowLimit("emptiness", limits.emptiness, "search for a member of an intersection or complement",
+                   push_down ? "; no limit may be enough where several parts nest without bound or remember what was read: "
+                               "whether these have a common text cannot be decided in general; bound one of them before, "
+                               "as in (a & tokamata.regex(\"(?s:.{0,20})\")) - b"
+                             : "");
       best.emplace_back(promise(t.target), found.size());
       std::push_heap(best.begin(), best.end());
       found.push_back({t.target, i, false});

@@ -27,9 +27,9 @@ bool IsNary(ExprKind kind) { return kind == ExprKind::kUnion || kind == ExprKind
 
 }  // namespace
 
-void Expressions::ThrowLimit(const char* name, size_t limit, const char* what) {
+void Expressions::ThrowLimit(const char* name, size_t limit, const char* what, const char* more) {
   const std::string text = std::string("expressions: the limit ") + name + "=" + std::to_string(limit) + " was reached (" +
-                           what + "); simplify the constraint or raise it: tokamata.Limits(" + name + "=...)";
+                           what + "); simplify the constraint or raise it: tokamata.Limits(" + name + "=...)" + more;
   if (std::string_view(name) == "expression_nodes") throw CapacityError(text);
   throw LimitError(text);
 }

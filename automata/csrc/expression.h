@@ -317,7 +317,7 @@ class Expressions {
     if ((spent_ += steps) < kMany) return;
     TimeLimit::Spend(std::exchange(spent_, 0));
   }
-  [[noreturn]] static void ThrowLimit(const char* name, size_t limit, const char* what);
+  [[noreturn]] static void ThrowLimit(const char* name, size_t limit, const char* what, const char* more = "");
   Expr Intern(const Node& node, const ExprList* members = nullptr);
   // A concatenation, or a state of a table, that was made before, as most are when they are asked for; kEmpty: none was.
   Expr Find(ExprKind kind, uint32_t a, uint32_t b) const;

@@ -12,6 +12,7 @@
 #include "automata/csrc/byte_table.h"
 #include "automata/csrc/completion.h"
 #include "automata/csrc/count.h"
+#include "automata/csrc/endless.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/read.h"
 #include "automata/csrc/sample.h"
@@ -28,6 +29,82 @@ std::runtime_error NoWayOut(const std::string& text) {
   return std::runtime_error("examples: no member begins with the " + std::to_string(text.size()) +
                             " bytes that were chosen, though the constraint allows each of them; please report this "
                             "constraint");
+}
+
+bool HasMoreStates(DelayedAcceptor* acceptor, size_t most) {
+  std::vector<State> queue{acceptor->Start()};
+  std::unordered_set<State> seen{acceptor->Start()};
+  for (size_t i = 0; i < queue.size() && queue.size() <= most; ++i) {
+    TimeLimit::Spend(8);
+    const StateRow row = acceptor->Row(queue[i]);
+    acceptor->Live(queue[i]).ForEach([&](uint8_t b) {
+      if (seen.insert(row[b]).second) queue.push_back(row[b]);
+    });
+  }
+  return queue.size() > most;
+}
+
+// A shortest text that leads to a final state of exactly one of the two.
+std::optional<std::string> ShortestDifference(DelayedAcceptor* left, DelayedAcceptor* right) {
+  DelayedAcceptor &x = *left, &y = *right;
+  const auto pair = [](State p, State q) { return uint64_t{p} << 32 | q; };
+  std::vector<std::pair<State, State>> queue{{x.Start(), y.Start()}};
+  std::vector<Reached> how{{0, 0}};
+  std::unordered_set<uint64_t> seen{pair(x.Start(), y.Start())};
+  for (size_t i = 0; i < queue.size(); ++i) {
+    TimeLimit::Spend(4);
+    const auto [p, q] = queue[i];
+    if ((p && x.IsFinal(p)) != (q && y.IsFinal(q))) return PathTo(how, i);
+    const StateRow rp = x.Row(p), rq = y.Row(q);
+    std::pair<State, State> last{0, 0};
+    (x.Live(p) | y.Live(q)).ForEach([&](uint8_t byte) {
+      const std::pair<State, State> next{rp[byte], rq[byte]};
+      if (next == last) return;
+      last = next;
+      if (seen.insert(pair(next.first, next.second)).second) {
+        queue.push_back(next);
+        how.push_back({i, byte});
+      }
+    });
+  }
+  return std::nullopt;
+}
+
+bool MayNest(const ExpressionAcceptor& x) {
+  return x.WithPool([&](const Expressions& pool) { return pool.IsPushDown(x.Root()); });
+}
+
+// Behind the text of a limit: where a larger one may not help, what does.
+std::string WhatHelpsToCompare(const ExpressionAcceptor& a, const ExpressionAcceptor& b) {
+  if (!MayNest(a) && !MayNest(b)) return "";
+  const std::string both = "whether two of them are equal cannot be decided in general";
+  const std::string one =
+      "equal ones are then searched without end ((a - b).is_empty() tells whether a regular b has all of a)";
+  return "; no limit may be enough where a constraint nests without bound or remembers what was read: " +
+         (MayNest(a) && MayNest(b) ? both : one) +
+         "; compare the members up to some length: (a & r).counterexample(b & r) with r = tokamata.regex(\"(?s:.{0,10})\")";
+}
+
+// For messages: bytes as Python writes them.
+std::string Quoted(const std::string& text) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out = "b'";
+  for (const char c : text) {
+    const uint8_t b = static_cast<uint8_t>(c);
+    if (b < 0x20 || b > 0x7E) {
+      out += "\\x";
+      out += {kDigits[b >> 4], kDigits[b & 15]};
+    } else {
+      if (c == '\'' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+std::string Told(const Nesting& nesting) {
+  return "as it does whenever " + Quoted(nesting.again) + " is read" +
+         (nesting.before.empty() ? "" : " after " + Quoted(nesting.before));
 }
 
 // The widest of the operands' limits.
@@ -277,28 +354,11 @@ std::optional<std::string> Language::Counterexample(const Language& a, const Lan
     return Completion(members.get(), members->Start());
   }
   const std::shared_ptr<ExpressionAcceptor> left = a.Scratch(), right = b.Scratch();
-  DelayedAcceptor &x = *left, &y = *right;
-  const auto pair = [](State p, State q) { return uint64_t{p} << 32 | q; };
-  std::vector<std::pair<State, State>> queue{{x.Start(), y.Start()}};
-  std::vector<Reached> how{{0, 0}};
-  std::unordered_set<uint64_t> seen{pair(x.Start(), y.Start())};
-  for (size_t i = 0; i < queue.size(); ++i) {
-    TimeLimit::Spend(4);
-    const auto [p, q] = queue[i];
-    if ((p && x.IsFinal(p)) != (q && y.IsFinal(q))) return PathTo(how, i);
-    const StateRow rp = x.Row(p), rq = y.Row(q);
-    std::pair<State, State> last{0, 0};
-    (x.Live(p) | y.Live(q)).ForEach([&](uint8_t byte) {
-      const std::pair<State, State> next{rp[byte], rq[byte]};
-      if (next == last) return;
-      last = next;
-      if (seen.insert(pair(next.first, next.second)).second) {
-        queue.push_back(next);
-        how.push_back({i, byte});
-      }
-    });
+  try {
+    return ShortestDifference(left.get(), right.get());
+  } catch (const LimitError& error) {
+    throw LimitError(error.what() + WhatHelpsToCompare(*left, *right));
   }
-  return std::nullopt;
 }
 
 std::vector<std::string> Language::Examples(size_t n, uint64_t seed) const {
@@ -451,9 +511,26 @@ Language Language::FromFst(const Fst& fst, const Limits& limits) {
 }
 
 Language Language::Minimize() const {
+  constexpr size_t kMany = 2000;  // states, after which it is worth it to see whether there is no end of them
+  static constexpr char kRemedy[] =
+      "; bound its depth, or its length: (constraint & tokamata.regex(\"(?s:.{0,20})\")).minimize()";
   const TimeLimit time("minimize", "search_seconds", limits_.search_seconds);
+  const std::shared_ptr<ExpressionAcceptor> acceptor = Scratch();
+  if (acceptor->Start() && HasMoreStates(acceptor.get(), kMany))
+    if (const auto nesting = acceptor->WithBuilder([&](Expressions& p) { return EndlessNesting(&p, acceptor->Root()); }))
+      throw LimitError("minimize: the limit states=" + std::to_string(limits_.states) +
+                       " is too small, as any other one is: the constraint nests without bound, " + Told(*nesting) +
+                       kRemedy);
   auto table = std::make_shared<ByteTable>();
-  const uint32_t start = MinimalTable(Scratch().get(), table.get());
+  uint32_t start;
+  try {
+    start = MinimalTable(acceptor.get(), table.get());
+  } catch (const LimitError& error) {
+    if (!MayNest(*acceptor)) throw;
+    throw LimitError(std::string(error.what()) +
+                     "; no limit is enough for a constraint that nests without bound or remembers what was read, whose "
+                     "states have no end" + kRemedy);
+  }
   return Build([&](Expressions* pool) { return pool->Automaton(table, start); }, limits_);
 }
 

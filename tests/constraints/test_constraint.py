@@ -267,3 +267,26 @@ def test_an_automaton_without_end_says_so() -> None:
     nested = tokamata.grammar('root ::= "(" root ")" | "x"', "gbnf")
     with pytest.raises(tokamata.LimitError, match=r"states=1000 .* no limit is enough for a constraint that nests"):
         nested.to_fst(1000)
+
+
+def test_push_down_questions_say_what_helps() -> None:
+    """A larger limit, which the text of a limit proposes, would not; what the text advises does."""
+    limits = tokamata.Limits(states=5000, emptiness=5000)
+    one = tokamata.grammar('start: "(" start ")" |', limits=limits)
+    other = tokamata.grammar('start: "(" pair ")" |\npair: "(" start ")" |', limits=limits)
+    everything = tokamata.grammar('start: "(" start ")" | "(" start | ")" start |', limits=limits)
+    short = tokamata.regex(r"(?s:.{0,10})")
+    with pytest.raises(tokamata.LimitError, match=r"no limit may be .* cannot be decided .* compare the members up to"):
+        one.equivalent(other)
+    assert (one & short).counterexample(other & short) is None
+    brackets = tokamata.regex("[()]*", limits=limits)
+    with pytest.raises(tokamata.LimitError, match=r"no limit may be .*\(a - b\)\.is_empty\(\) tells whether a regular"):
+        everything.equivalent(brackets)
+    assert (everything - brackets).is_empty()
+    with pytest.raises(tokamata.LimitError, match=r"no limit may be enough .* bound one of them before, as in \(a & "):
+        (one & ~other).is_empty()
+    assert ((one & short) - other).is_empty()
+    regular = tokamata.regex("(a|b)*a(a|b){20}", limits=limits)
+    with pytest.raises(tokamata.LimitError, match=r"states=5000") as error:
+        regular.counterexample(tokamata.regex("(a|b)*a(b|a){20}", limits=limits))
+    assert "no limit" not in str(error.value)

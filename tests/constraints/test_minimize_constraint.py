@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import numpy as np
 import pytest
@@ -93,3 +94,39 @@ def test_infinite_and_large_ones_are_refused() -> None:
     with pytest.raises(tokamata.LimitError, match=r"the limit states=\d+ was reached"):
         constraint.minimize()
     assert constraint.accepts("a" * 31)
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        tokamata.json_value(),
+        tokamata.json_schema({"type": "array", "items": {"$ref": "#"}}),
+        "x" + tokamata.json_schema({"type": "array", "items": {"$ref": "#"}}),
+    ],
+)
+def test_what_nests_without_bound_is_refused_soon(nested: tokamata.Constraint) -> None:
+    start = time.thread_time()
+    with pytest.raises(
+        tokamata.LimitError, match=r"states=200000 is too small, as any .* whenever b'\[.*' is read"
+    ) as e:
+        nested.minimize()
+    assert "bound its depth, or its length: (constraint & tokamata.regex" in str(e.value)
+    assert time.thread_time() - start < 3
+    short = nested & tokamata.regex("(?s:.{0,4})")
+    assert short.minimize().equivalent(short)
+
+
+def test_what_may_nest_says_so_at_its_limit() -> None:
+    nested = tokamata.grammar('start: "(" start ")" |', limits=tokamata.Limits(states=3000))
+    with pytest.raises(tokamata.LimitError, match=r"states=3000 .* no limit is enough .* bound its depth"):
+        nested.minimize()
+
+
+def test_regular_rules_are_minimized() -> None:
+    """Rules that call each other or themselves, but only with an end of states."""
+    listed = tokamata.grammar('start: "a" start | "b" other |\nother: "c" start | "d"')
+    assert listed.minimize().equivalent(tokamata.regex("(a|bc)*(bd)?"))
+    deep = tokamata.json_value(max_depth=1)
+    assert deep.minimize().to_fst().num_states() > 20
+    large = tokamata.regex("(a|b)*a(a|b){12}")  # states of which there are many
+    assert large.minimize().to_fst().num_states() == 2**13
