@@ -225,11 +225,17 @@ class Constraint:
         self._source = source
 
     # ---- algebra
-    def _operands(self, other: object) -> list[Language] | None:
+    def _operands(self, operator: str, other: object, *, is_last: bool = False) -> list[Language] | None:
+        """Both; None for an object that may know the operator itself, unless it was asked already."""
         if isinstance(other, Constraint):
             return [self._native, other._native]
         if isinstance(other, (str, bytes)):
             return [self._native, Language.literal(to_bytes(other, "Constraint"))]
+        if is_last or type(other).__module__ == "builtins":
+            raise TypeError(
+                f"Constraint: expected a Constraint, str or bytes beside {operator}, got {type(other).__name__}; "
+                "tokamata.regex(pattern) is one, for example"
+            )
         return None
 
     def _combined(self, native: Language, source: str, *others: object) -> Constraint:
@@ -258,14 +264,14 @@ class Constraint:
 
     def __or__(self, other: object) -> Constraint:
         """Texts of either."""
-        if (operands := self._operands(other)) is None:
+        if (operands := self._operands("|", other)) is None:
             return NotImplemented
         made = self._combined(Language.union_(operands), f"({self.source} | {_source(other)})", other)
         made._parts = joined_parts([self, other], alternatives=True)
         return made
 
     def __ror__(self, other: object) -> Constraint:
-        if (operands := self._operands(other)) is None:
+        if (operands := self._operands("|", other, is_last=True)) is None:
             return NotImplemented
         made = self._combined(Language.union_(operands[::-1]), f"({_source(other)} | {self.source})", other)
         made._parts = joined_parts([other, self], alternatives=True)
@@ -273,7 +279,7 @@ class Constraint:
 
     def __and__(self, other: object) -> Constraint:
         """Texts of both."""
-        if (operands := self._operands(other)) is None:
+        if (operands := self._operands("&", other)) is None:
             return NotImplemented
         source = f"({self.source} & {_source(other)})"
         both = self._combined(Language.intersect(operands), source, other)._between_texts()
@@ -289,11 +295,12 @@ class Constraint:
         return both._speaking_of(special, raw and self._has_raw_bytes)
 
     def __rand__(self, other: object) -> Constraint:
+        self._operands("&", other, is_last=True)
         return self.__and__(other)
 
     def __sub__(self, other: object) -> Constraint:
         """Texts of this one that are not in the other."""
-        if (operands := self._operands(other)) is None:
+        if (operands := self._operands("-", other)) is None:
             return NotImplemented
         source = f"({self.source} - {_source(other)})"
         rest = self._combined(Language.difference(*operands), source, other)._between_texts()
@@ -304,7 +311,9 @@ class Constraint:
     def __rsub__(self, other: object) -> Constraint:
         from .literal import literal
 
-        return literal(other) - self if isinstance(other, (str, bytes)) else NotImplemented
+        self._operands("-", other, is_last=True)
+        assert isinstance(other, (str, bytes))
+        return literal(other) - self
 
     def __invert__(self) -> Constraint:
         """All UTF-8 texts that this one does not contain."""
@@ -313,14 +322,14 @@ class Constraint:
 
     def __add__(self, other: object) -> Constraint:
         """A text of this one followed by a text of the other."""
-        if (operands := self._operands(other)) is None:
+        if (operands := self._operands("+", other)) is None:
             return NotImplemented
         made = self._combined(Language.concat(operands), f"({self.source} + {_source(other)})", other)
         made._parts = joined_parts([self, other])
         return made
 
     def __radd__(self, other: object) -> Constraint:
-        if (operands := self._operands(other)) is None:
+        if (operands := self._operands("+", other, is_last=True)) is None:
             return NotImplemented
         made = self._combined(Language.concat(operands[::-1]), f"({_source(other)} + {self.source})", other)
         made._parts = joined_parts([other, self])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import random
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,8 +68,32 @@ def test_a_text_less_a_constraint_is_a_constraint() -> None:
     constraint = "abc" - tokamata.regex("b*")
     assert constraint.examples(2) == [b"abc"]
     assert ("bb" - tokamata.regex("b*")).is_empty()
-    with pytest.raises(TypeError, match="unsupported operand"):
+    with pytest.raises(TypeError, match="beside -, got int"):
         1 - tokamata.regex("b*")  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("odd", [None, 3, 1.5, ["a"], object()])
+@pytest.mark.parametrize("sign", "|&-+")
+def test_operands_that_are_no_constraints(sign: str, odd: Any) -> None:
+    """An error of ours, on either side; not for objects that may know the operator themselves."""
+    combine = {"|": operator.or_, "&": operator.and_, "-": operator.sub, "+": operator.add}[sign]
+    constraint = tokamata.regex("a")
+    expected = rf"^Constraint: expected a Constraint, str or bytes beside \{sign}, got {type(odd).__name__}; tokamata\."
+    with pytest.raises(TypeError, match=expected):
+        combine(constraint, odd)
+    if not (isinstance(odd, list) and sign == "+"):  # lists say what they can be added to
+        with pytest.raises(TypeError, match=expected):
+            combine(odd, constraint)
+
+
+def test_operands_that_know_the_operator() -> None:
+    class Other:
+        def __rand__(self, constraint: Constraint) -> str:
+            return constraint.source
+
+    assert tokamata.regex("a") & Other() == "regex('a')"  # type: ignore[operator]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        tokamata.regex("a") | Other()  # type: ignore[operator]
 
 
 def shortest(model: Dfa) -> int:
