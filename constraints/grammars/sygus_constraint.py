@@ -16,7 +16,7 @@ def sygus_constraint(problem: str, function: str | None = None, *, limits: Limit
     term is: budgets (``max_tokens``) are exact, where those of the grammar may end in LimitError. Groups that stand for
     each other in a circle are read as a grammar. Arguments and errors as `sygus_terms`.
     """
-    start, groups = sygus_groups(problem, function)
+    start, groups = sygus_groups("sygus_constraint", problem, function)
     rules = Rules(limits)
     first = rules.rule("start")
     numbers = [rules.rule(f"group {i}") for i in range(len(groups))]

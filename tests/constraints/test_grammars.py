@@ -378,6 +378,17 @@ def test_sygus_problems() -> None:
         assert all(map(term, terms)), file.name
 
 
+@pytest.mark.parametrize("function", [grammars.sygus_terms, grammars.sygus_constraint])
+@pytest.mark.parametrize(
+    "problem", ["", "(", ")", '"', "(synth-fun f)", "(synth-fun f () Int)", "(synth-fun f () I x y)"]
+)
+def test_errors_of_sygus_problems_name_the_function(function: Callable[[str], object], problem: str) -> None:
+    with pytest.raises(tokamata.ConstraintError, match=rf"^{function.__name__}: .*expected .*, got "):
+        function(problem)
+    with pytest.raises(TypeError, match=rf"^{function.__name__}: expected a problem"):
+        function(3)  # type: ignore[arg-type]
+
+
 def test_blanks_before_arithmetic_are_no_indentation() -> None:
     """The file says so: Python refuses them."""
     accepts = tokamata.grammar(grammars.text("arithmetic")).accepts
