@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -79,14 +78,14 @@ class AlignedSampler:
         self._returned = RunningWeights()
         self._sampler: Sampler
         if self._is_auto:
-            cars = CARS(model, automaton, **{**options, "max_tries": patience})
+            cars = self._made(CARS, {**options, "max_tries": patience})
             most = _FEW if max_prefixes is None else max_prefixes
             small = _has_few_prefixes(cars, most)
             self._sampler = self._made_from(Enumerate, cars, max_prefixes=most) if small else cars
         else:
             if method == "enumerate" and max_prefixes is not None:
                 options["max_prefixes"] = max_prefixes
-            self._sampler = _METHODS[method](model, automaton, **options)
+            self._sampler = self._made(_METHODS[method], options)
 
     @property
     def method(self) -> str:
@@ -140,10 +139,21 @@ class AlignedSampler:
             self._log_scale = log_sum(s.log_weight for s in samples) - math.log(len(samples))
         return [replace(s, log_weight=s.log_weight - self._log_scale) for s in samples]
 
-    def _made_from(self, kind: Callable[..., Sampler], other: Sampler, **more: Any) -> Sampler:
-        made = kind(self.model, self.automaton, **self._options, **more)
+    def _made_from(self, kind: type[Sampler], other: Sampler, **more: Any) -> Sampler:
+        made = self._made(kind, {**self._options, **more})
         made._go_on_from(other)
         return made
+
+    def _made(self, kind: type[Sampler], options: dict[str, Any]) -> Sampler:
+        """One of a method; errors about options name this class, to which they were given."""
+        try:
+            return kind(self.model, self.automaton, **options)
+        except (TypeError, ValueError) as error:
+            names = (f"{kind.__name__}: ", *(f"{base.__name__}.__init__() " for base in kind.__mro__))
+            for name in names:
+                if str(error).startswith(name):
+                    error.args = (f"AlignedSampler: {str(error)[len(name) :]}",)
+            raise
 
 
 def _has_few_prefixes(sampler: Sampler, limit: int) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from oracle.lm_trees import chi_square_p, kl, load, weighted_law
@@ -102,3 +103,13 @@ def test_unknown_methods() -> None:
         AlignedSampler(model, automaton, method="magic")  # type: ignore[arg-type]
     with pytest.raises(tokamata.UnsupportedError):
         AlignedSampler(model, automaton, top_p=0.5)
+
+
+@pytest.mark.parametrize("method", ["auto", "enumerate", "masked", "smc"])
+def test_errors_of_options_name_the_class_that_was_called(method: Any) -> None:
+    model, automaton = load("binary5-instruct")
+    for options in ({"temperature": 0}, {"temperature": "x"}, {"max_tokens": None}, {"top_k": 5}, {"no_such": 1}):
+        with pytest.raises((TypeError, ValueError), match=r"^AlignedSampler: "):
+            AlignedSampler(model, automaton, method=method, **options)
+    with pytest.raises(tokamata.UnsupportedError, match=r"^AlignedSampler: top_k"):
+        AlignedSampler(model, automaton, method=method, top_k=5)
