@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import signal
@@ -564,6 +565,21 @@ def test_diff(cli, tmp_path: Path) -> None:
     string = schema("string.json", '{"type": "string"}')
     assert cli("diff", string, date).code == 1
     assert cli("diff", string, date, "--no-formats").out.startswith("equal")
+
+
+def test_a_long_difference_is_shortened_unless_asked_for_whole(cli, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    long = "é" * 5000
+    old.write_text(json.dumps({"enum": ["a", f"b{long}c"]}))
+    new.write_text('{"enum": ["a"]}')
+    result = cli("diff", old, new)
+    assert result.code == 1
+    assert f'refused now:  "b{"é" * 198} ... {"é" * 198}c"\n' in result.out
+    assert "(5,004 characters, shortened in the middle; --whole shows all of them)" in result.out
+    assert len(result.out) < 700
+    result = cli("diff", old, new, "--whole")
+    assert f'refused now:  "b{long}c"\n' in result.out
+    assert "shortened" not in result.out
 
 
 def test_a_difference_that_cannot_be_told_names_both_schemas_and_options_of_the_command(cli, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ EXAMPLES = examples(
     "tokamata diff old.json new.json --no-formats --registry others.json",
 )
 
+_MOST_SHOWN = 400  # characters of a document: a few lines of a terminal
 _Schema = Annotated[Path, typer.Argument(help="A JSON Schema; - reads standard input.")]
 
 
@@ -34,6 +35,7 @@ def command(
     new: _Schema,
     formats: Annotated[bool, typer.Option(help="Whether format restricts strings.")] = True,
     registry: RegistryOption = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Show documents whole, however long.")] = False,
     limit: LimitOption = None,
 ) -> None:
     """Say whether the new schema accepts all that the old one accepted; if not, show a document.
@@ -73,12 +75,16 @@ def command(
         headline("compatible", "green", ": the new schema accepts all that the old one accepted")
     else:
         headline("incompatible", "red", ": the new schema refuses a document of the old one")
-        _show("refused now", lost)
+        _show("refused now", lost, whole)
     if gained is not None:
-        _show("accepted now", gained)
+        _show("accepted now", gained, whole)
     if lost is not None:
         raise typer.Exit(1)
 
 
-def _show(label: str, document: bytes) -> None:
-    out.print(f"  {label + ':':13} {document.decode()}", soft_wrap=True)
+def _show(label: str, document: bytes, whole: bool) -> None:
+    text, note = document.decode(), ""
+    if not whole and len(text) > _MOST_SHOWN:
+        note = f"\n  {'':13} ({len(text):,} characters, shortened in the middle; --whole shows all of them)"
+        text = f"{text[: _MOST_SHOWN // 2]} ... {text[-_MOST_SHOWN // 2 :]}"
+    out.print(f"  {label + ':':13} {text}{note}", soft_wrap=True)
