@@ -25,7 +25,8 @@ class DeviceAutomaton:
     kernels on the device: nothing is copied, nothing waits for the host, shapes do not depend on values, so a step can
     be captured in a CUDA graph, after one outside of it, which compiles the kernels. States are 0, a row that took a
     token it may not; 1, a row that consumed EOS; and from 2 on those of the constraint. Rows in state 0 or 1 allow EOS
-    and nothing else, and stay where they are.
+    and nothing else, and stay where they are. Other states raise IndexError on the CPU; on a GPU nobody looks, which
+    would be to wait for it.
 
     Kernels are Triton's on CUDA, and plain PyTorch elsewhere; ``kernels`` of `TokenAutomaton.to` decides otherwise.
     Plain PyTorch's `advance` waits for the device, but not while it is captured.
@@ -274,6 +275,14 @@ class DeviceAutomaton:
                 f"DeviceAutomaton.{name}: expected int32 states [rows] on {self.device}, got "
                 f"{tensor_shown(states)}; start with .start(rows)"
             )
+        if self.device.type == "cpu":  # to look at those of a GPU would be to wait for it
+            numbers, most = states.numpy(), len(self.successors) - 1
+            if numbers.view(np.uint32).max(initial=0) > most:  # negative ones are large there
+                wrong = numbers[(numbers < 0) | (numbers > most)][0]
+                raise IndexError(
+                    f"DeviceAutomaton.{name}: expected states 0..{most}, got {wrong}; pass what start or advance of "
+                    "this automaton returned"
+                )
 
     def _check_logits(self, logits: torch.Tensor, rows: int) -> None:
         import torch

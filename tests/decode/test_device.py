@@ -207,6 +207,26 @@ def test_no_rows(kernels: str) -> None:
     assert device.advance(none, torch.zeros(0, dtype=torch.int64, device=DEVICE)).shape == (0,)
 
 
+def test_states_that_are_none_of_the_automaton() -> None:
+    """On the CPU; -1 was read as the last state."""
+    device = tokamata.compile(tokamata.regex("a*"), VOCABULARY).to("cpu")
+    most = device.num_states + 1
+    logits, tokens = torch.zeros(3, len(TOKENS)), torch.zeros(3, dtype=torch.int64)
+    for wrong in (-1, -(2**31), most + 1, 2**31 - 1):
+        for states in (torch.tensor([2, wrong, 2], dtype=torch.int32), torch.tensor([2, 9, wrong, 9, 2, 9]).int()[::2]):
+            for name, call in (
+                ("apply", lambda states=states: device.apply(logits, states)),
+                ("advance", lambda states=states: device.advance(states, tokens)),
+                ("masks", lambda states=states: device.masks(states)),
+                ("is_final", lambda states=states: device.is_final(states)),
+                ("is_finished", lambda states=states: device.is_finished(states)),
+            ):
+                expected = rf"^DeviceAutomaton\.{name}: expected states 0\.\.{most}, got {wrong}; pass what start or"
+                with pytest.raises(IndexError, match=expected):
+                    call()
+    assert device.is_finished(torch.tensor([1, most], dtype=torch.int32)).tolist() == [True, False]
+
+
 def test_misuse_is_told() -> None:
     device = tokamata.compile(tokamata.regex("a*"), VOCABULARY).to("cpu")
     s = device.start(2)
