@@ -128,6 +128,7 @@ def json_value(max_depth: int | None = None, *, limits: Limits | None = None) ->
     ``max_depth``: how deep arrays and objects may nest (0: none at all; at most 100,000), which makes the language
     regular, so that keys may occur twice in an object; None: any depth, and no key twice.
     """
+    native_limits(limits, "json_value")  # errors name the function that was called
     if max_depth is None:
         return json_schema(True, limits=limits)
     max_depth = checked_range("json_value", "max_depth", max_depth, 0, _MOST_DEPTH)
