@@ -1,8 +1,9 @@
 // ECMA-262 patterns, as JSON Schema's "pattern" has them: with the u flag, or without it by the laxer grammar of Annex
 // B (identity escapes, octal escapes, braces and brackets that stand for themselves, ranges with a class at one end,
-// repeated lookahead). Without the flag \p{..} of a known property and \u{..} still mean what they mean with it, since
-// whoever writes them means that, and characters are code points. So do \A, \Z and \z mean the ends of the text, as in
-// all other syntaxes; Annex B has them, and all other letters without a meaning, stand for themselves: these are errors.
+// repeated lookahead). Without the flag \p{..} and \u{..} still mean what they mean with it, since whoever writes them
+// means that, and characters are code points. So do \A, \Z and \z mean the ends of the text, as in all other syntaxes;
+// Annex B has them, properties that are not known (\p{Print}), and all other letters without a meaning, stand for
+// themselves: these are errors.
 #include <map>
 #include <string>
 
@@ -256,7 +257,7 @@ class EcmaParser : public RegexParser {
           for (int more = c <= '3' ? 2 : 1; more > 0 && IsOctal(Peek()); --more) value = value * 8 + text_[at_++] - '0';
           return value;
         }
-        if (!unicode_ && (!IsLetter(c) || c == 'p' || c == 'P' || (c == 'k' && !has_names_))) return c;
+        if (!unicode_ && (!IsLetter(c) || (c == 'k' && !has_names_))) return c;
         if (IsSyntax(c) || (in_class && c == '-')) return c;
     }
     Fail(here, "bad escape " + Slice(here, at_), "write the character itself, or \\\\ for a backslash");
@@ -284,7 +285,7 @@ class EcmaParser : public RegexParser {
       Append(items, node);
       return false;
     }
-    if ((c == 'p' || c == 'P') && IsProperty(here)) {
+    if (c == 'p' || c == 'P') {
       Append(items, AddSet(ReadProperty(here, true), here, true));
       return true;
     }
@@ -310,20 +311,6 @@ class EcmaParser : public RegexParser {
     return true;
   }
 
-  // Whether the \p before at_ is to be read as a property.
-  bool IsProperty(size_t here) {
-    if (unicode_) return true;
-    const size_t back = at_;
-    bool known = true;
-    try {
-      ReadProperty(here, true);
-    } catch (const ConstraintError&) {
-      known = false;
-    }
-    at_ = back;
-    return known;
-  }
-
   void BackReference(size_t here, Sequence* items) {
     Unsupported(here, "backreference", "what it matches is not regular; write out the texts that may repeat");
     Append(items, Add(RegexKind::kNone, here));
@@ -343,7 +330,7 @@ class EcmaParser : public RegexParser {
       sets->insert(sets->end(), ranges.begin(), ranges.end());
       return false;
     }
-    if ((e == 'p' || e == 'P') && IsProperty(here)) {
+    if (e == 'p' || e == 'P') {
       const CodePointRanges ranges = ReadProperty(here, true);
       sets->insert(sets->end(), ranges.begin(), ranges.end());
       return false;

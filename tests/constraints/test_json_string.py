@@ -197,7 +197,7 @@ LENIENT = [  # pattern, texts that match, texts that do not
     (r"^(?=a)*\-b$", ["-b"], ["a-b"]),
     (r"^\-\k$", ["-k"], []),
     (r"\A\-b*\Z", ["-", "-bb"], ["-b-", "A-Z"]),
-    (r"^\-\p{L}\p{Nope}$", ["-ép{Nope}"], ["-p{L}p{Nope}"]),
+    (r"^\-\p{L}[\p{Lu}]$", ["-éÉ"], ["-p{L}L", "-éé"]),
     (r"^\-\u{61}$", ["-a"], ["-u"]),
     (r"^\-\1$", ["-\x01"], ["-1"]),
 ]
@@ -218,6 +218,9 @@ def test_refused_patterns() -> None:
             json_string("pattern", pattern.encode(), False)
     for pattern in ("(", "a**", "[b-a]", "(?i)a", "x{2,1}", r"\-{2}{3}", r"\-\a", r"[\-\e]"):
         with pytest.raises(ConstraintError, match="regex: "):
+            json_string("pattern", pattern.encode(), False)
+    for pattern in (r"^\p{Print}+$", r"^[\p{Graph}\x20]*$", r"\-\p{Nope}", r"[\-\P{Nope}]", r"\pL", r"\-\PL", r"\-\p"):
+        with pytest.raises(ConstraintError, match=r"unknown property \\[pP]\{|\\p without a property"):
             json_string("pattern", pattern.encode(), False)
 
 
