@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "automata/csrc/errors.h"
+#include "automata/csrc/time_limit.h"
 
 namespace nb = nanobind;
 
@@ -47,6 +48,9 @@ void BindErrors() {
 
 void BindAutomata(nb::module_& m) {
   BindErrors();
+  m.def("stop_after", &TimeLimit::StopAfter, nb::arg("steps"),
+        "For tests: each further call of this thread that has a time limit ends in a LimitError after so many steps; not if "
+        "negative.");
   BindSymbolTable(m);
   BindFst(m);
   BindFstIo(m);

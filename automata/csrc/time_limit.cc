@@ -2,6 +2,7 @@
 
 #include <ctime>
 #include <sstream>
+#include <string>
 
 #include "automata/csrc/errors.h"
 
@@ -21,6 +22,10 @@ double ThreadSeconds() {
 void TimeLimit::Check() {
   now_.left = kSteps;
   if (!now_.operation) return;
+  if (stop_after_ >= 0) {
+    now_.over = true;
+    throw LimitError(std::string(now_.operation) + ": stopped after " + std::to_string(stop_after_) + " steps");
+  }
   const double time = ThreadSeconds();
   if (now_.end < 0) now_.end = time + now_.seconds;
   if (time < now_.end) return;

@@ -22,7 +22,7 @@ class TimeLimit {
   // `name` is the option of tokamata.Limits that holds the seconds; both texts must outlive the object.
   TimeLimit(const char* operation, const char* name, double seconds) {
     outermost_ = !now_.operation;
-    if (outermost_) now_ = TimeLimitState{kSteps, operation, name, seconds, -1, false};
+    if (outermost_) now_ = TimeLimitState{stop_after_ < 0 ? kSteps : stop_after_, operation, name, seconds, -1, false};
   }
   ~TimeLimit() {
     if (outermost_) now_ = TimeLimitState();
@@ -37,6 +37,9 @@ class TimeLimit {
   // Whether the time is over and an error said so: whoever gets along without an answer that took too long has none left
   // for others, each of which would take kSteps to say the same.
   static bool IsOver() { return now_.over; }
+  // For tests of what an interrupted call leaves behind: each further call of this thread ends in a LimitError after so
+  // many steps; not if negative.
+  static void StopAfter(int64_t steps) { stop_after_ = steps; }
 
  private:
   static constexpr int64_t kSteps = 4096;
@@ -44,6 +47,7 @@ class TimeLimit {
 
   bool outermost_;
   static inline thread_local TimeLimitState now_;
+  static inline thread_local int64_t stop_after_ = -1;
 };
 
 }  // namespace tokamata

@@ -10,6 +10,11 @@ import numpy
 import numpy.typing
 from numpy.typing import NDArray
 
+def stop_after(steps: int) -> None:
+    """
+    For tests: each further call of this thread that has a time limit ends in a LimitError after so many steps; not if negative.
+    """
+
 class SymbolTable:
     def __init__(self, name: bytes) -> None: ...
     def name(self) -> bytes: ...
