@@ -111,7 +111,7 @@ def flat_python() -> str:
     text = re.sub(r"^_simple: .*\n", "", text, flags=re.M)
     begin, end = text.index("// Compound statements"), text.index("// Parameters without")
     text = text[:begin] + HEADERS + text[end:]
-    text = re.sub(r"^_NEWLINE: .*\n", "", text, flags=re.M)
+    text = re.sub(r"^(_NEWLINE|FORM_FEED): .*\n", "", text.replace(" | FORM_FEED _never", ""), flags=re.M)
     text = text.replace("%declare _INDENT _DEDENT\n", "")
     return text.replace(r"BLANKS: /[ \t\f]+/", r"BLANKS: /[ \t\f\r\n]+/")
 
