@@ -852,11 +852,13 @@ ListId SchemaCases::RequiredBeside(UseId use, ListId beside) {
 
 // Keys that objects of a use must have, and the strings that their values can be, where the schema says which these are.
 const SchemaCases::Tags& SchemaCases::TagsOf(UseId use, const Cases& cases, ListId required) {
+  return Recall(&tags_, PairKey(use, required), Tags(), [&] { return FindTags(use, cases, required); });
+}
+
+SchemaCases::Tags SchemaCases::FindTags(UseId use, const Cases& cases, ListId required) {
   constexpr size_t kMostTags = 3, kMostKeys = 16;
-  const auto known = tags_.find(PairKey(use, required));
-  if (known != tags_.end()) return known->second;  // stays where it is
   Tags tags;
-  if (cases.empty() || cases.size() > kFewCases) return tags_.emplace(PairKey(use, required), std::move(tags)).first->second;
+  if (cases.empty() || cases.size() > kFewCases) return tags;
   std::vector<KeyId> beside, here, both;
   if (required != kNothingBeside) beside = sets_.lists.Copy(required - 1);
   for (const Case& c : cases) {
@@ -874,7 +876,7 @@ const SchemaCases::Tags& SchemaCases::TagsOf(UseId use, const Cases& cases, List
     const KeyValues& values = ValuesOf(use, cases, key);
     if (values.listed && tags.listed.size() < kMostTags) tags.listed.push_back({key, &values.texts});
   }
-  return tags_.emplace(PairKey(use, required), std::move(tags)).first->second;
+  return tags;
 }
 
 // The values that a key has where it occurs, as far as members are said to follow schemas.

@@ -229,6 +229,7 @@ class SchemaCases {
   };
   ListId RequiredBeside(UseId use, ListId beside);
   const Tags& TagsOf(UseId use, const Cases& cases, ListId required);
+  Tags FindTags(UseId use, const Cases& cases, ListId required);
   const KeyValues& ValuesOf(UseId use, const Cases& cases, KeyId key);
   template <class Text>
   static bool NoneInBoth(const std::vector<Text>& a, const std::vector<Text>& b);
