@@ -436,7 +436,8 @@ class EcmaParser : public RegexParser {
         ReadModifiers(start);
       } else {
         Fail(start, "unknown group (?" + Slice(at_, at_ + 1),
-             "use (?:...) for a plain group, or write \\( for a parenthesis");
+             c == 'P' ? "use (?<name>...) for a named group, and \\k<name> for what it matched"
+                      : "use (?:...) for a plain group, or write \\( for a parenthesis");
       }
     } else {
       ++groups_;

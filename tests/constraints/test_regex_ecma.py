@@ -60,6 +60,7 @@ def test_unsupported_patterns_name_place_and_reason(pattern: str, text: str) -> 
         (r"\p{lu}", r"unknown property \p{lu} at position 0"),
         (r"[\w-a]", r"bad character range \w-a at position 1"),
         ("(?x:a)", "unknown group (?x at position 0"),
+        ("(?P<a>b)", 'unknown group (?P at position 0 of "(?P<a>b)": use (?<name>...) for a named group'),
         ("b(?s)a", "flags without a group at position 1"),
         ("(?i)a", "write both cases, as in [aA]"),
         ("(?ss:a)", "bad flags of a group at position 0"),
