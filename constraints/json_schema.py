@@ -44,9 +44,10 @@ def json_schema(
 
     ``schema``: a dict or bool, a JSON text (str or bytes), a pydantic model class or TypeAdapter, or a dataclass,
     TypedDict or other type that pydantic describes: then it is read so that pydantic takes every member, as far as JSON
-    Schema can tell, and what pydantic writes is one. The draft is the one that ``$schema`` names, 2020-12 by default;
-    then arrays under ``items`` and booleans under ``exclusiveMinimum`` and ``exclusiveMaximum`` mean what they meant
-    in the drafts that had them. Patterns are those of ECMA-262, and \A, \Z and \z the ends of the text.
+    Schema can tell, and what pydantic writes is one, but for exponents of bounded decimals (``0E-8``). The draft is the
+    one that ``$schema`` names, 2020-12 by default; then arrays under ``items`` and booleans under ``exclusiveMinimum``
+    and ``exclusiveMaximum`` mean what they meant in the drafts that had them. Patterns are those of ECMA-262, and \A,
+    \Z and \z the ends of the text.
     ``.parse(text)`` is the value of a member: an instance of the type, else what ``json.loads`` makes.
 
     ``whitespace``: "flexible" (what ``json.dumps`` writes in all its settings, bounded), "compact" (none), "pretty"
