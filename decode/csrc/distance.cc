@@ -13,13 +13,18 @@ namespace {
 
 constexpr size_t kMostTargets = size_t{1} << 22;  // states kept in lists of targets
 constexpr size_t kNearby = 128;                   // states around a permissive one that are looked at instead of tokens
-constexpr size_t kQuick = 100;                    // states of a push-down constraint from which summaries are better
+constexpr size_t kQuick = 100;                    // states of a push-down constraint, and walks through all tokens of all
+constexpr size_t kWalks = 8;                      // searches, from which summaries are better
+constexpr size_t kSummarized = 300'000;           // steps of one summary, from which searches are better, and walks
+constexpr size_t kManyWalks = 200;                // of one search, from which summaries are, however long they take
+constexpr size_t kPlain = 8;                      // states of one search that look at all targets, before spellings do
 constexpr size_t kItems = 10;                     // of TokenLengths, for each state that may have a row
 constexpr uint32_t kMostTried = 100;               // tokens that are tried out, one behind the other
 constexpr size_t kMostExpanded = 200;             // states, in search of a shortest string
 constexpr uint64_t kWeight = 8;                   // of a byte that seems to be left, where that is too many
 constexpr size_t kShareVisited = 40;              // of the states that there may be, in searches for one row of a grammar
 constexpr size_t kSettled = 2;                    // steps of summaries, for each such state, for one row of all else
+constexpr uint64_t kMostBytes = 1 << 16;           // from which lengths are not asked for
 constexpr int kPermissive = 64;                   // live bytes from which that may be quicker
 
 // Of two bytes that lead to the same state, the one that long tokens are rather made of.
@@ -55,6 +60,7 @@ DistanceTable::DistanceTable(DelayedAcceptor* acceptor, const Vocabulary* vocabu
       has_leaves_(HasLeaves(acceptor)),
       push_down_(PushDown(acceptor, *vocabulary, complete)),
       can_finish_(std::move(can_finish)),
+      spelling_(nullptr),
       longest_(std::max(vocabulary->MaxTokenBytes(), 1u)) {}
 
 // ---------------------------------------------------------------------------------------------- in bytes
@@ -178,8 +184,8 @@ void DistanceTable::SpellPath(State root) {
 
 // ---------------------------------------------------------------------------------------------- in tokens
 
-template <class F>
-void DistanceTable::ForEachToken(uint32_t root, State q, F visit) {
+template <class F, class G>
+size_t DistanceTable::ForEachToken(uint32_t root, State q, F visit, G enter) {
   std::vector<StateRow> path(trie_.max_depth + 2);  // rows by depth; its own, as visit may come here again
   const uint32_t base = trie_.nodes[root].depth, end = trie_.nodes[root].end;
   path[0] = acceptor_->Row(q);
@@ -193,9 +199,14 @@ void DistanceTable::ForEachToken(uint32_t root, State q, F visit) {
       continue;
     }
     if (trie_.TokensBegin(n) != trie_.TokensEnd(n) && !visit(n, next)) break;
+    if (node.end > n + 1 && !enter(n, next)) {
+      n = node.end;
+      continue;
+    }
     if (node.end > n + 1) path[node.depth - base] = acceptor_->Row(next);
     ++n;
   }
+  return visited;
 }
 
 const std::vector<DistanceTable::State>& DistanceTable::Targets(State q) {
@@ -238,7 +249,8 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
   const Bounds first = Look(root);
   if (first.low > k) return k + 1;
   if (first.high <= (exact ? first.low : k)) return first.high;
-  if (push_down_ && lengths_) return Summarize(root, k);
+  if (push_down_ && lengths_ && summaries_ != Summaries::kNone)
+    if (const auto distance = Summarize(root, k)) return *distance;
   std::vector<Node> nodes;
   std::unordered_map<State, uint32_t> index;
   std::priority_queue<Open> open;
@@ -265,21 +277,52 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
       improved.high = std::min(improved.high, static_cast<uint32_t>(below) - from.steps);
     }
   };
+  // Whether no token below a trie node, entered with q, leads to an improvement that nothing else does: where beginning
+  // a new token at q costs no more, or what is known of q says so.
+  const auto is_needless = [&](uint32_t node, State q, uint64_t cost) {
+    const Bounds& b = Slot(q);
+    if (cost >= below || b.low == kFar) return true;
+    const uint32_t from = spelling_->From(node);
+    if (from == SuffixSpelling::kMost) return false;
+    if (cost + b.low >= below + from) return true;
+    if (const auto it = index.find(q); it != index.end() && nodes[it->second].steps + from <= cost) return true;
+    const uint64_t most = uint64_t{trie_.Height(node)} + (below - 1 - cost) * longest_;  // bytes
+    return trie_.Height(node) != kNoIndex && most < kMostBytes && acceptor_->LeastLength(q) > most;
+  };
   if (room_to_search_ == 0) return found ? static_cast<uint32_t>(below) : Undecided(k);
   reach(root, 0, 0);
+  size_t work = 0;  // nodes of the trie
   for (size_t looked = 0; !open.empty() && (exact || !found); ++looked) {
-    if (push_down_ && looked == kQuick) return Summarize(root, k);
+    const bool longer = summaries_ == Summaries::kNone;
+    const size_t walks = longer ? work / kManyWalks : searched_ / kWalks;
+    if (push_down_ && looked >= kQuick && walks > trie_.Size()) {
+      if (longer) summaries_ = Summaries::kLong;
+      if (const auto distance = Summarize(root, k)) return *distance;
+    }
     const Open top = open.top();
     open.pop();
     if (top.total >= below) break;
     if (nodes[top.node].steps != top.steps) continue;
-    const std::vector<State>& targets = Targets(nodes[top.node].state);
-    TimeLimit::Spend(static_cast<int64_t>(4 + targets.size()));
+    const State from = nodes[top.node].state;
+    const size_t before = nodes.size();
+    size_t seen = 0;
+    if (looked == kPlain && complete_ && !vocabulary_->HasMarkers()) spelling_ = &vocabulary_->Spelling();
+    if (spelling_) {
+      const uint32_t cost = top.steps + 1;
+      const auto visit = [&](uint32_t, State next) { return reach(next, top.node, cost), cost < below; };
+      seen = ForEachToken(0, from, visit, [&](uint32_t n, State next) { return !is_needless(n, next, cost); });
+    } else {
+      for (const State t : Targets(from)) reach(t, top.node, top.steps + 1);
+      seen = trie_.Size();
+    }
+    work += seen;
+    searched_ += seen;
+    const size_t room = 4 + nodes.size() - before + seen / 256;
+    TimeLimit::Spend(static_cast<int64_t>(room));
     if (has_leaves_ && room_to_search_ != SIZE_MAX) {  // a row that is being built
-      room_to_search_ -= std::min(room_to_search_, 4 + targets.size());
+      room_to_search_ -= std::min(room_to_search_, room);
       if (room_to_search_ == 0) break;
     }
-    for (const State t : targets) reach(t, top.node, top.steps + 1);
   }
   if (room_to_search_ == 0) return found ? static_cast<uint32_t>(below) : Undecided(k);
   if (exact || !found)  // nothing from root takes less than `below`
@@ -290,14 +333,24 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
   return static_cast<uint32_t>(below);
 }
 
-uint32_t DistanceTable::Summarize(State root, uint32_t k) {
+std::optional<uint32_t> DistanceTable::Summarize(State root, uint32_t k) {
   if (!lengths_) {
     const size_t items = kItems * push_down_->max_states;
     lengths_ = std::make_unique<TokenLengths>(push_down_, vocabulary_, items);
   }
-  const uint32_t distance = lengths_->Distance(root, k, &room_to_search_);
+  const bool briefly = summaries_ == Summaries::kShort && room_to_search_ > kSummarized;
+  size_t room = briefly ? kSummarized : room_to_search_;
+  const uint32_t distance = lengths_->Distance(root, k, &room);
+  if (!briefly)
+    room_to_search_ = room;
+  else if (room_to_search_ != SIZE_MAX)
+    room_to_search_ -= kSummarized - room;
   Bounds& b = Slot(root);
-  if (distance == TokenLengths::kUnknown) return Undecided(k);
+  if (distance == TokenLengths::kUnknown) {
+    if (!briefly) return Undecided(k);
+    summaries_ = Summaries::kNone;
+    return std::nullopt;
+  }
   b.low = std::max(b.low, distance == TokenLengths::kFar ? k + 1 : distance);
   if (distance != TokenLengths::kFar) b.high = distance;
   return distance == TokenLengths::kFar ? k + 1 : distance;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,7 +24,8 @@ namespace tokamata {
 // keeps an interval around it, first from a shortest string of bytes: no token is longer than the longest one, and the
 // best spelling of that string by tokens, or of another short one, is an upper bound. Where a question falls into the
 // interval, a best-first search over token steps (Hart, Nilsson, Raphael 1968) decides it and narrows the interval of
-// every state it visited. All of this is exact wherever states are finitely many within the distance that was asked
+// every state it visited. Such a search reads a token only as far as beginning a new one there would cost more, whatever
+// is left of it (see suffix_spelling.h): states that count are mostly left after their next character. All of this is exact wherever states are finitely many within the distance that was asked
 // for, but that one row of a push-down constraint searches for so long only, a share of `max_states`: what is undecided
 // then is not in it.
 //
@@ -97,8 +99,9 @@ class DistanceTable {
     ++undecided_;
     return k + 1;
   }
-  // The same by summaries, for push-down constraints of which a search would look at many states.
-  uint32_t Summarize(State root, uint32_t k);
+  // The same by summaries, for push-down constraints of which a search would look at many states. nullopt where that
+  // takes so long that searches are tried first.
+  std::optional<uint32_t> Summarize(State root, uint32_t k);
   const std::vector<State>& Targets(State q);
   // A row that is being built.
   struct Row {
@@ -119,7 +122,12 @@ class DistanceTable {
   // Sweeps the subtree of a trie node entered with q; visit(node, state) where tokens end in a live state, until it
   // returns false.
   template <class F>
-  void ForEachToken(uint32_t node, State q, F visit);
+  void ForEachToken(uint32_t node, State q, F visit) {
+    ForEachToken(node, q, visit, [](uint32_t, State) { return true; });
+  }
+  // The same only below nodes where enter(node, state); the number of nodes it looked at.
+  template <class F, class G>
+  size_t ForEachToken(uint32_t node, State q, F visit, G enter);
 
   DelayedAcceptor* acceptor_;
   const Vocabulary* vocabulary_;
@@ -132,8 +140,13 @@ class DistanceTable {
   size_t undecided_ = 0;              // how often it did
   uint32_t tried_ = 0;  // tokens, one behind the other, that are being tried out
   ExpressionAcceptor* push_down_;  // null where summaries are of no use
-  std::unique_ptr<TokenLengths> lengths_;  // made when first needed, and used from then on
+  std::unique_ptr<TokenLengths> lengths_;  // made when first needed
+  // Where questions go that short searches leave open: to summaries; if one of these took too long, to long searches;
+  // and if one of these did, to summaries for as long as it takes.
+  enum class Summaries : uint8_t { kShort, kNone, kLong } summaries_ = Summaries::kShort;
+  uint64_t searched_ = 0;  // nodes of the trie, before there were summaries
   std::function<bool(State)> can_finish_;
+  const SuffixSpelling* spelling_;  // null before it is needed, and where others may not spell what a token does
   uint32_t longest_;  // bytes of a token
   std::vector<Bounds> bounds_;  // by state
   // By state: kFar minus the most that any token leads to (an upper bound), 0 while unknown.
