@@ -13,10 +13,13 @@ namespace {
 
 constexpr size_t kMostTargets = size_t{1} << 22;  // states kept in lists of targets
 constexpr size_t kNearby = 128;                   // states around a permissive one that are looked at instead of tokens
-constexpr size_t kQuick = 100;                    // states of a push-down constraint, and walks through all tokens of all
-constexpr size_t kWalks = 8;                      // searches, from which summaries are better
-constexpr size_t kSummarized = 300'000;           // steps of one summary, from which searches are better, and walks
-constexpr size_t kManyWalks = 200;                // of one search, from which summaries are, however long they take
+// Of a push-down constraint: from so many states of a search, and walks through all tokens of all searches so far,
+// summaries are better; from so many steps of one summary searches are; from so many walks of one search summaries are,
+// however long they take.
+constexpr size_t kQuick = 100;
+constexpr size_t kWalks = 8;
+constexpr size_t kSummarized = 300'000;
+constexpr size_t kManyWalks = 200;
 constexpr size_t kPlain = 8;                      // states of one search that look at all targets, before spellings do
 constexpr size_t kItems = 10;                     // of TokenLengths, for each state that may have a row
 constexpr uint32_t kMostTried = 100;               // tokens that are tried out, one behind the other

@@ -25,9 +25,9 @@ namespace tokamata {
 // best spelling of that string by tokens, or of another short one, is an upper bound. Where a question falls into the
 // interval, a best-first search over token steps (Hart, Nilsson, Raphael 1968) decides it and narrows the interval of
 // every state it visited. Such a search reads a token only as far as beginning a new one there would cost more, whatever
-// is left of it (see suffix_spelling.h): states that count are mostly left after their next character. All of this is exact wherever states are finitely many within the distance that was asked
-// for, but that one row of a push-down constraint searches for so long only, a share of `max_states`: what is undecided
-// then is not in it.
+// is left of it (see suffix_spelling.h): states that count are mostly left after their next character. All of this is
+// exact wherever states are finitely many within the distance that was asked for, but that one row of a push-down
+// constraint searches for so long only, a share of `max_states`: what is undecided then is not in it.
 //
 // States that remember what is read have rows that are not exact, and too many successors to look at: the states over
 // and under them answer for them, and where these differ, the tokens in question are tried out.
