@@ -28,6 +28,7 @@ constexpr uint64_t kWeight = 8;                   // of a byte that seems to be 
 constexpr size_t kShareVisited = 40;              // of the states that there may be, in searches for one row of a grammar
 constexpr size_t kSettled = 2;                    // steps of summaries, for each such state, for one row of all else
 constexpr uint64_t kMostBytes = 1 << 16;           // from which lengths are not asked for
+constexpr size_t kOpenRows = 128;                 // that are kept
 constexpr int kPermissive = 64;                   // live bytes from which that may be quicker
 
 // Of two bytes that lead to the same state, the one that long tokens are rather made of.
@@ -360,6 +361,7 @@ std::optional<uint32_t> DistanceTable::Summarize(State root, uint32_t k) {
 }
 
 bool DistanceTable::Decide(State q, uint32_t k) {
+  if (const Bounds& known = Slot(q); known.high <= k || known.low > k) return known.high <= k;
   Twins twins;
   if (HasTwins(q, &twins)) return DecideByTwins(q, twins, k);
   const Bounds b = Look(q);
@@ -461,12 +463,12 @@ void DistanceTable::FillRowByTwins(State q, const Twins& twins, uint32_t k, uint
   std::vector<uint32_t> all(vocabulary_->Words(), 0);
   std::fill(row, row + vocabulary_->Words(), 0u);
   if (!twins.over) return;
-  FillRow(twins.over, k, all.data());
+  FillSharedRow(twins.over, k, all.data());
   if (!acceptor_->Approximates()) {
     std::copy(all.begin(), all.end(), row);
     return;
   }
-  if (twins.under) FillRow(twins.under, k, row);
+  if (twins.under) FillSharedRow(twins.under, k, row);
   for (size_t w = 0; w < all.size(); ++w) all[w] &= ~row[w];
   ForEachTokenIn(all.data(), vocabulary_->Words(), [&](uint32_t id) {
     TimeLimit::Spend(8);
@@ -542,6 +544,7 @@ bool DistanceTable::FindRoom(State q, uint32_t k) {
 
 void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
   const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
+  const auto held = acceptor_->Hold();  // each of many questions would take the lock
   Twins twins;
   if (HasTwins(q, &twins)) return FillRowByTwins(q, twins, k, row);
   FillRow(q, k, row);
@@ -556,6 +559,19 @@ void DistanceTable::FillRow(State q, uint32_t k, uint32_t* row) {
   if (room_to_search_ || std::any_of(row, row + vocabulary_->Words(), [](uint32_t w) { return w != 0; })) return;
   room_to_search_ = restored.Before();
   FillWholeRow(q, k, row);
+}
+
+void DistanceTable::FillSharedRow(State q, uint32_t k, uint32_t* row) {
+  const auto known = open_rows_.find(q);
+  if (known != open_rows_.end() && LeavesRoom(q, k)) {
+    std::copy(known->second.begin(), known->second.end(), row);
+    return;
+  }
+  const size_t before = undecided_;
+  FillRow(q, k, row);
+  if (undecided_ != before || !LeavesRoom(q, k)) return;
+  if (open_rows_.size() == kOpenRows) open_rows_.clear();
+  open_rows_[q].assign(row, row + vocabulary_->Words());
 }
 
 void DistanceTable::FillWholeRow(State q, uint32_t k, uint32_t* row) {

@@ -88,6 +88,7 @@ class DistanceTable {
   const Bounds& Look(State q);
   bool Decide(State q, uint32_t k);  // AtMost of a live state
   void FillRow(State q, uint32_t k, uint32_t* row);
+  void FillSharedRow(State q, uint32_t k, uint32_t* row);  // of a state that answers for many others
   void FillWholeRow(State q, uint32_t k, uint32_t* row);
   void FindBytes(State root);
   bool FindBytes(State root, uint64_t weight, size_t most);  // false: more than `most` states would be looked at
@@ -153,6 +154,7 @@ class DistanceTable {
   StableArray<std::atomic<uint32_t>> most_;
   std::unordered_map<State, std::vector<State>> targets_;
   size_t targets_size_ = 0;
+  std::unordered_map<State, std::vector<uint32_t>> open_rows_;  // those shared by others, of states that leave room
   std::vector<uint32_t> stamps_;  // by state: the last sweep that met it
   uint32_t stamp_ = 0;
 };

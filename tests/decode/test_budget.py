@@ -580,6 +580,23 @@ def test_ends_that_bounds_are_far_off_from() -> None:
     assert (bounded.mask() == free.mask()).all()
 
 
+def test_budgets_that_leave_room_change_no_mask_at_keys() -> None:
+    """Also at the second of two keys, where what the first one found out is used again, and with little room left."""
+    vocabulary, tokens, _ = qwen()
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a"]}
+    text = b'{"a": 1, "cc": 3, "dd": {"x": [1], "z": 5}, "cb": 4}'
+    automaton = tokamata.compile(tokamata.json_schema(schema), vocabulary)
+    free, roomy, tight = automaton.start(), automaton.start(max_tokens=400), automaton.start(max_tokens=len(text) + 2)
+    for i, byte in enumerate(text):
+        assert (roomy.mask() == free.mask()).all(), text[:i]
+        near, mask = set(mask_walk.allowed(tight.mask())), mask_walk.allowed(free.mask())
+        assert near <= set(mask)
+        sample = random.Random(i).sample(sorted(mask), min(len(mask), 100))
+        assert {token for token in sample if tight.allows(token)} == set(sample) & near, text[:i]
+        for state in (free, roomy, tight):
+            state.advance(tokens.index(bytes([byte])))
+
+
 def identifiers(most: int | None) -> dict[str, Any]:
     """A schema of two strings, one of at most so many characters."""
     name = {"type": "string", "minLength": 1} | ({"maxLength": most} if most else {})
