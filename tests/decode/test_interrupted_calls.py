@@ -118,8 +118,10 @@ def _agree(
     for text in texts:
         one, other = expected.start(), _interrupted(rng, automaton.start)
         for i in range(max(len(text), 8)):
-            mask = one.mask()
-            again = _interrupted(rng, other.mask)
+            try:
+                mask, again = one.mask(), _interrupted(rng, other.mask)
+            except tokamata.LimitError:  # an ambiguous grammar's own, however it is asked
+                break
             assert np.array_equal(again, mask), (*where, text[:i], mask_walk.allowed(mask ^ again)[:5])
             assert _interrupted(rng, partial(getattr, other, "is_final")) == one.is_final, (*where, text[:i])
             checked += 1
