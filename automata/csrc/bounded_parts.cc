@@ -249,15 +249,28 @@ bool BoundedParts::SomeArePart(Expressions* pool, Expr x, Expr star) {
   return std::any_of(members.begin(), members.end(), [&](Expr m) { return SomeArePart(pool, m, star); });
 }
 
-// Of x = s·a·t, with c* a part of s* and t*, and a of c*: whatever text of c* was read, so many c make a member of it,
+// Whether x is a star that has all texts of c*.
+static bool CoversStar(Expressions* pool, Expr x, Expr star) {
+  return pool->Kind(x) == ExprKind::kRepeat && pool->Low(x) == 0 && pool->High(x) == kUnbounded && pool->Covers(x, star);
+}
+
+ByteSet BoundedParts::OneByteMembers(Expressions* pool, Expr e) {
+  if (pool->Kind(e) == ExprKind::kBytes) return pool->Set(e);
+  ByteSet members;
+  std::vector<Expressions::Term> steps;
+  pool->Step(e, &steps);
+  for (const Expressions::Term& step : steps)
+    if (pool->Nullable(step.target)) members = members | step.bytes;
+  return members;
+}
+
+// Of x = s·a·t, with c* a part of s* and t*, and a of c*, or a byte of both a and c: whatever text of c* was read, so many c make a member of it,
 // and any more of them leave it one. -1 where x, or one of its alternatives, is nothing of the kind.
 int64_t BoundedParts::Sought(Expressions* pool, const Expr whole, Expr star) {
   Expr x = whole;
   if (pool->MayBeEmpty(x) || pool->IsPushDown(x)) return -1;
   if (const int64_t* const known = sought_.Find(PairKey(x, star))) return *known;
-  const auto covers = [&](Expr s) {
-    return pool->Kind(s) == ExprKind::kRepeat && pool->Low(s) == 0 && pool->High(s) == kUnbounded && pool->Covers(s, star);
-  };
+  const auto covers = [&](Expr s) { return CoversStar(pool, s, star); };
   int64_t sought = -1;
   if (covers(x)) {
     sought = 0;
@@ -269,7 +282,10 @@ int64_t BoundedParts::Sought(Expressions* pool, const Expr whole, Expr star) {
     int64_t bytes = 0;  // of a, no fewer than its c
     for (x = pool->Tail(x); bytes >= 0 && pool->Kind(x) == ExprKind::kConcat; x = pool->Tail(x)) {
       const Expr part = pool->Head(x);
-      bytes = pool->Covers(star, part) ? std::min(kFar, bytes + DistanceOf(*pool, part).least) : -1;
+      if (pool->Covers(star, part))
+        bytes = std::min(kFar, bytes + DistanceOf(*pool, part).least);
+      else
+        bytes = OneByteMembers(pool, part).Intersects(OneByteMembers(pool, pool->Body(star))) ? bytes + 1 : -1;
     }
     if (bytes >= 0 && bytes < kFar && covers(x)) sought = bytes;
   }
@@ -287,6 +303,49 @@ int64_t BoundedParts::SoughtByAll(Expressions* pool, Expr x, Expr star) {
     sum += one;
   }
   return sum;
+}
+
+bool BoundedParts::SeeksCharacters(Expressions* pool, const Split& split, std::vector<Expr>* sets, bool* more) {
+  constexpr size_t kMostSets = 8, kMostSteps = 200;
+  sets->clear();
+  *more = false;
+  const Expr star = split.star, c = pool->Body(star), end = split.end;
+  if (!pool->Nullable(end) || pool->IsPushDown(split.part) || pool->IsPushDown(end)) return false;
+  std::vector<Expr> members{split.part};
+  if (pool->Kind(split.part) == ExprKind::kIntersect)
+    members.assign(pool->Members(split.part), pool->Members(split.part) + pool->NumMembers(split.part));
+  bool ends = true;  // whether what follows the counter may come after any text that x has so far
+  size_t at_end = 0;
+  for (const Expr m : members) {
+    const Expr head = pool->FirstPart(m), rest = pool->Rest(m);
+    if (CoversStar(pool, m, star)) {
+      ends = ends && pool->Covers(m, end);
+      continue;
+    }
+    if (pool->Kind(head) == ExprKind::kRepeat && pool->Body(head) == c && pool->High(head) == kUnbounded &&
+        pool->Low(head) <= split.high && pool->Nullable(rest)) {
+      ends = ends && rest == end;
+      continue;
+    }
+    if (!CoversStar(pool, head, star) || pool->Kind(rest) != ExprKind::kConcat) return false;
+    const Expr set = pool->Head(rest), tail = pool->Tail(rest);
+    if (!CoversStar(pool, tail, star)) return false;
+    ends = ends && pool->Covers(tail, end);
+    const ByteSet bytes = OneByteMembers(pool, set);
+    if (!bytes.Intersects(OneByteMembers(pool, c))) return false;
+    const Expr counted = pool->Intersect(set, star);  // what of the set a text of c* may have
+    if (!pool->IsSurelyEmpty(pool->Difference(counted, c), kMostSteps)) return false;
+    for (const Expr other : *sets)
+      if (!pool->IsSurelyEmpty(pool->Intersect(counted, other), kMostSteps)) return false;
+    sets->push_back(set);
+    if (sets->size() > kMostSets) return false;
+    if (!pool->BytesOf(set).Intersects(pool->BytesOf(end))) continue;
+    if (*more || !bytes.Intersects(OneByteMembers(pool, end))) return false;
+    *more = true;
+    at_end = sets->size() - 1;
+  }
+  if (*more) sets->erase(sets->begin() + static_cast<ptrdiff_t>(at_end));
+  return ends || !*more;
 }
 
 int64_t BoundedParts::Enough(Expressions* pool, Expr e, Expr star) {
@@ -435,7 +494,7 @@ bool BoundedParts::Find(Expressions* pool, Expr e, Split* split) {
     if (c->nothing) counter = pool->Union(kEpsilonExpr, counter);
     *split = {pool->Concat(c->unbounded, rest), pool->Concat(counter, rest),
               high == kUnbounded ? kUnbounded : static_cast<uint32_t>(high - c->most), c->unbounded, pool->Star(body), high,
-              c->end == kEpsilonExpr && !c->nothing};
+              c->end == kEpsilonExpr && !c->nothing, c->nothing ? kEmpty : c->end};
     return true;
   });
 }

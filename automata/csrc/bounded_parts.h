@@ -14,6 +14,7 @@ class BoundedParts {
     Expr part, star;  // x, c*
     uint32_t high;
     bool ends;  // whether nothing can follow the last character of the counter but the rest
+    Expr end;   // what may follow it before the rest
   };
 
   // Of e = (x & c{low,high})·rest: x·rest, c{low,high}·rest, and so many characters that no text of no more tells e and
@@ -23,6 +24,11 @@ class BoundedParts {
   // many characters. Where x is no part of c*, or something follows the counter (c{low,high}·end, as `.{1,64}$` is read),
   // x & c*·end stands for x; so it does where x asks for things that are to be found anywhere (see Sought).
   bool Find(Expressions* pool, Expr e, Split* split);
+
+  // Of what Find found: whether a text of c* can end in x as soon as it has one c of each of some disjoint sets, which are
+  // then listed. So many c are left to read as there are sets of which none was read. Without one of the sets, with *more,
+  // of which there may be one in what follows the counter.
+  bool SeeksCharacters(Expressions* pool, const Split& split, std::vector<Expr>* sets, bool* more);
 
   // x·rest for e = (x & c{low,high})·rest, where low says nothing and both allow the same texts of up to `length`
   // bytes: such a text has no more characters than bytes, and if it ends inside of x, high has room for the rest of a
@@ -39,6 +45,8 @@ class BoundedParts {
     const Distance d = DistanceOf(pool, e);
     return d.least_characters == d.most_characters ? d.most_characters : -1;
   }
+  // The bytes that are members by themselves.
+  static ByteSet OneByteMembers(Expressions* pool, Expr e);
   // So many c are enough for a member of e, what is left of Split's part; a very large number where that is not known.
   int64_t Enough(Expressions* pool, Expr e, Expr star);
   // Whether e, an intersection, surely has a member: false where e = x & c{0,high} is not, or x may be no part of c*; or

@@ -169,6 +169,10 @@ class DelayedAcceptor {
   // asked about last.
   enum class Allows : uint8_t { kNo, kYes, kUnsure };
   virtual Allows BoundedAllows(State, std::string_view) { return Allows::kUnsure; }
+  // Of the state that Bounded was asked about last: whether a text of bytes among *plain, each a character that is
+  // counted, is allowed exactly when so many more characters may follow as there are members of *sought, which are
+  // disjoint, with none of whose bytes in it.
+  virtual bool BoundedSeeks(State, ByteSet* /*plain*/, std::vector<ByteSet>* /*sought*/) { return false; }
   // A state that allows the same strings of at most `length` bytes as q, without what bounds q's length, or counts,
   // further on; q where there is none.
   virtual State Unbounded(State q, uint32_t) { return q; }

@@ -495,7 +495,22 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
   bounded_.star = StateOf(split.star);
   bounded_.high = split.high;
   bounded_.ends = split.ends;
+  bounded_.end = split.end;
+  bounded_.seeks = false;
   return true;
+}
+
+// The bytes that are a character by themselves, counted by the star of the state that Bounded was asked about last.
+const ByteSet& ExpressionAcceptor::BoundedWhole() {
+  const State star = bounded_.star;
+  if (bounded_.whole_of == star) return bounded_.whole;
+  const StateRow row = Row(star);
+  bounded_.whole = ByteSet();
+  row.ForEachStep([&](const ByteSet& bytes, State next) {
+    if (next == star) bounded_.whole = bounded_.whole | bytes;
+  });
+  bounded_.whole_of = star;
+  return bounded_.whole;
 }
 
 // Counts the characters that the text begins. Where it goes on into the rest both operands have said all.
@@ -503,19 +518,12 @@ DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_v
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   if (bounded_.of != q) return Allows::kUnsure;
   State part = bounded_.part, star = bounded_.star;
-  if (bounded_.whole_of != star) {
-    const StateRow row = Row(star);
-    bounded_.whole_of = star;
-    bounded_.whole = ByteSet();
-    row.ForEachStep([&](const ByteSet& bytes, State next) {
-      if (next == star) bounded_.whole = bounded_.whole | bytes;
-    });
-  }
+  const ByteSet& whole = BoundedWhole();
   uint32_t characters = 0;
   for (char c : text) {
     const uint8_t b = static_cast<uint8_t>(c);
     const bool begins = star == bounded_.star;
-    if (!begins || !bounded_.whole.Has(b)) star = Next(star, b);
+    if (!begins || !whole.Has(b)) star = Next(star, b);
     if (begins) {
       if (!star) return Allows::kYes;
       ++characters;
@@ -526,8 +534,34 @@ DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_v
   if (characters > bounded_.high) return Allows::kUnsure;
   const int64_t enough = pool_->Parts().Enough(pool_.get(), Source(part), Source(bounded_.star));
   if (enough <= int64_t{bounded_.high} - int64_t{characters}) return Allows::kYes;
+  if (bounded_.seeks && star == bounded_.star && enough <= bounded_.high) return Allows::kNo;  // no fewer are enough
   const bool full = characters == bounded_.high && star == bounded_.star;  // no other character may come
   return full && bounded_.ends && !pool_->Nullable(Source(part)) ? Allows::kNo : Allows::kUnsure;
+}
+
+bool ExpressionAcceptor::BoundedSeeks(State q, ByteSet* plain, std::vector<ByteSet>* sought) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  if (bounded_.of != q || bounded_.end == kEmpty) return false;
+  const BoundedParts::Split split{kEmpty, kEmpty, 0, Source(bounded_.part), Source(bounded_.star), bounded_.high, bounded_.ends,
+                                  bounded_.end};
+  std::vector<Expr> sets;
+  bool more;
+  if (!pool_->Parts().SeeksCharacters(pool_.get(), split, &sets, &more)) return false;
+  *plain = BoundedWhole() & ByteSet::Range(0, 0x7F);
+  if (plain->Intersects(pool_->First(split.end))) return false;
+  sought->clear();
+  std::vector<Expressions::Term> steps;
+  for (const Expr set : sets) {
+    ByteSet bytes;
+    pool_->Step(set, &steps);
+    for (const Expressions::Term& step : steps) {
+      const ByteSet read = step.bytes & *plain;
+      if (pool_->Nullable(step.target)) bytes = bytes | read;
+    }
+    sought->push_back(bytes);
+  }
+  bounded_.seeks = !more;
+  return true;
 }
 
 size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {

@@ -107,6 +107,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool BoundIsFar(State q, uint32_t* length, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack, uint32_t* high) override;
   Allows BoundedAllows(State q, std::string_view text) override;
+  bool BoundedSeeks(State q, ByteSet* plain, std::vector<ByteSet>* sought) override;
   State Unbounded(State q, uint32_t length) override;
   bool Plain(State q) override;
   ByteSet First(State q) override;
@@ -197,10 +198,12 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   struct {  // of the state that Bounded was asked about last: x, c* and the most characters
     State of = kDead, part = kDead, star = kDead;
     uint32_t high = 0;
-    bool ends = false;
+    bool ends = false, seeks = false;  // seeks: BoundedSeeks found what x asks for
+    Expr end = kEmpty;
     State whole_of = kDead;  // the c* of which `whole` are the bytes that are a c by themselves
     ByteSet whole;
   } bounded_;
+  const ByteSet& BoundedWhole();
   LengthBounds lengths_;
 };
 

@@ -131,8 +131,8 @@ ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
   }
 }
 
-// The star that e, or a member of e as a union, is or begins and ends with, with nothing between that is not of it; at
-// the end a larger star will do. Whatever is read of it can be extended by texts of it, and so however these are
+// The star that e, or a member of e as a union, is or begins and ends with, with nothing between of which nothing is a
+// part of it; at the end a larger star will do. Whatever is read of it can be extended by texts of it, and so however these are
 // extended. kEmpty where there is none. What has to be added so that they are members is counted in bytes.
 Expr ExpressionAcceptor::StarAround(Expr e, int64_t* needed) {
   const auto is_star = [this](Expr x) { return pool_->Kind(x) == ExprKind::kRepeat && pool_->High(x) == kUnbounded; };
@@ -149,8 +149,11 @@ Expr ExpressionAcceptor::StarAround(Expr e, int64_t* needed) {
   if (pool_->Kind(e) != ExprKind::kConcat || !is_star(pool_->Head(e))) return kEmpty;
   const Expr star = pool_->Star(pool_->Body(pool_->Head(e)));
   Expr tail = pool_->Tail(e);
-  for (; pool_->Kind(tail) == ExprKind::kConcat; tail = pool_->Tail(tail))
-    if (!pool_->Covers(star, pool_->Head(tail))) return kEmpty;
+  const ByteSet turns = BoundedParts::OneByteMembers(pool_.get(), pool_->Body(star));
+  for (; pool_->Kind(tail) == ExprKind::kConcat; tail = pool_->Tail(tail)) {
+    const Expr part = pool_->Head(tail);
+    if (!pool_->Covers(star, part) && !turns.Intersects(BoundedParts::OneByteMembers(pool_.get(), part))) return kEmpty;
+  }
   if (!is_star(tail) || !pool_->Covers(pool_->Star(pool_->Body(tail)), star)) return kEmpty;
   *needed += pool_->Parts().Least(*pool_, e);
   return star;

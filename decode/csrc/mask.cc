@@ -158,52 +158,6 @@ void MaskBuilder::KeepPart(State q, const uint32_t* row) {
 
 // ---------------------------------------------------------------------------------------------- building rows
 
-// A state with an upper bound on its characters: the tokens that both operands allow, except that those which may reach
-// the bound are looked at one by one. They have so many characters: one of the bound's is one of the text or more.
-bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
-  constexpr size_t kMostLong = 12000, kMostUnsure = 4000, kMany = 4000;
-  State unbounded, counter;
-  uint32_t slack, high;
-  if (!acceptor_->Bounded(q, &unbounded, &counter, &slack, &high)) return false;
-  if (factoring_.CountInside(kAny, slack, high) > kMostLong) return false;
-  const auto [longer, end] = vocabulary_->LongerThan(slack);
-  const bool many = end - longer > ptrdiff_t{kMany};
-  if (many && TokensFrom(acceptor_->First(q)) <= kMany) return false;  // which are run in no time
-  const uint32_t words = factoring_.Words();
-  const uint8_t to_run = std::exchange(to_run_, 0);  // what has to be run is, in each operand: fewer states do
-  const auto build = [&](State operand, uint32_t* to) {
-    const bool known = CopyPart(operand, to);
-    if (!known) BuildAny(operand, to, depth + 1);
-    RunExceptions(operand, to);
-    to_run_ = 0;
-    return known;
-  };
-  std::vector<uint32_t> counted(words);
-  const State without = Canonical(unbounded);
-  if (!build(without, row)) KeepPart(without, row);  // what comes next may have the same one
-  build(Canonical(counter), counted.data());
-  to_run_ = to_run;
-  for (uint32_t i = 0; i < words; ++i) row[i] &= counted[i];
-  if (longer == end) return true;
-  const Factoring::Base shorter = factoring_.InsideAtMost(kAny, slack);
-  std::vector<uint32_t>& unsure = counted;
-  for (uint32_t i = 0; i < words; ++i) unsure[i] = row[i] & ~shorter.row[i];
-  for (const uint32_t* id = shorter.more; id != shorter.more_end; ++id) ClearToken(*id, unsure.data());
-  std::vector<uint32_t> ids;
-  ForEachTokenIn(unsure.data(), words, [&](uint32_t id) {
-    if (vocabulary_->Token(id).size() > slack) ids.push_back(id);
-  });
-  if (ids.size() > kMostUnsure) return false;
-  if (!ids.empty()) acceptor_->Bounded(q, &unbounded, &counter, &slack, &high);  // the operands may have asked for others
-  for (const uint32_t id : ids) {
-    const std::string_view token = vocabulary_->Token(id);
-    const DelayedAcceptor::Allows allows = acceptor_->BoundedAllows(q, token);
-    if (allows == DelayedAcceptor::Allows::kNo || (allows == DelayedAcceptor::Allows::kUnsure && !acceptor_->Run(q, token)))
-      ClearToken(id, row);
-  }
-  return true;
-}
-
 // How many tokens begin with one of some bytes.
 size_t MaskBuilder::TokensFrom(const ByteSet& bytes) const {
   size_t count = 0;

@@ -196,6 +196,8 @@ class MaskBuilder {
   bool BuildLexed(State q, uint32_t* row);
   bool BuildPieces(State q, uint32_t* row, int depth);
   bool BuildBounded(State q, uint32_t* row, int depth);
+  void DecideBySought(const ByteSet& plain, const std::vector<ByteSet>& sought, uint32_t high, uint32_t* unsure,
+                      uint32_t* row);
   size_t TokensFrom(const ByteSet& bytes) const;
   uint32_t TokensListedBy(const ByteSet& bytes) const;
   bool BuildUnbounded(State q, uint32_t* row);
@@ -378,7 +380,7 @@ class MaskBuilder {
   };
   std::array<Part, 4> parts_;  // rows of members of unions that read texts, and of operands; the last ones
   size_t next_part_ = 0;
-  std::array<Having, 2> having_;
+  std::array<Having, 12> having_;  // more than BoundedSeeks finds
   size_t next_having_ = 0;
   struct Ended {  // see EndedBy
     const SuffixTrie* suffixes = nullptr;

@@ -74,6 +74,49 @@ def test_bounds_and_what_follows(constraint: tokamata.Constraint) -> None:
     mask_walk.wander(automaton, rng, 20, 12, constraint)
 
 
+SOUGHT = [
+    "[a-c]",
+    "[0-3]",
+    r"\\d",
+    "[/.-]",
+    "[^a-c0-3]",
+    "[^\\W\\d]",
+    "é",
+    "[é-ü]",
+    "[b-f]",
+    "(?:--|f)",
+    "(?:éa|c)",
+    "[日/]",
+]
+
+
+def seeking(rng: random.Random) -> str:
+    """A pattern of few characters, some of which are to be found anywhere among them."""
+    low = rng.choice([0, 0, 2, 4, 8])
+    high = low + rng.choice([0, 2, 4, 8, 15])
+    sought = "".join(f"(?=.*{each})" for each in rng.sample(SOUGHT, rng.randint(1, 5)))
+    return f"^{sought}{rng.choice(CHARACTERS)}{{{low},{high}}}{rng.choice(ENDS[:-1])}"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_masks_of_few_characters_some_of_which_are_sought(seed: int) -> None:
+    rng = random.Random(seed)
+    vocabulary = mask_walk.with_bytes(words(rng, 2000, 9))
+    json = rng.random() < 0.5
+    while True:
+        pattern = seeking(rng)
+        try:
+            constraint = (
+                tokamata.json_schema({"type": "string", "pattern": pattern}) if json else tokamata.regex(pattern)
+            )
+        except tokamata.ConstraintError:  # no string is so short
+            continue
+        if not constraint.is_empty():
+            break
+    automaton = tokamata.compile(constraint, vocabulary)
+    mask_walk.wander(automaton, rng, 6, 12, f"seed {seed}", pattern)
+
+
 @pytest.fixture(scope="module")
 def with_a_frequent_letter() -> tokamata.Vocabulary:
     """More than 8,000 tokens have an e, some of them bytes that are no text before it."""

@@ -90,6 +90,22 @@ const std::vector<uint32_t>& Factoring::NodesWith(uint8_t b) const {
   return with_[b];
 }
 
+const uint32_t* Factoring::RowBeyondAscii() const {
+  beyond_ascii_once_.Do([&] {
+    beyond_ascii_.assign(words_, 0);
+    for (uint32_t n = 1; n < trie_.Size();) {
+      const Trie::Node& node = trie_.nodes[n++];
+      if (node.byte < 0x80) continue;
+      n = node.end;
+      for (uint32_t i = node.tokens; i < trie_.TokensBegin(n); ++i) {
+        const uint32_t id = trie_.order[i];
+        beyond_ascii_[id >> 5] |= 1u << (id & 31);
+      }
+    }
+  });
+  return beyond_ascii_.data();
+}
+
 Factoring::Base Factoring::InsideAtMost(int class_id, uint32_t chars) const {
   const Factor& f = factors_[static_cast<size_t>(class_id)];
   const uint32_t* ids = f.inside.data;

@@ -107,6 +107,8 @@ class Factoring {
   const CutTokens& Cuts(int class_id, const Vocabulary& vocabulary) const;
   // The nodes of the trie that an ASCII byte leads to, in order; listed when first asked for.
   const std::vector<uint32_t>& NodesWith(uint8_t b) const;
+  // The tokens with a byte beyond ASCII, as a row; made when first asked for.
+  const uint32_t* RowBeyondAscii() const;
   // The tokens that begin inside a character, in this phase of UTF-8 (from 1 on); made when first asked for.
   const Factor& Begun(int class_id, uint8_t phase) const;
   // A row of the tables and the tokens of suffixes that are one of the exits; null where nobody asked for it before, or
@@ -149,6 +151,8 @@ class Factoring {
   mutable std::unique_ptr<const BegunTokens> begun_[kNumClasses][Utf8Phase::kNumPhases];
   mutable Once with_once_[128];
   mutable std::vector<uint32_t> with_[128];
+  mutable Once beyond_ascii_once_;
+  mutable std::vector<uint32_t> beyond_ascii_;
   struct Ended {  // see EndedBy
     const SuffixTrie* suffixes;
     const uint32_t* from;
