@@ -157,6 +157,8 @@ class DelayedAcceptor {
   // low bytes can be extended in q exactly when they can in *star, those of at most high bytes when they can in
   // *unbounded.
   virtual bool Counts(State, uint32_t* /*low*/, uint32_t* /*high*/, State* /*star*/, State* /*unbounded*/) { return false; }
+  // Whether q is x{0,high} and a rest, with a bound: then *unbounded is x* and the same rest.
+  virtual bool MayRepeat(State, uint32_t* /*high*/, State* /*unbounded*/) { return false; }
   // Whether q counts beside or among other languages, far from the bound: texts of at most *length bytes can be extended
   // in q exactly when they can in *unbounded.
   virtual bool BoundIsFar(State, uint32_t* /*length*/, State* /*unbounded*/) { return false; }

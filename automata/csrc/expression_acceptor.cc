@@ -427,6 +427,15 @@ bool ExpressionAcceptor::Counts(State q, uint32_t* low, uint32_t* high, State* s
   return true;
 }
 
+bool ExpressionAcceptor::MayRepeat(State q, uint32_t* high, State* unbounded) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  const Expr e = Source(q), head = pool_->FirstPart(e);
+  if (pool_->Kind(head) != ExprKind::kRepeat || pool_->Low(head) || pool_->High(head) == kUnbounded) return false;
+  *high = pool_->High(head);
+  *unbounded = StateOf(pool_->Concat(pool_->Star(pool_->Body(head)), pool_->Rest(e)));
+  return true;
+}
+
 // Counters of at least so many turns at the front of e, a union, lose their upper bounds; *least is the fewest of these.
 // As each turn reads a byte, shorter texts can be extended as before: a turn that has begun can be the last one.
 Expr ExpressionAcceptor::WithoutFarBounds(Expr e, uint32_t turns, uint32_t* least) {

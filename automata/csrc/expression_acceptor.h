@@ -104,6 +104,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   std::optional<bool> Meets(State q, Expr texts);
   bool Approximates() const override { return AnyRules(&RuleSource::Approximates); }
   bool Counts(State q, uint32_t* low, uint32_t* high, State* star, State* unbounded) override;
+  bool MayRepeat(State q, uint32_t* high, State* unbounded) override;
   bool BoundIsFar(State q, uint32_t* length, State* unbounded) override;
   bool Bounded(State q, State* unbounded, State* counter, uint32_t* slack, uint32_t* high) override;
   Allows BoundedAllows(State q, std::string_view text) override;
@@ -166,7 +167,6 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   Expr EndsAlike(Expr e, ByteSet* differing, bool* fewer);
   Expr WithoutLeast(Expr e);
   LoopCharacters FixedCharacters(Expr e, int nested, uint32_t* length);
-  Expr StarAround(Expr e, int64_t* needed);
   ByteSet BytesAfter(Expr e, const ByteSet& first, int nested);
   static int Width(const LoopCharacters& c);
   static LoopCharacters Common(const LoopCharacters& a, const LoopCharacters& b);

@@ -15,6 +15,52 @@ constexpr uint32_t kManyTurns = 1024;  // more make no difference
 // Numbers of characters, of which kUnboundedLoop is the largest.
 uint32_t Capped(uint64_t n) { return static_cast<uint32_t>(std::min<uint64_t>(n, kUnboundedLoop)); }
 
+// What e, or a member of e as a union, begins with as often as it may be; kEmpty where there is nothing of the kind.
+Expr StarOf(Expressions* pool, Expr e) {
+  if (pool->Kind(e) == ExprKind::kUnion) {
+    const std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
+    for (const Expr m : members)
+      if (const Expr star = StarOf(pool, m); star != kEmpty) return star;  // unions have no unions as members
+    return kEmpty;
+  }
+  const Expr head = pool->FirstPart(e);
+  const bool is = pool->Kind(head) == ExprKind::kRepeat && pool->High(head) == kUnbounded;
+  return is ? pool->Star(pool->Body(head)) : Expr{kEmpty};
+}
+
+// Whether a turn of a star is one that a counter counts.
+bool IsTurn(Expressions* pool, Expr star, Expr counter) {
+  constexpr size_t kMostSteps = 200;
+  const Expr turn = pool->Body(star), counted = pool->Body(counter);
+  return turn == counted || pool->IsSurelyEmpty(pool->Difference(turn, counted), kMostSteps);
+}
+
+// Whether any text of a star can be extended by texts of the star to a member of e, or of a member of e as a union, and
+// is one however these are extended: so it is where e begins and ends with a star that has the one, with nothing between
+// of which nothing is of it. What has to be added is counted in bytes.
+bool GoesAround(Expressions* pool, Expr e, Expr star, int64_t* needed) {
+  const auto covers = [pool, star](Expr x) {
+    const bool is = pool->Kind(x) == ExprKind::kRepeat && pool->High(x) == kUnbounded;
+    return is && pool->Covers(pool->Star(pool->Body(x)), star);
+  };
+  if (pool->Kind(e) == ExprKind::kUnion) {
+    const std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
+    return std::any_of(members.begin(), members.end(), [&](Expr m) { return GoesAround(pool, m, star, needed); });
+  }
+  if (!covers(pool->FirstPart(e))) return false;
+  Expr tail = pool->Rest(e);
+  if (!pool->Nullable(tail)) {
+    const ByteSet turns = BoundedParts::OneByteMembers(pool, pool->Body(star));
+    for (; pool->Kind(tail) == ExprKind::kConcat; tail = pool->Tail(tail)) {
+      const Expr part = pool->Head(tail);
+      if (!pool->Covers(star, part) && !turns.Intersects(BoundedParts::OneByteMembers(pool, part))) return false;
+    }
+    if (!covers(tail)) return false;
+  }
+  *needed += pool->Parts().Least(*pool, e);
+  return true;
+}
+
 }  // namespace
 
 bool ExpressionAcceptor::StaysAlive(State q, LoopShape* shape) {
@@ -72,6 +118,7 @@ ExpressionAcceptor::LoopCharacters ExpressionAcceptor::FixedCharacters(Expr e, i
 // searched for between stars.
 ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
   constexpr uint32_t kMostMembers = 64;
+  constexpr size_t kMostStars = 4;
   if (!nested) return {};
   const auto worth = [](const Alive& a) { return std::tuple(std::min(a.high, kManyTurns), Width(a.characters)); };
   switch (pool_->Kind(e)) {
@@ -104,10 +151,10 @@ ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
       return best;
     }
     case ExprKind::kIntersect: {
-      Expr star = kEmpty;
       ByteSet other;
       uint32_t high = kUnboundedLoop;
       int64_t needed = 0;
+      std::vector<Expr> around, counters, stars;
       const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
       for (const Expr m : members) {
         if (pool_->Kind(m) == ExprKind::kComplement) {
@@ -116,11 +163,18 @@ ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
         }
         const bool counts = pool_->Kind(m) == ExprKind::kRepeat && pool_->High(m) != kUnbounded;
         if (counts) high = std::min(high, pool_->High(m));
-        const Expr around = counts ? pool_->Star(pool_->Body(m)) : StarAround(m, &needed);
-        if (around == kEmpty || (star != kEmpty && around != star)) return {};
-        star = around;
+        (counts ? counters : around).push_back(m);
+        const Expr own = counts ? pool_->Star(pool_->Body(m)) : StarOf(pool_.get(), m);
+        if (own != kEmpty && std::find(stars.begin(), stars.end(), own) == stars.end()) stars.push_back(own);
       }
-      if (star == kEmpty) return {};
+      const auto all_go_on = [&](Expr star) {
+        needed = 0;
+        return std::all_of(counters.begin(), counters.end(), [&](Expr m) { return IsTurn(pool_.get(), star, m); }) &&
+               std::all_of(around.begin(), around.end(), [&](Expr m) { return GoesAround(pool_.get(), m, star, &needed); });
+      };
+      const auto found = stars.size() > kMostStars ? stars.end() : std::find_if(stars.begin(), stars.end(), all_go_on);
+      if (found == stars.end()) return {};
+      const Expr star = *found;
       const LoopCharacters& c = CharactersOf(pool_->Body(star));
       if (other.Any() && !(c.ascii - other).Any()) return {};
       needed += other.Any();
@@ -129,34 +183,6 @@ ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
     }
     default: return {};
   }
-}
-
-// The star that e, or a member of e as a union, is or begins and ends with, with nothing between of which nothing is a
-// part of it; at the end a larger star will do. Whatever is read of it can be extended by texts of it, and so however these are
-// extended. kEmpty where there is none. What has to be added so that they are members is counted in bytes.
-Expr ExpressionAcceptor::StarAround(Expr e, int64_t* needed) {
-  const auto is_star = [this](Expr x) { return pool_->Kind(x) == ExprKind::kRepeat && pool_->High(x) == kUnbounded; };
-  if (is_star(e)) {
-    *needed += pool_->Parts().Least(*pool_, e);
-    return pool_->Star(pool_->Body(e));
-  }
-  if (pool_->Kind(e) == ExprKind::kUnion) {
-    const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
-    for (const Expr m : members)
-      if (const Expr star = StarAround(m, needed); star != kEmpty) return star;  // unions have no unions as members
-    return kEmpty;
-  }
-  if (pool_->Kind(e) != ExprKind::kConcat || !is_star(pool_->Head(e))) return kEmpty;
-  const Expr star = pool_->Star(pool_->Body(pool_->Head(e)));
-  Expr tail = pool_->Tail(e);
-  const ByteSet turns = BoundedParts::OneByteMembers(pool_.get(), pool_->Body(star));
-  for (; pool_->Kind(tail) == ExprKind::kConcat; tail = pool_->Tail(tail)) {
-    const Expr part = pool_->Head(tail);
-    if (!pool_->Covers(star, part) && !turns.Intersects(BoundedParts::OneByteMembers(pool_.get(), part))) return kEmpty;
-  }
-  if (!is_star(tail) || !pool_->Covers(pool_->Star(pool_->Body(tail)), star)) return kEmpty;
-  *needed += pool_->Parts().Least(*pool_, e);
-  return star;
 }
 
 // Bytes that may come after characters that begin with `first`, and maybe more.

@@ -261,6 +261,20 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
   // What counts as an improvement: totals below this.
   uint64_t below = std::min<uint64_t>(uint64_t{k} + 1, first.high);
   bool found = first.high <= k;
+  struct Turns {
+    uint32_t high = 0, steps = kFar;
+  };
+  std::unordered_map<State, Turns> turns;  // by a state without a bound: of those with one that were reached
+  // Whether a state was reached, no later, from which more turns of the same repetition may be taken.
+  const auto has_more_turns = [&](State q, uint32_t steps) {
+    uint32_t high;
+    State unbounded;
+    if (!acceptor_->MayRepeat(q, &high, &unbounded)) return false;
+    Turns& most = turns[unbounded];
+    if (most.steps <= steps && high <= most.high) return true;
+    if (high >= most.high) most = {high, steps};
+    return false;
+  };
   const auto reach = [&](State q, uint32_t parent, uint32_t steps) {
     const Bounds b = Look(q);
     if (b.low == kFar || uint64_t{steps} + b.low >= below) return;
@@ -271,7 +285,7 @@ uint32_t DistanceTable::Search(State root, uint32_t k, bool exact) {
       nodes[it->second] = {q, parent, steps};
     else
       return;
-    open.push({uint64_t{steps} + b.low, b.bytes, steps, it->second});
+    if (!has_more_turns(q, steps)) open.push({uint64_t{steps} + b.low, b.bytes, steps, it->second});
     if (b.high == kFar || uint64_t{steps} + b.high >= below) return;
     below = steps + b.high;
     found = true;

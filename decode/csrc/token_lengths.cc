@@ -27,6 +27,7 @@ uint32_t TokenLengths::Distance(DelayedAcceptor::State q, uint32_t most, size_t*
       parts_.clear();
       part_of_.clear();
       costs_.Clear();
+      turns_.Clear();
       steps_.clear();
     }
     ++question_;
@@ -96,7 +97,17 @@ void TokenLengths::Push(Part part, Expr rest, uint32_t node, uint32_t cost) {
                      " was reached (places in constraint and tokens on the way to the least number of tokens); "
                      "simplify the constraint or raise it: tokamata.Limits(states=...)");
   least = cost;
-  Await(part, {part, rest, node}, cost);
+  if (!HasMoreTurns(part, rest, node, cost)) Await(part, {part, rest, node}, cost);
+}
+
+// Whether as many turns of a repetition and more are to be read from a node for no higher cost: then fewer lead nowhere
+// else. Items that are not needless are to be told of.
+bool TokenLengths::HasMoreTurns(Part part, Expr rest, uint32_t node, uint32_t cost) {
+  if (pool_->Kind(rest) != ExprKind::kRepeat || pool_->Low(rest) || pool_->High(rest) == kUnbounded) return false;
+  Turns& most = turns_[{part, pool_->Body(rest), node}];
+  if (most.cost <= cost && pool_->High(rest) <= most.high) return true;
+  if (pool_->High(rest) >= most.high) most = {pool_->High(rest), cost};
+  return false;
 }
 
 void TokenLengths::Await(Part part, const Item& item, uint32_t cost) {

@@ -77,6 +77,9 @@ class TokenLengths {
   struct Cost {
     uint32_t least = kFar;
   };
+  struct Turns {  // x{0,high}, to be read at a cost
+    uint32_t high = 0, cost = kFar;
+  };
 
   Part PartOf(Expr whole, uint32_t node);
   Part Current(Part part) const;
@@ -85,6 +88,7 @@ class TokenLengths {
   void Await(Part part, const Item& item, uint32_t cost);
   bool IsDone(const Summary& s, uint32_t cost) const;
   bool IsNeedless(Part part, Expr rest, uint32_t node, uint32_t cost, uint32_t between);
+  bool HasMoreTurns(Part part, Expr rest, uint32_t node, uint32_t cost);
   void Push(Part part, Expr rest, uint32_t node, uint32_t cost);
   void Settle(const Item& item, uint32_t cost);
   void Call(const Item& item, uint32_t cost, Expr head, Expr tail);
@@ -105,6 +109,7 @@ class TokenLengths {
   std::vector<Summary> parts_;
   std::unordered_map<uint64_t, Part> part_of_;  // by expression and node
   FlatMap<Item, Cost, ItemKeys> costs_;  // the least ones
+  FlatMap<Item, Turns, ItemKeys> turns_;  // by x, the most for which items wait
   uint32_t question_ = 0;
   // Parts with something to settle, or to reach, in this question; by cost.
   std::vector<std::vector<std::pair<Part, bool>>> queue_;

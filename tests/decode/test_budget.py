@@ -629,7 +629,8 @@ def answer(state: tokamata.DecodeState, token: int) -> bool | None:
 
 def test_what_a_mask_leaves_undecided_is_not_taken_for_too_far() -> None:
     vocabulary, tokens, _ = qwen()
-    schema = identifiers(40)
+    schema = identifiers(80)
+    schema["properties"]["id"]["minLength"] = 20
     schema["properties"]["type"] = {"type": "object"}
     states = []
     for room in (1000, 1_000_000):
