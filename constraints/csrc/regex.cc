@@ -57,6 +57,7 @@ bool RegexLowering::RemoveAnchors() {
   SpellWords(&tree_);
   asserts_.assign(tree_.nodes.size(), 0);
   FindAsserts(tree_.root);
+  FoldForbidden(&tree_);
   SettleBoundaries(&tree_, options_.syntax != RegexSyntax::kPython || EmptyHasNonBoundary());
   FoldLookaround(&tree_);
   asserts_.assign(tree_.nodes.size(), 0);

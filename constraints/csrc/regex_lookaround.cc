@@ -131,26 +131,7 @@ class Folding {
     return n.negated ? Wanted{ComplementRanges(*one), true} : Wanted{*one, false};
   }
 
-  // The characters of a node that matches one character and has no name.
-  std::optional<Ranges> OneOf(uint32_t node) {
-    const RegexNode& n = Node(node);
-    switch (n.kind) {
-      case RegexKind::kCharacter: return Ranges{{n.first, n.first}};
-      case RegexKind::kSet: return tree_.sets[n.first];
-      case RegexKind::kGroup: return n.high ? std::nullopt : OneOf(n.first);
-      case RegexKind::kConcat: return n.first && !Node(n.first).next ? OneOf(n.first) : std::nullopt;
-      case RegexKind::kAlternate: {
-        Ranges all;
-        for (const uint32_t c : Children(node)) {
-          const std::optional<Ranges> one = OneOf(c);
-          if (!one) return std::nullopt;
-          all.insert(all.end(), one->begin(), one->end());
-        }
-        return NormalizeRanges(all);
-      }
-      default: return std::nullopt;
-    }
-  }
+  std::optional<Ranges> OneOf(uint32_t node) { return OneCharacterOf(tree_, node, &steps_); }
 
   // The characters that texts of a node begin with, or end with; none where it may be empty or that is not told.
   std::optional<Ranges> Edge(uint32_t node, bool ahead) {
@@ -318,6 +299,28 @@ class Folding {
 };
 
 }  // namespace
+
+std::optional<CodePointRanges> OneCharacterOf(const RegexTree& tree, uint32_t node, size_t* steps) {
+  const RegexNode& n = tree.nodes[node];
+  switch (n.kind) {
+    case RegexKind::kCharacter: return CodePointRanges{{n.first, n.first}};
+    case RegexKind::kSet: return tree.sets[n.first];
+    case RegexKind::kGroup: return n.high ? std::nullopt : OneCharacterOf(tree, n.first, steps);
+    case RegexKind::kConcat:
+      return n.first && !tree.nodes[n.first].next ? OneCharacterOf(tree, n.first, steps) : std::nullopt;
+    case RegexKind::kAlternate: {
+      CodePointRanges all;
+      for (uint32_t c = n.first; c; c = tree.nodes[c].next) {
+        ++*steps;
+        const std::optional<CodePointRanges> one = OneCharacterOf(tree, c, steps);
+        if (!one) return std::nullopt;
+        all.insert(all.end(), one->begin(), one->end());
+      }
+      return NormalizeRanges(all);
+    }
+    default: return std::nullopt;
+  }
+}
 
 void FoldLookaround(RegexTree* tree) { Folding(tree).Run(); }
 

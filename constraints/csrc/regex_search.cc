@@ -61,7 +61,8 @@ class Searcher {
     n.first = static_cast<uint32_t>(tree_.sets.size() - 1);
     return Add(n);
   }
-  uint32_t AnySet() { return any_ ? any_ : any_ = AddSet(ComplementRanges({}), 0); }
+  // No node has two parents.
+  uint32_t AnySet() { return any_ ? Add(tree_.nodes[any_]) : any_ = AddSet(ComplementRanges({}), 0); }
   uint32_t OtherCharacters(RegexNode n) {
     return AddSet(n.kind == RegexKind::kSet ? ComplementRanges(tree_.sets[n.first])
                                             : ComplementRanges({{n.first, n.first}}),

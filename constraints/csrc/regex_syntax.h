@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -113,6 +114,10 @@ void SearchRegex(RegexTree* tree);
 // Writes lookahead and lookbehind of one character, and boundaries that are such, into what stands beside them, where
 // that tells which character it is.
 void FoldLookaround(RegexTree* tree);
+// Likewise lookahead that forbids characters up to the end of the text, into all that is read behind it.
+void FoldForbidden(RegexTree* tree);
+// The characters of a node that matches one character and has no name; adds to the steps taken.
+std::optional<CodePointRanges> OneCharacterOf(const RegexTree& tree, uint32_t node, size_t* steps);
 
 // Replaces the boundaries of words that hold wherever they are asked for, or nowhere. Where only one side is known, a
 // boundary's `low` says which side it depends on, and `high` whether a character of a word has to be there, or none may.
