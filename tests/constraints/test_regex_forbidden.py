@@ -41,6 +41,7 @@ LIMITS = tokamata.Limits(seconds=1, search_seconds=1)
         (r"(?:(?!.*c)a)[a-c]{1,%d}", "a[ab]{1,%d}"),
         (r"(?=\S+$)(?!.*x\S*).{1,%d}$", r"[^\sx]{1,%d}"),
         (r"(?=[a-y]*$).{1,%d}", "[a-y]{1,%d}"),
+        (r"(?!.*x.y)(?!.*[xz]).{1,%d}", r"[^xz\n]{1,%d}"),  # nor does other lookahead see one
         (r"(?=[ab]*$)(?![ab]*a)(?:a|bc|b){1,%d}", "b{1,%d}"),
         (r"(?!.*z)[a-y]{1,%d}\n", r"[a-y]{1,%d}\n"),  # none of them is read at all
         (r"(?![a-x]*z)[a-y]{1,%d}", r"[a-y]{1,%d}"),
@@ -216,6 +217,12 @@ def test_random_patterns_of_strings_agree_with_node(count: int) -> None:
 
     with judge() as node:
         assert sum(compare(node, seed) for seed in range(start, start + count)) > 5 * count
+
+
+def test_text_before_a_match_may_have_what_is_forbidden_behind() -> None:
+    constraint = tokamata.json_schema({"type": "string", "pattern": "b(?=.*$)"})
+    found = [text for text in ("b", r"\nab", r"a\nb", r"b\n", r"\n") if constraint.accepts(f'"{text}"')]
+    assert found == ["b", r"\nab", r"a\nb"]
 
 
 @pytest.mark.parametrize("kind", ["text", "string"])
