@@ -305,47 +305,59 @@ int64_t BoundedParts::SoughtByAll(Expressions* pool, Expr x, Expr star) {
   return sum;
 }
 
-bool BoundedParts::SeeksCharacters(Expressions* pool, const Split& split, std::vector<Expr>* sets, bool* more) {
+bool BoundedParts::SeeksCharacters(Expressions* pool, const Split& split, Wanted* sought) {
   constexpr size_t kMostSets = 8, kMostSteps = 200;
-  sets->clear();
-  *more = false;
+  *sought = Wanted();
   const Expr star = split.star, c = pool->Body(star), end = split.end;
   if (!pool->Nullable(end) || pool->IsPushDown(split.part) || pool->IsPushDown(end)) return false;
+  const auto surely_in = [pool](Expr x, Expr y) { return x == y || pool->IsSurelyEmpty(pool->Difference(x, y), kMostSteps); };
   std::vector<Expr> members{split.part};
   if (pool->Kind(split.part) == ExprKind::kIntersect)
     members.assign(pool->Members(split.part), pool->Members(split.part) + pool->NumMembers(split.part));
+  const auto turns = [pool](Expr m) {  // of a star that a member is, or begins with and may end behind
+    const Expr head = pool->FirstPart(m);
+    const bool is = pool->Kind(head) == ExprKind::kRepeat && pool->High(head) == kUnbounded && pool->Nullable(pool->Rest(m));
+    return is && !pool->Low(head) ? pool->Body(head) : Expr{kEmpty};
+  };
+  Expr among = c;
+  for (const Expr m : members)
+    if (const Expr d = turns(m); d != kEmpty && surely_in(d, among)) among = d;
+  const Expr others = pool->Star(among);
+  const ByteSet readable = OneByteMembers(pool, among);
   bool ends = true;  // whether what follows the counter may come after any text that x has so far
   size_t at_end = 0;
   for (const Expr m : members) {
     const Expr head = pool->FirstPart(m), rest = pool->Rest(m);
-    if (CoversStar(pool, m, star)) {
+    if (CoversStar(pool, m, others)) {
       ends = ends && pool->Covers(m, end);
       continue;
     }
-    if (pool->Kind(head) == ExprKind::kRepeat && pool->Body(head) == c && pool->High(head) == kUnbounded &&
-        pool->Low(head) <= split.high && pool->Nullable(rest)) {
+    const bool counts = pool->Kind(head) == ExprKind::kRepeat && pool->Body(head) == c &&
+                        pool->High(head) == kUnbounded && pool->Low(head) <= split.high;
+    if ((counts || CoversStar(pool, head, others)) && pool->Nullable(rest)) {
       ends = ends && rest == end;
       continue;
     }
-    if (!CoversStar(pool, head, star) || pool->Kind(rest) != ExprKind::kConcat) return false;
+    if (!CoversStar(pool, head, others) || pool->Kind(rest) != ExprKind::kConcat) return false;
     const Expr set = pool->Head(rest), tail = pool->Tail(rest);
-    if (!CoversStar(pool, tail, star)) return false;
+    if (!CoversStar(pool, tail, others)) return false;
     ends = ends && pool->Covers(tail, end);
     const ByteSet bytes = OneByteMembers(pool, set);
-    if (!bytes.Intersects(OneByteMembers(pool, c))) return false;
+    if (!bytes.Intersects(readable)) return false;
     const Expr counted = pool->Intersect(set, star);  // what of the set a text of c* may have
-    if (!pool->IsSurelyEmpty(pool->Difference(counted, c), kMostSteps)) return false;
-    for (const Expr other : *sets)
+    if (!surely_in(counted, c)) return false;
+    for (const Expr other : sought->sets)
       if (!pool->IsSurelyEmpty(pool->Intersect(counted, other), kMostSteps)) return false;
-    sets->push_back(set);
-    if (sets->size() > kMostSets) return false;
+    sought->sets.push_back(set);
+    if (sought->sets.size() > kMostSets) return false;
     if (!pool->BytesOf(set).Intersects(pool->BytesOf(end))) continue;
-    if (*more || !bytes.Intersects(OneByteMembers(pool, end))) return false;
-    *more = true;
-    at_end = sets->size() - 1;
+    if (sought->more || !bytes.Intersects(OneByteMembers(pool, end))) return false;
+    sought->more = true;
+    at_end = sought->sets.size() - 1;
   }
-  if (*more) sets->erase(sets->begin() + static_cast<ptrdiff_t>(at_end));
-  return ends || !*more;
+  if (sought->more) sought->sets.erase(sought->sets.begin() + static_cast<ptrdiff_t>(at_end));
+  sought->among = among;
+  return ends || !sought->more;
 }
 
 int64_t BoundedParts::Enough(Expressions* pool, Expr e, Expr star) {

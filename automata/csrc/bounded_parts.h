@@ -25,10 +25,14 @@ class BoundedParts {
   // x & c*·end stands for x; so it does where x asks for things that are to be found anywhere (see Sought).
   bool Find(Expressions* pool, Expr e, Split* split);
 
-  // Of what Find found: whether a text of c* can end in x as soon as it has one c of each of some disjoint sets, which are
-  // then listed. So many c are left to read as there are sets of which none was read. Without one of the sets, with *more,
-  // of which there may be one in what follows the counter.
-  bool SeeksCharacters(Expressions* pool, const Split& split, std::vector<Expr>* sets, bool* more);
+  // Of what Find found: whether a text of d* can end in x as soon as it has one c of each of some disjoint sets, which are
+  // then listed. So many c are left to read as there are sets of which none was read.
+  struct Wanted {
+    Expr among = kEmpty;     // d, c or some of it
+    std::vector<Expr> sets;
+    bool more = false;       // there is one more set, of which there may be one in what follows the counter
+  };
+  bool SeeksCharacters(Expressions* pool, const Split& split, Wanted* sought);
 
   // x·rest for e = (x & c{low,high})·rest, where low says nothing and both allow the same texts of up to `length`
   // bytes: such a text has no more characters than bytes, and if it ends inside of x, high has room for the rest of a

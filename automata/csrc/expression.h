@@ -333,6 +333,7 @@ class Expressions {
   bool IsBroadStar(Expr e) const;
   void DropCovered(ExprList* parts);
   void DropAbsorbed(ExprList* parts) const;
+  void DropUnbounded(ExprList* parts) const;
   Expr ChoiceOf(const TextList& texts, const TextList::Node& node);
   uint32_t AddList(std::shared_ptr<const TextList> texts);
   Expr Utf8Continuation(const CodePointRanges& ranges, int bytes);

@@ -553,23 +553,13 @@ bool ExpressionAcceptor::BoundedSeeks(State q, ByteSet* plain, std::vector<ByteS
   if (bounded_.of != q || bounded_.end == kEmpty) return false;
   const BoundedParts::Split split{kEmpty, kEmpty, 0, Source(bounded_.part), Source(bounded_.star), bounded_.high, bounded_.ends,
                                   bounded_.end};
-  std::vector<Expr> sets;
-  bool more;
-  if (!pool_->Parts().SeeksCharacters(pool_.get(), split, &sets, &more)) return false;
-  *plain = BoundedWhole() & ByteSet::Range(0, 0x7F);
+  BoundedParts::Wanted found;
+  if (!pool_->Parts().SeeksCharacters(pool_.get(), split, &found)) return false;
+  *plain = BoundedWhole() & BoundedParts::OneByteMembers(pool_.get(), found.among) & ByteSet::Range(0, 0x7F);
   if (plain->Intersects(pool_->First(split.end))) return false;
   sought->clear();
-  std::vector<Expressions::Term> steps;
-  for (const Expr set : sets) {
-    ByteSet bytes;
-    pool_->Step(set, &steps);
-    for (const Expressions::Term& step : steps) {
-      const ByteSet read = step.bytes & *plain;
-      if (pool_->Nullable(step.target)) bytes = bytes | read;
-    }
-    sought->push_back(bytes);
-  }
-  bounded_.seeks = !more;
+  for (const Expr set : found.sets) sought->push_back(BoundedParts::OneByteMembers(pool_.get(), set) & *plain);
+  bounded_.seeks = !found.more;
   return true;
 }
 

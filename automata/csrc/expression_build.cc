@@ -13,6 +13,7 @@ void Tidy(ExprList* parts) {
 }
 
 constexpr size_t kShortSpine = 16;
+constexpr size_t kMostCompared = 16;  // members of an intersection, each with the others
 constexpr int kMaxMergeDepth = 24;  // nested factoring of unions; deeper ones stay unfactored, which is still right
 
 }  // namespace
@@ -546,6 +547,23 @@ bool Expressions::CoversAny(Expr star, const ExprList& parts) {
 
 Expr Expressions::Intersect(Expr a, Expr b) { return Intersect(ExprList{a, b}); }
 
+// Of members of an intersection, x{low,} says nothing beside an x with other bounds that begin no sooner.
+void Expressions::DropUnbounded(ExprList* parts) const {
+  const auto says_nothing = [&](Expr e) {
+    const Node& n = nodes_[e];
+    return n.kind == ExprKind::kRepeat && n.c == kUnbounded && std::any_of(parts->begin(), parts->end(), [&](Expr other) {
+             const Node& o = nodes_[other];
+             return other != e && o.kind == ExprKind::kRepeat && o.a == n.a && n.b <= o.b;
+           });
+  };
+  if (parts->size() > kMostCompared) return;
+  for (size_t i = 0; i < parts->size();)
+    if (says_nothing((*parts)[i]))
+      parts->erase(parts->begin() + i);
+    else
+      ++i;
+}
+
 Expr Expressions::Intersect(ExprList given) {
   ExprList parts;
   for (Expr e : given) {
@@ -555,6 +573,7 @@ Expr Expressions::Intersect(ExprList given) {
   std::sort(parts.begin(), parts.end());
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   Spend(1 + static_cast<int64_t>(parts.size() / 4));
+  DropUnbounded(&parts);
   if (parts.empty()) return any_bytes_;
   if (parts.size() == 1) return parts[0];
   ByteSet first = ByteSet::All(), set = ByteSet::All();

@@ -22,14 +22,13 @@ class Forbidding {
   void Run() {
     const auto looks_ahead = [](const RegexNode& n) { return n.kind == RegexKind::kLookahead; };
     if (std::none_of(tree_.nodes.begin(), tree_.nodes.end(), looks_ahead)) return;
-    bool any = false;
     do {  // with fewer characters read, others may be ones that a lookahead sees through
       changed_ = false;
       VisitAll();
-      any = any || changed_;
+      any_ = any_ || changed_;
     } while (changed_ && steps_ < kMostSteps);
     folded_ = true;
-    if (any) VisitAll();
+    VisitAll();
   }
 
  private:
@@ -179,9 +178,26 @@ class Forbidding {
     }
   }
 
-  // What else looks at the rest sees no characters but those that it reads.
+  // Whether lookahead counts characters.
+  bool Counts(uint32_t node) {
+    const RegexNode n = Node(node);
+    switch (n.kind) {
+      case RegexKind::kRepeat: return n.low > 1 || (n.high > 1 && n.high != kUnbounded);
+      case RegexKind::kGroup: return Counts(n.first);
+      case RegexKind::kConcat:
+      case RegexKind::kAlternate: {
+        const std::vector<uint32_t> children = Children(node);
+        return std::any_of(children.begin(), children.end(), [this](uint32_t c) { return Counts(c); });
+      }
+      default: return false;
+    }
+  }
+
+  // What else looks at the rest sees no characters but those that it reads. This makes loops of one set where others were
+  // taken out of it, and counters of what is read.
   void NarrowInside(uint32_t lookahead) {
     const uint32_t content = Node(lookahead).first;
+    if (!any_ && !Counts(content)) return;
     if (rest_.unknown || steps_ >= kMostSteps || OneCharacterOf(tree_, content, &steps_)) return;
     Ranges read;
     std::set<std::pair<RegexKind, uint32_t>> seen;
@@ -193,27 +209,32 @@ class Forbidding {
       read.insert(read.end(), some.begin(), some.end());
     }
     steps_ += read.size() / 16;
-    std::vector<uint32_t> inside;
-    ListAhead(content, &inside);
-    KeepOnly(NormalizeRanges(std::move(read)), inside.data(), inside.data() + inside.size());
+    const Ranges characters = NormalizeRanges(std::move(read));
+    std::vector<uint32_t> inside, last_lines;
+    ListAhead(content, &inside, &last_lines);
+    KeepOnly(characters, inside.data(), inside.data() + inside.size());
+    if (!IntersectRanges(characters, {{'\n', '\n'}}).empty()) return;
+    for (const uint32_t line : last_lines) Become(line, RegexKind::kEnd, 0);
   }
 
-  // The nodes of one character that read what is ahead: lookbehind may see what came before.
-  void ListAhead(uint32_t node, std::vector<uint32_t>* inside) {
+  // The nodes of one character that read what is ahead, and where the last line may end: lookbehind may see what came
+  // before.
+  void ListAhead(uint32_t node, std::vector<uint32_t>* inside, std::vector<uint32_t>* last_lines) {
     const RegexNode n = Node(node);
     ++steps_;
     switch (n.kind) {
       case RegexKind::kCharacter:
       case RegexKind::kSet: inside->push_back(node); return;
+      case RegexKind::kLastLine: last_lines->push_back(node); return;
       case RegexKind::kConcat:
       case RegexKind::kAlternate:
-        for (const uint32_t c : Children(node)) ListAhead(c, inside);
+        for (const uint32_t c : Children(node)) ListAhead(c, inside, last_lines);
         return;
       case RegexKind::kGroup:
       case RegexKind::kAtomic:
       case RegexKind::kRepeat:
       case RegexKind::kPossessive:
-      case RegexKind::kLookahead: return ListAhead(n.first, inside);
+      case RegexKind::kLookahead: return ListAhead(n.first, inside, last_lines);
       default: return;
     }
   }
@@ -323,7 +344,7 @@ class Forbidding {
   std::vector<uint32_t> characters_;
   Rest rest_;
   std::map<Ranges, uint32_t> added_;
-  bool changed_ = false, folded_ = false;
+  bool changed_ = false, any_ = false, folded_ = false;  // folded_: once no more is taken out
   size_t steps_ = 0;
 };
 

@@ -45,6 +45,8 @@ LIMITS = tokamata.Limits(seconds=1, search_seconds=1)
         (r"(?=[ab]*$)(?![ab]*a)(?:a|bc|b){1,%d}", "b{1,%d}"),
         (r"(?!.*z)[a-y]{1,%d}\n", r"[a-y]{1,%d}\n"),  # none of them is read at all
         (r"(?![a-x]*z)[a-y]{1,%d}", r"[a-y]{1,%d}"),
+        (r"^(?=.{1,%d}$)[^z\n]+$", r"[^z\n]{1,%d}"),  # what counts sees no characters but those that are read
+        (r"(?=.{1,%d}\Z)[a-y]{1,}", "[a-y]{1,%d}"),
     ],
 )
 def test_forbidden_characters_are_taken_out_of_what_is_read(pattern: str, plain: str) -> None:

@@ -95,7 +95,8 @@ def seeking(rng: random.Random) -> str:
     low = rng.choice([0, 0, 2, 4, 8])
     high = low + rng.choice([0, 2, 4, 8, 15])
     sought = "".join(f"(?=.*{each})" for each in rng.sample(SOUGHT, rng.randint(1, 5)))
-    return f"^{sought}{rng.choice(CHARACTERS)}{{{low},{high}}}{rng.choice(ENDS[:-1])}"
+    count = f"{rng.choice(CHARACTERS)}{{{low},{high}}}{rng.choice(ENDS[:-1])}"
+    return f"^{sought}{count}" if rng.random() < 0.6 else f"^{sought}(?={count}){rng.choice(CHARACTERS)}*[/\\n]?"
 
 
 @pytest.mark.parametrize("seed", range(60))
