@@ -193,11 +193,33 @@ class Forbidding {
     }
   }
 
-  // What else looks at the rest sees no characters but those that it reads. This makes loops of one set where others were
+  // (?=A*X), where what comes behind does not matter. `set` is A, `found` A and X.
+  struct Seek {
+    uint32_t set;
+    Ranges through, found;
+  };
+  std::optional<Seek> SeekOf(uint32_t content) {
+    std::vector<uint32_t> parts;
+    if (!ListParts(content, &parts) || parts.size() < 2) return std::nullopt;
+    const std::optional<Ranges> through = AnyOf(parts[0], 0);
+    const RegexNode& turns = Node(parts[1]);
+    const bool repeats = turns.kind == RegexKind::kRepeat && turns.low == 1 && turns.high > 0;
+    const std::optional<Ranges> one = OneCharacterOf(tree_, repeats ? turns.first : parts[1], &steps_);
+    const uint32_t set = Node(parts[0]).first;
+    if (!through || !one || (Node(set).kind != RegexKind::kSet && Node(set).kind != RegexKind::kCharacter)) return std::nullopt;
+    if (!std::all_of(parts.begin() + 2, parts.end(), [this](uint32_t part) { return IsOptional(part); })) return std::nullopt;
+    Ranges found = *through;
+    found.insert(found.end(), one->begin(), one->end());
+    return Seek{set, *through, NormalizeRanges(std::move(found))};
+  }
+
+  // What else looks at the rest sees no characters but those that it reads. (?=[^x]*x) looks through all of these: whether
+  // it does at an x or not, it finds the first one. This makes loops of one set where others were
   // taken out of it, and counters of what is read.
   void NarrowInside(uint32_t lookahead) {
     const uint32_t content = Node(lookahead).first;
-    if (!any_ && !Counts(content)) return;
+    const std::optional<Seek> seek = SeekOf(content);
+    if (!any_ && !seek && !Counts(content)) return;
     if (rest_.unknown || steps_ >= kMostSteps || OneCharacterOf(tree_, content, &steps_)) return;
     Ranges read;
     std::set<std::pair<RegexKind, uint32_t>> seen;
@@ -210,6 +232,10 @@ class Forbidding {
     }
     steps_ += read.size() / 16;
     const Ranges characters = NormalizeRanges(std::move(read));
+    if (seek && !IntersectRanges(characters, ComplementRanges(seek->through)).empty() &&
+        IntersectRanges(characters, ComplementRanges(seek->found)).empty())
+      Become(seek->set, RegexKind::kSet, AddSet(characters));
+    if (!any_ && !Counts(content)) return;
     std::vector<uint32_t> inside, last_lines;
     ListAhead(content, &inside, &last_lines);
     KeepOnly(characters, inside.data(), inside.data() + inside.size());

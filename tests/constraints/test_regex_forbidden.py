@@ -47,6 +47,7 @@ LIMITS = tokamata.Limits(seconds=1, search_seconds=1)
         (r"(?![a-x]*z)[a-y]{1,%d}", r"[a-y]{1,%d}"),
         (r"^(?=.{1,%d}$)[^z\n]+$", r"[^z\n]{1,%d}"),  # what counts sees no characters but those that are read
         (r"(?=.{1,%d}\Z)[a-y]{1,}", "[a-y]{1,%d}"),
+        (r"(?=[^a]*a)[ab]{1,%d}", "(?=[ab]*a)[ab]{1,%d}"),  # the first a is found through any others
     ],
 )
 def test_forbidden_characters_are_taken_out_of_what_is_read(pattern: str, plain: str) -> None:
@@ -65,6 +66,8 @@ def test_forbidden_characters_are_taken_out_of_what_is_read(pattern: str, plain:
     [
         (r"(?!.*a)[ab\n]*", ["b\na", "\na"], ["ba", "a\n", "ba\nb"]),  # the dot does not see behind a newline
         (r"(?!.*b)a*b?\n*a", ["a", "\na"], ["b\na", "ba"]),
+        (r"(?=[^ab]*a)[abc]*", ["a", "cab"], ["ba", "cba", ""]),
+        (r"(?=[^a]*ab)[abc]*", ["ab", "cbab"], ["aab", "acab"]),
         (r"(?![^b]*a)[abc]*", ["ba", "cba", "bca"], ["a", "ca", "cab"]),
         (r"(?!.*a|b*c)[abc]*", ["bbb"], ["a", "c", "bcb", "bbca"]),
         (r"(?!.*ab)[ab]*", ["ba", "bba"], ["ab", "bab"]),
