@@ -34,12 +34,45 @@ bool StepsAreShort(const Expressions& pool, Expr x) {
   });
 }
 
+// Whether all strings of x are surely ones of y.
+bool IsIn(Expressions* pool, Expr x, Expr y) {
+  constexpr size_t kMostSteps = 200;
+  return x == y || pool->IsSurelyEmpty(pool->Difference(x, y), kMostSteps);
+}
+
+std::vector<Expr> MembersOf(const Expressions& pool, Expr x) {
+  if (pool.Kind(x) != ExprKind::kIntersect) return {x};
+  return {pool.Members(x), pool.Members(x) + pool.NumMembers(x)};
+}
+
+// What a concatenation, or an expression by itself, begins with any number of times, or from some on; else kEmpty.
+Expr TurnsOf(const Expressions& pool, Expr e) {
+  const Expr head = pool.FirstPart(e);
+  const bool is = pool.Kind(head) == ExprKind::kRepeat && pool.High(head) == kUnbounded;
+  return is ? pool.Body(head) : Expr{kEmpty};
+}
+
+// Whether a member of x as an intersection repeats some of the c, and nothing else.
+bool RepeatsSome(Expressions* pool, Expr x, Expr c) {
+  for (const Expr m : MembersOf(*pool, x))
+    if (const Expr d = TurnsOf(*pool, m); d != kEmpty && pool->Rest(m) == kEpsilonExpr && IsIn(pool, d, c)) return true;
+  return false;
+}
+
+// The bytes that are a c by themselves and that all stars which the members of x begin with repeat.
+ByteSet Readable(Expressions* pool, Expr x, Expr c) {
+  ByteSet readable = BoundedParts::OneByteMembers(pool, c);
+  for (const Expr m : MembersOf(*pool, x))
+    if (const Expr d = TurnsOf(*pool, m); d != kEmpty) readable = readable & BoundedParts::OneByteMembers(pool, d);
+  return readable;
+}
+
 // Whether every member may be followed by members of star.
 bool GoesOn(Expressions* pool, Expr x, Expr star) {
   while (pool->Kind(x) == ExprKind::kConcat) x = pool->Tail(x);
   if (x == star) return true;
   const ExprKind kind = pool->Kind(x);
-  if (kind == ExprKind::kRepeat) return pool->Low(x) == 0 && pool->High(x) == kUnbounded && pool->Covers(x, star);
+  if (kind == ExprKind::kRepeat) return pool->High(x) == kUnbounded && pool->Covers(pool->Star(pool->Body(x)), star);
   if (kind != ExprKind::kUnion && kind != ExprKind::kIntersect) return false;
   const std::vector<Expr> members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
   for (const Expr m : members)
@@ -272,8 +305,8 @@ int64_t BoundedParts::Sought(Expressions* pool, const Expr whole, Expr star) {
   if (const int64_t* const known = sought_.Find(PairKey(x, star))) return *known;
   const auto covers = [&](Expr s) { return CoversStar(pool, s, star); };
   int64_t sought = -1;
-  if (covers(x)) {
-    sought = 0;
+  if (pool->Kind(x) == ExprKind::kRepeat && pool->High(x) == kUnbounded && covers(pool->Star(pool->Body(x)))) {
+    sought = pool->Low(x);
   } else if (pool->Kind(x) == ExprKind::kUnion) {
     const std::vector<Expr> members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
     for (const Expr m : members)
@@ -310,31 +343,19 @@ bool BoundedParts::SeeksCharacters(Expressions* pool, const Split& split, Wanted
   *sought = Wanted();
   const Expr star = split.star, c = pool->Body(star), end = split.end;
   if (!pool->Nullable(end) || pool->IsPushDown(split.part) || pool->IsPushDown(end)) return false;
-  const auto surely_in = [pool](Expr x, Expr y) { return x == y || pool->IsSurelyEmpty(pool->Difference(x, y), kMostSteps); };
-  std::vector<Expr> members{split.part};
-  if (pool->Kind(split.part) == ExprKind::kIntersect)
-    members.assign(pool->Members(split.part), pool->Members(split.part) + pool->NumMembers(split.part));
-  const auto turns = [pool](Expr m) {  // of a star that a member is, or begins with and may end behind
-    const Expr head = pool->FirstPart(m);
-    const bool is = pool->Kind(head) == ExprKind::kRepeat && pool->High(head) == kUnbounded && pool->Nullable(pool->Rest(m));
-    return is && !pool->Low(head) ? pool->Body(head) : Expr{kEmpty};
-  };
-  Expr among = c;
-  for (const Expr m : members)
-    if (const Expr d = turns(m); d != kEmpty && surely_in(d, among)) among = d;
-  const Expr others = pool->Star(among);
-  const ByteSet readable = OneByteMembers(pool, among);
+  const ByteSet readable = Readable(pool, split.part, c);
+  if (!readable.Any()) return false;
+  const Expr others = pool->Star(pool->Bytes(readable));
   bool ends = true;  // whether what follows the counter may come after any text that x has so far
   size_t at_end = 0;
-  for (const Expr m : members) {
+  for (const Expr m : MembersOf(*pool, split.part)) {
     const Expr head = pool->FirstPart(m), rest = pool->Rest(m);
     if (CoversStar(pool, m, others)) {
       ends = ends && pool->Covers(m, end);
       continue;
     }
-    const bool counts = pool->Kind(head) == ExprKind::kRepeat && pool->Body(head) == c &&
-                        pool->High(head) == kUnbounded && pool->Low(head) <= split.high;
-    if ((counts || CoversStar(pool, head, others)) && pool->Nullable(rest)) {
+    if (TurnsOf(*pool, m) == kEmpty) return false;
+    if (pool->Nullable(rest) && pool->Low(head) <= split.high) {
       ends = ends && rest == end;
       continue;
     }
@@ -345,7 +366,7 @@ bool BoundedParts::SeeksCharacters(Expressions* pool, const Split& split, Wanted
     const ByteSet bytes = OneByteMembers(pool, set);
     if (!bytes.Intersects(readable)) return false;
     const Expr counted = pool->Intersect(set, star);  // what of the set a text of c* may have
-    if (!surely_in(counted, c)) return false;
+    if (!IsIn(pool, counted, c)) return false;
     for (const Expr other : sought->sets)
       if (!pool->IsSurelyEmpty(pool->Intersect(counted, other), kMostSteps)) return false;
     sought->sets.push_back(set);
@@ -356,8 +377,29 @@ bool BoundedParts::SeeksCharacters(Expressions* pool, const Split& split, Wanted
     at_end = sought->sets.size() - 1;
   }
   if (sought->more) sought->sets.erase(sought->sets.begin() + static_cast<ptrdiff_t>(at_end));
-  sought->among = among;
+  sought->among = readable;
   return ends || !sought->more;
+}
+
+// Of x that asks for characters, each to be found behind others that are read as often as may be: whatever text of c* was
+// read, so many `readable` make a member of it, each a c, and any more of them leave it one. -1 where x, or one of its
+// members as an intersection, is nothing of the kind.
+int64_t BoundedParts::SoughtAmong(Expressions* pool, Expr x, Expr c, Expr readable) {
+  if (readable == kEpsilonExpr) return -1;
+  int64_t sum = 0;
+  const auto is_one = [pool, c](Expr e) { return IsIn(pool, pool->Intersect(e, pool->Star(c)), c); };
+  for (const Expr m : MembersOf(*pool, x)) {
+    if (TurnsOf(*pool, m) == kEmpty || pool->IsPushDown(m) || pool->MayBeEmpty(m)) return -1;
+    const Expr head = pool->FirstPart(m), rest = pool->Rest(m);
+    if (!is_one(pool->Body(head))) return -1;
+    sum += pool->Low(head);
+    if (rest == kEpsilonExpr) continue;
+    if (pool->Low(head) || pool->Kind(rest) != ExprKind::kConcat || !CoversStar(pool, pool->Tail(rest), readable)) return -1;
+    if (!is_one(pool->Head(rest)) || !is_one(pool->Body(pool->Tail(rest)))) return -1;
+    if (!OneByteMembers(pool, pool->Head(rest)).Intersects(OneByteMembers(pool, pool->Body(readable)))) return -1;
+    ++sum;
+  }
+  return sum;
 }
 
 int64_t BoundedParts::Enough(Expressions* pool, Expr e, Expr star) {
@@ -448,12 +490,12 @@ bool BoundedParts::ForSomeCounter(Expressions* pool, Expr e, F accept) {
 }
 
 bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
-  const Expr x = c->others, body = pool->Body(c->count), star = pool->Star(body);
+  const Expr x = c->others, body = pool->Body(c->count), star = pool->Star(body), readable = pool->Star(pool->Bytes(Readable(pool, x, body)));
   const int64_t low = pool->Low(c->count);
   const Distance end = DistanceOf(*pool, c->end);
   const bool characters = DistanceOf(*pool, body).most_characters <= 1;
   const bool enough = low == 0 || (characters && DistanceOf(*pool, x).least_characters >= low + end.most_characters);
-  const bool any = enough || (low == 1 && !pool->Nullable(x)) || (beside && GoesOn(pool, x, star));
+  const bool any = enough || (low == 1 && !pool->Nullable(x)) || (beside && readable != kEpsilonExpr && GoesOn(pool, x, readable));
   if (!any && !pool->MayBeEmpty(x)) return false;  // others keep the lower bound: masks without it are made sooner
   Expr y = pool->Concat(any ? star : pool->Repeat(body, low, kUnbounded), c->end);
   if (c->nothing) y = pool->Union(kEpsilonExpr, y);
@@ -461,6 +503,16 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
   const bool apart = !c->nothing && characters && pool->Nullable(c->end) && !(begins | end_begins).Intersects(Continuations()) &&
                      !begins.Intersects(end_begins);  // then no text of c* is one of c*·end but by epsilon
   const bool met = to_end_of_meet_.Find(PairKey(x, y)), stands_alone = c->end == kEpsilonExpr && !c->nothing;
+  const auto seek = [&] {
+    if (!any || met || !(stands_alone || apart) || pool->High(c->count) == kUnbounded) return false;
+    c->most = SoughtAmong(pool, x, body, readable);
+    if (c->most < 0) return false;
+    const bool is_part = RepeatsSome(pool, x, body);
+    if (is_part) c->end = kEpsilonExpr;
+    c->unbounded = is_part ? x : pool->Intersect(x, y);
+    return true;
+  };
+  if (pool->MayBeEmpty(x) && seek()) return true;
   if (any && !met && (stands_alone || apart) && pool->First(x).SubsetOf(begins)) {
     const bool endless = pool->High(c->count) == kUnbounded;  // then it does not matter how many c are left
     c->most = endless && SomeArePart(pool, x, star) ? 0 : MostToEnd(pool, x, star, pool->High(c->count));
@@ -470,6 +522,7 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
       return true;
     }
   }
+  if (!pool->MayBeEmpty(x) && seek()) return true;
   if (any && !met && pool->High(c->count) != kUnbounded && (stands_alone || apart)) {
     c->most = SoughtByAll(pool, x, star);
     if (c->most >= 0) {

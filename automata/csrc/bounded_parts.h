@@ -28,7 +28,7 @@ class BoundedParts {
   // Of what Find found: whether a text of d* can end in x as soon as it has one c of each of some disjoint sets, which are
   // then listed. So many c are left to read as there are sets of which none was read.
   struct Wanted {
-    Expr among = kEmpty;     // d, c or some of it
+    ByteSet among;           // d, bytes that are a c by themselves
     std::vector<Expr> sets;
     bool more = false;       // there is one more set, of which there may be one in what follows the counter
   };
@@ -79,6 +79,7 @@ class BoundedParts {
   int64_t MostToEndOfMeet(Expressions* pool, Expr x, Expr y);
   int64_t Sought(Expressions* pool, Expr whole, Expr star);
   int64_t SoughtByAll(Expressions* pool, Expr x, Expr star);
+  int64_t SoughtAmong(Expressions* pool, Expr x, Expr c, Expr readable);
   struct Pair {
     Expr x, y;
     std::vector<uint32_t> before;

@@ -509,6 +509,11 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
   return true;
 }
 
+// As that state was split, with what is left of x and of the characters.
+BoundedParts::Split ExpressionAcceptor::BoundedSplit(Expr part, uint32_t high) {
+  return {kEmpty, kEmpty, 0, part, Source(bounded_.star), high, bounded_.ends, bounded_.end};
+}
+
 // The bytes that are a character by themselves, counted by the star of the state that Bounded was asked about last.
 const ByteSet& ExpressionAcceptor::BoundedWhole() {
   const State star = bounded_.star;
@@ -543,7 +548,12 @@ DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_v
   if (characters > bounded_.high) return Allows::kUnsure;
   const int64_t enough = pool_->Parts().Enough(pool_.get(), Source(part), Source(bounded_.star));
   if (enough <= int64_t{bounded_.high} - int64_t{characters}) return Allows::kYes;
-  if (bounded_.seeks && star == bounded_.star && enough <= bounded_.high) return Allows::kNo;  // no fewer are enough
+  if (bounded_.seeks && star == bounded_.star) {  // so many characters are left, and no fewer are enough
+    const uint32_t left = bounded_.high - characters;
+    BoundedParts::Wanted wanted;
+    if (pool_->Parts().SeeksCharacters(pool_.get(), BoundedSplit(Source(part), left), &wanted) && !wanted.more)
+      return wanted.sets.size() <= left ? Allows::kYes : Allows::kNo;
+  }
   const bool full = characters == bounded_.high && star == bounded_.star;  // no other character may come
   return full && bounded_.ends && !pool_->Nullable(Source(part)) ? Allows::kNo : Allows::kUnsure;
 }
@@ -551,12 +561,10 @@ DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_v
 bool ExpressionAcceptor::BoundedSeeks(State q, ByteSet* plain, std::vector<ByteSet>* sought) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   if (bounded_.of != q || bounded_.end == kEmpty) return false;
-  const BoundedParts::Split split{kEmpty, kEmpty, 0, Source(bounded_.part), Source(bounded_.star), bounded_.high, bounded_.ends,
-                                  bounded_.end};
   BoundedParts::Wanted found;
-  if (!pool_->Parts().SeeksCharacters(pool_.get(), split, &found)) return false;
-  *plain = BoundedWhole() & BoundedParts::OneByteMembers(pool_.get(), found.among) & ByteSet::Range(0, 0x7F);
-  if (plain->Intersects(pool_->First(split.end))) return false;
+  if (!pool_->Parts().SeeksCharacters(pool_.get(), BoundedSplit(Source(bounded_.part), bounded_.high), &found)) return false;
+  *plain = BoundedWhole() & found.among & ByteSet::Range(0, 0x7F);
+  if (plain->Intersects(pool_->First(bounded_.end))) return false;
   sought->clear();
   for (const Expr set : found.sets) sought->push_back(BoundedParts::OneByteMembers(pool_.get(), set) & *plain);
   bounded_.seeks = !found.more;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "automata/csrc/block_array.h"
+#include "automata/csrc/bounded_parts.h"
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression.h"
 #include "automata/csrc/length_bounds.h"
@@ -204,6 +205,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     ByteSet whole;
   } bounded_;
   const ByteSet& BoundedWhole();
+  BoundedParts::Split BoundedSplit(Expr part, uint32_t high);
   LengthBounds lengths_;
 };
 
