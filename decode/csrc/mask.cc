@@ -87,6 +87,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
     if (depth == 0) KnownOf(q).unlimited = true;
   }
   const Plan plan = PlanOf(q, depth);
+  if (WalksMuch(q, plan) && BuildBarred(q, row, depth)) return;
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
   if (plan.how == Plan::kEnds) return BuildEnds(q, plan.model, row, depth);
@@ -973,6 +974,11 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
     else
       sweep(at.node + 1, top.end);
   }
+}
+
+void MaskBuilder::WalkSuffixesBy(uint8_t b, const SuffixTrie& s, State q, bool itself, uint32_t* row) {
+  const uint32_t child = s.trie.Child(0, b);
+  if (child != kNoIndex) WalkSuffixes(s, child, q, 0, kUnboundedLoop, [](uint32_t) { return true; }, itself, row);
 }
 
 }  // namespace tokamata

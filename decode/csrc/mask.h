@@ -16,6 +16,7 @@
 #include "automata/csrc/counter_clamp.h"
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression_acceptor.h"
+#include "decode/csrc/barred_words.h"
 #include "decode/csrc/lexed_mask.h"
 #include "decode/csrc/rows.h"
 #include "tokenizer_fst/csrc/factoring.h"
@@ -203,6 +204,10 @@ class MaskBuilder {
   bool BuildUnbounded(State q, uint32_t* row);
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   bool BuildBegun(const Plan& plan, uint32_t* row);
+  bool WalksMuch(State q, const Plan& plan);
+  bool BuildBarred(State q, uint32_t* row, int depth);
+  const BarredWords* BarredOf(State q);
+  int ClassOfBarred(State q);
   struct Having {
     ByteSet bytes;
     std::vector<uint32_t> row;       // the tokens that have some of the bytes
@@ -287,6 +292,8 @@ class MaskBuilder {
   template <class P>
   void WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, P passes, bool itself,
                     uint32_t* row);
+  // Those of all whose suffix begins with a byte, after which the state is q.
+  void WalkSuffixesBy(uint8_t b, const SuffixTrie& s, State q, bool itself, uint32_t* row);
   const uint32_t* EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row);
   // Whether no token reads enough characters to make a difference.
   bool CountIsFree(const LoopShape& s) const { return s.low == 0 && s.high >= vocabulary_->MaxTokenBytes(); }
@@ -336,6 +343,7 @@ class MaskBuilder {
     bool unlimited = false;  // neither BuildBounded nor BuildUnbounded has anything to do
     bool quick = false;      // see IsQuick
     bool few = false;        // with traits: reads few bytes next, all of them ASCII
+    uint16_t barred = 0;     // see BarredOf
   };
   Known& KnownOf(State q) { return known_.Reach(q); }
   BlockArray<Known> known_;  // by state
@@ -346,6 +354,8 @@ class MaskBuilder {
     std::shared_ptr<const LearnedClass> tokens;
   };
   std::deque<Learned> learned_;  // the last ones
+  std::deque<BarredWords> barred_;
+  size_t barred_tried_ = 0;  // places that were looked at where none were found
   std::unordered_map<const LeafAutomaton*, std::unique_ptr<LexedMask>> lexed_;  // of grammars with a lexer
   struct Counted {
     State state = DelayedAcceptor::kDead;

@@ -1,0 +1,95 @@
+// Masks of states in which nearly all texts of a class can be read, but for some words.
+#include <algorithm>
+
+#include "decode/csrc/mask.h"
+#include "decode/csrc/rows.h"
+
+namespace tokamata {
+
+// The class that most tokens are made of whose characters can come next, but for a few; -1 where it has few tokens.
+int MaskBuilder::ClassOfBarred(State q) {
+  constexpr int kFewMissing = 4;
+  constexpr size_t kMostPart = 4;  // of the tokens: others are walked in no time
+  const ByteSet& live = acceptor_->Live(q);
+  int best = -1, missing = kFewMissing + 1;
+  for (int c = 0; c < kNumClasses; ++c) {
+    if (c == kHan || factoring_.At(0, c)->inside.size() * kMostPart < factoring_.NumTokens()) continue;
+    const int lacks = (CharacterClasses()[static_cast<size_t>(c)].first - live).Count();
+    const auto inside = [this](int id) { return factoring_.At(0, id)->inside.size(); };
+    if (lacks > missing || (lacks == missing && inside(c) <= inside(best))) continue;
+    if (lacks > kFewMissing) continue;
+    best = c;
+    missing = lacks;
+  }
+  return best;
+}
+
+// What bars words in q, for all states of a region when first asked for; null where nothing was found.
+const BarredWords* MaskBuilder::BarredOf(State q) {
+  constexpr uint16_t kNone = 1, kFirst = 2;
+  constexpr size_t kMostPlaces = 512, kMostTried = 1024, kNodesEach = 8;  // of the trie, which take less time
+  constexpr size_t kMostKept = 1000;
+  if (const uint16_t known = KnownOf(q).barred) return known == kNone ? nullptr : &barred_[known - kFirst];
+  const int class_id = barred_tried_ > kMostTried || barred_.size() >= kMostKept ? -1 : ClassOfBarred(q);
+  if (class_id < 0) {
+    KnownOf(q).barred = kNone;
+    return nullptr;
+  }
+  BarredWords words;
+  const size_t places = std::min<size_t>(kMostPlaces, trie_.Size() / kNodesEach);
+  const bool found = words.Find(acceptor_, factoring_, q, class_id, places, barred_);
+  if (found)
+    barred_.push_back(std::move(words));
+  else
+    barred_tried_ += words.num_places();
+  const BarredWords& of = found ? barred_.back() : words;
+  for (const State s : of.states()) {
+    uint16_t& known = KnownOf(s).barred;
+    if (!known || s == q) known = found ? static_cast<uint16_t>(barred_.size() - 1 + kFirst) : kNone;
+  }
+  return found ? &barred_.back() : nullptr;
+}
+
+// Whether little is known of the characters that q loops over, if at all, so that most tokens are walked.
+bool MaskBuilder::WalksMuch(State q, const Plan& plan) {
+  if (plan.how != Plan::kLoop) return plan.how == Plan::kWalk;
+  const Loop& loop = LoopOf(q);
+  return loop.kind == Loop::kSemantic && loop.outer < 0 && loop.inner > kNotNewline && loop.inner != kVisible;
+}
+
+// Tokens of the class are allowed but for those that are known to be dead, and some that are run; and so are tokens that
+// leave the class.
+bool MaskBuilder::BuildBarred(State q, uint32_t* row, int depth) {
+  if (ReadsOneByte(q) || ReadsTexts(q)) return false;
+  if (!KnownOf(q).barred) {
+    if (HasFewWaysOn(q)) return false;
+    const State model = depth < kMaxDepth ? MostBytesLeadTo(q) : State{DelayedAcceptor::kDead};
+    if (model && KnownOf(Canonical(model)).barred > 1 && FewDiffer(q, model)) {
+      BuildShared(q, model, row, depth);
+      return true;
+    }
+  }
+  const BarredWords* const words = BarredOf(q);
+  if (!words) return false;
+  const Factoring::Base base = factoring_.InsideAtMost(words->class_id(), kUnboundedLoop);
+  const SuffixTrie* const suffixes = words->agreed().Any() ? factoring_.Suffixes(words->class_id()) : nullptr;
+  const uint32_t* const ended = suffixes ? EndedBy(*suffixes, words->agreed(), base.row) : nullptr;
+  CopyRow(ended ? ended : base.row, factoring_.Words(), row);
+  if (row == building_) base_ = ended ? ended : base.row;
+  const size_t bottom = stack_.size();
+  if (suffixes)
+    words->agreed().ForEach([&](uint8_t b) { WalkSuffixesBy(b, *suffixes, acceptor_->Next(q, b), !ended, row); });
+  words->ForEachDead(q, [&](uint32_t node) { ClearFrom(node, row); });
+  const auto run = [&](uint32_t node) {
+    if (const State next = acceptor_->Run(q, PathTo(node))) Enter(node, next, row);
+  };
+  for (const uint32_t node : words->exits()) run(node);
+  for (const uint32_t node : words->to_run()) {
+    ClearFrom(node, row);
+    run(node);
+  }
+  Drain(bottom, row);
+  return true;
+}
+
+}  // namespace tokamata
