@@ -43,16 +43,16 @@ bool BarredWords::Find(DelayedAcceptor* acceptor, const Factoring& factoring, St
 bool BarredWords::FindRegion(DelayedAcceptor* acceptor, State q, size_t most_places) {
   const ByteSet first = CharacterClasses()[static_cast<size_t>(class_id_)].first;
   FlatMap<uint64_t, uint32_t> known;  // places
-  const auto place_of = [&](State state, uint8_t phase) -> uint32_t {
+  const auto place_of = [&](State state, uint8_t phase, const ByteSet& by) -> uint32_t {
     uint32_t& place = known[uint64_t{state} * Utf8Phase::kNumPhases + phase];  // a place and 1
     if (!place) {
-      places_.push_back({state, phase, {}, {}});
+      places_.push_back({state, phase, by, {}, {}});
       place = static_cast<uint32_t>(places_.size());
       if (!phase) states_.push_back(state);
     }
     return place - 1;
   };
-  place_of(q, 0);
+  place_of(q, 0, {});
   const StateRow reference = acceptor->Row(q);
   ByteSet live = reference.Live();
   for (uint32_t i = 0; i < places_.size(); ++i) {
@@ -62,7 +62,10 @@ bool BarredWords::FindRegion(DelayedAcceptor* acceptor, State q, size_t most_pla
     const StateRow row = acceptor->Row(places_[i].state);
     const ByteSet inside = phase ? ByteSet::Range(kUtf8Phases[phase].low, kUtf8Phases[phase].high) : first;
     places_[i].dying = inside - row.Live();
-    if (places_[i].dying.Count() > kMostDying) return false;
+    if (places_[i].dying.Count() > kMostDying) {
+      if (places_[i].first_by.SubsetOf(LeadBytes()[0])) led_out_ = places_[i].first_by;
+      return false;
+    }
     if (phase && (row.Live() - inside).Any()) return false;
     if (!phase) {
       live = live | row.Live();
@@ -70,7 +73,7 @@ bool BarredWords::FindRegion(DelayedAcceptor* acceptor, State q, size_t most_pla
     }
     row.ForEachStep([&](const ByteSet& bytes, State next) {
       const auto lead = [&](const ByteSet& some, uint8_t to) {
-        if (some.Any()) places_[place_of(next, to)].from.emplace_back(i, some);
+        if (some.Any()) places_[place_of(next, to, some)].from.emplace_back(i, some);
       };
       if (phase) return lead(bytes & inside, kUtf8Phases[phase].next);
       for (uint8_t p = 0; p < Utf8Phase::kNumPhases; ++p) lead(bytes & inside & LeadBytes()[p], p);
@@ -167,6 +170,7 @@ bool BarredWords::FindTokens(const Trie& trie, const std::deque<BarredWords>& ot
     return false;
   };
   std::vector<uint64_t> paths(trie.max_depth + 2);  // the last bytes, by depth
+  std::vector<uint32_t> nodes;
   uint32_t tokens = 0;
   for (uint32_t n = 1; n < trie.Size();) {
     const Trie::Node& node = trie.nodes[n];
@@ -175,10 +179,11 @@ bool BarredWords::FindTokens(const Trie& trie, const std::deque<BarredWords>& ot
       ++n;
       continue;
     }
-    to_run_.push_back(n);
-    if ((tokens += trie.CountBelow(n)) > kMostTokens || to_run_.size() > kMostNodes) return false;
+    nodes.push_back(n);
+    if ((tokens += trie.CountBelow(n)) > kMostTokens || nodes.size() > kMostNodes) return false;
     n = node.end;
   }
+  to_run_ = std::make_shared<const std::vector<uint32_t>>(std::move(nodes));
   return true;
 }
 
@@ -188,8 +193,8 @@ bool BarredWords::FindExits(const Factoring& factoring) {
   if (!factoring.Suffixes(class_id_)) differing_ = std::exchange(agreed_, {}) | differing_;  // nothing tells them together
   (f.exit_bytes & differing_).ForEach([&](uint8_t b) {
     for (const Factor::Exit& exit : f.ExitsBy(b)) {
-      const auto after = std::upper_bound(to_run_.begin(), to_run_.end(), exit.node);
-      if (after == to_run_.begin() || trie.nodes[after[-1]].end <= exit.node) exits_.push_back(exit.node);
+      const auto after = std::upper_bound(to_run().begin(), to_run().end(), exit.node);
+      if (after == to_run().begin() || trie.nodes[after[-1]].end <= exit.node) exits_.push_back(exit.node);
     }
   });
   std::sort(exits_.begin(), exits_.end());

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -32,10 +33,12 @@ class BarredWords {
   // The region's, without those between the bytes of a character.
   const std::vector<State>& states() const { return states_; }
   size_t num_places() const { return num_places_; }
+  // Where too much dies in one of the states: the characters of ASCII that lead there, if only such do.
+  const ByteSet& led_out() const { return led_out_; }
   // The bytes that are no characters of the class and after which the region's states do the same.
   const ByteSet& agreed() const { return agreed_; }
   // Nodes of the main trie at and below which tokens have to be run, in order.
-  const std::vector<uint32_t>& to_run() const { return to_run_; }
+  const std::vector<uint32_t>& to_run() const { return *to_run_; }
   // Nodes where a byte ends the longest beginning that is made of the class, after which the states go on differently.
   const std::vector<uint32_t>& exits() const { return exits_; }
   // Calls dead(node) for nodes at and below which no token may come in a state of the region.
@@ -45,13 +48,14 @@ class BarredWords {
  private:
   static constexpr size_t kMostStrings = 256;
   static constexpr uint32_t kMostBytes = 8;   // of a string
-  static constexpr size_t kMostNodes = 3000;  // to run, and exits
-  static constexpr uint32_t kMostTokens = 6000;
+  static constexpr size_t kMostNodes = 5000;  // to run, and exits
+  static constexpr uint32_t kMostTokens = 12000;
 
   // A state and the phase of UTF-8 in which it is reached.
   struct Place {
     State state;
     uint8_t phase;
+    ByteSet first_by;  // what led here when it was met first
     ByteSet dying;
     std::vector<std::pair<uint32_t, ByteSet>> from;  // places that lead here, and by which bytes
   };
@@ -68,10 +72,11 @@ class BarredWords {
   bool FindExits(const Factoring& factoring);
 
   int class_id_ = -1;
-  ByteSet agreed_, differing_;
+  ByteSet agreed_, differing_, led_out_;
   size_t num_places_ = 0;
   std::vector<State> states_;
-  std::vector<uint32_t> to_run_, exits_;
+  std::shared_ptr<const std::vector<uint32_t>> to_run_;  // others may have the same
+  std::vector<uint32_t> exits_;
   std::vector<std::pair<State, uint32_t>> dead_;  // by state
   std::vector<uint64_t> strings_[kMostBytes + 1];  // by length, sorted
   std::vector<Place> places_;                      // of the region, while it is looked at

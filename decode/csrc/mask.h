@@ -207,7 +207,7 @@ class MaskBuilder {
   bool WalksMuch(State q, const Plan& plan);
   bool BuildBarred(State q, uint32_t* row, int depth);
   const BarredWords* BarredOf(State q);
-  int ClassOfBarred(State q);
+  int ClassOfBarred(State q, const ByteSet& out);
   struct Having {
     ByteSet bytes;
     std::vector<uint32_t> row;       // the tokens that have some of the bytes

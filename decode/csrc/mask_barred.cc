@@ -6,20 +6,24 @@
 
 namespace tokamata {
 
-// The class that most tokens are made of whose characters can come next, but for a few; -1 where it has few tokens.
-int MaskBuilder::ClassOfBarred(State q) {
-  constexpr int kFewMissing = 4;
+// The class that most tokens are made of, without those of its characters that cannot come next, where these are few;
+// -1 where it has few tokens. It has none of the bytes `out`.
+int MaskBuilder::ClassOfBarred(State q, const ByteSet& out) {
+  constexpr int kFewMissing = 12;
   constexpr size_t kMostPart = 4;  // of the tokens: others are walked in no time
   const ByteSet& live = acceptor_->Live(q);
-  int best = -1, missing = kFewMissing + 1;
+  int best = -1;
+  size_t most = factoring_.NumTokens() / kMostPart;
   for (int c = 0; c < kNumClasses; ++c) {
-    if (c == kHan || factoring_.At(0, c)->inside.size() * kMostPart < factoring_.NumTokens()) continue;
-    const int lacks = (CharacterClasses()[static_cast<size_t>(c)].first - live).Count();
-    const auto inside = [this](int id) { return factoring_.At(0, id)->inside.size(); };
-    if (lacks > missing || (lacks == missing && inside(c) <= inside(best))) continue;
-    if (lacks > kFewMissing) continue;
+    const CharacterClass& k = CharacterClasses()[static_cast<size_t>(c)];
+    const ByteSet missing = k.first - live;
+    if (!k.ascii.Any() || k.first.Intersects(out) || missing.Count() > kFewMissing) continue;
+    size_t without = 0;
+    missing.ForEach([&](uint8_t b) { without += 2 * size_t{factoring_.TokensWithByte(b)}; });
+    const size_t inside = factoring_.At(0, c)->inside.size();
+    if (inside <= without || inside - without <= most) continue;
     best = c;
-    missing = lacks;
+    most = inside - without;
   }
   return best;
 }
@@ -30,23 +34,24 @@ const BarredWords* MaskBuilder::BarredOf(State q) {
   constexpr size_t kMostPlaces = 512, kMostTried = 1024, kNodesEach = 8;  // of the trie, which take less time
   constexpr size_t kMostKept = 1000;
   if (const uint16_t known = KnownOf(q).barred) return known == kNone ? nullptr : &barred_[known - kFirst];
-  const int class_id = barred_tried_ > kMostTried || barred_.size() >= kMostKept ? -1 : ClassOfBarred(q);
-  if (class_id < 0) {
-    KnownOf(q).barred = kNone;
-    return nullptr;
-  }
-  BarredWords words;
   const size_t places = std::min<size_t>(kMostPlaces, trie_.Size() / kNodesEach);
-  const bool found = words.Find(acceptor_, factoring_, q, class_id, places, barred_);
-  if (found)
-    barred_.push_back(std::move(words));
-  else
-    barred_tried_ += words.num_places();
-  const BarredWords& of = found ? barred_.back() : words;
-  for (const State s : of.states()) {
-    uint16_t& known = KnownOf(s).barred;
-    if (!known || s == q) known = found ? static_cast<uint16_t>(barred_.size() - 1 + kFirst) : kNone;
+  BarredWords words;
+  bool found = false;
+  for (ByteSet out; !found && barred_tried_ <= kMostTried && barred_.size() < kMostKept;) {
+    const int class_id = ClassOfBarred(q, out);
+    if (class_id < 0) break;
+    words = BarredWords();
+    found = words.Find(acceptor_, factoring_, q, class_id, places, barred_);
+    if (!found) barred_tried_ += words.num_places();
+    if (!words.led_out().Any()) break;
+    out = out | words.led_out();  // what follows these is something else
   }
+  if (found) barred_.push_back(std::move(words));
+  const BarredWords& of = found ? barred_.back() : words;
+  const uint16_t slot = found ? static_cast<uint16_t>(barred_.size() - 1 + kFirst) : kNone;
+  KnownOf(q).barred = slot;
+  for (const State s : of.states())
+    if (!KnownOf(s).barred) KnownOf(s).barred = slot;
   return found ? &barred_.back() : nullptr;
 }
 

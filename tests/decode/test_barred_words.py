@@ -67,13 +67,17 @@ def _words(rng: random.Random) -> list[str]:
 
 
 def _vocabulary(rng: random.Random, words: list[str]) -> tokamata.Vocabulary:
-    """Tokens with parts of the words, cut anywhere, and with whole ones."""
+    """Tokens with parts of the words, cut anywhere, and with whole ones.
+
+    They have so many letters of the words that loops over the other letters are of no use.
+    """
     texts = [word.encode() for word in words]
     parts = [text[i:j] for text in texts for i in range(len(text)) for j in range(i + 1, len(text) + 1)]
-    inside = [*parts, *parts, *(letter.encode() for letter in LETTERS)]
+    letters = [letter.encode() for letter in {*"".join(words)}]
+    inside = [*rng.choices(parts, k=20), *(letters * 20)[:60], *(letter.encode() for letter in LETTERS)]
     others = [b'"', b"\\", b"\\u00", b"\n", b'":', b"\x80", b"\xe2\x80\xa8"]
-    made = {b"".join(rng.choices(inside + others, k=rng.randint(1, 5))) for _ in range(1500)}
-    made |= {b"".join(rng.choices(inside, k=rng.randint(1, 12))) for _ in range(2500)}
+    made = {b"".join(rng.choices(inside + others, k=rng.randint(1, 5))) for _ in range(3000)}
+    made |= {b"".join(rng.choices(inside, k=rng.randint(3, 12))) for _ in range(9000)}
     return mask_walk.with_bytes(made)
 
 
@@ -116,6 +120,31 @@ def test_masks_agree_with_walking(kind: str) -> None:
         except tokamata.TokenRejected:  # by the opening: there are no such texts
             continue
     assert compared > 50
+
+
+def test_other_words_later() -> None:
+    """In one automaton, states that bar other words than those before them."""
+    for seed in range(12):
+        rng = random.Random(seed)
+        words = _words(rng)
+        print(f"seed {seed}: {words}")
+        first, second = words[:1], words[1:]
+        line = rf"(?:(?!{_either(first)})[^;\n])*;(?:(?!{_either(second)})[^;\n])*;(?:(?!{_either(first)})[^;\n])*"
+        values = {name: {"type": "string", "not": {"pattern": _either(w)}} for name, w in (("x", first), ("y", second))}
+        object_of = {"type": "object", "properties": values, "required": ["x", "y"], "additionalProperties": False}
+        vocabulary = _vocabulary(rng, words)
+        for constraint, openings in (
+            (tokamata.regex(line), [b"", b";", b"1;", b";;"]),
+            (tokamata.json_schema(object_of), [b'{"x": "', b'{"x": "", "y": "']),
+        ):
+            automaton = tokamata.compile(constraint, vocabulary)
+            for opening in openings:
+                if not _contains(opening, words):
+                    _check(automaton, opening, rng, words, 1, seed, words, opening)
+
+
+def _contains(text: bytes, words: list[str]) -> bool:
+    return any(word in text.decode() for word in words)
 
 
 @lru_cache(maxsize=1)

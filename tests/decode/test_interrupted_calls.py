@@ -23,6 +23,7 @@ T = TypeVar("T")
 PATTERNS = [
     r"(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9!]{4,12}", r"(?!.*--)[a-z-]{1,9}", r"[^,\n]+(,[^,\n]+)*", r"(\w+ ){0,20}\d{1,3}",
     r"(?s:.)*?END", r'"([^"\\]|\\.)*"', r"\b\w+\b( \b\w+\b)*$", r"(a|b)*abb(?<!cabb)",
+    r"(?!.*(?:kind|[aé]{2}|name0)).*",
 ]  # fmt: skip
 
 SCHEMAS: list[dict[str, Any]] = [
@@ -46,12 +47,14 @@ SCHEMAS: list[dict[str, Any]] = [
     },
     {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "maxProperties": 3},
     {"not": {"type": ["object", "string"]}},
+    {"type": "object", "patternProperties": {"kind": {"type": "string"}, "ab": {"type": "null"}}},
 ]  # fmt: skip
 DOCUMENTS: list[list[Any]] = [
     [{"name": "Zoë", "tags": ["é", 1], "at": "2024-02-29", "more": {"name": "ab"}, "x-a": 12, "other": [1.5, {}]}],
     [{"kind": "b", "w": None, "z": 1}, [3, 1, 2]],
     [{"a": "x", "b": None, "c": ""}],
     [[1, {"a": []}], -0.5],
+    [{"a kind": "x", "b": 1, "ab0": None, "kin": []}],
 ]
 
 TERMINALS = [
