@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from oracle import mask_walk
 from oracle.packages import vocabulary_file
+from tokamata.automata import Fst
 
 import tokamata
 
@@ -32,6 +33,18 @@ def _not_both(words: list[str]) -> tokamata.Constraint:
     return tokamata.json_schema({"type": "object", "patternProperties": keys})
 
 
+def _without(word: bytes) -> tokamata.Constraint:
+    """All byte strings without a word."""
+    arcs = []
+    for i in range(len(word)):  # where so many bytes of it were read
+        for byte in range(256):
+            text = word[:i] + bytes([byte])
+            to = next(n for n in range(len(text), -1, -1) if text.endswith(word[:n]))
+            if to < len(word):
+                arcs.append(f"{i} {to} {byte or 256} {byte or 256}")
+    return tokamata.from_fst(Fst.from_text("\n".join([*arcs, *map(str, range(len(word)))])))
+
+
 # What is written first, and the texts after it that have none of the words, or not any number of them.
 KINDS: dict[str, tuple[bytes, Callable[[list[str]], tokamata.Constraint]]] = {
     "line": (b"", lambda w: tokamata.regex(rf"^(?!.*(?:{_either(w)})).*$")),
@@ -46,6 +59,8 @@ KINDS: dict[str, tuple[bytes, Callable[[list[str]], tokamata.Constraint]]] = {
         b"",
         lambda w: tokamata.regex(r"(.|\n)*") - tokamata.regex(rf"(.|\n)*({_either(w)})[ab]?({_either(w)})(.|\n)*"),
     ),
+    "complement": (b"", lambda w: ~tokamata.regex(rf"(?s).*(?:{_either(w)}).*")),
+    "bytes": (b"", lambda w: _without(w[0].encode())),
     "pattern": (b'"', lambda w: _string(pattern=rf"^(?!.*({_either(w)})).*$")),
     "not a pattern": (b'"', lambda w: _string(**{"not": {"pattern": _either(w)}})),
     "one of": (b'"', lambda w: _string(oneOf=[{"pattern": re.escape(word)} for word in w])),
