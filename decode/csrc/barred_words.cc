@@ -140,7 +140,8 @@ bool BarredWords::FindStrings(const Trie& trie) {
 
 void BarredWords::ListDead(const Trie& trie, const String& string, uint32_t length) {
   uint32_t node = 0;
-  for (uint32_t i = length; i-- > 0 && node != kNoIndex;) node = trie.Child(node, static_cast<uint8_t>(string.bytes >> 8 * i));
+  for (uint32_t i = length; i-- > 0 && node != kNoIndex;)
+    node = trie.Child(node, static_cast<uint8_t>(string.bytes >> 8 * i));
   if (node == kNoIndex) return;
   for (uint32_t i = 0; i < places_.size(); ++i)
     if (!places_[i].phase && (string.places[i / 64] >> i % 64 & 1)) dead_.emplace_back(places_[i].state, node);
@@ -190,7 +191,8 @@ bool BarredWords::FindTokens(const Trie& trie, const std::deque<BarredWords>& ot
 bool BarredWords::FindExits(const Factoring& factoring) {
   const Factor& f = *factoring.At(0, class_id_);
   const Trie& trie = factoring.trie();
-  if (!factoring.Suffixes(class_id_)) differing_ = std::exchange(agreed_, {}) | differing_;  // nothing tells them together
+  // Without a trie of suffixes, they are told one by one as well.
+  if (!factoring.Suffixes(class_id_)) differing_ = std::exchange(agreed_, {}) | differing_;
   (f.exit_bytes & differing_).ForEach([&](uint8_t b) {
     for (const Factor::Exit& exit : f.ExitsBy(b)) {
       const auto after = std::upper_bound(to_run().begin(), to_run().end(), exit.node);

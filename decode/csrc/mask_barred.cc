@@ -62,8 +62,8 @@ bool MaskBuilder::WalksMuch(State q, const Plan& plan) {
   return loop.kind == Loop::kSemantic && loop.outer < 0 && loop.inner > kNotNewline && loop.inner != kVisible;
 }
 
-// Tokens of the class are allowed but for those that are known to be dead, and some that are run; and so are tokens that
-// leave the class.
+// Tokens of the class are allowed but for those that are known to be dead, and some that are run; and so are tokens
+// that leave the class.
 bool MaskBuilder::BuildBarred(State q, uint32_t* row, int depth) {
   if (ReadsOneByte(q) || ReadsTexts(q)) return false;
   if (!KnownOf(q).barred) {
