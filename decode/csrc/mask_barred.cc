@@ -65,9 +65,9 @@ bool MaskBuilder::WalksMuch(State q, const Plan& plan) {
 // Tokens of the class are allowed but for those that are known to be dead, and some that are run; and so are tokens
 // that leave the class.
 bool MaskBuilder::BuildBarred(State q, uint32_t* row, int depth) {
-  if (ReadsOneByte(q) || ReadsTexts(q)) return false;
+  constexpr int kManyBytes = 40;  // fewer than any class has that many tokens are made of
+  if (ReadsOneByte(q) || ReadsTexts(q) || KnownOf(q).few || acceptor_->Live(q).Count() < kManyBytes) return false;
   if (!KnownOf(q).barred) {
-    if (HasFewWaysOn(q)) return false;
     const State model = depth < kMaxDepth ? MostBytesLeadTo(q) : State{DelayedAcceptor::kDead};
     if (model && KnownOf(Canonical(model)).barred > 1 && FewDiffer(q, model)) {
       BuildShared(q, model, row, depth);
