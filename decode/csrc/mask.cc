@@ -976,9 +976,4 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
   }
 }
 
-void MaskBuilder::WalkSuffixesBy(uint8_t b, const SuffixTrie& s, State q, bool itself, uint32_t* row) {
-  const uint32_t child = s.trie.Child(0, b);
-  if (child != kNoIndex) WalkSuffixes(s, child, q, 0, kUnboundedLoop, [](uint32_t) { return true; }, itself, row);
-}
-
 }  // namespace tokamata

@@ -292,8 +292,6 @@ class MaskBuilder {
   template <class P>
   void WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint32_t low, uint32_t high, P passes, bool itself,
                     uint32_t* row);
-  // Those of all whose suffix begins with a byte, after which the state is q.
-  void WalkSuffixesBy(uint8_t b, const SuffixTrie& s, State q, bool itself, uint32_t* row);
   const uint32_t* EndedBy(const SuffixTrie& suffixes, const ByteSet& exits, const uint32_t* row);
   // Whether no token reads enough characters to make a difference.
   bool CountIsFree(const LoopShape& s) const { return s.low == 0 && s.high >= vocabulary_->MaxTokenBytes(); }

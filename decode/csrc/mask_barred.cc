@@ -3,6 +3,7 @@
 
 #include "decode/csrc/mask.h"
 #include "decode/csrc/rows.h"
+#include "decode/csrc/walk.h"
 
 namespace tokamata {
 
@@ -82,8 +83,16 @@ bool MaskBuilder::BuildBarred(State q, uint32_t* row, int depth) {
   CopyRow(ended ? ended : base.row, factoring_.Words(), row);
   if (row == building_) base_ = ended ? ended : base.row;
   const size_t bottom = stack_.size();
-  if (suffixes)
-    words->agreed().ForEach([&](uint8_t b) { WalkSuffixesBy(b, *suffixes, acceptor_->Next(q, b), !ended, row); });
+  if (suffixes) {
+    const Trie& trie = suffixes->trie;
+    words->agreed().ForEach([&](uint8_t b) {
+      const uint32_t child = trie.Child(0, b);
+      if (child == kNoIndex) return;
+      if (!ended) SetTokens(trie, child, row);
+      ForEachLiveToken(trie, child, acceptor_, acceptor_->Next(q, b), &path_,
+                       [&](uint32_t node, State) { SetTokens(trie, node, row); });
+    });
+  }
   words->ForEachDead(q, [&](uint32_t node) { ClearFrom(node, row); });
   const auto run = [&](uint32_t node) {
     if (const State next = acceptor_->Run(q, PathTo(node))) Enter(node, next, row);
