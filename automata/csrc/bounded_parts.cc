@@ -490,12 +490,17 @@ bool BoundedParts::ForSomeCounter(Expressions* pool, Expr e, F accept) {
 }
 
 bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
-  const Expr x = c->others, body = pool->Body(c->count), star = pool->Star(body), readable = pool->Star(pool->Bytes(Readable(pool, x, body)));
+  const Expr x = c->others, body = pool->Body(c->count), star = pool->Star(body);
   const int64_t low = pool->Low(c->count);
   const Distance end = DistanceOf(*pool, c->end);
   const bool characters = DistanceOf(*pool, body).most_characters <= 1;
   const bool enough = low == 0 || (characters && DistanceOf(*pool, x).least_characters >= low + end.most_characters);
-  const bool any = enough || (low == 1 && !pool->Nullable(x)) || (beside && readable != kEpsilonExpr && GoesOn(pool, x, readable));
+  Expr readable = kEmpty;  // a star, once asked for
+  const auto goes_on = [&] {
+    readable = pool->Star(pool->Bytes(Readable(pool, x, body)));
+    return readable != kEpsilonExpr && GoesOn(pool, x, readable);
+  };
+  const bool any = enough || (low == 1 && !pool->Nullable(x)) || (beside && goes_on());
   if (!any && !pool->MayBeEmpty(x)) return false;  // others keep the lower bound: masks without it are made sooner
   Expr y = pool->Concat(any ? star : pool->Repeat(body, low, kUnbounded), c->end);
   if (c->nothing) y = pool->Union(kEpsilonExpr, y);
@@ -505,6 +510,7 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
   const bool met = to_end_of_meet_.Find(PairKey(x, y)), stands_alone = c->end == kEpsilonExpr && !c->nothing;
   const auto seek = [&] {
     if (!any || met || !(stands_alone || apart) || pool->High(c->count) == kUnbounded) return false;
+    if (readable == kEmpty) readable = pool->Star(pool->Bytes(Readable(pool, x, body)));
     c->most = SoughtAmong(pool, x, body, readable);
     if (c->most < 0) return false;
     const bool is_part = RepeatsSome(pool, x, body);

@@ -506,6 +506,7 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
   bounded_.ends = split.ends;
   bounded_.end = split.end;
   bounded_.seeks = false;
+  bounded_.decided.Clear();
   return true;
 }
 
@@ -550,9 +551,10 @@ DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_v
   if (enough <= int64_t{bounded_.high} - int64_t{characters}) return Allows::kYes;
   if (bounded_.seeks && star == bounded_.star) {  // so many characters are left, and no fewer are enough
     const uint32_t left = bounded_.high - characters;
+    if (const Allows* const known = bounded_.decided.Find(PairKey(part, left))) return *known;
     BoundedParts::Wanted wanted;
     if (pool_->Parts().SeeksCharacters(pool_.get(), BoundedSplit(Source(part), left), &wanted) && !wanted.more)
-      return wanted.sets.size() <= left ? Allows::kYes : Allows::kNo;
+      return bounded_.decided[PairKey(part, left)] = wanted.sets.size() <= left ? Allows::kYes : Allows::kNo;
   }
   const bool full = characters == bounded_.high && star == bounded_.star;  // no other character may come
   return full && bounded_.ends && !pool_->Nullable(Source(part)) ? Allows::kNo : Allows::kUnsure;

@@ -201,6 +201,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     uint32_t high = 0;
     bool ends = false, seeks = false;  // seeks: BoundedSeeks found what x asks for
     Expr end = kEmpty;
+    FlatMap<uint64_t, Allows> decided;  // by x after a text and the characters left, where x seeks
     State whole_of = kDead;  // the c* of which `whole` are the bytes that are a c by themselves
     ByteSet whole;
   } bounded_;

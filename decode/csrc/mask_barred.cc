@@ -33,7 +33,7 @@ int MaskBuilder::ClassOfBarred(State q, const ByteSet& out) {
 const BarredWords* MaskBuilder::BarredOf(State q) {
   constexpr uint16_t kNone = 1, kFirst = 2;
   constexpr size_t kMostPlaces = 512, kMostTried = 1024, kNodesEach = 8;  // of the trie, which take less time
-  constexpr size_t kMostKept = 1000;
+  constexpr size_t kMostKept = 256;
   if (const uint16_t known = KnownOf(q).barred) return known == kNone ? nullptr : &barred_[known - kFirst];
   const size_t places = std::min<size_t>(kMostPlaces, trie_.Size() / kNodesEach);
   BarredWords words;
