@@ -118,6 +118,28 @@ def test_masks_of_few_characters_some_of_which_are_sought(seed: int) -> None:
     mask_walk.wander(automaton, rng, 6, 12, f"seed {seed}", pattern)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_masks_of_strings_of_few_characters_some_of_which_are_sought(seed: int) -> None:
+    """Counted by the schema, which counts more characters than the pattern may read."""
+    rng = random.Random(seed)
+    vocabulary = mask_walk.with_bytes(words(rng, 2000, 9) | {b'a"', b'3"', b"\\n", b"\\u00", b"a\\u00e9b", b'c\\"'})
+    while True:
+        least = rng.choice([0, 2, 4, 8])
+        schema = {"type": "string", "minLength": least, "maxLength": least + rng.choice([0, 2, 4, 8, 15])}
+        looks = [f"(?={rng.choice(['.', CHARACTERS[-1], '[^0]', '[^/]'])}*{each})" for each in rng.sample(SOUGHT, 3)]
+        rest = rng.choice(["", ".*$", ".+$", "[^/]*$", "[a-c0-3/é]+$", "[^a]{3,}$"])
+        schema["pattern"] = "^" + "".join(looks[: rng.randint(1, 3)]) + rest
+        if rng.random() < 0.3:
+            schema["allOf"] = [{"pattern": each} for each in rng.sample(SOUGHT, rng.randint(1, 2))]
+        try:
+            constraint = tokamata.json_schema(schema)
+        except tokamata.ConstraintError:  # no string is so short
+            continue
+        break
+    automaton = tokamata.compile(constraint, vocabulary)
+    mask_walk.wander(automaton, rng, 6, 12, f"seed {seed}", schema)
+
+
 @pytest.fixture(scope="module")
 def with_a_frequent_letter() -> tokamata.Vocabulary:
     """More than 8,000 tokens have an e, some of them bytes that are no text before it."""
