@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -9,6 +10,7 @@ import unicodedata
 
 import numpy as np
 import pytest
+from oracle import mask_walk
 from tokamata.automata import ConstraintError, UnsupportedError
 from tokamata.constraints.constraint import Constraint
 
@@ -320,3 +322,24 @@ def test_patterns_with_lengths(canonical: bool) -> None:
                 assert together.accepts(content) == expected.accepts(content), (pattern, low, high, content)
             if canonical and high < 9:
                 assert Language.counterexample(together, expected) is None, (pattern, low, high)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\s", r"[\s<>]", "a|é|😀", "[^a<]", "^[ab]*c", "^[ab]*b", "^[^a]*a", "^[^a]*[ab]", "^[^b]*a", "<+", "^[^<]*<.*$"],
+)
+@pytest.mark.parametrize("strings", ["any", "canonical"])
+def test_what_no_pattern_matches(pattern: str, strings: str) -> None:
+    """Where the pattern is a character of a set, a loop over the others; masks are those of walking."""
+    schema = {"type": "string", "minLength": 2, "maxLength": 4, "not": {"pattern": pattern}}
+    none = tokamata.json_schema(schema, strings=strings)
+    some = re.compile(pattern)
+    for n in range(2, 5):
+        for letters in itertools.product("abc é<😀"[: 9 - n], repeat=n):
+            text = "".join(letters)
+            assert none.accepts(json.dumps(text, ensure_ascii=False)) == (not some.search(text)), text
+    rng = random.Random(SEED)
+    pieces = ["a", "b", "c", " ", "é", "<", "😀", "\\n", "\\u00", "e9", '"']
+    words = {"".join(rng.choices(pieces, k=rng.randint(1, 5))).encode() for _ in range(400)}
+    automaton = tokamata.compile(none, mask_walk.with_bytes(words))
+    mask_walk.wander(automaton, rng, 10, 8, pattern, strings)
