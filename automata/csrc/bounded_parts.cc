@@ -34,12 +34,6 @@ bool StepsAreShort(const Expressions& pool, Expr x) {
   });
 }
 
-// Whether all strings of x are surely ones of y.
-bool IsIn(Expressions* pool, Expr x, Expr y) {
-  constexpr size_t kMostSteps = 200;
-  return x == y || pool->IsSurelyEmpty(pool->Difference(x, y), kMostSteps);
-}
-
 std::vector<Expr> MembersOf(const Expressions& pool, Expr x) {
   if (pool.Kind(x) != ExprKind::kIntersect) return {x};
   return {pool.Members(x), pool.Members(x) + pool.NumMembers(x)};
@@ -55,7 +49,8 @@ Expr TurnsOf(const Expressions& pool, Expr e) {
 // Whether a member of x as an intersection repeats some of the c, and nothing else.
 bool RepeatsSome(Expressions* pool, Expr x, Expr c) {
   for (const Expr m : MembersOf(*pool, x))
-    if (const Expr d = TurnsOf(*pool, m); d != kEmpty && pool->Rest(m) == kEpsilonExpr && IsIn(pool, d, c)) return true;
+    if (const Expr d = TurnsOf(*pool, m); d != kEmpty && pool->Rest(m) == kEpsilonExpr)
+      if (BoundedParts::IsIn(pool, d, c)) return true;
   return false;
 }
 
@@ -287,6 +282,11 @@ static bool CoversStar(Expressions* pool, Expr x, Expr star) {
   return pool->Kind(x) == ExprKind::kRepeat && pool->Low(x) == 0 && pool->High(x) == kUnbounded && pool->Covers(x, star);
 }
 
+bool BoundedParts::IsIn(Expressions* pool, Expr x, Expr y) {
+  constexpr size_t kMostSteps = 200;
+  return x == y || pool->IsSurelyEmpty(pool->Difference(x, y), kMostSteps);
+}
+
 ByteSet BoundedParts::OneByteMembers(Expressions* pool, Expr e) {
   if (pool->Kind(e) == ExprKind::kBytes) return pool->Set(e);
   ByteSet members;
@@ -297,8 +297,9 @@ ByteSet BoundedParts::OneByteMembers(Expressions* pool, Expr e) {
   return members;
 }
 
-// Of x = s·a·t, with c* a part of s* and t*, and a of c*, or a byte of both a and c: whatever text of c* was read, so many c make a member of it,
-// and any more of them leave it one. -1 where x, or one of its alternatives, is nothing of the kind.
+// Of x = s·a·t, with c* a part of s* and t*, and a of c*, or a byte of both a and c: whatever text of c* was read, so
+// many c make a member of it, and any more of them leave it one. -1 where x, or one of its alternatives, is nothing of
+// the kind.
 int64_t BoundedParts::Sought(Expressions* pool, const Expr whole, Expr star) {
   Expr x = whole;
   if (pool->MayBeEmpty(x) || pool->IsPushDown(x)) return -1;
@@ -394,8 +395,9 @@ int64_t BoundedParts::SoughtAmong(Expressions* pool, Expr x, Expr c, Expr readab
     if (!is_one(pool->Body(head))) return -1;
     sum += pool->Low(head);
     if (rest == kEpsilonExpr) continue;
-    if (pool->Low(head) || pool->Kind(rest) != ExprKind::kConcat || !CoversStar(pool, pool->Tail(rest), readable)) return -1;
-    if (!is_one(pool->Head(rest)) || !is_one(pool->Body(pool->Tail(rest)))) return -1;
+    if (pool->Low(head) || pool->Kind(rest) != ExprKind::kConcat) return -1;
+    if (!CoversStar(pool, pool->Tail(rest), readable) || !is_one(pool->Head(rest))) return -1;
+    if (!is_one(pool->Body(pool->Tail(rest)))) return -1;
     if (!OneByteMembers(pool, pool->Head(rest)).Intersects(OneByteMembers(pool, pool->Body(readable)))) return -1;
     ++sum;
   }

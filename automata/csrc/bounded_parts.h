@@ -49,6 +49,8 @@ class BoundedParts {
     const Distance d = DistanceOf(pool, e);
     return d.least_characters == d.most_characters ? d.most_characters : -1;
   }
+  // Whether all strings of x are surely ones of y.
+  static bool IsIn(Expressions* pool, Expr x, Expr y);
   // The bytes that are members by themselves.
   static ByteSet OneByteMembers(Expressions* pool, Expr e);
   // So many c are enough for a member of e, what is left of Split's part; a very large number where that is not known.

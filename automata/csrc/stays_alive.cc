@@ -28,13 +28,6 @@ Expr StarOf(Expressions* pool, Expr e) {
   return is ? pool->Star(pool->Body(head)) : Expr{kEmpty};
 }
 
-// Whether a turn of a star is one that a counter counts.
-bool IsTurn(Expressions* pool, Expr star, Expr counter) {
-  constexpr size_t kMostSteps = 200;
-  const Expr turn = pool->Body(star), counted = pool->Body(counter);
-  return turn == counted || pool->IsSurelyEmpty(pool->Difference(turn, counted), kMostSteps);
-}
-
 // Whether any text of a star can be extended by texts of the star to a member of e, or of a member of e as a union, and
 // is one however these are extended: so it is where e begins and ends with a star that has the one, with nothing between
 // of which nothing is of it. What has to be added is counted in bytes.
@@ -169,8 +162,10 @@ ExpressionAcceptor::Alive ExpressionAcceptor::FindAlive(Expr e, int nested) {
       }
       const auto all_go_on = [&](Expr star) {
         needed = 0;
-        return std::all_of(counters.begin(), counters.end(), [&](Expr m) { return IsTurn(pool_.get(), star, m); }) &&
-               std::all_of(around.begin(), around.end(), [&](Expr m) { return GoesAround(pool_.get(), m, star, &needed); });
+        const auto counts = [&](Expr m) { return BoundedParts::IsIn(pool_.get(), pool_->Body(star), pool_->Body(m)); };
+        const auto goes_around = [&](Expr m) { return GoesAround(pool_.get(), m, star, &needed); };
+        return std::all_of(counters.begin(), counters.end(), counts) &&  // its turns
+               std::all_of(around.begin(), around.end(), goes_around);
       };
       const auto found = stars.size() > kMostStars ? stars.end() : std::find_if(stars.begin(), stars.end(), all_go_on);
       if (found == stars.end()) return {};

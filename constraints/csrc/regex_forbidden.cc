@@ -149,7 +149,7 @@ class Forbidding {
       if (reads_forbidden && !sees_all) return;
     }
     if (reads_forbidden) KeepOnly(others, characters_.data() + rest_.from, characters_.data() + characters_.size());
-    Become(lookahead, RegexKind::kEpsilon, 0);
+    tree_.Become(lookahead, RegexKind::kEpsilon, 0);
     changed_ = true;
   }
 
@@ -172,7 +172,7 @@ class Forbidding {
         if (!left.empty()) at->second = left == all ? n.first : AddSet(left);
       }
       if (at->second == kNothing)
-        Become(*begin, RegexKind::kNone, 0);
+        tree_.Become(*begin, RegexKind::kNone, 0);
       else
         Node(*begin).first = at->second;
     }
@@ -206,8 +206,9 @@ class Forbidding {
     const bool repeats = turns.kind == RegexKind::kRepeat && turns.low == 1 && turns.high > 0;
     const std::optional<Ranges> one = OneCharacterOf(tree_, repeats ? turns.first : parts[1], &steps_);
     const uint32_t set = Node(parts[0]).first;
-    if (!through || !one || (Node(set).kind != RegexKind::kSet && Node(set).kind != RegexKind::kCharacter)) return std::nullopt;
-    if (!std::all_of(parts.begin() + 2, parts.end(), [this](uint32_t part) { return IsOptional(part); })) return std::nullopt;
+    const bool plain = Node(set).kind == RegexKind::kSet || Node(set).kind == RegexKind::kCharacter;
+    const auto says_nothing = [this](uint32_t part) { return IsOptional(part); };
+    if (!through || !one || !plain || !std::all_of(parts.begin() + 2, parts.end(), says_nothing)) return std::nullopt;
     Ranges found = *through;
     found.insert(found.end(), one->begin(), one->end());
     return Seek{set, *through, NormalizeRanges(std::move(found))};
@@ -234,13 +235,13 @@ class Forbidding {
     const Ranges characters = NormalizeRanges(std::move(read));
     if (seek && !IntersectRanges(characters, ComplementRanges(seek->through)).empty() &&
         IntersectRanges(characters, ComplementRanges(seek->found)).empty())
-      Become(seek->set, RegexKind::kSet, AddSet(characters));
+      tree_.Become(seek->set, RegexKind::kSet, AddSet(characters));
     if (!any_ && !Counts(content)) return;
     std::vector<uint32_t> inside, last_lines;
     ListAhead(content, &inside, &last_lines);
     KeepOnly(characters, inside.data(), inside.data() + inside.size());
     if (!IntersectRanges(characters, {{'\n', '\n'}}).empty()) return;
-    for (const uint32_t line : last_lines) Become(line, RegexKind::kEnd, 0);
+    for (const uint32_t line : last_lines) tree_.Become(line, RegexKind::kEnd, 0);
   }
 
   // The nodes of one character that read what is ahead, and where the last line may end: lookbehind may see what came
@@ -355,15 +356,6 @@ class Forbidding {
     const auto [at, added] = added_.try_emplace(ranges, static_cast<uint32_t>(tree_.sets.size()));
     if (added) tree_.sets.push_back(ranges);
     return at->second;
-  }
-
-  // In its place among its siblings.
-  void Become(uint32_t node, RegexKind kind, uint32_t first) {
-    RegexNode& n = Node(node);
-    n.kind = kind;
-    n.first = first;
-    n.negated = false;
-    n.low = n.high = 0;
   }
 
   RegexTree& tree_;

@@ -113,7 +113,7 @@ class Folding {
       steps_ += wanted->allowed.size() / 16;
       if (!Narrow(beside, *wanted, ahead, at_end, false)) continue;
       Narrow(beside, *wanted, ahead, at_end, true);
-      Become(children[i], RegexKind::kEpsilon, 0);
+      tree_.Become(children[i], RegexKind::kEpsilon, 0);
     }
   }
 
@@ -196,7 +196,7 @@ class Folding {
       if (!apply) return true;
       const uint32_t turns = Turns(n, wanted.allowed, ahead);
       if (never) {
-        Become(node, RegexKind::kConcat, turns);
+        tree_.Become(node, RegexKind::kConcat, turns);
       } else {
         const uint32_t some = Add(RegexKind::kConcat, n.position, turns);
         RegexNode& repeat = Node(node);
@@ -216,9 +216,9 @@ class Folding {
         if (apply) {
           const Ranges left = IntersectRanges(*OneOf(node), wanted.allowed);
           if (left.empty())
-            Become(node, RegexKind::kNone, 0);
+            tree_.Become(node, RegexKind::kNone, 0);
           else if (n.kind == RegexKind::kSet)
-            Become(node, RegexKind::kSet, AddSet(left));
+            tree_.Become(node, RegexKind::kSet, AddSet(left));
         }
         return true;
       case RegexKind::kGroup: return NarrowNode(n.first, wanted, ahead, apply);
@@ -232,7 +232,7 @@ class Folding {
         if (!n.low) return false;
         if (n.low == 1 && n.high == 1) return NarrowNode(n.first, wanted, ahead, apply);
         if (!OneOf(n.first)) return false;
-        if (apply) Become(node, RegexKind::kConcat, Turns(n, wanted.allowed, ahead));
+        if (apply) tree_.Become(node, RegexKind::kConcat, Turns(n, wanted.allowed, ahead));
         return true;
       }
       default: return false;
@@ -280,15 +280,6 @@ class Folding {
     tree_.nodes.push_back(n);
     places_.push_back(false);
     return static_cast<uint32_t>(tree_.nodes.size() - 1);
-  }
-
-  // In its place among its siblings.
-  void Become(uint32_t node, RegexKind kind, uint32_t first) {
-    RegexNode& n = Node(node);
-    n.kind = kind;
-    n.first = first;
-    n.negated = false;
-    n.low = n.high = 0;
   }
 
   RegexTree& tree_;

@@ -84,6 +84,15 @@ struct RegexTree {
   uint32_t root = 0;
   std::vector<uint32_t> text;  // the pattern's code points
   std::vector<NamedGroup> named;
+
+  // Makes a node another one without bounds, in its place among its siblings.
+  void Become(uint32_t node, RegexKind kind, uint32_t first) {
+    RegexNode& n = nodes[node];
+    n.kind = kind;
+    n.first = first;
+    n.negated = false;
+    n.low = n.high = 0;
+  }
 };
 
 RegexTree ParseRegex(std::string_view pattern_utf8, const RegexOptions& options);
