@@ -26,15 +26,20 @@ bool Expressions::IsEmpty(Expr e) {
     if (n.kind == ExprKind::kUnion) {
       bool empty = true;
       for (uint32_t i = 0; empty && i < n.b; ++i) empty = IsEmpty(members_[n.a + i]);
-      nodes_[e].emptiness = empty ? 1 : 2;
+      KeepEmptiness(e, empty);
       return empty;
     }
     if (counted_ && counted_->Find(this, e) == CountedMeets::Answer::kNo) {
-      nodes_[e].emptiness = 1;
+      KeepEmptiness(e, true);
       return true;
     }
     return SearchEmpty(e);
   }
+}
+
+// Others show it themselves, and may belong to a pool that others share.
+void Expressions::KeepEmptiness(Expr e, bool empty) {
+  if (nodes_[e].extended) nodes_[e].emptiness = empty ? 1 : 2;
 }
 
 // Of a concatenation; all along its spine keep the answer, as many states share what comes later.
@@ -47,7 +52,7 @@ bool Expressions::IsEmptySpine(Expr e) {
     at = nodes_[at].b;
   }
   empty = empty || IsEmpty(at);
-  for (; e != at; e = nodes_[e].b) nodes_[e].emptiness = empty ? 1 : 2;
+  for (; e != at; e = nodes_[e].b) KeepEmptiness(e, empty);
   return empty;
 }
 
@@ -134,7 +139,7 @@ bool Expressions::SearchEmpty(Expr root) {
     bool done;
   };
   if (SurelyNotEmpty(root)) {
-    nodes_[root].emptiness = 2;
+    KeepEmptiness(root, false);
     return false;
   }
   const auto promise = [this](Expr e) {
@@ -162,14 +167,14 @@ bool Expressions::SearchEmpty(Expr root) {
       summarized = true;
       const int empty = SummarizeEmpty(root);
       if (empty >= 0) {
-        nodes_[root].emptiness = empty ? 1 : 2;
+        KeepEmptiness(root, empty);
         return empty != 0;
       }
     }
     if (!widened && seen.size() > kSome) {
       widened = true;
       if (SurelyEmptyWide(this, root)) {
-        nodes_[root].emptiness = 1;
+        KeepEmptiness(root, true);
         return true;
       }
     }
@@ -179,7 +184,7 @@ bool Expressions::SearchEmpty(Expr root) {
       counted_->Explore(this, root);
       const CountedMeets::Answer has = counted_->Find(this, root);
       if (has != CountedMeets::Answer::kUnknown || (push_down && SurelyEmptySummaries(this, root))) {
-        nodes_[root].emptiness = has == CountedMeets::Answer::kYes ? 2 : 1;
+        KeepEmptiness(root, has != CountedMeets::Answer::kYes);
         return has != CountedMeets::Answer::kYes;
       }
     }
@@ -197,15 +202,15 @@ bool Expressions::SearchEmpty(Expr root) {
     for (const Term& t : steps) {
       if (t.target == kEmpty || nodes_[t.target].emptiness == 1) continue;
       if (SurelyNotEmpty(t.target)) {  // a member: all that led here is not empty
-        nodes_[t.target].emptiness = 2;
+        KeepEmptiness(t.target, false);
         for (size_t j = i;; j = found[j].parent) {
-          nodes_[found[j].e].emptiness = 2;
+          KeepEmptiness(found[j].e, false);
           if (j == 0) return false;
         }
       }
       if (!seen.insert(t.target).second) continue;
       if (counted_ && counted_->Find(this, t.target) == CountedMeets::Answer::kNo) {
-        nodes_[t.target].emptiness = 1;
+        KeepEmptiness(t.target, true);
         continue;
       }
       if (seen.size() > limits.emptiness)
@@ -219,7 +224,7 @@ bool Expressions::SearchEmpty(Expr root) {
       found.push_back({t.target, i, false});
     }
   }
-  for (const Visit& v : found) nodes_[v.e].emptiness = 1;
+  for (const Visit& v : found) KeepEmptiness(v.e, true);
   return true;
 }
 

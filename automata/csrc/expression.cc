@@ -45,14 +45,12 @@ Expressions::Expressions() {
 }
 
 void Expressions::Begin(const Expressions& prepared) {
-  nodes_.Assign(prepared.nodes_);
+  nodes_.Share(prepared.nodes_);
   members_ = prepared.members_;
   table_ = prepared.table_;
   automata_ = prepared.automata_;
   automaton_index_ = prepared.automaton_index_;
   lists_ = prepared.lists_;
-  steps_of_head_.Assign(prepared.steps_of_head_);
-  head_steps_.Assign(prepared.head_steps_);
   std::copy(std::begin(prepared.bytes_), std::end(prepared.bytes_), std::begin(bytes_));
   any_bytes_ = prepared.any_bytes_;
   any_text_ = prepared.any_text_;

@@ -155,8 +155,8 @@ class Expressions {
   // apart by their bytes only.
   bool forgets = false;
 
-  // A pool in which nothing was built yet becomes a copy of another one, which has no rules and is not being changed:
-  // its expressions have the same numbers here.
+  // A pool in which nothing was built yet begins with the expressions of another one, under the same numbers. That one
+  // has no rules, and neither changes nor ends before this one: most of its nodes are shared.
   void Begin(const Expressions& prepared);
 
   // ---- builders; all normalize and may throw LimitError
@@ -365,6 +365,7 @@ class Expressions {
   bool Determinize(const std::vector<Term>& in, std::vector<Term>* out);
   bool PartitionByHeads(Expr e, std::vector<Term>* out);
   uint32_t StepsOfHead(Expr head);
+  void KeepEmptiness(Expr e, bool empty);  // of an extended node
   bool SearchEmpty(Expr root);
   bool IsEmptySpine(Expr e);
   int SummarizeEmpty(Expr root);
@@ -372,7 +373,7 @@ class Expressions {
   void SetTraits(Node* n) const;  // push_down and counts
   bool SurelyNotEmpty(Expr e);
 
-  BlockArray<Node> nodes_;
+  BlockArray<Node, 128> nodes_;
   std::vector<Expr> members_;
   GradualTable table_;  // of nodes
   std::vector<std::shared_ptr<const ByteTable>> automata_;

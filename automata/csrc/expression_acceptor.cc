@@ -162,7 +162,8 @@ size_t ExpressionAcceptor::MemoryBytes() const {
   return DelayedAcceptor::MemoryBytes() +
          WithPool([this](const Expressions& pool) {
            size_t bytes = pool.MemoryBytes() + state_of_.capacity() * sizeof(State);
-           for (const Wide& w : wide_) bytes += w.characters ? w.characters->MemoryBytes() : 0;
+           if (wide_.IfMade())
+             for (const Wide& w : *wide_.IfMade()) bytes += w.characters ? w.characters->MemoryBytes() : 0;
            return bytes;
          });
 }
@@ -210,8 +211,8 @@ bool ExpressionAcceptor::SplitRepetition(Expr e, Repetition* r) {
 }
 
 const ExpressionAcceptor::LoopCharacters& ExpressionAcceptor::CharactersOf(Expr body) {
-  const auto known = characters_.find(body);
-  if (known != characters_.end()) return known->second;
+  const auto known = characters_->find(body);
+  if (known != characters_->end()) return known->second;
   std::vector<Expressions::Term> steps;
   pool_->Step(body, &steps);
   LoopCharacters c;
@@ -221,7 +222,7 @@ const ExpressionAcceptor::LoopCharacters& ExpressionAcceptor::CharactersOf(Expr 
   const ByteSet& first = pool_->First(body);
   if (!ByteSet::Range(0xC2, 0xF4).SubsetOf(first)) {
     c.han = ByteSet::Range(0xE4, 0xE9).SubsetOf(first) && HasUsualHan(steps);
-    return characters_.emplace(body, c).first->second;
+    return characters_->emplace(body, c).first->second;
   }
   if (non_ascii_step_[0].empty()) pool_->Step(pool_->Characters({{0x80, 0x10FFFF}}), &non_ascii_step_[0]);
   c.non_ascii = std::all_of(non_ascii_step_[0].begin(), non_ascii_step_[0].end(), [&](const auto& all) {
@@ -231,7 +232,7 @@ const ExpressionAcceptor::LoopCharacters& ExpressionAcceptor::CharactersOf(Expr 
     return !missing.Any();
   });
   c.all_but_spaces = !c.non_ascii && AllButSpaces(steps);
-  return characters_.emplace(body, c).first->second;
+  return characters_->emplace(body, c).first->second;
 }
 
 // Whether all characters of kUsualHan are read whole in one turn.
@@ -296,8 +297,8 @@ bool ExpressionAcceptor::AllButSpaces(const std::vector<Expressions::Term>& step
 
 // Whether the characters from U+0080 that members of e begin with are all of kWideSpaces.
 bool ExpressionAcceptor::OnlySpacesBeyondAscii(Expr e) {
-  const auto known = only_spaces_.find(e);
-  if (known != only_spaces_.end()) return known->second;
+  const auto known = only_spaces_->find(e);
+  if (known != only_spaces_->end()) return known->second;
   struct Partial {
     Expr rest;
     uint32_t code_point;
@@ -325,7 +326,7 @@ bool ExpressionAcceptor::OnlySpacesBeyondAscii(Expr e) {
       });
     }
   }
-  return only_spaces_[e] = only;
+  return (*only_spaces_)[e] = only;
 }
 
 bool ExpressionAcceptor::Loop(State q, LoopShape* shape) {

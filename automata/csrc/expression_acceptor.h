@@ -11,6 +11,7 @@
 #include "automata/csrc/bounded_parts.h"
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression.h"
+#include "automata/csrc/late.h"
 #include "automata/csrc/length_bounds.h"
 #include "automata/csrc/places.h"
 #include "automata/csrc/stepping_leaf.h"
@@ -175,7 +176,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   std::unique_ptr<Expressions> pool_;
   TextPhases text_phases_;
   Expr root_;
-  BlockArray<State> state_of_;  // by expression; 0 unknown
+  BlockArray<State, 128> state_of_;  // by expression; 0 unknown
   struct Stepping {
     bool asked = false;
     SteppingLeaf* leaf = nullptr;  // null where Arcs has to be asked
@@ -189,13 +190,13 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   bool AllButSpaces(const std::vector<Expressions::Term>& steps);
   // Of all characters from U+0080, and without those that common classes leave out; made on first use.
   std::vector<Expressions::Term> non_ascii_step_[5];
-  std::unordered_map<Expr, LoopCharacters> characters_;
+  Late<std::unordered_map<Expr, LoopCharacters>> characters_;
   struct Wide {  // see WideOfLoop
     Expr body, follows;  // kEmpty: nothing beyond ASCII does
     std::shared_ptr<const WideCharacters> characters;
   };
-  std::deque<Wide> wide_;  // of the last ones that were new
-  std::unordered_map<Expr, bool> only_spaces_;
+  Late<std::deque<Wide>> wide_;  // of the last ones that were new
+  Late<std::unordered_map<Expr, bool>> only_spaces_;
   struct {  // of the state that Bounded was asked about last: x, c* and the most characters
     State of = kDead, part = kDead, star = kDead;
     uint32_t high = 0;

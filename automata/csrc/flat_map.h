@@ -68,7 +68,7 @@ class FlatMap {
       if (!(slot.key == Keys::None())) slots_[PlaceOf(slot.key)] = slot;
   }
 
-  static constexpr size_t kFirstSlots = 64;
+  static constexpr size_t kFirstSlots = 16;
   std::vector<Slot> slots_;  // none before the first key
   size_t count_ = 0;
 };

@@ -20,7 +20,7 @@ inline uint64_t PairKey(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; 
 // Open addressing with linear probing, at most two thirds full.
 class IdTable {
  public:
-  IdTable() : slots_(64, Slot{0, kNoState}) {}
+  IdTable() : slots_(16, Slot{0, kNoState}) {}
 
   // The id whose key has this hash and satisfies same(id), or kNoState.
   template <class Same>

@@ -75,8 +75,8 @@ void LengthBounds::ExpandBelow(Expr root) {
     }
     if (next == calls.size()) return;
     const Expr call = calls[next];
-    auto known = bodies_.find(call);
-    if (known == bodies_.end()) {
+    auto known = bodies_->find(call);
+    if (known == bodies_->end()) {
       if (rules == most_rules || pool_->Size() > most_size) {
         partial_ = true;
         continue;
@@ -89,7 +89,7 @@ void LengthBounds::ExpandBelow(Expr root) {
         body.least = rules_of->LeastLength(pool_->Rule(call));
         body.e = rules_of->Outline(pool_->Rule(call), &body.slack);
         if (body.e == kEmpty) body.e = pool_->Expand(call);
-        known = bodies_.emplace(call, body).first;
+        known = bodies_->emplace(call, body).first;
         Grow();
       } catch (const ConstraintError&) {  // a rule that decoding may never reach
         continue;
@@ -147,7 +147,7 @@ void LengthBounds::Collect(Expr root, std::vector<Expr>* order, bool* calls) {
         break;
       case ExprKind::kCall:
         *calls = true;
-        if (const auto body = bodies_.find(frame.e); body != bodies_.end()) visit(body->second.e);
+        if (const auto body = bodies_->find(frame.e); body != bodies_->end()) visit(body->second.e);
         break;
       default: break;
     }
@@ -173,15 +173,15 @@ uint32_t LengthBounds::LeastOf(Expr e) {
     case ExprKind::kAutomaton: return TableOf(e).to_final[pool_->TableState(e)];
     case ExprKind::kLeaf: return pool_->LeafOf(e)->Least(pool_->LeafState(e));
     case ExprKind::kCall: {
-      const auto body = bodies_.find(e);
-      if (body == bodies_.end()) return pool_->Nullable(e) ? 0 : 1;
+      const auto body = bodies_->find(e);
+      if (body == bodies_->end()) return pool_->Nullable(e) ? 0 : 1;
       return std::max(bounds_[body->second.e].least, body->second.least);
     }
     default: return pool_->Nullable(e) ? 0 : 1;
   }
 }
 
-uint32_t LengthBounds::MostOf(Expr e) const {
+uint32_t LengthBounds::MostOf(Expr e) {
   if (pool_->MayBeEmpty(e)) return kUnknownLength;  // a part may be empty, and its length nothing to rely on
   uint32_t least, most = 0;
   switch (pool_->Kind(e)) {
@@ -203,11 +203,11 @@ uint32_t LengthBounds::MostOf(Expr e) const {
       pool_->List(pool_->ListOf(e)).Lengths(pool_->TextNodeOf(e), &least, &most);
       return most;
     }
-    case ExprKind::kAutomaton: return tables_.at(&pool_->Table(e)).most;
+    case ExprKind::kAutomaton: return tables_->at(&pool_->Table(e)).most;
     case ExprKind::kLeaf: return pool_->LeafOf(e)->Most(pool_->LeafState(e));
     case ExprKind::kCall: {
-      const auto body = bodies_.find(e);
-      const bool settled = body != bodies_.end() && bounds_[body->second.e].settled;
+      const auto body = bodies_->find(e);
+      const bool settled = body != bodies_->end() && bounds_[body->second.e].settled;
       return settled ? SumOrUnknown(bounds_[body->second.e].most, body->second.slack) : kUnknownLength;
     }
     default: return kUnknownLength;
@@ -217,7 +217,7 @@ uint32_t LengthBounds::MostOf(Expr e) const {
 // Breadth-first from the final states against the arcs, once for each table.
 const LengthBounds::Distances& LengthBounds::TableOf(Expr e) {
   const ByteTable& table = pool_->Table(e);
-  const auto [it, added] = tables_.try_emplace(&table);
+  const auto [it, added] = tables_->try_emplace(&table);
   Distances& d = it->second;
   if (!added) return d;
   const uint32_t count = static_cast<uint32_t>(table.final.size());

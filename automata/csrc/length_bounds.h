@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "automata/csrc/expression.h"
+#include "automata/csrc/late.h"
 
 namespace tokamata {
 
@@ -39,7 +40,7 @@ class LengthBounds {
   void Collect(Expr root, std::vector<Expr>* order, bool* calls);
   void Grow();
   uint32_t LeastOf(Expr e);
-  uint32_t MostOf(Expr e) const;
+  uint32_t MostOf(Expr e);
   struct Distances;
   const Distances& TableOf(Expr e);
 
@@ -52,12 +53,12 @@ class LengthBounds {
     uint32_t slack = 0;  // that a call may need beyond its body; see RuleSource::Outline
     uint32_t least = 0;  // see RuleSource::LeastLength
   };
-  std::unordered_map<Expr, Body> bodies_;  // of calls that were expanded
+  Late<std::unordered_map<Expr, Body>> bodies_;  // of calls that were expanded
   struct Distances {
     std::vector<uint32_t> to_final;  // by state of the table
     uint32_t most = 0;
   };
-  std::unordered_map<const ByteTable*, Distances> tables_;
+  Late<std::unordered_map<const ByteTable*, Distances>> tables_;
 };
 
 }  // namespace tokamata

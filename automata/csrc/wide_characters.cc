@@ -18,11 +18,11 @@ std::shared_ptr<const WideCharacters> ExpressionAcceptor::WideOfLoop(State q) {
   Repetition r;
   if (!SplitLoop(Source(q), &r)) return nullptr;
   const auto kept = [&](Expr body, Expr follows, auto make) {
-    for (const Wide& known : wide_)
+    for (const Wide& known : *wide_)
       if (known.body == body && known.follows == follows) return known.characters;
-    wide_.push_front({body, follows, make()});
-    if (wide_.size() > kMostKept) wide_.pop_back();
-    return wide_.front().characters;
+    wide_->push_front({body, follows, make()});
+    if (wide_->size() > kMostKept) wide_->pop_back();
+    return wide_->front().characters;
   };
   const auto all = kept(r.body, kEmpty, [&] { return FindWide(r.body); });
   if (!all || !pool_->First(r.rest).Intersects(ByteSet::Range(0x80, 0xFF))) return all;

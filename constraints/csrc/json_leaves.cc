@@ -16,8 +16,8 @@ JsonLeaves::JsonLeaves(StringStyle strings, bool canonical_numbers)
 
 template <StringStyle kStrings, bool kNumbers>
 const JsonLeaves& JsonLeaves::Made() {
-  static const JsonLeaves leaves(kStrings, kNumbers);
-  return leaves;
+  static const JsonLeaves* const leaves = new JsonLeaves(kStrings, kNumbers);  // never ends
+  return *leaves;
 }
 
 const JsonLeaves& JsonLeaves::Of(StringStyle strings, bool canonical_numbers) {

@@ -6,8 +6,8 @@
 
 namespace tokamata {
 
-// A pool that begins as a copy of this one has any character, any contents, all numbers and all integers. Never changes
-// once it is made.
+// A pool that begins with this one has any character, any contents, all numbers and all integers. Neither changes nor
+// ends once it is made.
 class JsonLeaves {
  public:
   static const JsonLeaves& Of(StringStyle strings, bool canonical_numbers);

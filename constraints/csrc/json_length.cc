@@ -34,8 +34,9 @@ bool JsonStrings::IsLength(Expr e, Lengths* lengths) const {
 std::vector<JsonStrings::Lengths> JsonStrings::AllOfLengths(Expr e) const {
   Lengths one;
   if (IsLength(e, &one)) return {one};
-  const auto known = unions_of_lengths_.find(e);
-  return known == unions_of_lengths_.end() ? std::vector<Lengths>() : known->second;
+  if (const auto* const unions = unions_of_lengths_.IfMade())
+    if (const auto known = unions->find(e); known != unions->end()) return known->second;
+  return {};
 }
 
 Expr JsonStrings::OfLengths(const std::vector<Lengths>& lengths) {
@@ -43,7 +44,7 @@ Expr JsonStrings::OfLengths(const std::vector<Lengths>& lengths) {
   for (const Lengths& l : lengths)
     parts.push_back(Length(static_cast<uint32_t>(l.low), static_cast<uint32_t>(l.high)));
   const Expr e = pool_.Union(std::move(parts));
-  if (lengths.size() > 1) unions_of_lengths_.emplace(e, lengths);  // whose form does not show it
+  if (lengths.size() > 1) unions_of_lengths_->emplace(e, lengths);  // whose form does not show it
   return e;
 }
 
@@ -85,10 +86,10 @@ bool JsonStrings::OnlyHas(Expr e, const CodePointRanges& characters) const {
 // The least and the most characters of members, or more widely; nothing where the expression does not tell. Recursion
 // follows operator nesting, which ExpressionLimits::depth bounds.
 std::optional<JsonStrings::Lengths> JsonStrings::LengthsOf(Expr e) {
-  const auto known = lengths_.find(e);
-  if (known != lengths_.end()) return known->second;
+  const auto known = lengths_->find(e);
+  if (known != lengths_->end()) return known->second;
   const std::optional<Lengths> found = FindLengths(e);
-  lengths_.emplace(e, found);
+  lengths_->emplace(e, found);
   return found;
 }
 
@@ -257,7 +258,7 @@ Expr JsonStrings::Complement(Expr x) {
   if (lengths.empty()) {
     if (const Expr others = StarOfOthers(&pool_, x, AnyCharacter()); others != kEmpty) return others;
     const Expr others = pool_.Difference(Any(), x);
-    opposites_.emplace(others, x);
+    opposites_->emplace(others, x);
     return others;
   }
   std::vector<Lengths> others;
@@ -283,8 +284,8 @@ Expr JsonStrings::Difference(Expr a, Expr b) {
 Expr JsonStrings::Intersect(Expr a, Expr b) {
   if (a == Any()) return b;
   if (b == Any()) return a;
-  if (const auto opposite = opposites_.find(b); opposite != opposites_.end()) return Difference(a, opposite->second);
-  if (const auto opposite = opposites_.find(a); opposite != opposites_.end()) return Difference(b, opposite->second);
+  if (const auto opposite = opposites_->find(b); opposite != opposites_->end()) return Difference(a, opposite->second);
+  if (const auto opposite = opposites_->find(a); opposite != opposites_->end()) return Difference(b, opposite->second);
   if (const std::optional<Counted> of_a = AsCounted(a), of_b = AsCounted(b); of_a && of_b) {
     const Lengths both{std::max(of_a->lengths.low, of_b->lengths.low), std::min(of_a->lengths.high, of_b->lengths.high)};
     if (both.low > both.high) return kEmpty;

@@ -48,7 +48,7 @@ class JsonNumbers {
   JsonNumbers(const JsonNumbers&) = delete;
   JsonNumbers& operator=(const JsonNumbers&) = delete;
 
-  // In a pool that began as a copy of another one's: what was made there.
+  // In a pool that began with another one's: what was made there.
   void Begin(const JsonNumbers& prepared) {
     grammar_ = prepared.grammar_;
     number_ = prepared.number_;

@@ -297,10 +297,10 @@ struct SchemaCases::Strings {
       if (c->IsString()) texts.push_back(c->text);
     if (texts.empty()) return Sign(False(), positive);
     const Expr e = texts.size() == 1 ? style.strings.Literal(texts[0]) : style.strings.Choice({texts.begin(), texts.end()});
-    if (e != kEmpty && !owner.texts_of_.count(e)) {
+    if (e != kEmpty && !owner.texts_of_->count(e)) {
       if (!std::is_sorted(texts.begin(), texts.end())) std::sort(texts.begin(), texts.end());
       texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-      owner.texts_of_.emplace(e, std::move(texts));
+      owner.texts_of_->emplace(e, std::move(texts));
     }
     return Sign(e, positive);
   }
@@ -338,7 +338,7 @@ struct SchemaCases::Compound {
   SchemaCases& owner;
   const JsonType kType;
   uint32_t Kept(const Value& v) { return owner.KeepCases(v); }
-  Value Known(uint32_t kept) { return owner.cases_[kept]; }
+  Value Known(uint32_t kept) { return owner.KeptCases(kept); }
   Value True() { return {{}}; }
   Value False() { return {}; }
   bool IsTrue(const Value& v) { return v.size() == 1 && v[0].empty(); }
@@ -794,7 +794,7 @@ Expr SchemaCases::Allowed(StringStyle style) {
 
 const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
   const uint64_t key = uint64_t{set} << 3 | static_cast<uint8_t>(type);
-  if (const uint32_t* known = cases_of_.Find(key)) return cases_[*known];
+  if (const uint32_t* known = cases_of_.Find(key)) return KeptCases(*known);
   active_.push_back(key);
   const Product outer = product_;
   const auto done = [&] {
@@ -804,7 +804,7 @@ const Cases& SchemaCases::CasesOf(SetId set, JsonType type) {
   try {
     Cases cases = FindCases(set, type);
     done();
-    return cases_[cases_of_[key] = KeepCases(std::move(cases))];
+    return KeptCases(cases_of_[key] = KeepCases(std::move(cases)));
   } catch (...) {
     done();
     throw;
@@ -831,8 +831,13 @@ Cases SchemaCases::FindCases(SetId set, JsonType type) {
 
 uint32_t SchemaCases::KeepCases(Cases cases) {
   if (cases.empty()) return 0;
-  cases_.push_back(std::move(cases));
-  return static_cast<uint32_t>(cases_.size() - 1);
+  cases_.emplace_back(std::move(cases));
+  return static_cast<uint32_t>(cases_.size());
+}
+
+const Cases& SchemaCases::KeptCases(uint32_t kept) const {
+  static const Cases none;
+  return kept ? cases_[kept - 1] : none;
 }
 
 // The keys that stand in "required" in the same schema, and those that stand beside it.
@@ -852,7 +857,7 @@ ListId SchemaCases::RequiredBeside(UseId use, ListId beside) {
 
 // Keys that objects of a use must have, and the strings that their values can be, where the schema says which these are.
 const SchemaCases::Tags& SchemaCases::TagsOf(UseId use, const Cases& cases, ListId required) {
-  return Recall(&tags_, PairKey(use, required), Tags(), [&] { return FindTags(use, cases, required); });
+  return Recall(&*tags_, PairKey(use, required), Tags(), [&] { return FindTags(use, cases, required); });
 }
 
 SchemaCases::Tags SchemaCases::FindTags(UseId use, const Cases& cases, ListId required) {
@@ -881,8 +886,8 @@ SchemaCases::Tags SchemaCases::FindTags(UseId use, const Cases& cases, ListId re
 
 // The values that a key has where it occurs, as far as members are said to follow schemas.
 const SchemaCases::KeyValues& SchemaCases::ValuesOf(UseId use, const Cases& cases, KeyId key) {
-  const auto known = values_of_.find(PairKey(use, key));
-  if (known != values_of_.end()) return known->second;
+  const auto known = values_of_->find(PairKey(use, key));
+  if (known != values_of_->end()) return known->second;
   KeyValues all;  // kept when it is whole: a limit may be reached on the way
   for (const Case& c : cases) {
     SetId values = kAnyValue;
@@ -897,7 +902,7 @@ const SchemaCases::KeyValues& SchemaCases::ValuesOf(UseId use, const Cases& case
     if (!all.listed) break;
   }
   std::sort(all.texts.begin(), all.texts.end());
-  return values_of_[PairKey(use, key)] = std::move(all);
+  return (*values_of_)[PairKey(use, key)] = std::move(all);
 }
 
 bool SchemaCases::ListStrings(SetId set, std::vector<std::string>* out) {
@@ -951,7 +956,7 @@ bool SchemaCases::RefusesTags(UseId use, const Cases& cases, const Tags& tags) {
 bool SchemaCases::Disjoint(UseId a, UseId b, JsonType type) {
   if (a > b) std::swap(a, b);
   const uint64_t key = PairKey(a, b) << 1 | (type == JsonType::kArray);
-  return Recall(&disjoint_, key, false, [&] {
+  return Recall(&*disjoint_, key, false, [&] {
     const SetId both = sets_.And(sets_.And(kAnyValue, SignedUse{a, true}), SignedUse{b, true});
     return both == kNoValue || !inhabited_(both, type);
   });

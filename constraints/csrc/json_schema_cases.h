@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,6 +13,8 @@
 
 #include "automata/csrc/expression.h"
 #include "automata/csrc/flat_map.h"
+#include "automata/csrc/late.h"
+#include "automata/csrc/steady.h"
 #include "automata/csrc/time_limit.h"
 #include "constraints/csrc/definition_order.h"
 #include "constraints/csrc/json_format.h"
@@ -119,7 +120,7 @@ class SchemaCases {
   SchemaCases(Expressions* pool, SharedDocuments* documents, const JsonSchemaOptions* options, SchemaSets* sets,
               std::function<bool(SetId, JsonType)> inhabited);
 
-  // In a pool that began as a copy of the leaves'.
+  // In a pool that began with the leaves'.
   void Begin(const JsonLeaves& leaves) {
     strings().Begin(leaves.strings());
     numbers_.Begin(leaves.numbers());
@@ -199,7 +200,9 @@ class SchemaCases {
   bool AllDisjoint(Algebra& algebra, const std::vector<SignedUse>& uses);
   UseId Child(UseId parent, const JsonValue& node);
   Cases FindCases(SetId set, JsonType type);
-  uint32_t KeepCases(Cases cases);  // their place in cases_
+  // 1 + their place in cases_; 0: there are none.
+  uint32_t KeepCases(Cases cases);
+  const Cases& KeptCases(uint32_t kept) const;
   bool ListedValues(SetId set, std::vector<const JsonValue*>* out);
   // What a schema says of strings by listing some. One that is not in all of the lists is not valid; where that is the
   // whole of what it says, every other one is.
@@ -277,8 +280,8 @@ class SchemaCases {
   std::array<std::unique_ptr<Style>, kStringStyles> styles_;
   JsonNumbers numbers_;
   UseId nothing_;
-  std::deque<Cases> cases_ = decltype(cases_)(1);  // they stay where they are; none first
-  FlatMap<uint64_t, uint32_t> cases_of_;  // by set and type: into cases_
+  Steady<Cases> cases_;
+  FlatMap<uint64_t, uint32_t> cases_of_;  // by set and type, see KeepCases
   FlatMap<uint64_t, Expr> scalars_;
   // By use, kind of value, style and sign: values of strings, and of schemas that lead to many others.
   FlatMap<uint64_t, uint32_t> evaluated_;
@@ -287,12 +290,13 @@ class SchemaCases {
   // Keys that are required beside the schema that is evaluated next, by one whose allOf it is in; 1 more than their list.
   static constexpr ListId kNothingBeside = 0;
   ListId beside_ = kNothingBeside;
-  std::unordered_map<uint64_t, Tags> tags_;  // by use and what is required beside it
-  std::unordered_map<uint64_t, KeyValues> values_of_;  // by use and key
-  std::unordered_map<UseId, Listing> listings_;
-  std::unordered_map<uint64_t, bool> disjoint_;  // false while being asked
+  Late<std::unordered_map<uint64_t, Tags>> tags_;  // by use and what is required beside it
+  Late<std::unordered_map<uint64_t, KeyValues>> values_of_;  // by use and key
+  Late<std::unordered_map<UseId, Listing>> listings_;
+  Late<std::unordered_map<uint64_t, bool>> disjoint_;  // false while being asked
   FlatMap<uint64_t, bool> matches_, contained_;
-  std::unordered_map<Expr, std::vector<std::string_view>> texts_of_;  // of contents that list some, sorted, each once
+  // Of contents that list some, sorted, each once.
+  Late<std::unordered_map<Expr, std::vector<std::string_view>>> texts_of_;
   uint32_t nesting_ = 0;
   Product product_ = Product::kAll;
   UseId growing_ = kNoUse;  // the schema that was evaluated last, from inside out

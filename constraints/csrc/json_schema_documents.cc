@@ -137,7 +137,6 @@ SchemaDocuments::SchemaDocuments(std::string text, Registry registry, Parts part
                                  const JsonLimits& limits, Reader reader)
     : limits_(limits), reader_(std::move(reader)) {
   scopes_.emplace_back();
-  scope_ids_.emplace(Bindings(), 0);
   AddLibrary(std::move(text), std::move(registry), draft);
   for (auto& [part, known] : parts) {
     AddLibrary(std::move(part), std::move(known), draft);
@@ -448,9 +447,9 @@ bool SchemaDocuments::SaySame(const JsonValue& a, const JsonValue& b) {
 }
 
 uint32_t SchemaDocuments::NameId(std::string_view name) {
-  const auto found = names_.find(name);
-  if (found != names_.end()) return found->second;
-  return names_.emplace(name, static_cast<uint32_t>(names_.size())).first->second;
+  const auto found = names_->find(name);
+  if (found != names_->end()) return found->second;
+  return names_->emplace(name, static_cast<uint32_t>(names_->size())).first->second;
 }
 
 void SchemaDocuments::Index(Document* document) {
@@ -483,8 +482,8 @@ void SchemaDocuments::Index(Document* document) {
         resources.emplace(inner.base, &node);
       }
       const auto anchor = [&](std::string_view name, bool dynamic) {
-        anchors_.emplace(std::make_pair(resource, std::string(name)), Anchor{&node, dynamic});
-        if (dynamic) dynamic_anchors_[resource].push_back({NameId(name), &node});
+        anchors_->emplace(std::make_pair(resource, std::string(name)), Anchor{&node, dynamic});
+        if (dynamic) (*dynamic_anchors_)[resource].push_back({NameId(name), &node});
       };
       if (!old_anchor.empty()) anchor(old_anchor, false);
       const SchemaDraft draft = inner.dialect.draft;
@@ -495,7 +494,7 @@ void SchemaDocuments::Index(Document* document) {
         if (const JsonValue* name = StringAt(node, "$dynamicAnchor")) anchor(name->text, true);
       }
       const JsonValue* recursive = draft == SchemaDraft::k2019 ? node.Find("$recursiveAnchor") : nullptr;
-      if (recursive != nullptr && recursive->boolean) dynamic_anchors_[resource].push_back({NameId(""), &node});
+      if (recursive != nullptr && recursive->boolean) (*dynamic_anchors_)[resource].push_back({NameId(""), &node});
     }
     for (uint32_t i = node.size; i-- > 0;) {
       const Role role = ChildRole(item.role, node, node.elements[i]);
@@ -566,8 +565,8 @@ const JsonValue* SchemaDocuments::FindResource(Document* from, const std::string
 
 const SchemaDocuments::Anchor* SchemaDocuments::FindAnchor(const JsonValue& resource, const std::string& name) {
   Index(&DocumentAt(resource));
-  const auto found = anchors_.find({&resource, name});
-  return found == anchors_.end() ? nullptr : &found->second;
+  const auto found = anchors_->find({&resource, name});
+  return found == anchors_->end() ? nullptr : &found->second;
 }
 
 SchemaDocuments::Static SchemaDocuments::ResolveStatically(const JsonValue& schema, SchemaReference keyword,
@@ -619,7 +618,7 @@ SchemaDocuments::Static SchemaDocuments::ResolveStatically(const JsonValue& sche
     fail("the reference " + Quoted(reference.text) + " leads to " + std::string(KindName(found.schema->kind)) +
          "; expected a schema, an object or a boolean");
   }
-  if (RoleAt(*found.schema) != Role::kSchema && checked_.insert(found.schema).second) {
+  if (RoleAt(*found.schema) != Role::kSchema && checked_->insert(found.schema).second) {
     Check(*found.schema, DialectOf(*found.schema));
   }
   if (keyword == SchemaReference::kRecursiveRef) {
@@ -661,15 +660,15 @@ SchemaScope SchemaDocuments::EnterResource(SchemaScope scope, const JsonValue& s
   Document& document = DocumentAt(schema);
   if (!document.has_dynamic) return scope;
   Index(&document);
-  const auto added = dynamic_anchors_.find(Around(schema).resource);
-  if (added == dynamic_anchors_.end()) return scope;
+  const auto added = dynamic_anchors_->find(Around(schema).resource);
+  if (added == dynamic_anchors_->end()) return scope;
   Bindings bindings = scopes_[scope];
   for (const auto& binding : added->second) {
     const auto at = std::lower_bound(bindings.begin(), bindings.end(), binding.first,
                                      [](const auto& b, uint32_t name) { return b.first < name; });
     if (at == bindings.end() || at->first != binding.first) bindings.insert(at, binding);
   }
-  const auto [made, is_new] = scope_ids_.emplace(bindings, static_cast<SchemaScope>(scopes_.size()));
+  const auto [made, is_new] = scope_ids_->emplace(bindings, static_cast<SchemaScope>(scopes_.size()));
   if (is_new) scopes_.push_back(bindings);
   return made->second;
 }

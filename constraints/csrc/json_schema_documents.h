@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "automata/csrc/flat_map.h"
+#include "automata/csrc/late.h"
 #include "constraints/csrc/json_document.h"
 
 namespace tokamata {
@@ -171,13 +172,13 @@ class SchemaDocuments {
   std::vector<Library> libraries_;                    // that of the root document first
   std::vector<std::unique_ptr<Document>> documents_;  // the root document first
   std::unordered_map<const JsonValue*, uint32_t> document_of_root_;
-  std::map<std::pair<const JsonValue*, std::string>, Anchor> anchors_;
-  std::unordered_map<const JsonValue*, Bindings> dynamic_anchors_;  // of each resource
+  Late<std::map<std::pair<const JsonValue*, std::string>, Anchor>> anchors_;
+  Late<std::unordered_map<const JsonValue*, Bindings>> dynamic_anchors_;  // of each resource
   FlatMap<const JsonValue*, Static, NodeKeys> resolved_;  // by reference node
-  std::unordered_set<const JsonValue*> checked_;                    // schemas at places that are not known for schemas
-  std::map<std::string, uint32_t, std::less<>> names_;
-  std::vector<Bindings> scopes_;
-  std::map<Bindings, SchemaScope> scope_ids_;
+  Late<std::unordered_set<const JsonValue*>> checked_;    // schemas at places that are not known for schemas
+  Late<std::map<std::string, uint32_t, std::less<>>> names_;
+  std::vector<Bindings> scopes_;  // first that of none
+  Late<std::map<Bindings, SchemaScope>> scope_ids_;
   bool any_dynamic_ = false;
   uint32_t open_metaschemas_ = 0;
 };

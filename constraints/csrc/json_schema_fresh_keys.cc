@@ -118,12 +118,12 @@ Expr JsonSchemaRules::AfterBytes(Expr e, std::string_view bytes) {
   for (size_t i = 0; i < bytes.size() && e != kEmpty; ++i) {
     Expr next = kEmpty;
     if (!pool_->StepByte(e, static_cast<uint8_t>(bytes[i]), &next)) {
-      if (steps_.size() >= kMostSteps) steps_.clear();
-      auto known = steps_.find(e);
-      if (known == steps_.end()) {
+      if (steps_->size() >= kMostSteps) steps_->clear();
+      auto known = steps_->find(e);
+      if (known == steps_->end()) {
         std::vector<Expressions::Term> steps;
         pool_->Step(e, &steps);
-        known = steps_.emplace(e, std::move(steps)).first;
+        known = steps_->emplace(e, std::move(steps)).first;
       }
       for (const Expressions::Term& t : known->second)
         if (t.bytes.Has(static_cast<uint8_t>(bytes[i]))) next = t.target;
@@ -466,7 +466,7 @@ JsonSchemaRules::ObjectState JsonSchemaRules::Near(ObjectState s, Side side) {
 
 // No key has more bytes; one of few such numbers, so that what is known of some places is known of others.
 uint32_t JsonSchemaRules::LongestKey(SeenKeys::Set seen) {
-  return Recall(&longest_keys_, seen, [&] {
+  return Recall(&*longest_keys_, seen, [&] {
     uint32_t longest = 0;
     if (seen)
       for (const std::string& key : seen_.Keys(seen))

@@ -34,10 +34,10 @@ uint32_t JsonSchemaRules::CountNumbers(Expr numbers) {
 }
 
 JsonSchemaRules::ValueCount JsonSchemaRules::CountValues(SetId set, int depth) {
-  if (const auto known = value_counts_.find(set); known != value_counts_.end()) return known->second;
+  if (const auto known = value_counts_->find(set); known != value_counts_->end()) return known->second;
   const ValueCount count = FindCount(set, depth);
   // Answers to open questions (see Inhabited) may still become yes, and what is too deep here may be counted elsewhere.
-  if (count.least == kUnbounded || (count.exact && asking_.empty())) value_counts_[set] = count;
+  if (count.least == kUnbounded || (count.exact && asking_.empty())) (*value_counts_)[set] = count;
   return count;
 }
 
@@ -171,7 +171,7 @@ uint32_t JsonSchemaRules::NumberOfValue(const std::string& text, uint32_t depth)
   const size_t inner = IsFlow(depth) ? 0 : (depth & ~kReadings) + 1;
   std::string json = IsYaml() ? YamlAsJson(text, 2 * inner) : text;
   std::shared_ptr<const JsonDocument> value = JsonDocument::Parse(std::move(json), "json_schema");
-  std::vector<uint32_t>& alike = values_by_hash_[JsonHash(value->Root())];
+  std::vector<uint32_t>& alike = (*values_by_hash_)[JsonHash(value->Root())];
   for (const uint32_t id : alike)
     if (JsonEqual(values_[id]->Root(), value->Root())) return id;
   alike.push_back(static_cast<uint32_t>(values_.size()));
@@ -199,18 +199,18 @@ JsonSchemaRules::ObjectState JsonSchemaRules::AfterElement(const ObjectState& s)
 const std::vector<uint32_t>& JsonSchemaRules::ValuesOf(SeenKeys::Set set) {
   std::vector<SeenKeys::Set> later;
   std::vector<std::string> added;  // of each of these what it has beside the one before
-  while (set && !values_of_.count(set)) {
+  while (set && !values_of_->count(set)) {
     later.push_back(set);
     added.emplace_back();
     bool is_value = false;
     if (!seen_.Before(set, &set, &added.back(), &is_value)) set = 0;
     if (!is_value) added.back().clear();
   }
-  const std::vector<uint32_t>* values = &values_of_[set];  // those of the empty one are none
+  const std::vector<uint32_t>* values = &(*values_of_)[set];  // those of the empty one are none
   for (size_t i = later.size(); i-- > 0;) {
     std::vector<uint32_t> more = *values;
     if (!added[i].empty()) more.push_back(seen_.ValueOf(added[i]));
-    values = &(values_of_[later[i]] = std::move(more));
+    values = &((*values_of_)[later[i]] = std::move(more));
   }
   return *values;
 }
@@ -218,7 +218,7 @@ const std::vector<uint32_t>& JsonSchemaRules::ValuesOf(SeenKeys::Set set) {
 // All texts of an element that occurred.
 Expr JsonSchemaRules::TextsOfValue(uint32_t id, uint32_t depth) {
   const JsonValue& value = values_[id]->Root();
-  Expr& texts = texts_of_values_[uint64_t{id} << 32 | depth];
+  Expr& texts = (*texts_of_values_)[uint64_t{id} << 32 | depth];
   if (texts != kEmpty) return texts;
   const SetId set = sets_.And(kAnyValue, SignedUse{sets_.Constant(&value, true), true});
   return texts = value.IsNumber() && !IsYaml() ? cases_.NumberOf(set) : CallValue(set, depth);

@@ -27,7 +27,7 @@ bool SchemaCases::Contains(Expr contents, KeyId key) {
     const std::vector<Expr> members(pool_.Members(contents), pool_.Members(contents) + pool_.NumMembers(contents));
     return std::any_of(members.begin(), members.end(), [&](Expr m) { return Contains(m, key) != all; }) != all;
   }
-  if (const auto listed = texts_of_.find(contents); listed != texts_of_.end())
+  if (const auto listed = texts_of_->find(contents); listed != texts_of_->end())
     return std::binary_search(listed->second.begin(), listed->second.end(), std::string_view(sets_.KeyText(key)));
   const uint64_t id = PairKey(contents, key);
   if (const bool* const known = contained_.Find(id)) return *known;
@@ -35,8 +35,8 @@ bool SchemaCases::Contains(Expr contents, KeyId key) {
 }
 
 uint32_t SchemaCases::NumListed(Expr contents) {
-  const auto listed = texts_of_.find(contents);
-  if (listed == texts_of_.end()) return 0;
+  const auto listed = texts_of_->find(contents);
+  if (listed == texts_of_->end()) return 0;
   const JsonStrings& canonical = StringsOf(StringStyle::kJsonCanonical);
   return static_cast<uint32_t>(std::count_if(listed->second.begin(), listed->second.end(), [&](std::string_view text) {
     std::string spelled;

@@ -25,7 +25,7 @@ bool JsonSchemaRules::Answer(uint64_t question, bool* final, F answer) {
   const auto settle = [&](bool no) {
     for (; asked_for_now_.size() > asked; asked_for_now_.pop_back()) {
       const uint64_t inner = asked_for_now_.back();
-      no_for_now_.erase(inner);
+      no_for_now_->erase(inner);
       if (no && (inner & 7) == kOfSet) inhabited_[inner] = Known::kNo;
       if (no && (inner & 7) == kOfState) state_inhabited_[static_cast<ListId>(inner >> 3)] = Known::kNo;
     }
@@ -47,11 +47,11 @@ bool JsonSchemaRules::Answer(uint64_t question, bool* final, F answer) {
     settle(!yes);
   } else {  // what rests on this one rests on what it rests on
     for (size_t i = asked; i < asked_for_now_.size(); ++i) {
-      uint32_t& rests_on = no_for_now_[asked_for_now_[i]];
+      uint32_t& rests_on = (*no_for_now_)[asked_for_now_[i]];
       rests_on = std::min(rests_on, lowest_);
     }
     if (!assumed_) {
-      no_for_now_.emplace(question, lowest_);
+      no_for_now_->emplace(question, lowest_);
       asked_for_now_.push_back(question);
     }
   }
@@ -65,7 +65,7 @@ bool JsonSchemaRules::Answer(uint64_t question, bool* final, F answer) {
 // of the circle is answered with "no".
 bool JsonSchemaRules::IsNoForNow(uint64_t question) {
   uint32_t rests_on = kNoQuestion;
-  if (const auto known = no_for_now_.find(question); known != no_for_now_.end())
+  if (const auto known = no_for_now_->find(question); known != no_for_now_->end())
     rests_on = known->second;
   else if (const auto open = std::find(asking_.begin(), asking_.end(), question); open != asking_.end())
     rests_on = static_cast<uint32_t>(open - asking_.begin());

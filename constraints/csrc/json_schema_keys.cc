@@ -49,8 +49,7 @@ uint32_t JsonSchemaRules::ReaderOf(const ObjectState& s) {
                                        static_cast<uint32_t>(s.owed >> 32), s.depth, s.seen});
   uint32_t& known = reader_of_[id];
   if (!known) {
-    readers_.emplace_back();
-    readers_.back().state = s;
+    readers_.emplace_back().state = s;
     known = static_cast<uint32_t>(readers_.size());
   }
   return known - 1;

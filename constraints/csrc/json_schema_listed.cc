@@ -23,23 +23,24 @@ uint32_t FirstCharacter(std::string_view text, uint32_t* length) {
 
 // The strings of a set, sorted, where it is one schema that lists many and says nothing else of strings; else none.
 const TextList& JsonSchemaRules::ListedTexts(SetId set) {
-  if (IsYaml() || options_.canonical_strings || !options_.without.empty()) return listed_[0];
-  if (const uint32_t* known = listed_of_.Find(set)) return listed_[*known];
-  listed_of_[set] = 0;
+  static const TextList none;
+  if (IsYaml() || options_.canonical_strings || !options_.without.empty()) return none;
   const std::vector<SignedUse> parts = sets_.Parts(set);
-  if (parts.size() != 1 || !parts[0].positive || sets_.Use(parts[0].use).kind != UseKind::kSchema) return listed_[0];
+  if (parts.size() != 1 || !parts[0].positive || sets_.Use(parts[0].use).kind != UseKind::kSchema) return none;
   const JsonValue& node = *sets_.Use(parts[0].use).place.node;
   const JsonValue* list = node.IsObject() ? node.Find("enum") : nullptr;
-  if (!list || list->size <= kManyListed) return listed_[0];
+  if (!list || list->size <= kManyListed) return none;
+  if (const uint32_t* known = listed_of_.Find(set)) return *known ? listed_[*known - 1] : none;
+  listed_of_[set] = 0;
   const SchemaDialect dialect = documents_->Dialect(node);
   const auto is_aside = [&dialect](std::string_view name) {
     const Keyword keyword = KeywordOf(name, dialect);
     return keyword == Keyword::kEnum || keyword == Keyword::kType || SaysNothingOfStrings(keyword);
   };
-  if (!dialect.validation || !std::all_of(node.keys, node.keys + node.size, is_aside)) return listed_[0];
+  if (!dialect.validation || !std::all_of(node.keys, node.keys + node.size, is_aside)) return none;
   if (const JsonValue* type = node.Find("type")) {
     const auto is_string = [](const JsonValue& t) { return t.text == "string"; };
-    if (type->IsArray() ? std::none_of(type->begin(), type->end(), is_string) : !is_string(*type)) return listed_[0];
+    if (type->IsArray() ? std::none_of(type->begin(), type->end(), is_string) : !is_string(*type)) return none;
   }
   std::vector<std::string_view> texts;
   std::u32string decoded;
@@ -50,8 +51,9 @@ const TextList& JsonSchemaRules::ListedTexts(SetId set) {
     const bool spelled = std::all_of(value.text.begin(), value.text.end(), is_ascii) || DecodeText(value.text, &decoded);
     if (spelled) texts.push_back(value.text);
   }
+  listed_.emplace_back(texts);
   listed_of_[set] = static_cast<uint32_t>(listed_.size());
-  return listed_.emplace_back(texts);
+  return listed_.back();
 }
 
 Expr JsonSchemaRules::CallListed(const ListedNode& n) {

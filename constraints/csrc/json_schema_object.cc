@@ -664,7 +664,7 @@ Expr JsonSchemaRules::OutlineObject(uint32_t rule, uint32_t* slack) {
 
 // A comma and any member; kEmpty where there are keys without a name.
 Expr JsonSchemaRules::AnyMember(uint32_t plan, uint32_t depth) {
-  return Recall(&any_member_, PairKey(plan, depth), kEmpty, [&] {
+  return Recall(&*any_member_, PairKey(plan, depth), kEmpty, [&] {
     PrepareOthers(plan);
     const ObjectPlan& p = objects_[plan];  // stays where it is
     if (!p.others.empty()) return Expr{kEmpty};

@@ -135,7 +135,7 @@ std::vector<JsonSchemaRules::ElementKind> JsonSchemaRules::FindKinds(uint32_t pl
 JsonSchemaRules::ElementKinds JsonSchemaRules::KindsOf(uint32_t plan, uint32_t index, bool* certain) {
   *certain = true;
   const uint64_t key = PairKey(plan, index);
-  if (const auto known = kinds_of_.find(key); known != kinds_of_.end()) return known->second;
+  if (const auto known = kinds_of_->find(key); known != kinds_of_->end()) return known->second;
   const uint32_t outer_lowest = std::exchange(lowest_, kNoQuestion);
   const bool outer_assumed = std::exchange(assumed_, false);
   ElementKinds kinds;
@@ -151,7 +151,7 @@ JsonSchemaRules::ElementKinds JsonSchemaRules::KindsOf(uint32_t plan, uint32_t i
     kinds.best = std::make_shared<const std::vector<ElementKind>>(std::move(best));
   }
   *certain = lowest_ == kNoQuestion && !assumed_;
-  if (*certain) kinds_of_.emplace(key, kinds);
+  if (*certain) kinds_of_->emplace(key, kinds);
   lowest_ = std::min(lowest_, outer_lowest);
   assumed_ = assumed_ || outer_assumed;
   return kinds;

@@ -141,18 +141,15 @@ std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
   copy->plan_of_ = plan_of_;
   copy->object_cases_ = object_cases_;
   copy->array_cases_ = array_cases_;
-  copy->objects_.resize(objects_.size());
-  copy->arrays_.resize(arrays_.size());
+  while (copy->objects_.size() < objects_.size()) copy->objects_.emplace_back();
+  while (copy->arrays_.size() < arrays_.size()) copy->arrays_.emplace_back();
   copy->inhabited_ = inhabited_;
   copy->state_inhabited_ = state_inhabited_;
-  for (const KeyReader& r : readers_) {
-    copy->readers_.emplace_back();
-    copy->readers_.back().state = r.state;
-  }
+  for (size_t i = 0; i < readers_.size(); ++i) copy->readers_.emplace_back().state = readers_[i].state;
   copy->reader_of_ = reader_of_;
   copy->seen_ = seen_;
   copy->values_ = values_;
-  copy->values_by_hash_ = values_by_hash_;
+  if (const auto* const values = values_by_hash_.IfMade()) *copy->values_by_hash_ = *values;
   copy->has_memory_ = has_memory_ && !copy->forgets_;
   copy->has_values_ = has_values_ && !copy->forgets_;
   copy->may_run_out_ = may_run_out_ && !copy->forgets_;
@@ -163,7 +160,7 @@ std::shared_ptr<RuleSource> JsonSchemaRules::Clone(Expressions* pool) const {
 size_t JsonSchemaRules::MemoryBytes() const {
   size_t bytes = rules_.size() * (sizeof(Rule) + 64) + (objects_.size() + arrays_.size()) * 512 + sets_.NumSets() * 64 +
                  seen_.MemoryBytes() + arena_.Bytes() + sets_.lists.MemoryBytes();
-  for (const TextList& listed : listed_) bytes += listed.MemoryBytes();
+  for (size_t i = 0; i < listed_.size(); ++i) bytes += listed_[i].MemoryBytes();
   return bytes;
 }
 

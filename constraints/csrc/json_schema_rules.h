@@ -9,7 +9,6 @@
 // stays decidable under recursion.
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,10 +19,12 @@
 #include "automata/csrc/arena.h"
 #include "automata/csrc/expression.h"
 #include "automata/csrc/flat_map.h"
+#include "automata/csrc/late.h"
 #include "automata/csrc/line_keys.h"
 #include "automata/csrc/opening_rules.h"
 #include "automata/csrc/places.h"
 #include "automata/csrc/run.h"
+#include "automata/csrc/steady.h"
 #include "automata/csrc/text_list.h"
 #include "constraints/csrc/json_schema_cases.h"
 #include "constraints/csrc/seen_keys.h"
@@ -614,43 +615,43 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   WordLists plan_index_;
   std::vector<std::pair<bool, uint32_t>> plan_of_;  // of a list in plan_index_: is an array's, number
   std::vector<Case> object_cases_, array_cases_;
-  std::deque<ObjectPlan> objects_;  // references stay valid while plans are added
-  std::deque<ArrayPlan> arrays_;
+  Steady<ObjectPlan> objects_;
+  Steady<ArrayPlan> arrays_;
   FlatMap<uint64_t, Known> inhabited_;  // by set and type
   std::vector<uint64_t> asking_;  // the stack of questions: about sets, and about states of arrays
   static constexpr uint32_t kNoQuestion = 0xffffffff;
   uint32_t lowest_ = kNoQuestion;  // the lowest open question that the current one has met
   // Questions whose answer is "no" unless an open one that they met turns out to be "yes": the lowest of these, and all
   // in the order in which they were asked.
-  std::unordered_map<uint64_t, uint32_t> no_for_now_;
+  Late<std::unordered_map<uint64_t, uint32_t>> no_for_now_;
   std::vector<uint64_t> asked_for_now_;
   uint32_t ahead_ = 0;  // elements of arrays that are looked at, each after the one before
   bool assumed_ = false;                           // an answer was assumed to be yes
   std::unordered_map<ListId, Known> state_inhabited_;
-  std::unordered_map<uint64_t, ElementKinds> kinds_of_;  // by plan and index
+  Late<std::unordered_map<uint64_t, ElementKinds>> kinds_of_;  // by plan and index
   Expr line_ = kEmpty, comma_ = kEmpty, colon_ = kEmpty;
   std::unordered_map<KeyId, Expr> key_texts_;
-  std::unordered_map<uint64_t, Expr> any_member_;  // by plan and depth
-  std::unordered_map<uint32_t, Expr> yaml_lines_;
+  Late<std::unordered_map<uint64_t, Expr>> any_member_;  // by plan and depth
+  Late<std::unordered_map<uint32_t, Expr>> yaml_lines_;
   Expr yaml_plain_ = kEmpty, yaml_number_ = kEmpty;
-  std::deque<KeyReader> readers_;
+  Steady<KeyReader> readers_;
   FlatMap<uint64_t, uint32_t> reader_of_;  // by list, 1 + the number
   SeenKeys seen_;
   std::vector<std::shared_ptr<const JsonDocument>> values_;  // of elements that occurred, by number
-  std::unordered_map<uint64_t, std::vector<uint32_t>> values_by_hash_;
-  std::unordered_map<SeenKeys::Set, std::vector<uint32_t>> values_of_;
-  std::unordered_map<SetId, ValueCount> value_counts_;
+  Late<std::unordered_map<uint64_t, std::vector<uint32_t>>> values_by_hash_;
+  Late<std::unordered_map<SeenKeys::Set, std::vector<uint32_t>>> values_of_;
+  Late<std::unordered_map<SetId, ValueCount>> value_counts_;
   int counting_elements_ = 0;  // arrays of distinct arrays that are being counted
-  std::unordered_map<uint64_t, Expr> texts_of_values_;  // by number and depth
+  Late<std::unordered_map<uint64_t, Expr>> texts_of_values_;  // by number and depth
   FlatMap<uint64_t, Expr> after_byte_;                  // by expression and byte
   FlatMap<Expr, bool> endless_;
-  std::unordered_map<SeenKeys::Set, uint32_t> longest_keys_;
-  std::unordered_map<ListId, uint32_t> others_above_;  // by plan, kind, position and last key
-  std::deque<TextList> listed_ = decltype(listed_)(1);  // none first
-  FlatMap<uint64_t, uint32_t> listed_of_;  // by set: into listed_
+  Late<std::unordered_map<SeenKeys::Set, uint32_t>> longest_keys_;
+  Late<std::unordered_map<ListId, uint32_t>> others_above_;  // by plan, kind, position and last key
+  Steady<TextList> listed_;
+  FlatMap<uint64_t, uint32_t> listed_of_;  // by set: 1 + the number in listed_; 0: none
   std::vector<YamlPath> yaml_paths_;  // by path
-  std::unordered_map<uint64_t, bool> yaml_characters_;  // by text and style: whether it begins or is a character
-  std::unordered_map<Expr, std::vector<Expressions::Term>> steps_;
+  Late<std::unordered_map<uint64_t, bool>> yaml_characters_;  // by text and style: whether it begins or is a character
+  Late<std::unordered_map<Expr, std::vector<Expressions::Term>>> steps_;
   bool forgets_ = false;  // a clone beside other languages: what occurred is not remembered
   bool has_memory_ = false, has_values_ = false, may_run_out_ = false, approximates_ = false;
 };

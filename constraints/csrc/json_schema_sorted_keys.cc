@@ -132,14 +132,14 @@ uint32_t JsonSchemaRules::OthersAbove(const ObjectState& s, uint32_t index) {
   const ObjectPlan& p = objects_[s.plan];
   if (p.others[index].everything) return kUnbounded;
   const ListId id = sets_.lists.Intern({2, s.plan, index, s.seen ? 0 : s.position, s.seen});
-  const auto known = others_above_.find(id);
-  if (known != others_above_.end()) return known->second;
+  const auto known = others_above_->find(id);
+  if (known != others_above_->end()) return known->second;
   std::u32string last;
   const bool bounded = LastKey(s, &last);
   const std::u32string_view low = last;
   const Expr contents = Unnamed(p, p.others[index]);
   const Expr above = bounded ? pool_->Intersect(cases_.strings().Between(&low, nullptr), contents) : contents;
-  return others_above_[id] = CountTexts(above, nullptr);
+  return (*others_above_)[id] = CountTexts(above, nullptr);
 }
 
 bool JsonSchemaRules::MayFollow(const ObjectState& s) {

@@ -20,10 +20,10 @@ bool NamesString(const JsonValue& types) {
 }  // namespace
 
 const SchemaCases::Listing& SchemaCases::ListingOf(UseId id, int depth) {
-  const auto known = listings_.find(id);
-  if (known != listings_.end()) return known->second;
+  const auto known = listings_->find(id);
+  if (known != listings_->end()) return known->second;
   Listing found = FindListing(id, depth);
-  return listings_[id] = std::move(found);
+  return (*listings_)[id] = std::move(found);
 }
 
 SchemaCases::Listing SchemaCases::FindListing(UseId id, int depth) {

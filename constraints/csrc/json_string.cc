@@ -372,13 +372,13 @@ Expr JsonStrings::Between(const std::u32string_view* low, const std::u32string_v
 }
 
 Expr JsonStrings::Pattern(std::string_view ecma) {
-  const auto known = patterns_.find(ecma);
-  if (known != patterns_.end()) return known->second;
+  const auto known = patterns_->find(ecma);
+  if (known != patterns_->end()) return known->second;
   RegexOptions options;
   options.syntax = RegexSyntax::kEcmaLenient;
   options.search = true;
   const Expr e = CompileRegex(&pool_, ecma, options, this);
-  patterns_.emplace(ecma, e);
+  patterns_->emplace(ecma, e);
   return e;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "automata/csrc/expression.h"
+#include "automata/csrc/late.h"
 #include "constraints/csrc/character_spelling.h"
 
 namespace tokamata {
@@ -36,7 +37,7 @@ class JsonStrings final : public CharacterSpelling {
   JsonStrings(const JsonStrings&) = delete;
   JsonStrings& operator=(const JsonStrings&) = delete;
 
-  // In a pool that began as a copy of another one's: the characters that were made there.
+  // In a pool that began with another one's: the characters that were made there.
   void Begin(const JsonStrings& prepared);
 
   Expressions& pool() { return pool_; }
@@ -120,10 +121,10 @@ class JsonStrings final : public CharacterSpelling {
   Expr low_surrogate_ = kEmpty;  // what precedes the last three digits of a surrogate pair
   std::map<CodePointRanges, Expr> classes_;
   std::unordered_set<Expr> characters_;  // the values of classes_ and ascii_: one character
-  std::unordered_map<Expr, std::optional<Lengths>> lengths_;
-  std::unordered_map<Expr, std::vector<Lengths>> unions_of_lengths_;
-  std::unordered_map<Expr, Expr> opposites_;  // of what, by what Complement made
-  std::map<std::string, Expr, std::less<>> patterns_;
+  Late<std::unordered_map<Expr, std::optional<Lengths>>> lengths_;
+  Late<std::unordered_map<Expr, std::vector<Lengths>>> unions_of_lengths_;
+  Late<std::unordered_map<Expr, Expr>> opposites_;  // of what, by what Complement made
+  Late<std::map<std::string, Expr, std::less<>>> patterns_;
 };
 
 // The letter after a backslash that stands for a character; 0: there is none.

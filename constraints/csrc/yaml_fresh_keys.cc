@@ -89,9 +89,9 @@ bool JsonSchemaRules::MayGoOn(const FreshKey& n, std::string_view text, bool fre
       return state != 0;
     }
     const uint64_t key = uint64_t{n.depth} << 32 | sets_.Key(text);
-    const auto known = yaml_characters_.find(key);
-    if (known != yaml_characters_.end()) return known->second;
-    return yaml_characters_[key] = AfterBytes(cases_.StringsOf(StyleOf(n.depth)).AnyCharacter(), text) != kEmpty;
+    const auto known = yaml_characters_->find(key);
+    if (known != yaml_characters_->end()) return known->second;
+    return (*yaml_characters_)[key] = AfterBytes(cases_.StringsOf(StyleOf(n.depth)).AnyCharacter(), text) != kEmpty;
   }
   return AnyAfter(LeftOf(n), text) && (!fresh || !n.seen || AnyAfter(LeftAfter(&PreparedReader(n.reader), n.path, n.depth), text));
 }

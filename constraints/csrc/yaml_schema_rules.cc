@@ -60,7 +60,7 @@ Expr JsonSchemaRules::YamlLines(SetId set, uint32_t level) {
   const bool any = contents == strings.Any();
   const bool all = any || contents == strings.Length(1, kUnbounded);
   if (!all || sets_.IsComparable(set) || level > options_.max_depth) return kEmpty;
-  if (const auto known = yaml_lines_.find(level << 1 | any); known != yaml_lines_.end()) return known->second;
+  if (const auto known = yaml_lines_->find(level << 1 | any); known != yaml_lines_->end()) return known->second;
   const auto bytes = [this](const char* text) {
     ByteSet set;
     for (; *text; ++text) set.Add(static_cast<uint8_t>(*text));
@@ -90,7 +90,7 @@ Expr JsonSchemaRules::YamlLines(SetId set, uint32_t level) {
   const Expr no_timestamp = pool_->Intersect(YamlPlain(), pool_->Concat(no_digit, pool_->AnyBytes()));
   parts.push_back(pool_->Concat(
       no_timestamp, pool_->Repeat(pool_->Concat(breaks, YamlPlainLines(pool_)), 1, kUnbounded)));
-  return yaml_lines_[level << 1 | any] = pool_->Union(std::move(parts));
+  return (*yaml_lines_)[level << 1 | any] = pool_->Union(std::move(parts));
 }
 
 // Whether the empty object or array is in a set.

@@ -509,9 +509,9 @@ const uint32_t* MaskBuilder::EndedBy(const SuffixTrie& suffixes, const ByteSet& 
 
 // The tokens that have some of the bytes; states that follow one another mostly ask for the same.
 MaskBuilder::Having& MaskBuilder::HavingOf(const ByteSet& bytes) {
-  for (Having& known : having_)
+  for (Having& known : *having_)
     if (known.bytes == bytes && !known.row.empty()) return known;
-  Having& made = having_[next_having_++ % having_.size()];
+  Having& made = (*having_)[next_having_++ % having_->size()];
   made = Having();
   made.bytes = bytes;
   made.row.assign(factoring_.Words(), 0);

@@ -16,6 +16,7 @@
 #include "automata/csrc/counter_clamp.h"
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression_acceptor.h"
+#include "automata/csrc/late.h"
 #include "decode/csrc/barred_words.h"
 #include "decode/csrc/lexed_mask.h"
 #include "decode/csrc/rows.h"
@@ -344,17 +345,17 @@ class MaskBuilder {
     uint16_t barred = 0;     // see BarredOf
   };
   Known& KnownOf(State q) { return known_.Reach(q); }
-  BlockArray<Known> known_;  // by state
+  BlockArray<Known, 64> known_;  // by state
   std::vector<const Loop*> loops_;
   Arena arena_;  // of the loops
   struct Learned {
     std::shared_ptr<const WideCharacters> wide;  // the acceptor's
     std::shared_ptr<const LearnedClass> tokens;
   };
-  std::deque<Learned> learned_;  // the last ones
-  std::deque<BarredWords> barred_;
+  Late<std::deque<Learned>> learned_;  // the last ones
+  Late<std::deque<BarredWords>> barred_;
   size_t barred_tried_ = 0;  // places that were looked at where none were found
-  std::unordered_map<const LeafAutomaton*, std::unique_ptr<LexedMask>> lexed_;  // of grammars with a lexer
+  Late<std::unordered_map<const LeafAutomaton*, std::unique_ptr<LexedMask>>> lexed_;  // of grammars with a lexer
   struct Counted {
     State state = DelayedAcceptor::kDead;
     bool found = false;
@@ -388,7 +389,7 @@ class MaskBuilder {
   };
   std::array<Part, 4> parts_;  // rows of members of unions that read texts, and of operands; the last ones
   size_t next_part_ = 0;
-  std::array<Having, 12> having_;  // more than BoundedSeeks finds
+  Late<std::array<Having, 12>> having_;  // more than BoundedSeeks finds
   size_t next_having_ = 0;
   struct Ended {  // see EndedBy
     const SuffixTrie* suffixes = nullptr;
@@ -398,8 +399,8 @@ class MaskBuilder {
   };
   std::array<Ended, 2> ended_;
   size_t next_ended_ = 0;
-  std::unordered_map<State, State> opened_;  // see OpenedBefore
-  std::unordered_map<State, uint32_t> most_turns_;
+  Late<std::unordered_map<State, State>> opened_;  // see OpenedBefore
+  Late<std::unordered_map<State, uint32_t>> most_turns_;
   CounterClamp clamp_;
   Finished finished_;
   // The row was built as if no token contained a space beyond ASCII, a rare Chinese character.

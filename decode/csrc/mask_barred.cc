@@ -34,26 +34,26 @@ const BarredWords* MaskBuilder::BarredOf(State q) {
   constexpr uint16_t kNone = 1, kFirst = 2;
   constexpr size_t kMostPlaces = 512, kMostTried = 1024, kNodesEach = 8;  // of the trie, which take less time
   constexpr size_t kMostKept = 256;
-  if (const uint16_t known = KnownOf(q).barred) return known == kNone ? nullptr : &barred_[known - kFirst];
+  if (const uint16_t known = KnownOf(q).barred) return known == kNone ? nullptr : &(*barred_)[known - kFirst];
   const size_t places = std::min<size_t>(kMostPlaces, trie_.Size() / kNodesEach);
   BarredWords words;
   bool found = false;
-  for (ByteSet out; !found && barred_tried_ <= kMostTried && barred_.size() < kMostKept;) {
+  for (ByteSet out; !found && barred_tried_ <= kMostTried && barred_->size() < kMostKept;) {
     const int class_id = ClassOfBarred(q, out);
     if (class_id < 0) break;
     words = BarredWords();
-    found = words.Find(acceptor_, factoring_, q, class_id, places, barred_);
+    found = words.Find(acceptor_, factoring_, q, class_id, places, *barred_);
     if (!found) barred_tried_ += words.num_places();
     if (!words.led_out().Any()) break;
     out = out | words.led_out();  // what follows these is something else
   }
-  if (found) barred_.push_back(std::move(words));
-  const BarredWords& of = found ? barred_.back() : words;
-  const uint16_t slot = found ? static_cast<uint16_t>(barred_.size() - 1 + kFirst) : kNone;
+  if (found) barred_->push_back(std::move(words));
+  const BarredWords& of = found ? barred_->back() : words;
+  const uint16_t slot = found ? static_cast<uint16_t>(barred_->size() - 1 + kFirst) : kNone;
   KnownOf(q).barred = slot;
   for (const State s : of.states())
     if (!KnownOf(s).barred) KnownOf(s).barred = slot;
-  return found ? &barred_.back() : nullptr;
+  return found ? &barred_->back() : nullptr;
 }
 
 // Whether little is known of the characters that q loops over, if at all, so that most tokens are walked.

@@ -11,7 +11,7 @@ namespace tokamata {
 bool MaskBuilder::BuildLexed(State q, uint32_t* row) {
   bool built = false;
   grammars_->WithLeaf(q, [&](LeafAutomaton* leaf, uint32_t state) {
-    std::unique_ptr<LexedMask>& masks = lexed_[leaf];
+    std::unique_ptr<LexedMask>& masks = (*lexed_)[leaf];
     if (!masks) {
       auto* grammar = dynamic_cast<LexedGrammar*>(leaf);
       if (!grammar) return;
@@ -29,8 +29,8 @@ const void** MaskBuilder::Shared(State q) {
   const void** place = nullptr;
   if (grammars_ && complete_)
     grammars_->WithLeaf(q, [&](LeafAutomaton* leaf, uint32_t state) {
-      const auto masks = lexed_.find(leaf);
-      if (masks != lexed_.end() && masks->second) place = masks->second->Shared(state);
+      const auto masks = lexed_->find(leaf);
+      if (masks != lexed_->end() && masks->second) place = masks->second->Shared(state);
     });
   return place;
 }

@@ -48,7 +48,7 @@ bool MaskBuilder::ReadsMany() const {
 // that is not found out.
 uint32_t MaskBuilder::MostTurns(State star) {
   constexpr uint32_t kMostNodes = 4000;
-  const auto [known, added] = most_turns_.try_emplace(star, kNoIndex);
+  const auto [known, added] = most_turns_->try_emplace(star, kNoIndex);
   if (!added) return known->second;
   const ByteSet& live = acceptor_->Live(star);
   const ByteSet blanks = ByteSet::Of(' ') | ByteSet::Of('\t') | ByteSet::Of('\n') | ByteSet::Of('\r');
@@ -68,7 +68,7 @@ uint32_t MaskBuilder::MostTurns(State star) {
     rows[node.depth] = acceptor_->Row(next);
     ++n;
   }
-  return most_turns_[star] = turns;
+  return (*most_turns_)[star] = turns;
 }
 
 MaskBuilder::Plan MaskBuilder::PlanOf(State q, int depth) {
@@ -88,9 +88,9 @@ MaskBuilder::State MaskBuilder::OpenedBefore(State q) {
   State before;
   TextNode place;
   if (!texts || !ReadsTexts(texts) || !acceptor_->TextsSince(texts, &before, &place)) return DelayedAcceptor::kDead;
-  opened_[texts] = q;
-  const auto known = opened_.find(before);
-  return known == opened_.end() ? State{DelayedAcceptor::kDead} : known->second;
+  (*opened_)[texts] = q;
+  const auto known = opened_->find(before);
+  return known == opened_->end() ? State{DelayedAcceptor::kDead} : known->second;
 }
 
 bool MaskBuilder::FindTraits(State q) {
@@ -440,11 +440,11 @@ std::shared_ptr<const LearnedClass> MaskBuilder::LearnedOf(uint32_t node, State 
   const bool ascii = !shape.body_first.Intersects(ByteSet::Range(0x80, 0xFF));
   const std::shared_ptr<const WideCharacters> wide = ascii ? WideCharacters::None() : acceptor_->WideOfLoop(q);
   const ByteSet exits = ExitsOf(shape);
-  for (const auto& [known, tokens] : learned_)
+  for (const auto& [known, tokens] : *learned_)
     if (known == wide && tokens->node == node && tokens->ascii == shape.ascii && tokens->exit_bytes == exits) return tokens;
-  learned_.push_front({wide, factoring_.Learned(node, shape.ascii, wide, exits)});
-  if (learned_.size() > kMostKept) learned_.pop_back();
-  return learned_.front().tokens;
+  learned_->push_front({wide, factoring_.Learned(node, shape.ascii, wide, exits)});
+  if (learned_->size() > kMostKept) learned_->pop_back();
+  return learned_->front().tokens;
 }
 
 // Bytes of ASCII that come next and are no character of the loop, and those beyond that may begin what follows it.
