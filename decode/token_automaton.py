@@ -56,10 +56,12 @@ class TokenAutomaton:
         """See :func:`compile`."""
         if not (isinstance(constraint, Constraint) and isinstance(vocabulary, Vocabulary)):
             _check_operands("TokenAutomaton", constraint, vocabulary)
-        cache_bytes = _checked_room("TokenAutomaton", cache_bytes)
+        if cache_bytes is not None:
+            cache_bytes = _checked_room("TokenAutomaton", cache_bytes)
         self._tokens = tokens_for(constraint, vocabulary) if constraint.special_tokens else vocabulary
-        wider = native_limits(limits, "compile")
-        language = constraint._native if wider is None else constraint._native.with_limits(wider)
+        language = constraint._native
+        if limits is not None and (wider := native_limits(limits, "compile")) is not None:
+            language = language.with_limits(wider)
         self._language = language
         self._native = NativeTokenAutomaton(language, self._tokens._native, cache_bytes)
         if constraint._parts:
@@ -254,11 +256,11 @@ def compile(
             places for callbacks over a vocabulary without a token for every byte.
         VocabularyError: the constraint speaks of a special token that the vocabulary does not have, or of EOS.
     """
-    if type(constraint) is Constraint and type(vocabulary) is Vocabulary and cache_bytes is None and limits is None:
-        return TokenAutomaton(constraint, vocabulary)
-    _check_operands("compile", constraint, vocabulary)
-    cache_bytes = _checked_room("compile", cache_bytes)
-    if type(constraint) is not Constraint and isinstance(constraint, DynamicConstraint):
+    if not (isinstance(constraint, Constraint) and isinstance(vocabulary, Vocabulary)):
+        _check_operands("compile", constraint, vocabulary)
+    if cache_bytes is not None:
+        cache_bytes = _checked_room("compile", cache_bytes)
+    if isinstance(constraint, DynamicConstraint):
         return DynamicAutomaton(constraint, vocabulary, tokens_for(constraint, vocabulary), limits, cache_bytes)
     return TokenAutomaton(constraint, vocabulary, cache_bytes=cache_bytes, limits=limits)
 
@@ -272,10 +274,10 @@ def _check_operands(function: str, constraint: object, vocabulary: object) -> No
     checked_type(function, "a Vocabulary second", vocabulary, Vocabulary, _MAKE_VOCABULARY)
 
 
-def _checked_room(function: str, cache_bytes: int | None) -> int | None:
-    if cache_bytes is not None and (cache_bytes := checked_count(function, "cache_bytes", cache_bytes)) < 0:
+def _checked_room(function: str, cache_bytes: int) -> int:
+    if (cache_bytes := checked_count(function, "cache_bytes", cache_bytes)) < 0:
         raise ValueError(f"{function}: expected cache_bytes >= 0, got {cut(cache_bytes)}; 0 keeps no mask")
-    return None if cache_bytes is None else min(cache_bytes, 2**63)
+    return min(cache_bytes, 2**63)
 
 
 def load(
@@ -293,7 +295,8 @@ def load(
     of other origin are read by :func:`tokamata.from_fst`, vocabularies by ``tokamata.Vocabulary.load``.
     """
     checked_type("load", "a Vocabulary second", vocabulary, Vocabulary, _MAKE_VOCABULARY)
-    cache_bytes = _checked_room("load", cache_bytes)
+    if cache_bytes is not None:
+        cache_bytes = _checked_room("load", cache_bytes)
     sections = read_artifact(checked_path("load", path))
     if _SECTION not in sections:
         raise ConstraintError(

@@ -9,9 +9,9 @@
 
 namespace tokamata {
 
-// Blocks of elements, which stay where they are: a vector that doubles copies all it has, and touches as much new memory,
-// while somebody waits for one more; the last block of a StableArray is as large as the others together, those of a
-// std::deque hold a few elements. Memory is touched when elements are added.
+// Blocks of elements, which stay where they are: a vector that doubles copies all it has, and touches as much new
+// memory, while somebody waits for one more; the last block of a StableArray is as large as the others together, those
+// of a std::deque hold a few elements. Memory is touched when elements are added.
 template <class T, size_t kBlock = 512>
 class BlockArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -32,12 +32,12 @@ class BlockArray {
     new (&(*this)[size_]) T(value);
     ++size_;
   }
-  // Element i; up to it, and to the end of its block, elements are added where there are none.
+  // Element i; where there is none, elements are added up to it, and some more.
   T& Reach(size_t i, const T& value = T()) {
     while (i >= size_) {
-      AddBlock();
-      std::uninitialized_fill_n(blocks_.back()->Elements(), kBlock, value);
-      size_ += kBlock;
+      if (size_ == capacity()) AddBlock();
+      std::uninitialized_fill_n(&(*this)[size_], kSome, value);
+      size_ += kSome;
     }
     return (*this)[i];
   }
@@ -55,6 +55,8 @@ class BlockArray {
   }
 
  private:
+  static constexpr size_t kSome = 32;
+  static_assert(kBlock % kSome == 0);
   struct Block {
     T* Elements() { return reinterpret_cast<T*>(bytes); }
     const T* Elements() const { return reinterpret_cast<const T*>(bytes); }

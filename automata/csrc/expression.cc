@@ -44,17 +44,17 @@ Expressions::Expressions() {
   any_bytes_ = Star(Bytes(ByteSet::All()));
 }
 
-void Expressions::Begin(const Expressions& prepared) {
-  nodes_.Share(prepared.nodes_);
-  members_ = prepared.members_;
-  table_ = prepared.table_;
-  automata_ = prepared.automata_;
-  automaton_index_ = prepared.automaton_index_;
-  lists_ = prepared.lists_;
-  std::copy(std::begin(prepared.bytes_), std::end(prepared.bytes_), std::begin(bytes_));
-  any_bytes_ = prepared.any_bytes_;
-  any_text_ = prepared.any_text_;
-  std::copy(std::begin(prepared.utf8_full_), std::end(prepared.utf8_full_), std::begin(utf8_full_));
+Expressions::Expressions(const Expressions* prepared)
+    : members_(prepared->members_),
+      table_(prepared->table_),
+      automata_(prepared->automata_),
+      automaton_index_(prepared->automaton_index_),
+      any_bytes_(prepared->any_bytes_),
+      any_text_(prepared->any_text_),
+      lists_(prepared->lists_) {
+  nodes_.Share(prepared->nodes_);
+  std::copy(std::begin(prepared->bytes_), std::end(prepared->bytes_), std::begin(bytes_));
+  std::copy(std::begin(prepared->utf8_full_), std::end(prepared->utf8_full_), std::begin(utf8_full_));
 }
 
 bool Expressions::SameNode(const Node& x, const Node& y, const ExprList* members) const {

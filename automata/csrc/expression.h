@@ -147,6 +147,9 @@ class Expressions {
   };
 
   Expressions();
+  // Begins with the expressions of another pool, under the same numbers. That one has no rules, and neither changes nor
+  // ends before this one: most of its nodes are shared.
+  explicit Expressions(const Expressions* prepared);
   Expressions(const Expressions&) = delete;
   Expressions& operator=(const Expressions&) = delete;
 
@@ -154,10 +157,6 @@ class Expressions {
   // Rules that are imported do not remember (see RuleSource): for intersections and complements, where texts are told
   // apart by their bytes only.
   bool forgets = false;
-
-  // A pool in which nothing was built yet begins with the expressions of another one, under the same numbers. That one
-  // has no rules, and neither changes nor ends before this one: most of its nodes are shared.
-  void Begin(const Expressions& prepared);
 
   // ---- builders; all normalize and may throw LimitError
   Expr Bytes(const ByteSet& set);

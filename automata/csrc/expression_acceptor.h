@@ -176,7 +176,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   std::unique_ptr<Expressions> pool_;
   TextPhases text_phases_;
   Expr root_;
-  BlockArray<State, 128> state_of_;  // by expression; 0 unknown
+  BlockArray<State> state_of_;  // by expression; 0 unknown
   struct Stepping {
     bool asked = false;
     SteppingLeaf* leaf = nullptr;  // null where Arcs has to be asked

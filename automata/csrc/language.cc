@@ -176,9 +176,9 @@ class Language::Whole {
   bool Concatenates() const { return concatenates_; }
 
   static std::shared_ptr<ExpressionAcceptor> MakeAcceptor(const std::function<Expr(Expressions*)>& build,
-                                                          const Limits& limits) {
+                                                          const Limits& limits, const Expressions* prepared = nullptr) {
     const TimeLimit time("constraint", "seconds", limits.seconds);
-    auto pool = std::make_unique<Expressions>();
+    auto pool = prepared ? std::make_unique<Expressions>(prepared) : std::make_unique<Expressions>();
     pool->limits = limits.expressions;
     const Expr root = build(pool.get());
     auto acceptor = std::make_shared<ExpressionAcceptor>(std::move(pool), root);
@@ -272,8 +272,9 @@ class Language::Whole {
   std::atomic<bool> made_{false};
 };
 
-Language Language::Build(const std::function<Expr(Expressions*)>& build, const Limits& limits) {
-  return Language(std::make_shared<Whole>(Whole::MakeAcceptor(build, limits)), limits);
+Language Language::Build(const std::function<Expr(Expressions*)>& build, const Limits& limits,
+                         const Expressions* prepared) {
+  return Language(std::make_shared<Whole>(Whole::MakeAcceptor(build, limits, prepared)), limits);
 }
 
 const std::shared_ptr<ExpressionAcceptor>& Language::Acceptor() const { return whole_->Acceptor(limits_); }

@@ -30,7 +30,9 @@ struct Limits {
 class Language {
  public:
   // Builds an expression in a fresh pool.
-  static Language Build(const std::function<Expr(Expressions*)>& build, const Limits& limits = {});
+  // In a pool that begins with a prepared one, if there is one; see Expressions.
+  static Language Build(const std::function<Expr(Expressions*)>& build, const Limits& limits = {},
+                        const Expressions* prepared = nullptr);
 
   // What `combine` makes of the operands in one pool, under the widest of their limits; Later: when it is asked for.
   using Combination = std::function<Expr(Expressions*, std::vector<Expr>)>;

@@ -40,9 +40,9 @@ Language CompileJsonSchema(const nb::bytes& text, const Reader& reader, const Js
   nb::gil_scoped_release release;
   auto documents = std::make_shared<SharedDocuments>(std::make_unique<SchemaDocuments>(
       std::move(copy), SchemaDocuments::Registry(), std::move(schemas), SchemaDraft::k2020, JsonLimits(), read));
-  return Language::Build(
-      [&](Expressions* pool) {
-        const auto rules = JsonSchemaRules::Make(pool, documents, options);
+  return JsonSchemaRules::Build(
+      documents, options,
+      [&](JsonSchemaRules* rules) {
         const SchemaPlace root = documents->Root();
         rules->Check(root);
         documents->ForgetReader();  // all that references lead to was read
@@ -66,9 +66,10 @@ std::pair<std::vector<nb::str>, bool> EmptyJsonSchemas(const nb::bytes& text, co
     nb::gil_scoped_release release;
     auto documents = std::make_shared<SharedDocuments>(
         std::make_unique<SchemaDocuments>(std::move(copy), std::move(registry)));
-    Language::Build(
-        [&](Expressions* pool) {
-          places = JsonSchemaRules::Make(pool, documents, options)->EmptyPlaces(documents->Root(), &whole);
+    JsonSchemaRules::Build(
+        documents, options,
+        [&](JsonSchemaRules* rules) {
+          places = rules->EmptyPlaces(documents->Root(), &whole);
           return kEpsilonExpr;
         },
         limits ? *limits : Limits());

@@ -67,19 +67,21 @@ JsonSchemaRules::JsonSchemaRules(Expressions* pool, std::shared_ptr<SharedDocume
   colon_ = pool->Concat({space, pool->Byte(':'), space});
 }
 
-std::shared_ptr<JsonSchemaRules> JsonSchemaRules::Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
-                                                       const JsonSchemaOptions& given) {
+Language JsonSchemaRules::Build(std::shared_ptr<SharedDocuments> documents, const JsonSchemaOptions& given,
+                                const std::function<Expr(JsonSchemaRules*)>& build, const Limits& limits) {
   JsonSchemaOptions options = given;
   if (options.notation == SchemaNotation::kYaml) options.canonical_numbers = true;
   const StringStyle style = options.notation == SchemaNotation::kYaml ? StringStyle::kYamlDouble
                             : options.canonical_strings               ? StringStyle::kJsonCanonical
                                                                       : StringStyle::kJson;
   const JsonLeaves& leaves = JsonLeaves::Of(style, options.canonical_numbers);
-  pool->Begin(leaves.pool());
-  std::shared_ptr<JsonSchemaRules> rules(new JsonSchemaRules(pool, std::move(documents), options));
-  rules->cases_.Begin(leaves);
-  rules->source_ = pool->AddRules(rules);
-  return rules;
+  const auto build_with = [&](Expressions* pool) {
+    std::shared_ptr<JsonSchemaRules> rules(new JsonSchemaRules(pool, documents, options));
+    rules->cases_.Begin(leaves);
+    rules->source_ = pool->AddRules(rules);
+    return build(rules.get());
+  };
+  return Language::Build(build_with, limits, &leaves.pool());
 }
 
 SetId JsonSchemaRules::SetOf(SchemaPlace place) { return sets_.And(kAnyValue, SignedUse{sets_.Schema(place), true}); }

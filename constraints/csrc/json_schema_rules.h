@@ -19,6 +19,7 @@
 #include "automata/csrc/arena.h"
 #include "automata/csrc/expression.h"
 #include "automata/csrc/flat_map.h"
+#include "automata/csrc/language.h"
 #include "automata/csrc/late.h"
 #include "automata/csrc/line_keys.h"
 #include "automata/csrc/opening_rules.h"
@@ -33,9 +34,9 @@ namespace tokamata {
 
 class JsonSchemaRules final : public RuleSource, public RulePlaces, public OpeningRules, public LineKeys {
  public:
-  // Adds itself to a pool in which nothing was built yet.
-  static std::shared_ptr<JsonSchemaRules> Make(Expressions* pool, std::shared_ptr<SharedDocuments> documents,
-                                               const JsonSchemaOptions& options);
+  // A language that is built with the rules of a schema.
+  static Language Build(std::shared_ptr<SharedDocuments> documents, const JsonSchemaOptions& options,
+                        const std::function<Expr(JsonSchemaRules*)>& build, const Limits& limits);
 
   // Refuses malformed schemas, references that lead nowhere and what cannot be enforced, anywhere below a schema.
   void Check(SchemaPlace root);

@@ -78,7 +78,7 @@ SchemaSets::SchemaSets(SharedDocuments* documents) : documents_(documents) {
   lists.Intern(nullptr, 0);
   sets_.Intern(&none, 1);     // kNoValue
   sets_.Intern(nullptr, 0);  // kAnyValue
-  uses_.reserve(32);
+  uses_.reserve(16);
 }
 
 namespace {

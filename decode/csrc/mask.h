@@ -345,7 +345,7 @@ class MaskBuilder {
     uint16_t barred = 0;     // see BarredOf
   };
   Known& KnownOf(State q) { return known_.Reach(q); }
-  BlockArray<Known, 64> known_;  // by state
+  BlockArray<Known> known_;  // by state
   std::vector<const Loop*> loops_;
   Arena arena_;  // of the loops
   struct Learned {
@@ -364,7 +364,7 @@ class MaskBuilder {
   Counted counted_;  // what FindCounted said last
   std::vector<ClassChoice> choices_;
   size_t next_choice_ = 0;
-  BlockArray<Traits> traits_;        // those of plain states first
+  BlockArray<Traits, 32> traits_;    // those of plain states first
   // By state, where the vocabulary is not complete, without and with what states remember: 0 unknown, 1 cannot, 2 can.
   std::vector<uint8_t> finish_[2];
   ByteSet spelled_;  // the bytes of tokens, once asked for

@@ -141,8 +141,8 @@ void TokenAutomaton::FillMaskByWalking(State q, uint32_t* out) {
 const TokenAutomaton::Mask* TokenAutomaton::Store(const uint32_t* row, const uint32_t* base) {
   const uint32_t words = Words(), most = words / 8;
   if (full_) return nullptr;
-  if (differing_.empty()) differing_.resize(size_t{2} * (most + kMorePlaces));
-  uint32_t *const places = differing_.data(), count = ListDifferent(row, base, words, most, places);
+  if (!differing_) differing_.reset(new uint32_t[size_t{2} * (most + kMorePlaces)]);
+  uint32_t *const places = differing_.get(), count = ListDifferent(row, base, words, most, places);
   if (base && count > most) count = ListDifferent(row, base = nullptr, words, most, places);
   const bool dense = count > most;
   for (uint32_t k = 0; k < count && !dense; ++k) places[count + k] = row[places[k]];

@@ -107,7 +107,7 @@ class TokenAutomaton {
   Arena owned_;  // masks
   bool full_ = false;  // there was no room for one
   std::unordered_map<uint64_t, const uint32_t*> alike_;  // masks with all words, by MaskBuilder::Alike
-  std::vector<uint32_t> differing_;                      // scratch of Store
+  std::unique_ptr<uint32_t[]> differing_;                // scratch of Store
   DistanceTable distances_;
   std::unordered_map<uint64_t, const Mask*> narrowed_;  // masks that a budget narrows, by state and tokens left
   std::atomic<size_t> num_masks_{0}, mask_bytes_{0};

@@ -228,9 +228,9 @@ inline JsonSchemaOptions RandomSchemaOptions(Random* r) {
 
 inline Language SchemaLanguage(const std::string& schema, const JsonSchemaOptions& options, const Limits& limits) {
   auto documents = std::make_shared<SharedDocuments>(std::make_unique<SchemaDocuments>(schema));
-  return Language::Build(
-      [&](Expressions* pool) {
-        const auto rules = JsonSchemaRules::Make(pool, documents, options);
+  return JsonSchemaRules::Build(
+      documents, options,
+      [&](JsonSchemaRules* rules) {
         const SchemaPlace root = documents->Root();
         rules->Check(root);
         const SetId set = rules->SetOf(root);
