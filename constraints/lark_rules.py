@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..automata.errors import ConstraintError, LimitError
 from .grammar_source import Place
+from .regex import regex
 
 if TYPE_CHECKING:
     from lark.lexer import Pattern
@@ -18,6 +20,7 @@ MOST_REPEATS = 1_000_000
 MOST_COPIES = 50  # of a repeated part in a row; more are made of blocks
 
 PlaceOf = Callable[[str], Place | None]
+_CALL = re.compile(r"\(\?(?:R|&|P>|[+-]?\d)")
 WIDEST = 2**32 - 1  # characters of what has no bound
 Width = tuple[int, int]
 Form = tuple[int, ...]  # s >= 0: rule s; s < 0: terminal ~s
@@ -115,6 +118,7 @@ class LarkRules:
         key = str(token)
         if key not in self._literals:
             pattern = literal_pattern(token)
+            check_calls(pattern.value)
             self._literals[key] = pattern, (pattern.min_width, min(pattern.max_width, WIDEST))
         return self._literals[key]
 
@@ -342,6 +346,15 @@ def literal_pattern(token: Any) -> Pattern:
 
     pattern: Pattern = PrepareLiterals().transform(Tree("literal", [token])).children[0]
     return pattern
+
+
+def check_calls(pattern: str) -> None:
+    """Raise ValueError for a pattern that calls itself or a group: Lark asks regex for its width, without bound."""
+    if _CALL.search(pattern):
+        try:
+            regex(pattern)
+        except ConstraintError:
+            raise ValueError(pattern) from None
 
 
 def range_pattern(tree: Any) -> Pattern:

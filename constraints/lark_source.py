@@ -24,7 +24,7 @@ from .grammar_source import (
     stated_lexer,
 )
 from .json_schema import json_schema
-from .lark_rules import LarkRules, bounds, literal_pattern
+from .lark_rules import LarkRules, bounds, check_calls, literal_pattern
 from .lark_text import AlgebraHole, JsonHole, LarkText, NamedHole, SpecialHole
 from .literal import literal
 from .special_token import special_token
@@ -324,6 +324,7 @@ class _Reader:
                         f"grammar: {self._token_place(name, token)}: {shown}: {token}: {why}"
                     ) from None
                 try:
+                    check_calls(pattern)
                     get_regexp_width(pattern)
                 except ImportError:
                     raise
@@ -423,12 +424,36 @@ class _Reader:
         except (ConstraintError, LimitError) as error:
             if str(error).startswith("grammar: "):
                 raise
+            if wrong := self._wrong_literal(name, error):
+                raise wrong from None
             if place is None and (inner := self.text.imported(name)):
                 place = inner[2]
             where = f"{place}: " if place else ""
             about = "" if str(error).startswith("terminal ") else f"terminal {self._shown(name)}: "
             raise type(error)(f"grammar: {where}{about}{error}") from None
         return Terminal(name, constraint, text, priority, ignored, place, guards, places)
+
+    def _wrong_literal(self, name: str, error: Exception) -> ConstraintError | None:
+        """The error of the first pattern in a terminal that has one by itself, at the pattern; None: of none."""
+        if not isinstance(error, ConstraintError) or name not in self._trees:
+            return None
+        for token in self._trees[name].scan_values(_is_literal):
+            if token.type != "REGEXP" or any(c in token for c in self.text.holes):
+                continue
+            where = f"grammar: {self._token_place(name, token)}: terminal {self._shown(name)}: "
+            try:
+                terminal_pattern(literal_pattern(token).to_regexp(), self.seconds, self.lexer != "none")
+            except ConstraintError as wrong:
+                return type(wrong)(f"{where}{wrong}")
+            except LimitError:
+                return None
+            flags = re.match(r"/\(\?([aimsux]+)\)", token)
+            if flags and "global flags not at the start" in str(error):
+                return ConstraintError(
+                    f"{where}the flags (?{flags[1]}) are of a pattern that is only a part of the terminal; write "
+                    f"(?{flags[1]}:...) around what they are for"
+                )
+        return None
 
     def _anonymous_place(self, pattern: Pattern) -> Place | None:
         """The first place where a string or pattern stands."""

@@ -18,6 +18,10 @@ from .regex import regex
 
 _PROPERTY = re.compile(r"\\[pP]\{[^}]*\}")
 _DELICATE = re.compile(r"[*+?}]\?|\(\?[=!<]|\\[bBAZ]|(?<!\[)\^|\$")  # may be lazy or look around
+_INSTEAD = {
+    "before": r"leave out what looks there (^, \b, \B or a lookbehind), and let the rules say what may stand before",
+    "after": "end the pattern with what must follow, or leave that to the rules",
+}
 _FIRST_STAND_IN = 0xF0000  # Supplementary Private Use Area-A
 
 
@@ -59,10 +63,7 @@ def terminal_pattern(pattern: str, seconds: float = DEFAULT_LIMITS.seconds, lexe
     except UnsupportedError:
         if lazy:
             raise
-    raise UnsupportedError(
-        f"what {pattern!r} matches depends on the text {outside} the lexeme; "
-        "end the pattern with what must follow, or leave that to the rules"
-    )
+    raise UnsupportedError(f"what {pattern!r} matches depends on the text {outside} the lexeme; {_INSTEAD[outside]}")
 
 
 def _parse(pattern: str) -> tuple[Any, dict[int, str]]:

@@ -260,7 +260,7 @@ class EcmaParser : public RegexParser {
         if (!unicode_ && (!IsLetter(c) || (c == 'k' && !has_names_))) return c;
         if (IsSyntax(c) || (in_class && c == '-')) return c;
     }
-    Fail(here, "bad escape " + Slice(here, at_), "write the character itself, or \\\\ for a backslash");
+    Fail(here, "bad escape " + Slice(here, at_), InsteadOfEscape(c));
   }
 
   // Returns whether what was read may be repeated.
@@ -436,8 +436,8 @@ class EcmaParser : public RegexParser {
         ReadModifiers(start);
       } else {
         Fail(start, "unknown group (?" + Slice(at_, at_ + 1),
-             c == 'P' ? "use (?<name>...) for a named group, and \\k<name> for what it matched"
-                      : "use (?:...) for a plain group, or write \\( for a parenthesis");
+             c == 'P' && Peek(1) != '>' ? "use (?<name>...) for a named group, and \\k<name> for what it matched"
+                                        : InsteadOfGroup(c == 'P' ? '&' : c, true));
       }
     } else {
       ++groups_;

@@ -179,6 +179,40 @@ std::string RegexParser::Slice(size_t from, size_t to) const {
   return out;
 }
 
+std::string RegexParser::InsteadOfEscape(uint32_t c) {
+  switch (c) {
+    case 'G': return "leave it out: a match begins where the text does";
+    case 'K': return "leave it out: all that is matched is the text";
+    case 'h': return "write [ \\t] for blanks";
+    case 'H': return "write [^ \\t] for what is no blank";
+    case 'R': return "write (?:\\r\\n|[\\n\\r]) for a line end";
+    case 'X': return "write . for a code point, or the code points of what is to stand there";
+    case 'm':
+    case 'M': return "write \\b for where a word begins or ends";
+    case 'e': return "write \\x1b for that control character";
+    case 'c': return "write a control character by its number, as in \\x0a";
+    case 'Q':
+    case 'E': return "put a backslash before each character that is to stand for itself";
+    default: return "write the character itself, or \\\\ for a backslash";
+  }
+}
+
+std::string RegexParser::InsteadOfGroup(uint32_t c, bool ecma) {
+  if (IsDigit(c)) c = 'R';
+  switch (c) {
+    case 'R':
+    case '&':
+    case '+': return "a pattern cannot call itself or its groups; write what is called again, or rules of a grammar";
+    case '|': return "write (?:...) around the alternatives";
+    case '\'': return std::string(ecma ? "use (?<name>" : "use (?P<name>") + "...) for a named group";
+    case '#': return "leave the comment out";
+    case '>': return "use (?:...): there are no atomic groups here";
+    case '(': return "which branch applies depends on a captured group; write both cases out as alternatives";
+    case 'x': return "write the pattern without blanks and comments";
+    default: return "use (?:...) for a plain group, or write \\( for a parenthesis";
+  }
+}
+
 void RegexParser::Unsupported(size_t position, const std::string& what, const std::string& remedy) {
   if (unsupported_) return;
   unsupported_ = true;

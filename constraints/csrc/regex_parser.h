@@ -35,6 +35,10 @@ class RegexParser {
   size_t ReadHex(size_t most, uint32_t* value);
   std::string Slice(size_t from, size_t to) const;  // as UTF-8
 
+  // What is written instead of what other dialects mean by \c, and by a group that begins with (?c.
+  static std::string InsteadOfEscape(uint32_t c);
+  static std::string InsteadOfGroup(uint32_t c, bool ecma = false);
+
   [[noreturn]] void Fail(size_t position, const std::string& what, const std::string& remedy) const {
     ThrowMalformed(text_, position, what, remedy);
   }

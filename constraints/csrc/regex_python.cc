@@ -223,23 +223,8 @@ class PythonParser : public RegexParser {
     return NormalizeRanges(std::move(folded));
   }
 
-  // What other dialects mean by an escape, in this one.
-  static const char* InsteadOf(uint32_t c) {
-    switch (c) {
-      case 'G': return "leave it out: a match begins where the text does";
-      case 'h': return "write [ \\t] for blanks";
-      case 'H': return "write [^ \\t] for what is no blank";
-      case 'R': return "write (?:\\r\\n|[\\n\\r]) for a line end";
-      case 'e': return "write \\x1b for that control character";
-      case 'c': return "write a control character by its number, as in \\x0a";
-      case 'Q':
-      case 'E': return "put a backslash before each character that is to stand for itself";
-      default: return "write the character itself, or \\\\ for a backslash";
-    }
-  }
-
   [[noreturn]] void BadEscape(size_t here, size_t end) {
-    Fail(here, "bad escape " + Slice(here, end), InsteadOf(text_[here + 1]));
+    Fail(here, "bad escape " + Slice(here, end), InsteadOfEscape(text_[here + 1]));
   }
 
   // \x \u \U \N, after the letter; also the plain control escapes. False: another escape.
@@ -474,7 +459,8 @@ class PythonParser : public RegexParser {
           Append(items, BackReference(FindGroup(from, to), start));
           return;
         } else {
-          Fail(start, "unknown group (?P" + Slice(at_, at_ + 1), "use (?P<name>...) for a named group");
+          Fail(start, "unknown group (?P" + Slice(at_, at_ + 1),
+               Peek() == '>' ? InsteadOfGroup('&') : "use (?P<name>...) for a named group");
         }
       } else if (c == ':') {
       } else if (c == '>') {
@@ -497,8 +483,7 @@ class PythonParser : public RegexParser {
           return;
         }
       } else {
-        Fail(start, "unknown group (?" + Slice(at_ - 1, at_),
-             "use (?:...) for a plain group, or write \\( for a parenthesis");
+        Fail(start, "unknown group (?" + Slice(at_ - 1, at_), InsteadOfGroup(c));
       }
     }
     if (capture) {

@@ -479,7 +479,7 @@ MANY = 2000
         (
             "lark",
             "start: A\nA: /" + "(?<=a)" * 400 + "b/",
-            r"line 2, column 1: terminal A: what .* \.\.\. .* depends on",
+            r"line 2, column 4: terminal A: what .* \.\.\. .* depends on",
         ),
     ],
 )

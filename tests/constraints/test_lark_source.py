@@ -445,6 +445,15 @@ def test_indentation() -> None:
         ('start: <|x|>.."c"\n', ConstraintError, r"column 8: expected a character beside .., .* got <\|x\|>"),
         ('start: C\nC: %json {}.."c"\n', ConstraintError, "column 4: expected a character beside .., .* got %json {}"),
         ("start: _INDENT A _DEDENT\nA: /x/\n%declare _INDENT _DEDENT\n", ConstraintError, "need a terminal _NEWLINE"),
+        (
+            'start: A\nA: "x"\n | /(?<=a)b/\n',
+            UnsupportedError,
+            r"line 3, column 4: terminal A: what '\(\?<=a\)b' .* before the lexeme; leave out what looks",
+        ),
+        ('start: A\nA: "x" | /y/ "z"\n | /(a)\\1/', UnsupportedError, r'line 3, column 4: .* position 3 of "\(a\)'),
+        ('start: A\nA: "x"\n | /(?i)b/\n', ConstraintError, r"line 3, column 4: .* write \(\?i:...\) around"),
+        ('start: A\nA: "x"\n | /(?R)/\n', ConstraintError, "line 3, column 4: .* cannot call itself .* or rules of"),
+        ('start: A\nA: "x"\n | /\\(?|x)/\n', ConstraintError, "unbalanced"),
     ],
 )  # fmt: skip
 def test_errors_name_the_place(text: str, kind: type[Exception], message: str) -> None:

@@ -59,6 +59,13 @@ def test_unsupported_patterns_name_place_and_reason(pattern: str, text: str) -> 
         ("x}", 'lone "}" at position 1'),
         (r"\p{lu}", r"unknown property \p{lu} at position 0"),
         (r"[\w-a]", r"bad character range \w-a at position 1"),
+        ("(?#x)a", "leave the comment out"),
+        ("(?>a)b", "use (?:...): there are no atomic groups"),
+        ("(a)?(?(1)b|c)", "write both cases out as alternatives"),
+        ("(?'n'a)", "use (?<name>...) for a named group"),
+        ("(?1)", "a pattern cannot call itself"),
+        ("(?P>n)", "a pattern cannot call itself"),
+        (r"\Ga", "leave it out: a match begins where the text does"),
         ("(?x:a)", "unknown group (?x at position 0"),
         ("(?P<a>b)", 'unknown group (?P at position 0 of "(?P<a>b)": use (?<name>...) for a named group'),
         ("b(?s)a", "flags without a group at position 1"),
@@ -114,8 +121,14 @@ def test_ends_of_the_text_in_patterns_of_schemas() -> None:
     assert r"\A, \Z and \z are the ends of the text" in entry.detail
     (plain,) = (e for e in tokamata.json_schema({"pattern": r"\\Ab"}).report if e.subject == "pattern")
     assert plain.detail == ""
-    for escape in (r"\Q", r"\h", r"[\A]", r"\e", r"\y"):
-        with pytest.raises(ConstraintError, match=r'"/pattern": regex: bad escape \\.* write the character itself'):
+    for escape, remedy in (
+        (r"\Q", "put a backslash before"),
+        (r"\h", r"write \[ \\t\] for blanks"),
+        (r"[\A]", "write the character itself"),
+        (r"\e", r"write \\x1b"),
+        (r"\y", "write the character itself"),
+    ):
+        with pytest.raises(ConstraintError, match=rf'"/pattern": regex: bad escape \\.* {remedy}'):
             tokamata.json_schema({"pattern": f"^{escape}"})
 
 
