@@ -99,11 +99,21 @@ class GrammarDiagnosis:
             add(start.place, start.name, open_)
         elif self.deterministic:
             add(start.place, start.name, "deterministic")
-        for conflict in self.conflicts[:MOST_SHOWN]:
+        shown: dict[
+            tuple[Place | None, str, str], None
+        ] = {}  # the steps of a repetition may have conflicts that are alike
+        for i, conflict in enumerate(self.conflicts):
             place = conflict.productions[0].place if conflict.productions else start.place
-            add(place, self.subject(conflict), f"not deterministic: {self.describe(conflict)}")
-        if len(self.conflicts) > MOST_SHOWN:
-            add(start.place, start.name, f"not deterministic: {len(self.conflicts) - MOST_SHOWN} more conflicts")
+            shown[place, self.subject(conflict), f"not deterministic: {self.describe(conflict)}"] = None
+            if len(shown) == MOST_SHOWN:
+                more = len(self.conflicts) - i - 1
+                break
+        else:
+            more = 0
+        for told in shown:
+            add(*told)
+        if more:
+            add(start.place, start.name, f"not deterministic: {more} more conflicts")
         if self.ambiguity is not None:
             one, other = self.ambiguity.derivations
             sentence = shortened(" ".join(self.ambiguity.sentence), MOST_LETTERS) or "the empty text"

@@ -14,7 +14,17 @@ from .._core import Language, read_notation
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
 from .constraint import Constraint, joined_parts
 from .grammar_hints import hint
-from .grammar_source import GrammarSource, GrammarSyntax, Lexing, Place, Production, Rule, Terminal, nesting_limit
+from .grammar_source import (
+    GrammarSource,
+    GrammarSyntax,
+    Lexing,
+    Place,
+    Production,
+    Rule,
+    Terminal,
+    nesting_limit,
+    short_text,
+)
 from .literal import literal
 from .part import Definition, Part, counted
 from .regular_rules import with_regular_rules
@@ -366,7 +376,7 @@ class _Builder:
         """A rule that was not written."""
         if key not in self.symbols:
             self.symbols[key] = len(self.rules)
-            self.rules.append(Rule(_short(part.text), part.place, written=False))
+            self.rules.append(Rule(short_text(part.text), part.place, written=False))
             number = self.symbols[key]
             self.productions += [Production(number, tuple(symbols), part.place) for symbols in right]
         return self.symbols[key]
@@ -429,7 +439,7 @@ class _Builder:
         if nullable:
             constraint = constraint - b""
         self.symbols[key] = ~len(self.terminals)
-        self.terminals.append(Terminal(_short(part.text), constraint, part.literal, place=part.place))
+        self.terminals.append(Terminal(short_text(part.text), constraint, part.literal, place=part.place))
         if nullable:
             symbol = self.symbols.pop(key)
             self.symbols[key] = self._made(("optional", part.text), part, [[], [symbol]])
@@ -503,11 +513,6 @@ def _undefined(call: Part) -> ConstraintError:
         f"grammar: {call.place}: rule {call.name} is used but not defined; define it, "
         f"or pass constraints={{{call.name!r}: tokamata.regex(...)}}"
     )
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 @functools.cache

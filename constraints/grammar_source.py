@@ -193,6 +193,12 @@ def quoted(text: bytes) -> str:
     return json.dumps(text.replace(SPECIAL, b"").decode(errors="backslashreplace"), ensure_ascii=False)
 
 
+def short_text(text: str) -> str:
+    """The beginning of a text in one line, as a name of what it stands for."""
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def shortened(text: str, most: int) -> str:
     """A text of at most so many characters for people to read; of a longer one its beginning and its end."""
     if len(text) <= most:

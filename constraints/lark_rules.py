@@ -32,7 +32,8 @@ class LarkRules:
     ``terminals``: names; ``declared``: those that are only declared; ``patterns`` and ``widths`` (at most so many
     characters): by name, those of anonymous strings and patterns included, which are named as Lark names them.
     ``rules``: names, templates as ``name{arguments}``; ``productions``: by rule; ``origins``: the written rule from
-    which each was made; ``kept``, ``used``: the rules and terminals that Lark keeps.
+    which each was made; ``made_for``: of rules made for repetitions the offset of the repetition's operator, of those
+    made for other parts -1; ``kept``, ``used``: the rules and terminals that Lark keeps.
 
     Linear in what Lark would make of the grammar, but for MOST_ALTERNATIVES. Raises ConstraintError for what Lark
     refuses, LimitError for templates that call themselves without end and for repetitions past MOST_REPEATS.
@@ -46,12 +47,14 @@ class LarkRules:
         self.declared: set[str] = set()
         self.rules: list[str] = []
         self.origins: list[str] = []
+        self.made_for: dict[int, int] = {}
         self.productions: list[list[Form]] = []
         self._terminal_numbers: dict[str, int] = {}
         self._rule_numbers: dict[str, int] = {}
         self._by_pattern: dict[Pattern, str] = {}
         self._literals: dict[str, tuple[Pattern, Width]] = {}
         self._anonymous = 0
+        self._operator = -1  # where the operator of the repetition that is read stands
         self._made: dict[tuple[object, ...], int] = {}
         self._trees = {str(name): (parameters, tree) for name, parameters, tree, _ in grammar.rule_defs}
         self._read_terminals(grammar)
@@ -178,7 +181,11 @@ class LarkRules:
         if kind == "alias":
             return self._alternatives(node.children[0], bound)
         if kind == "expr":
-            return self._repeat(self._alternatives(node.children[0], bound), [str(c) for c in node.children[1:]])
+            forms = self._alternatives(node.children[0], bound)
+            self._operator = getattr(node.children[1], "start_pos", None) or -1
+            found = self._repeat(forms, [str(c) for c in node.children[1:]])
+            self._operator = -1
+            return found
         found = [form for child in node.children for form in self._alternatives(child, bound)]
         if kind == "maybe":
             found.append(())
@@ -251,6 +258,7 @@ class LarkRules:
             origin = self.origins[self._current]
             number = self._rule(f"__{self.rules[self._current]}_{kind}_{len(self._made)}", origin)
             self._made[key] = number
+            self.made_for[number] = self._operator if kind != "part" else -1
             self.productions[number] = forms(number)
         return self._made[key]
 

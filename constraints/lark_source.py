@@ -21,6 +21,7 @@ from .grammar_source import (
     Rule,
     Terminal,
     nesting_limit,
+    short_text,
     stated_lexer,
 )
 from .json_schema import json_schema
@@ -161,12 +162,9 @@ class _Reader:
         by_name.update({name: by_name[first] for name, first in same.items()})
         new = {rule: i for i, rule in enumerate(made.kept)}
         new.update({~i: by_name[name] for i, name in enumerate(made.terminals) if name in by_name})
-        places = [self._place(made.origins[r]) for r in made.kept]
-        rules = [
-            Rule(made.rules[r], p, made.origins[r] == made.rules[r]) for r, p in zip(made.kept, places, strict=True)
-        ]
+        rules = [self._rule(made, r) for r in made.kept]
         productions = tuple(
-            Production(i, tuple(new[s] for s in form), places[i])
+            Production(i, tuple(new[s] for s in form), rules[i].place)
             for i, r in enumerate(made.kept)
             for form in made.productions[r]
         )
@@ -174,7 +172,7 @@ class _Reader:
             syntax="lark",
             lexer=self.lexer,
             terminals=tuple(terminals),
-            rules=(*rules, *self._unreachable([r.name for r in rules])),
+            rules=(*rules, *self._unreachable([made.rules[r] for r in made.kept])),
             productions=productions,
             start=new[made.rules.index(self.start)],
             indent=indent,
@@ -345,6 +343,18 @@ class _Reader:
         return self._place(name)
 
     # ---- rules
+    def _rule(self, made: LarkRules, rule: int) -> Rule:
+        """A rule as it was written; one that was made for a repetition as what that is in the text."""
+        name, origin = made.rules[rule], made.origins[rule]
+        place = self._place(origin)
+        if rule not in made.made_for:
+            return Rule(name, place, origin == name)
+        operator = made.made_for[rule]
+        found = self.text.repetition(operator) if operator >= 0 and origin in self.text.written else None
+        if found is not None:
+            return Rule(short_text(found[0]), found[1], written=False)
+        return Rule(f"[{'part' if operator < 0 else 'repetition'} of {origin}]", place, written=False)
+
     def _unreachable(self, made: list[str]) -> list[Rule]:
         """Written rules that Lark left out because no rule that it kept calls them; they have no productions."""
         kept = {name.split("{", 1)[0] for name in made}

@@ -15,6 +15,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from .._core import FIRST_HOLE
 from ..automata.errors import ConstraintError, LimitError
@@ -147,7 +148,7 @@ class LarkText:
         self._names = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
         self._appended = _Pieces()
         self._inside: dict[str, list[str]] = {}  # the terminals that a terminal's definition uses
-        tokens = self._tokens()
+        self._cut = tokens = self._tokens()
         kinds = [token.type for token in tokens]
         for i, token in enumerate(tokens):
             if kinds[i : i + 3] == ["STRING", "_DOTDOT", "STRING"]:
@@ -200,10 +201,31 @@ class LarkText:
 
     def trace(self, position: int) -> Place:
         """The place in the text as given of an offset in the rewritten text; of what was added, of what precedes it."""
+        return self.place(self._traced(position))
+
+    def _traced(self, position: int) -> int:
         index = max(bisect_right(self._starts, position) - 1, 0)
         while index > 0 and self._offsets[index] < 0:
             index, position = index - 1, self._starts[index]
-        return self.place(min(max(self._offsets[index], 0) + position - self._starts[index], len(self.original)))
+        return min(max(self._offsets[index], 0) + position - self._starts[index], len(self.original))
+
+    def repetition(self, position: int) -> tuple[str, Place] | None:
+        """What a repetition at an offset in the rewritten text, that of its operator, is in the text as given."""
+        offset = self._traced(position)
+        tokens = self._cut
+        last = begin = bisect_right(tokens, offset, key=attrgetter("start")) - 1
+        if last < 1 or tokens[last].start != offset or tokens[last].type not in ("OP", "TILDE"):
+            return None
+        while tokens[last + 1 : last + 2] and tokens[last + 1].type in ("NUMBER", "_DOTDOT"):
+            last += 1
+        depth = 0  # of brackets around what is repeated; a template's name stands before its own, a range has two ends
+        while begin:
+            begin -= 1
+            kind = tokens[begin].type
+            depth += (kind in _OPENING.values()) - (kind in _OPENING)
+            if not depth and kind not in ("_LBRACE", "_DOTDOT") and tokens[begin - 1].type != "_DOTDOT":
+                break
+        return self.original[tokens[begin].start : tokens[last].end], self.place(tokens[begin].start)
 
     def defined_at(self, name: str) -> Place | None:
         """Where a name is defined, imported or declared first."""

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/utf8.h"
@@ -335,6 +336,7 @@ class Reader {
     const std::string name = "__" + rules_[current_] + "_" + std::string(kind) + "_" + std::to_string(made_.size());
     const uint32_t number = RuleOf(name, origins_[current_]);
     made_.emplace(std::move(key), number);
+    unwritten_.insert(number);
     productions_[number] = forms(number);
     return number;
   }
@@ -532,7 +534,8 @@ class Reader {
     }
     std::set<std::string> heads;
     for (const uint32_t r : kept_) {
-      out_.rules.push_back({rules_[r], PlaceOf(std::string_view(origins_[r])), origins_[r] == rules_[r]});
+      const std::string& name = unwritten_.count(r) ? origins_[r] : rules_[r];
+      out_.rules.push_back({name, PlaceOf(std::string_view(origins_[r])), origins_[r] == rules_[r]});
       heads.insert(rules_[r].substr(0, rules_[r].find('{')));
       for (const Form& form : productions_[r]) {
         Form symbols;
@@ -578,6 +581,7 @@ class Reader {
   std::vector<std::string> terminal_names_;  // that rules use
   std::map<std::string, size_t> terminal_numbers_;
   std::vector<std::string> rules_, origins_;
+  std::unordered_set<uint32_t> unwritten_;  // made for repetitions and parts; told as the rules that have them
   std::vector<Forms> productions_;
   std::map<std::string, uint32_t> rule_numbers_;
   std::map<Key, uint32_t> made_;

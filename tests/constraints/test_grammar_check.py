@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -703,3 +704,41 @@ def test_recursion_behind_terminals_that_may_be_empty(text: str, kinds: list[str
     diagnosis = check(read_gbnf(text))
     assert [recursion.kind for recursion in diagnosis.left_recursive] == kinds
     assert [found.rule for found in diagnosis.cyclic] == cyclic
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('start: x+ x+\nx: "a"\n', ("line 1, column 8", "x+")),
+        (
+            'start: "b"\r\n  | "c" // (\r\n  | (x | "q" y)* y? x+\r\nx: "a"\r\ny: "b"\r\n',
+            ("line 3, column 5", '(x | "q" y)*'),
+        ),
+        ('start: "b" (x\n  | "q" y)+ ("q" y)*\nx: "a"\ny: "b"\n', ("line 1, column 12", '(x | "q" y)+')),
+        ('start: a{"x"}\na{p}: p+ p*\n', ("line 2, column 7", "p+")),
+        ('start: a{"x"}~1..200 a{"x"}\na{p}: p\n', ("line 1, column 8", 'a{"x"}~1..200')),
+        ('start: "q" "a".."d"+ "a".."d"+\n', ("line 1, column 12", '"a".."d"+')),
+        ('start: (<|x|> y)+ (<|x|> y)+\ny: "y"\n', ("line 1, column 8", "(<|x|> y)+")),
+        ("start: X+ X+\nX: /[a-z]+/ - /if/\n", ("line 1, column 8", "X+")),
+        ("start: (x (%json {} y)+ (%json {} y)*)~2\nx: /x/\ny: /y/\n", ("line 1, column 11", "(%json {} y)+")),
+        ("start: l\n%import lisp.l\n", ("line 2, column 14", "[repetition of l]")),
+    ],
+)
+def test_repetitions_are_shown_as_they_are_written(text: str, shown: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "lisp.lark").write_text('l: a+ a+\na: "x"\n')
+    report = tokamata.grammar(text, lexer="contextual", import_paths=[tmp_path]).report
+    found = [(entry.place, entry.subject) for entry in report if entry.detail.startswith("not deterministic")]
+    told = "; ".join(f"{entry.subject}: {entry.detail}" for entry in report)
+    assert "__" not in told.replace("lisp__a", "")
+    assert shown in found, told
+
+
+def test_conflicts_of_the_steps_of_a_repetition_are_one() -> None:
+    report = tokamata.grammar('start: x~0..400 x\nx: "a"\n').report
+    (entry,) = (entry for entry in report if entry.detail.startswith("not deterministic"))
+    assert entry.subject == "x~0..400"
+    wide = " | ".join(f'x y{i} "{i}"' for i in range(12)) + ' | x "q"'
+    rest = "".join(f'y{i}: "a"?\n' for i in range(12))
+    report = tokamata.grammar(f'start: {wide}\nx: "a"\n{rest}').report
+    shown = [entry.detail for entry in report if entry.detail.startswith("not deterministic")]
+    assert len(shown) == len(set(shown))
