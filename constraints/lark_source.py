@@ -268,6 +268,13 @@ class _Reader:
                 name, path, place = inner
                 kind = "Terminal" if name.isupper() else "Rule"
                 message = f"{kind} {name!r} is used but not defined in the imported grammar {path}"
+        elif place is None:
+            for name in re.findall(r"'(\w+)'", message):
+                if inner := self.text.imported(name):
+                    place = inner[2]
+                    message = f"{message.replace(name, inner[0])} in the imported grammar {inner[1]}"
+                    break
+        message = re.sub(r"(?:Non)?Terminal\('(\w+)'\)", r"\1", message)
         message = message[:1].lower() + message[1:] if message[1:2].islower() else message
         remedy = "" if "; " in message else "; mend the grammar there" if place else "; mend the grammar"
         where = "".join(f"{part}: " for part in (file, place) if part)
@@ -278,8 +285,17 @@ class _Reader:
         extended = re.match(r"can't extend \w+ (\w+)|cannot extend .*?(\w+)(?: -|$)", message, re.I)
         if extended is not None:
             return self.text.extended.get(extended[1] or extended[2])
+        template = re.match(r"Wrong number of .* used for (\w+) .expected \d+, got (\d+).* (\w+)\)$", message)
+        if template is not None and (place := self.text.used_within(template[1], template[3], int(template[2]))):
+            return place
+        inside = re.match(r"Rules aren't allowed inside terminals \(\w+\('(\w+)'\) in (\w+)\)", message)
+        if inside is not None and (place := self.text.used_within(inside[1], inside[2])):
+            return place
+        if message.startswith("Inlined rules"):
+            return self.text.inlined_twice()
         names = [n for n in re.findall(r"[A-Za-z_][A-Za-z0-9_]*", message) if n == n.lower() or n == n.upper()]
         quoted = re.findall(r"'([A-Za-z_][A-Za-z0-9_]*)'", message)
+        quoted += re.findall(r"(?:nonexisting \w+|used for|in template|parameters:|Error at|defined:) (\w+)", message)
         for name in quoted + names:
             if "not defined" in message and name in self.text.uses:
                 return self.text.used_at(name)
@@ -298,8 +314,10 @@ class _Reader:
         )
 
     def _declared_inside(self) -> ConstraintError:
+        place = self.text.declared_within()
+        where = f"{place}: " if place else ""
         return ConstraintError(
-            "grammar: a terminal that is only declared cannot be part of another terminal; "
+            f"grammar: {where}a terminal that is only declared cannot be part of another terminal; "
             "pass it in constraints={...}, or define it"
         )
 
@@ -317,7 +335,7 @@ class _Reader:
                     pattern = literal_pattern(token).to_regexp()
                 except LarkError as error:
                     why = next((str(a.msg) for a in error.args if isinstance(a, SyntaxError)), str(error))
-                    shown = "%ignore" if name.startswith("__IGNORE") else name
+                    shown = "%ignore" if name.startswith("__IGNORE") else self._shown(name)
                     raise ConstraintError(
                         f"grammar: {self._token_place(name, token)}: {shown}: {token}: {why}"
                     ) from None
@@ -327,7 +345,7 @@ class _Reader:
                 except ImportError:
                     raise
                 except Exception:
-                    about = "" if name in self.text.operand_places else f"{name}: "
+                    about = "" if name in self.text.operand_places else f"{self._shown(name)}: "
                     where = f"grammar: {self._token_place(name, token)}: {about}"
                     try:
                         terminal_pattern(pattern, self.seconds)
@@ -340,7 +358,8 @@ class _Reader:
         known = name in self.text.definitions or name in self.text.operand_places
         if (known or name.startswith("__IGNORE")) and self.text.text.startswith(str(token), position):
             return self.text.trace(int(position or 0))
-        return self._place(name)
+        inner = self.text.imported(name)
+        return inner[2] if inner else self._place(name)
 
     # ---- rules
     def _rule(self, made: LarkRules, rule: int) -> Rule:

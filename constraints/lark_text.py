@@ -147,6 +147,10 @@ class LarkText:
         self._used_characters = {c for c in text if ord(c) >= FIRST_HOLE}
         self._names = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
         self._appended = _Pieces()
+        self._bodies: list[
+            tuple[str, list[_Token]]
+        ] = []  # the names of definitions, and what stands after their colons
+        self._declared: list[str] = []
         self._inside: dict[str, list[str]] = {}  # the terminals that a terminal's definition uses
         self._cut = tokens = self._tokens()
         kinds = [token.type for token in tokens]
@@ -236,6 +240,29 @@ class LarkText:
         """Where a name is used first."""
         return self.place(self.uses[name]) if name in self.uses else None
 
+    def used_within(self, name: str, definition: str, arguments: int | None = None) -> Place | None:
+        """Where the definition of one name uses another first, as a template of so many arguments if that is said."""
+        for head, tokens in self._bodies:
+            for i, token in enumerate(tokens):
+                found = head == definition and token.type in ("RULE", "TERMINAL") and self._token_text(token) == name
+                if found and (arguments is None or _arguments(tokens[i + 1 :]) == arguments):
+                    return self.place(token.start)
+        return None
+
+    def declared_within(self) -> Place | None:
+        """Where a terminal that is only declared stands in the definition of another one first."""
+        places = (self.used_within(n, t) for t in self._inside for n in self._declared if n in self._inside[t])
+        return next(places, None)
+
+    def inlined_twice(self) -> Place | None:
+        """The first rule that is marked with ? and begins with an underscore."""
+        found = (p for n, p in self.written.items() if n.startswith("_") and self._before(p) == "?")
+        return next(found, None)
+
+    def _before(self, place: Place) -> str:
+        offset = self._lines[place.line - 1] + place.column - 1
+        return self.original[:offset].rstrip()[-1:]
+
     def error(self, place: Place, text: str) -> ConstraintError:
         """An error at a place."""
         return ConstraintError(f"grammar: {place}: {text}{'' if '; ' in text else '; mend the grammar there'}")
@@ -318,7 +345,14 @@ class LarkText:
                 self.definitions.setdefault(name, []).append(place)
                 self.written.setdefault(name, place)
             self._in_rule = head is not None and head.type == "RULE"
+            if head is not None:
+                self._bodies.append((self._token_text(head), tokens[colon + 1 :]))
             if head is not None and head.type == "TERMINAL":
+                alias = next((t for t in tokens[colon + 1 :] if t.type == "_TO"), None)
+                if alias is not None:
+                    raise self.error(
+                        self.place(alias.start), "aliases (->) stand in rules, not in terminals; leave it out"
+                    )
                 inside = [self._token_text(t) for t in tokens[colon + 1 :] if t.type == "TERMINAL"]
                 self._inside.setdefault(self._token_text(head), []).extend(inside)
         self._check_bounds(tokens[colon + 1 :])
@@ -398,6 +432,7 @@ class LarkText:
                 self._name(name, self.place(token.start))
             else:
                 kept.append(token)
+                self._declared.append(name)
             self.definitions.setdefault(name, []).append(self.place(token.start))
         if kept or len(tokens) == 1:
             out.copy(self.original, tokens[0].start, tokens[0].end)
@@ -596,3 +631,16 @@ def _lexical() -> re.Pattern[str]:
 
     ordered = [*_ADDED.items(), *sorted(TERMINALS.items(), key=key)]
     return re.compile("|".join(f"(?P<{name}>{_CLOSED.get(name, pattern)})" for name, pattern in ordered))
+
+
+def _arguments(tokens: list[_Token]) -> int:
+    """How many arguments a template has of which these tokens follow the name; 0 where none are there."""
+    if not tokens or tokens[0].type != "_LBRACE":
+        return 0
+    depth, count = 0, 1
+    for token in tokens:
+        depth += (token.type in _OPENING) - (token.type in _OPENING.values())
+        if not depth:
+            break
+        count += depth == 1 and token.type == "_COMMA"
+    return count

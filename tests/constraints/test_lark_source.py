@@ -454,6 +454,14 @@ def test_indentation() -> None:
         ('start: A\nA: "x"\n | /(?i)b/\n', ConstraintError, r"line 3, column 4: .* write \(\?i:...\) around"),
         ('start: A\nA: "x"\n | /(?R)/\n', ConstraintError, "line 3, column 4: .* cannot call itself .* or rules of"),
         ('start: A\nA: "x"\n | /\\(?|x)/\n', ConstraintError, "unbalanced"),
+        ('start: a\na: "b"\n%override b: "c"\n', ConstraintError, "line 3, column 11: .* a nonexisting rule b"),
+        ('start: A\nA: "b"\n | "c" -> c\n', ConstraintError, "line 3, column 8: aliases .* stand in rules, "),
+        ('start: a A\na: "b"\nA: "x"\n  | a\n', ConstraintError, r"line 4, column 5: rules .* \(a in A\)"),
+        ('start: a{"x","y"}\na{x}: x\n', ConstraintError, "line 1, column 8: wrong number of .* got 2"),
+        ('start: a{"x"} | b\nb: a{"y"}\n | "z" a{"x","y"}\na{x}: x\n', ConstraintError, "line 3, column 8: wrong n"),
+        ('start: Y\n%declare X\nY: "a"\n | X\n', ConstraintError, "line 4, column 4: a terminal that is only declared"),
+        ('start: _b\nb: "x"\n?_b: b\n', ConstraintError, "line 3, column 2: inlined rules"),
+        ('start: in{"x"}\nb: "x"\nt{start}: start\nin{x}: x\n', ConstraintError, "line 3, column 1: .*in template t"),
     ],
 )  # fmt: skip
 def test_errors_name_the_place(text: str, kind: type[Exception], message: str) -> None:
@@ -629,6 +637,14 @@ def test_nesting_is_told_wherever_the_stack_ends() -> None:
         (
             'value: NUM other\nNUM: "1"\n',
             "line 4, column 1: rule 'other' is used but not defined in the imported grammar parts.own",
+        ),
+        (
+            'value: other\nother: "1"\nother: "2"\n',
+            "line 4, column 1: rule 'other' defined more than once in the imported grammar parts.own",
+        ),
+        (
+            'value: NUM\nNUM: "1" | /(/\n',
+            "line 4, column 1: NUM of the imported grammar parts.own: regex: unterminated",
         ),
     ],
 )
