@@ -89,6 +89,9 @@ class RuleSource {
   virtual bool IsRegular() const { return false; }
   // Whether it is known without its language that no text of a rule begins another one.
   virtual bool EndsByItself(uint32_t /*rule*/) { return false; }
+  // Whether it is known that all texts of a rule are values of JSON, none of them a number: no text of a rule of which
+  // that is known begins a text of another one, of whatever source.
+  virtual bool IsDelimited(uint32_t /*rule*/) { return false; }
   // What a rule has left after a byte, where that is known without its language; kEmpty: nothing begins with the byte.
   virtual bool Step(uint32_t /*rule*/, uint8_t /*byte*/, Expr* /*rest*/) { return false; }
   // ---- rules that remember what was read, such as the keys of an object, so that there is no end of them
@@ -199,13 +202,20 @@ class Expressions {
   // The strings accepted from a state of a delayed automaton, by its number in this pool; there is one.
   uint32_t AddLeaf(std::shared_ptr<LeafAutomaton> leaf);
   Expr Leaf(uint32_t leaf, uint32_t state);
-  // What is left of a nested language of the automaton after its first bytes, and then the strings accepted from a state.
+  // What is left of a nested language of the automaton after its first bytes, and then the strings accepted from a state;
+  // or of one of several.
   Expr NestedInLeaf(uint32_t leaf, uint32_t nested, std::string_view begun, uint32_t state);
+  Expr NestedInLeaf(uint32_t leaf, uint32_t nested, std::string_view begun, uint32_t state,
+                    const std::vector<std::pair<uint32_t, uint32_t>>& others) {
+    Expr all = NestedInLeaf(leaf, nested, begun, state);
+    for (const auto& [language, after] : others) all = Union(all, NestedInLeaf(leaf, language, begun, after));
+    return all;
+  }
   // What is left after an arc of the automaton.
   Expr AfterArc(uint32_t leaf, const LeafAutomaton::Arc& arc) {
     if (arc.nested == LeafAutomaton::kNotNested) return Leaf(leaf, arc.state);
     const char first = static_cast<char>(arc.bytes.First());
-    return NestedInLeaf(leaf, arc.nested, {&first, arc.left ? size_t{0} : size_t{1}}, arc.state);
+    return NestedInLeaf(leaf, arc.nested, {&first, arc.left ? size_t{0} : size_t{1}}, arc.state, arc.others);
   }
   // What a call stands for.
   Expr Expand(Expr call);

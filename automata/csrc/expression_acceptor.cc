@@ -594,7 +594,7 @@ size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
       return first.size();
     }
     if (after.nested != LeafAutomaton::kNotNested) {
-      *next = StateOf(pool_->NestedInLeaf(number, after.nested, first.substr(after.begin), after.state));
+      *next = StateOf(pool_->NestedInLeaf(number, after.nested, first.substr(after.begin), after.state, after.others));
       return first.size();
     }
     if (after.state >= stepping.states.size()) stepping.states.resize(after.state + after.state / 2 + 64, kDead);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "automata/csrc/byte_set.h"
@@ -25,6 +26,7 @@ class LeafAutomaton {
     // left comes before what is accepted from the state.
     uint32_t nested = kNotNested;
     bool left = false;
+    std::vector<std::pair<uint32_t, uint32_t>> others{};  // further nested languages that begin so, with their states
   };
   virtual ~LeafAutomaton() = default;
   // Replaces *out by the arcs of a state: disjoint bytes, and only states from which some final one can be reached.

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "automata/csrc/leaf_automaton.h"
 
@@ -17,6 +19,7 @@ class SteppingLeaf {
     // before.
     uint32_t nested = LeafAutomaton::kNotNested;
     size_t begin = 0;
+    std::vector<std::pair<uint32_t, uint32_t>> others{};
   };
   virtual ~SteppingLeaf() = default;
   // What comes after some bytes, at least one. False where Arcs has to be asked.

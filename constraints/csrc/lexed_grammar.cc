@@ -201,15 +201,42 @@ bool LexedGrammar::IsNested(const std::vector<Position>& positions, bool begun, 
   Lexeme& lexeme = LexemeAt(p.lexer);
   if (lexeme.by_itself == Lexeme::Ends::kNotAsked)
     lexeme.by_itself = lexer_->EndsByItself(p.lexer, &lexeme.terminal) ? Lexeme::Ends::kYes : Lexeme::Ends::kNo;
-  if (lexeme.by_itself == Lexeme::Ends::kNo) return false;
+  if (lexeme.by_itself == Lexeme::Ends::kNo) return begun && IsOneOfSeveral(p, inside);
   const uint32_t terminal = lexeme.terminal;
   // Rules that are called were copied with the terminal, and again they would be others.
   inside->left = !lexer_->Calls(terminal);
   if (!inside->left && !begun) return false;
-  std::vector<Position> ended{{Position::kBoundary, Lexer::kDead, steps_.After(p.stacks, terminal)}};
-  if (ended[0].stacks == ParserStates::kNone || !completable_.Ask(ended[0])) return false;
   inside->nested = inside->left ? lexer_->NumTerminals() + p.lexer : terminal;
-  inside->after = Intern(&ended);
+  inside->after = AfterNested(p, terminal);
+  return inside->after != kDead;
+}
+
+// Where a lexeme of a terminal leads that begins at the position's stacks; kDead where it may not come.
+uint32_t LexedGrammar::AfterNested(const Position& p, uint32_t terminal) {
+  std::vector<Position> ended{{Position::kBoundary, Lexer::kDead, steps_.After(p.stacks, terminal)}};
+  return ended[0].stacks == ParserStates::kNone || !completable_.Ask(ended[0]) ? uint32_t{kDead} : Intern(&ended);
+}
+
+// Where the terminals have texts in common, it must not matter of which one they are.
+bool LexedGrammar::IsOneOfSeveral(const Position& p, Inside* inside) {
+  if (LexemeAt(p.lexer).together == Lexeme::Ends::kNo) return false;
+  std::vector<uint32_t> terminals;
+  const bool together = lexer_->EndTogether(p.lexer, &terminals);
+  LexemeAt(p.lexer).together = together ? Lexeme::Ends::kYes : Lexeme::Ends::kNo;
+  if (!together) return false;
+  const Lexer::Terminals wanted = steps_.Wanted(stacks_.Allowed(p.stacks));
+  bool apart = false;
+  if (!lexer_->CompeteAlone(terminals, steps_.Competing(wanted), wanted, &apart)) return false;
+  for (const uint32_t t : terminals) {
+    const uint32_t after = AfterNested(p, t);
+    if (after == kDead || (!apart && t != terminals[0] && after != inside->after)) return false;
+    if (t == terminals[0]) {
+      inside->nested = t;
+      inside->after = after;
+    } else {
+      inside->others.emplace_back(t, after);
+    }
+  }
   return true;
 }
 
@@ -267,7 +294,7 @@ bool LexedGrammar::Step(uint32_t state, std::string_view bytes, After* next) {
                now_.end());
     Inside inside;
     if (IsNested(now_, begin != kNotKnown, &inside)) {
-      *next = {inside.after, inside.nested, inside.left ? bytes.size() : begin};
+      *next = {inside.after, inside.nested, inside.left ? bytes.size() : begin, std::move(inside.others)};
       return true;
     }
   } catch (const LimitError&) {
@@ -323,14 +350,14 @@ void LexedGrammar::AddArcs(const Position& p, std::vector<Arc>* out) {
     if (!completable_.Ask(on[0])) continue;
     Inside inside;
     if (IsNested(on, false, &inside))
-      AddArc({bytes, inside.after, inside.nested, inside.left}, out);
+      AddArc({bytes, inside.after, inside.nested, inside.left, std::move(inside.others)}, out);
     else
       AddArc({bytes, Intern(&on)}, out);
   }
   if (both.Any()) Determinize({p}, both, out);
   if (ready.ended.after == ParserStates::kNone) return;
   const std::vector<Arc>& begins = BeginsOf(ready.ended.after);
-  for (const Arc& arc : begins) AddArc({arc.bytes - both - goes_on, arc.state, arc.nested, arc.left}, out);
+  for (const Arc& arc : begins) AddArc({arc.bytes - both - goes_on, arc.state, arc.nested, arc.left, arc.others}, out);
 }
 
 // The arcs of lexemes that begin after some stacks, with nothing pending.
@@ -380,7 +407,7 @@ void LexedGrammar::Determinize(const std::vector<Position>& positions, const Byt
   for (Class& c : classes) {
     Inside inside;
     if (IsNested(c.positions, AllBegin(positions, c.bytes.First()), &inside))
-      AddArc({c.bytes, inside.after, inside.nested, inside.left}, out);
+      AddArc({c.bytes, inside.after, inside.nested, inside.left, std::move(inside.others)}, out);
     else
       AddArc({c.bytes, Intern(&c.positions)}, out);
   }

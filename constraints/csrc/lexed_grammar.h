@@ -69,6 +69,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
     // Whether it is a lexeme of `terminal` that ends by itself, see there.
     enum class Ends : uint8_t { kNotAsked, kNo, kYes } by_itself = Ends::kNotAsked;
     uint32_t terminal = Lexer::kNoTerminal;
+    Ends together = Ends::kNotAsked;  // or of one of several, see Lexer::EndTogether
   };
   // Valid until the next one.
   Lexeme& LexemeAt(Lexer::State q) {
@@ -82,9 +83,12 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   // by its lexer state, else a terminal, of which the lexeme has to have begun with known bytes.
   struct Inside {
     uint32_t nested, after;
-    bool left;
+    bool left = false;
+    std::vector<std::pair<uint32_t, uint32_t>> others;  // of one of several terminals, and what comes after each
   };
   bool IsNested(const std::vector<Position>& positions, bool begun, Inside* inside);
+  bool IsOneOfSeveral(const Position& p, Inside* inside);
+  uint32_t AfterNested(const Position& p, uint32_t terminal);
   // Whether none of the positions goes on with its lexeme.
   bool AllBegin(const std::vector<Position>& positions, uint8_t byte);
   void Unite(std::vector<Position>* positions);

@@ -33,7 +33,7 @@ Lexer::State Positions::Begin(ParserStates::Set stacks) {
   if (allowed >= begins_.size()) begins_.resize(allowed + 1, 0);
   if (!begins_[allowed]) {
     const Lexer::Terminals wanted = Wanted(allowed);
-    begins_[allowed] = lexer_->Begin(rules_.contextual ? wanted : rules_.all, wanted);
+    begins_[allowed] = lexer_->Begin(Competing(wanted), wanted);
   }
   return begins_[allowed];
 }

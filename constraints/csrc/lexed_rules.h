@@ -68,6 +68,10 @@ class Positions {
 
   // Terminals that stacks take, by their number, and ignored ones.
   Lexer::Terminals Wanted(uint32_t allowed) const;
+  // Those that compete then.
+  const Lexer::Terminals& Competing(const Lexer::Terminals& wanted) const {
+    return rules_.contextual ? wanted : rules_.all;
+  }
   // The lexer state before a lexeme of these stacks; kDead where no lexeme may come, or a variable would have to tell.
   Lexer::State Begin(ParserStates::Set stacks);
   // The stacks after a lexeme of what the lexer accepted.

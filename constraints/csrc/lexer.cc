@@ -343,6 +343,37 @@ bool Lexer::EndsByItself(State q, uint32_t* terminal) {
   return ends_by_itself_[q] = unique == Answer::kYes;
 }
 
+bool Lexer::EndTogether(State q, std::vector<uint32_t>* terminals) const {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  terminals->clear();
+  if (parts_[q].parts.size() < 2 || (longest_ && IsFinal(q))) return false;
+  for (const Part& p : parts_[q].parts) {
+    if (p.terminal == kNoTerminal || !nests_[p.terminal]) return false;
+    const Expr whole = terminals_[p.terminal];
+    if (!pool_->IsPushDown(whole)) return false;
+    if (longest_ && pool_->Kind(whole) != ExprKind::kCall) return false;
+    if (longest_ && !pool_->Rules(pool_->SourceOfRule(whole))->IsDelimited(pool_->Rule(whole))) return false;
+    terminals->push_back(p.terminal);
+  }
+  return true;
+}
+
+// What is wanted and cannot be read is read as an earlier terminal, so all that may be read at all is one of these.
+bool Lexer::CompeteAlone(const std::vector<uint32_t>& terminals, const Terminals& competing, const Terminals& wanted,
+                         bool* apart) {
+  *apart = true;
+  if (!longest_) return true;
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  ByteSet first;
+  for (const uint32_t t : terminals) first = first | FirstOf(t);
+  for (uint32_t t = 0; t < NumTerminals(); ++t)
+    if (HasTerminal(competing, t) && !HasTerminal(wanted, t) && FirstOf(t).Intersects(first)) return false;
+  for (const Part& p : CompetitionOf(competing).own)
+    if (std::find(terminals.begin(), terminals.end(), p.terminal) != terminals.end())
+      *apart = *apart && p.rest == terminals_[p.terminal];
+  return true;
+}
+
 bool Lexer::Counts(State q, State* star, uint32_t* high) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   if (parts_[q].parts.size() != 1) return false;

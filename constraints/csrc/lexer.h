@@ -114,6 +114,14 @@ class Lexer final : public DelayedAcceptor {
   // Whether a lexeme that is being read at q is one of *terminal, which calls rules or counts, whatever comes next, and
   // ends where it does by itself: terminals do not compete, or none of the lexemes that may come begins another one.
   bool EndsByItself(State q, uint32_t* terminal);
+  // Whether a lexeme that is being read at q is one of several terminals that call rules, whatever comes next, and ends
+  // where it does by itself: terminals do not compete, or each is of delimited values of JSON, and all that competes is
+  // wanted.
+  bool EndTogether(State q, std::vector<uint32_t>* terminals) const;
+  // Whether no terminal that competes and is not wanted may begin as some terminals do. *apart: whether each of these
+  // has all of its texts, although others compete.
+  bool CompeteAlone(const std::vector<uint32_t>& terminals, const Terminals& competing, const Terminals& wanted,
+                    bool* apart);
   // Whether what is left of the one lexeme that may be read at q, x{low,high} y behind some bytes, is told apart byte by byte, so that for
   // fewer bytes than `high` lexemes go on and end as from *star, x{low,} y. Then what is pending where they end either
   // has no counter or leads nowhere but on in x.
