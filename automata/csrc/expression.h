@@ -202,8 +202,8 @@ class Expressions {
   // The strings accepted from a state of a delayed automaton, by its number in this pool; there is one.
   uint32_t AddLeaf(std::shared_ptr<LeafAutomaton> leaf);
   Expr Leaf(uint32_t leaf, uint32_t state);
-  // What is left of a nested language of the automaton after its first bytes, and then the strings accepted from a state;
-  // or of one of several.
+  // What is left of a nested language of the automaton after its first bytes, and then the strings accepted from a
+  // state; or of one of several.
   Expr NestedInLeaf(uint32_t leaf, uint32_t nested, std::string_view begun, uint32_t state);
   Expr NestedInLeaf(uint32_t leaf, uint32_t nested, std::string_view begun, uint32_t state,
                     const std::vector<std::pair<uint32_t, uint32_t>>& others) {
