@@ -27,6 +27,7 @@ class BlockArray {
   T& back() { return (*this)[size_ - 1]; }
   size_t size() const { return size_; }
   size_t capacity() const { return blocks_.size() * kBlock; }
+  bool IsShared(size_t i) const { return i / kBlock < shared_; }
   void push_back(const T& value) {
     if (size_ == capacity()) AddBlock();
     new (&(*this)[size_]) T(value);

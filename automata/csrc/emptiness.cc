@@ -37,9 +37,9 @@ bool Expressions::IsEmpty(Expr e) {
   }
 }
 
-// Others show it themselves, and may belong to a pool that others share.
+// Of extended ones, the others show it themselves; not of those that are another pool's, too.
 void Expressions::KeepEmptiness(Expr e, bool empty) {
-  if (nodes_[e].extended) nodes_[e].emptiness = empty ? 1 : 2;
+  if (nodes_[e].extended && !nodes_.IsShared(e)) nodes_[e].emptiness = empty ? 1 : 2;
 }
 
 // Of a concatenation; all along its spine keep the answer, as many states share what comes later.

@@ -374,7 +374,7 @@ class Expressions {
   bool Determinize(const std::vector<Term>& in, std::vector<Term>* out);
   bool PartitionByHeads(Expr e, std::vector<Term>* out);
   uint32_t StepsOfHead(Expr head);
-  void KeepEmptiness(Expr e, bool empty);  // of an extended node
+  void KeepEmptiness(Expr e, bool empty);
   bool SearchEmpty(Expr root);
   bool IsEmptySpine(Expr e);
   int SummarizeEmpty(Expr root);
