@@ -202,13 +202,14 @@ class Forbidding {
     std::vector<uint32_t> parts;
     if (!ListParts(content, &parts) || parts.size() < 2) return std::nullopt;
     const std::optional<Ranges> through = AnyOf(parts[0], 0);
+    if (!through) return std::nullopt;
     const RegexNode& turns = Node(parts[1]);
     const bool repeats = turns.kind == RegexKind::kRepeat && turns.low == 1 && turns.high > 0;
     const std::optional<Ranges> one = OneCharacterOf(tree_, repeats ? turns.first : parts[1], &steps_);
     const uint32_t set = Node(parts[0]).first;
     const bool plain = Node(set).kind == RegexKind::kSet || Node(set).kind == RegexKind::kCharacter;
     const auto says_nothing = [this](uint32_t part) { return IsOptional(part); };
-    if (!through || !one || !plain || !std::all_of(parts.begin() + 2, parts.end(), says_nothing)) return std::nullopt;
+    if (!one || !plain || !std::all_of(parts.begin() + 2, parts.end(), says_nothing)) return std::nullopt;
     Ranges found = *through;
     found.insert(found.end(), one->begin(), one->end());
     return Seek{set, *through, NormalizeRanges(std::move(found))};

@@ -95,6 +95,8 @@ def test_forbidden_characters_are_taken_out_of_what_is_read(pattern: str, plain:
         (r"(?!.*(?P<x>a))[ab]*", ["b"], ["ab", "ba"]),
         (r"(?!.*a)a|b", ["b"], ["a"]),
         (r"(?![\s\S]*a)[ab]*$\n", ["b\n", "\n"], ["ab\n", "b"]),
+        (r"(?=\U0010fffd[a-z]).*", ["\U0010fffda!"], ["\U0010fffd", "a"]),  # a character is no part of the pattern
+        (r"(?=.*[a-z])(?=\U0010fffda).*", ["\U0010fffda!"], ["\U0010fffd", "a"]),
     ],
 )
 def test_what_is_forbidden_elsewhere_keeps_its_meaning(pattern: str, yes: list[str], no: list[str]) -> None:
