@@ -99,17 +99,15 @@ class GrammarDiagnosis:
             add(start.place, start.name, open_)
         elif self.deterministic:
             add(start.place, start.name, "deterministic")
-        shown: dict[
-            tuple[Place | None, str, str], None
-        ] = {}  # the steps of a repetition may have conflicts that are alike
-        for i, conflict in enumerate(self.conflicts):
+        # Steps of a repetition may have conflicts that read alike.
+        shown: dict[tuple[Place | None, str, str], None] = {}
+        more = len(self.conflicts)
+        for conflict in self.conflicts:
+            if len(shown) == MOST_SHOWN:
+                break
+            more -= 1
             place = conflict.productions[0].place if conflict.productions else start.place
             shown[place, self.subject(conflict), f"not deterministic: {self.describe(conflict)}"] = None
-            if len(shown) == MOST_SHOWN:
-                more = len(self.conflicts) - i - 1
-                break
-        else:
-            more = 0
         for told in shown:
             add(*told)
         if more:

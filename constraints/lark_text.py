@@ -147,9 +147,7 @@ class LarkText:
         self._used_characters = {c for c in text if ord(c) >= FIRST_HOLE}
         self._names = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
         self._appended = _Pieces()
-        self._bodies: list[
-            tuple[str, list[_Token]]
-        ] = []  # the names of definitions, and what stands after their colons
+        self._bodies: list[tuple[str, list[_Token]]] = []  # of definitions: name, and what stands after its colon
         self._declared: list[str] = []
         self._inside: dict[str, list[str]] = {}  # the terminals that a terminal's definition uses
         self._cut = tokens = self._tokens()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from lark import Lark, Token
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput
-from lark.lexer import Lexer, PatternStr
+from lark import Lark
+from lark.exceptions import UnexpectedInput
+from oracle.lark_parser import LongestMatch
 
 LITERALS = [
     '"a"', '"b"', '"ab"', '"A"i', '"ab"i', '"if"', '"if"i', '"x"', '" "', '"\\n"', '"1"', '"a\\nb"', '"a".."b"',
@@ -20,34 +20,17 @@ LITERALS = [
 LETTERS = [*'abAB x1\n"if', "", "ſ", "K", "\r"]
 
 
-class LongestOfAll(Lexer):
-    """The longest match at each place, whichever alternative of a pattern it is of, as long as nothing looks around."""
+class LongestOfAll(LongestMatch):
+    """The longest match whichever alternative of a pattern it is of, where nothing looks around; ties as in Lark."""
 
-    __future_interface__ = 1
+    @staticmethod
+    def rank(terminal) -> tuple:
+        pattern = terminal.pattern
+        return *LongestMatch.rank(terminal), -pattern.max_width, -len(pattern.value), terminal.name
 
-    def __init__(self, conf) -> None:
-        def rank(t):
-            written = isinstance(t.pattern, PatternStr)
-            return -t.priority, not written, -t.pattern.max_width, -len(t.pattern.value), t.name
-
-        self.terminals = [(t.name, re.compile(t.pattern.to_regexp())) for t in sorted(conf.terminals, key=rank)]
-        self.ignore = frozenset(conf.ignore)
-
-    def lex(self, lexer_state, parser_state=None) -> Iterator[Token]:
-        text = getattr(lexer_state.text, "text", lexer_state.text)
-        at = 0
-        while at < len(text):
-            end, name = at, ""
-            for candidate, pattern in self.terminals:
-                longer = range(len(text), end, -1)
-                found = next((e for e in longer if pattern.fullmatch(text, at, e)), 0)
-                if found:
-                    end, name = found, candidate
-            if end == at:
-                raise UnexpectedCharacters(text, at, 1, at + 1)
-            if name not in self.ignore:
-                yield Token(name, text[at:end], at)
-            at = end
+    @staticmethod
+    def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+        return next((end for end in range(len(text), at, -1) if pattern.fullmatch(text, at, end)), at)
 
 
 def verdict(text: str, paths: list[Path]) -> Callable[[str], bool]:

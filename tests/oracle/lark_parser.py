@@ -17,9 +17,18 @@ class LongestMatch(Lexer):
     __future_interface__ = 1
 
     def __init__(self, conf) -> None:
-        order = sorted(conf.terminals, key=lambda t: (-t.priority, not isinstance(t.pattern, PatternStr)))
+        order = sorted(conf.terminals, key=self.rank)
         self.terminals = [(t.name, re.compile(t.pattern.to_regexp(), conf.g_regex_flags)) for t in order]
         self.ignore = frozenset(conf.ignore)
+
+    @staticmethod
+    def rank(terminal) -> tuple:
+        return -terminal.priority, not isinstance(terminal.pattern, PatternStr)
+
+    @staticmethod
+    def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+        found = pattern.match(text, at)
+        return found.end() if found else at
 
     def lex(self, lexer_state, parser_state=None) -> Iterator[Token]:
         text = getattr(lexer_state.text, "text", lexer_state.text)
@@ -27,9 +36,9 @@ class LongestMatch(Lexer):
         while at < len(text):
             end, name = at, ""
             for candidate, pattern in self.terminals:
-                found = pattern.match(text, at)
-                if found and found.end() > end:
-                    end, name = found.end(), candidate
+                found = self.end_of(pattern, text, at)
+                if found > end:
+                    end, name = found, candidate
             if end == at:
                 raise UnexpectedCharacters(text, at, 1, at + 1)
             if name not in self.ignore:
