@@ -20,6 +20,7 @@ from oracle.random_constraint import random_constraint, random_vocabulary
 from tokamata.constraints import grammars
 
 import tokamata
+from tokamata import _core
 
 BYTES: list[bytes | None] = [bytes([b]) for b in range(256)]
 FAR = 1 << 30
@@ -684,17 +685,45 @@ def test_masks_search_for_as_long_as_there_may_be_states(name: str, few_states: 
 
 
 def test_a_search_that_takes_too_long() -> None:
-    """LimitError or a BudgetError with a number that works, within the named limit; the automaton stays usable."""
+    """A LimitError or a BudgetError, within the named limit; the automaton stays usable."""
     vocabulary, _, _ = qwen()
     pattern = tokamata.regex("x.{20000}y", limits=tokamata.Limits(seconds=0.05))
     automaton = tokamata.compile(pattern, vocabulary)
     with pytest.raises(tokamata.LimitError, match=r"max_tokens: the limit seconds=0\.05 was reached"):
         automaton.start(max_tokens=159)  # the longest token has 128 characters, so that 158 could do; 160 are enough
-    with pytest.raises(tokamata.BudgetError, match=r"max_tokens=0 is too small: .*; max_tokens=(\d+) works") as error:
+    said = r"max_tokens=0 is too small: .* not found in time \(max_tokens: the limit seconds=0\.05 was reached"
+    with pytest.raises(tokamata.BudgetError, match=said):
         automaton.start(max_tokens=0)
-    works = int(re.findall(r"max_tokens=(\d+) works", str(error.value))[0])
-    assert automaton.start(max_tokens=works).tokens_left == works
     assert automaton.start().tokens_left is None
+
+
+def test_a_search_that_was_stopped_is_made_again() -> None:
+    """A number that works may be found before it is known to be the smallest."""
+    vocabulary, _, _ = qwen()
+    automaton = tokamata.compile(tokamata.regex("x.{20000}y", limits=tokamata.Limits(seconds=60)), vocabulary)
+    numbers: set[str | None] = set()
+    try:
+        for steps in (100, 10_000, 2_000_000):
+            _core.stop_after(steps)
+            with pytest.raises(tokamata.LimitError, match=f"max_tokens: stopped after {steps} steps"):
+                automaton.start(max_tokens=159)  # the longest token has 128 characters, so that 158 could do
+            _core.stop_after(steps)
+            said = rf"max_tokens=0 is too small: .* not found in time \(max_tokens: .* {steps} steps\)"
+            with pytest.raises(tokamata.BudgetError, match=said) as error:
+                automaton.start(max_tokens=0)
+            found = re.search(r"max_tokens=(\d+) works", str(error.value))
+            numbers.add(found and found[1])
+            if found:
+                assert automaton.start(max_tokens=int(found[1])).tokens_left == int(found[1])
+    finally:
+        _core.stop_after(-1)
+    assert numbers == {None, "160"}
+    for few in (159, 0):
+        with pytest.raises(
+            tokamata.BudgetError, match=rf"max_tokens={few} is too small: .* takes 160 .* max_tokens=160 or more"
+        ):
+            automaton.start(max_tokens=few)
+    assert automaton.start(max_tokens=160).tokens_left == 160
 
 
 def test_texts_that_take_more_tokens_than_can_be_counted() -> None:
