@@ -471,24 +471,28 @@ Expr BoundedParts::WithoutBounds(Expressions* pool, Expr e, uint32_t length, int
 }
 
 // Calls accept(counter, rest) for each counter among the members of x in e = x·rest, an intersection, until it returns
-// true; whether it did.
+// true; whether it did. What counts the shortest texts comes first, as characters before words: less has to be found out.
 template <class F>
 bool BoundedParts::ForSomeCounter(Expressions* pool, Expr e, F accept) {
   const Expr both = pool->FirstPart(e), rest = pool->Rest(e);
   if (pool->Kind(both) != ExprKind::kIntersect) return false;
   const std::vector<Expr> members(pool->Members(both), pool->Members(both) + pool->NumMembers(both));
+  std::vector<std::pair<int64_t, size_t>> counting;  // the most characters that count as one, place
   for (size_t i = 0; i < members.size(); ++i) {
-    const Expr m = members[i];
-    const bool nothing = pool->OptionalOf(m) != kEmpty;
-    const Expr counts = nothing ? pool->OptionalOf(m) : m, count = pool->FirstPart(counts);
-    if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(m)) continue;
-    if (pool->Nullable(pool->Body(count))) continue;
-    std::vector<Expr> others = members;
-    others.erase(others.begin() + static_cast<ptrdiff_t>(i));
-    Counter c{count, pool->Rest(counts), nothing, pool->Intersect(std::move(others)), kEmpty, -1};
-    if (accept(&c, rest)) return true;
+    const Expr m = members[i], optional = pool->OptionalOf(m), count = pool->FirstPart(optional == kEmpty ? m : optional);
+    if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(m) || pool->Nullable(pool->Body(count))) continue;
+    counting.emplace_back(DistanceOf(*pool, pool->Body(count)).most_characters, i);
   }
-  return false;
+  std::sort(counting.begin(), counting.end());
+  return std::any_of(counting.begin(), counting.end(), [&](const auto& counts) {
+    const Expr m = members[counts.second];
+    const bool nothing = pool->OptionalOf(m) != kEmpty;
+    const Expr counted = nothing ? pool->OptionalOf(m) : m;
+    std::vector<Expr> others = members;
+    others.erase(others.begin() + static_cast<ptrdiff_t>(counts.second));
+    Counter c{pool->FirstPart(counted), pool->Rest(counted), nothing, pool->Intersect(std::move(others)), kEmpty, -1};
+    return accept(&c, rest);
+  });
 }
 
 bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
