@@ -78,20 +78,29 @@ bool GoesOn(Expressions* pool, Expr x, Expr star) {
 }  // namespace
 
 // Recursion in this file follows operator nesting, which ExpressionLimits::depth bounds.
-BoundedParts::Distance BoundedParts::DistanceOf(const Expressions& pool, Expr e) {
+// What to measure instead of a call, which would have to be expanded, with all that it leads to.
+BoundedParts::Outline BoundedParts::OutlineOf(Expressions* pool, Expr call) {
+  RuleSource* const rules = pool->Rules(pool->SourceOfRule(call));
+  if (!rules->IsRegular()) return {};
+  Outline outline;
+  outline.e = rules->Outline(pool->Rule(call), &outline.slack);
+  return outline;
+}
+
+BoundedParts::Distance BoundedParts::DistanceOf(Expressions* pool, Expr e) {
   if (const Distance* const known = distances_.Find(e)) return *known;
   Distance d{kFar, kFar, 0, kFar};
-  switch (pool.Kind(e)) {
+  switch (pool->Kind(e)) {
     case ExprKind::kEpsilon: d = {0, 0, 0, 0}; break;
     case ExprKind::kBytes: {
-      const ByteSet &bytes = pool.First(e), inside = Continuations();
+      const ByteSet &bytes = pool->First(e), inside = Continuations();
       d = {1, 1, !bytes.Intersects(inside), !bytes.SubsetOf(inside)};
       break;
     }
     case ExprKind::kConcat: {
       std::vector<Expr> pieces;
       Expr x = e;
-      for (; pool.Kind(x) == ExprKind::kConcat; x = pool.Tail(x)) pieces.push_back(pool.Head(x));
+      for (; pool->Kind(x) == ExprKind::kConcat; x = pool->Tail(x)) pieces.push_back(pool->Head(x));
       d = DistanceOf(pool, x);
       for (size_t i = pieces.size(); i-- > 0;) {
         const Distance head = DistanceOf(pool, pieces[i]);
@@ -104,24 +113,31 @@ BoundedParts::Distance BoundedParts::DistanceOf(const Expressions& pool, Expr e)
     }
     case ExprKind::kUnion:
       d = {kFar, 0, kFar, 0};
-      for (uint32_t i = 0; i < pool.NumMembers(e); ++i) {
-        const Distance one = DistanceOf(pool, pool.Members(e)[i]);
+      for (uint32_t i = 0; i < pool->NumMembers(e); ++i) {
+        const Distance one = DistanceOf(pool, pool->Members(e)[i]);
         d = {std::min(d.least, one.least), std::max(d.most, one.most),
              std::min(d.least_characters, one.least_characters), std::max(d.most_characters, one.most_characters)};
       }
       break;
     case ExprKind::kRepeat: {
-      const Distance body = DistanceOf(pool, pool.Body(e));
-      const int64_t low = pool.Low(e), high = pool.High(e) == kUnbounded ? kFar : pool.High(e);
+      const Distance body = DistanceOf(pool, pool->Body(e));
+      const int64_t low = pool->Low(e), high = pool->High(e) == kUnbounded ? kFar : pool->High(e);
       d = {Times(low, body.least), body.most + Times(std::max<int64_t>(low - 1, 0), body.least),
            Times(low, body.least_characters), Times(high, body.most_characters)};
       break;
     }
     case ExprKind::kIntersect:
-      for (uint32_t i = 0; i < pool.NumMembers(e); ++i) {
-        const Distance one = DistanceOf(pool, pool.Members(e)[i]);
+      for (uint32_t i = 0; i < pool->NumMembers(e); ++i) {
+        const Distance one = DistanceOf(pool, pool->Members(e)[i]);
         d.least_characters = std::max(d.least_characters, one.least_characters);
         d.most_characters = std::min(d.most_characters, one.most_characters);
+      }
+      break;
+    case ExprKind::kCall:
+      if (const Outline outline = OutlineOf(pool, e); outline.e != kEmpty) {
+        d = DistanceOf(pool, outline.e);
+        d.least += outline.slack;
+        d.most += outline.slack;
       }
       break;
     default: break;
@@ -153,6 +169,8 @@ bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
                ((i > 0 || pool->Kind(begin) == ExprKind::kBytes) && Search(pool, begin, star) >= 0);
       }
     }
+  } else if (const Expr outline = kind == ExprKind::kCall ? OutlineOf(pool, e).e : Expr{kEmpty}; outline != kEmpty) {
+    part = IsPart(pool, outline, star);
   } else {
     if (kind == ExprKind::kUnion) {
       const std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
@@ -238,7 +256,7 @@ int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star) {
   if (const int64_t* const known = to_end_.Find(PairKey(x, star))) return *known;
   int64_t most = -1;
   if (!pool->MayBeEmpty(x)) {
-    if (Part(pool, x, star)) most = DistanceOf(*pool, x).most;
+    if (Part(pool, x, star)) most = DistanceOf(pool, x).most;
     if (most >= kFar) most = Search(pool, x, star);
   } else if (in_vain_ < kMostInVain) {
     most = Search(pool, x, star);
@@ -317,7 +335,7 @@ int64_t BoundedParts::Sought(Expressions* pool, const Expr whole, Expr star) {
     for (x = pool->Tail(x); bytes >= 0 && pool->Kind(x) == ExprKind::kConcat; x = pool->Tail(x)) {
       const Expr part = pool->Head(x);
       if (pool->Covers(star, part))
-        bytes = std::min(kFar, bytes + DistanceOf(*pool, part).least);
+        bytes = std::min(kFar, bytes + DistanceOf(pool, part).least);
       else
         bytes = OneByteMembers(pool, part).Intersects(OneByteMembers(pool, pool->Body(star))) ? bytes + 1 : -1;
     }
@@ -406,7 +424,7 @@ int64_t BoundedParts::SoughtAmong(Expressions* pool, Expr x, Expr c, Expr readab
 
 int64_t BoundedParts::Enough(Expressions* pool, Expr e, Expr star) {
   if (pool->Nullable(e)) return 0;
-  if (const int64_t bytes = DistanceOf(*pool, e).least; bytes < kFar) return bytes;
+  if (const int64_t bytes = DistanceOf(pool, e).least; bytes < kFar) return bytes;
   if (pool->Kind(e) != ExprKind::kIntersect) return kFar;
   const std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
   int64_t sum = 0;
@@ -432,7 +450,7 @@ bool BoundedParts::HasMember(Expressions* pool, Expr e) {
     if (pool->MayBeEmpty(x) || pool->MayBeEmpty(count) || pool->Kind(count) != ExprKind::kRepeat) continue;
     const Expr star = pool->Star(pool->Body(count));
     if (pool->Low(count) > 0 && !GoesOn(pool, x, star)) continue;
-    if (DistanceOf(*pool, x).least <= pool->High(count) && Part(pool, x, star)) return true;
+    if (DistanceOf(pool, x).least <= pool->High(count) && Part(pool, x, star)) return true;
   }
   return false;
 }
@@ -481,7 +499,7 @@ bool BoundedParts::ForSomeCounter(Expressions* pool, Expr e, F accept) {
   for (size_t i = 0; i < members.size(); ++i) {
     const Expr m = members[i], optional = pool->OptionalOf(m), count = pool->FirstPart(optional == kEmpty ? m : optional);
     if (pool->Kind(count) != ExprKind::kRepeat || pool->MayBeEmpty(m) || pool->Nullable(pool->Body(count))) continue;
-    counting.emplace_back(DistanceOf(*pool, pool->Body(count)).most_characters, i);
+    counting.emplace_back(DistanceOf(pool, pool->Body(count)).most_characters, i);
   }
   std::sort(counting.begin(), counting.end());
   return std::any_of(counting.begin(), counting.end(), [&](const auto& counts) {
@@ -498,9 +516,9 @@ bool BoundedParts::ForSomeCounter(Expressions* pool, Expr e, F accept) {
 bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
   const Expr x = c->others, body = pool->Body(c->count), star = pool->Star(body);
   const int64_t low = pool->Low(c->count);
-  const Distance end = DistanceOf(*pool, c->end);
-  const bool characters = DistanceOf(*pool, body).most_characters <= 1;
-  const bool enough = low == 0 || (characters && DistanceOf(*pool, x).least_characters >= low + end.most_characters);
+  const Distance end = DistanceOf(pool, c->end);
+  const bool characters = DistanceOf(pool, body).most_characters <= 1;
+  const bool enough = low == 0 || (characters && DistanceOf(pool, x).least_characters >= low + end.most_characters);
   Expr readable = kEmpty;  // a star, once asked for
   const auto goes_on = [&] {
     readable = pool->Star(pool->Bytes(Readable(pool, x, body)));

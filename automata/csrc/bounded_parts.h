@@ -43,9 +43,9 @@ class BoundedParts {
   bool look_into_rules = false;
 
   // Bytes of a shortest member; a very large number where the structure does not tell.
-  int64_t Least(const Expressions& pool, Expr e) { return DistanceOf(pool, e).least; }
+  int64_t Least(Expressions* pool, Expr e) { return DistanceOf(pool, e).least; }
   // Characters of each member; -1 where they are not all of so many, or the structure does not tell.
-  int64_t NumCharacters(const Expressions& pool, Expr e) {
+  int64_t NumCharacters(Expressions* pool, Expr e) {
     const Distance d = DistanceOf(pool, e);
     return d.least_characters == d.most_characters ? d.most_characters : -1;
   }
@@ -93,7 +93,12 @@ class BoundedParts {
     int64_t most = 0;   // no derivative is further from a member's end
     int64_t least_characters = 0, most_characters = 0;  // of members; bytes that go on with a character are none
   };
-  Distance DistanceOf(const Expressions& pool, Expr e);
+  Distance DistanceOf(Expressions* pool, Expr e);
+  struct Outline {  // see RuleSource::Outline
+    Expr e = kEmpty;
+    uint32_t slack = 0;
+  };
+  Outline OutlineOf(Expressions* pool, Expr call);
   bool Part(Expressions* pool, Expr x, Expr star);
   bool SomeArePart(Expressions* pool, Expr x, Expr star);
   bool IsPart(Expressions* pool, Expr e, Expr star);

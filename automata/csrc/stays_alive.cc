@@ -50,7 +50,7 @@ bool GoesAround(Expressions* pool, Expr e, Expr star, int64_t* needed) {
     }
     if (!covers(tail)) return false;
   }
-  *needed += pool->Parts().Least(*pool, e);
+  *needed += pool->Parts().Least(pool, e);
   return true;
 }
 

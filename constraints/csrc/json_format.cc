@@ -129,31 +129,32 @@ Text RegexText() {
 
 struct Entry {
   const char* name;
+  JsonStrings::Lengths lengths;
   bool exact;
   const char* note;
 };
 constexpr Entry kFormats[] = {
-    {"date", true, ""},
-    {"date-time", true, ""},
-    {"duration", true, ""},
-    {"email", true, ""},
-    {"hostname", false, "labels that begin with xn-- are not decoded, so their Punycode is not checked"},
-    {"idn-email", false, "internationalized domain labels are any letters; IDNA2008 is not checked"},
-    {"idn-hostname", false,
+    {"date", {10, 10}, true, ""},
+    {"date-time", {20, kUnbounded}, true, ""},
+    {"duration", {3, kUnbounded}, true, ""},
+    {"email", {3, kUnbounded}, true, ""},
+    {"hostname", {1, 253}, false, "labels that begin with xn-- are not decoded, so their Punycode is not checked"},
+    {"idn-email", {3, kUnbounded}, false, "internationalized domain labels are any letters; IDNA2008 is not checked"},
+    {"idn-hostname", {1, 253}, false,
      "the contextual and bidirectional rules of IDNA2008 and the lengths of labels in Punycode are not checked"},
-    {"ipv4", true, ""},
-    {"ipv6", true, ""},
-    {"iri", true, ""},
-    {"iri-reference", true, ""},
-    {"json-pointer", true, ""},
-    {"regex", false,
+    {"ipv4", {7, 15}, true, ""},
+    {"ipv6", {2, 45}, true, ""},
+    {"iri", {2, kUnbounded}, true, ""},
+    {"iri-reference", {0, kUnbounded}, true, ""},
+    {"json-pointer", {0, kUnbounded}, true, ""},
+    {"regex", {0, kUnbounded}, false,
      "ranges, references, escapes and braces are not checked, nor whether parentheses match within two others"},
-    {"relative-json-pointer", true, ""},
-    {"time", true, ""},
-    {"uri", true, ""},
-    {"uri-reference", true, ""},
-    {"uri-template", true, ""},
-    {"uuid", true, ""},
+    {"relative-json-pointer", {1, kUnbounded}, true, ""},
+    {"time", {9, kUnbounded}, true, ""},
+    {"uri", {2, kUnbounded}, true, ""},
+    {"uri-reference", {0, kUnbounded}, true, ""},
+    {"uri-template", {0, kUnbounded}, true, ""},
+    {"uuid", {36, 36}, true, ""},
 };
 
 const Entry* Find(std::string_view name) {
@@ -225,6 +226,7 @@ std::optional<JsonFormat> JsonFormats::Format(std::string_view name) {
     const Made& made = Made::Of(*entry, strings_.style());
     format.language = strings_.pool().Import(*made.pool, made.language);
   }
+  strings_.SetLengths(format.language, entry->lengths);
   return formats_.emplace(name, format).first->second;
 }
 

@@ -142,7 +142,9 @@ std::optional<Expr> JsonStrings::Shortest(Expr e) {
     case ExprKind::kUnion:
       parts.assign(pool_.Members(e), pool_.Members(e) + pool_.NumMembers(e));
       for (Expr& part : parts) {
-        const std::optional<Expr> least = LengthsOf(part)->low > own->low ? kEmpty : Shortest(part);
+        const std::optional<Lengths> lengths = LengthsOf(part);
+        if (!lengths) return std::nullopt;
+        const std::optional<Expr> least = lengths->low > own->low ? kEmpty : Shortest(part);
         if (!least) return std::nullopt;
         part = *least;
       }
@@ -201,9 +203,10 @@ std::optional<Expr> JsonStrings::WithLengths(Expr e, const Lengths& bounds, int 
       size_t open = pieces.size();  // the one piece whose length is not fixed
       uint64_t fixed = 0;
       for (size_t i = 0; i < pieces.size(); ++i) {
-        const Lengths piece = *LengthsOf(pieces[i]);
-        if (piece.low == piece.high) {
-          fixed = Plus(fixed, piece.low);
+        const std::optional<Lengths> piece = LengthsOf(pieces[i]);
+        if (!piece) return std::nullopt;
+        if (piece->low == piece->high) {
+          fixed = Plus(fixed, piece->low);
           continue;
         }
         if (open == pieces.size()) {

@@ -72,6 +72,11 @@ class JsonStrings final : public CharacterSpelling {
 
   // The contents that x does not contain; shorter and longer ones where x is a length.
   Expr Complement(Expr x);
+  struct Lengths {
+    uint64_t low = 0, high = 0;  // characters; high may be kUnbounded
+  };
+  // What the expression does not tell, as of rules and of what another pool made.
+  void SetLengths(Expr e, const Lengths& lengths) { lengths_->insert_or_assign(e, lengths); }
 
   Expr Characters(const CodePointRanges& ranges) override;
   Expr Character(uint32_t code_point) override;
@@ -83,9 +88,6 @@ class JsonStrings final : public CharacterSpelling {
 
  private:
   bool IsSpelledOnce() const { return canonical_ || style_ == StringStyle::kBare; }
-  struct Lengths {
-    uint64_t low = 0, high = 0;  // characters; high may be kUnbounded
-  };
   bool IsLength(Expr e, Lengths* lengths) const;
   std::vector<Lengths> AllOfLengths(Expr e) const;
   Expr OfLengths(const std::vector<Lengths>& lengths);

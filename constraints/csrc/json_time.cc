@@ -43,6 +43,14 @@ class MinuteRules final : public RuleSource {
     return pool.Union(std::move(parts));
   }
 
+  // Times of any offset; one that ties it to the time may take 6 characters where these end with a Z.
+  Expr Outline(uint32_t /*rule*/, uint32_t* slack) override {
+    if (outline_ == kEmpty)
+      outline_ = Compile(&strings_, "\\d:(?:[0-5]\\d|60)(?:\\.\\d+)?(?:[Zz]|[+\\-](?:[01]\\d|2[0-3]):[0-5]\\d)");
+    *slack = 5;
+    return outline_;
+  }
+
   bool IsRegular() const override { return true; }
 
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override {
@@ -51,7 +59,7 @@ class MinuteRules final : public RuleSource {
 
  private:
   JsonStrings strings_;
-  Expr fraction_ = kEmpty, seconds_ = kEmpty;
+  Expr fraction_ = kEmpty, seconds_ = kEmpty, outline_ = kEmpty;
 };
 
 }  // namespace

@@ -420,7 +420,7 @@ int64_t RegexContext::NumCharacters(const Vector& languages) {
   int64_t all = -1;
   for (const Expr e : languages) {
     if (e == kEmpty) continue;
-    const int64_t one = e == kEpsilonExpr ? 0 : lowering_.SpellsPlainly() ? pool_.Parts().NumCharacters(pool_, e) : -1;
+    const int64_t one = e == kEpsilonExpr ? 0 : lowering_.SpellsPlainly() ? pool_.Parts().NumCharacters(&pool_, e) : -1;
     if (one < 0 || one > kMost || (all >= 0 && one != all)) return -1;
     all = one;
   }

@@ -11,11 +11,13 @@ import re
 import warnings
 from collections import Counter
 from functools import lru_cache
+from typing import Any
 
 import pytest
+from oracle import mask_walk
 
 import tokamata
-from tokamata._core import Language, json_format
+from tokamata._core import Language, json_format, json_string
 
 SEED = 99
 
@@ -384,6 +386,82 @@ def test_times_agree_with_a_model() -> None:
             valid = (int(m[1]) * 60 + int(m[2]) - east) % 1440 == 1439
         assert language("time").accepts(spelled(text)) == valid, text
         assert language("date-time").accepts(spelled("2024-01-31T" + text)) == valid, text
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_lengths_of_formats(name: str) -> None:
+    """A schema contradicts itself exactly where no text of the format has such a length."""
+    one = json_string("pattern", b"^[^]$", True)
+    long = [253, 254] if name == "hostname" else []  # of idn-hostname, other searches reach a limit
+    bounds = [(0, most) for most in range(40)] + [(least, 2**31) for least in (0, 9, 15, 16, 36, 37, 45, 46, *long)]
+    for low, high in bounds:
+        schema = {"type": "string", "format": name, "minLength": low, "maxLength": high}
+        empty = Language.intersect([language(name), one.repeat(low, high)]).is_empty()
+        with pytest.raises(tokamata.ConstraintError) if empty else contextlib.nullcontext():
+            tokamata.json_schema(schema, strings="canonical")
+
+
+def times() -> str:
+    """RFC 3339's full-time, with all leap seconds spelled out, as a pattern."""
+    leaps = []
+    for at in range(1440):
+        east, west = (at + 1) % 1440, 1439 - at
+        zones = [rf"\+{east // 60:02}:{east % 60:02}", f"-{west // 60:02}:{west % 60:02}", *["[Zz]"] * (west == 0)]
+        leaps.append(f"{at // 60:02}:{at % 60:02}:60(?:\\.[0-9]+)?(?:{'|'.join(zones)})")
+    clock, fraction = "(?:[01][0-9]|2[0-3]):[0-5][0-9]", r"(?:\.[0-9]+)?"
+    return rf"{clock}:[0-5][0-9]{fraction}(?:[Zz]|[+-]{clock})|" + "|".join(leaps)
+
+
+@pytest.mark.parametrize(
+    ("beside", "pattern"),
+    [
+        *(
+            ({"minLength": low, "maxLength": high}, f".{{{low},{high}}}")
+            for low, high in ((0, 9), (0, 11), (0, 13), (0, 14), (0, 15), (10, 13), (12, 40), (16, 16))
+        ),
+        ({"pattern": "Z$"}, ".*Z"),
+        ({"pattern": "^2.*[+]"}, "2.*[+].*"),
+        ({"pattern": "60", "maxLength": 18}, "(?=.*60).{0,18}"),
+    ],
+)
+def test_times_beside_other_conditions_are_those_that_are_spelled_out(beside: dict[str, Any], pattern: str) -> None:
+    constraint = tokamata.json_schema({"type": "string", "format": "time", **beside}, strings="canonical")
+    spelled_out = '"' + (tokamata.regex(times()) & tokamata.regex(pattern)) + '"'
+    assert constraint.equivalent(spelled_out)
+    rng = random.Random(31)
+    pieces = [
+        b'"2',
+        b"23",
+        b":5",
+        b"34",
+        b"9:60",
+        b"4:60",
+        b"34:60",
+        b"0Z",
+        b".5",
+        b"Z",
+        b'Z"',
+        b"+0",
+        b"+1",
+        b"+12:",
+        b"-01:",
+    ]
+    vocabulary = mask_walk.with_bytes([*pieces, b"0" * 12, b'0"', b":60.", b"60-"])
+    automata = [tokamata.compile(c, vocabulary) for c in (constraint, spelled_out)]
+    seen: Counter[str] = Counter()
+    for _ in range(60):
+        states = [automaton.start() for automaton in automata]
+        text, aim = b"", rng.choice([b"", b'"23:59:60', b'"12:34:60', b'"22:00:60'])
+        while not states[0].is_finished:
+            one, other = (mask_walk.allowed(state.mask()) for state in states)
+            assert one == other, text
+            aimed = [i for i in one if (token := vocabulary.token_bytes(i)) and aim.startswith(text + token)]
+            token_id = rng.choice(aimed or one)
+            for state in states:
+                state.advance(token_id)
+            text += vocabulary.token_bytes(token_id) or b""
+        seen["leap" if b":60" in text else "plain"] += 1
+    assert min(seen["leap"], seen["plain"]) > 0, seen
 
 
 def test_formats_compose() -> None:
