@@ -1,4 +1,4 @@
-// JsonStrings::Intersect: lengths of strings as counters instead of intersections.
+// JsonStrings::Intersect: lengths of strings as counters, and beginnings before what follows them, instead of intersections.
 #include <algorithm>
 #include <iterator>
 #include <vector>
@@ -284,6 +284,31 @@ Expr JsonStrings::Difference(Expr a, Expr b) {
   return Intersect(a, Complement(OfLengths({counted->lengths})));
 }
 
+// The contents of a with one of b's beginnings, where any text may follow these and they are few: what a has left after
+// each. Contents have all spellings of their texts, so that it does not matter which one a beginning has.
+std::optional<Expr> JsonStrings::WithBeginnings(Expr a, Expr b, int* steps) {
+  constexpr int kMostNext = 4;
+  static const ByteSet plain = ByteSet::Range(0x20, 0x7E) - ByteSet::Of('"') - ByteSet::Of('\\');
+  if (a == kEmpty || b == Any()) return a;
+  const ByteSet next = pool_.First(b) & plain;
+  if (!next.Any() || next.Count() > kMostNext || pool_.Nullable(b)) return std::nullopt;
+  std::vector<Expr> all, both;
+  for (int c = 0; c < 0x80; ++c) {
+    if (!next.Has(static_cast<uint8_t>(c))) continue;
+    if (--*steps < 0) return std::nullopt;
+    const Expr character = Character(static_cast<uint32_t>(c)), rest = pool_.AfterByte(b, static_cast<uint8_t>(c));
+    const std::optional<Expr> others = WithBeginnings(pool_.AfterByte(a, static_cast<uint8_t>(c)), rest, steps);
+    if (!others) return std::nullopt;
+    all.push_back(pool_.Concat(character, rest));
+    both.push_back(pool_.Concat(character, *others));
+  }
+  constexpr size_t kMostSpelled = 100;
+  const Expr begun = pool_.Union(std::move(all));
+  const bool others = begun != b && !pool_.IsSurelyEmpty(pool_.Difference(b, begun), kMostSpelled);
+  if (others) return std::nullopt;  // characters that it may begin with, too
+  return pool_.Union(std::move(both));
+}
+
 Expr JsonStrings::Intersect(Expr a, Expr b) {
   if (a == Any()) return b;
   if (b == Any()) return a;
@@ -316,6 +341,11 @@ Expr JsonStrings::Intersect(Expr a, Expr b) {
     std::vector<Expr> parts;
     for (const Lengths& l : of_b) parts.push_back(Intersect(a, OfLengths({l})));
     return pool_.Union(std::move(parts));
+  }
+  constexpr int kMostSteps = 100;
+  for (int i = 0; i < 2; ++i, std::swap(a, b)) {
+    int steps = kMostSteps;
+    if (const std::optional<Expr> both = WithBeginnings(a, b, &steps)) return *both;
   }
   Lengths bounds, others;
   if (IsLength(a, &bounds)) std::swap(a, b);
