@@ -274,13 +274,29 @@ Expr JsonStrings::Complement(Expr x) {
   return OfLengths(others);
 }
 
+// What has the same contents as e where those end with any text: with any bytes there, so that others have nothing left
+// beside the opposite as soon as that is reached, without a look at them. What begins with any text stays as it is: other
+// forms of it are known.
+Expr JsonStrings::Onward(Expr e) {
+  if (pool_.Kind(e) == ExprKind::kUnion) {
+    std::vector<Expr> members(pool_.Members(e), pool_.Members(e) + pool_.NumMembers(e));
+    for (Expr& m : members) m = Onward(m);
+    return pool_.Union(std::move(members));
+  }
+  std::vector<Expr> pieces;
+  for (; pool_.Kind(e) == ExprKind::kConcat; e = pool_.Tail(e)) pieces.push_back(pool_.Head(e));
+  const bool any = !pieces.empty() && e == Any() && pool_.Kind(pieces[0]) != ExprKind::kRepeat;
+  pieces.push_back(any ? pool_.AnyBytes() : e);
+  return pool_.Concat(pieces);
+}
+
 // Where a has the characters of a class only, whether b has it too is a matter of its length.
 Expr JsonStrings::Difference(Expr a, Expr b) {
   if (b == Any()) return kEmpty;
   if (a == Any()) return Complement(b);
   if (!AllOfLengths(b).empty()) return Intersect(a, Complement(b));
   const std::optional<Counted> counted = AsCounted(b);
-  if (!counted || !OnlyHas(a, counted->characters)) return pool_.Difference(a, b);
+  if (!counted || !OnlyHas(a, counted->characters)) return pool_.Difference(a, Onward(b));
   return Intersect(a, Complement(OfLengths({counted->lengths})));
 }
 

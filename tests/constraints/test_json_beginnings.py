@@ -53,13 +53,14 @@ def spelled(text: str, rng: random.Random) -> str:
     return '"' + "".join(f"\\u{ord(c):04x}" if rng.random() < 0.3 else json.dumps(c)[1:-1] for c in text) + '"'
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(120))
 def test_beginnings_beside_other_conditions(seed: int) -> None:
     rng = random.Random(seed)
     beginning = "^" + "".join(rng.choices(BEGINNINGS, k=rng.randint(1, 2)))
     other, pattern = rng.choice(OTHERS)
     strings = rng.choice(["any", "canonical"])
-    parts = [{"type": "string", "pattern": beginning}, other]
+    negated = rng.random() < 0.4
+    parts = [{"type": "string", **({"not": {"pattern": beginning}} if negated else {"pattern": beginning})}, other]
     rng.shuffle(parts)
     separate = [tokamata.json_schema({"type": "string", **part}, strings=strings) for part in parts]
     both = separate[0] & separate[1]
@@ -69,16 +70,34 @@ def test_beginnings_beside_other_conditions(seed: int) -> None:
         return
     constraint = tokamata.json_schema({"type": "string", "allOf": parts}, strings=strings)
     assert constraint.equivalent(both), f"seed {seed}: {parts}"
-    patterns = [re.compile(p.replace("[^]", r"[\s\S]").replace("$", r"\Z")) for p in (beginning, pattern)]
+    begins, has_other = (re.compile(p.replace("[^]", r"[\s\S]").replace("$", r"\Z")) for p in (beginning, pattern))
     for _ in range(200):
         text = "".join(
             rng.choices(
                 ["a", "b", "ab", "c", "/", '"', "\\", "\n", "é", "\x01", "https:", "http:"], k=rng.randint(0, 5)
             )
         )
-        wanted = all(p.search(text) for p in patterns)
+        wanted = bool(begins.search(text)) != negated and bool(has_other.search(text))
         written = spelled(text, rng) if strings == "any" else json.dumps(text, ensure_ascii=False)
         assert constraint.accepts(written) == wanted, f"seed {seed}: {parts} {written}"
+
+
+@pytest.mark.parametrize("format", ["uri", "email", "regex", "date-time"])
+def test_beginnings_that_are_barred_from_formats(format: str) -> None:
+    """They are found out within few steps, whatever the format has left after them."""
+    limits = tokamata.Limits(expression_nodes=3_000)
+    schema = {"type": "string", "format": format, "not": {"pattern": "^[x2]"}}
+    constraint = tokamata.json_schema(schema, limits=limits)
+    assert not constraint.accepts_prefix('"x')
+    assert not constraint.accepts_prefix('"\\u0032')
+    text = {"uri": "s:/y", "email": "s@y.org", "regex": "^s[xy]+$", "date-time": "1999-12-31T23:59:60Z"}[format]
+    vocabulary = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
+    state = tokamata.compile(constraint, vocabulary).start()
+    for byte in json.dumps(text).encode():
+        mask = state.mask()
+        assert mask[byte >> 5] >> (byte & 31) & 1
+        state.advance(byte)
+    assert state.is_final
 
 
 def test_beginnings_need_no_intersection() -> None:
