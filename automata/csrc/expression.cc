@@ -117,6 +117,10 @@ uint32_t Expressions::LeastLength(const Node& n) const {
       texts.Lengths(texts.At(n.b, n.c), &least, &most);
       return least;
     }
+    case ExprKind::kCall: {
+      RuleSource& rules = *rules_[n.a].source;
+      return rules.IsRegular() ? std::max<uint32_t>(rules.LeastLength(n.b), 1) : 1;
+    }
     default: return 1;
   }
 }

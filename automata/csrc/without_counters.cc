@@ -36,6 +36,13 @@ Expr Widen(Expressions* pool, Expr e, FlatMap<Expr, Expr>* known) {
       wide = pool->Kind(e) == ExprKind::kUnion ? pool->Union(std::move(parts)) : pool->Intersect(std::move(parts));
       break;
     }
+    case ExprKind::kCall: {
+      RuleSource* const rules = pool->Rules(pool->SourceOfRule(e));
+      uint32_t slack = 0;
+      const Expr outline = rules->IsRegular() ? rules->Outline(pool->Rule(e), &slack) : Expr{kEmpty};
+      if (outline != kEmpty) wide = widen(outline);
+      break;
+    }
     default: break;
   }
   return (*known)[e] = wide;

@@ -51,6 +51,8 @@ class MinuteRules final : public RuleSource {
     return outline_;
   }
 
+  uint32_t LeastLength(uint32_t /*rule*/) override { return 5; }  // 0:00Z
+
   bool IsRegular() const override { return true; }
 
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override {
