@@ -59,6 +59,54 @@ struct CountedMeets::States {
   bool Find(Expressions* pool, Expr x, Expr body);
 };
 
+// Whether no text of e begins another one; false where that takes long to find out.
+bool CountedMeets::IsCode(Expressions* pool, Expr e) {
+  constexpr size_t kMost = 200;
+  if (pool->Kind(e) == ExprKind::kBytes) return true;
+  if (pool->Nullable(e) || pool->MayBeEmpty(e) || pool->IsPushDown(e)) return false;
+  if (const bool* const known = codes_.Find(e)) return *known;
+  std::vector<Expr> work{e};
+  std::unordered_set<Expr> seen{e};
+  std::vector<Expressions::Term> steps;
+  bool code = true;
+  for (size_t i = 0; code && i < work.size(); ++i) {
+    code = i < kMost && !(pool->Nullable(work[i]) && pool->First(work[i]).Any());
+    pool->Step(work[i], &steps);
+    for (const Expressions::Term& t : steps)
+      if (seen.insert(t.target).second) work.push_back(t.target);
+  }
+  return codes_[e] = code;
+}
+
+bool CountedMeets::Difference(Expressions* pool, Expr x, Expr y, Expr* left) {
+  constexpr size_t kMostBegun = 4;
+  std::vector<Expr> begun;
+  while (pool->FirstPart(x) == pool->FirstPart(y) && pool->Kind(pool->FirstPart(x)) != ExprKind::kRepeat) {
+    if (begun.size() == kMostBegun || x == y || !IsCode(pool, pool->FirstPart(x))) return false;
+    begun.push_back(pool->FirstPart(x));
+    x = pool->Rest(x);
+    y = pool->Rest(y);
+  }
+  const auto is_count = [pool](Expr e) { return pool->Kind(e) == ExprKind::kRepeat; };
+  const Expr all = pool->FirstPart(x), some = pool->FirstPart(y), rest = pool->Rest(x);
+  if (!is_count(all) || !is_count(some) || pool->Rest(y) != rest) return false;
+  const Expr c = pool->Body(all);
+  if (c != pool->Body(some) || pool->First(c).Intersects(pool->First(rest)) || !IsCode(pool, c)) return false;
+  uint32_t low = pool->Low(all), high = pool->High(all);
+  if (pool->Low(some) > high || pool->High(some) < low) {  // no number in common
+  } else if (pool->Low(some) <= low) {
+    if (pool->High(some) >= high) return *left = kEmpty, true;
+    low = pool->High(some) + 1;
+  } else if (pool->High(some) >= high) {
+    high = pool->Low(some) - 1;
+  } else {
+    return false;
+  }
+  *left = pool->Concat(pool->Repeat(c, low, high), rest);
+  for (; !begun.empty(); begun.pop_back()) *left = pool->Concat(begun.back(), *left);
+  return true;
+}
+
 bool CountedMeets::Split(Expressions* pool, Expr e, Counted* out) {
   if (pool->Kind(e) != ExprKind::kIntersect) return false;
   Expr counter = kEmpty;

@@ -21,8 +21,13 @@ class CountedMeets {
   // Finds the answers for e = x & c{low,high} and all that it leads to at the end of a character, where no member of c
   // begins another one and x has few states. O(states of x, times preperiod and period).
   void Explore(Expressions* pool, Expr e);
+  // Texts of x that y has not, as one expression, for x = c{low,high}·rest and y = c{low',high'}·rest, both maybe behind
+  // the same characters that were begun: a text has one number of characters, where no c begins another one or like the
+  // rest. False where x and y are not of this form, or the numbers are two ranges.
+  bool Difference(Expressions* pool, Expr x, Expr y, Expr* left);
 
  private:
+  bool IsCode(Expressions* pool, Expr e);
   struct Counted {
     Expr others, body;
     uint32_t low, high;
@@ -41,6 +46,7 @@ class CountedMeets {
   std::vector<Counts> counts_;
   FlatMap<uint64_t, Place> places_;  // by x and c
   FlatMap<uint64_t, bool> failed_;   // the same
+  FlatMap<Expr, bool> codes_;        // of which no text begins another one
 };
 
 }  // namespace tokamata

@@ -6,6 +6,7 @@
 #include "automata/csrc/counted_meets.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/restored.h"
+#include "automata/csrc/split_meets.h"
 #include "automata/csrc/summaries.h"
 #include "automata/csrc/without_counters.h"
 
@@ -108,6 +109,16 @@ int Expressions::SummarizeEmpty(Expr root) {
   }
 }
 
+// The same of several push-down members.
+int Expressions::SplitEmpty(Expr root) {
+  if (Kind(root) != ExprKind::kIntersect) return -1;
+  switch (SplitMeets(this, limits.emptiness / 4).Find(root)) {
+    case SplitMeets::Answer::kNo: return 1;
+    case SplitMeets::Answer::kYes: return 0;
+    default: return -1;
+  }
+}
+
 // Whether more than all texts of a regular expression have none: its counters may multiply, what is without them is
 // searched in no time.
 static bool SurelyEmptyWide(Expressions* pool, Expr root) {
@@ -165,7 +176,8 @@ bool Expressions::SearchEmpty(Expr root) {
     Spend(4);
     if (!summarized && seen.size() > kQuick) {
       summarized = true;
-      const int empty = SummarizeEmpty(root);
+      int empty = SummarizeEmpty(root);
+      if (empty < 0) empty = SplitEmpty(root);
       if (empty >= 0) {
         KeepEmptiness(root, empty);
         return empty != 0;

@@ -62,6 +62,7 @@ enum class ExprKind : uint8_t {
 
 class BoundedParts;  // bounded_parts.h
 class CountedMeets;  // counted_meets.h
+class SplitMeets;    // split_meets.h
 class Expressions;
 
 // Where an approximation of a language lies: kOver has all of its texts and maybe more, kUnder none but its texts. So
@@ -89,9 +90,16 @@ class RuleSource {
   virtual bool IsRegular() const { return false; }
   // Whether it is known without its language that no text of a rule begins another one.
   virtual bool EndsByItself(uint32_t /*rule*/) { return false; }
-  // Whether it is known that all texts of a rule are values of JSON, none of them a number: no text of a rule of which
-  // that is known begins a text of another one, of whatever source.
-  virtual bool IsDelimited(uint32_t /*rule*/) { return false; }
+  // Where texts of a rule are known to end, of whatever source: read from the same place, no text of a rule begins one
+  // of another that ends likewise.
+  enum class End : uint8_t {
+    kUnknown,
+    kValue,     // with a value of JSON that is no number
+    kAnyValue,  // the same, but for numbers: before what goes on with none
+    kBracket,   // with the bracket that closes an object or array of JSON, of which whole members are left
+    kQuote,     // with the quote that closes a string of JSON, of which whole characters are left
+  };
+  virtual End EndOf(uint32_t /*rule*/) { return End::kUnknown; }
   // What a rule has left after a byte, where that is known without its language; kEmpty: nothing begins with the byte.
   virtual bool Step(uint32_t /*rule*/, uint8_t /*byte*/, Expr* /*rest*/) { return false; }
   // ---- rules that remember what was read, such as the keys of an object, so that there is no end of them
@@ -378,6 +386,8 @@ class Expressions {
   bool SearchEmpty(Expr root);
   bool IsEmptySpine(Expr e);
   int SummarizeEmpty(Expr root);
+  int SplitEmpty(Expr root);
+  friend class SplitMeets;
   Expr Bare(Expr e);
   void SetTraits(Node* n) const;  // push_down and counts
   bool SurelyNotEmpty(Expr e);

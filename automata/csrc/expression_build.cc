@@ -4,6 +4,8 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "automata/csrc/counted_meets.h"
+
 namespace tokamata {
 namespace {
 
@@ -576,6 +578,18 @@ Expr Expressions::Intersect(ExprList given) {
   DropUnbounded(&parts);
   if (parts.empty()) return any_bytes_;
   if (parts.size() == 1) return parts[0];
+  for (const Expr e : parts) {
+    const Expr without = nodes_[e].kind == ExprKind::kComplement ? nodes_[e].a : Expr{kEmpty};
+    if (!nodes_[without].counts) continue;
+    if (!counted_) counted_ = std::make_shared<CountedMeets>();
+    Expr left;
+    for (Expr& x : parts) {
+      if (!counted_->Difference(this, x, without, &left)) continue;
+      x = left;
+      parts.erase(std::find(parts.begin(), parts.end(), e));
+      return Intersect(std::move(parts));
+    }
+  }
   ByteSet first = ByteSet::All(), set = ByteSet::All();
   size_t sets = 0;
   bool nullable = true;

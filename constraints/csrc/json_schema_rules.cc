@@ -221,6 +221,18 @@ bool JsonSchemaRules::EndsByItself(uint32_t rule) {
   return r.kind == Rule::kObject || r.kind == Rule::kArray || r.kind == Rule::kKeys || r.kind == Rule::kListed;
 }
 
+RuleSource::End JsonSchemaRules::EndOf(uint32_t rule) {
+  if (IsYaml() || options_.whitespace == JsonWhitespace::kPattern) return End::kUnknown;
+  const Rule& r = rules_[rule];
+  switch (r.kind) {
+    case Rule::kValue: return cases_.NumberOf(r.words[0]) == kEmpty ? End::kValue : End::kAnyValue;
+    case Rule::kObject:
+    case Rule::kArray: return End::kBracket;
+    case Rule::kListed: return End::kQuote;
+    default: return End::kUnknown;
+  }
+}
+
 Expr JsonSchemaRules::Expand(uint32_t rule) {
   const Rule r = rules_[rule];
   const uint32_t* w = r.words;

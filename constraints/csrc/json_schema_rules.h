@@ -56,7 +56,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
   size_t MemoryBytes() const override;
   // JSON has no text that begins another one, but for numbers; nor have what is left of objects, arrays and strings.
   bool EndsByItself(uint32_t rule) override;
-  bool IsDelimited(uint32_t rule) override { return rules_[rule].kind == Rule::kValue && EndsByItself(rule); }
+  End EndOf(uint32_t rule) override;
   bool Step(uint32_t rule, uint8_t byte, Expr* rest) override;
   bool HasMemory() const override { return has_memory_; }
   bool RemembersValues() const override { return has_values_; }

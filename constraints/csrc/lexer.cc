@@ -352,7 +352,7 @@ bool Lexer::EndTogether(State q, std::vector<uint32_t>* terminals) const {
     const Expr whole = terminals_[p.terminal];
     if (!pool_->IsPushDown(whole)) return false;
     if (longest_ && pool_->Kind(whole) != ExprKind::kCall) return false;
-    if (longest_ && !pool_->Rules(pool_->SourceOfRule(whole))->IsDelimited(pool_->Rule(whole))) return false;
+    if (longest_ && pool_->Rules(pool_->SourceOfRule(whole))->EndOf(pool_->Rule(whole)) != RuleSource::End::kValue) return false;
     terminals->push_back(p.terminal);
   }
   return true;
