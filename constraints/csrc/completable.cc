@@ -130,10 +130,10 @@ const std::vector<Lexer::State>& Completable::After(Lexer::State lexer) {
 // Calls add(lexer, pending) for what one byte more leads to.
 template <class F>
 void Completable::ForEachAfter(Lexer::State lexer, Pending pending, F add) {
-  Expr call;
-  if (const Lexer::State past = pending ? lexer : lexer_->PastCall(lexer, &call); past != lexer)
-    return add(past, pending);
   if (!pending) {
+    const std::vector<Lexer::State>& ahead = lexer_->Ahead(lexer);
+    for (const Lexer::State to : ahead) add(to, Pending{Lexer::kDead});
+    if (!ahead.empty()) return;
     for (const Lexer::State to : After(lexer)) add(to, Pending{Lexer::kDead});
     return;
   }
@@ -258,12 +258,8 @@ bool Completable::FindEnd(Lexer::State lexer, F found) {
       queue.emplace(uint64_t{lexer_->LeastLength(to)} + all.size() / 16, all.size());
       all.push_back({to, at});
     };
-    Expr call;
-    if (const Lexer::State past = lexer_->PastCall(q, &call); past != q) {
-      add(past);
-      continue;
-    }
-    for (const Lexer::State to : After(q)) add(to);
+    const std::vector<Lexer::State>& ahead = lexer_->Ahead(q);
+    for (const Lexer::State to : ahead.empty() ? After(q) : ahead) add(to);
   }
   for (const Seen& s : all) {  // none of them can, but by the separator, which EndsFreely looks at first
     if (!rules_.has_line_separator && rules_.has_separator && !lexer_->MayRead(s.state, rules_.separator)) continue;

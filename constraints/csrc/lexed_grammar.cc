@@ -217,7 +217,7 @@ uint32_t LexedGrammar::AfterNested(const Position& p, uint32_t terminal) {
   return ended[0].stacks == ParserStates::kNone || !completable_.Ask(ended[0]) ? uint32_t{kDead} : Intern(&ended);
 }
 
-// Where the terminals have texts in common, it must not matter of which one they are.
+// Where the terminals have texts in common, either it does not matter of which one they are, or each has its own.
 bool LexedGrammar::IsOneOfSeveral(const Position& p, Inside* inside) {
   if (LexemeAt(p.lexer).together == Lexeme::Ends::kNo) return false;
   std::vector<uint32_t> terminals;
@@ -225,25 +225,29 @@ bool LexedGrammar::IsOneOfSeveral(const Position& p, Inside* inside) {
   LexemeAt(p.lexer).together = together ? Lexeme::Ends::kYes : Lexeme::Ends::kNo;
   if (!together) return false;
   const Lexer::Terminals wanted = steps_.Wanted(stacks_.Allowed(p.stacks));
-  bool apart = false;
-  if (!lexer_->CompeteAlone(terminals, steps_.Competing(wanted), wanted, &apart)) return false;
-  for (const uint32_t t : terminals) {
-    const uint32_t after = AfterNested(p, t);
-    if (after == kDead || (!apart && t != terminals[0] && after != inside->after)) return false;
-    if (t == terminals[0]) {
-      inside->nested = t;
-      inside->after = after;
+  const Lexer::Terminals& competing = steps_.Competing(wanted);
+  std::vector<uint32_t> after;
+  for (const uint32_t t : terminals) after.push_back(AfterNested(p, t));
+  bool apart = false, whole = lexer_->CompeteAlone(terminals, competing, wanted, &apart);
+  for (const uint32_t a : after) whole = whole && a != kDead && (apart || a == after[0]);
+  for (size_t i = 0; i < terminals.size(); ++i) {
+    if (after[i] == kDead) continue;
+    const uint32_t nested = whole ? terminals[i] : kOwn + lexer_->OwnNumber(terminals[i], competing);
+    if (inside->after == kDead) {
+      inside->nested = nested;
+      inside->after = after[i];
     } else {
-      inside->others.emplace_back(t, after);
+      inside->others.emplace_back(nested, after[i]);
     }
   }
-  return true;
+  return inside->after != kDead;
 }
 
 uint32_t LexedGrammar::Nested(uint32_t number, Expressions* pool) {
   const auto import = [pool](const Expressions& other, Expr e) { return pool->Import(other, e); };
   const uint32_t terminals = lexer_->NumTerminals();
   return Recall(&nested_, number, [&] {
+    if (number >= kOwn) return lexer_->WithOwn(number - kOwn, import);
     return number < terminals ? lexer_->WithTerminal(number, import) : lexer_->WithRest(number - terminals, import);
   });
 }

@@ -80,9 +80,11 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   size_t GoOn(std::string_view bytes, Lexer::State* lexer);
   Ways StepOne(Position* p, uint8_t byte);
   // What a lexeme that is being read is best read as, before some state. With `left` the language is what is left of it,
-  // by its lexer state, else a terminal, of which the lexeme has to have begun with known bytes.
+  // by its lexer state, else a terminal, or what that has among those that compete, from kOwn on, of which the lexeme
+  // has to have begun with known bytes.
+  static constexpr uint32_t kOwn = 0x80000000;
   struct Inside {
-    uint32_t nested, after;
+    uint32_t nested = 0, after = kDead;
     bool left = false;
     std::vector<std::pair<uint32_t, uint32_t>> others;  // of one of several terminals, and what comes after each
   };

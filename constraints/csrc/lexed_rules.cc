@@ -415,11 +415,9 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
           return ended == t && !(lexer->IsGuarded(q) ? lexer->Next(pending, byte) : lexer->Next(q, byte));
         });
         if (ends) return true;
-        Expr call;
-        if (const Lexer::State past = lexer->PastCall(q, &call); past != q) {
-          add(past);
-          continue;
-        }
+        const std::vector<Lexer::State>& ahead = lexer->Ahead(q);
+        for (const Lexer::State to : ahead) add(to);
+        if (!ahead.empty()) continue;
         const Lexer::State* next = lexer->DenseRow(q);
         Lexer::State last = Lexer::kDead;
         for (int b = 0; b < 256; ++b)

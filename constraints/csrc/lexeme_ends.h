@@ -41,9 +41,18 @@ class LexemeEnds {
       const auto add = [&](Lexer::State to, Beside beside_it) {
         if (seen.insert(PairKey(to, beside_it)).second) queue.emplace_back(to, beside_it);
       };
+      if (!pending && !operand_) {
+        const std::vector<Lexer::State>& ahead = lexer_->Ahead(q);
+        for (const Lexer::State to : ahead) add(to, n);
+        if (!ahead.empty()) {
+          spend(size_t{16});
+          continue;
+        }
+      }
       Expr call;
       std::vector<Expr> after_call;
-      if (const Lexer::State past = pending ? q : lexer_->PastCall(q, &call); past != q && PastCall(call, r, &after_call)) {
+      const bool goes_past = !pending && operand_;
+      if (const Lexer::State past = goes_past ? lexer_->PastCall(q, &call) : q; past != q && PastCall(call, r, &after_call)) {
         spend(size_t{16});
         for (const Expr s : after_call) add(past, Number(Lexer::kDead, s));
         continue;
@@ -71,7 +80,6 @@ class LexemeEnds {
  private:
   // Where texts of a call lead in the regular language; false where that is unknown.
   bool PastCall(Expr call, Expr from, std::vector<Expr>* ends) {
-    if (!operand_) return ends->push_back(from), true;
     return lexer_->WithPool([&](Expressions* pool) {
       if (!calls_) calls_ = std::make_unique<Summaries>(pool, pool->limits.emptiness, operand_);
       return calls_->Ends(call, from, ends);

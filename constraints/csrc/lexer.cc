@@ -5,6 +5,7 @@
 
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
+#include "automata/csrc/insert_new.h"
 #include "automata/csrc/recall.h"
 #include "automata/csrc/time_limit.h"
 #include "automata/csrc/without_counters.h"
@@ -243,6 +244,7 @@ Lexer::State Lexer::Begin(const Terminals& competing, const Terminals& wanted) {
   if (!parts.empty()) parts.insert(parts.end(), competition.guarded.begin(), competition.guarded.end());
   const State q = Intern(std::move(parts), competition.any);
   known.emplace_back(wanted, q);
+  begin_of_.emplace(q, &competition);
   return q;
 }
 
@@ -311,6 +313,29 @@ Lexer::State Lexer::UnionOfPending(State a, State b) {
   return Intern({{kNoTerminal, pool_->Union(parts_[a].parts[0].rest, parts_[b].parts[0].rest)}}, kEmpty);
 }
 
+RuleSource::End Lexer::EndOf(uint32_t terminal) const {
+  const Expr whole = terminals_[terminal];
+  if (pool_->Kind(whole) != ExprKind::kCall) return RuleSource::End::kUnknown;
+  return pool_->Rules(pool_->SourceOfRule(whole))->EndOf(pool_->Rule(whole));
+}
+
+// Whether all lexemes that begin with some bytes are values of JSON, none of them a number.
+bool Lexer::BeginApart(const Terminals& competing, const ByteSet& bytes) const {
+  static const ByteSet number = ByteSet::Range('0', '9') | ByteSet::Of('-');
+  if (!longest_ || !guards_.empty()) return false;
+  for (uint32_t t = 0; t < NumTerminals(); ++t) {
+    if (!HasTerminal(competing, t) || !FirstOf(t).Intersects(bytes)) continue;
+    const RuleSource::End end = EndOf(t);
+    if (end != RuleSource::End::kValue && (end != RuleSource::End::kAnyValue || bytes.Intersects(number))) return false;
+  }
+  return true;
+}
+
+bool Lexer::EndsApart(State q) const {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  return apart_.Find(parts_[q].any) != nullptr;
+}
+
 Lexer::State Lexer::PastCall(State q, Expr* call) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   if (parts_[q].parts.size() != 1) return q;
@@ -318,6 +343,22 @@ Lexer::State Lexer::PastCall(State q, Expr* call) {
   const bool alone = !longest_ || parts_[q].any == part.rest;
   if (!alone || part.column || !pool_->SplitCall(part.rest, call, &part.rest)) return q;
   return text_ends_.AreSure(*call, part.rest) ? Intern({part}, longest_ ? part.rest : kEmpty) : q;
+}
+
+const std::vector<Lexer::State>& Lexer::Ahead(State q) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  return Recall(&ahead_, q, [&] {
+    std::vector<State> ahead;
+    uint32_t terminal;
+    Expr call;
+    if (longest_ && !IsFinal(q) && (EndsApart(q) || EndsByItself(q, &terminal))) {
+      for (size_t i = 0; i < parts_[q].parts.size(); ++i)
+        ahead.push_back(Intern({{parts_[q].parts[i].terminal, kEpsilonExpr}}, kEpsilonExpr));
+    } else if (const State past = PastCall(q, &call); past != q) {
+      ahead.push_back(past);
+    }
+    return ahead;
+  });
 }
 
 bool Lexer::EndsByItself(State q, uint32_t* terminal) {
@@ -328,6 +369,7 @@ bool Lexer::EndsByItself(State q, uint32_t* terminal) {
   *terminal = part.terminal;
   if (!longest_) return true;
   if (IsFinal(q) || parts_[q].any != part.rest) return false;
+  if (EndsApart(q)) return true;
   if (const bool* const known = ends_by_itself_.Find(q)) return *known;
   using Answer = TextEnds::Answer;
   Answer unique = Answer::kUnknown;
@@ -346,16 +388,21 @@ bool Lexer::EndsByItself(State q, uint32_t* terminal) {
 bool Lexer::EndTogether(State q, std::vector<uint32_t>* terminals) const {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   terminals->clear();
-  if (parts_[q].parts.size() < 2 || (longest_ && IsFinal(q))) return false;
+  if (longest_ ? IsFinal(q) || !EndsApart(q) : parts_[q].parts.size() < 2) return false;
   for (const Part& p : parts_[q].parts) {
-    if (p.terminal == kNoTerminal || !nests_[p.terminal]) return false;
-    const Expr whole = terminals_[p.terminal];
-    if (!pool_->IsPushDown(whole)) return false;
-    if (longest_ && pool_->Kind(whole) != ExprKind::kCall) return false;
-    if (longest_ && pool_->Rules(pool_->SourceOfRule(whole))->EndOf(pool_->Rule(whole)) != RuleSource::End::kValue) return false;
+    if (p.terminal == kNoTerminal || !nests_[p.terminal] || !pool_->IsPushDown(terminals_[p.terminal])) return false;
     terminals->push_back(p.terminal);
   }
   return true;
+}
+
+uint32_t Lexer::OwnNumber(uint32_t terminal, const Terminals& competing) {
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  Expr own = kEmpty;
+  for (const Part& p : CompetitionOf(competing).own)
+    if (p.terminal == terminal) own = pool_->Union(own, p.rest);
+  InsertNew(&own_, own);
+  return static_cast<uint32_t>(std::find(own_.begin(), own_.end(), own) - own_.begin());
 }
 
 // What is wanted and cannot be read is read as an earlier terminal, so all that may be read at all is one of these.
@@ -564,7 +611,11 @@ const StateRow::Data* Lexer::MakeRow(State q, StateRows* rows) {
     pool_->Step(any, &steps_);
     for (const Expressions::Term& t : steps_) Refine(t.bytes, &classes, [&](Class* c) { c->any = t.target; });
   }
+  const auto begin = begin_of_.find(q);
+  const bool apart = EndsApart(q);
   for (Class& c : classes) {
+    if (c.any != kEmpty && (apart || (begin != begin_of_.end() && BeginApart(begin->second->competing, c.bytes))))
+      apart_[c.any] = true;
     const State target = Intern(std::move(c.parts), c.any);
     c.bytes.ForEachRun([&row, target](int first, int last) { std::fill(row + first, row + last + 1, target); });
   }

@@ -108,20 +108,32 @@ class Lexer final : public DelayedAcceptor {
   }
   // Whether a lexeme with a guard ends at q.
   bool IsGuarded(State q) const { return parts_[q].guarded; }
+  // Whether no lexeme that competes, after what q has read, begins another one.
+  bool EndsApart(State q) const;
   // A state from which lexemes end as they do from q, or q: past a value in brackets, say, that comes first, however
   // deep it may be (see TextEnds). That is the expression of *call.
   State PastCall(State q, Expr* call);
+  // States from which lexemes end as they do from q, found without what lies between: at the ends of what q reads where
+  // lexemes end apart, or past a call. None: the states after the next byte have to be looked at.
+  const std::vector<State>& Ahead(State q);
   // Whether a lexeme that is being read at q is one of *terminal, which calls rules or counts, whatever comes next, and
   // ends where it does by itself: terminals do not compete, or none of the lexemes that may come begins another one.
   bool EndsByItself(State q, uint32_t* terminal);
-  // Whether a lexeme that is being read at q is one of several terminals that call rules, whatever comes next, and ends
-  // where it does by itself: terminals do not compete, or each is of delimited values of JSON, and all that competes is
-  // wanted.
+  // Whether a lexeme that is being read at q is one of some terminals that call rules, whatever comes next, and ends
+  // where it does by itself: terminals do not compete, or lexemes end apart.
   bool EndTogether(State q, std::vector<uint32_t>* terminals) const;
   // Whether no terminal that competes and is not wanted may begin as some terminals do. *apart: whether each of these
   // has all of its texts, although others compete.
   bool CompeteAlone(const std::vector<uint32_t>& terminals, const Terminals& competing, const Terminals& wanted,
                     bool* apart);
+  // The number of what a terminal has among those that compete, for WithOwn.
+  uint32_t OwnNumber(uint32_t terminal, const Terminals& competing);
+  // f(pool, expression) of it.
+  template <class F>
+  auto WithOwn(uint32_t number, F f) const {
+    const std::lock_guard<ReentrantMutex> lock(mutex_);
+    return f(*pool_, own_[number]);
+  }
   // Whether what is left of the one lexeme that may be read at q, x{low,high} y behind some bytes, is told apart byte by byte, so that for
   // fewer bytes than `high` lexemes go on and end as from *star, x{low,} y. Then what is pending where they end either
   // has no counter or leads nowhere but on in x.
@@ -201,6 +213,8 @@ class Lexer final : public DelayedAcceptor {
   }
   State Intern(std::vector<Part> parts, Expr any);
   Expr Simple(const Terminals& competing);
+  bool BeginApart(const Terminals& competing, const ByteSet& bytes) const;
+  RuleSource::End EndOf(uint32_t terminal) const;
   struct Class {
     ByteSet bytes;
     std::vector<Part> parts;
@@ -234,6 +248,9 @@ class Lexer final : public DelayedAcceptor {
   std::vector<uint8_t> nests_;    // by terminal: whether it calls rules or counts, as long as EndsByItself can tell
   bool has_counters_ = false;     // some terminal
   FlatMap<State, bool> ends_by_itself_;
+  FlatMap<Expr, bool> apart_;  // of what competes, where that is known to end apart
+  std::unordered_map<State, std::vector<State>> ahead_;
+  std::vector<Expr> own_;
   std::vector<std::vector<uint8_t>> overlap_;  // of patterns with all terminals: 0 unknown, 1 no, 2 yes
   StableArray<Parts> parts_;      // by state
   std::unordered_map<uint64_t, std::vector<State>> index_;
@@ -245,6 +262,7 @@ class Lexer final : public DelayedAcceptor {
     std::unordered_map<uint64_t, std::vector<std::pair<Terminals, State>>> begins;  // by wanted terminals
   };
   Competition& CompetitionOf(const Terminals& competing);
+  std::unordered_map<State, const Competition*> begin_of_;  // one with what competes before a lexeme
   std::vector<Part> OwnOf(uint32_t terminal, const Terminals& competing);
   std::unordered_map<uint64_t, std::vector<std::unique_ptr<Competition>>> competitions_;
   std::vector<Expressions::Term> steps_;

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
-from oracle import mask_walk
+from oracle import finite_schemas, mask_walk
 
 import tokamata
 
@@ -149,3 +149,72 @@ def test_strings_that_count_are_left_to_the_schemas(after: tuple[str, str, str],
         state.advance(rng.choice(tokens))
     spent = time.thread_time() - begin
     assert spent < 0.2, spent
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual", "none"])
+@pytest.mark.parametrize("after", [("x", "y"), ("x", "xy"), (",1", ",2"), (" x", " ")])
+def test_masks_are_the_beginnings_of_members(after: tuple[str, str], lexer: Lexer) -> None:
+    """Of values that both schemas have, however they are written, the first terminal has all."""
+    seed = 11
+    print("seed", seed)
+    rng, shared = random.Random(seed), 0
+    vocabulary = mask_walk.with_bytes([*WORDS, b'"a', b'"b"', b'{"a', b'":', b"1}", b"]x", b'"x', b"}y", b"ull", b"2,"])
+    text = 'start: A "{}" | B "{}"\n%declare A B\n'.format(*after)
+    for _ in range(60):
+        schemas, (texts_a, texts_b) = zip(*(finite_schemas.finite(rng) for _ in range(2)), strict=True)
+        if len(texts_a) + len(texts_b) > finite_schemas.MANY:
+            continue
+        a, b = (tokamata.json_schema(s, whitespace="compact", strings="canonical") for s in schemas)
+        own = texts_b if lexer == "none" else texts_b - texts_a
+        members = {(v + after[0]).encode() for v in texts_a} | {(v + after[1]).encode() for v in own}
+        beginnings = {member[:n] for member in members for n in range(len(member) + 1)}
+        ours = tokamata.grammar(text, lexer=lexer, constraints={"A": a, "B": b})
+        state = tokamata.compile(ours, vocabulary).start()
+        for member in rng.sample(sorted(members), min(len(members), 3)):
+            state.reset()
+            read = b""
+            while True:
+                expected = {
+                    i for i in range(len(vocabulary) - 1) if read + (vocabulary.token_bytes(i) or b"") in beginnings
+                }
+                assert set(mask_walk.allowed(state.mask())) - {len(vocabulary) - 1} == expected, (schemas, read)
+                assert state.is_final == (read in members), (schemas, read)
+                fits = [i for i in expected if member[len(read) :].startswith(vocabulary.token_bytes(i) or b"-")]
+                if not fits:
+                    break
+                state.advance(token := rng.choice(fits))
+                read += vocabulary.token_bytes(token) or b""
+        shared += bool(texts_a & texts_b) and texts_a != texts_b
+    assert shared > 10, shared
+
+
+def _texts(most: int) -> Schema:
+    return {"type": "string", "maxLength": most}
+
+
+MANY = 100_000
+LONG = [  # pairs, and a value of both
+    (_texts(MANY), {"type": ["string", "object"], "maxLength": MANY - 1}, "text"),
+    ({"type": ["string", "integer"], "maxLength": MANY - 1}, {"type": ["string", "number"], "maxLength": MANY}, "text"),
+    (_texts(MANY), {}, "text"),
+    ({"type": "array", "items": _texts(MANY - 1)}, {"type": "array", "items": _texts(MANY)}, ["some", "text"]),
+    (_object({"t": _texts(MANY - 1)}, "t"), {"type": "object"}, {"t": "text"}),
+    (_object({"p": NAMED, "t": _texts(500)}, "t"), _object({"p": NAMED, "t": _texts(MANY)}, "t"), {"t": "text"}),
+]
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual"])
+@pytest.mark.parametrize("pair", range(len(LONG)))
+def test_long_texts_of_both_schemas(pair: int, lexer: Lexer) -> None:
+    a, b, value = LONG[pair]
+    begin = time.thread_time()
+    ours = _grammar(a, b, ("x", "y", ""), lexer)
+    automaton = tokamata.compile(ours, mask_walk.with_bytes([*WORDS, b"text", b'"some', b'": "te']))
+    state, written = automaton.start(), json.dumps(value).encode()
+    for byte in written:
+        mask_walk.agreed(automaton, state, pair, lexer)
+        state.advance(byte)
+    spent = time.thread_time() - begin
+    assert mask_walk.agreed(automaton, state) == [ord("x")], "the first one has it"
+    mask_walk.wander(automaton, random.Random(pair), 4, 20, pair, lexer)
+    assert spent < 1, spent
