@@ -50,10 +50,13 @@ SplitMeets::Node SplitMeets::NodeOf(Expr e) {
   const Node node = it->second;
   if (!added) return node;
   states_.push_back({e, 1, {}});
-  if (pool_->SurelyNotEmpty(e) || (!pool_->IsPushDown(e) && !pool_->IsEmpty(e)))
+  if (pool_->SurelyNotEmpty(e) || (!pool_->IsPushDown(e) && !pool_->IsEmpty(e))) {
     states_[node].missing = 0;
-  else if (pool_->IsPushDown(e) && pool_->nodes_[e].emptiness != 1)
-    work_.push_back(node);
+  } else if (pool_->IsPushDown(e) && pool_->nodes_[e].emptiness != 1) {
+    const int empty = pool_->SummarizeEmpty(e);  // 1, 0, or another kind of question
+    if (empty == 0) states_[node].missing = 0;
+    if (empty < 0) work_.push_back(node);
+  }
   return node;
 }
 
@@ -102,6 +105,18 @@ void SplitMeets::ExpandMeet(Node node, Expr e) {
   ByteSet split_at;  // what begins with these bytes is split
   if (pool_->Kind(e) == ExprKind::kIntersect) {
     const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+    for (const Expr m : members) {
+      const Expr meet = pool_->Kind(m) == ExprKind::kComplement ? pool_->Body(m) : Expr{kEmpty};
+      if (pool_->Kind(meet) != ExprKind::kIntersect || !pool_->IsPushDown(meet)) continue;
+      ExprList others;
+      for (const Expr o : members)
+        if (o != m) others.push_back(o);
+      const Expr rest = pool_->Intersect(std::move(others));
+      const std::vector<Expr> of(pool_->Members(meet), pool_->Members(meet) + pool_->NumMembers(meet));
+      for (const Expr part : of)  // what is not in all of them
+        if (const Expr without = pool_->Difference(rest, part)) AddReader(NodeOf(without), node);
+      return;
+    }
     std::vector<Side> sides(members.size()), split;
     for (const bool blanks : {true, false}) {
       for (size_t i = 0; i < members.size(); ++i) {

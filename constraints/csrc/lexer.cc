@@ -313,21 +313,29 @@ Lexer::State Lexer::UnionOfPending(State a, State b) {
   return Intern({{kNoTerminal, pool_->Union(parts_[a].parts[0].rest, parts_[b].parts[0].rest)}}, kEmpty);
 }
 
-RuleSource::End Lexer::EndOf(uint32_t terminal) const {
-  const Expr whole = terminals_[terminal];
-  if (pool_->Kind(whole) != ExprKind::kCall) return RuleSource::End::kUnknown;
-  return pool_->Rules(pool_->SourceOfRule(whole))->EndOf(pool_->Rule(whole));
+// Whether all texts of e that begin with some bytes are values of JSON, but for numbers: what has fewer texts than a rule
+// of these has no others.
+bool Lexer::AreValues(Expr e, const ByteSet& bytes) const {
+  using End = RuleSource::End;
+  static const ByteSet number = ByteSet::Range('0', '9') | ByteSet::Of('-');
+  if (!pool_->First(e).Intersects(bytes)) return true;
+  const auto are_values = [&](Expr member) { return AreValues(member, bytes); };
+  switch (pool_->Kind(e)) {
+    case ExprKind::kCall: {
+      const End end = pool_->Rules(pool_->SourceOfRule(e))->EndOf(pool_->Rule(e));
+      return end == End::kValue || (end == End::kAnyValue && !bytes.Intersects(number));
+    }
+    case ExprKind::kUnion: return std::all_of(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e), are_values);
+    case ExprKind::kIntersect: return std::any_of(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e), are_values);
+    default: return false;
+  }
 }
 
-// Whether all lexemes that begin with some bytes are values of JSON, none of them a number.
+// The same of all lexemes of terminals that compete, none of which begins another one then.
 bool Lexer::BeginApart(const Terminals& competing, const ByteSet& bytes) const {
-  static const ByteSet number = ByteSet::Range('0', '9') | ByteSet::Of('-');
   if (!longest_ || !guards_.empty()) return false;
-  for (uint32_t t = 0; t < NumTerminals(); ++t) {
-    if (!HasTerminal(competing, t) || !FirstOf(t).Intersects(bytes)) continue;
-    const RuleSource::End end = EndOf(t);
-    if (end != RuleSource::End::kValue && (end != RuleSource::End::kAnyValue || bytes.Intersects(number))) return false;
-  }
+  for (uint32_t t = 0; t < NumTerminals(); ++t)
+    if (HasTerminal(competing, t) && !AreValues(terminals_[t], bytes)) return false;
   return true;
 }
 

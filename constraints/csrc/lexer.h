@@ -214,7 +214,7 @@ class Lexer final : public DelayedAcceptor {
   State Intern(std::vector<Part> parts, Expr any);
   Expr Simple(const Terminals& competing);
   bool BeginApart(const Terminals& competing, const ByteSet& bytes) const;
-  RuleSource::End EndOf(uint32_t terminal) const;
+  bool AreValues(Expr e, const ByteSet& bytes) const;
   struct Class {
     ByteSet bytes;
     std::vector<Part> parts;

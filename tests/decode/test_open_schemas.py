@@ -218,3 +218,33 @@ def test_long_texts_of_both_schemas(pair: int, lexer: Lexer) -> None:
     assert mask_walk.agreed(automaton, state) == [ord("x")], "the first one has it"
     mask_walk.wander(automaton, random.Random(pair), 4, 20, pair, lexer)
     assert spent < 1, spent
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual"])
+@pytest.mark.parametrize("schema", [{}, {"type": ["object", "string", "integer"], "maxLength": 30}, NAMED])
+def test_values_met_by_patterns(schema: Schema, lexer: Lexer) -> None:
+    """Nothing but a value ends a value, so these are what they are without a lexer."""
+    rng = random.Random(2)
+    vocabulary = mask_walk.with_bytes(WORDS)
+    for pattern in (
+        r"/\[.*/",
+        r"/[^{].*/",
+        r"/.*\"name\".*/",
+        r"/(.|\n)*[12](.|\n)*/",
+        "/.{0,6}/",
+        r"/\[+\]+|\{[^x]*/",
+    ):
+        for operator in "&-":
+            text = f'start: (A "x")+ | "y"\nA: J {operator} {pattern}\nJ: %json {json.dumps(schema)}\n'
+            ours = tokamata.grammar(text, lexer=lexer)
+            mine, other = (tokamata.compile(c, vocabulary) for c in (ours, tokamata.grammar(text, lexer="none")))
+            for _ in range(5):
+                state, theirs = mine.start(), other.start()
+                for _ in range(20):
+                    tokens = mask_walk.agreed(mine, state, pattern, operator, lexer)
+                    assert (state.mask() == theirs.mask()).all(), (pattern, operator, state.num_tokens)
+                    if not tokens:
+                        break
+                    plain = [t for t in tokens if chr(t % 256) in '{}[]":, namex12' or t > 255] or tokens
+                    state.advance(token := rng.choice(plain))
+                    theirs.advance(token)
