@@ -248,3 +248,15 @@ def test_values_met_by_patterns(schema: Schema, lexer: Lexer) -> None:
                     plain = [t for t in tokens if chr(t % 256) in '{}[]":, namex12' or t > 255] or tokens
                     state.advance(token := rng.choice(plain))
                     theirs.advance(token)
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual"])
+def test_numbers_go_on_as_long_as_they_can(lexer: Lexer) -> None:
+    """A text that ends in a number ends where no digit comes, unlike those that brackets or quotes end."""
+    for types in ('["integer", "string"]', '["integer", "array"]'):
+        for value in ("A", "A | B"):
+            text = f'start: ({value}) C\nC: /[0-9]x/\nA: %json {{"type": {types}}}\nB: %json {{"type": "number"}}\n'
+            ours = tokamata.grammar(text, lexer=lexer)
+            assert not ours.accepts("-12x")
+            assert not ours.accepts_prefix("-12x")
+            assert ours.accepts('""1x' if "string" in types else "[]1x")
