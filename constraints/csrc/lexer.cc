@@ -445,9 +445,11 @@ bool Lexer::Counts(State q, State* star, uint32_t* high) {
   for (; begun.size() < 3 && pool_->Kind(head) == ExprKind::kBytes; head = split(tail, &tail)) begun.push_back(head);
   if (pool_->Kind(head) != ExprKind::kRepeat || pool_->High(head) == kUnbounded) return false;
   const Expr body = pool_->Body(head);
-  const bool bytes = pool_->Kind(body) == ExprKind::kBytes;
-  if (pool_->Nullable(body) || (pool_->Nullable(tail) && !bytes) || pool_->First(body).Intersects(pool_->First(tail)))
-    return false;
+  if (pool_->Nullable(body) || pool_->First(body).Intersects(pool_->First(tail))) return false;
+  if (pool_->Nullable(tail) && pool_->Kind(body) != ExprKind::kBytes) {
+    // What is pending inside of a character is a longer lexeme at its end, whatever may come after it.
+    if (tail != kEpsilonExpr || text_ends_.AreUnique(body) != TextEnds::Answer::kYes) return false;
+  }
   *high = pool_->High(head);
   part.rest = pool_->Concat(pool_->Repeat(body, pool_->Low(head), kUnbounded), tail);
   for (; !begun.empty(); begun.pop_back()) part.rest = pool_->Concat(begun.back(), part.rest);
