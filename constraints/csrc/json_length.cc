@@ -1,4 +1,4 @@
-// JsonStrings::Intersect: lengths of strings as counters, and beginnings before what follows them, instead of intersections.
+// JsonStrings::Intersect: lengths as counters, and what follows a beginning, instead of intersections.
 #include <algorithm>
 #include <iterator>
 #include <vector>

@@ -134,9 +134,9 @@ class Lexer final : public DelayedAcceptor {
     const std::lock_guard<ReentrantMutex> lock(mutex_);
     return f(*pool_, own_[number]);
   }
-  // Whether what is left of the one lexeme that may be read at q, x{low,high} y behind some bytes, is told apart byte by byte, so that for
-  // fewer bytes than `high` lexemes go on and end as from *star, x{low,} y. Then what is pending where they end either
-  // has no counter or leads nowhere but on in x.
+  // Whether what is left of the one lexeme that may be read at q, x{low,high} y behind some bytes, is told apart byte by
+  // byte, so that for fewer bytes than `high` lexemes go on and end as from *star, x{low,} y. Then what is pending where
+  // they end either has no counter or leads nowhere but on in x.
   bool Counts(State q, State* star, uint32_t* high);
   bool HasCounters() const { return has_counters_; }
   // Whether some terminal calls rules.
