@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kMostWays = 6;    // of all complements together, of which any may end along
 constexpr size_t kMostPairs = 256;  // that one intersection is split into
+constexpr uint32_t kMostVisited = 1000;  // expressions that are looked at for the ways of one member
 
 const ByteSet& NumberBytes() {
   static const ByteSet bytes = ByteSet::Range('0', '9') | ByteSet::Of('.') | ByteSet::Of('e') | ByteSet::Of('E') |
@@ -141,6 +142,10 @@ void SplitMeets::ExpandMeet(Node node, Expr e) {
 
 // The ways of e·rest; the empty text is none.
 void SplitMeets::AddWays(Expr e, Expr rest, Side* side) {
+  if (++side->visited > kMostVisited) {  // many that may be left out, one after another
+    side->others = side->others | pool_->First(pool_->Concat(e, rest));
+    return;
+  }
   switch (pool_->Kind(e)) {
     case ExprKind::kEmpty: return;
     case ExprKind::kEpsilon:

@@ -40,6 +40,7 @@ class SplitMeets {
     bool blanks = false;  // before calls are read with them
     std::vector<Way> ways;
     ByteSet others;  // that it may begin with otherwise
+    uint32_t visited = 0;
   };
 
   Node NodeOf(Expr e);

@@ -264,6 +264,22 @@ def test_what_is_nested_too_deep_is_refused_soon() -> None:
     assert time.thread_time() - start < 4
 
 
+def test_many_values_that_may_be_left_out() -> None:
+    """One after another, each of which may be what comes first."""
+    one = tokamata.json_schema({"type": "array"})
+    other = tokamata.json_schema({"type": ["array", "null"]})
+
+    def chain(value: tokamata.Constraint, n: int) -> tokamata.Constraint:
+        text = tokamata.regex("1")
+        for _ in range(n):
+            text = value.repeat(0, 1) + text
+        return text
+
+    assert (chain(one, 30) - chain(other, 30)).is_empty()
+    with contextlib.suppress(tokamata.LimitError):
+        assert (chain(one, 60_000) - chain(other, 60_000)).is_empty()
+
+
 def test_time_is_limited_and_said() -> None:
     pattern = "(?!(.*a.{30}))(.*b.{30})"
     vocabulary = tokamata.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
