@@ -274,6 +274,16 @@ Expr JsonStrings::Complement(Expr x) {
   return OfLengths(others);
 }
 
+// Whether that any text may follow shows in e, so that it is seen at once that another one has all that is left of it.
+bool JsonStrings::EndsFreely(Expr e) {
+  while (pool_.Kind(e) == ExprKind::kConcat) e = pool_.Tail(e);
+  if (pool_.Kind(e) != ExprKind::kUnion && pool_.Kind(e) != ExprKind::kIntersect) return e == Any();
+  const std::vector<Expr> members(pool_.Members(e), pool_.Members(e) + pool_.NumMembers(e));
+  const auto ends_freely = [this](Expr m) { return EndsFreely(m); };
+  if (pool_.Kind(e) == ExprKind::kUnion) return std::all_of(members.begin(), members.end(), ends_freely);
+  return std::any_of(members.begin(), members.end(), ends_freely);
+}
+
 // What has the same contents as e where those end with any text: with any bytes there, so that others have nothing left
 // beside the opposite as soon as that is reached, without a look at them. What begins with any text stays as it is: other
 // forms of it are known.
@@ -296,7 +306,7 @@ Expr JsonStrings::Difference(Expr a, Expr b) {
   if (a == Any()) return Complement(b);
   if (!AllOfLengths(b).empty()) return Intersect(a, Complement(b));
   const std::optional<Counted> counted = AsCounted(b);
-  if (!counted || !OnlyHas(a, counted->characters)) return pool_.Difference(a, Onward(b));
+  if (!counted || !OnlyHas(a, counted->characters)) return pool_.Difference(a, EndsFreely(a) ? b : Onward(b));
   return Intersect(a, Complement(OfLengths({counted->lengths})));
 }
 

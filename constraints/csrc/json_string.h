@@ -103,6 +103,7 @@ class JsonStrings final : public CharacterSpelling {
   std::optional<Expr> Shortest(Expr e);
   std::optional<Expr> WithLengths(Expr e, const Lengths& bounds, int depth);
   std::optional<Expr> WithBeginnings(Expr a, Expr b, int* steps);
+  bool EndsFreely(Expr e);
   Expr Onward(Expr e);
 
   struct HexLevel;
