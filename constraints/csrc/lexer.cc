@@ -73,6 +73,7 @@ Lexer::Lexer(std::unique_ptr<Expressions> pool, std::vector<Expr> terminals, boo
     const bool counts = CountsInside(*pool_, terminals_[t]);
     has_counters_ = has_counters_ || counts;
     const bool newline = indentation_ && t == indentation_->newline;  // whose columns are terminals
+    calls_ = calls_ || pool_->IsPushDown(terminals_[t]);
     nests_.push_back(guards_.empty() && !newline && (pool_->IsPushDown(terminals_[t]) || counts));
   }
   parts_.Ensure(AddState(0, false));  // the dead state
@@ -333,13 +334,14 @@ bool Lexer::AreValues(Expr e, const ByteSet& bytes) const {
 
 // The same of all lexemes of terminals that compete, none of which begins another one then.
 bool Lexer::BeginApart(const Terminals& competing, const ByteSet& bytes) const {
-  if (!longest_ || !guards_.empty()) return false;
+  if (!longest_ || !calls_ || !guards_.empty()) return false;
   for (uint32_t t = 0; t < NumTerminals(); ++t)
     if (HasTerminal(competing, t) && !AreValues(terminals_[t], bytes)) return false;
   return true;
 }
 
 bool Lexer::EndsApart(State q) const {
+  if (!calls_) return false;
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   return apart_.Find(parts_[q].any) != nullptr;
 }
@@ -354,6 +356,8 @@ Lexer::State Lexer::PastCall(State q, Expr* call) {
 }
 
 const std::vector<Lexer::State>& Lexer::Ahead(State q) {
+  static const std::vector<State> none;
+  if (!calls_) return none;
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   return Recall(&ahead_, q, [&] {
     std::vector<State> ahead;
