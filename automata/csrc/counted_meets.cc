@@ -59,9 +59,8 @@ struct CountedMeets::States {
   bool Find(Expressions* pool, Expr x, Expr body);
 };
 
-// Whether no text of e begins another one; false where that takes long to find out.
 bool CountedMeets::IsCode(Expressions* pool, Expr e) {
-  constexpr size_t kMost = 200;
+  constexpr size_t kMost = 256;
   if (pool->Kind(e) == ExprKind::kBytes) return true;
   if (pool->Nullable(e) || pool->MayBeEmpty(e) || pool->IsPushDown(e)) return false;
   if (const bool* const known = codes_.Find(e)) return *known;
@@ -71,6 +70,8 @@ bool CountedMeets::IsCode(Expressions* pool, Expr e) {
   bool code = true;
   for (size_t i = 0; code && i < work.size(); ++i) {
     code = i < kMost && !(pool->Nullable(work[i]) && pool->First(work[i]).Any());
+    if (!code) break;
+    TimeLimit::Spend(4);
     pool->Step(work[i], &steps);
     for (const Expressions::Term& t : steps)
       if (seen.insert(t.target).second) work.push_back(t.target);

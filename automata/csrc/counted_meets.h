@@ -25,9 +25,10 @@ class CountedMeets {
   // the same characters that were begun: a text has one number of characters, where no c begins another one or like the
   // rest. False where x and y are not of this form, or the numbers are two ranges.
   bool Difference(Expressions* pool, Expr x, Expr y, Expr* left);
+  // Whether no text of e, which is regular, begins another one; false where that takes long to find out.
+  bool IsCode(Expressions* pool, Expr e);
 
  private:
-  bool IsCode(Expressions* pool, Expr e);
   struct Counted {
     Expr others, body;
     uint32_t low, high;

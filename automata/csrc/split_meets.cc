@@ -1,8 +1,8 @@
 #include "automata/csrc/split_meets.h"
 
 #include <algorithm>
-#include <unordered_set>
 
+#include "automata/csrc/counted_meets.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/insert_new.h"
 #include "automata/csrc/without_counters.h"
@@ -227,27 +227,9 @@ bool SplitMeets::SplitRegular(const std::vector<Side>& sides) {
       InsertNew(&heads, way.head);
     }
   }
-  return goes_on && AreApart(heads);
-}
-
-// Whether no text of one of them begins another text of one.
-bool SplitMeets::AreApart(const std::vector<Expr>& heads) {
-  constexpr size_t kMost = 256;
-  const Expr all = WithoutCounters(pool_, pool_->Union(ExprList(heads.begin(), heads.end())));
-  if (const auto known = apart_.find(all); known != apart_.end()) return known->second;
-  std::vector<Expr> work{all};
-  std::unordered_set<Expr> seen{all};
-  std::vector<Expressions::Term> steps;
-  bool apart = true;
-  for (size_t i = 0; apart && i < work.size(); ++i) {
-    apart = i < kMost && !(pool_->Nullable(work[i]) && pool_->First(work[i]).Any());
-    if (!apart) break;
-    pool_->Spend(4);
-    pool_->Step(work[i], &steps);
-    for (const Expressions::Term& t : steps)
-      if (seen.insert(t.target).second) work.push_back(t.target);
-  }
-  return apart_[all] = apart;
+  if (!goes_on) return false;
+  if (!pool_->counted_) pool_->counted_ = std::make_shared<CountedMeets>();  // no text of one begins one of another
+  return pool_->counted_->IsCode(pool_, WithoutCounters(pool_, pool_->Union(ExprList(heads.begin(), heads.end()))));
 }
 
 // False where these are too many.

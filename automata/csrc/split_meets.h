@@ -52,14 +52,12 @@ class SplitMeets {
   bool SplitCalls(const std::vector<Side>& sides, std::vector<Side>* split, ByteSet* first) const;
   bool SplitRegular(const std::vector<Side>& sides);
   bool AddPairs(Node node, const std::vector<Side>& sides);
-  bool AreApart(const std::vector<Expr>& heads);
 
   Expressions* pool_;
   const size_t most_;
   std::vector<State> states_;
   std::unordered_map<Expr, Node> nodes_;
   std::vector<Node> work_, news_;
-  std::unordered_map<Expr, bool> apart_;  // by the union of heads
 };
 
 }  // namespace tokamata
