@@ -62,6 +62,38 @@ ByteSet Readable(Expressions* pool, Expr x, Expr c) {
   return readable;
 }
 
+// For a complement that a text is in: bytes but for which none, a c by itself, takes the text out. Those of what has to be
+// read between a star of any characters and another one, as of pass in ~(.*pass.*).
+ByteSet Barring(Expressions* pool, Expr complement, Expr c) {
+  const Expr out = pool->Body(complement);
+  std::vector<Expr> ways{out};
+  if (pool->Kind(out) == ExprKind::kUnion) ways.assign(pool->Members(out), pool->Members(out) + pool->NumMembers(out));
+  const auto repeats = [pool](Expr e) {
+    return pool->Kind(e) == ExprKind::kRepeat && pool->Low(e) == 0 && pool->High(e) == kUnbounded;
+  };
+  const auto any = [&](Expr e) {  // turns of which a c by itself is a whole one
+    if (!repeats(e)) return false;
+    const Expr turn = pool->Body(e);
+    return turn == c || pool->Kind(turn) == ExprKind::kBytes || pool->Parts().OneCharacter(*pool, turn);
+  };
+  ByteSet barring;
+  for (const Expr way : ways) {
+    ByteSet bytes;
+    Expr e = any(pool->FirstPart(way)) ? pool->Rest(way) : way;
+    for (; pool->Kind(e) == ExprKind::kConcat; e = pool->Tail(e)) bytes = bytes | pool->BytesOf(pool->Head(e));
+    barring = barring | (any(e) ? bytes : pool->BytesOf(way));
+  }
+  return barring;
+}
+
+// The readable bytes that no complement among the members of x bars.
+ByteSet Fillers(Expressions* pool, Expr x, Expr c) {
+  ByteSet fillers = Readable(pool, x, c);
+  for (const Expr m : MembersOf(*pool, x))
+    if (pool->Kind(m) == ExprKind::kComplement) fillers = fillers - Barring(pool, m, c);
+  return fillers;
+}
+
 // Whether every member may be followed by members of star.
 bool GoesOn(Expressions* pool, Expr x, Expr star) {
   while (pool->Kind(x) == ExprKind::kConcat) x = pool->Tail(x);
@@ -302,7 +334,99 @@ static bool CoversStar(Expressions* pool, Expr x, Expr star) {
 
 bool BoundedParts::IsIn(Expressions* pool, Expr x, Expr y) {
   constexpr size_t kMostSteps = 200;
-  return x == y || pool->IsSurelyEmpty(pool->Difference(x, y), kMostSteps);
+  if (x == y) return true;
+  BoundedParts& parts = pool->Parts();
+  if (const auto& some = parts.OneCharacter(*pool, x))
+    if (const auto& all = parts.OneCharacter(*pool, y)) return IntersectRanges(*some, *all) == *some;
+  return pool->IsSurelyEmpty(pool->Difference(x, y), kMostSteps);
+}
+
+namespace {
+
+// Adds the numbers that bytes of a set spell, each times `block`, with those of what follows them.
+void AddSpelled(const ByteSet& bytes, uint32_t bits, uint32_t block, const CodePointRanges& tail, CodePointRanges* to) {
+  bytes.ForEach([&](uint8_t b) {
+    for (const auto& [low, high] : tail) {
+      const uint32_t first = (b & bits) * block + low, last = (b & bits) * block + high;
+      if (!to->empty() && to->back().second + 1 == first)
+        to->back().second = last;
+      else
+        to->emplace_back(first, last);
+    }
+  });
+}
+
+// What e spells as bytes that go on with a character, each text so many; nothing where some text is none.
+std::optional<CodePointRanges> Continued(const Expressions& pool, Expr e, int bytes) {
+  constexpr size_t kMostRanges = 2048;
+  static const CodePointRanges kOne{{0, 0}};
+  CodePointRanges ranges;
+  const ExprKind kind = pool.Kind(e);
+  if (kind == ExprKind::kUnion) {
+    for (const Expr *m = pool.Members(e), *end = m + pool.NumMembers(e); m != end; ++m) {
+      const std::optional<CodePointRanges> some = Continued(pool, *m, bytes);
+      if (!some || ranges.size() + some->size() > kMostRanges) return std::nullopt;
+      ranges.insert(ranges.end(), some->begin(), some->end());
+    }
+    return ranges;
+  }
+  const Expr head = kind == ExprKind::kConcat ? pool.Head(e) : e;
+  if (pool.Kind(head) != ExprKind::kBytes || !pool.Set(head).SubsetOf(Continuations())) return std::nullopt;
+  if (kind == ExprKind::kBytes) {
+    if (bytes != 1) return std::nullopt;
+    AddSpelled(pool.Set(e), 0x3F, 1, kOne, &ranges);
+    return ranges;
+  }
+  const std::optional<CodePointRanges> tail = bytes > 1 ? Continued(pool, pool.Tail(e), bytes - 1) : std::nullopt;
+  if (!tail || tail->size() * static_cast<size_t>(pool.Set(head).Count()) > kMostRanges) return std::nullopt;
+  AddSpelled(pool.Set(head), 0x3F, 1u << (6 * (bytes - 1)), *tail, &ranges);
+  return ranges;
+}
+
+// Where each text of e is one character, and e is written as their bytes, those characters.
+std::optional<CodePointRanges> AsCharacters(const Expressions& pool, Expr e) {
+  struct Lead {
+    int low, high;
+    uint32_t bits, least;
+  };
+  static constexpr Lead kLeads[] = {{0xC2, 0xDF, 0x1F, 0x80}, {0xE0, 0xEF, 0x0F, 0x800}, {0xF0, 0xF4, 0x07, 0x10000}};
+  CodePointRanges ranges;
+  const ExprKind kind = pool.Kind(e);
+  if (kind == ExprKind::kUnion) {
+    for (const Expr *m = pool.Members(e), *end = m + pool.NumMembers(e); m != end; ++m) {
+      const std::optional<CodePointRanges> some = AsCharacters(pool, *m);
+      if (!some) return std::nullopt;
+      ranges.insert(ranges.end(), some->begin(), some->end());
+    }
+    return NormalizeRanges(std::move(ranges));
+  }
+  if (kind == ExprKind::kBytes) {
+    if (!pool.Set(e).SubsetOf(ByteSet::Range(0, 0x7F))) return std::nullopt;
+    AddSpelled(pool.Set(e), 0x7F, 1, {{0, 0}}, &ranges);
+    return ranges;
+  }
+  if (kind != ExprKind::kConcat || pool.Kind(pool.Head(e)) != ExprKind::kBytes) return std::nullopt;
+  for (int i = 0; i < 3; ++i) {
+    const Lead& lead = kLeads[i];
+    if (!pool.Set(pool.Head(e)).SubsetOf(ByteSet::Range(lead.low, lead.high))) continue;
+    const std::optional<CodePointRanges> tail = Continued(pool, pool.Tail(e), i + 1);
+    if (!tail) return std::nullopt;
+    AddSpelled(pool.Set(pool.Head(e)), lead.bits, 1u << (6 * (i + 1)), *tail, &ranges);
+    const bool fits = std::all_of(ranges.begin(), ranges.end(), [&](const auto& r) {
+      return r.first >= lead.least && r.second <= 0x10FFFF && (r.second < 0xD800 || r.first > 0xDFFF);
+    });
+    return fits ? std::optional<CodePointRanges>(NormalizeRanges(std::move(ranges))) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const std::optional<CodePointRanges>& BoundedParts::OneCharacter(const Expressions& pool, Expr e) {
+  if (const uint32_t* const known = one_character_.Find(e)) return character_sets_[*known];
+  character_sets_.push_back(AsCharacters(pool, e));
+  one_character_[e] = static_cast<uint32_t>(character_sets_.size() - 1);
+  return character_sets_.back();
 }
 
 ByteSet BoundedParts::OneByteMembers(Expressions* pool, Expr e) {
@@ -362,12 +486,29 @@ bool BoundedParts::SeeksCharacters(Expressions* pool, const Split& split, Wanted
   *sought = Wanted();
   const Expr star = split.star, c = pool->Body(star), end = split.end;
   if (!pool->Nullable(end) || pool->IsPushDown(split.part) || pool->IsPushDown(end)) return false;
-  const ByteSet readable = Readable(pool, split.part, c);
-  if (!readable.Any()) return false;
+  const ByteSet readable = Readable(pool, split.part, c), fillers = Fillers(pool, split.part, c);
+  if (!fillers.Any()) return false;
   const Expr others = pool->Star(pool->Bytes(readable));
+  const std::optional<CodePointRanges>& characters = OneCharacter(*pool, c);
+  // What of a set a text of c* may have, if that is a c; else kEmpty.
+  const auto counted_in_c = [&](Expr set) {
+    if (characters && OneCharacter(*pool, set)) return set;
+    const Expr counted = pool->Intersect(set, star);
+    return IsIn(pool, counted, c) ? counted : Expr{kEmpty};
+  };
+  const auto apart = [&](Expr a, Expr b) {  // no c is in both
+    if (const auto& in_a = OneCharacter(*pool, a); in_a && characters)
+      if (const auto& in_b = OneCharacter(*pool, b))
+        return IntersectRanges(IntersectRanges(*in_a, *in_b), *characters).empty();
+    return pool->IsSurelyEmpty(pool->Intersect(a, b), kMostSteps);
+  };
   bool ends = true;  // whether what follows the counter may come after any text that x has so far
   size_t at_end = 0;
   for (const Expr m : MembersOf(*pool, split.part)) {
+    if (pool->Kind(m) == ExprKind::kComplement) {
+      ends = ends && end == kEpsilonExpr;
+      continue;
+    }
     const Expr head = pool->FirstPart(m), rest = pool->Rest(m);
     if (CoversStar(pool, m, others)) {
       ends = ends && pool->Covers(m, end);
@@ -378,22 +519,30 @@ bool BoundedParts::SeeksCharacters(Expressions* pool, const Split& split, Wanted
       ends = ends && rest == end;
       continue;
     }
-    if (!CoversStar(pool, head, others) || pool->Kind(rest) != ExprKind::kConcat) return false;
-    const Expr set = pool->Head(rest), tail = pool->Tail(rest);
-    if (!CoversStar(pool, tail, others)) return false;
-    ends = ends && pool->Covers(tail, end);
-    const ByteSet bytes = OneByteMembers(pool, set);
-    if (!bytes.Intersects(readable)) return false;
-    const Expr counted = pool->Intersect(set, star);  // what of the set a text of c* may have
-    if (!IsIn(pool, counted, c)) return false;
-    for (const Expr other : sought->sets)
-      if (!pool->IsSurelyEmpty(pool->Intersect(counted, other), kMostSteps)) return false;
-    sought->sets.push_back(set);
-    if (sought->sets.size() > kMostSets) return false;
-    if (!pool->BytesOf(set).Intersects(pool->BytesOf(end))) continue;
-    if (sought->more || !bytes.Intersects(OneByteMembers(pool, end))) return false;
-    sought->more = true;
-    at_end = sought->sets.size() - 1;
+    if (!CoversStar(pool, head, others)) return false;
+    const size_t first = sought->sets.size();
+    for (Expr wanted = rest; pool->Kind(wanted) == ExprKind::kConcat;) {
+      const Expr set = pool->Head(wanted), tail = pool->Tail(wanted);
+      const ByteSet bytes = OneByteMembers(pool, set);
+      if (!bytes.Intersects(fillers)) return false;
+      const Expr counted = counted_in_c(set);
+      if (counted == kEmpty) return false;
+      for (size_t i = 0; i < first; ++i)
+        if (!apart(counted, sought->sets[i])) return false;
+      sought->sets.push_back(set);
+      if (sought->sets.size() > kMostSets) return false;
+      const bool last = CoversStar(pool, tail, others);
+      if (last) ends = ends && pool->Covers(tail, end);
+      if (!last && !(pool->Kind(tail) == ExprKind::kConcat && CoversStar(pool, pool->Head(tail), others))) return false;
+      sought->ordered = sought->ordered || !last;
+      wanted = last ? tail : pool->Tail(tail);
+      if (!last && pool->Kind(wanted) != ExprKind::kConcat) return false;
+      if (!pool->BytesOf(set).Intersects(pool->BytesOf(end))) continue;
+      if (sought->more || sought->ordered || !bytes.Intersects(OneByteMembers(pool, end))) return false;
+      sought->more = true;
+      at_end = sought->sets.size() - 1;
+    }
+    if (sought->sets.size() == first) return false;
   }
   if (sought->more) sought->sets.erase(sought->sets.begin() + static_cast<ptrdiff_t>(at_end));
   sought->among = readable;
@@ -401,23 +550,30 @@ bool BoundedParts::SeeksCharacters(Expressions* pool, const Split& split, Wanted
 }
 
 // Of x that asks for characters, each to be found behind others that are read as often as may be: whatever text of c* was
-// read, so many `readable` make a member of it, each a c, and any more of them leave it one. -1 where x, or one of its
-// members as an intersection, is nothing of the kind.
+// read that x allows, so many `readable` make a member of it, each a c, and any more of them leave it one. -1 where x, or
+// one of its members as an intersection, is nothing of the kind.
 int64_t BoundedParts::SoughtAmong(Expressions* pool, Expr x, Expr c, Expr readable) {
   if (readable == kEpsilonExpr) return -1;
   int64_t sum = 0;
-  const auto is_one = [pool, c](Expr e) { return IsIn(pool, pool->Intersect(e, pool->Star(c)), c); };
+  const auto is_one = [&](Expr e) {
+    if (OneCharacter(*pool, e) && OneCharacter(*pool, c)) return true;
+    return IsIn(pool, pool->Intersect(e, pool->Star(c)), c);
+  };
   for (const Expr m : MembersOf(*pool, x)) {
+    if (pool->Kind(m) == ExprKind::kComplement && !pool->IsPushDown(m)) continue;  // nothing readable takes a text out of it
     if (TurnsOf(*pool, m) == kEmpty || pool->IsPushDown(m) || pool->MayBeEmpty(m)) return -1;
     const Expr head = pool->FirstPart(m), rest = pool->Rest(m);
     if (!is_one(pool->Body(head))) return -1;
     sum += pool->Low(head);
     if (rest == kEpsilonExpr) continue;
     if (pool->Low(head) || pool->Kind(rest) != ExprKind::kConcat) return -1;
-    if (!CoversStar(pool, pool->Tail(rest), readable) || !is_one(pool->Head(rest))) return -1;
-    if (!is_one(pool->Body(pool->Tail(rest)))) return -1;
-    if (!OneByteMembers(pool, pool->Head(rest)).Intersects(OneByteMembers(pool, pool->Body(readable)))) return -1;
-    ++sum;
+    for (Expr wanted = rest; wanted != kEpsilonExpr; ++sum) {
+      const Expr set = pool->Head(wanted), tail = pool->Tail(wanted), star = pool->FirstPart(tail);
+      if (!CoversStar(pool, star, readable) || !is_one(set) || !is_one(pool->Body(star))) return -1;
+      if (!OneByteMembers(pool, set).Intersects(OneByteMembers(pool, pool->Body(readable)))) return -1;
+      wanted = pool->Rest(tail);
+      if (wanted != kEpsilonExpr && pool->Kind(wanted) != ExprKind::kConcat) return -1;
+    }
   }
   return sum;
 }
@@ -521,8 +677,11 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
   const bool enough = low == 0 || (characters && DistanceOf(pool, x).least_characters >= low + end.most_characters);
   Expr readable = kEmpty;  // a star, once asked for
   const auto goes_on = [&] {
-    readable = pool->Star(pool->Bytes(Readable(pool, x, body)));
-    return readable != kEpsilonExpr && GoesOn(pool, x, readable);
+    readable = pool->Star(pool->Bytes(Fillers(pool, x, body)));
+    const std::vector<Expr> members = MembersOf(*pool, x);
+    return readable != kEpsilonExpr && std::all_of(members.begin(), members.end(), [&](Expr m) {
+      return pool->Kind(m) == ExprKind::kComplement || GoesOn(pool, m, readable);
+    });
   };
   const bool any = enough || (low == 1 && !pool->Nullable(x)) || (beside && goes_on());
   if (!any && !pool->MayBeEmpty(x)) return false;  // others keep the lower bound: masks without it are made sooner
@@ -534,7 +693,7 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
   const bool met = to_end_of_meet_.Find(PairKey(x, y)), stands_alone = c->end == kEpsilonExpr && !c->nothing;
   const auto seek = [&] {
     if (!any || met || !(stands_alone || apart) || pool->High(c->count) == kUnbounded) return false;
-    if (readable == kEmpty) readable = pool->Star(pool->Bytes(Readable(pool, x, body)));
+    if (readable == kEmpty) readable = pool->Star(pool->Bytes(Fillers(pool, x, body)));
     c->most = SoughtAmong(pool, x, body, readable);
     if (c->most < 0) return false;
     const bool is_part = RepeatsSome(pool, x, body);

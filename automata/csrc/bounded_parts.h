@@ -1,6 +1,8 @@
 // BoundedParts: where an expression intersected with a counter of characters may be looked at operand by operand.
 #pragma once
 #include <cstdint>
+#include <deque>
+#include <optional>
 
 #include "automata/csrc/expression.h"
 
@@ -31,6 +33,7 @@ class BoundedParts {
     ByteSet among;           // d, bytes that are a c by themselves
     std::vector<Expr> sets;
     bool more = false;       // there is one more set, of which there may be one in what follows the counter
+    bool ordered = false;    // some are to be read one after another, and need not be disjoint
   };
   bool SeeksCharacters(Expressions* pool, const Split& split, Wanted* sought);
 
@@ -51,6 +54,8 @@ class BoundedParts {
   }
   // Whether all strings of x are surely ones of y.
   static bool IsIn(Expressions* pool, Expr x, Expr y);
+  // Where each text of e is one character in UTF-8, and e is written as their bytes, those characters.
+  const std::optional<CodePointRanges>& OneCharacter(const Expressions& pool, Expr e);
   // The bytes that are members by themselves.
   static ByteSet OneByteMembers(Expressions* pool, Expr e);
   // So many c are enough for a member of e, what is left of Split's part; a very large number where that is not known.
@@ -109,6 +114,8 @@ class BoundedParts {
   FlatMap<uint64_t, int64_t> sought_;   // by x and c*
   FlatMap<uint64_t, bool> part_;
   FlatMap<Expr, Distance> distances_;
+  FlatMap<Expr, uint32_t> one_character_;  // in character_sets_
+  std::deque<std::optional<CodePointRanges>> character_sets_;
   size_t in_vain_ = 0, met_in_vain_ = 0, counted_in_vain_ = 0;
   int visited_ = 0;  // by one call of WithoutBounds
 };

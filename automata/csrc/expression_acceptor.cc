@@ -495,6 +495,9 @@ bool ExpressionAcceptor::Bounded(State q, State* unbounded, State* counter, uint
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   BoundedParts::Split split;
   if (!pool_->MayBeEmpty(Source(q))) return false;  // no intersection inside
+  LoopShape any;  // where nearly all texts may come next, that says more
+  const auto is_wide = [&any] { return any.non_ascii && (ByteSet::Range(0x20, 0x7E) - any.ascii).Count() <= 2; };
+  if (StaysAlive(q, &any) && any.high == kUnboundedLoop && is_wide()) return false;
   if (!pool_->Parts().Find(pool_.get(), Source(q), &split)) return false;
   *unbounded = StateOf(split.unbounded);
   *counter = StateOf(split.counter);
@@ -571,7 +574,7 @@ bool ExpressionAcceptor::BoundedSeeks(State q, ByteSet* plain, std::vector<ByteS
   sought->clear();
   for (const Expr set : found.sets) sought->push_back(BoundedParts::OneByteMembers(pool_.get(), set) & *plain);
   bounded_.seeks = !found.more;
-  return true;
+  return !found.ordered;
 }
 
 size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {

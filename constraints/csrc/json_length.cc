@@ -243,23 +243,19 @@ std::optional<Expr> JsonStrings::WithLengths(Expr e, const Lengths& bounds, int 
   }
 }
 
-// Where x has the texts with some character of a set, and says so by what stands before the first one: the star of all
-// other characters; else kEmpty.
-static Expr StarOfOthers(Expressions* pool, Expr x, Expr any_character) {
-  constexpr size_t kMostSteps = 1000;
-  const Expr head = pool->FirstPart(x), rest = pool->Rest(x);
-  if (pool->Kind(head) != ExprKind::kRepeat || pool->Low(head) || pool->High(head) != kUnbounded) return kEmpty;
-  if (pool->Kind(rest) != ExprKind::kConcat || pool->Tail(rest) != pool->Star(any_character)) return kEmpty;
-  const Expr others = pool->Body(head), set = pool->Head(rest);
-  const auto empty = [pool](Expr e) { return pool->IsSurelyEmpty(e, kMostSteps); };
-  const bool apart = empty(pool->Intersect(others, set)) && empty(pool->Difference(pool->Union(others, set), any_character));
-  return apart && empty(pool->Difference(any_character, pool->Union(others, set))) ? head : Expr{kEmpty};
+// Where x has the texts with some character of a set, and says so, the star of all other characters; else kEmpty.
+Expr JsonStrings::StarOfOthers(Expr x) {
+  if (pool_.FirstPart(x) != Any() || x == Any()) return kEmpty;
+  const Expr rest = pool_.Rest(x);
+  if (pool_.Kind(rest) != ExprKind::kConcat || pool_.Tail(rest) != Any()) return kEmpty;
+  const std::optional<CodePointRanges> set = ClassOf(pool_.Head(rest));
+  return set ? pool_.Star(Characters(ComplementRanges(*set))) : Expr{kEmpty};
 }
 
 Expr JsonStrings::Complement(Expr x) {
   const std::vector<Lengths> lengths = AllOfLengths(x);
   if (lengths.empty()) {
-    if (const Expr others = StarOfOthers(&pool_, x, AnyCharacter()); others != kEmpty) return others;
+    if (const Expr others = StarOfOthers(x); others != kEmpty) return others;
     const Expr others = pool_.Difference(Any(), x);
     opposites_->emplace(others, x);
     return others;

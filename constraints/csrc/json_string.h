@@ -92,6 +92,7 @@ class JsonStrings final : public CharacterSpelling {
   std::vector<Lengths> AllOfLengths(Expr e) const;
   Expr OfLengths(const std::vector<Lengths>& lengths);
   std::optional<CodePointRanges> ClassOf(Expr character) const;
+  Expr StarOfOthers(Expr x);
   struct Counted {
     CodePointRanges characters;
     Lengths lengths;

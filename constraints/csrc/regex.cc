@@ -238,6 +238,18 @@ Expr RegexLowering::Words(const RegexNode& words) {
   return pool_.Choice(std::make_shared<const TextList>(texts));
 }
 
+// A few turns of (?:.*[A-Z]){2} are written one after another: what is searched for shows then.
+Expr RegexLowering::Turns(Expr body, uint32_t low, uint32_t high) {
+  constexpr uint32_t kFewTurns = 8;
+  const Expr free = pool_.FirstPart(body), set = pool_.Rest(body);
+  const bool searches = set != kEpsilonExpr && pool_.Kind(set) != ExprKind::kConcat &&
+                        pool_.Kind(free) == ExprKind::kRepeat && pool_.Low(free) == 0 && pool_.High(free) == kUnbounded;
+  if (!searches || low > kFewTurns || (high != low && high != kUnbounded)) return pool_.Repeat(body, low, high);
+  std::vector<Expr> turns(low, body);
+  if (high == kUnbounded) turns.push_back(pool_.Star(body));
+  return pool_.Concat(turns);
+}
+
 Expr RegexLowering::Plain(uint32_t node) {
   const RegexNode& n = tree_.nodes[node];
   switch (n.kind) {
@@ -271,7 +283,7 @@ Expr RegexLowering::Plain(uint32_t node) {
         low = joins ? low + x.low : x.low;
         high = joins ? (high == kUnbounded || x.high == kUnbounded ? kUnbounded : high + x.high) : x.high;
         body = repeated;
-        parts.push_back(pool_.Repeat(body, low, high));
+        parts.push_back(Turns(body, low, high));
       }
       return pool_.Concat(parts);
     }
@@ -290,7 +302,7 @@ Expr RegexLowering::Plain(uint32_t node) {
       return pool_.Union(std::move(parts));
     }
     case RegexKind::kWords: return Words(n);
-    case RegexKind::kRepeat: return pool_.Repeat(Plain(n.first), n.low, n.high);
+    case RegexKind::kRepeat: return Turns(Plain(n.first), n.low, n.high);
     case RegexKind::kGroup: return Plain(n.first);
     case RegexKind::kLanguage: return options_.languages.at(n.first);
     default: Unsupported(node, "assertion", "move it out of the group");

@@ -32,6 +32,7 @@ class RegexLowering {
 
   // The language of a node without assertions.
   Expr Plain(uint32_t node);
+  Expr Turns(Expr body, uint32_t low, uint32_t high);
   Expr Set(uint32_t set);
   Expr Character(uint32_t code_point);
   Expr Characters(const CodePointRanges& ranges);

@@ -1,6 +1,6 @@
 // A pattern that may match anywhere: any text before it and after it, unless it is anchored there. What the free text
-// can take over anyway is dropped, so that common patterns stay deterministic: [a-z]+ becomes [^a-z]*[a-z].* and
-// ^a.* becomes a.*; whatever matches the empty text becomes any text.
+// can take over anyway is dropped, so that common patterns stay simple: [a-z]+ becomes .*[a-z].* and ^a.* becomes a.*;
+// whatever matches the empty text becomes any text.
 #include "constraints/csrc/regex_syntax.h"
 
 namespace tokamata {
@@ -25,12 +25,7 @@ class Searcher {
     const RegexNode trimmed = tree_.nodes[node];
     if (MatchesNothing(node, before, after))
       return Become(node, RegexKind::kRepeat, trimmed.next, AnySet(), trimmed.position);
-    uint32_t prefix = 0;
-    if (before) {
-      const RegexNode& only = tree_.nodes[Only(node)];
-      const bool one = only.kind == RegexKind::kSet || only.kind == RegexKind::kCharacter;
-      prefix = Star(one && after ? OtherCharacters(only) : AnySet(), trimmed.position);
-    }
+    const uint32_t prefix = before ? Star(AnySet(), trimmed.position) : 0;
     // The node becomes the sequence; its old content moves.
     uint32_t first = trimmed.first;
     if (trimmed.kind != RegexKind::kConcat) {
@@ -63,11 +58,6 @@ class Searcher {
   }
   // No node has two parents.
   uint32_t AnySet() { return any_ ? Add(tree_.nodes[any_]) : any_ = AddSet(ComplementRanges({}), 0); }
-  uint32_t OtherCharacters(RegexNode n) {
-    return AddSet(n.kind == RegexKind::kSet ? ComplementRanges(tree_.sets[n.first])
-                                            : ComplementRanges({{n.first, n.first}}),
-                  n.position);
-  }
   uint32_t Star(uint32_t set, uint32_t position) {
     RegexNode n;
     n.kind = RegexKind::kRepeat;
@@ -123,25 +113,6 @@ class Searcher {
         if (n.low == 1) Trim(n.first, start);
         return;
       default: return;
-    }
-  }
-
-  // The node, or the one that it is nothing but a wrapper of.
-  uint32_t Only(uint32_t node) const {
-    for (;;) {
-      const RegexNode& n = tree_.nodes[node];
-      uint32_t inner = 0;
-      if (n.kind == RegexKind::kGroup || (n.kind == RegexKind::kRepeat && n.low == 1 && n.high == 1)) {
-        inner = n.first;
-      } else if (n.kind == RegexKind::kConcat) {
-        for (uint32_t c = n.first; c; c = tree_.nodes[c].next) {
-          if (tree_.nodes[c].kind == RegexKind::kEpsilon) continue;
-          if (inner) return node;
-          inner = c;
-        }
-      }
-      if (!inner) return node;
-      node = inner;
     }
   }
 

@@ -49,7 +49,7 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
   if (ids.size() > kMostUnsure) return false;
   if (!ids.empty()) {  // the operands may have asked for others
     acceptor_->Bounded(q, &unbounded, &counter, &slack, &high);
-    if (seeks) acceptor_->BoundedSeeks(q, &plain, &sought);
+    acceptor_->BoundedSeeks(q, &plain, &sought);
   }
   for (const uint32_t id : ids) {
     const std::string_view token = vocabulary_->Token(id);

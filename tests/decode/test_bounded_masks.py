@@ -140,6 +140,61 @@ def test_masks_of_strings_of_few_characters_some_of_which_are_sought(seed: int) 
     mask_walk.wander(automaton, rng, 6, 12, f"seed {seed}", schema)
 
 
+WIDE = [r"\d", r"[^\w\s]", r"\p{Lu}", "[é-ü]", r"[^\x00-\x7f]", "[a-c]", "[f0-3]", "[/.-]", "b"]
+BARRED = ["ab", "--", "b", "[/.]{2}", "a|f", "c.", "éa", "^a", "0$", "a[^b]", "(?:ab)+c"]
+
+
+def password(rng: random.Random) -> str:
+    """Characters to be found so many times, and words that must not be, within a bound."""
+    low = rng.choice([0, 2, 4, 8])
+    high = low + rng.choice([2, 4, 8, 15, 30])
+    looks = []
+    for each in rng.sample(WIDE, rng.randint(1, 3)):
+        times = rng.choice(["", "", "{2}", "{3}", "{2,}", "{1,2}"])
+        any_before = rng.choice([".", ".", ".", "[^\n]", "[^/]"])
+        looks.append(f"(?=(?:{any_before}*{each}){times})" if times else f"(?={any_before}*{each})")
+    looks += [f"(?!.*(?:{each}))" for each in rng.sample(BARRED, rng.choice([0, 1, 1, 2]))]
+    rng.shuffle(looks)
+    return f"^{''.join(looks)}{rng.choice(CHARACTERS)}{{{low},{high}}}$"
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_masks_of_passwords_agree_with_walking(seed: int) -> None:
+    rng = random.Random(seed)
+    vocabulary = mask_walk.with_bytes(words(rng, 1500, 9) | {b"\\u00", b"a\\u0061b", b'c"', b'f-"'})
+    json = rng.random() < 0.5
+    while True:
+        pattern = password(rng)
+        try:
+            constraint = (
+                tokamata.json_schema({"type": "string", "pattern": pattern}) if json else tokamata.regex(pattern)
+            )
+        except tokamata.ConstraintError:  # no string is so short
+            continue
+        if not constraint.is_empty():
+            break
+    automaton = tokamata.compile(constraint, vocabulary)
+    mask_walk.wander(automaton, rng, 6, 14, f"seed {seed}", pattern)
+
+
+def test_how_often_characters_are_sought_within_a_bound() -> None:
+    """Against all texts of up to six letters."""
+    texts = ["".join(t) for n in range(7) for t in itertools.product("aA0-", repeat=n)]
+    for pattern in (
+        r"(?=(?:.*a){2})(?=(?:.*0){2}).{0,5}",
+        r"(?=(?:.*a){2,})(?=(?:.*[A0]){1,2})(?!.*--).{3,6}",
+        r"(?=(?:.*a){2})(?=.*A)(?!.*(?:Aa|aA)).{0,4}",
+        r"(?=(?:.*-){3})(?!.*--).{0,5}",
+        r"(?=.*a)(?!.*a).{0,5}",
+        r"(?=.*a)(?=.*0)(?!.*[a0]{2}).{1,3}",
+    ):
+        members = [t for t in texts if re.fullmatch(pattern, t)]
+        beginnings = {t[:n] for t in members for n in range(len(t) + 1)}
+        constraint = tokamata.regex(pattern)
+        assert constraint.is_empty() == (not members), pattern
+        assert {t for t in texts if constraint.accepts_prefix(t)} == beginnings, pattern
+
+
 @pytest.fixture(scope="module")
 def with_a_frequent_letter() -> tokamata.Vocabulary:
     """More than 8,000 tokens have an e, some of them bytes that are no text before it."""
