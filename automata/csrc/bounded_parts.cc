@@ -62,26 +62,31 @@ ByteSet Readable(Expressions* pool, Expr x, Expr c) {
   return readable;
 }
 
-// For a complement that a text is in: bytes but for which none, a c by itself, takes the text out. Those of what has to be
-// read between a star of any characters and another one, as of pass in ~(.*pass.*).
-ByteSet Barring(Expressions* pool, Expr complement, Expr c) {
-  const Expr out = pool->Body(complement);
+// Of a complement: none of c* but `bytes` takes a text out of it that it has, and one of these c brings any text into it that
+// can be brought there. `absorbs`: no text that it has not can be, as with ~(.*pass.*), where the bytes are those of pass.
+struct Barring {
+  ByteSet bytes;
+  bool absorbs = true;
+};
+Barring BarringOf(Expressions* pool, Expr complement, Expr c) {
+  const Expr out = pool->Body(complement), star = pool->Star(c);
   std::vector<Expr> ways{out};
   if (pool->Kind(out) == ExprKind::kUnion) ways.assign(pool->Members(out), pool->Members(out) + pool->NumMembers(out));
   const auto repeats = [pool](Expr e) {
     return pool->Kind(e) == ExprKind::kRepeat && pool->Low(e) == 0 && pool->High(e) == kUnbounded;
   };
-  const auto any = [&](Expr e) {  // turns of which a c by itself is a whole one
-    if (!repeats(e)) return false;
+  const auto any = [&](Expr e) {  // turns of which each c is a whole one
+    if (!repeats(e) || !pool->Covers(e, star)) return false;
     const Expr turn = pool->Body(e);
     return turn == c || pool->Kind(turn) == ExprKind::kBytes || pool->Parts().OneCharacter(*pool, turn);
   };
-  ByteSet barring;
+  Barring barring;
   for (const Expr way : ways) {
     ByteSet bytes;
     Expr e = any(pool->FirstPart(way)) ? pool->Rest(way) : way;
     for (; pool->Kind(e) == ExprKind::kConcat; e = pool->Tail(e)) bytes = bytes | pool->BytesOf(pool->Head(e));
-    barring = barring | (any(e) ? bytes : pool->BytesOf(way));
+    barring.absorbs = barring.absorbs && any(e);
+    barring.bytes = barring.bytes | (any(e) ? bytes : pool->BytesOf(way));
   }
   return barring;
 }
@@ -90,7 +95,7 @@ ByteSet Barring(Expressions* pool, Expr complement, Expr c) {
 ByteSet Fillers(Expressions* pool, Expr x, Expr c) {
   ByteSet fillers = Readable(pool, x, c);
   for (const Expr m : MembersOf(*pool, x))
-    if (pool->Kind(m) == ExprKind::kComplement) fillers = fillers - Barring(pool, m, c);
+    if (pool->Kind(m) == ExprKind::kComplement) fillers = fillers - BarringOf(pool, m, c).bytes;
   return fillers;
 }
 
@@ -506,6 +511,7 @@ bool BoundedParts::SeeksCharacters(Expressions* pool, const Split& split, Wanted
   size_t at_end = 0;
   for (const Expr m : MembersOf(*pool, split.part)) {
     if (pool->Kind(m) == ExprKind::kComplement) {
+      if (!BarringOf(pool, m, c).absorbs) return false;
       ends = ends && end == kEpsilonExpr;
       continue;
     }
@@ -560,7 +566,10 @@ int64_t BoundedParts::SoughtAmong(Expressions* pool, Expr x, Expr c, Expr readab
     return IsIn(pool, pool->Intersect(e, pool->Star(c)), c);
   };
   for (const Expr m : MembersOf(*pool, x)) {
-    if (pool->Kind(m) == ExprKind::kComplement && !pool->IsPushDown(m)) continue;  // nothing readable takes a text out of it
+    if (pool->Kind(m) == ExprKind::kComplement && !pool->IsPushDown(m)) {
+      sum += !BarringOf(pool, m, c).absorbs;
+      continue;
+    }
     if (TurnsOf(*pool, m) == kEmpty || pool->IsPushDown(m) || pool->MayBeEmpty(m)) return -1;
     const Expr head = pool->FirstPart(m), rest = pool->Rest(m);
     if (!is_one(pool->Body(head))) return -1;

@@ -142,6 +142,7 @@ def test_masks_of_strings_of_few_characters_some_of_which_are_sought(seed: int) 
 
 WIDE = [r"\d", r"[^\w\s]", r"\p{Lu}", "[é-ü]", r"[^\x00-\x7f]", "[a-c]", "[f0-3]", "[/.-]", "b"]
 BARRED = ["ab", "--", "b", "[/.]{2}", "a|f", "c.", "éa", "^a", "0$", "a[^b]", "(?:ab)+c"]
+NOT_WHOLE = ["[a-c]*$", ".{0,3}$", "[a-f0-3]{0,9}$", "[^b]*$", "b*.$", "[a-c/]{4}", ".*[a-c]{3}[a-f]*$"]
 
 
 def password(rng: random.Random) -> str:
@@ -154,6 +155,7 @@ def password(rng: random.Random) -> str:
         any_before = rng.choice([".", ".", ".", "[^\n]", "[^/]"])
         looks.append(f"(?=(?:{any_before}*{each}){times})" if times else f"(?={any_before}*{each})")
     looks += [f"(?!.*(?:{each}))" for each in rng.sample(BARRED, rng.choice([0, 1, 1, 2]))]
+    looks += [f"(?!{each})" for each in rng.sample(NOT_WHOLE, rng.choice([0, 0, 1, 2]))]
     rng.shuffle(looks)
     return f"^{''.join(looks)}{rng.choice(CHARACTERS)}{{{low},{high}}}$"
 
@@ -187,6 +189,8 @@ def test_how_often_characters_are_sought_within_a_bound() -> None:
         r"(?=(?:.*-){3})(?!.*--).{0,5}",
         r"(?=.*a)(?!.*a).{0,5}",
         r"(?=.*a)(?=.*0)(?!.*[a0]{2}).{1,3}",
+        r"(?=(?:.*a){2})(?![a-]{0,5}$).{0,4}",
+        r"(?=.*0)(?!.*a[a0]*$)(?!.*--).{2,5}",
     ):
         members = [t for t in texts if re.fullmatch(pattern, t)]
         beginnings = {t[:n] for t in members for n in range(len(t) + 1)}
