@@ -16,7 +16,10 @@ from .._core import (
     SchemaUse,
     empty_json_schemas,
     json_format,
+    json_number,
+    json_string,
 )
+from ..automata.errors import UnsupportedError
 from .constraint import (
     ELEMENTS_DISTINCT,
     ELEMENTS_LISTED,
@@ -110,6 +113,12 @@ _EXPONENTS = ReportEntry(
 )
 
 
+# Keywords that cannot be enforced whatever they say, and those that such ones take along.
+_REFUSABLE = ("multipleOf", "pattern", "patternProperties", "additionalProperties", "unevaluatedProperties")
+_LEFT_OUT = "left out, as it cannot be enforced"
+_BESIDE = (
+    "keys that no schema names follow none, as a pattern of patternProperties that cannot be enforced may match them"
+)
 _NEGATED = "; where the format is negated (not, oneOf, if), they are taken for valid ones, too"
 _EMPTY = "it contradicts itself, or what stands beside it: no value comes from here"
 _NOT_WRITTEN = "not written, as no text has lone surrogates"
@@ -190,8 +199,8 @@ def schema_report(
 
     ``place`` is the JSON Pointer of the keyword (after ``URI#`` in another document), ``subject`` its name, ``status``
     "enforced" for what restricts values or leads to schemas, "widened" for what lets more through than it says (formats
-    without an exact language; with ``lenient``, uniqueItems of some elements), "narrowed" for ``const`` and ``enum``
-    with values that are never written, "annotation" for what says nothing about validity, and "ignored" for keywords
+    without an exact language; with ``lenient``, uniqueItems of some elements, and what else cannot be enforced),
+    "narrowed" for ``const`` and ``enum`` with values that are never written, "annotation" for what says nothing about validity, and "ignored" for keywords
     and formats that the draft does not know and for what stands beside a $ref in drafts up to 7, with the reason in
     ``detail``. O(schema).
     """
@@ -238,9 +247,12 @@ def _walked(
                 detail = ELEMENTS_DISTINCT
                 if lenient:
                     status, detail = "widened", ELEMENTS_MOSTLY if unique_keys else ELEMENTS_LISTED
+            if lenient and keyword in _REFUSABLE and status == "enforced":
+                why = _widened(keyword, schema, documents.text(use))
+                status, detail = ("widened", why) if why else (status, detail)
             step = keyword.replace("~", "~0").replace("/", "~1")
             entries.append(ReportEntry(f"{place}/{step}", keyword, status, detail))
-            if status != "enforced":
+            if status != "enforced" and not (status == "widened" and keyword in _APPLICATORS):
                 continue
             if keyword in _REFERENCES:
                 following.append(documents.follow(use, keyword))
@@ -253,6 +265,20 @@ def _walked(
 def _integer(digits: str) -> int | float:
     """Of as many digits as there may be."""
     return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
+
+def _widened(keyword: str, schema: dict[str, Any], text: bytes) -> str:
+    """Why a keyword of a lenient schema is left out, in part at least; empty where it is not."""
+    try:
+        if keyword == "multipleOf":
+            number = json.loads(text, parse_int=str, parse_float=str)[keyword]  # all of its digits
+            json_number("multiple", number, True)
+            return ""
+        for pattern in [schema[keyword]] if keyword == "pattern" else schema.get("patternProperties", ()):
+            json_string("pattern", pattern.encode(errors="surrogatepass"), False)
+    except UnsupportedError as error:
+        return _BESIDE if keyword in ("additionalProperties", "unevaluatedProperties") else f"{_LEFT_OUT}: {error}"
+    return ""
 
 
 def _has_free_keys(schema: object) -> bool:

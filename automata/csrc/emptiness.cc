@@ -12,6 +12,15 @@
 
 namespace tokamata {
 
+// Whether an intersection has a member that counts bytes, but not as many as another one's texts are long at least.
+static bool IsTooShort(const Expressions& pool, Expr e) {
+  for (uint32_t i = 0; i < pool.NumMembers(e); ++i) {
+    const Expr m = pool.Members(e)[i];
+    if (pool.Kind(m) == ExprKind::kRepeat && pool.Kind(pool.Body(m)) == ExprKind::kBytes && pool.High(m) < pool.LeastLength(e)) return true;
+  }
+  return false;
+}
+
 // Structural where that decides; a breadth-first search for a member where an intersection or complement is on top.
 bool Expressions::IsEmpty(Expr e) {
   for (;;) {
@@ -30,7 +39,8 @@ bool Expressions::IsEmpty(Expr e) {
       KeepEmptiness(e, empty);
       return empty;
     }
-    if (counted_ && counted_->Find(this, e) == CountedMeets::Answer::kNo) {
+    if ((n.kind == ExprKind::kIntersect && IsTooShort(*this, e)) ||
+        (counted_ && counted_->Find(this, e) == CountedMeets::Answer::kNo)) {
       KeepEmptiness(e, true);
       return true;
     }
@@ -73,11 +83,49 @@ BoundedParts& Expressions::Parts() {
   return *parts_;
 }
 
+// Whether a text of a rule that has every length (see RuleSource::HasEveryLength), or of a union with one, is as long as
+// all that it is intersected with count.
+bool Expressions::HasCountedMember(Expr e) const {
+  using Lengths = std::vector<std::pair<uint32_t, uint32_t>>;
+  const auto for_each = [this](Expr x, auto&& visit) {
+    if (nodes_[x].kind != ExprKind::kUnion) return visit(x);
+    std::for_each(Members(x), Members(x) + NumMembers(x), visit);
+  };
+  if (rules_.empty()) return false;
+  for (uint32_t i = 0; i < NumMembers(e); ++i) {
+    Lengths lengths;
+    ByteSet bytes;
+    for_each(Members(e)[i], [&](Expr call) {
+      if (nodes_[call].kind == ExprKind::kCall && rules_[nodes_[call].a].source->HasEveryLength(nodes_[call].b, &bytes))
+        lengths.push_back({LeastLength(call), kUnbounded});
+    });
+    for (uint32_t k = 0; k < NumMembers(e) && !lengths.empty(); ++k) {
+      if (k == i) continue;
+      Lengths common;
+      for_each(Members(e)[k], [&](Expr count) {
+        if (!Nullable(Rest(count))) return;
+        for_each(FirstPart(count), [&](Expr turns) {
+          const bool many = nodes_[turns].kind == ExprKind::kRepeat;
+          const Expr turn = many ? Body(turns) : turns;
+          if (nodes_[turn].kind != ExprKind::kBytes || !bytes.SubsetOf(Set(turn))) return;
+          for (const auto& [low, high] : lengths) {
+            const uint32_t least = std::max(low, many ? Low(turns) : 1), most = std::min(high, many ? High(turns) : 1);
+            if (least <= most) common.push_back({least, most});
+          }
+        });
+      });
+      lengths = common;
+    }
+    if (!lengths.empty()) return true;
+  }
+  return false;
+}
+
 bool Expressions::SurelyNotEmpty(Expr e) {
   const Node& n = nodes_[e];
   return !n.extended || n.nullable || n.emptiness == 2 ||
          (n.kind == ExprKind::kIntersect &&
-          (Parts().HasMember(this, e) || (counted_ && counted_->Find(this, e) == CountedMeets::Answer::kYes)));
+          (HasCountedMember(e) || Parts().HasMember(this, e) || (counted_ && counted_->Find(this, e) == CountedMeets::Answer::kYes)));
 }
 
 // Splits an intersection of one push-down member and regular others.
@@ -221,7 +269,8 @@ bool Expressions::SearchEmpty(Expr root) {
         }
       }
       if (!seen.insert(t.target).second) continue;
-      if (counted_ && counted_->Find(this, t.target) == CountedMeets::Answer::kNo) {
+      if ((nodes_[t.target].kind == ExprKind::kIntersect && IsTooShort(*this, t.target)) ||
+          (counted_ && counted_->Find(this, t.target) == CountedMeets::Answer::kNo)) {
         KeepEmptiness(t.target, true);
         continue;
       }

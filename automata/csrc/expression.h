@@ -134,6 +134,8 @@ class RuleSource {
   virtual Expr Outline(uint32_t /*rule*/, uint32_t* /*slack*/) { return kEmpty; }
   // A number of bytes that each text of a rule has, where a rule knows of more than its outline tells.
   virtual uint32_t LeastLength(uint32_t /*rule*/) { return 0; }
+  // Whether a rule has texts of every length from LeastLength on that consist of *bytes, which may be in any text.
+  virtual bool HasEveryLength(uint32_t /*rule*/, ByteSet* /*bytes*/) { return false; }
   // ---- hints for masks, as DelayedAcceptor::Texts to ForEachRawByte have them, with expressions for states
   virtual bool Texts(uint32_t /*rule*/, Expr* /*model*/, RuleText* /*place*/) { return false; }
   using TextVisitor = std::function<void(std::string_view text, const RuleText* child, Expr after)>;
@@ -391,6 +393,7 @@ class Expressions {
   Expr Bare(Expr e);
   void SetTraits(Node* n) const;  // push_down and counts
   bool SurelyNotEmpty(Expr e);
+  bool HasCountedMember(Expr e) const;
 
   BlockArray<Node, 128> nodes_;
   std::vector<Expr> members_;

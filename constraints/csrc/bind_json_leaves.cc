@@ -60,7 +60,7 @@ Language NumberLanguage(const std::string& what, const std::string& text, bool c
     JsonNumbers numbers(pool, canonical);
     if (what == "grammar") return numbers.Grammar();
     if (what == "integer") return numbers.Integer();
-    if (what == "multiple") return numbers.MultipleOf(text, integers);
+    if (what == "multiple") return numbers.MultipleOf(text, integers ? Multiples::kIntegers : Multiples::kAll);
     if (what == "value") return numbers.Value(text);
     if (what == "text") return numbers.Text(text);
     return numbers.Number();

@@ -17,10 +17,14 @@
 //   - zero with any exponent (-0.00e5).
 #pragma once
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "automata/csrc/expression.h"
+#include "automata/csrc/late.h"
 #include "constraints/csrc/json_digits.h"
 #include "constraints/csrc/json_document.h"
 
@@ -37,6 +41,13 @@ constexpr int64_t kSmallExponent = 2;  // up to which any digits may stand befor
 struct NumberBounds {
   std::string_view low, high;
   bool low_exclusive = false, high_exclusive = false;
+};
+
+// Which multiples of a number are asked for.
+enum class Multiples : uint8_t {
+  kAll,
+  kIntegers,  // those that are integers, too
+  kBelow16,   // those within -10^16 and 10^16, and maybe others: canonical ones have no exponent
 };
 
 // Everything is made on first use, once; an instance belongs to its pool and is no more thread-safe than it.
@@ -66,9 +77,13 @@ class JsonNumbers {
   Expr PlainInteger();
   // Numbers within the bounds; with `integers`, Integer() intersected with that, built directly.
   Expr Range(const NumberBounds& bounds, bool integers = false);
-  // Integer multiples of a positive number; of integers too where `integers`. LimitError when the number has too many
-  // significant digits (its automaton would have more than 50,000 states).
-  Expr MultipleOf(std::string_view q, bool integers = false);
+  // Integer multiples of a positive number. What is left of one after some digits is a
+  // rule for each remainder that is reached. UnsupportedError where KnowsMultiples says no: for a number of more than 18
+  // significant digits, or one whose power of ten is not between -2000 and 900.
+  Expr MultipleOf(std::string_view q, Multiples which = Multiples::kAll);
+  static bool KnowsMultiples(std::string_view q);
+  // Whether a number is within -10^16 and 10^16.
+  static bool IsBelow16(std::string_view text);
   // All texts of one value.
   Expr Value(std::string_view text);
   // What json.dumps writes for a value, for values that are to be written, not compared: for 2.0 both 2.0 and 2, which
@@ -86,11 +101,14 @@ class JsonNumbers {
   // Multiples of modulus · 10^power (10 does not divide the modulus) without exponent.
   Expr PlainMultiples(uint64_t modulus, int64_t power, FractionStyle style, bool bare_zero);
   Expr ScientificMultiples(uint64_t modulus, int64_t power);
-  Expr UnsignedMultiples(uint64_t modulus, int64_t power, bool integers, bool negative);
+  Expr UnsignedMultiples(uint64_t modulus, int64_t power, Multiples which, bool negative);
+  Expr FindMultiples(std::string_view q, Multiples which);
+  class ScientificRules;
 
   Expressions& pool_;
   const bool canonical_;
   Expr grammar_ = kEmpty, number_ = kEmpty, integer_ = kEmpty;
+  Late<std::map<std::pair<std::string, Multiples>, Expr>> multiples_;
 };
 
 }  // namespace tokamata

@@ -235,7 +235,21 @@ struct SchemaCases::Numbers {
   Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool) {
     JsonNumbers& numbers = owner.numbers_;
     const JsonValue& node = *owner.sets_.Use(use).place.node;
-    if (keyword == Keyword::kMultipleOf) return Sign(numbers.MultipleOf(value.text), positive);
+    if (keyword == Keyword::kMultipleOf) {
+      if (!JsonNumbers::KnowsMultiples(value.text)) return True();  // lenient: Check refuses it otherwise
+      const JsonValue* const type = node.Find("type");
+      const auto near = [&](const char* plain, const char* exclusive) {
+        for (const JsonValue* bound : {node.Find(plain), node.Find(exclusive)})
+          if (bound && bound->IsNumber() && JsonNumbers::IsBelow16(bound->text)) return true;
+        return false;
+      };
+      Multiples which = Multiples::kAll;
+      if (positive && type && type->IsString() && type->text == "integer")
+        which = Multiples::kIntegers;
+      else if (positive && near("minimum", "exclusiveMinimum") && near("maximum", "exclusiveMaximum"))
+        which = Multiples::kBelow16;
+      return Sign(numbers.MultipleOf(value.text, which), positive);
+    }
     if (keyword != Keyword::kMinimum && keyword != Keyword::kMaximum && keyword != Keyword::kExclusiveMinimum &&
         keyword != Keyword::kExclusiveMaximum)
       return positive ? True() : False();
@@ -315,7 +329,9 @@ struct SchemaCases::Strings {
         const uint32_t least = CountOf(low, 0), most = CountOf(high, kUnbounded);
         return Sign(least > most ? kEmpty : style.strings.Length(least, most), positive);
       }
-      case Keyword::kPattern: return Sign(style.strings.Pattern(value.text), positive);
+      case Keyword::kPattern:
+        if (owner.IsWidened(value.text)) return True();
+        return Sign(style.strings.Pattern(value.text), positive);
       case Keyword::kFormat: {
         if (!owner.options_.formats || !value.IsString()) break;
         const std::optional<JsonFormat> format = style.formats.Format(value.text);

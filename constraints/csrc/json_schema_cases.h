@@ -162,6 +162,10 @@ class SchemaCases {
   void CheckCases(size_t n) const;  // LimitError
   // ---- groups: kItems, kUnevaluatedItems
   std::vector<UseId> AppliedToItem(const Demand& group, uint32_t index);
+  // With `lenient`: whether a pattern cannot be enforced, so that what it says is left out. Keys that such a one may match
+  // follow no schema but those of properties and other patterns.
+  bool IsWidened(std::string_view pattern);
+  bool HasWidenedKeys(UseId use);
   uint32_t PrefixOf(const Demand& group);  // elements with a schema of their own
 
   JsonStrings& strings() { return styles_[0]->strings; }
@@ -295,6 +299,7 @@ class SchemaCases {
   Late<std::unordered_map<UseId, Listing>> listings_;
   Late<std::unordered_map<uint64_t, bool>> disjoint_;  // false while being asked
   FlatMap<uint64_t, bool> matches_, contained_;
+  Late<std::unordered_map<std::string, bool>> widened_;  // by pattern
   // Of contents that list some, sorted, each once.
   Late<std::unordered_map<Expr, std::vector<std::string_view>>> texts_of_;
   uint32_t nesting_ = 0;

@@ -144,7 +144,14 @@ Cases SchemaCases::NegateCases(const Cases& cases) {
           for (Case& violated : SomeMember(d.a, d.quiet)) some.push_back(std::move(violated));
           break;
         case DemandKind::kSomeMember: add(DemandKind::kMembers, d.b, d.c); break;
-        case DemandKind::kUnevaluated: add(DemandKind::kSomeUnevaluated, d.b, d.c); break;
+        case DemandKind::kUnevaluated: {
+          const std::vector<uint32_t> groups = sets_.lists.Copy(d.b);
+          if (std::any_of(groups.begin(), groups.end(), [this](UseId g) { return HasWidenedKeys(g); }))
+            some.push_back({});
+          else
+            add(DemandKind::kSomeUnevaluated, d.b, d.c);
+          break;
+        }
         case DemandKind::kSomeUnevaluated: add(DemandKind::kUnevaluated, d.b, d.c); break;
         case DemandKind::kNames: add(DemandKind::kSomeName, d.b, d.c); break;
         case DemandKind::kSomeName: add(DemandKind::kNames, d.b, d.c); break;
@@ -187,6 +194,7 @@ bool SchemaCases::OnlyKey(UseId use, KeyId* key) {
 
 // Some member violates what a schema says of members.
 Cases SchemaCases::SomeMember(UseId use, bool quiet) {
+  if (HasWidenedKeys(use)) return {{}};
   KeyId key;
   if (OnlyKey(use, &key)) return {{{DemandKind::kRequired, key}, {DemandKind::kNotAMember, use, key, 0, quiet}}};
   return {{{DemandKind::kSomeMember, use, 0, 0, quiet}}};

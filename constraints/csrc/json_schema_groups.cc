@@ -64,12 +64,30 @@ bool SchemaCases::Matches(KeyId pattern, KeyId key) {
   return matches_[id] = matches;
 }
 
+bool SchemaCases::IsWidened(std::string_view pattern) {
+  if (!options_.lenient) return false;
+  const auto [known, added] = widened_->emplace(pattern, false);
+  if (!added) return known->second;
+  try {
+    strings().Pattern(pattern);
+  } catch (const UnsupportedError&) {
+    known->second = true;
+  }
+  return known->second;
+}
+
+bool SchemaCases::HasWidenedKeys(UseId use) {
+  if (!options_.lenient || sets_.Use(use).kind != UseKind::kSchema) return false;
+  const JsonValue* patterns = sets_.Use(use).place.node->Find("patternProperties");
+  return patterns && std::any_of(patterns->keys, patterns->keys + patterns->size, [this](const auto& k) { return IsWidened(k); });
+}
+
 std::vector<UseId> SchemaCases::AppliedToKey(const Demand& group, KeyId key) {
   const std::string& text = sets_.KeyText(key);
   if (group.kind == DemandKind::kUnevaluated) {
     const std::vector<uint32_t> groups = sets_.lists.Copy(group.b);
     for (UseId g : groups) {
-      if (sets_.Use(g).kind == UseKind::kConstant) return {};
+      if (sets_.Use(g).kind == UseKind::kConstant || HasWidenedKeys(g)) return {};
       const JsonValue& node = *sets_.Use(g).place.node;
       if (const JsonValue* properties = node.Find("properties"); properties && properties->Find(text)) return {};
       if (const JsonValue* patterns = node.Find("patternProperties"))
@@ -89,8 +107,8 @@ std::vector<UseId> SchemaCases::AppliedToKey(const Demand& group, KeyId key) {
     if (const JsonValue* schema = properties->Find(text)) applied.push_back(Child(group.a, *schema));
   if (const JsonValue* patterns = node.Find("patternProperties"))
     for (uint32_t i = 0; i < patterns->size; ++i)
-      if (Matches(sets_.Key(patterns->keys[i]), key)) applied.push_back(Child(group.a, patterns->elements[i]));
-  if (applied.empty())
+      if (!IsWidened(patterns->keys[i]) && Matches(sets_.Key(patterns->keys[i]), key)) applied.push_back(Child(group.a, patterns->elements[i]));
+  if (applied.empty() && !HasWidenedKeys(group.a))
     if (const JsonValue* other = node.Find("additionalProperties")) applied.push_back(Child(group.a, *other));
   return applied;
 }
@@ -102,7 +120,7 @@ std::vector<UseId> SchemaCases::AppliedToOther(const Demand& group, const std::v
   if (group.kind == DemandKind::kUnevaluated) {
     const std::vector<uint32_t> groups = sets_.lists.Copy(group.b);
     for (UseId g : groups) {
-      if (sets_.Use(g).kind == UseKind::kConstant) return {};
+      if (sets_.Use(g).kind == UseKind::kConstant || HasWidenedKeys(g)) return {};
       if (const JsonValue* patterns = sets_.Use(g).place.node->Find("patternProperties"))
         for (uint32_t i = 0; i < patterns->size; ++i)
           if (matches(patterns->keys[i])) return {};
@@ -116,7 +134,7 @@ std::vector<UseId> SchemaCases::AppliedToOther(const Demand& group, const std::v
   if (const JsonValue* patterns = node.Find("patternProperties"))
     for (uint32_t i = 0; i < patterns->size; ++i)
       if (matches(patterns->keys[i])) applied.push_back(Child(group.a, patterns->elements[i]));
-  if (applied.empty())
+  if (applied.empty() && !HasWidenedKeys(group.a))
     if (const JsonValue* other = node.Find("additionalProperties")) applied.push_back(Child(group.a, *other));
   return applied;
 }
@@ -136,7 +154,8 @@ void SchemaCases::CollectKeys(const Demand& group, KeyLists* names, std::vector<
       for (uint32_t i = 0; i < properties->size; ++i) names->keys.push_back(sets_.Key(properties->keys[i]));
     names->EndList();
     if (const JsonValue* sources = node.Find("patternProperties"))
-      for (uint32_t i = 0; i < sources->size; ++i) patterns->push_back(sets_.Key(sources->keys[i]));
+      for (uint32_t i = 0; i < sources->size; ++i)
+        if (!IsWidened(sources->keys[i])) patterns->push_back(sets_.Key(sources->keys[i]));
   }
 }
 

@@ -98,6 +98,10 @@ void JsonSchemaRules::Check(SchemaPlace root) {
       if (keyword == Keyword::kPatternProperties)
         for (uint32_t k = 0; k < v.size; ++k) CheckPattern(v.keys[k], v.elements[k]);
       if (keyword == Keyword::kPattern) CheckPattern(v.text, v);
+      if (keyword == Keyword::kMultipleOf && !options_.lenient && !JsonNumbers::KnowsMultiples(v.text))
+        throw UnsupportedError("json_schema: multipleOf at \"" + documents_->Describe(v) +
+                               "\" cannot be enforced: it has more than 18 significant digits, or a power of ten beyond "
+                               "-2000 or 900; round it, drop it, or pass lenient=True");
       unique = unique || (keyword == Keyword::kUniqueItems && v.boolean);
     }
   });
@@ -134,10 +138,11 @@ std::vector<std::string> JsonSchemaRules::EmptyPlaces(SchemaPlace root, bool* wh
 }
 
 void JsonSchemaRules::CheckPattern(std::string_view pattern, const JsonValue& at) {
+  if (cases_.IsWidened(pattern)) return;
   try {
     Placed([&] { return "'" + documents_->Describe(at) + "'"; }, [&] { return cases_.strings().Pattern(pattern); });
   } catch (const UnsupportedError& e) {
-    throw UnsupportedError("json_schema: pattern at \"" + documents_->Describe(at) + "\": " + e.what());
+    throw UnsupportedError("json_schema: pattern at \"" + documents_->Describe(at) + "\": " + e.what() + ", or pass lenient=True");
   } catch (const ConstraintError& e) {
     throw ConstraintError("json_schema: pattern at \"" + documents_->Describe(at) + "\": " + e.what());
   }
