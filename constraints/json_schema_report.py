@@ -200,9 +200,9 @@ def schema_report(
     ``place`` is the JSON Pointer of the keyword (after ``URI#`` in another document), ``subject`` its name, ``status``
     "enforced" for what restricts values or leads to schemas, "widened" for what lets more through than it says (formats
     without an exact language; with ``lenient``, uniqueItems of some elements, and what else cannot be enforced),
-    "narrowed" for ``const`` and ``enum`` with values that are never written, "annotation" for what says nothing about validity, and "ignored" for keywords
-    and formats that the draft does not know and for what stands beside a $ref in drafts up to 7, with the reason in
-    ``detail``. O(schema).
+    "narrowed" for ``const`` and ``enum`` with values that are never written, "annotation" for what says nothing about
+    validity, and "ignored" for keywords and formats that the draft does not know and for what stands beside a $ref in
+    drafts up to 7, with the reason in ``detail``. O(schema).
     """
     return _walked(text, registry, formats, lenient, True)[0]
 
