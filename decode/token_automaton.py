@@ -75,13 +75,16 @@ class TokenAutomaton:
         With ``max_tokens``, at most so many tokens lead from here to the end, the closing EOS included: masks allow
         exactly the tokens after which a member can still be completed in what is left, for recursive constraints as
         well. While the budget is far from tight, masks are those without one and cost the same; near the end a mask
-        is built from the distances after its tokens, and is kept for the next time. Where rules call rules, and in
-        pieces of a text (``substring_of``), such a mask looks for shorter ways to an end than the ones at hand for a
-        while only (at one state of a grammar or a piece for a 40th of the ``states`` of the limits, in two
-        steps for each elsewhere); what is not decided then, near the very end, it leaves out, while ``allows`` and
-        ``advance`` take it. So texts still end as members within the budget, and only some that would just fit are not
-        written. Where a search for the shortest spelling takes more than the ``seconds`` of the limits (long
-        counted repetitions under a budget close to the smallest), LimitError is raised, here or at a mask.
+        is built from the distances after its tokens, and is kept for the next time.
+
+        Finding distances takes a bounded time: a 40th of the ``seconds`` of the limits for a mask and a tenth for a step
+        where rules are called or something is remembered (JSON Schemas; keys and elements that must differ), all of it
+        elsewhere; and where rules call rules, and in pieces of a text (``substring_of``), only so much at one mask (at
+        one state of a grammar or a piece for a 40th of the ``states`` of the limits, in two steps for each elsewhere).
+        What is not decided then, near the very end, masks may leave out, but never the tokens of a way to an end that
+        is at hand; ``allows`` and ``advance``, asked for one token, may still take it. So texts always end as members
+        within the budget, and only some that would just fit are not written. LimitError is raised, here or at a mask,
+        where not even one way is found in ``seconds`` (long counted repetitions under a budget close to the smallest).
 
         Raises:
             BudgetError: ``max_tokens`` is too small; the text names the smallest that works.

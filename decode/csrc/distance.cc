@@ -4,6 +4,7 @@
 #include <queue>
 #include <string>
 
+#include "automata/csrc/completion.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/length_bounds.h"
 #include "automata/csrc/restored.h"
@@ -23,6 +24,10 @@ constexpr size_t kManyWalks = 200;
 constexpr size_t kPlain = 8;                      // states of one search that look at all targets, before spellings do
 constexpr size_t kItems = 10;                     // of TokenLengths, for each state that may have a row
 constexpr uint32_t kMostTried = 100;               // tokens that are tried out, one behind the other
+// Of `seconds`, for one row, for what is known of one, and for one step (see SecondsFor).
+constexpr double kShareOfRow = 1.0 / 40, kShareOfKnown = 1.0 / 40, kShareOfStep = 1.0 / 10;
+constexpr size_t kMostReached = 2000;              // states, in search of a short text
+constexpr size_t kMostBytesOfText = size_t{1} << 26;  // that the acceptor may grow by meanwhile
 constexpr size_t kMostExpanded = 200;             // states, in search of a shortest string
 constexpr uint64_t kWeight = 8;                   // of a byte that seems to be left, where that is too many
 constexpr size_t kShareVisited = 40;              // of the states that there may be, in searches for one row of a grammar
@@ -184,6 +189,46 @@ void DistanceTable::SpellPath(State root) {
   if (complete_) return;
   for (size_t i = 0; i < fresh; ++i)
     if (bounds_[path[i]].high == kFar && !can_finish_(path[i])) bounds_[path[i]].low = kFar;
+}
+
+void DistanceTable::SpellCompletion(State q, uint32_t k, uint32_t* row) {
+  Slot(q).completed = true;
+  const std::optional<std::string> text = ShortCompletion(acceptor_, q, kMostReached, kMostBytesOfText);
+  if (!text) return;
+  std::vector<State> states{q};
+  for (const char c : *text) states.push_back(acceptor_->Next(states.back(), static_cast<uint8_t>(c)));
+  if (!states.back() || !acceptor_->IsFinal(states.back())) return;
+  std::vector<uint32_t> tokens(states.size(), kFar);  // from each place to the end
+  tokens.back() = Slot(states.back()).high = 0;
+  for (size_t i = text->size(); i-- > 0;) {
+    TimeLimit::Spend(8);
+    uint32_t node = 0;
+    for (size_t j = i; j < text->size(); ++j) {
+      node = trie_.Child(node, static_cast<uint8_t>((*text)[j]));
+      if (node == kNoIndex) break;
+      if (trie_.TokensBegin(node) == trie_.TokensEnd(node) || tokens[j + 1] == kFar) continue;
+      tokens[i] = std::min(tokens[i], tokens[j + 1] + 1);
+      if (row && i == 0 && tokens[j + 1] <= k)
+        for (uint32_t t = trie_.TokensBegin(node); t < trie_.TokensEnd(node); ++t) SetToken(trie_.order[t], row);
+    }
+    Slot(states[i]).high = std::min(Slot(states[i]).high, tokens[i]);
+  }
+}
+
+bool DistanceTable::CompletesWithin(State q, uint32_t k) {
+  if (Slot(q).high > k && !Slot(q).completed) SpellCompletion(q);
+  return Slot(q).high <= k;
+}
+
+uint32_t DistanceTable::MostKnown(State q) {
+  try {
+    const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
+    CompletesWithin(q, 0);
+  } catch (const CapacityError&) {
+    throw;
+  } catch (const LimitError&) {  // then what is known has to do
+  }
+  return Slot(q).high;
 }
 
 // ---------------------------------------------------------------------------------------------- in tokens
@@ -406,6 +451,19 @@ bool DistanceTable::AtMost(State q, uint32_t k) {
   return Decide(q, k);
 }
 
+bool DistanceTable::SurelyAtMost(State q, uint32_t k) {
+  try {
+    const TimeLimit time("max_tokens", "seconds", SecondsFor(kShareOfStep));
+    return AtMost(q, k);
+  } catch (const CapacityError&) {
+    throw;
+  } catch (const LimitError&) {
+    if (TimeLimit::IsOver()) throw;  // the time of a longer call
+  }
+  const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
+  return CompletesWithin(q, k);
+}
+
 uint32_t DistanceTable::Distance(State q) {
   const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
   Twins twins;
@@ -428,8 +486,9 @@ bool DistanceTable::DecideByTwins(State q, const Twins& twins, uint32_t k) {
   if (Slot(q).low > k) return false;
   const size_t before = undecided_;
   if (twins.over && Decide(twins.over, k)) {
-    bool near = !acceptor_->Approximates() || acceptor_->IsFinal(q) || (twins.under && Decide(twins.under, k));
-    if (!near && k) {
+    bool near = !acceptor_->Approximates() || acceptor_->IsFinal(q) || (twins.under && Decide(twins.under, k)) ||
+                CompletesWithin(q, k);
+    if (!near && k && room_to_search_) {
       std::vector<uint32_t> row(vocabulary_->Words());
       FillRow(twins.over, k - 1, row.data());
       near = TryTokens(0, q, k - 1, row.data());
@@ -458,10 +517,7 @@ bool DistanceTable::TryTokens(uint32_t root, State q, uint32_t k, const uint32_t
     ~Nested() { --*depth; }
   };
   const Nested nested{&++tried_};
-  if (tried_ > kMostTried)
-    throw LimitError("max_tokens: the limit tried=" + std::to_string(kMostTried) +
-                     " was reached (tokens, one behind the other, where keys of an object must differ); allow more tokens, "
-                     "or pass unique_keys=False to json_schema");
+  if (tried_ > kMostTried) return ++undecided_, false;
   const uint32_t depth = trie_.nodes[root].depth, last = trie_.nodes[trie_.nodes[root].end].tokens;
   for (uint32_t i = trie_.TokensBegin(root); i < last; ++i) {
     const uint32_t id = trie_.order[i];
@@ -557,11 +613,47 @@ bool DistanceTable::FindRoom(State q, uint32_t k) {
 }
 
 void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
-  const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
   const auto held = acceptor_->Hold();  // each of many questions would take the lock
+  const auto within = [&](double seconds, auto fill) {
+    try {
+      const TimeLimit time("max_tokens", "seconds", seconds);
+      fill();
+      return true;
+    } catch (const CapacityError&) {
+      throw;
+    } catch (const LimitError&) {
+      if (TimeLimit::IsOver()) throw;  // the time of a longer call
+      return false;
+    }
+  };
+  if (within(SecondsFor(kShareOfRow), [&] { FillExactRow(q, k, row); })) return;
+  std::vector<uint32_t> known(vocabulary_->Words());
+  const bool swept = within(kShareOfKnown * acceptor_->seconds, [&] { FillKnownRow(q, k, known.data()); });
+  std::fill(row, row + vocabulary_->Words(), 0u);
+  const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
+  SpellCompletion(q, k, row);
+  for (size_t w = 0; swept && w < known.size(); ++w) row[w] |= known[w];
+  if (std::none_of(row, row + vocabulary_->Words(), [](uint32_t w) { return w != 0; })) FillExactRow(q, k, row);
+}
+
+void DistanceTable::FillExactRow(State q, uint32_t k, uint32_t* row) {
   Twins twins;
   if (HasTwins(q, &twins)) return FillRowByTwins(q, twins, k, row);
   FillRow(q, k, row);
+}
+
+// Tokens after which an end within k is known already, or found without a search; of a state that remembers those of the
+// state under it.
+void DistanceTable::FillKnownRow(State q, uint32_t k, uint32_t* row) {
+  const Restored<size_t> restored(&room_to_search_);
+  room_to_search_ = 0;
+  Twins twins;
+  if (!HasTwins(q, &twins))
+    FillWholeRow(q, k, row);
+  else if (twins.under)
+    FillWholeRow(twins.under, k, row);
+  else
+    std::fill(row, row + vocabulary_->Words(), 0u);
 }
 
 void DistanceTable::FillRow(State q, uint32_t k, uint32_t* row) {

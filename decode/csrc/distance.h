@@ -32,6 +32,9 @@ namespace tokamata {
 // States that remember what is read have rows that are not exact, and too many successors to look at: the states over
 // and under them answer for them, and where these differ, the tokens in question are tried out.
 //
+// A row and a step take a share of the acceptor's `seconds` for that, or all of them (see SecondsFor). What is undecided then is left out, but not the
+// tokens of a way to an end that is at hand: one found before, or a short text that is found by its bytes and spelled.
+//
 // Questions are asked under the owner's lock, but for LeavesRoom, which takes none.
 class DistanceTable {
  public:
@@ -44,9 +47,11 @@ class DistanceTable {
 
   // Whether the distance of q is at most k. This and all below raise LimitError past the acceptor's `seconds`.
   bool AtMost(State q, uint32_t k);
+  // The same; false, too, where that is not found out within a share of these.
+  bool SurelyAtMost(State q, uint32_t k);
   uint32_t Distance(State q);
-  // What is known so far: the distance is no more; kFar when nothing is.
-  uint32_t MostKnown(State q) { return Slot(q).high; }
+  // The distance is no more, as a short text from q shows or something known before; kFar when nothing is.
+  uint32_t MostKnown(State q);
   // Whether every token that may follow q leads to a distance of at most k, as far as is already known. Takes no lock.
   bool LeavesRoom(State q, uint32_t k) const {
     const std::atomic<uint32_t>* most = most_.Find(q);
@@ -56,7 +61,8 @@ class DistanceTable {
   bool FindRoom(State q, uint32_t k);
   // Only from the structure of the constraint, without a look at any token.
   bool FindRoomByStructure(State q, uint32_t k);
-  // Writes the row of the tokens after which the distance is at most k; EOS is not among them.
+  // Writes the row of the tokens after which the distance is at most k; EOS is not among them. It has no others, and some
+  // if q's distance is at most k + 1.
   void BuildRow(State q, uint32_t k, uint32_t* row);
   // Whether some token at or below a trie node that was entered with q leads to a distance of at most k.
   bool AnyToken(uint32_t node, State q, uint32_t k);
@@ -70,6 +76,7 @@ class DistanceTable {
     bool shortest = true;     // there is no shorter string
     bool looked = false;      // all of the above is set
     bool enumerated = false;  // BuildRow looked at all targets
+    bool completed = false;   // SpellCompletion found what it finds
   };
   Bounds& Slot(State q) {
     if (q >= bounds_.size()) bounds_.resize(std::max<size_t>(q + 1, bounds_.size() * 2));
@@ -86,6 +93,18 @@ class DistanceTable {
   // AnyToken of the tokens in a row, or of all where it is null, one by one.
   bool TryTokens(uint32_t node, State q, uint32_t k, const uint32_t* row);
   const Bounds& Look(State q);
+  // Bounds what is far by a short text: its tokens, and the states between them. The best first tokens go to `row`, where
+  // there is one and no more than k follow.
+  void SpellCompletion(State q, uint32_t k = 0, uint32_t* row = nullptr);
+  // Whether SpellCompletion, or something known before, says that the distance is at most k.
+  bool CompletesWithin(State q, uint32_t k);
+  // The processor time of an exact answer: a share of all there is where rules are called, as those of JSON Schemas are, or
+  // something is remembered; else all, which searches in grammars take a bounded part of anyway.
+  double SecondsFor(double share) const {
+    return ((push_down_ && !has_leaves_) || may_remember_ ? share : 1) * acceptor_->seconds;
+  }
+  void FillExactRow(State q, uint32_t k, uint32_t* row);
+  void FillKnownRow(State q, uint32_t k, uint32_t* row);
   bool Decide(State q, uint32_t k);  // AtMost of a live state
   void FillRow(State q, uint32_t k, uint32_t* row);
   void FillSharedRow(State q, uint32_t k, uint32_t* row);  // of a state that answers for many others

@@ -240,8 +240,18 @@ TokenAutomaton::State TokenAutomaton::Advance(State q, uint32_t token, uint32_t 
   const State next = Advance(q, token);
   if (!next || left == kNoBudget || distances_.LeavesRoom(q, left - 2)) return next;
   const std::lock_guard<std::mutex> lock(mutex_);
-  const bool fits = distances_.FindRoomByStructure(q, left - 2) || distances_.AtMost(next, left - 2);
+  const bool fits = distances_.FindRoomByStructure(q, left - 2) || IsInMask(q, token, left) ||
+                    distances_.SurelyAtMost(next, left - 2);
   return fits ? next : State{DelayedAcceptor::kDead};
+}
+
+// Whether a mask that was built near the end has a token.
+bool TokenAutomaton::IsInMask(State q, uint32_t token, uint32_t left) {
+  const auto known = narrowed_.find(uint64_t{q} << 32 | left);
+  if (known == narrowed_.end()) return false;
+  std::vector<uint32_t> row(Words());
+  Write(*known->second, row.data());
+  return HasToken(row.data(), token);
 }
 
 TokenAutomaton::State TokenAutomaton::AdvanceQuickly(State q, uint32_t token, uint32_t left) const {
@@ -258,7 +268,14 @@ void TokenAutomaton::CheckBudget(int64_t max_tokens) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (max_tokens >= 1) {
     const uint32_t k = static_cast<uint32_t>(std::min<int64_t>(max_tokens, kNoBudget - 1)) - 1;
-    if (distances_.AtMost(Start(), k)) return;
+    try {
+      if (distances_.AtMost(Start(), k)) return;
+    } catch (const CapacityError&) {
+      throw;
+    } catch (const LimitError&) {
+      if (distances_.MostKnown(Start()) > k) throw;
+      return;
+    }
   }
   const std::string refused = "start: max_tokens=" + std::to_string(max_tokens) + " is too small: ";
   std::string least;

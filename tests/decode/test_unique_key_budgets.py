@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from oracle.mask_walk import allowed
+from oracle.packages import vocabulary_file
 
 import tokamata
 
@@ -97,6 +98,60 @@ def test_masks_leave_what_can_still_be_ended(seed: int) -> None:
         assert left >= 0
         assert more or not left
         assert constraint.accepts(text)
+
+
+ELEMENT = {
+    "type": "object",
+    "properties": {"id": {"type": "integer"}},
+    "required": ["id"],
+    "additionalProperties": False,
+}
+FIELDS = {f"field_{i}": {"type": "string"} for i in range(10)}
+SHAPES = [
+    {
+        "type": "object",
+        "required": ["type", "coordinates"],
+        "properties": {"type": {"enum": [kind]}, "coordinates": {"type": "array", "items": {"type": "number"}}},
+    }
+    for kind in ("Point", "LineString", "Polygon")
+]
+RAMBLED = [
+    ({"type": "array", "uniqueItems": True, "minItems": 3, "items": {"type": "string"}}, '["', "schema"),
+    ({"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 3}, '{"', "schema"),
+    (
+        {"type": "object", "properties": FIELDS, "required": [*FIELDS], "additionalProperties": False},
+        '{"field_3":"',
+        "any",
+    ),
+    ({"oneOf": SHAPES}, '{"note":"', "any"),
+    ({"type": "array", "uniqueItems": True, "items": ELEMENT}, '[{"id":1},{"id":2', "schema"),
+]
+
+
+@pytest.fixture(scope="module")
+def real() -> tokamata.Vocabulary:
+    return tokamata.Vocabulary.from_file(vocabulary_file("qwen"))
+
+
+@pytest.mark.parametrize(("schema", "begun", "key_order"), RAMBLED)
+@pytest.mark.parametrize("budget", [60, 300])
+def test_a_model_that_rambles_ends_in_time(
+    real: tokamata.Vocabulary, schema: Any, begun: str, key_order: Any, budget: int
+) -> None:
+    """Whatever it would rather write until nothing but an end is left: masks have one, and take no token back."""
+    constraint = tokamata.json_schema(schema, key_order=key_order)
+    state, text = tokamata.compile(constraint, real).start(max_tokens=budget), b""
+    liked = [i for i in range(len(real)) if (real.token_bytes(i) or b"") in (b" lorem", b" dolor", b"7")]
+    begin = [next(i for i in range(len(real)) if real.token_bytes(i) == bytes([byte])) for byte in begun.encode()]
+    while not state.is_finished:
+        now = allowed(state.mask())
+        assert now, text
+        token = begin.pop(0) if begin else next((i for i in liked if i in now), now[0])
+        assert state.allows(token), text
+        state.advance(token)
+        text += real.token_bytes(token) or b""
+    assert state.num_tokens <= budget
+    assert constraint.accepts(text), text
 
 
 def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
