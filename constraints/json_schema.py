@@ -44,7 +44,8 @@ def json_schema(
 
     ``schema``: a dict or bool, a JSON text (str or bytes), a pydantic model class or TypeAdapter, or a dataclass,
     TypedDict or other type that pydantic describes: then it is read so that pydantic takes every member, as far as JSON
-    Schema can tell, and what pydantic writes is one, but for exponents of bounded decimals (``0E-8``). The draft is the
+    Schema can tell, and what pydantic writes is one, but for exponents of bounded decimals (``0E-8``) and decimals with
+    a ``multiple_of`` other than 1, 0.1, 0.01, ..., which are numbers here. The draft is the
     one that ``$schema`` names, 2020-12 by default; then arrays under ``items`` and booleans under ``exclusiveMinimum``
     and ``exclusiveMaximum`` mean what they meant in the drafts that had them. Patterns are those of ECMA-262, and \A,
     \Z and \z the ends of the text.

@@ -68,7 +68,7 @@ def _explained(schema: Any, empty: IsEmpty, depth: int) -> str:
             shown.append(f"{_pointer(path)} (no text has lone surrogates)")
         else:
             shown.append(_pointer(path))
-    return " with ".join(shown)
+    return " with ".join(shown) or _pointer(())
 
 
 def _branches(schema: Any, path: Path, empty: IsEmpty, depth: int) -> str:

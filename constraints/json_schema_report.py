@@ -38,6 +38,8 @@ FORMATS = frozenset(
     "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex"
     " relative-json-pointer time uri uri-reference uri-template uuid".split()
 )
+# Formats that pydantic names, where types say them by patterns.
+_OF_PATTERNS = ("uuid1", "uuid3", "uuid4", "uuid5", "uuid6", "uuid7", "uuid8")
 _ANNOTATIONS = frozenset(
     "$comment $id $anchor $dynamicAnchor $recursiveAnchor $schema $vocabulary $defs definitions id title description"
     " default examples deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema".split()
@@ -300,6 +302,8 @@ def _judged(
     draft = dialect["draft"]
     age = _ORDER.index(draft)
     if keyword == "format":
+        if value in _OF_PATTERNS and f"-{value[4:]}[0-9A-Fa-f]{{3}}-" in str(schema.get("pattern")):
+            return "enforced", f"{value}, by the pattern beside it"
         if not isinstance(value, str) or value not in FORMATS:
             return "ignored", f"unknown format {json.dumps(value)}"
         if not (formats and dialect["format"]):

@@ -94,6 +94,15 @@ def _counted_numbers(digits: int | None, places: int | None) -> dict[str, Any]:
     return {"anyOf": rows}
 
 
+def _step(multiple_of: Any) -> str | None:
+    """Decimal numbers, without exponents, that are multiples of 1, 0.1, 0.01, ...; None for other steps."""
+    digits = Decimal(str(multiple_of)).normalize().as_tuple() if multiple_of is not None else None
+    if digits is None or digits.digits != (1,) or not isinstance(digits.exponent, int) or digits.exponent > 0:
+        return None
+    fraction = f"[0-9]{{1,{-digits.exponent}}}0*" if digits.exponent else "0+"
+    return f"-?(?:0|[1-9][0-9]*)(?:\\.{fraction})?"
+
+
 def _bounded(schema: Any) -> str | None:
     """Decimal numbers between the bounds of a schema, without exponents; None where there are none."""
     bounds = {name: Decimal(str(schema[name])) for name in ("ge", "gt", "le", "lt") if name in schema}
@@ -215,15 +224,16 @@ class ExactJsonSchema(GenerateJsonSchema):
     def decimal_schema(self, schema: Any) -> dict[str, Any]:
         """Numbers, or texts of numbers, without exponents where there are bounds; only texts where digits are counted.
 
-        Multiples are numbers only.
+        Multiples are numbers only, but for those of 1, 0.1, 0.01 and so on.
         """
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
         counted = _counted(digits, places)
         bounds = {name: float(schema[name]) for name in ("ge", "gt", "le", "lt", "multiple_of") if name in schema}
         number = self.float_schema({**bounds, "allow_inf_nan": False})
-        if "multiple_of" in schema:
+        step = _step(schema.get("multiple_of")) if counted is None else None
+        if "multiple_of" in schema and step is None:
             return number if counted is None else {"allOf": [number, _counted_numbers(digits, places)]}
-        patterns = [p for p in (counted and f"-?(?:{counted})", _bounded(schema)) if p] or [_DECIMAL]
+        patterns = [p for p in (counted and f"-?(?:{counted})", step, _bounded(schema)) if p] or [_DECIMAL]
         text = _text(patterns[0]) if len(patterns) == 1 else {"allOf": [_text(p) for p in patterns]}
         return {"anyOf": [number, text]} if counted is None else text
 

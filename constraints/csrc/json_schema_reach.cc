@@ -82,11 +82,60 @@ void JsonSchemaRules::ForEachSchema(SchemaPlace root, F visit) {
   }
 }
 
+// Refuses references that lead back to themselves with nothing but schemas of the same value between.
+void JsonSchemaRules::CheckCircles(const std::vector<SchemaPlace>& references) {
+  const auto same_value = [](Keyword keyword) {
+    switch (keyword) {
+      case Keyword::kRef:
+      case Keyword::kDynamicRef:
+      case Keyword::kRecursiveRef:
+      case Keyword::kAllOf:
+      case Keyword::kAnyOf:
+      case Keyword::kOneOf:
+      case Keyword::kNot:
+      case Keyword::kIf:
+      case Keyword::kThen:
+      case Keyword::kElse:
+      case Keyword::kDependentSchemas:
+      case Keyword::kDependencies: return true;
+      default: return false;
+    }
+  };
+  enum : uint8_t { kNew, kOpen, kDone };
+  FlatMap<SchemaPlace, uint8_t, SchemaPlaceKeys> known;
+  std::vector<SchemaPlace> stack;  // open ones twice: at the second time all below are done
+  for (const SchemaPlace& reference : references) {
+    stack.push_back(reference);
+    while (!stack.empty()) {
+      const SchemaPlace place = stack.back();
+      uint8_t& state = known[place];
+      if (state != kNew) {
+        state = kDone;
+        stack.pop_back();
+        continue;
+      }
+      state = kOpen;
+      if (!place.node->IsObject()) continue;
+      ForEachBelow(place, [&](Keyword keyword, SchemaPlace below) {
+        if (!same_value(keyword)) return;
+        const uint8_t before = known[below];
+        if (before == kOpen)
+          throw ConstraintError("json_schema: what a reference at \"" + documents_->Describe(*reference.node) +
+                                "\" leads to asks \"" + documents_->Describe(*below.node) +
+                                "\" of the same value again, without end; let the circle pass through a member or element");
+        if (before == kNew) stack.push_back(below);
+      });
+    }
+  }
+}
+
 void JsonSchemaRules::Check(SchemaPlace root) {
   bool unique = false;
+  std::vector<SchemaPlace> references;
   ForEachSchema(root, [&](SchemaPlace place) {
     const JsonValue& node = *place.node;
     const SchemaDialect dialect = documents_->Dialect(node);
+    if (node.Find("$ref") || node.Find("$dynamicRef") || node.Find("$recursiveRef")) references.push_back(place);
     if (const JsonValue* ref = node.Find("$ref"); ref && ref->IsString() && dialect.draft <= SchemaDraft::k7) return;
     for (uint32_t i = 0; i < node.size; ++i) {
       const JsonValue& v = node.elements[i];
@@ -105,6 +154,7 @@ void JsonSchemaRules::Check(SchemaPlace root) {
       unique = unique || (keyword == Keyword::kUniqueItems && v.boolean);
     }
   });
+  CheckCircles(references);
   if (unique) Explore(root);
 }
 

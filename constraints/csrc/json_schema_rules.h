@@ -587,6 +587,7 @@ class JsonSchemaRules final : public RuleSource, public RulePlaces, public Openi
 
   // json_schema_reach.cc
   std::string PlaceOf(SetId set) const;
+  void CheckCircles(const std::vector<SchemaPlace>& references);
   void CheckPattern(std::string_view pattern, const JsonValue& at);
   template <class F>
   void ForEachBelow(SchemaPlace place, F visit);

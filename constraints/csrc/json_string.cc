@@ -322,11 +322,52 @@ Expr JsonStrings::CharacterBetween(uint32_t low, uint32_t high) {
   return low + 1 < high ? Characters({{low + 1, high - 1}}) : kEmpty;
 }
 
-Expr JsonStrings::Above(std::u32string_view low) {
-  Expr e = pool_.Concat(AnyCharacter(), Any());
+// What is above the rest of a long text: a rule for each piece of it, as each character is one level of nesting.
+class JsonStrings::AboveRules final : public RuleSource {
+ public:
+  static constexpr size_t kPiece = 200;  // characters
+
+  AboveRules(Expressions* pool, StringStyle style, std::u32string text)
+      : strings_(pool, style), text_(std::move(text)), source_(static_cast<uint32_t>(pool->NumRuleSources())) {}
+
+  Expr Expand(uint32_t rule) override {
+    const std::u32string_view rest = std::u32string_view(text_).substr(rule * kPiece);
+    if (rest.size() <= kPiece) return strings_.AboveBegun(rest, strings_.Longer());
+    const Expr next = strings_.pool_.Call(source_, rule + 1, false, strings_.pool_.First(strings_.AnyCharacter()));
+    return strings_.AboveBegun(rest.substr(0, kPiece), next);
+  }
+  bool IsRegular() const override { return true; }
+  uint32_t LeastLength(uint32_t /*rule*/) override { return 1; }
+  Expr Outline(uint32_t /*rule*/, uint32_t* slack) override {
+    constexpr size_t kLongest = 12;  // bytes of a character that is spelled out
+    *slack = static_cast<uint32_t>(kLongest * (text_.size() + 1));
+    return strings_.Longer();
+  }
+  std::shared_ptr<RuleSource> Clone(Expressions* pool) const override {
+    return std::make_shared<AboveRules>(pool, strings_.style(), text_);
+  }
+  size_t MemoryBytes() const override { return text_.size() * sizeof(char32_t); }
+
+ private:
+  JsonStrings strings_;
+  const std::u32string text_;
+  const uint32_t source_;
+};
+
+Expr JsonStrings::Longer() { return pool_.Concat(AnyCharacter(), Any()); }
+
+// What is above some characters, or follows them and is one of `rest`.
+Expr JsonStrings::AboveBegun(std::u32string_view low, Expr rest) {
   for (size_t i = low.size(); i-- > 0;)
-    e = pool_.Union(pool_.Concat(Character(low[i]), e), pool_.Concat(CharacterBetween(low[i], kMaxCodePoint + 1), Any()));
-  return e;
+    rest = pool_.Union(pool_.Concat(Character(low[i]), rest), pool_.Concat(CharacterBetween(low[i], kMaxCodePoint + 1), Any()));
+  return rest;
+}
+
+Expr JsonStrings::Above(std::u32string_view low) {
+  if (low.size() <= AboveRules::kPiece) return AboveBegun(low, Longer());
+  auto rules = std::make_shared<AboveRules>(&pool_, style(), std::u32string(low));
+  pool_.AddRules(rules);
+  return rules->Expand(0);
 }
 
 Expr JsonStrings::Below(std::u32string_view high) {

@@ -109,6 +109,9 @@ class JsonStrings final : public CharacterSpelling {
 
   struct HexLevel;
   Expr Above(std::u32string_view low);
+  Expr AboveBegun(std::u32string_view low, Expr rest);
+  Expr Longer();
+  class AboveRules;
   Expr Below(std::u32string_view high);
   Expr CharacterBetween(uint32_t low, uint32_t high);  // both excluded
   Expr Build(const CodePointRanges& ranges);

@@ -221,3 +221,26 @@ def test_schemas_that_count_inside_schemas_that_count(rest: str) -> None:
             limits += 1
     assert rare > 300
     assert limits < 5
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [
+        {"x": {"$ref": "#/$defs/x"}},
+        {"x": {"allOf": [{"$ref": "#/$defs/y"}]}, "y": {"not": {"$ref": "#/$defs/x"}}},
+        {"x": {"anyOf": [{"type": "null"}, {"if": True, "then": {"$ref": "#/$defs/x"}}]}},
+    ],
+)
+def test_references_that_lead_back_without_end_are_refused_where_the_schema_is_read(
+    definitions: dict[str, Any],
+) -> None:
+    schema = {"properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": definitions}
+    with pytest.raises(
+        tokamata.ConstraintError, match=r'reference at "/properties/a" leads to asks "/\$defs/x" .* without end'
+    ):
+        tokamata.json_schema(schema)
+    through = {
+        "properties": {"a": {"$ref": "#/$defs/x"}},
+        "$defs": {"x": {"items": {"$ref": "#/$defs/x"}, "allOf": [True]}},
+    }
+    assert tokamata.json_schema(through).accepts('{"a": [[[]]]}')

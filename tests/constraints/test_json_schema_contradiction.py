@@ -100,3 +100,8 @@ def test_none_of_the_keywords_named_can_be_left_out(seed: int) -> None:
             tokamata.json_schema({k: v for k, v in kept.items() if k != key})
     else:
         assert tokamata.json_schema(json.dumps(schema)).examples(1)
+
+
+def test_a_schema_that_is_refused_as_a_whole_has_a_place() -> None:
+    with pytest.raises(tokamata.ConstraintError, match="it contradicts itself at the root; drop or widen"):
+        tokamata.json_schema({"not": True})

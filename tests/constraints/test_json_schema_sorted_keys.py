@@ -120,3 +120,13 @@ def test_keys_that_no_schema_names_stand_between_named_ones_without_memory() -> 
     assert free.accepts('{"aa":1,"a":1,"b":1,"c":1,"d":1,"e":1}')
     assert not free.accepts('{"c":1,"b":1}')
     assert not free.accepts('{"b":1,"e":1,"d":1}')
+
+
+@pytest.mark.parametrize("long", ["a" + "xyz " * 750, "\U0010ffff" * 450, "a" * 199, "é" * 200, "b" * 201, 'q"' * 700])
+def test_long_keys_are_compared(long: str) -> None:
+    """Each character was a level of nesting, of which there may be a thousand."""
+    constraint = tokamata.json_schema({"additionalProperties": {"type": "integer"}}, key_order="sorted")
+    cut = len(long) // 2
+    for other in (long + "a", long[:-1], long[:cut], long[:cut] + "\0", long[:cut] + "\U0010ffff" * 999, "b" + long):
+        assert constraint.accepts(json.dumps({long: 1, other: 2})) == (other > long), other
+        assert constraint.accepts(json.dumps({other: 1, long: 2})) == (long > other), other

@@ -478,3 +478,23 @@ def test_a_class_with_a_schema_of_its_own() -> None:
 
     assert tokamata.json_schema(Own).parse('{"n": 1}') == Own(n=1)
     assert not tokamata.json_schema(Own).accepts('{"n": 2}')
+
+
+def test_versions_of_uuids_are_reported_as_enforced() -> None:
+    report = tokamata.json_schema(TypeAdapter(UUID4)).report
+    assert [(e.status, e.detail) for e in report if e.subject == "format"] == [
+        ("enforced", "uuid4, by the pattern beside it")
+    ]
+    (entry,) = [e for e in tokamata.json_schema({"format": "uuid4", "pattern": "a"}).report if e.subject == "format"]
+    assert entry.status == "ignored"
+
+
+def test_decimals_of_so_many_places_are_members_as_they_are_written() -> None:
+    for step, texts, others in (
+        ("0.01", ("0.25", "12", "0.10", "3.500", "0"), ("0.255", "-1", "1e2")),
+        ("1", ("7", "12.0"), ("0.5", "7.")),
+    ):
+        adapter = TypeAdapter(Annotated[decimal.Decimal, Field(multiple_of=decimal.Decimal(step), ge=0)])
+        constraint = tokamata.json_schema(adapter)
+        assert all(constraint.accepts(adapter.dump_json(decimal.Decimal(text))) for text in texts)
+        assert not any(constraint.accepts(f'"{text}"') for text in others)
