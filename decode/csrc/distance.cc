@@ -1,6 +1,7 @@
 #include "decode/csrc/distance.h"
 
 #include <algorithm>
+#include <limits>
 #include <queue>
 #include <string>
 
@@ -191,9 +192,9 @@ void DistanceTable::SpellPath(State root) {
     if (bounds_[path[i]].high == kFar && !can_finish_(path[i])) bounds_[path[i]].low = kFar;
 }
 
-void DistanceTable::SpellCompletion(State q, uint32_t k, uint32_t* row) {
+void DistanceTable::SpellCompletion(State q, size_t most_reached, uint32_t k, uint32_t* row) {
   Slot(q).completed = true;
-  const std::optional<std::string> text = ShortCompletion(acceptor_, q, kMostReached, kMostBytesOfText);
+  const std::optional<std::string> text = ShortCompletion(acceptor_, q, most_reached, kMostBytesOfText);
   if (!text) return;
   std::vector<State> states{q};
   for (const char c : *text) states.push_back(acceptor_->Next(states.back(), static_cast<uint8_t>(c)));
@@ -216,14 +217,14 @@ void DistanceTable::SpellCompletion(State q, uint32_t k, uint32_t* row) {
 }
 
 bool DistanceTable::CompletesWithin(State q, uint32_t k) {
-  if (Slot(q).high > k && !Slot(q).completed) SpellCompletion(q);
+  if (Slot(q).high > k && !Slot(q).completed) SpellCompletion(q, kMostReached);
   return Slot(q).high <= k;
 }
 
 uint32_t DistanceTable::MostKnown(State q) {
   try {
     const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
-    CompletesWithin(q, 0);
+    if (Slot(q).high == kFar) SpellCompletion(q, std::numeric_limits<size_t>::max());
   } catch (const CapacityError&) {
     throw;
   } catch (const LimitError&) {  // then what is known has to do
@@ -631,7 +632,7 @@ void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
   const bool swept = within(kShareOfKnown * acceptor_->seconds, [&] { FillKnownRow(q, k, known.data()); });
   std::fill(row, row + vocabulary_->Words(), 0u);
   const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
-  SpellCompletion(q, k, row);
+  SpellCompletion(q, kMostReached, k, row);
   for (size_t w = 0; swept && w < known.size(); ++w) row[w] |= known[w];
   if (std::none_of(row, row + vocabulary_->Words(), [](uint32_t w) { return w != 0; })) FillExactRow(q, k, row);
 }

@@ -94,8 +94,8 @@ class DistanceTable {
   bool TryTokens(uint32_t node, State q, uint32_t k, const uint32_t* row);
   const Bounds& Look(State q);
   // Bounds what is far by a short text: its tokens, and the states between them. The best first tokens go to `row`, where
-  // there is one and no more than k follow.
-  void SpellCompletion(State q, uint32_t k = 0, uint32_t* row = nullptr);
+  // there is one and no more than k follow. Nothing where the search would reach more states than that.
+  void SpellCompletion(State q, size_t most_reached, uint32_t k = 0, uint32_t* row = nullptr);
   // Whether SpellCompletion, or something known before, says that the distance is at most k.
   bool CompletesWithin(State q, uint32_t k);
   // The processor time of an exact answer: a share of all there is where rules are called, as those of JSON Schemas are, or

@@ -272,9 +272,11 @@ void TokenAutomaton::CheckBudget(int64_t max_tokens) {
       if (distances_.AtMost(Start(), k)) return;
     } catch (const CapacityError&) {
       throw;
-    } catch (const LimitError&) {
-      if (distances_.MostKnown(Start()) > k) throw;
-      return;
+    } catch (const LimitError& error) {
+      const uint32_t most = distances_.MostKnown(Start());
+      if (most <= k) return;
+      if (most == DistanceTable::kFar) throw;
+      throw LimitError(std::string(error.what()) + "; max_tokens=" + std::to_string(uint64_t{most} + 1) + " works");
     }
   }
   const std::string refused = "start: max_tokens=" + std::to_string(max_tokens) + " is too small: ";

@@ -190,3 +190,14 @@ def test_keys_that_are_owed_differ() -> None:
         automaton.start(max_tokens=3)  # {"a":0 ,"bc":0 } and the end
     repeated = tokamata.compile(tokamata.json_schema(values, whitespace="compact", unique_keys=False), vocabulary)
     repeated.start(max_tokens=2)
+
+
+@pytest.mark.parametrize("key_order", ["schema", "any"])
+def test_budgets_that_work_are_named_where_the_smallest_is_not_found(real: tokamata.Vocabulary, key_order: Any) -> None:
+    inner = {f"q{i}": {"type": "string", "minLength": 3} for i in range(8)}
+    outer = {f"p{i}": {"type": "object", "properties": inner, "required": [*inner]} for i in range(12)}
+    schema = {"type": "object", "properties": outer, "required": [*outer]}
+    automaton = tokamata.compile(tokamata.json_schema(schema, key_order=key_order), real)
+    with pytest.raises((tokamata.BudgetError, tokamata.LimitError), match=r"max_tokens=\d+ works$") as error:
+        automaton.start(max_tokens=20)
+    automaton.start(max_tokens=int(str(error.value).split("max_tokens=")[-1].split()[0]))
