@@ -47,6 +47,8 @@ class BoundedParts {
 
   // Bytes of a shortest member; a very large number where the structure does not tell.
   int64_t Least(Expressions* pool, Expr e) { return DistanceOf(pool, e).least; }
+  // No member has fewer characters.
+  int64_t LeastCharacters(Expressions* pool, Expr e) { return DistanceOf(pool, e).least_characters; }
   // Characters of each member; -1 where they are not all of so many, or the structure does not tell.
   int64_t NumCharacters(Expressions* pool, Expr e) {
     const Distance d = DistanceOf(pool, e);

@@ -1,6 +1,7 @@
 #include "automata/csrc/expression.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "automata/csrc/bounded_parts.h"
 #include "automata/csrc/counted_meets.h"
@@ -8,6 +9,7 @@
 #include "automata/csrc/restored.h"
 #include "automata/csrc/split_meets.h"
 #include "automata/csrc/summaries.h"
+#include "automata/csrc/sure_meets.h"
 #include "automata/csrc/without_counters.h"
 
 namespace tokamata {
@@ -121,6 +123,11 @@ bool Expressions::HasCountedMember(Expr e) const {
   return false;
 }
 
+SureMeets& Expressions::Sure() {
+  if (!sure_) sure_ = std::make_shared<SureMeets>(this);
+  return *sure_;
+}
+
 bool Expressions::SurelyNotEmpty(Expr e) {
   const Node& n = nodes_[e];
   return !n.extended || n.nullable || n.emptiness == 2 ||
@@ -150,7 +157,7 @@ int Expressions::SummarizeEmpty(Expr root) {
   Expr push_down;
   std::vector<Expr> regular;
   if (!SplitMeet(*this, root, &push_down, &regular)) return -1;
-  switch (Summaries(this, limits.emptiness).Meet(push_down, Intersect(std::move(regular)))) {
+  switch (Summaries(this, limits.emptiness, Sure().Operand()).Meet(push_down, Intersect(std::move(regular)))) {
     case Summaries::Answer::kNo: return 1;
     case Summaries::Answer::kYes: return 0;
     default: return -1;
@@ -197,9 +204,14 @@ bool Expressions::SearchEmpty(Expr root) {
     size_t parent;
     bool done;
   };
-  if (SurelyNotEmpty(root)) {
-    KeepEmptiness(root, false);
-    return false;
+  const bool push_down = nodes_[root].push_down;
+  const auto has_member = [this, push_down](Expr e) -> std::optional<bool> {
+    if (SurelyNotEmpty(e)) return true;
+    return push_down ? Sure().Find(e) : std::nullopt;
+  };
+  if (const std::optional<bool> has = has_member(root)) {
+    KeepEmptiness(root, !*has);
+    return !*has;
   }
   const auto promise = [this](Expr e) {
     const Node& n = nodes_[e];
@@ -218,7 +230,6 @@ bool Expressions::SearchEmpty(Expr root) {
   constexpr size_t kQuick = 10;  // expressions, after which an answer by summaries may be had for less
   constexpr size_t kSome = 100;  // after which it is worth it to see whether more than all texts have none
   constexpr size_t kMany = 1000;  // after which lengths are counted
-  const bool push_down = nodes_[root].push_down;
   bool summarized = !push_down, widened = push_down, bounded = false;
   for (bool turn = false; first < found.size(); turn = !turn) {
     Spend(4);
@@ -261,14 +272,20 @@ bool Expressions::SearchEmpty(Expr root) {
     Partition(found[i].e, &steps);
     for (const Term& t : steps) {
       if (t.target == kEmpty || nodes_[t.target].emptiness == 1) continue;
-      if (SurelyNotEmpty(t.target)) {  // a member: all that led here is not empty
+      if (seen.count(t.target)) continue;
+      const std::optional<bool> has = has_member(t.target);
+      if (has == false) {
+        KeepEmptiness(t.target, true);
+        continue;
+      }
+      if (has) {  // a member: all that led here is not empty
         KeepEmptiness(t.target, false);
         for (size_t j = i;; j = found[j].parent) {
           KeepEmptiness(found[j].e, false);
           if (j == 0) return false;
         }
       }
-      if (!seen.insert(t.target).second) continue;
+      seen.insert(t.target);
       if ((nodes_[t.target].kind == ExprKind::kIntersect && IsTooShort(*this, t.target)) ||
           (counted_ && counted_->Find(this, t.target) == CountedMeets::Answer::kNo)) {
         KeepEmptiness(t.target, true);

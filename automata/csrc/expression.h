@@ -63,6 +63,7 @@ enum class ExprKind : uint8_t {
 class BoundedParts;  // bounded_parts.h
 class CountedMeets;  // counted_meets.h
 class SplitMeets;    // split_meets.h
+class SureMeets;     // sure_meets.h
 class Expressions;
 
 // Where an approximation of a language lies: kOver has all of its texts and maybe more, kUnder none but its texts. So
@@ -394,6 +395,7 @@ class Expressions {
   void SetTraits(Node* n) const;  // push_down and counts
   bool SurelyNotEmpty(Expr e);
   bool HasCountedMember(Expr e) const;
+  SureMeets& Sure();
 
   BlockArray<Node, 128> nodes_;
   std::vector<Expr> members_;
@@ -403,6 +405,7 @@ class Expressions {
   Expr bytes_[256] = {};  // of single bytes; 0 unknown
   std::shared_ptr<BoundedParts> parts_;
   std::shared_ptr<CountedMeets> counted_;
+  std::shared_ptr<SureMeets> sure_;
   Expr any_bytes_ = 0, any_text_ = 0;
   Expr utf8_full_[4] = {0, 0, 0, 0};
   struct RuleTable {

@@ -10,7 +10,8 @@
 namespace tokamata {
 
 // Derivatives of a regular expression, by byte; kEmpty where nothing can follow.
-class RegularOperand {
+// What is kept between questions is shared, so that what it was asked about can be recalled as long as it lasts.
+class RegularOperand : public std::enable_shared_from_this<RegularOperand> {
  public:
   explicit RegularOperand(Expressions* pool) : pool_(pool) {}
   using Row = std::array<Expr, 256>;
@@ -26,6 +27,7 @@ class RegularOperand {
     return *row;
   }
   bool IsFinal(Expr r) const { return pool_->Nullable(r); }
+  size_t NumRows() const { return rows_.size(); }
 
  private:
   Expressions* pool_;

@@ -18,7 +18,8 @@ LexedGrammar::LexedGrammar(std::shared_ptr<const LexedRules> rules)
       stacks_(rules_->automata, lexer_->NumTerminals(), rules_->most_nodes, rules_->indentation.get()),
       steps_(*rules_, lexer_.get(), &stacks_),
       completable_(*rules_, lexer_.get(), &stacks_),
-      lengths_(*rules_, lexer_.get(), &stacks_) {
+      lengths_(*rules_, lexer_.get(), &stacks_),
+      texts_(*rules_, lexer_.get(), &stacks_, &steps_) {
   states_.emplace_back();  // kDead
 }
 
@@ -426,14 +427,43 @@ uint32_t LexedGrammar::Least(uint32_t state) {
   return std::max<uint32_t>(least, 1);
 }
 
+MeetingLeaf::Text LexedGrammar::FindText(uint32_t state, RegularOperand* operand, uint32_t from) {
+  std::vector<Position> positions;
+  PositionsOf(state, &positions);
+  Text best;
+  for (const Position& p : positions)
+    if (const Text text = texts_.Find(p, operand, from); text.bytes < best.bytes) best = text;
+  return best;
+}
+
+uint32_t LexedGrammar::LeastCharacters(uint32_t state) {
+  if (states_[state].final) return 0;
+  uint32_t least = 0xffffffff;
+  std::vector<Position> positions;
+  PositionsOf(state, &positions);
+  for (const Position& p : positions) least = std::min(least, lengths_.LeastCharacters(p));
+  return least;
+}
+
+LexedMeet& LexedGrammar::MeetBeside(RegularOperand* operand, bool fewest) {
+  std::unique_ptr<LexedMeet>& meet = meets_[fewest];
+  const bool kept = !operand->weak_from_this().expired();
+  if (!kept || met_.lock().get() != operand) {
+    meets_[0].reset();
+    meets_[1].reset();
+    met_ = operand->weak_from_this();
+  }
+  if (!meet || meet->IsLarge()) meet = std::make_unique<LexedMeet>(*rules_, lexer_.get(), &stacks_, operand, fewest);
+  return *meet;
+}
+
 bool LexedGrammar::EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) {
   if (rules_->indentation) return false;
   std::vector<Position> positions;
   PositionsOf(state, &positions);
   const auto meet = [&](bool fewest) {
-    LexedMeet beside(*rules_, lexer_.get(), &stacks_, operand, fewest);
     std::vector<uint32_t> found;
-    for (const Position& p : positions) beside.Ends(p, from, &found);
+    for (const Position& p : positions) MeetBeside(operand, fewest).Ends(p, from, &found);
     std::sort(found.begin(), found.end());
     return found;
   };

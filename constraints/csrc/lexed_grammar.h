@@ -11,10 +11,13 @@
 #include "automata/csrc/flat_map.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/leaf_automaton.h"
+#include "automata/csrc/meeting_leaf.h"
 #include "automata/csrc/stepping_leaf.h"
 #include "constraints/csrc/completable.h"
 #include "constraints/csrc/lexed_lengths.h"
+#include "constraints/csrc/lexed_meet.h"
 #include "constraints/csrc/lexed_rules.h"
+#include "constraints/csrc/lexed_texts.h"
 #include "constraints/csrc/parser_states.h"
 
 namespace tokamata {
@@ -22,7 +25,7 @@ namespace tokamata {
 // A lexeme ends where the next byte cannot continue it; where the next byte continues something that is no lexeme yet,
 // both ways stay open, and the one that ended is dropped when a longer lexeme appears: longest match with backtracking,
 // exactly, in one pass. A state is a set of positions, all of which can be completed.
-class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public BoundedLeaf {
+class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public BoundedLeaf, public MeetingLeaf {
  public:
   explicit LexedGrammar(std::shared_ptr<const LexedRules> rules);
 
@@ -37,6 +40,8 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   uint32_t Least(uint32_t state) override;
   bool EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
   bool EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
+  Text FindText(uint32_t state, RegularOperand* operand, uint32_t from) override;
+  uint32_t LeastCharacters(uint32_t state) override;
   std::shared_ptr<LeafAutomaton> Clone() const override;
   const void* Origin() const override { return rules_->automata.get(); }
   void Adopt(const LeafAutomaton& other, std::vector<uint32_t>* states) override;
@@ -93,6 +98,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   uint32_t AfterNested(const Position& p, uint32_t terminal);
   // Whether none of the positions goes on with its lexeme.
   bool AllBegin(const std::vector<Position>& positions, uint8_t byte);
+  LexedMeet& MeetBeside(RegularOperand* operand, bool fewest);
   void Unite(std::vector<Position>* positions);
   bool IsLikeBoundary(const Position& p);
   bool CanStop(const Position& p);
@@ -108,6 +114,10 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   Positions steps_;
   Completable completable_;
   LexedLengths lengths_;
+  LexedTexts texts_;
+  // Summaries beside an operand that is kept, as long as it is; where all terminals compete, and where the fewest do.
+  std::weak_ptr<RegularOperand> met_;
+  std::unique_ptr<LexedMeet> meets_[2];
   std::vector<State> states_;
   std::vector<Position> positions_;
   std::vector<Position> now_, after_;  // for Step

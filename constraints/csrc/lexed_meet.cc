@@ -72,6 +72,7 @@ void LexedMeet::Finish(StackSets::Set stacks, Beside beside, std::vector<Expr>* 
 }
 
 void LexedMeet::Ends(const Position& p, Expr from, std::vector<Expr>* out) {
+  spent_ = 0;
   const Beside start = ends_.Number(p.pending, from);
   if (p.lexer == Position::kBoundary) return Finish(p.stacks, start, out);
   std::vector<std::pair<StackSets::Set, Beside>> ends;

@@ -28,9 +28,12 @@ class LexedMeet {
 
   // Adds the states that texts from a position lead to from `from`.
   void Ends(const Position& p, Expr from, std::vector<Expr>* out);
+  // Whether it knows so much that it should rather begin anew.
+  bool IsLarge() const { return summaries_.Size() > kMostSummaries; }
 
  private:
   using Beside = LexemeEnds::Beside;
+  static constexpr size_t kMostSummaries = 50'000;
   template <class F>
   void ForEachEnd(Lexer::State lexer, Beside beside, F found) {
     ends_.ForEach(lexer, beside, found, [this](size_t steps) { Spend(steps); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "automata/csrc/bounded_parts.h"
 #include "automata/csrc/errors.h"
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/insert_new.h"
@@ -486,6 +487,12 @@ ByteSet Lexer::BytesOf(uint32_t terminal) const {
   for (const Guard& g : guards_)
     if (g.terminal == terminal) bytes = bytes | pool_->BytesOf(g.forbidden) | pool_->BytesOf(g.allowed);
   return bytes;
+}
+
+uint32_t Lexer::LeastCharactersOf(uint32_t terminal) const {
+  constexpr int64_t kMost = 0x7fffffff;
+  const std::lock_guard<ReentrantMutex> lock(mutex_);
+  return static_cast<uint32_t>(std::min(kMost, pool_->Parts().LeastCharacters(pool_.get(), terminals_[terminal])));
 }
 
 bool Lexer::Occurs(uint32_t terminal, const Terminals& competing) {

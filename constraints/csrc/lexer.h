@@ -167,6 +167,8 @@ class Lexer final : public DelayedAcceptor {
   // with.
   ByteSet BytesOf(uint32_t terminal) const;
   uint32_t LeastLengthOf(uint32_t terminal) const { return pool_->LeastLength(terminals_[terminal]); }
+  // Bytes that go on with a character are none.
+  uint32_t LeastCharactersOf(uint32_t terminal) const;
   const ByteSet& FirstOf(uint32_t terminal) const { return pool_->First(terminals_[terminal]); }
   // Replaces states of another lexer of the same terminals.
   void Adopt(const Lexer& other, std::vector<State>* states);

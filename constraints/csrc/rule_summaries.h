@@ -39,6 +39,7 @@ class RuleSummaries {
         spend);
     return graph_.Out(root);
   }
+  size_t Size() const { return graph_.Size(); }
 
  private:
   const RuleAutomata& automata_;

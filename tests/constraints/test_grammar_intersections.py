@@ -1,0 +1,127 @@
+"""Grammars and values of JSON intersected with patterns: members, what can be completed, and masks, by brute force."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import tokamata
+
+LIST = r"""
+start: value
+value: "[" (value ("," value)*)? "]" | NAME | "ab"
+NAME: /[ab]+/
+%ignore " "
+"""
+TIGHT = LIST.replace('%ignore " "', "")  # no separator: names run into one another
+STATEMENTS = r"""
+start: (item ",")* item
+item: NAME | NAME NAME | KEY "[" NAME "]" | TEXT
+NAME: /[ab]+/
+KEY: "b"
+TEXT: /\[a[^\]]*\]/
+%ignore " "
+"""
+NOTATION = r"""
+root ::= value
+value ::= "[" (value ("," value)*)? "]" | name | name " " value
+name ::= [ab]+
+"""
+GRAMMARS: dict[str, Callable[[], tokamata.Constraint]] = {
+    "basic": lambda: tokamata.grammar(LIST),
+    "contextual": lambda: tokamata.grammar(LIST, lexer="contextual"),
+    "tight": lambda: tokamata.grammar(TIGHT),
+    "statements": lambda: tokamata.grammar(STATEMENTS),
+    "statements by context": lambda: tokamata.grammar(STATEMENTS, lexer="contextual"),
+    "notation": lambda: tokamata.grammar(NOTATION, "gbnf"),
+    "value": tokamata.json_value,
+    "schema": lambda: tokamata.json_schema({"type": "array", "items": {"type": ["array", "string"], "maxItems": 1}}),
+}
+LETTERS = {name: ']"a,[ ' if name in ("value", "schema") else "]ab,[ " for name in GRAMMARS}
+
+
+def _pattern(rng: random.Random) -> str:
+    character = rng.choice([".", ".", "[^b]", "[^,]", r"[\[\]ab]", r"[^\] ]", '[^"]'])
+    low = rng.choice([0, 0, 1, 1, 2, 5])
+    counted = f"{character}{{{low},{low + rng.randrange(5)}}}"
+    return rng.choice(["", "", "", "a", r"\[", r"\[.?", ".*,"]) + rng.choice(
+        [counted, counted, counted, f"{character}*", f"{counted}a?", "(?!.*ab).*", r"(?:(?!\bab\b).)*", r".*\]"]
+    )
+
+
+class Pair:
+    """A grammar and a pattern that are asked apart from one another."""
+
+    def __init__(self, grammar: tokamata.Constraint, pattern: tokamata.Constraint, letters: str) -> None:
+        self._both = (grammar, pattern)
+        self._letters = letters
+        self.completable = functools.cache(self._completable)
+
+    def accepts(self, text: str) -> bool:
+        return all(c.accepts(text) for c in self._both)
+
+    def _begins(self, text: str) -> bool:
+        return all(c.accepts_prefix(text) for c in self._both)
+
+    def _completable(self, text: str, more: int = 11) -> bool:
+        """Whether a member begins so, of no more than so many characters more."""
+        level = [text] if self._begins(text) else []
+        for _ in range(more):
+            if any(self.accepts(t) for t in level):
+                return True
+            level = [t + c for t in level[:1000] for c in self._letters if self._begins(t + c)]
+        return any(self.accepts(t) for t in level)
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_members_beginnings_and_masks(name: str) -> None:
+    seed = 5
+    rng = random.Random(f"{name} {seed}")
+    letters = LETTERS[name]
+    grammar = GRAMMARS[name]()
+    texts = ["".join(t) for n in range(6) for t in itertools.product(letters, repeat=n)]
+    texts = [t for t in texts if grammar.accepts(t)]
+    beginnings = ["".join(t) for n in range(4) for t in itertools.product(letters, repeat=n)]
+    beginnings = [t for t in beginnings if grammar.accepts_prefix(t)]
+    tokens = sorted({"".join(rng.choices(letters, k=rng.randrange(1, 4))) for _ in range(80)} | set(letters))
+    vocabulary = tokamata.Vocabulary([*(t.encode() for t in tokens), None], eos_token_ids=[len(tokens)])
+    met = allowed = 0
+    for _ in range(10):
+        source = "(?s)" + _pattern(rng)
+        pattern = tokamata.regex(source)
+        subtract = rng.random() < 0.2
+        written = tokamata.regex(f"[{re.escape(letters)}]*")
+        meet = (GRAMMARS[name]() & written) - pattern if subtract else GRAMMARS[name]() & (pattern & written)
+        pair = Pair(grammar, ~pattern if subtract else pattern, letters)
+        where = (name, source, subtract)
+        assert meet.is_empty() == (not pair.completable("")), where
+        for text in texts:
+            assert meet.accepts(text) == pair.accepts(text), (*where, text)
+        for text in rng.sample(beginnings, min(len(beginnings), 20)):
+            assert meet.accepts_prefix(text) == pair.completable(text), (*where, text)
+        if meet.is_empty():
+            continue
+        met += 1
+        automaton = tokamata.compile(meet, vocabulary)
+        for _ in range(2):
+            state, text = automaton.start(), ""
+            for _ in range(2):
+                bits = np.unpackbits(state.mask().view(np.uint8), count=len(vocabulary), bitorder="little")
+                for token, piece in enumerate(tokens):
+                    assert bits[token] == pair.completable(text + piece), (*where, text, piece)
+                assert bits[-1] == pair.accepts(text), (*where, text)
+                live = [t for t in range(len(tokens)) if bits[t]]
+                allowed += len(live)
+                if not live:
+                    break
+                token = rng.choice(live)
+                state.advance(token)
+                text += tokens[token]
+    assert met > 3
+    assert allowed > 100
