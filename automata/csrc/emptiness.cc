@@ -205,9 +205,14 @@ bool Expressions::SearchEmpty(Expr root) {
     bool done;
   };
   const bool push_down = nodes_[root].push_down;
-  const auto has_member = [this, push_down](Expr e) -> std::optional<bool> {
+  constexpr int kMostInVain = 100;  // expressions of which nothing is seen soon
+  int in_vain = push_down ? 0 : kMostInVain;
+  const auto has_member = [this, &in_vain](Expr e) -> std::optional<bool> {
     if (SurelyNotEmpty(e)) return true;
-    return push_down ? Sure().Find(e) : std::nullopt;
+    if (in_vain >= kMostInVain) return std::nullopt;
+    const std::optional<bool> has = Sure().Find(e);
+    in_vain += !has;
+    return has;
   };
   if (const std::optional<bool> has = has_member(root)) {
     KeepEmptiness(root, !*has);

@@ -309,6 +309,8 @@ class Expressions {
   bool IsSurelyEmpty(Expr e, size_t most);
   // What is known of intersections with counters.
   BoundedParts& Parts();
+  // And with languages that push.
+  SureMeets& Sure();
   // Whether all strings of e are surely ones of a star.
   bool Covers(Expr star, Expr e);
   bool CoversParts(Expr star, Expr e);
@@ -395,7 +397,6 @@ class Expressions {
   void SetTraits(Node* n) const;  // push_down and counts
   bool SurelyNotEmpty(Expr e);
   bool HasCountedMember(Expr e) const;
-  SureMeets& Sure();
 
   BlockArray<Node, 128> nodes_;
   std::vector<Expr> members_;

@@ -577,6 +577,18 @@ bool ExpressionAcceptor::BoundedSeeks(State q, ByteSet* plain, std::vector<ByteS
   return !found.ordered;
 }
 
+// Whether e is an intersection with one member that pushes, which begins with a delayed automaton.
+bool ExpressionAcceptor::MeetsLeaf(Expr e) const {
+  if (pool_->Kind(e) != ExprKind::kIntersect || !pool_->IsPushDown(e)) return false;
+  int leaves = 0;
+  for (uint32_t i = 0; i < pool_->NumMembers(e); ++i) {
+    const Expr m = pool_->Members(e)[i];
+    if (!pool_->IsPushDown(m)) continue;
+    if (pool_->Kind(pool_->FirstPart(m)) != ExprKind::kLeaf || ++leaves > 1) return false;
+  }
+  return true;
+}
+
 size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
   constexpr size_t kMostBytes = 128;  // which no token exceeds; on longer texts rows pay off
   const std::lock_guard<ReentrantMutex> lock(mutex_);
@@ -604,6 +616,19 @@ size_t ExpressionAcceptor::Step(State q, std::string_view bytes, State* next) {
     State& known = stepping.states[after.state];
     if (!known) known = StateOf(pool_->Leaf(number, after.state));
     *next = known;
+    return first.size();
+  }
+  if (MeetsLeaf(e)) {  // of which each member is stepped by itself
+    const std::string_view first = bytes.substr(0, kMostBytes);
+    const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
+    ExprList after;
+    for (const Expr m : members) {
+      const State left = Run(StateOf(m), first);
+      if (left == kDead) return *next = kDead, first.size();
+      after.push_back(Source(left));
+    }
+    const Expr meet = pool_->Intersect(std::move(after));
+    *next = pool_->IsEmpty(meet) ? State{kDead} : StateOf(meet);
     return first.size();
   }
   if (const size_t counted = StepCounted(q, bytes.substr(0, kMostBytes), next)) return counted;

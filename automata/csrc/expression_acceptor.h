@@ -146,6 +146,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   void ForEachListed(const TextNode& node, const ByteSet& first, const TextVisitor& visit);
   const StateRow::Data* MakeRow(State q, StateRows* rows) override;
   size_t Step(State q, std::string_view bytes, State* next) override;
+  bool MeetsLeaf(Expr e) const;
   size_t StepCounted(State q, std::string_view bytes, State* next);
   bool IsProvisional(State q) override { return !exact_rows && pool_->Remembers(Source(q)); }
   const StateRow::Data* MakeProvisional(State q, StateRows* rows);

@@ -100,6 +100,14 @@ std::optional<bool> SureMeets::Find(Expr meet) {
   return true;
 }
 
+bool SureMeets::FindWherever(Expr meet) {
+  Counted counted;
+  if (!Split(meet, &counted) || pool_->Kind(counted.x) != ExprKind::kLeaf) return false;
+  if (counted.low || counted.most_bytes != kAny || counted.most_characters != kAny) return false;
+  MeetingLeaf* const leaf = LeafOf(counted.x);
+  return leaf && leaf->MeetsWherever(pool_->LeafState(counted.x), Operand(), counted.base);
+}
+
 uint64_t SureMeets::LeastCharacters(Expr x) {
   uint64_t sum = 0;
   for (;; x = pool_->Tail(x)) {
@@ -147,7 +155,8 @@ MeetingLeaf::Text SureMeets::FindText(Expr x, Expr base) {
     if (place % 2) {
       result = texts.at(place / 2);
       for (size_t i = place / 2;; i = all[i].before) {
-        texts_[PairKey(all[i].x, all[i].r)] = {at.bytes - all[i].bytes + result.bytes, result.separator};
+        const uint32_t bytes = std::min(MeetingLeaf::kOfAnyLength, at.bytes - all[i].bytes + result.bytes);
+        texts_[PairKey(all[i].x, all[i].r)] = {bytes, result.separator};
         if (i == 0) break;
       }
       return texts_[PairKey(x, base)];

@@ -22,6 +22,9 @@ class SureMeets {
 
   // Whether an intersection of one push-down member and regular ones has a member; nothing where that is not seen soon.
   std::optional<bool> Find(Expr meet);
+  // Whether an intersection of a leaf and regular members without numbers has members wherever bytes lead that they all
+  // allow; no where that is not found out.
+  bool FindWherever(Expr meet);
   // What is regular, for questions beside it that are worth keeping.
   RegularOperand* Operand();
 

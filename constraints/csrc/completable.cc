@@ -38,7 +38,7 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* st
       fewest_(competing == Competing::kFewest),
       lines_(rules.indentation ? kLast + 1 : 1),
       summaries_(*rules.automata, lexer->NumTerminals()),
-      by_lines_(*rules.automata, lexer->NumTerminals()) {
+      by_lines_(rules, lexer->NumTerminals(), rules.shadowed, rules.after_newline) {
   if (rules_.has_separator || rules_.has_line_separator) {
     const Lexer::State begin = lexer_->Begin(rules_.all, rules_.all);
     after_separator_ = lexer_->Pending(lexer_->Next(begin, rules_.separator));
@@ -657,22 +657,8 @@ bool Completable::IsStuck(const Position& p) {
   });
 }
 
-// Each lexeme is followed by a separator, but for newlines, which are followed by what can come at once.
-const std::vector<uint32_t>& Completable::OutByLines(uint32_t state, uint32_t before_it) {
-  const Indentation* indentation = rules_.indentation.get();
-  static const std::vector<uint32_t> none, separated{kSeparated}, begun{kBegun}, before_block{kBeforeBlock},
-      after_block{kAfterBlock};
-  const auto after = [&](uint32_t terminal, uint32_t before) -> const std::vector<uint32_t>& {
-    if (HasTerminal(rules_.shadowed, terminal)) return none;
-    if (indentation && terminal == indentation->indent) return before == kBeforeBlock ? begun : none;
-    if (indentation && terminal == indentation->dedent)
-      return before == kBeforeBlock || before == kAfterBlock ? after_block : none;  // its column can be chosen
-    if (before == kBegun || before == kBeforeBlock || before == kAfterBlock)
-      return HasTerminal(rules_.after_newline, terminal) ? separated : none;
-    if (indentation && terminal == indentation->newline) return before_block;
-    return before == kInLine ? none : separated;
-  };
-  return by_lines_.Out(state, before_it, after, [this](size_t steps) { Spend(steps); });
+const std::vector<uint32_t>& Completable::OutByLines(uint32_t state, uint32_t before) {
+  return by_lines_.Out(state, before, [this](size_t steps) { Spend(steps); });
 }
 
 void Completable::FindGoodByLines() {
@@ -695,19 +681,7 @@ bool Completable::CanEndByLines(ParserStates::Set stacks, Before before, bool wh
   if (good_by_lines_.empty()) FindGoodByLines();
   if (IsGoodOn(stacks, good_by_lines_[before])) return true;
   if (!whole || stacks == ParserStates::kNone || stacks == ParserStates::kUnknown) return false;
-  std::vector<std::pair<StackSets::Set, uint32_t>> work{{stacks_->StacksOf(stacks), before}};
-  std::unordered_set<uint64_t> seen;
-  while (!work.empty()) {
-    const auto [p, context] = work.back();
-    work.pop_back();
-    if (!seen.insert(PairKey(p, context)).second) continue;
-    Spend(1);
-    if (stacks_->Stacks().HasBottom(p)) return true;
-    stacks_->Stacks().ForEachTop(p, [&, from = context](uint32_t state, StackSets::Set below) {
-      for (const uint32_t out : OutByLines(state, from)) work.emplace_back(below, out);
-    });
-  }
-  return false;
+  return by_lines_.CanEnd(stacks_->StacksOf(stacks), stacks_->Stacks(), before, [this](size_t steps) { Spend(steps); });
 }
 
 void Completable::KnowClass(Class pending) {

@@ -14,6 +14,7 @@
 #include "automata/csrc/id_table.h"
 #include "constraints/csrc/contextual_summaries.h"
 #include "constraints/csrc/lexed_rules.h"
+#include "constraints/csrc/line_summaries.h"
 #include "constraints/csrc/rule_summaries.h"
 
 namespace tokamata {
@@ -127,8 +128,9 @@ class Completable {
   bool IsAlwaysGoodOn(ParserStates::Set stacks, Class pending);
   // The same with the line separator, where there is one, and without asking for classes: with what is pending of no
   // interest, or that of a newline. May be false where it could be true.
-  // kInLine: something that a newline ends; kBegun: a newline, what it asks for having been read.
-  enum Before : uint32_t { kSeparated, kInLine, kBegun, kBeforeBlock, kAfterBlock };
+  using Before = LineSummaries::Before;
+  static constexpr Before kSeparated = LineSummaries::kSeparated, kInLine = LineSummaries::kInLine,
+                          kBegun = LineSummaries::kBegun, kAfterBlock = LineSummaries::kAfterBlock;
   void FindGoodByLines();
   bool IsGoodByLines(uint32_t terminal, Pending pending);
   const std::vector<uint32_t>& OutByLines(uint32_t state, uint32_t before);
@@ -179,7 +181,7 @@ class Completable {
   EndsMet ends_met_, line_ends_met_;
   Good always_good_;  // by context
   std::map<std::pair<uint32_t, Class>, bool> terminal_good_;
-  RuleSummaries by_lines_;  // contexts are Before
+  LineSummaries by_lines_;
   Good good_by_lines_;      // by Before
   std::vector<uint8_t> terminal_good_by_lines_;      // after kSeparated
 };

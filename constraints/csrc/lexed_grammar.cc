@@ -436,6 +436,13 @@ MeetingLeaf::Text LexedGrammar::FindText(uint32_t state, RegularOperand* operand
   return best;
 }
 
+bool LexedGrammar::MeetsWherever(uint32_t state, RegularOperand* operand, uint32_t from) {
+  std::vector<Position> positions;
+  PositionsOf(state, &positions);
+  return std::all_of(positions.begin(), positions.end(),
+                     [&](const Position& p) { return texts_.FindsWherever(p, operand, from); });
+}
+
 uint32_t LexedGrammar::LeastCharacters(uint32_t state) {
   if (states_[state].final) return 0;
   uint32_t least = 0xffffffff;

@@ -41,6 +41,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   bool EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
   bool EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
   Text FindText(uint32_t state, RegularOperand* operand, uint32_t from) override;
+  bool MeetsWherever(uint32_t state, RegularOperand* operand, uint32_t from) override;
   uint32_t LeastCharacters(uint32_t state) override;
   std::shared_ptr<LeafAutomaton> Clone() const override;
   const void* Origin() const override { return rules_->automata.get(); }

@@ -20,6 +20,10 @@ class StackLengths {
   // `of_terminal`: at most kFar each, kFar where one must not be read.
   StackLengths(const RuleAutomata& rules, const std::vector<uint32_t>& of_terminal);
   uint32_t Of(StackSets::Set p, const StackSets& stacks);
+  // Whether all stacks can be emptied.
+  bool HasAll() const {
+    return std::none_of(of_state_.begin(), of_state_.end(), [](uint32_t length) { return length == kFar; });
+  }
 
  private:
   std::vector<uint32_t> of_state_;  // of the rule automata

@@ -81,7 +81,7 @@ void MaskBuilder::BuildByWalking(State q, uint32_t* row) {
 
 void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   const uint32_t words = factoring_.Words();
-  if (grammars_ && (BuildLexed(q, row) || BuildPieces(q, row, depth))) return;
+  if (grammars_ && (BuildLexed(q, row) || BuildMeet(q, row, depth) || BuildPieces(q, row, depth))) return;
   if (depth < kMaxDepth && !KnownOf(q).unlimited) {
     if (BuildBounded(q, row, depth) || (depth == 0 && BuildUnbounded(q, row))) return;
     if (depth == 0) KnownOf(q).unlimited = true;

@@ -196,6 +196,8 @@ class MaskBuilder {
   bool CopyPart(State q, uint32_t* row);
   void KeepPart(State q, const uint32_t* row);
   bool BuildLexed(State q, uint32_t* row);
+  bool BuildMeet(State q, uint32_t* row, int depth);
+  bool BuildOperand(State q, uint32_t* row, int depth);
   bool BuildPieces(State q, uint32_t* row, int depth);
   bool BuildBounded(State q, uint32_t* row, int depth);
   void DecideBySought(const ByteSet& plain, const std::vector<ByteSet>& sought, uint32_t high, uint32_t* unsure,

@@ -7,6 +7,15 @@
 
 namespace tokamata {
 
+// The row of a state whose row is a part of another one's, with to_run_ as 0. Whether it was kept.
+bool MaskBuilder::BuildOperand(State q, uint32_t* row, int depth) {
+  const bool known = CopyPart(q, row);
+  if (!known) BuildAny(q, row, depth + 1);
+  RunExceptions(q, row);
+  to_run_ = 0;
+  return known;
+}
+
 // A state with an upper bound on its characters: the tokens that both operands allow, except that those which may reach
 // the bound are looked at one by one. They have so many characters: one of the bound's is one of the text or more.
 bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
@@ -23,17 +32,10 @@ bool MaskBuilder::BuildBounded(State q, uint32_t* row, int depth) {
   if (many && TokensFrom(acceptor_->First(q)) <= kMany) return false;  // which are run in no time
   const uint32_t words = factoring_.Words();
   const uint8_t to_run = std::exchange(to_run_, 0);  // what has to be run is, in each operand: fewer states do
-  const auto build = [&](State operand, uint32_t* to) {
-    const bool known = CopyPart(operand, to);
-    if (!known) BuildAny(operand, to, depth + 1);
-    RunExceptions(operand, to);
-    to_run_ = 0;
-    return known;
-  };
   std::vector<uint32_t> counted(words);
   const State without = Canonical(unbounded);
-  if (!build(without, row)) KeepPart(without, row);  // what comes next may have the same one
-  build(Canonical(counter), counted.data());
+  if (!BuildOperand(without, row, depth)) KeepPart(without, row);  // what comes next may have the same one
+  BuildOperand(Canonical(counter), counted.data(), depth);
   to_run_ = to_run;
   for (uint32_t i = 0; i < words; ++i) row[i] &= counted[i];
   if (longer == end) return true;
