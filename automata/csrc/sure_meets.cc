@@ -133,7 +133,8 @@ MeetingLeaf::Text SureMeets::FindText(Expr x, Expr base) {
   };
   std::vector<Visit> all;
   std::unordered_map<uint64_t, uint32_t> found;  // and after so many bytes
-  using Next = std::pair<uint64_t, size_t>;      // a bound on the bytes of a text, and twice the place in `all`, plus 1 for such a text
+  // A bound on the bytes of a text, and twice the place in `all`, plus 1 for such a text.
+  using Next = std::pair<uint64_t, size_t>;
   std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
   const auto add = [&](Expr e, Expr r, uint32_t bytes, size_t before) {
     const auto [it, added] = found.emplace(PairKey(e, r), bytes);

@@ -18,7 +18,10 @@ class LineSummaries {
   enum Before : uint32_t { kSeparated, kInLine, kBegun, kBeforeBlock, kAfterBlock };
   // Terminals that are left out, and those that can come at once after a newline.
   LineSummaries(const LexedRules& rules, uint32_t num_terminals, Lexer::Terminals excluded, Lexer::Terminals at_once)
-      : rules_(rules), excluded_(std::move(excluded)), at_once_(std::move(at_once)), summaries_(*rules.automata, num_terminals) {}
+      : rules_(rules),
+        excluded_(std::move(excluded)),
+        at_once_(std::move(at_once)),
+        summaries_(*rules.automata, num_terminals) {}
 
   // What comes last where a rule ends from one of its states on; spend(steps) may throw.
   template <class Spend>
