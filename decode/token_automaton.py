@@ -77,7 +77,7 @@ class TokenAutomaton:
         well. While the budget is far from tight, masks are those without one and cost the same; near the end a mask
         is built from the distances after its tokens, and is kept for the next time.
 
-        Finding distances takes a bounded time: a 40th of the ``seconds`` of the limits for a mask, a tenth for a step,
+        Finding distances takes a bounded time: a quarter of the ``seconds`` of the limits for a mask, half for a step,
         where rules are called or something is remembered (JSON Schemas; keys and elements that must differ), all of it
         elsewhere; and where rules call rules, and in pieces of a text (``substring_of``), only so much at one mask (at
         one state of a grammar or a piece for a 40th of the ``states`` of the limits, in two steps for each elsewhere).

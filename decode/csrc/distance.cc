@@ -26,7 +26,7 @@ constexpr size_t kPlain = 8;                      // states of one search that l
 constexpr size_t kItems = 10;                     // of TokenLengths, for each state that may have a row
 constexpr uint32_t kMostTried = 100;               // tokens that are tried out, one behind the other
 // Of `seconds`, for one row, for what is known of one, and for one step (see SecondsFor).
-constexpr double kShareOfRow = 1.0 / 40, kShareOfKnown = 1.0 / 40, kShareOfStep = 1.0 / 10;
+constexpr double kShareOfRow = 1.0 / 4, kShareOfKnown = 1.0 / 40, kShareOfStep = 1.0 / 2;
 constexpr size_t kMostReached = 2000;              // states, in search of a short text
 constexpr size_t kMostBytesOfText = size_t{1} << 26;  // that the acceptor may grow by meanwhile
 constexpr size_t kMostExpanded = 200;             // states, in search of a shortest string
