@@ -77,12 +77,12 @@ class TokenAutomaton:
         well. While the budget is far from tight, masks are those without one and cost the same; near the end a mask
         is built from the distances after its tokens, and is kept for the next time.
 
-        Finding distances takes a bounded time: a quarter of the ``seconds`` of the limits for a mask, half for a step,
-        where rules are called or something is remembered (JSON Schemas; keys and elements that must differ), all of it
-        elsewhere; and where rules call rules, and in pieces of a text (``substring_of``), only so much at one mask (at
-        one state of a grammar or a piece for a 40th of the ``states`` of the limits, in two steps for each elsewhere).
-        What is not decided then, near the very end, masks may leave out, but never the tokens of a way to an end that
-        is at hand; ``allows`` and ``advance``, asked for one token, may still take it. So texts always end as members
+        Finding distances takes a bounded time: for a mask a quarter of the ``seconds`` of the limits where rules are
+        called or something is remembered (JSON Schemas; keys and elements that must differ), all of it elsewhere; and
+        where rules call rules, and in pieces of a text (``substring_of``), only so much at one mask (at one state of a
+        grammar or a piece for a 40th of the ``states`` of the limits, in two steps for each elsewhere). What is not
+        decided then, near the very end, masks may leave out, but never the tokens of a way to an end that is at hand;
+        ``allows`` and ``advance``, asked for one token, take it or raise LimitError. So texts always end as members
         within the budget, and only some that would just fit are not written. LimitError is raised, here or at a mask,
         where not even one way is found in ``seconds`` (long counted repetitions under a budget close to the smallest).
 

@@ -602,7 +602,51 @@ int64_t BoundedParts::Enough(Expressions* pool, Expr e, Expr star) {
   return sum;
 }
 
+// Whether a text of a rule that has every length (see RuleSource::HasEveryLength), or of a union with one, is as long as
+// all that it is intersected with count.
+static bool HasCountedText(Expressions* pool, Expr e) {
+  using Lengths = std::vector<std::pair<uint32_t, uint32_t>>;
+  const auto for_each = [pool](Expr x, auto&& visit) {
+    if (pool->Kind(x) != ExprKind::kUnion) return visit(x);
+    const std::vector<Expr> members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
+    std::for_each(members.begin(), members.end(), visit);
+  };
+  if (!pool->NumRuleSources()) return false;
+  for (uint32_t i = 0; i < pool->NumMembers(e); ++i) {
+    Lengths lengths;
+    ByteSet bytes;
+    for_each(pool->Members(e)[i], [&](Expr call) {
+      if (pool->Kind(call) != ExprKind::kCall) return;
+      ByteSet own;
+      if (!pool->Rules(pool->SourceOfRule(call))->HasEveryLength(pool->Rule(call), &own)) return;
+      bytes = bytes | own;
+      lengths.push_back({pool->LeastLength(call), kUnbounded});
+    });
+    for (uint32_t k = 0; k < pool->NumMembers(e) && !lengths.empty(); ++k) {
+      if (k == i) continue;
+      Lengths common;
+      for_each(pool->Members(e)[k], [&](Expr count) {
+        if (!pool->Nullable(pool->Rest(count))) return;
+        for_each(pool->FirstPart(count), [&](Expr turns) {
+          const bool many = pool->Kind(turns) == ExprKind::kRepeat;
+          const Expr turn = many ? pool->Body(turns) : turns;
+          if (pool->Kind(turn) != ExprKind::kBytes || !bytes.SubsetOf(pool->Set(turn))) return;
+          for (const auto& [low, high] : lengths) {
+            const uint32_t least = std::max(low, many ? pool->Low(turns) : 1);
+            const uint32_t most = std::min(high, many ? pool->High(turns) : 1);
+            if (least <= most) common.push_back({least, most});
+          }
+        });
+      });
+      lengths = common;
+    }
+    if (!lengths.empty()) return true;
+  }
+  return false;
+}
+
 bool BoundedParts::HasMember(Expressions* pool, Expr e) {
+  if (HasCountedText(pool, e)) return true;
   if (pool->NumMembers(e) != 2) {
     return ForSomeCounter(pool, e, [pool, this](Counter* c, Expr) {
       if (c->nothing || !pool->Nullable(c->end)) return false;

@@ -85,44 +85,6 @@ BoundedParts& Expressions::Parts() {
   return *parts_;
 }
 
-// Whether a text of a rule that has every length (see RuleSource::HasEveryLength), or of a union with one, is as long as
-// all that it is intersected with count.
-bool Expressions::HasCountedMember(Expr e) const {
-  using Lengths = std::vector<std::pair<uint32_t, uint32_t>>;
-  const auto for_each = [this](Expr x, auto&& visit) {
-    if (nodes_[x].kind != ExprKind::kUnion) return visit(x);
-    std::for_each(Members(x), Members(x) + NumMembers(x), visit);
-  };
-  if (rules_.empty()) return false;
-  for (uint32_t i = 0; i < NumMembers(e); ++i) {
-    Lengths lengths;
-    ByteSet bytes;
-    for_each(Members(e)[i], [&](Expr call) {
-      if (nodes_[call].kind == ExprKind::kCall && rules_[nodes_[call].a].source->HasEveryLength(nodes_[call].b, &bytes))
-        lengths.push_back({LeastLength(call), kUnbounded});
-    });
-    for (uint32_t k = 0; k < NumMembers(e) && !lengths.empty(); ++k) {
-      if (k == i) continue;
-      Lengths common;
-      for_each(Members(e)[k], [&](Expr count) {
-        if (!Nullable(Rest(count))) return;
-        for_each(FirstPart(count), [&](Expr turns) {
-          const bool many = nodes_[turns].kind == ExprKind::kRepeat;
-          const Expr turn = many ? Body(turns) : turns;
-          if (nodes_[turn].kind != ExprKind::kBytes || !bytes.SubsetOf(Set(turn))) return;
-          for (const auto& [low, high] : lengths) {
-            const uint32_t least = std::max(low, many ? Low(turns) : 1), most = std::min(high, many ? High(turns) : 1);
-            if (least <= most) common.push_back({least, most});
-          }
-        });
-      });
-      lengths = common;
-    }
-    if (!lengths.empty()) return true;
-  }
-  return false;
-}
-
 SureMeets& Expressions::Sure() {
   if (!sure_) sure_ = std::make_shared<SureMeets>(this);
   return *sure_;
@@ -132,7 +94,7 @@ bool Expressions::SurelyNotEmpty(Expr e) {
   const Node& n = nodes_[e];
   return !n.extended || n.nullable || n.emptiness == 2 ||
          (n.kind == ExprKind::kIntersect &&
-          (HasCountedMember(e) || Parts().HasMember(this, e) || (counted_ && counted_->Find(this, e) == CountedMeets::Answer::kYes)));
+          (Parts().HasMember(this, e) || (counted_ && counted_->Find(this, e) == CountedMeets::Answer::kYes)));
 }
 
 // Splits an intersection of one push-down member and regular others.

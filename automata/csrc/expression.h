@@ -396,7 +396,6 @@ class Expressions {
   Expr Bare(Expr e);
   void SetTraits(Node* n) const;  // push_down and counts
   bool SurelyNotEmpty(Expr e);
-  bool HasCountedMember(Expr e) const;
 
   BlockArray<Node, 128> nodes_;
   std::vector<Expr> members_;

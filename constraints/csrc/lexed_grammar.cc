@@ -418,13 +418,19 @@ void LexedGrammar::Determinize(const std::vector<Position>& positions, const Byt
   }
 }
 
-uint32_t LexedGrammar::Least(uint32_t state) {
+template <class F>
+uint32_t LexedGrammar::LeastOf(uint32_t state, F of_position) {
   if (states_[state].final) return 0;
   uint32_t least = 0xffffffff;
   std::vector<Position> positions;
   PositionsOf(state, &positions);
-  for (const Position& p : positions) least = std::min(least, lengths_.Least(p));
-  return std::max<uint32_t>(least, 1);
+  for (const Position& p : positions) least = std::min(least, of_position(p));
+  return least;
+}
+
+uint32_t LexedGrammar::Least(uint32_t state) {
+  const uint32_t least = LeastOf(state, [this](const Position& p) { return lengths_.Least(p); });
+  return states_[state].final ? 0 : std::max<uint32_t>(least, 1);
 }
 
 MeetingLeaf::Text LexedGrammar::FindText(uint32_t state, RegularOperand* operand, uint32_t from) {
@@ -444,12 +450,7 @@ bool LexedGrammar::MeetsWherever(uint32_t state, RegularOperand* operand, uint32
 }
 
 uint32_t LexedGrammar::LeastCharacters(uint32_t state) {
-  if (states_[state].final) return 0;
-  uint32_t least = 0xffffffff;
-  std::vector<Position> positions;
-  PositionsOf(state, &positions);
-  for (const Position& p : positions) least = std::min(least, lengths_.LeastCharacters(p));
-  return least;
+  return LeastOf(state, [this](const Position& p) { return lengths_.LeastCharacters(p); });
 }
 
 LexedMeet& LexedGrammar::MeetBeside(RegularOperand* operand, bool fewest) {

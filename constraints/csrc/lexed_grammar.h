@@ -99,6 +99,9 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   uint32_t AfterNested(const Position& p, uint32_t terminal);
   // Whether none of the positions goes on with its lexeme.
   bool AllBegin(const std::vector<Position>& positions, uint8_t byte);
+  // The least that a position of a state says; 0 of a final one.
+  template <class F>
+  uint32_t LeastOf(uint32_t state, F of_position);
   LexedMeet& MeetBeside(RegularOperand* operand, bool fewest);
   void Unite(std::vector<Position>* positions);
   bool IsLikeBoundary(const Position& p);

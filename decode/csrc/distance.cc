@@ -25,8 +25,7 @@ constexpr size_t kManyWalks = 200;
 constexpr size_t kPlain = 8;                      // states of one search that look at all targets, before spellings do
 constexpr size_t kItems = 10;                     // of TokenLengths, for each state that may have a row
 constexpr uint32_t kMostTried = 100;               // tokens that are tried out, one behind the other
-// Of `seconds`, for one row, for what is known of one, and for one step (see SecondsFor).
-constexpr double kShareOfRow = 1.0 / 4, kShareOfKnown = 1.0 / 40, kShareOfStep = 1.0 / 2;
+constexpr double kShareOfRow = 1.0 / 4, kShareOfKnown = 1.0 / 40;  // of `seconds`: see SecondsForRow
 constexpr size_t kMostReached = 2000;              // states, in search of a short text
 constexpr size_t kMostBytesOfText = size_t{1} << 26;  // that the acceptor may grow by meanwhile
 constexpr size_t kMostExpanded = 200;             // states, in search of a shortest string
@@ -454,15 +453,16 @@ bool DistanceTable::AtMost(State q, uint32_t k) {
 
 bool DistanceTable::SurelyAtMost(State q, uint32_t k) {
   try {
-    const TimeLimit time("max_tokens", "seconds", SecondsFor(kShareOfStep));
+    const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
     return AtMost(q, k);
   } catch (const CapacityError&) {
     throw;
   } catch (const LimitError&) {
     if (TimeLimit::IsOver()) throw;  // the time of a longer call
+    const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
+    if (!CompletesWithin(q, k)) throw;
+    return true;
   }
-  const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
-  return CompletesWithin(q, k);
 }
 
 uint32_t DistanceTable::Distance(State q) {
@@ -613,6 +613,10 @@ bool DistanceTable::FindRoom(State q, uint32_t k) {
   return LeavesRoom(q, k);
 }
 
+double DistanceTable::SecondsForRow() const {
+  return ((push_down_ && !has_leaves_) || may_remember_ ? kShareOfRow : 1) * acceptor_->seconds;
+}
+
 void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
   const auto held = acceptor_->Hold();  // each of many questions would take the lock
   const auto within = [&](double seconds, auto fill) {
@@ -627,7 +631,7 @@ void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
       return false;
     }
   };
-  if (within(SecondsFor(kShareOfRow), [&] { FillExactRow(q, k, row); })) return;
+  if (within(SecondsForRow(), [&] { FillExactRow(q, k, row); })) return;
   std::vector<uint32_t> known(vocabulary_->Words());
   const bool swept = within(kShareOfKnown * acceptor_->seconds, [&] { FillKnownRow(q, k, known.data()); });
   std::fill(row, row + vocabulary_->Words(), 0u);

@@ -32,8 +32,9 @@ namespace tokamata {
 // States that remember what is read have rows that are not exact, and too many successors to look at: the states over
 // and under them answer for them, and where these differ, the tokens in question are tried out.
 //
-// A row and a step take a share of the acceptor's `seconds` for that, or all of them (see SecondsFor). What is undecided then is left out, but not the
-// tokens of a way to an end that is at hand: one found before, or a short text that is found by its bytes and spelled.
+// A row takes a share of the acceptor's `seconds` for that, or all of them (see SecondsForRow). What is undecided then is
+// left out, but not the tokens of a way to an end that is at hand: one found before, or a short text that is found by its
+// bytes and spelled.
 //
 // Questions are asked under the owner's lock, but for LeavesRoom, which takes none.
 class DistanceTable {
@@ -47,7 +48,7 @@ class DistanceTable {
 
   // Whether the distance of q is at most k. This and all below raise LimitError past the acceptor's `seconds`.
   bool AtMost(State q, uint32_t k);
-  // The same; false, too, where that is not found out within a share of these.
+  // The same; yes, too, where a short text shows it after that time.
   bool SurelyAtMost(State q, uint32_t k);
   uint32_t Distance(State q);
   // The distance is no more, as a short text from q shows or something known before; kFar when nothing is.
@@ -98,11 +99,9 @@ class DistanceTable {
   void SpellCompletion(State q, size_t most_reached, uint32_t k = 0, uint32_t* row = nullptr);
   // Whether SpellCompletion, or something known before, says that the distance is at most k.
   bool CompletesWithin(State q, uint32_t k);
-  // The processor time of an exact answer: a share of all there is where rules are called, as those of JSON Schemas are, or
+  // The processor time of an exact row: a share of all there is where rules are called, as those of JSON Schemas are, or
   // something is remembered; else all, which searches in grammars take a bounded part of anyway.
-  double SecondsFor(double share) const {
-    return ((push_down_ && !has_leaves_) || may_remember_ ? share : 1) * acceptor_->seconds;
-  }
+  double SecondsForRow() const;
   void FillExactRow(State q, uint32_t k, uint32_t* row);
   void FillKnownRow(State q, uint32_t k, uint32_t* row);
   bool Decide(State q, uint32_t k);  // AtMost of a live state

@@ -42,7 +42,7 @@ bool MaskBuilder::BuildMeet(State q, uint32_t* row, int depth) {
   if (!BuildOperand(like, allowed.data(), depth)) KeepPart(like, allowed.data());
   to_run_ = to_run;
   size_t count = 0;
-  for (uint32_t i = 0; i < words; ++i) count += static_cast<size_t>(__builtin_popcount(row[i] &= allowed[i]));
+  for (uint32_t i = 0; i < words; ++i) count += PopCount(row[i] &= allowed[i]);
   if (sure) return true;
   if (count > kMostRun) return false;
   std::vector<uint32_t> ids;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -99,23 +100,25 @@ def seeking(rng: random.Random) -> str:
     return f"^{sought}{count}" if rng.random() < 0.6 else f"^{sought}(?={count}){rng.choice(CHARACTERS)}*[/\\n]?"
 
 
+def some_constraint(rng: random.Random, pattern: Callable[[random.Random], str]) -> tuple[str, tokamata.Constraint]:
+    """A pattern that has texts, and its language: of texts, or of JSON strings."""
+    json = rng.random() < 0.5
+    while True:
+        source = pattern(rng)
+        try:
+            made = tokamata.json_schema({"type": "string", "pattern": source}) if json else tokamata.regex(source)
+        except tokamata.ConstraintError:  # no string is so short
+            continue
+        if not made.is_empty():
+            return source, made
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_masks_of_few_characters_some_of_which_are_sought(seed: int) -> None:
     rng = random.Random(seed)
     vocabulary = mask_walk.with_bytes(words(rng, 2000, 9))
-    json = rng.random() < 0.5
-    while True:
-        pattern = seeking(rng)
-        try:
-            constraint = (
-                tokamata.json_schema({"type": "string", "pattern": pattern}) if json else tokamata.regex(pattern)
-            )
-        except tokamata.ConstraintError:  # no string is so short
-            continue
-        if not constraint.is_empty():
-            break
-    automaton = tokamata.compile(constraint, vocabulary)
-    mask_walk.wander(automaton, rng, 6, 12, f"seed {seed}", pattern)
+    pattern, constraint = some_constraint(rng, seeking)
+    mask_walk.wander(tokamata.compile(constraint, vocabulary), rng, 6, 12, f"seed {seed}", pattern)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -164,19 +167,8 @@ def password(rng: random.Random) -> str:
 def test_masks_of_passwords_agree_with_walking(seed: int) -> None:
     rng = random.Random(seed)
     vocabulary = mask_walk.with_bytes(words(rng, 1500, 9) | {b"\\u00", b"a\\u0061b", b'c"', b'f-"'})
-    json = rng.random() < 0.5
-    while True:
-        pattern = password(rng)
-        try:
-            constraint = (
-                tokamata.json_schema({"type": "string", "pattern": pattern}) if json else tokamata.regex(pattern)
-            )
-        except tokamata.ConstraintError:  # no string is so short
-            continue
-        if not constraint.is_empty():
-            break
-    automaton = tokamata.compile(constraint, vocabulary)
-    mask_walk.wander(automaton, rng, 6, 14, f"seed {seed}", pattern)
+    pattern, constraint = some_constraint(rng, password)
+    mask_walk.wander(tokamata.compile(constraint, vocabulary), rng, 6, 14, f"seed {seed}", pattern)
 
 
 def test_how_often_characters_are_sought_within_a_bound() -> None:
