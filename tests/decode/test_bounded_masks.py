@@ -191,6 +191,39 @@ def test_how_often_characters_are_sought_within_a_bound() -> None:
         assert {t for t in texts if constraint.accepts_prefix(t)} == beginnings, pattern
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?=[日a]*$)[\u25e5a]{0,3}",  # of three bytes, of which the last two are the same, nearly
+        "(?=.*[日])(?=.*[\u25e5]).{0,2}",
+        "(?=.*[^\\x00-\u3000])(?=.*[\u25e5]).{1,3}",
+        "(?=(?:.*[日\u25e5]){2})(?=.*é).{0,3}",
+        "(?=.*[é日])(?=.*[é\u25e5]).{0,2}",
+        "(?=.*[\U0001f600])(?=.*[\uf600]).{1,2}",
+    ],
+)
+def test_characters_of_several_bytes_within_a_bound(pattern: str) -> None:
+    """Against all texts of up to four characters."""
+    letters = ["a", "é", "日", "\u25e5", "\uf600", "\U0001f600"]
+    texts = ["".join(t) for n in range(5) for t in itertools.product(letters, repeat=n)]
+    members = [t for t in texts if re.fullmatch(pattern, t)]
+    assert members
+    beginnings = {t[:n] for t in members for n in range(len(t) + 1)}
+    constraint = tokamata.regex(pattern)
+    assert {t for t in texts if constraint.accepts_prefix(t)} == beginnings
+    automaton = tokamata.compile(constraint, mask_walk.with_bytes({t.encode() for t in texts[:1000]}))
+    mask_walk.wander(automaton, random.Random(1), 4, 4, pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(?=[a-j日]*$)[a-j\u25e5]{0,40}", "(?=[a-j\U0001f600]*$)[a-j\uf600日]{0,40}"])
+def test_a_counter_of_other_characters_than_a_star(pattern: str) -> None:
+    rng = random.Random(7)
+    letters = [*"abcdefghij", "日", "\u25e5", "\uf600", "\U0001f600"]
+    made = {"".join(rng.choices(letters, k=rng.randint(1, 7))).encode() for _ in range(9000)}
+    automaton = tokamata.compile(tokamata.regex(pattern), mask_walk.with_bytes(made))
+    mask_walk.wander(automaton, rng, 3, 8, pattern)
+
+
 @pytest.fixture(scope="module")
 def with_a_frequent_letter() -> tokamata.Vocabulary:
     """More than 8,000 tokens have an e, some of them bytes that are no text before it."""
