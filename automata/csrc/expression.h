@@ -354,6 +354,7 @@ class Expressions {
   void DropTails(ExprList* parts);
   bool IsBroadStar(Expr e) const;
   void DropCovered(ExprList* parts);
+  void DropCounted(ExprList* parts) const;
   void DropAbsorbed(ExprList* parts) const;
   void DropUnbounded(ExprList* parts) const;
   Expr ChoiceOf(const TextList& texts, const TextList::Node& node);

@@ -298,6 +298,45 @@ void Expressions::DropCovered(ExprList* parts) {
   parts->resize(kept);
 }
 
+// X{a,b}·Y | X{c,d}·Z = X{c,d}·Z where c <= a, b <= d and Y is Z or a part of it in the same way, maybe without what is
+// nullable in Z: of the ways to share out a text among turns, the ones that leave the most. Time is bounded, as in DropTails.
+void Expressions::DropCounted(ExprList* parts) const {
+  ExprList counted;
+  for (const Expr e : *parts)
+    if (nodes_[e].counts) counted.push_back(e);
+  if (counted.size() < 2) return;
+  size_t steps = 64 + 16 * counted.size();
+  const auto within = [&](Expr x, Expr y) {
+    while (x != y) {
+      if (!steps) return false;
+      --steps;
+      const Expr a = FirstPart(x), b = FirstPart(y);
+      const Node &m = nodes_[a], &n = nodes_[b];
+      if (a == b || (m.kind == ExprKind::kRepeat && n.kind == ExprKind::kRepeat && m.a == n.a && n.b <= m.b && m.c <= n.c)) {
+        x = Rest(x);
+        y = Rest(y);
+      } else if (y != kEpsilonExpr && n.nullable) {
+        y = Rest(y);
+      } else {
+        return false;
+      }
+    }
+    return true;
+  };
+  ExprList dropped;
+  const auto covered = [&](Expr e) {
+    return std::any_of(counted.begin(), counted.end(), [&](Expr other) {
+      return steps && other != e && !std::binary_search(dropped.begin(), dropped.end(), other) && within(e, other);
+    });
+  };
+  for (const Expr e : counted)
+    if (covered(e)) dropped.push_back(e);
+  if (dropped.empty()) return;
+  ExprList kept;
+  std::set_difference(parts->begin(), parts->end(), dropped.begin(), dropped.end(), std::back_inserter(kept));
+  parts->swap(kept);
+}
+
 // X&Y | X = X, where X is a member, a union of some, or one behind what is nullable, and X&Y&Z | X&Y = X&Y: what lookahead
 // in loops makes, which would double with each turn. Time is bounded, as in DropTails.
 void Expressions::DropAbsorbed(ExprList* parts) const {
@@ -429,6 +468,7 @@ Expr Expressions::Union(ExprList given) {
 Expr Expressions::Normalize(ExprList parts) {
   if (parts.size() > 1) DropTails(&parts);
   if (parts.size() > 1) DropCovered(&parts);
+  if (parts.size() > 1) DropCounted(&parts);
   if (parts.size() > 1 && merge_depth_ < kMaxMergeDepth) {
     const size_t before = parts.size();
     ++merge_depth_;
