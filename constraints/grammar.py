@@ -11,7 +11,7 @@ from .._core import CaptureParts, Indentation
 from .._core import grammar as _native_grammar
 from ..automata.checks import checked_choice, checked_flag, checked_path, checked_several
 from ..automata.errors import ConstraintError, LimitError, UnsupportedError
-from .constraint import DEFAULT_LIMITS, Constraint, Limits, native_limits, to_bytes
+from .constraint import DEFAULT_LIMITS, Constraint, Limits, Text, native_limits, to_bytes
 
 if TYPE_CHECKING:
     from .._core import Language
@@ -23,7 +23,7 @@ _LEXERS = (None, "basic", "contextual", "none")
 
 
 def grammar(
-    text: str,
+    text: Text,
     syntax: GrammarSyntax = "lark",
     start: str | None = None,
     lexer: Lexing | None = None,
@@ -35,7 +35,7 @@ def grammar(
 ) -> Constraint:
     """The texts of a context-free grammar; a push-down constraint, or in GBNF and EBNF a regular one if its rules are.
 
-    ``syntax``: ``"lark"`` (see :func:`.lark_source.read_lark`), ``"gbnf"`` (as llama.cpp
+    ``text``: the grammar, bytes being UTF-8. ``syntax``: ``"lark"`` (see :func:`.lark_source.read_lark`), ``"gbnf"`` (as llama.cpp
     documents it) or ``"ebnf"`` (the notation of the W3C's XML specification). ``start``: the rule to begin with, by
     default ``start`` in Lark, ``root`` in GBNF and the first rule in EBNF. ``constraints``: by name, further terminals.
     ``import_paths``: directories in which Lark's ``%import`` looks for grammars, before the program's own (which Lark
@@ -180,7 +180,7 @@ def _indentation(indent: Indent | None) -> Indentation | None:
 
 
 def read_grammar(
-    text: str,
+    text: Text,
     syntax: GrammarSyntax = "lark",
     start: str | None = None,
     lexer: Lexing | None = None,
@@ -229,8 +229,10 @@ def _check(
 
     Returns the text without a byte order mark at its beginning, and ``import_paths`` as a list.
     """
+    if isinstance(text, bytes):
+        text = _decoded(text, function)
     if not isinstance(text, str):
-        raise TypeError(f"{function}: expected the grammar as str, got {type(text).__name__}; read the file first")
+        raise TypeError(f"{function}: expected the grammar as str or bytes, got {type(text).__name__}; read the file first")
     to_bytes(text, function)
     checked_choice(function, "syntax", syntax, ("lark", "gbnf", "ebnf"))
     checked_choice(function, "lexer", lexer, _LEXERS)
@@ -256,3 +258,15 @@ def _check(
                 'pass constraints={"DATE": ...}'
             )
     return text.removeprefix("\ufeff"), paths
+
+
+def _decoded(data: bytes, function: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode()
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise ConstraintError(
+            f"{function}: line {line}, column {column}: expected UTF-8, got the byte 0x{data[error.start]:02x}; "
+            "mend the grammar there"
+        ) from None

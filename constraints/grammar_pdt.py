@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .constraint import Constraint
+from .constraint import Constraint, Text
 from .grammar import read_grammar
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ FIRST_PAREN = 1 << 24  # above the labels of all tokens, so that the Pdt compose
 
 
 def grammar_pdt(
-    text: str,
+    text: Text,
     syntax: GrammarSyntax = "gbnf",
     start: str | None = None,
     constraints: Mapping[str, Constraint] | None = None,

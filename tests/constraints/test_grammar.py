@@ -434,6 +434,15 @@ def test_examples_where_the_search_for_an_end_takes_much_memory(nodes: int) -> N
     assert time.process_time() - begun < 30
 
 
+def test_grammars_are_texts_or_their_bytes() -> None:
+    assert tokamata.grammar('start: "é"+'.encode()).accepts("éé")
+    assert read_grammar(b'root ::= "a"', syntax="gbnf").lexer == "none"
+    with pytest.raises(tokamata.ConstraintError, match="line 2, column 8: expected UTF-8, got the byte 0xff; mend"):
+        tokamata.grammar('start: "é"\n  | "é'.encode() + b'b\xff"')
+    with pytest.raises(TypeError, match="expected the grammar as str or bytes, got int; read the file first"):
+        tokamata.grammar(5)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("syntax", "text"),
     [
