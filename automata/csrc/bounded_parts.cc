@@ -1,6 +1,7 @@
 #include "automata/csrc/bounded_parts.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace tokamata {
@@ -12,6 +13,8 @@ constexpr size_t kMostMet = 1000;    // of them where neither need be a part of 
 constexpr size_t kMostCounted = 100;  // of them where the structure gives an answer, but in bytes
 constexpr size_t kMostInVain = 2400;  // pairs of searches that found nothing, after which no more are made
 constexpr size_t kMostMetInVain = 1500;
+constexpr size_t kMostSought = 1200;  // of them where a text is sought, as words between others
+constexpr size_t kMostSoughtInVain = 1200;
 constexpr size_t kMostCountedInVain = 200;
 constexpr int kMostPieces = 6;        // of a concatenation that a character may take, as its escapes do
 constexpr int kMostPrefixes = 6;      // bytes, rules and unions before what is bounded
@@ -219,9 +222,10 @@ bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
 }
 
 // The pairs that texts of both lead to, with their distances; those from which no member of both is reached have none.
-// False where they are more than `most`, or, with `part`, where x is no part of y, a c*: then distances are the c that are
-// yet to begin, else bytes.
-bool BoundedParts::FindPairs(Expressions* pool, Expr x, Expr y, bool part, size_t most, std::vector<Pair>* pairs) {
+// False where they are more than `most`, or where x is no part of y, a c*, if it has to be: then distances are the c that
+// are yet to begin, else bytes. Likewise where a text of y begins no member of x.
+bool BoundedParts::FindPairs(Expressions* pool, Expr x, Expr y, Relation relation, size_t most, std::vector<Pair>* pairs) {
+  const bool part = relation == Relation::kPart;
   pairs->assign(1, {x, y, {}, -1});
   std::unordered_map<uint64_t, uint32_t> index{{PairKey(x, y), 0}};
   std::vector<Expressions::Term> inner, outer;
@@ -230,8 +234,12 @@ bool BoundedParts::FindPairs(Expressions* pool, Expr x, Expr y, bool part, size_
     pool->Step(a, &inner);
     pool->Step(b, &outer);
     bool inside = !pool->Nullable(a) || pool->Nullable(b);
+    ByteSet uncovered;  // of y's bytes
+    if (relation == Relation::kGoesAlong)
+      for (const auto& q : outer) uncovered = uncovered | q.bytes;
     for (const auto& p : inner) {
       ByteSet left = p.bytes;
+      uncovered = uncovered - p.bytes;
       for (const auto& q : outer) {
         if (!p.bytes.Intersects(q.bytes)) continue;
         left = left - q.bytes;
@@ -241,7 +249,7 @@ bool BoundedParts::FindPairs(Expressions* pool, Expr x, Expr y, bool part, size_
       }
       inside = inside && !left.Any();
     }
-    if ((part && !inside) || pairs->size() > most) return false;
+    if ((part && !inside) || uncovered.Any() || pairs->size() > most) return false;
   }
   std::vector<uint32_t> queue, next;  // pairs of one distance, and of one more
   for (uint32_t i = 0; i < pairs->size(); ++i)
@@ -264,7 +272,7 @@ int64_t BoundedParts::Search(Expressions* pool, Expr x, Expr star) {
   if (const int64_t* const known = to_end_.Find(PairKey(x, star))) return *known;
   std::vector<Pair> pairs;
   const bool meet = pool->Kind(x) == ExprKind::kIntersect;
-  if (!FindPairs(pool, x, star, true, meet ? kMostOfMeet : kMostPairs, &pairs)) {
+  if (!FindPairs(pool, x, star, Relation::kPart, meet ? kMostOfMeet : kMostPairs, &pairs)) {
     in_vain_ += pairs.size();
     return to_end_[PairKey(x, star)] = -1;
   }
@@ -281,7 +289,7 @@ int64_t BoundedParts::MostToEndOfMeet(Expressions* pool, Expr x, Expr y) {
   if (met_in_vain_ >= kMostMetInVain) return -1;
   std::vector<Pair> pairs;
   int64_t most = -1;
-  if (FindPairs(pool, x, y, false, kMostMet, &pairs)) {
+  if (FindPairs(pool, x, y, Relation::kNone, kMostMet, &pairs)) {
     for (const Pair& p : pairs) most = std::max(most, p.distance);
     for (const Pair& p : pairs) to_end_of_meet_[PairKey(p.x, p.y)] = most;
   }
@@ -309,7 +317,7 @@ int64_t BoundedParts::MostToEnd(Expressions* pool, Expr x, Expr star, uint32_t h
   if (const int64_t* const known = counted_.Find(PairKey(x, star))) return *known;
   std::vector<Pair> pairs;
   int64_t counted = most;
-  if (counted_in_vain_ < kMostCountedInVain && FindPairs(pool, x, star, true, kMostCounted, &pairs)) {
+  if (counted_in_vain_ < kMostCountedInVain && FindPairs(pool, x, star, Relation::kPart, kMostCounted, &pairs)) {
     counted = 0;
     for (const Pair& p : pairs) counted = std::max(counted, p.distance);
     for (const Pair& p : pairs) counted_[PairKey(p.x, p.y)] = counted;
@@ -335,6 +343,14 @@ bool BoundedParts::SomeArePart(Expressions* pool, Expr x, Expr star) {
 // Whether x is a star that has all texts of c*.
 static bool CoversStar(Expressions* pool, Expr x, Expr star) {
   return pool->Kind(x) == ExprKind::kRepeat && pool->Low(x) == 0 && pool->High(x) == kUnbounded && pool->Covers(x, star);
+}
+
+// Whether some alternative of x ends in such a star.
+static bool MayEndIn(Expressions* pool, Expr x, Expr star) {
+  while (pool->Kind(x) == ExprKind::kConcat) x = pool->Tail(x);
+  if (pool->Kind(x) != ExprKind::kUnion) return CoversStar(pool, x, star);
+  const std::vector<Expr> members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
+  return std::any_of(members.begin(), members.end(), [&](Expr m) { return MayEndIn(pool, m, star); });
 }
 
 bool BoundedParts::IsIn(Expressions* pool, Expr x, Expr y) {
@@ -470,7 +486,66 @@ int64_t BoundedParts::Sought(Expressions* pool, const Expr whole, Expr star) {
     }
     if (bytes >= 0 && bytes < kFar && covers(x)) sought = bytes;
   }
+  if (sought < 0 && MayEndIn(pool, whole, star)) sought = FindReset(pool, whole, star);
   return sought_[PairKey(whole, star)] = sought;
+}
+
+// The same where a text of c* is found that leads from wherever others lead to what has all of c*, as ` word ` does where a
+// word is sought. It is put together as what resets an automaton is: from one place after the other.
+// Source: Eppstein, "Reset sequences for monotonic automata" (1990).
+int64_t BoundedParts::FindReset(Expressions* pool, Expr x, Expr star) {
+  constexpr int64_t kFarthest = 64;
+  if (sought_in_vain_ >= kMostSoughtInVain) return -1;
+  std::vector<Pair> pairs;
+  const auto in_vain = [&] {
+    sought_in_vain_ += pairs.size();
+    return -1;
+  };
+  if (!FindPairs(pool, x, star, Relation::kGoesAlong, kMostSought, &pairs)) return in_vain();
+  const auto found = [&](Expr e) { return CoversStar(pool, e, star); };
+  std::vector<Expr> places;  // at the ends of characters
+  for (const Pair& p : pairs)
+    if (p.y == star && !found(p.x)) places.push_back(p.x);
+  int64_t count = 0;
+  for (std::vector<Expr> left = places; !left.empty();) {
+    std::string text;
+    if (!FindWay(pool, left.front(), star, &text)) return in_vain();
+    count += static_cast<int64_t>(text.size());
+    if (count > kFarthest) return in_vain();
+    for (Expr& e : left)
+      for (const char b : text) e = pool->AfterByte(e, static_cast<uint8_t>(b));
+    std::sort(left.begin(), left.end());
+    left.erase(std::unique(left.begin(), left.end()), left.end());
+    left.erase(std::remove_if(left.begin(), left.end(), found), left.end());
+  }
+  for (const Expr e : places) sought_[PairKey(e, star)] = count;
+  return count;
+}
+
+// A shortest text of bytes, each a c, from x to what has all of c*.
+bool BoundedParts::FindWay(Expressions* pool, Expr x, Expr star, std::string* text) {
+  struct Step {
+    Expr e;
+    size_t before;
+    uint8_t byte;
+  };
+  const ByteSet single = OneByteMembers(pool, pool->Body(star));
+  std::vector<Step> steps{{x, 0, 0}};
+  std::vector<Expressions::Term> terms;
+  for (size_t i = 0; i < steps.size() && steps.size() <= kMostPairs; ++i) {
+    if (CoversStar(pool, steps[i].e, star)) {
+      for (size_t k = i; k; k = steps[k].before) text->push_back(static_cast<char>(steps[k].byte));
+      std::reverse(text->begin(), text->end());
+      return true;
+    }
+    pool->Step(steps[i].e, &terms);
+    for (const Expressions::Term& t : terms) {
+      const ByteSet bytes = t.bytes & single;
+      const bool known = std::any_of(steps.begin(), steps.end(), [&](const Step& s) { return s.e == t.target; });
+      if (bytes.Any() && !known) steps.push_back({t.target, i, static_cast<uint8_t>(bytes.First())});
+    }
+  }
+  return false;
 }
 
 // The same of several: what one seeks is no harm to others.
@@ -754,7 +829,16 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
     c->unbounded = is_part ? x : pool->Intersect(x, y);
     return true;
   };
-  if (pool->MayBeEmpty(x) && seek()) return true;
+  const auto seek_texts = [&] {
+    if (!any || met || !(stands_alone || apart) || pool->High(c->count) == kUnbounded) return false;
+    c->most = SoughtByAll(pool, x, star);
+    if (c->most < 0) return false;
+    const bool is_part = SomeArePart(pool, x, star);
+    if (is_part) c->end = kEpsilonExpr;
+    c->unbounded = is_part ? x : pool->Intersect(x, y);
+    return true;
+  };
+  if (pool->MayBeEmpty(x) && (seek() || seek_texts())) return true;
   if (any && !met && (stands_alone || apart) && pool->First(x).SubsetOf(begins)) {
     const bool endless = pool->High(c->count) == kUnbounded;  // then it does not matter how many c are left
     c->most = endless && SomeArePart(pool, x, star) ? 0 : MostToEnd(pool, x, star, pool->High(c->count));
@@ -764,14 +848,7 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
       return true;
     }
   }
-  if (!pool->MayBeEmpty(x) && seek()) return true;
-  if (any && !met && pool->High(c->count) != kUnbounded && (stands_alone || apart)) {
-    c->most = SoughtByAll(pool, x, star);
-    if (c->most >= 0) {
-      c->unbounded = pool->Intersect(x, y);
-      return true;
-    }
-  }
+  if (!pool->MayBeEmpty(x) && (seek() || seek_texts())) return true;
   if (c->end != kEpsilonExpr && any && !enough) return false;
   if (pool->High(c->count) == kUnbounded || !StepsAreShort(*pool, x)) return false;
   c->most = MostToEndOfMeet(pool, x, y);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 
 #include "automata/csrc/expression.h"
 
@@ -87,6 +88,8 @@ class BoundedParts {
   bool Unbound(Expressions* pool, bool beside, Counter* c);
   int64_t MostToEndOfMeet(Expressions* pool, Expr x, Expr y);
   int64_t Sought(Expressions* pool, Expr whole, Expr star);
+  int64_t FindReset(Expressions* pool, Expr x, Expr star);
+  static bool FindWay(Expressions* pool, Expr x, Expr star, std::string* text);
   int64_t SoughtByAll(Expressions* pool, Expr x, Expr star);
   int64_t SoughtAmong(Expressions* pool, Expr x, Expr c, Expr readable);
   struct Pair {
@@ -94,7 +97,8 @@ class BoundedParts {
     std::vector<uint32_t> before;
     int64_t distance;  // to a member of both
   };
-  static bool FindPairs(Expressions* pool, Expr x, Expr y, bool part, size_t most, std::vector<Pair>* pairs);
+  enum class Relation : uint8_t { kNone, kPart, kGoesAlong };  // of x to y
+  static bool FindPairs(Expressions* pool, Expr x, Expr y, Relation relation, size_t most, std::vector<Pair>* pairs);
   struct Distance {
     int64_t least = 0;  // bytes of a shortest member
     int64_t most = 0;   // no derivative is further from a member's end
@@ -118,7 +122,7 @@ class BoundedParts {
   FlatMap<Expr, Distance> distances_;
   FlatMap<Expr, uint32_t> one_character_;  // in character_sets_
   std::deque<std::optional<CodePointRanges>> character_sets_;
-  size_t in_vain_ = 0, met_in_vain_ = 0, counted_in_vain_ = 0;
+  size_t in_vain_ = 0, met_in_vain_ = 0, counted_in_vain_ = 0, sought_in_vain_ = 0;
   int visited_ = 0;  // by one call of WithoutBounds
 };
 

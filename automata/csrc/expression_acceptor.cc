@@ -553,15 +553,18 @@ DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_v
   if (characters > bounded_.high) return Allows::kUnsure;
   const int64_t enough = pool_->Parts().Enough(pool_.get(), Source(part), Source(bounded_.star));
   if (enough <= int64_t{bounded_.high} - int64_t{characters}) return Allows::kYes;
-  if (bounded_.seeks && star == bounded_.star) {  // so many characters are left, and no fewer are enough
-    const uint32_t left = bounded_.high - characters;
-    if (const Allows* const known = bounded_.decided.Find(PairKey(part, left))) return *known;
-    BoundedParts::Wanted wanted;
-    if (pool_->Parts().SeeksCharacters(pool_.get(), BoundedSplit(Source(part), left), &wanted) && !wanted.more)
-      return bounded_.decided[PairKey(part, left)] = wanted.sets.size() <= left ? Allows::kYes : Allows::kNo;
+  if (star != bounded_.star || bounded_.end == kEmpty) return Allows::kUnsure;
+  const uint32_t left = bounded_.high - characters;
+  if (const Allows* const known = bounded_.decided.Find(PairKey(part, left))) return *known;
+  BoundedParts::Wanted wanted;
+  bool empty;
+  if (bounded_.seeks && pool_->Parts().SeeksCharacters(pool_.get(), BoundedSplit(Source(part), left), &wanted) && !wanted.more) {
+    empty = wanted.sets.size() > left;
+  } else {
+    const Expr counter = pool_->Concat(pool_->Repeat(pool_->Body(Source(star)), 0, left), bounded_.end);
+    empty = pool_->IsEmpty(pool_->Intersect(Source(part), counter));
   }
-  const bool full = characters == bounded_.high && star == bounded_.star;  // no other character may come
-  return full && bounded_.ends && !pool_->Nullable(Source(part)) ? Allows::kNo : Allows::kUnsure;
+  return bounded_.decided[PairKey(part, left)] = empty ? Allows::kNo : Allows::kYes;
 }
 
 bool ExpressionAcceptor::BoundedSeeks(State q, ByteSet* plain, std::vector<ByteSet>* sought) {

@@ -203,7 +203,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
     uint32_t high = 0;
     bool ends = false, seeks = false;  // seeks: BoundedSeeks found what x asks for
     Expr end = kEmpty;
-    FlatMap<uint64_t, Allows> decided;  // by x after a text and the characters left, where x seeks
+    FlatMap<uint64_t, Allows> decided;  // by what is left of x and of the characters
     State whole_of = kDead;  // the c* of which `whole` are the bytes that are a c by themselves
     ByteSet whole;
   } bounded_;

@@ -78,7 +78,7 @@ def test_bounds_and_what_follows(constraint: tokamata.Constraint) -> None:
 SOUGHT = [
     "[a-c]",
     "[0-3]",
-    r"\\d",
+    r"\d",
     "[/.-]",
     "[^a-c0-3]",
     "[^\\W\\d]",
@@ -213,6 +213,28 @@ def test_characters_of_several_bytes_within_a_bound(pattern: str) -> None:
     assert {t for t in texts if constraint.accepts_prefix(t)} == beginnings
     automaton = tokamata.compile(constraint, mask_walk.with_bytes({t.encode() for t in texts[:1000]}))
     mask_walk.wander(automaton, random.Random(1), 4, 4, pattern)
+
+
+@pytest.mark.parametrize("string", [False, True])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "^(?=.*[a-c])(?=.*[b-f]).{0,3}$",  # one b is both
+        "^(?=.*[a-c])(?=.*[b-f]).{0,12}$",
+        "^(?=.*[aé])(?=.*[bé]).{0,3}$",
+        "^(?=.*[a日])(?=.*[c日]).{1,4}$",
+        r"^(?=.*[a-c])(?=.*[b-f])\w{0,3}$",
+        r"^(?=.*\bab\b)(?=.*\bc\b).{0,9}$",  # words, each with something before and behind it
+        r"^(?=.*\bab\b)(?=.*\b(?:c|03)\b)(?=.*-).{2,12}$",
+        r"^(?=.*\bé\b)(?=.*\bf\b).{0,6}$",
+        r"^(?=.*[0-3])(?=.*\bab\b)(?!.*--).{0,7}$",
+    ],
+)
+def test_what_is_sought_may_overlap(pattern: str, string: bool) -> None:
+    rng = random.Random(1)
+    made = words(rng, 2000, 9) | {b" ab ", b"ab -c", b"-ab", b"f ", b"c 03", b" c", b"ab c\"", b"-03"}
+    constraint = tokamata.json_schema({"type": "string", "pattern": pattern}) if string else tokamata.regex(pattern)
+    mask_walk.wander(tokamata.compile(constraint, mask_walk.with_bytes(made)), rng, 8, 12, pattern)
 
 
 @pytest.mark.parametrize("pattern", ["(?=[a-j日]*$)[a-j\u25e5]{0,40}", "(?=[a-j\U0001f600]*$)[a-j\uf600日]{0,40}"])
