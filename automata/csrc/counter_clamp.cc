@@ -70,7 +70,7 @@ Expr CounterClamp::Part(Expressions* pool, Expr e) {
   if (!pool->Nullable(body)) {
     const uint32_t enough = static_cast<uint32_t>(MostTurns(pool, body)) + 1;
     const uint32_t least = std::min(low, enough);
-    clamped = pool->Repeat(body, least, high == kUnbounded ? high : std::min(high, std::max(least, enough)));
+    clamped = pool->Repeat(body, least, high < enough ? high : kUnbounded);
   }
   return parts_[e] = clamped;
 }

@@ -9,7 +9,7 @@
 namespace tokamata {
 
 // Counters behind what is read first, as in an object among "up to 200 objects", make no difference to short texts
-// while they are far from their bounds: expressions with other numbers there allow the same ones.
+// while they are far from their bounds: expressions with smaller numbers there, or without a bound, allow the same ones.
 class CounterClamp {
  public:
   // Of texts with at most `bytes` bytes, and most(b) bytes b, in which white space comes no more than blanks() times

@@ -62,9 +62,11 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   building_ = row;
   base_ = nullptr;
   alike_ = 0;
-  BuildAny(q, row, 0);
+  visits_ = 0;
+  if (!BuildByShort(q, row)) BuildAny(q, row, 0);
   RunExceptions(q, row);
   RunWholeKeys(q, row);
+  if (visits_ > kManyVisits && !may_remember_ && !short_rows_) MakeShortRows();
   SetEos(q, row);
 }
 
@@ -118,6 +120,55 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
   }
   stack_.emplace_back(0, q);
   Drain(stack_.size() - 1, row);
+}
+
+// From the row of a state that counts otherwise, but allows the same short tokens: long ones are run.
+bool MaskBuilder::BuildByShort(State q, uint32_t* row) {
+  constexpr size_t kMostRows = 16;
+  if (!short_rows_ || short_rows_->clamps.empty()) return false;
+  const auto like_of = [&](ShortRows::Clamp* clamp) {
+    return acceptor_->Canonical(acceptor_->Clamped(q, &clamp->counters), clamp->length);
+  };
+  std::deque<ShortRows::Clamp>& clamps = short_rows_->clamps;
+  const State like = like_of(&clamps[0]);
+  if (like == q) return false;
+  size_t most = 0;
+  while (most + 1 < clamps.size() && like_of(&clamps[most + 1]) == like) ++most;
+  std::vector<ShortRows::Kept>& rows = short_rows_->rows;
+  const auto kept = std::find_if(rows.begin(), rows.end(), [like](const ShortRows::Kept& k) { return k.like == like; });
+  if (kept != rows.end()) {
+    CopyRow(kept->row.data(), factoring_.Words(), row);
+  } else {
+    BuildAny(Canonical(like), row, 0);
+    RunExceptions(like, row);
+    to_run_ = 0;
+    if (rows.size() < kMostRows) rows.emplace_back();
+    ShortRows::Kept& keep = rows[short_rows_->next++ % kMostRows];
+    keep.like = like;
+    keep.row.assign(row, row + factoring_.Words());
+  }
+  base_ = nullptr;
+  const auto [longer, end] = vocabulary_->LongerThan(clamps[most].length);
+  for (const uint32_t* id = longer; id != end; ++id)
+    if (acceptor_->Run(q, vocabulary_->Token(*id)))
+      SetToken(*id, row);
+    else
+      ClearToken(*id, row);
+  return true;
+}
+
+// Once a row took long.
+void MaskBuilder::MakeShortRows() {
+  constexpr uint32_t kLengths[] = {24, 32, 48, 64, 80, 96, 112};
+  constexpr ptrdiff_t kFewLong = 500;
+  short_rows_ = std::make_unique<ShortRows>();
+  const auto most = [v = vocabulary_](uint8_t b) { return v->MostOf(b); };
+  const auto blanks = [v = vocabulary_] { return v->MostBlanks(); };
+  for (const uint32_t length : kLengths) {
+    const auto [longer, end] = vocabulary_->LongerThan(length);
+    if (end - longer > kFewLong || length >= vocabulary_->MaxTokenBytes()) continue;
+    short_rows_->clamps.push_back({length, CounterClamp(length, most, blanks)});
+  }
 }
 
 // From the last row of a state that reads the same texts but for some that may not be repeated.
@@ -901,6 +952,7 @@ void MaskBuilder::Drain(size_t base, uint32_t* row) {
   while (stack_.size() > base) {
     const Visit at = stack_.back();
     stack_.pop_back();
+    ++visits_;
     if (ReadsTexts(at.state)) {
       BuildTexts(at.node, at.state, row);
       continue;
@@ -959,6 +1011,7 @@ void MaskBuilder::WalkSuffixes(const SuffixTrie& s, uint32_t node, State q, uint
   while (stack_.size() > base) {
     Visit at = stack_.back();
     stack_.pop_back();
+    ++visits_;
     if (!Follow(trie, &at.node, &at.state, set)) continue;
     const Trie::Node& top = trie.nodes[at.node];
     const auto sweep = [&](uint32_t first, uint32_t end) {

@@ -205,6 +205,8 @@ class MaskBuilder {
   size_t TokensFrom(const ByteSet& bytes) const;
   uint32_t TokensListedBy(const ByteSet& bytes) const;
   bool BuildUnbounded(State q, uint32_t* row);
+  bool BuildByShort(State q, uint32_t* row);
+  void MakeShortRows();
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   bool BuildBegun(const Plan& plan, uint32_t* row);
   bool WalksMuch(State q, const Plan& plan);
@@ -404,6 +406,22 @@ class MaskBuilder {
   Late<std::unordered_map<State, State>> opened_;  // see OpenedBefore
   Late<std::unordered_map<State, uint32_t>> most_turns_;
   CounterClamp clamp_;
+  static constexpr size_t kManyVisits = 200;  // of parts of the trie, which take long
+  size_t visits_ = 0;                         // by one call of Build
+  struct ShortRows {  // of states that allow the same tokens of up to a length, made once a row took long
+    struct Clamp {
+      uint32_t length;
+      CounterClamp counters;
+    };
+    struct Kept {
+      State like = DelayedAcceptor::kDead;
+      std::vector<uint32_t> row;
+    };
+    std::deque<Clamp> clamps;  // by length
+    std::vector<Kept> rows;
+    size_t next = 0;
+  };
+  std::unique_ptr<ShortRows> short_rows_;
   Finished finished_;
   // The row was built as if no token contained a space beyond ASCII, a rare Chinese character.
   enum ToRun : uint8_t { kWithSpaces = 1, kWithRareHan = 2 };

@@ -191,6 +191,30 @@ def test_tokens_longer_than_what_is_left_of_a_loop(low: int) -> None:
 
 
 @pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?:[a-z]+[^a-z]+){0,40}[a-z]+",
+        "(?:[a-z]+[^a-z]+){0,14}[a-z]+",
+        r"(?:\w+\W+){3,30}\w+",
+        r"(?:\w{1,9}\W{1,3}){0,20}",
+        r"(?:\w+[^\w\s]?\s?){1,45}",
+        r"(?:[^.!?]{4,30}[.!?] ?){1,14}",
+        "(?:[^, ]{1,12}(?:, )?){1,26}|(?:[ab.]+,){2,40}",
+        "(?:[a-c]+[^a-c]){0,40}(?:[^a]+a){1,13}",
+    ],
+)
+def test_counts_of_words_that_no_short_token_exhausts(pattern: str) -> None:
+    rng = random.Random(3)
+    pieces = [b"a", b"bc", b" ", b", ", b".", b"-", b"Zz", b"9", "é".encode(), "日".encode(), b"--", b"\n"]
+    words = {b"".join(rng.choices(pieces, k=rng.randint(1, 9))) for _ in range(9000)}
+    words |= {b"".join(rng.choices(pieces, k=rng.randint(12, 40))) for _ in range(250)} | {b"a." * 20, b" " * 60, b"a" * 50}
+    words |= {b"a." * n for n in range(4, 13)} | {b"-bc" * n for n in range(4, 9)}
+    automaton = tokamata.compile(tokamata.regex(pattern), mask_walk.with_bytes(words))
+    for _ in range(2):
+        mask_walk.wander(automaton, rng, 2, 30, pattern)
+
+
+@pytest.mark.parametrize(
     "constraint",
     [
         tokamata.regex(r'[a-z][a-z0-9+.-]*:([^ "\n]|%[0-9a-f]{2})*"x|[^"\n]*"y'),  # a narrow loop beside a wide one
