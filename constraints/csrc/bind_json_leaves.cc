@@ -60,7 +60,12 @@ Language NumberLanguage(const std::string& what, const std::string& text, bool c
     JsonNumbers numbers(pool, canonical);
     if (what == "grammar") return numbers.Grammar();
     if (what == "integer") return numbers.Integer();
-    if (what == "multiple") return numbers.MultipleOf(text, integers ? Multiples::kIntegers : Multiples::kAll);
+    if (what == "multiple") {
+      NumberSet set;
+      set.integers = integers;
+      set.Meet(NumberSet::MultiplesOf(text));
+      return numbers.Of(set);
+    }
     if (what == "value") return numbers.Value(text);
     if (what == "text") return numbers.Text(text);
     return numbers.Number();
@@ -68,10 +73,13 @@ Language NumberLanguage(const std::string& what, const std::string& text, bool c
 }
 
 Language NumberRange(const std::string& low, const std::string& high, bool low_exclusive, bool high_exclusive,
-                     bool canonical, bool integers) {
+                     bool canonical, bool integers, const std::string& multiple) {
   nb::gil_scoped_release release;
   return Language::Build([&](Expressions* pool) {
-    return JsonNumbers(pool, canonical).Range({low, high, low_exclusive, high_exclusive}, integers);
+    NumberSet set = NumberSet::Between(low, high, low_exclusive, high_exclusive);
+    set.integers = integers;
+    if (!multiple.empty()) set.Meet(NumberSet::MultiplesOf(multiple));
+    return JsonNumbers(pool, canonical).Of(set);
   });
 }
 
@@ -97,7 +105,8 @@ void BindJsonLeaves(nb::module_& m) {
         "JSON numbers: the \"grammar\", the universe \"number\", \"integer\", the \"multiple\"s, the \"value\" or "
         "the one \"text\" of a number.");
   m.def("json_number_range", &NumberRange, "low"_a, "high"_a, "low_exclusive"_a, "high_exclusive"_a, "canonical"_a,
-        "integers"_a = false, "JSON numbers between two (\"\": no bound).");
+        "integers"_a = false, "multiple"_a = "",
+        "JSON numbers between two (\"\": no bound), multiples of a number if one is given.");
   m.def(
       "json_number_compare",
       [](const std::string& a, const std::string& b) {

@@ -21,12 +21,16 @@ Magnitude Integral(int64_t value) {
   return m;
 }
 
-Magnitude Shifted(Magnitude m, int64_t power) {
-  if (!m.digits.empty()) m.point += power;
+int64_t Point(const JsonNumber& n) { return n.exponent + static_cast<int64_t>(n.digits.size()); }
+
+Magnitude MagnitudeOf(const NumberSet::Bound& bound) {
+  const JsonNumber& n = bound.number;
+  const Magnitude m{n.digits, n.digits.empty() ? 0 : Point(n), bound.exclusive};
+  if (m.point > kMostExponent || m.point < -kMostExponent)
+    throw LimitError("json number: the limit exponent=" + std::to_string(kMostExponent) +
+                     " was reached by a bound: use one closer to zero, or none");
   return m;
 }
-
-int64_t Point(const JsonNumber& n) { return n.exponent + static_cast<int64_t>(n.digits.size()); }
 
 ByteSet OneOf(const char* bytes) {
   ByteSet set;
@@ -62,15 +66,41 @@ bool IsJsonMultiple(const JsonNumber& a, const JsonNumber& q) {
   return rest == 0;
 }
 
-Magnitude JsonNumbers::MagnitudeOf(const JsonNumber& number, bool exclusive) const {
-  Magnitude m;
-  m.digits = number.digits;
-  m.point = number.digits.empty() ? 0 : Point(number);
-  m.exclusive = exclusive;
-  if (m.point > kMostExponent || m.point < -kMostExponent)
-    throw LimitError("json number: the limit exponent=" + std::to_string(kMostExponent) +
-                     " was reached by a bound: use one closer to zero, or none");
-  return m;
+NumberSet NumberSet::Between(std::string_view low, std::string_view high, bool low_exclusive, bool high_exclusive) {
+  NumberSet set;
+  if (!low.empty()) set.low = Bound{ParseJsonNumber(low), low_exclusive};
+  if (!high.empty()) set.high = Bound{ParseJsonNumber(high), high_exclusive};
+  return set;
+}
+
+bool NumberSet::IsSurelyEmpty() const {
+  if (!low || !high) return false;
+  const int order = CompareJsonNumbers(low->number, high->number);
+  return order > 0 || (order == 0 && (low->exclusive || high->exclusive));
+}
+
+bool NumberSet::Meet(const NumberSet& other) {
+  NumberSet met = *this;
+  if (other.modulus) {
+    if (!met.modulus) {
+      met.modulus = other.modulus;
+      met.power = other.power;
+    } else if (!met.MeetMultiples(other.modulus, other.power)) {
+      return false;
+    }
+  }
+  const auto tighten = [](std::optional<Bound>* bound, const std::optional<Bound>& more, int tighter) {
+    if (!more) return;
+    const int order = *bound ? tighter * CompareJsonNumbers(more->number, (*bound)->number) : 1;
+    if (order > 0) *bound = more;
+    if (order == 0) (*bound)->exclusive |= more->exclusive;
+  };
+  tighten(&met.low, other.low, 1);
+  tighten(&met.high, other.high, -1);
+  met.integers |= other.integers;
+  if (met.integers && met.modulus) met.MeetMultiples(1, 0);  // no more digits
+  *this = std::move(met);
+  return true;
 }
 
 Expr JsonNumbers::Grammar() {
@@ -84,12 +114,16 @@ Expr JsonNumbers::Grammar() {
 }
 
 Expr JsonNumbers::Number() {
-  if (number_ == kEmpty) number_ = Range({});
+  if (number_ == kEmpty) number_ = Of({});
   return number_;
 }
 
 Expr JsonNumbers::Integer() {
-  if (integer_ == kEmpty) integer_ = Range({}, true);
+  if (integer_ == kEmpty) {
+    NumberSet integers;
+    integers.integers = true;
+    integer_ = Of(integers);
+  }
   return integer_;
 }
 
@@ -100,58 +134,76 @@ Expr JsonNumbers::PlainInteger() {
   return pool_.Concat(pool_.Optional(pool_.Byte('-')), pool_.Union(pool_.Byte('0'), positive));
 }
 
-Expr JsonNumbers::Value(std::string_view text) { return Range({text, text, false, false}); }
+Expr JsonNumbers::Value(std::string_view text) { return Of(NumberSet::Between(text, text)); }
 
-Expr JsonNumbers::Range(const NumberBounds& bounds, bool integers) {
-  std::optional<JsonNumber> low, high;
-  if (!bounds.low.empty()) low = ParseJsonNumber(bounds.low);
-  if (!bounds.high.empty()) high = ParseJsonNumber(bounds.high);
+Expr JsonNumbers::Of(const NumberSet& set) {
+  if (set.modulus == 0) return Build(set);
+  std::string key = std::to_string(set.modulus) + 'e' + std::to_string(set.power) + (set.integers ? "i" : "n");
+  for (const auto* bound : {&set.low, &set.high}) {
+    key += ' ';
+    if (!*bound) continue;
+    const JsonNumber& n = (*bound)->number;
+    key += (n.negative ? "-" : "") + n.digits + 'e' + std::to_string(n.exponent) + ((*bound)->exclusive ? "<" : "");
+  }
+  const auto known = multiples_->find(key);
+  if (known != multiples_->end()) return known->second;
+  return (*multiples_)[key] = Build(set);
+}
+
+Expr JsonNumbers::Build(const NumberSet& set) {
   const auto sign = [](const JsonNumber& n) { return n.digits.empty() ? 0 : n.negative ? -1 : 1; };
-  const int low_sign = low ? sign(*low) : -1, high_sign = high ? sign(*high) : 1;
-  const Magnitude zero;
+  const int low_sign = set.low ? sign(set.low->number) : -1, high_sign = set.high ? sign(set.high->number) : 1;
+  const bool open_low = set.low && set.low->exclusive, open_high = set.high && set.high->exclusive;
+  const auto bound = [](bool zero, const std::optional<NumberSet::Bound>& of) { return zero ? Magnitude() : MagnitudeOf(*of); };
+  const auto end = [](const std::optional<NumberSet::Bound>& of) {
+    return of ? std::optional<Magnitude>(MagnitudeOf(*of)) : std::nullopt;
+  };
   std::vector<Expr> parts;
-  if (high_sign > 0 || (high_sign == 0 && !bounds.high_exclusive)) {
-    const Magnitude from = low_sign < 0 ? zero : MagnitudeOf(*low, bounds.low_exclusive);
-    const Magnitude to = high ? MagnitudeOf(*high, bounds.high_exclusive) : zero;
-    parts.push_back(Unsigned(from, high ? &to : nullptr, integers, false));
-  }
-  if (low_sign < 0 || (low_sign == 0 && !bounds.low_exclusive)) {
-    const Magnitude from = high_sign > 0 ? zero : MagnitudeOf(*high, bounds.high_exclusive);
-    const Magnitude to = low ? MagnitudeOf(*low, bounds.low_exclusive) : zero;
-    parts.push_back(pool_.Concat(pool_.Byte('-'), Unsigned(from, low ? &to : nullptr, integers, true)));
-  }
+  if (high_sign > 0 || (high_sign == 0 && !open_high))
+    parts.push_back(Unsigned({bound(low_sign < 0, set.low), end(set.high), false}, set));
+  if (low_sign < 0 || (low_sign == 0 && !open_low))
+    parts.push_back(pool_.Concat(pool_.Byte('-'), Unsigned({bound(high_sign > 0, set.high), end(set.low), true}, set)));
   return pool_.Union(std::move(parts));
 }
 
-Expr JsonNumbers::Unsigned(const Magnitude& low, const Magnitude* high, bool integers, bool negative) {
+JsonNumbers::Interval JsonNumbers::Interval::Shifted(int64_t power) const {
+  Interval shifted = *this;
+  if (!low.digits.empty()) shifted.low.point += power;
+  if (high && !high->digits.empty()) shifted.high->point += power;
+  return shifted;
+}
+
+Expr JsonNumbers::Unsigned(const Interval& interval, const NumberSet& set) {
+  if (set.modulus) return Multiples(set.modulus, set.power, interval, set.integers);
+  if (set.integers && !canonical_) return Multiples(1, 0, interval, true);
+  return Range(interval, set.integers);
+}
+
+Expr JsonNumbers::Range(const Interval& interval, bool integers) {
+  const auto between = [&](FractionStyle style, const Interval& of, bool bare_zero) {
+    return DecimalIntervals(&pool_, style).Between(of.low, of.high ? &*of.high : nullptr, bare_zero);
+  };
   if (canonical_) {
-    DecimalIntervals plain(&pool_, integers ? FractionStyle::kNone : FractionStyle::kAny);
-    const Expr e = plain.Between(low, high, !negative);
-    return integers ? e : pool_.Union(e, Scientific(low, high));
+    const Expr e = between(integers ? FractionStyle::kNone : FractionStyle::kAny, interval, !interval.negative);
+    return integers ? e : pool_.Union(e, Scientific(interval));
   }
-  DecimalIntervals decimals(&pool_, FractionStyle::kAny), whole(&pool_, FractionStyle::kZeros);
-  std::vector<Expr> parts{(integers ? whole : decimals).Between(low, high)};
-  if (integers) {
-    for (int64_t x = -kSmallExponent; x <= kSmallExponent; ++x) {
-      const Magnitude from = Shifted(low, -x), to = high ? Shifted(*high, -x) : Magnitude();
-      Expr digits = (x > 0 ? decimals : whole).Between(from, high ? &to : nullptr);
-      if (x) digits = pool_.Intersect(digits, PlainMultiples(1, -x, FractionStyle::kAny, true));
-      parts.push_back(pool_.Concat(digits, ExponentOf(x)));
-    }
-    parts.push_back(pool_.Intersect(Scientific(low, high), ScientificMultiples(1, 0)));
-  } else {
-    for (int64_t x = -kSmallExponent; x <= kSmallExponent; ++x) {
-      const Magnitude from = Shifted(low, -x), to = high ? Shifted(*high, -x) : Magnitude();
-      parts.push_back(pool_.Concat(decimals.Between(from, high ? &to : nullptr), ExponentOf(x)));
-    }
-    parts.push_back(Scientific(low, high));
-  }
-  if (low.digits.empty() && !low.exclusive && !(high && high->digits.empty() && high->exclusive))
-    parts.push_back(pool_.Concat(whole.Between({}, &low), Exponent(kLeast, kMost)));
+  std::vector<Expr> parts{between(FractionStyle::kAny, interval, true)};
+  for (int64_t x = -kSmallExponent; x <= kSmallExponent; ++x)
+    parts.push_back(pool_.Concat(between(FractionStyle::kAny, interval.Shifted(-x), true), ExponentOf(x)));
+  parts.push_back(Scientific(interval));
+  parts.push_back(Zero(interval));
   return pool_.Union(std::move(parts));
 }
 
-Expr JsonNumbers::Scientific(const Magnitude& low, const Magnitude* high) {
+// With any exponent; kEmpty where the interval is without.
+Expr JsonNumbers::Zero(const Interval& interval) {
+  if (!interval.HasZero()) return kEmpty;
+  const Magnitude zero;
+  return pool_.Concat(DecimalIntervals(&pool_, FractionStyle::kZeros).Between(zero, &zero), Exponent(kLeast, kMost));
+}
+
+Expr JsonNumbers::Scientific(const Interval& interval) {
+  const Magnitude &low = interval.low, *const high = interval.high ? &*interval.high : nullptr;
   if (high && high->digits.empty()) return kEmpty;
   DecimalIntervals mantissas(&pool_, FractionStyle::kNormalized);
   Magnitude from = low, to = high ? *high : Magnitude();

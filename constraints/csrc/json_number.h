@@ -18,9 +18,9 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "automata/csrc/expression.h"
@@ -37,17 +37,33 @@ bool IsJsonMultiple(const JsonNumber& a, const JsonNumber& q);
 
 constexpr int64_t kSmallExponent = 2;  // up to which any digits may stand before an exponent
 
-// Bounds as JSON numbers; an empty text: no bound.
-struct NumberBounds {
-  std::string_view low, high;
-  bool low_exclusive = false, high_exclusive = false;
-};
+// Numbers by value: those between two bounds that are integers, or multiples of a number. What several keywords ask
+// for is one set, so that no automata have to meet.
+struct NumberSet {
+  struct Bound {
+    JsonNumber number;
+    bool exclusive = false;
+  };
+  std::optional<Bound> low, high;
+  bool integers = false;  // see JsonNumbers::Integer
+  uint64_t modulus = 0;   // multiples of modulus * 10^power, of at most 18 digits that do not end with 0; 0: any number
+  int64_t power = 0;
 
-// Which multiples of a number are asked for.
-enum class Multiples : uint8_t {
-  kAll,
-  kIntegers,  // those that are integers, too
-  kBelow16,   // those within -10^16 and 10^16, and maybe others: canonical ones have no exponent
+  // Between two numbers; an empty text: no bound.
+  static NumberSet Between(std::string_view low, std::string_view high, bool low_exclusive = false,
+                           bool high_exclusive = false);
+  // The multiples of a number above zero. UnsupportedError where KnowsMultiples says no: for a number of more than 18
+  // significant digits, or one whose power of ten is not between -2000 and 900.
+  static NumberSet MultiplesOf(std::string_view q);
+  static bool KnowsMultiples(std::string_view q);
+
+  bool IsAll() const { return !low && !high && !integers && !modulus; }
+  bool IsSurelyEmpty() const;  // by its bounds alone
+  // Only those of another set; false, and nothing is changed, where the least common multiple has too many digits.
+  bool Meet(const NumberSet& other);
+
+ private:
+  bool MeetMultiples(uint64_t other_modulus, int64_t other_power);
 };
 
 // Everything is made on first use, once; an instance belongs to its pool and is no more thread-safe than it.
@@ -75,15 +91,8 @@ class JsonNumbers {
   Expr Integer();
   // Those that are written without fraction and exponent: what draft 4 calls an integer.
   Expr PlainInteger();
-  // Numbers within the bounds; with `integers`, Integer() intersected with that, built directly.
-  Expr Range(const NumberBounds& bounds, bool integers = false);
-  // Integer multiples of a positive number. What is left of one after some digits is a
-  // rule for each remainder that is reached. UnsupportedError where KnowsMultiples says no: for a number of more than 18
-  // significant digits, or one whose power of ten is not between -2000 and 900.
-  Expr MultipleOf(std::string_view q, Multiples which = Multiples::kAll);
-  static bool KnowsMultiples(std::string_view q);
-  // Whether a number is within -10^16 and 10^16.
-  static bool IsBelow16(std::string_view text);
+  // The numbers of a set. What is left of a multiple after some digits is a rule for each remainder that is reached.
+  Expr Of(const NumberSet& set);
   // All texts of one value.
   Expr Value(std::string_view text);
   // What json.dumps writes for a value, for values that are to be written, not compared: for 2.0 both 2.0 and 2, which
@@ -91,24 +100,33 @@ class JsonNumbers {
   Expr Text(std::string_view text);
 
  private:
-  Magnitude MagnitudeOf(const JsonNumber& number, bool exclusive) const;
-  // Texts of numbers from low to high (null: no bound), both positive or zero; `negative`: to stand after a minus sign.
-  Expr Unsigned(const Magnitude& low, const Magnitude* high, bool integers, bool negative);
-  Expr Scientific(const Magnitude& low, const Magnitude* high);
+  Expr Build(const NumberSet& set);
+  // Numbers of one sign, without it.
+  struct Interval {
+    Magnitude low;
+    std::optional<Magnitude> high;
+    bool negative = false;  // to stand after a minus sign
+    bool IsAll() const { return low.digits.empty() && !low.exclusive && !high; }
+    bool HasZero() const { return low.digits.empty() && !low.exclusive && !(high && high->digits.empty() && high->exclusive); }
+    Interval Shifted(int64_t power) const;  // times a power of ten
+  };
+  Expr Unsigned(const Interval& interval, const NumberSet& set);
+  Expr Range(const Interval& interval, bool integers);
+  Expr Scientific(const Interval& interval);
+  Expr Zero(const Interval& interval);
   // e and an exponent from low to high, within those that the universe has.
   Expr Exponent(int64_t low, int64_t high);
   Expr ExponentOf(int64_t exponent);  // one of the small ones, in every spelling
-  // Multiples of modulus · 10^power (10 does not divide the modulus) without exponent.
-  Expr PlainMultiples(uint64_t modulus, int64_t power, FractionStyle style, bool bare_zero);
-  Expr ScientificMultiples(uint64_t modulus, int64_t power);
-  Expr UnsignedMultiples(uint64_t modulus, int64_t power, Multiples which, bool negative);
-  Expr FindMultiples(std::string_view q, Multiples which);
+  // Multiples of modulus * 10^power (10 does not divide the modulus), without exponent, and with one.
+  Expr PlainMultiples(uint64_t modulus, int64_t power, FractionStyle style, const Interval& interval, bool bare_zero);
+  Expr ScientificMultiples(uint64_t modulus, int64_t power, const Interval& interval);
+  Expr Multiples(uint64_t modulus, int64_t power, const Interval& interval, bool integers);
   class ScientificRules;
 
   Expressions& pool_;
   const bool canonical_;
   Expr grammar_ = kEmpty, number_ = kEmpty, integer_ = kEmpty;
-  Late<std::map<std::pair<std::string, Multiples>, Expr>> multiples_;
+  Late<std::map<std::string, Expr>> multiples_;  // by set
 };
 
 }  // namespace tokamata

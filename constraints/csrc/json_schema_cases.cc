@@ -195,21 +195,40 @@ struct SchemaCases::Bits {
   bool Disjoint(UseId, UseId, Value a, Value b, ListId) { return (a & b) == 0; }
 };
 
+// Numbers by value, met with texts.
 struct SchemaCases::Numbers {
-  using Value = Expr;
+  using Value = NumbersAndTexts;
   static constexpr JsonType kType = JsonType::kNumber;
   SchemaCases& owner;
-  uint32_t Kept(Value v) { return v; }
-  Value Known(uint32_t kept) { return kept; }
-  Value True() { return owner.numbers_.Number(); }
-  Value False() { return kEmpty; }
-  bool IsTrue(Value v) { return v == True(); }
-  bool IsFalse(Value v) { return v == kEmpty; }
-  Value And(Value a, Value b) { return IsTrue(a) ? b : IsTrue(b) ? a : owner.pool_.Intersect(a, b); }
-  Value Or(Value a, Value b) { return IsTrue(a) || IsTrue(b) ? True() : owner.pool_.Union(a, b); }
+  uint32_t Kept(const Value& v) {
+    owner.kept_numbers_->push_back(v);
+    return static_cast<uint32_t>(owner.kept_numbers_->size() - 1);
+  }
+  Value Known(uint32_t kept) { return (*owner.kept_numbers_)[kept]; }
+  Value True() { return Of(owner.numbers_.Number()); }
+  Value False() { return Of(kEmpty); }
+  Value Of(Expr texts) { return {NumberSet(), texts}; }
+  Value Of(NumberSet set) { return {std::move(set), owner.numbers_.Number()}; }
+  bool IsTrue(const Value& v) { return v.set.IsAll() && v.texts == owner.numbers_.Number(); }
+  bool IsFalse(const Value& v) { return v.texts == kEmpty || v.set.IsSurelyEmpty(); }
+  Expr Texts(const Value& v) {
+    if (v.set.IsAll()) return v.texts;
+    const Expr set = v.set.IsSurelyEmpty() ? Expr{kEmpty} : owner.numbers_.Of(v.set);
+    return v.texts == owner.numbers_.Number() ? set : owner.pool_.Intersect(set, v.texts);
+  }
+  Value And(Value a, const Value& b) {
+    const Expr any = owner.numbers_.Number();
+    const Expr more = a.set.Meet(b.set) ? b.texts : Texts(b);
+    a.texts = a.texts == any ? more : more == any ? a.texts : owner.pool_.Intersect(a.texts, more);
+    return a;
+  }
+  Value Or(const Value& a, const Value& b) {
+    if (IsFalse(a) || IsFalse(b)) return IsFalse(a) ? b : a;
+    return IsTrue(a) || IsTrue(b) ? True() : Of(owner.pool_.Union(Texts(a), Texts(b)));
+  }
   Value Sign(Value v, bool positive) {
     if (positive) return v;
-    return IsTrue(v) ? kEmpty : IsFalse(v) ? True() : owner.pool_.Difference(True(), v);
+    return IsTrue(v) ? False() : IsFalse(v) ? True() : Of(owner.pool_.Difference(owner.numbers_.Number(), Texts(v)));
   }
   Value Type(const JsonValue& types, bool positive, SchemaDraft draft) {
     bool number = false, integer = false;
@@ -219,68 +238,51 @@ struct SchemaCases::Numbers {
     });
     if (number) return Sign(True(), positive);
     if (!integer) return Sign(False(), positive);
-    if (draft == SchemaDraft::k4) return Sign(owner.numbers_.PlainInteger(), positive);
-    const Expr whole = owner.numbers_.Integer();
-    if (positive || !owner.options_.canonical_numbers) return Sign(whole, positive);
-    // 1.0 is an integer, though not written so.
-    return Sign(owner.pool_.Union(whole, owner.numbers_.MultipleOf("1")), false);
+    Value whole = True();
+    whole.set.integers = true;
+    if (draft == SchemaDraft::k4) {
+      if (!owner.options_.canonical_numbers) whole.texts = owner.numbers_.PlainInteger();
+      return Sign(std::move(whole), positive);
+    }
+    if (positive || !owner.options_.canonical_numbers) return Sign(std::move(whole), positive);
+    return Sign(Of(NumberSet::MultiplesOf("1")), false);  // 1.0 is an integer, though not written so
   }
   Value Constants(const std::vector<const JsonValue*>& values, bool positive, bool spelled = false) {
     std::vector<Expr> parts;
     for (const JsonValue* c : values)
       if (c->IsNumber())
         parts.push_back(positive && !spelled && owner.options_.canonical_numbers ? owner.numbers_.Text(c->text) : owner.numbers_.Value(c->text));
-    return Sign(owner.pool_.Union(std::move(parts)), positive);
+    return Sign(Of(owner.pool_.Union(std::move(parts))), positive);
   }
   Value Leaf(Keyword keyword, UseId use, const JsonValue& value, bool positive, bool) {
-    JsonNumbers& numbers = owner.numbers_;
-    const JsonValue& node = *owner.sets_.Use(use).place.node;
-    if (keyword == Keyword::kMultipleOf) {
-      if (!JsonNumbers::KnowsMultiples(value.text)) return True();  // lenient: Check refuses it otherwise
-      const JsonValue* const type = node.Find("type");
-      const auto near = [&](const char* plain, const char* exclusive) {
-        for (const JsonValue* bound : {node.Find(plain), node.Find(exclusive)})
-          if (bound && bound->IsNumber() && JsonNumbers::IsBelow16(bound->text)) return true;
-        return false;
-      };
-      Multiples which = Multiples::kAll;
-      if (positive && type && type->IsString() && type->text == "integer")
-        which = Multiples::kIntegers;
-      else if (positive && near("minimum", "exclusiveMinimum") && near("maximum", "exclusiveMaximum"))
-        which = Multiples::kBelow16;
-      return Sign(numbers.MultipleOf(value.text, which), positive);
-    }
-    if (keyword != Keyword::kMinimum && keyword != Keyword::kMaximum && keyword != Keyword::kExclusiveMinimum &&
-        keyword != Keyword::kExclusiveMaximum)
-      return positive ? True() : False();
-    // All four make one range, where the first of them stands.
-    const char* const all[] = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"};
-    const JsonValue* found[4];
-    for (int i = 0; i < 4; ++i) {
-      found[i] = node.Find(all[i]);
-      if (found[i] && found[i] < &value) return positive ? True() : False();
-    }
-    NumberBounds bounds;
-    // An exclusive bound is a number of its own, or else true where the other one is exclusive, as in draft 4.
-    const auto bound = [](const JsonValue* plain, const JsonValue* exclusive, int tighter, std::string_view* text, bool* open) {
-      if (plain) *text = plain->text;
-      if (!exclusive) return;
-      if (exclusive->IsBoolean()) {
-        *open = plain && exclusive->boolean;
-      } else if (!plain || tighter * CompareJsonNumbers(ParseJsonNumber(exclusive->text), ParseJsonNumber(plain->text)) >= 0) {
-        *text = exclusive->text;
-        *open = true;
-      }
+    // A bound that must not hold is one on the other side.
+    const auto bound = [&](bool low, bool exclusive) {
+      const std::string_view text = value.text;
+      return low == positive ? Of(NumberSet::Between(text, "", exclusive == positive)) : Of(NumberSet::Between("", text, false, exclusive == positive));
     };
-    bound(found[0], found[2], 1, &bounds.low, &bounds.low_exclusive);
-    bound(found[1], found[3], -1, &bounds.high, &bounds.high_exclusive);
-    // With a type beside it, integers only: one expression instead of an intersection.
-    const JsonValue* types = node.Find("type");
-    const bool integers = positive && types && types->IsString() && types->text == "integer";
-    return Sign(numbers.Range(bounds, integers), positive);
+    // In draft 4, the exclusive ones say so of the others.
+    const auto open = [&](const char* exclusive) {
+      const JsonValue* const beside = owner.sets_.Use(use).place.node->Find(exclusive);
+      return beside && beside->IsBoolean() && beside->boolean;
+    };
+    switch (keyword) {
+      case Keyword::kMultipleOf:
+        if (!NumberSet::KnowsMultiples(value.text)) return True();  // lenient: Check refuses it otherwise
+        return Sign(Of(NumberSet::MultiplesOf(value.text)), positive);
+      case Keyword::kMinimum: return bound(true, open("exclusiveMinimum"));
+      case Keyword::kMaximum: return bound(false, open("exclusiveMaximum"));
+      case Keyword::kExclusiveMinimum:
+      case Keyword::kExclusiveMaximum:
+        if (!value.IsBoolean()) return bound(keyword == Keyword::kExclusiveMinimum, true);
+        break;
+      default: break;
+    }
+    return positive ? True() : False();
   }
   Value Comparable(UseId) { return True(); }  // see NumberOf
-  bool Disjoint(UseId, UseId, Value a, Value b, ListId) { return owner.pool_.IsSurelyEmpty(And(a, b), kMostSearched); }
+  bool Disjoint(UseId, UseId, const Value& a, const Value& b, ListId) {
+    return owner.pool_.IsSurelyEmpty(Texts(And(a, b)), kMostSearched);
+  }
 };
 
 struct SchemaCases::Strings {
@@ -785,9 +787,9 @@ uint8_t SchemaCases::SimpleOf(SetId set) {
 Expr SchemaCases::NumberOf(SetId set) {
   if (const Expr* const known = scalars_.Find(PairKey(set, 0))) return *known;
   Numbers algebra{*this};
-  Expr e = OfSet(algebra, set);
   const bool any = options_.notation != SchemaNotation::kYaml && !sets_.IsComparable(set);
-  if (any && algebra.IsTrue(e)) e = numbers_.Grammar();
+  const NumbersAndTexts v = OfSet(algebra, set);
+  const Expr e = any && algebra.IsTrue(v) ? numbers_.Grammar() : algebra.Texts(v);
   return scalars_[PairKey(set, 0)] = e;
 }
 

@@ -283,6 +283,11 @@ class SchemaCases {
   // The first one can write every text, and speaks for all where only the text matters; others when they are needed.
   std::array<std::unique_ptr<Style>, kStringStyles> styles_;
   JsonNumbers numbers_;
+  struct NumbersAndTexts {
+    NumberSet set;
+    Expr texts;
+  };
+  Late<std::vector<NumbersAndTexts>> kept_numbers_;
   UseId nothing_;
   Steady<Cases> cases_;
   FlatMap<uint64_t, uint32_t> cases_of_;  // by set and type, see KeepCases

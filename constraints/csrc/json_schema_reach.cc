@@ -147,7 +147,7 @@ void JsonSchemaRules::Check(SchemaPlace root) {
       if (keyword == Keyword::kPatternProperties)
         for (uint32_t k = 0; k < v.size; ++k) CheckPattern(v.keys[k], v.elements[k]);
       if (keyword == Keyword::kPattern) CheckPattern(v.text, v);
-      if (keyword == Keyword::kMultipleOf && !options_.lenient && !JsonNumbers::KnowsMultiples(v.text))
+      if (keyword == Keyword::kMultipleOf && !options_.lenient && !NumberSet::KnowsMultiples(v.text))
         throw UnsupportedError("json_schema: multipleOf at \"" + documents_->Describe(v) +
                                "\" cannot be enforced: it has more than 18 significant digits, or a power of ten beyond "
                                "-2000 or 900; round it, drop it, or pass lenient=True");
