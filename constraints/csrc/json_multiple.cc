@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "automata/csrc/errors.h"
+#include "constraints/csrc/digit_bounds.h"
 #include "constraints/csrc/json_number.h"
 
 namespace tokamata {
@@ -20,19 +21,6 @@ constexpr int64_t kMostTrailing = 900;  // so many
 constexpr int64_t kMostPlaces = 2000;   // of its fraction
 constexpr int64_t kMostBoundDigits = 1000;  // of bounds, in the last place that counts, or else they are met
 constexpr uint32_t kNever = 0xffffffff;
-
-// Of a modulus of at most 18 digits, so that nothing overflows.
-uint64_t TimesTen(uint64_t rest, uint32_t digit, uint64_t modulus) { return (rest * 10 + digit) % modulus; }
-
-// What is left of a modulus when so many digits that follow are zeros.
-uint64_t WithZeros(uint64_t modulus, int64_t zeros) {
-  for (const uint64_t prime : {2, 5})
-    for (int64_t i = 0; i < zeros && modulus % prime == 0; ++i) modulus /= prime;
-  return modulus;
-}
-
-// The least number that makes up for a remainder.
-uint64_t Missing(uint64_t rest, uint64_t modulus) { return (modulus - rest % modulus) % modulus; }
 
 // Rules for what is left of a number after some digits: one for each place and remainder that is reached, so that the
 // size of the modulus costs nothing. How many digits are missing at least is arithmetic; so is that none would help.
@@ -77,6 +65,11 @@ class RemainderRules : public RuleSource {
     }
     return pool_->Call(source_, known->second, known_[known->second].least == 0, bytes_);
   }
+  static uint32_t WhereOf(const DigitBounds::Read& r) { return r.digits * 18 + r.low * 6 + r.high * 2 + r.fraction; }
+  static DigitBounds::Read ReadOf(uint32_t where) {
+    const auto order = [](uint32_t n) { return static_cast<DigitBounds::Order>(n % 3); };
+    return {where % 2 == 1, where / 18, order(where / 6), order(where / 2)};
+  }
   const Place& PlaceOf(uint32_t rule) const { return known_[rule].place; }
   Expr Digit(uint32_t digit, Expr rest) { return pool_->Concat(pool_->Byte(static_cast<uint8_t>('0' + digit)), rest); }
 
@@ -96,61 +89,26 @@ class RemainderRules : public RuleSource {
   std::map<Place, uint32_t> index_;
 };
 
-// The integer part of a number as digits, and whether that is all of it.
-std::string IntegerPart(const Magnitude& m, bool* whole) {
-  const int64_t size = static_cast<int64_t>(m.digits.size());
-  *whole = size <= m.point;
-  if (m.point <= 0) return "0";
-  return m.digits.substr(0, static_cast<size_t>(std::min(size, m.point))) + std::string(static_cast<size_t>(std::max<int64_t>(0, m.point - size)), '0');
-}
-
-// The least integer from a bound on.
-std::string LeastInteger(const Magnitude& low) {
-  bool whole = false;
-  std::string digits = IntegerPart(low, &whole);
-  if (whole && !low.exclusive) return digits;
-  size_t i = digits.size();
-  while (i > 0 && digits[i - 1] == '9') digits[--i] = '0';
-  if (i == 0) return "1" + digits;
-  ++digits[i - 1];
-  return digits;
-}
-
-// The greatest one up to a bound; empty where that is below zero.
-std::string GreatestInteger(const Magnitude& high) {
-  bool whole = false;
-  std::string digits = IntegerPart(high, &whole);
-  if (!whole || !high.exclusive) return digits;
-  if (digits == "0") return "";
-  size_t i = digits.size();
-  while (digits[i - 1] == '0') digits[--i] = '9';
-  --digits[i - 1];
-  return digits.size() > 1 && digits[0] == '0' ? digits.substr(1) : digits;
-}
-
 // Numbers without exponent, of which so many places of the fraction count; all behind these are zeros. With these places
-// a number is an integer n, a multiple of the modulus between two others. So many digits that follow make an interval of
-// numbers n, and whether a multiple is in it is arithmetic: no search tells what can be extended.
+// a number is an integer.
 class PlainRules final : public RemainderRules {
  public:
-  // Bounds as digits; no digits: no upper one.
-  PlainRules(Expressions* pool, uint64_t modulus, uint32_t places, bool point, std::string low, std::string high)
+  // `point`: they may have a fraction.
+  PlainRules(Expressions* pool, uint64_t modulus, uint32_t places, bool point, const std::string& low,
+             const std::string& high)
       : RemainderRules(pool, modulus, Symbols(point), Farthest(low, high, places)),
+        bounds_(low, high, places),
         places_(places),
-        point_(point),
-        low_(Padded(std::move(low), places)),
-        high_(high.empty() ? high : Padded(std::move(high), places)),
-        low_digits_(low_.find_last_not_of('0') + 1),
-        high_digits_(high_.find_last_not_of('9') + 1) {
+        point_(point) {
     for (uint32_t i = 0; i <= places; ++i) reduced_.push_back(WithZeros(modulus, i));
   }
 
-  // All of them; without bare_zero a text must not be just "0".
+  // All of them, with zero or without; without bare_zero a text must not be just "0".
   Expr Texts(bool bare_zero, bool zero) {
     std::vector<Expr> parts;
-    const Place start = Normal({false, 0, kEqual, kEqual}, 0);
-    for (uint32_t d = 1; d < 10; ++d) parts.push_back(Digit(d, AfterDigit(start, d)));
-    if (const Read read = Unpacked(Normal(Append(Unpacked(start), 0), 0)); zero && !IsDead(read)) {
+    const Read start = bounds_.Start();
+    for (uint32_t d = 1; d < 10; ++d) parts.push_back(Digit(d, AfterDigit(start, 0, d)));
+    if (const Read read = bounds_.Normal(bounds_.Append(start, 0)); zero && !bounds_.IsDead(read)) {
       const Expr fraction = point_ ? pool_->Concat(pool_->Byte('.'), AfterPoint(read, 0)) : Expr{kEmpty};
       parts.push_back(Digit(0, bare_zero && MayEnd(read, 0) ? pool_->Optional(fraction) : fraction));
     }
@@ -160,34 +118,27 @@ class PlainRules final : public RemainderRules {
   // More zeros do no harm.
   bool HasEveryLength(uint32_t rule, ByteSet* bytes) override {
     *bytes = ByteSet::Range('0', '9');
-    return IsFree(Unpacked(PlaceOf(rule)));
+    return bounds_.IsFree(ReadOf(PlaceOf(rule).where));
   }
 
   Expr Expand(uint32_t rule) override {
     const Place place = PlaceOf(rule);
-    const Read read = Unpacked(place);
+    const Read read = ReadOf(place.where);
     std::vector<Expr> parts;
     if (MayEnd(read, place.rest)) parts.push_back(kEpsilonExpr);
     if (!read.fraction && point_) parts.push_back(pool_->Concat(pool_->Byte('.'), AfterPoint(read, place.rest)));
-    for (uint32_t d = 0; d < 10; ++d) parts.push_back(Digit(d, AfterDigit(place, d)));
+    for (uint32_t d = 0; d < 10; ++d) parts.push_back(Digit(d, AfterDigit(read, place.rest, d)));
     return pool_->Union(std::move(parts));
   }
 
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override {
-    auto copy = std::make_shared<PlainRules>(pool, modulus_, places_, point_, low_, high_);
+    auto copy = std::make_shared<PlainRules>(pool, modulus_, places_, point_, bounds_.low(), bounds_.high());
     copy->Take(*this);
     return copy;
   }
 
  private:
-  // Digits that were read against as many of a bound.
-  enum Order : uint32_t { kBelow, kEqual, kAbove };
-  struct Read {
-    bool fraction;
-    uint32_t digits;  // of the integer part, or else of the fraction
-    Order low, high;
-  };
-
+  using Read = DigitBounds::Read;
   static ByteSet Symbols(bool point) {
     ByteSet bytes = ByteSet::Range('0', '9');
     if (point) bytes.Add('.');
@@ -196,203 +147,185 @@ class PlainRules final : public RemainderRules {
   static uint32_t Farthest(const std::string& low, const std::string& high, uint32_t places) {
     return static_cast<uint32_t>(std::max(low.size() + kMostDigits, high.size())) + places + 1;
   }
-  static std::string Padded(std::string digits, uint32_t places) {
-    return digits.size() > places ? digits : std::string(places + 1 - digits.size(), '0') + digits;
+
+  Expr AfterDigit(const Read& before, uint64_t rest, uint32_t digit) {
+    return After(bounds_.Append(before, digit), TimesTen(rest, digit, modulus_));
   }
-  static Read Unpacked(const Place& place) {
-    const uint32_t w = place.where;
-    return {w % 2 == 1, w / 18, static_cast<Order>(w / 6 % 3), static_cast<Order>(w / 2 % 3)};
-  }
-  // One place for all from where the same can follow.
-  Place Normal(Read r, uint64_t rest) const {
-    const uint32_t whole = WholeDigits(low_);
-    if (r.low == kEqual && (r.fraction ? whole : 0) + r.digits >= low_digits_) r.low = kAbove;
-    if (high_.empty() || (r.high == kEqual && (r.fraction ? WholeDigits(high_) : 0) + r.digits >= high_digits_))
-      r.high = kBelow;
-    if (high_.empty() && !r.fraction && r.digits >= whole && r.low == kAbove) r.digits = whole + 1;
-    return {r.digits * 18 + r.low * 6 + r.high * 2 + r.fraction, rest};
+  Expr AfterPoint(const Read& read, uint64_t rest) { return After(bounds_.AtPoint(read, read.digits), rest); }
+  Expr After(const Read& r, uint64_t rest) {
+    if (bounds_.IsDead(r)) return kEmpty;
+    const Read read = bounds_.Normal(r);
+    if (!read.fraction || read.digits < places_) return At({WhereOf(read), rest});
+    return IsWhole(read, rest) ? pool_->Repeat(pool_->Byte('0'), places_ ? 0 : 1, kUnbounded) : Expr{kEmpty};
   }
 
-  uint32_t WholeDigits(const std::string& bound) const { return static_cast<uint32_t>(bound.size()) - places_; }
-  // No bound matters any more.
-  bool IsFree(const Read& r) const {
-    return r.low == kAbove && r.high == kBelow && (r.fraction || (high_.empty() && r.digits > WholeDigits(low_)));
+  // Whether digits of the fraction may be the last ones but for zeros.
+  bool IsWhole(const Read& r, uint64_t rest) const {
+    return r.low != DigitBounds::kEqual && rest % reduced_[places_ - r.digits] == 0;
   }
-  bool IsDead(const Read& r) const {
-    return r.fraction ? r.low == kBelow || r.high == kAbove : !high_.empty() && r.digits > WholeDigits(high_);
-  }
-
-  static Order Compared(Order before, uint32_t digit, char bound) {
-    const uint32_t other = static_cast<uint32_t>(bound - '0');
-    return before != kEqual || digit == other ? before : digit < other ? kBelow : kAbove;
-  }
-  Read Append(Read r, uint32_t digit) const {
-    const uint32_t low = r.fraction ? WholeDigits(low_) : 0, high = r.fraction ? WholeDigits(high_) : 0;
-    // Longer integers are above.
-    r.low = low + r.digits < low_.size() && (r.fraction || r.digits < WholeDigits(low_))
-                ? Compared(r.low, digit, low_[low + r.digits])
-                : kAbove;
-    if (high + r.digits < high_.size()) r.high = Compared(r.high, digit, high_[high + r.digits]);
-    ++r.digits;
-    return r;
-  }
-  // How a number of so many digits before the point stands to a bound, which it is shorter than, as long as, or longer.
-  Order WithLength(Order read, uint32_t digits, const std::string& bound) const {
-    const uint32_t whole = WholeDigits(bound);
-    return digits < whole ? kBelow : digits > whole ? kAbove : read;
-  }
-  // At the point, after so many digits.
-  Read AtPoint(const Read& r, uint32_t digits) const {
-    return {true, 0, WithLength(r.low, digits, low_), high_.empty() ? kBelow : WithLength(r.high, digits, high_)};
-  }
-
-  Expr AfterDigit(const Place& place, uint32_t digit) {
-    const Read read = Append(Unpacked(place), digit);
-    if (IsDead(read)) return kEmpty;
-    return After(Normal(read, TimesTen(place.rest, digit, modulus_)));
-  }
-  Expr AfterPoint(const Read& read, uint64_t rest) {
-    const Read at = AtPoint(read, read.digits);
-    return IsDead(at) ? Expr{kEmpty} : After(Normal(at, rest));
-  }
-  Expr After(const Place& place) {
-    const Read read = Unpacked(place);
-    if (!read.fraction || read.digits < places_) return At(place);
-    return IsWhole(read, place.rest) ? pool_->Repeat(pool_->Byte('0'), places_ ? 0 : 1, kUnbounded) : Expr{kEmpty};
-  }
-
-  // Whether nothing but zeros follows digits of the fraction.
-  bool IsWhole(const Read& r, uint64_t rest) const { return r.low != kEqual && rest % reduced_[places_ - r.digits] == 0; }
   bool MayEnd(const Read& r, uint64_t rest) const {
     if (r.fraction) return r.digits > 0 && IsWhole(r, rest);
-    const Read at = AtPoint(r, r.digits);
-    return !IsDead(at) && IsWhole(at, rest);
+    const Read at = bounds_.AtPoint(r, r.digits);
+    return !bounds_.IsDead(at) && IsWhole(at, rest);
   }
 
-  // Whether so many more digits make a multiple, within those of the bounds that the ones before equal.
-  bool Reaches(uint64_t rest, uint32_t digits, const Read& r, uint64_t modulus) const {
-    const bool low = r.low == kEqual, high = r.high == kEqual;
-    if (!low && !high && digits > kMostDigits) return true;
-    // The least number of these digits, and how many there are above it: as good as all where these have a multiple.
-    constexpr __int128 kMany = 1'000'000'000'000'000'000;
-    __int128 above = 0;
-    for (uint32_t i = digits; i > 0; --i) {
-      const int least = low ? low_[low_.size() - i] - '0' : 0, most = high ? high_[high_.size() - i] - '0' : 9;
-      rest = TimesTen(rest, static_cast<uint32_t>(least), modulus_);
-      if (above < kMany) above = above * 10 + (most - least);
-      if (above < 0) return false;
-    }
-    return Missing(rest, modulus) <= static_cast<unsigned __int128>(above);
-  }
-
-  // Where bounds matter, no text is shorter.
+  // Exact where no bound matters; else no text is shorter.
   uint32_t Least(const Place& place) const override {
-    const Read read = Unpacked(place);
-    if (IsFree(read)) {
+    const Read read = ReadOf(place.where);
+    if (bounds_.IsFree(read)) {
       // Digits of the integer part alone are the quickest way: what a fraction lacks is no less.
       const uint32_t first = read.fraction && read.digits == 0 ? 1 : 0;
       const uint32_t most = read.fraction ? places_ - read.digits : static_cast<uint32_t>(kMostDigits);
       for (uint32_t digits = first; digits <= most; ++digits)
-        if (Reaches(place.rest, digits, read, reduced_[read.fraction ? most - digits : places_])) return digits;
+        if (Reaches(place.rest, read, digits, reduced_[read.fraction ? most - digits : places_])) return digits;
       return kNever;
     }
     if (read.fraction) {
-      if (!Reaches(place.rest, places_ - read.digits, read, modulus_)) return kNever;
+      if (!Reaches(place.rest, read, places_ - read.digits, modulus_)) return kNever;
       return MayEnd(read, place.rest) ? 0 : 1;
     }
-    // Past the digits of the lower bound each one more does no harm, and 18 are enough, up to those of the upper one.
-    const uint32_t shortest = std::max(read.digits, WholeDigits(low_));
+    // Past the digits of the lower bound one more does no harm, and 18 are enough, up to those of the upper one.
+    const uint32_t shortest = std::max(read.digits, bounds_.LowDigits());
     uint32_t longest = shortest + static_cast<uint32_t>(kMostDigits) + 1;
-    if (!high_.empty()) longest = std::min(longest, WholeDigits(high_));
+    if (bounds_.HasHigh()) longest = std::min(longest, bounds_.HighDigits());
     for (uint32_t digits = shortest; digits <= longest; ++digits) {
       const uint32_t more = digits - read.digits;
-      const Read at = AtPoint(read, digits);
-      if (IsDead(at) || !Reaches(place.rest, more + places_, at, modulus_)) continue;
+      const Read at = bounds_.AtPoint(read, digits);
+      if (bounds_.IsDead(at) || !Reaches(place.rest, at, more + places_, modulus_)) continue;
       return more ? more : MayEnd(read, place.rest) ? 0 : 1;
     }
     return kNever;
   }
+  bool Reaches(uint64_t rest, const Read& r, uint32_t digits, uint64_t reduced) const {
+    return bounds_.Reaches(rest, modulus_, reduced, r, digits);
+  }
 
+  const DigitBounds bounds_;
   const uint32_t places_;
   const bool point_;
-  const std::string low_, high_;
-  const size_t low_digits_, high_digits_;  // what follows these is all zeros, or nines
   std::vector<uint64_t> reduced_;  // the modulus, by the number of zeros that follow
 };
 
 }  // namespace
 
-// d.ddd · 10^x, whose last digit is not zero, is m · 10^(x - places); a multiple where what is left of the power of
-// ten, x - places - power, is not negative and makes up for what m lacks of the modulus's powers of two and five. A place
-// is 0 behind the first digit, else 1, and 2 for each digit of the fraction so far, and 1 where the last is not zero.
+// d.ddd * 10^x, whose last digit is not zero, is an integer times 10^power: the digits, and zeros. A step is 0 behind the
+// first digit, else 1, and 2 for each digit of the fraction so far, and 1 where the last is not zero.
 class JsonNumbers::ScientificRules final : public RemainderRules {
  public:
-  ScientificRules(Expressions* pool, bool canonical, uint64_t modulus, int64_t power)
-      : RemainderRules(pool, modulus, Symbols(), kFarthest),
-        numbers_(pool, canonical),
-        power_(power),
-        coprime_(WithZeros(modulus, kMostNeeded)) {}
+  ScientificRules(Expressions* pool, bool canonical, uint64_t modulus, int64_t power, const std::string& low,
+                  const std::string& high)
+      : RemainderRules(pool, modulus, Symbols(), kFarthest), bounds_(low, high, 0), numbers_(pool, canonical), power_(power) {
+    for (uint32_t i = 0; i <= kMostNeeded; ++i) reduced_.push_back(WithZeros(modulus, i));
+  }
 
-  Expr Begin(uint32_t digit) { return At({0, digit % modulus_}); }
+  Expr Texts() {
+    std::vector<Expr> parts;
+    for (uint32_t d = 1; d < 10; ++d) parts.push_back(Digit(d, After(bounds_.Start(), 0, d, 0)));
+    return pool_->Union(std::move(parts));
+  }
 
   Expr Expand(uint32_t rule) override {
     const Place place = PlaceOf(rule);
-    const uint32_t read = Read(place);
-    std::vector<Expr> parts;
-    if (MayEnd(place)) parts.push_back(Exponents(read, place.rest));
-    if (place.where == 0) parts.push_back(pool_->Concat(pool_->Byte('.'), At({1, place.rest})));
-    for (uint32_t d = 0; d < 10 && place.where && read < kMostFraction; ++d)
-      parts.push_back(Digit(d, At({1 + 2 * (read + 1) + (d ? 1 : 0), TimesTen(place.rest, d, modulus_)})));
+    const Read read = ReadOf(place.where / kSteps);
+    const uint32_t step = place.where % kSteps, count = Fraction(step);
+    std::vector<Expr> parts{Exponents(place)};
+    if (step == 0) parts.push_back(pool_->Concat(pool_->Byte('.'), At({place.where + 1, place.rest})));
+    for (uint32_t d = 0; d < 10 && step && count < kMostFraction; ++d)
+      parts.push_back(Digit(d, After(read, place.rest, d, 1 + 2 * (count + 1) + (d ? 1 : 0))));
     return pool_->Union(std::move(parts));
   }
 
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override {
-    auto copy = std::make_shared<ScientificRules>(pool, numbers_.canonical_, modulus_, power_);
+    auto copy = std::make_shared<ScientificRules>(pool, numbers_.canonical_, modulus_, power_, bounds_.low(), bounds_.high());
     copy->Take(*this);
     return copy;
   }
 
  private:
+  using Read = DigitBounds::Read;
   static ByteSet Symbols() {
     ByteSet bytes = ByteSet::Range('0', '9');
     for (const char c : {'.', 'e', 'E', '+', '-'}) bytes.Add(static_cast<uint8_t>(c));
     return bytes;
   }
-  static uint32_t Read(const Place& place) { return place.where ? (place.where - 1) / 2 : 0; }
-  bool MayEnd(const Place& place) const {
-    return (place.where == 0 || place.where % 2 == 0) && place.rest % coprime_ == 0;
+  static uint32_t Fraction(uint32_t step) { return step ? (step - 1) / 2 : 0; }
+  // The last digit is not zero.
+  static bool IsNormal(uint32_t step) { return step == 0 || step % 2 == 0; }
+
+  Expr After(const Read& before, uint64_t rest, uint32_t digit, uint32_t step) {
+    const Read read = bounds_.Append(before, digit);
+    if (bounds_.IsDead(read)) return kEmpty;
+    return At({WhereOf(bounds_.Normal(read)) * kSteps + step, TimesTen(rest, digit, modulus_)});
   }
 
   uint32_t Least(const Place& place) const override {
-    if (MayEnd(place)) return kLeastExponent;
-    uint64_t rest = place.rest, power = 1;
-    for (uint32_t digits = 1; digits + Read(place) <= kMostFraction; ++digits) {
-      rest = TimesTen(rest, 0, modulus_);
-      power *= 10;
-      uint64_t missing = Missing(rest, coprime_);
-      if (missing % 10 == 0) missing += coprime_;  // which does not end with a zero
-      if (missing < power) return digits + (place.where ? 0 : 1) + kLeastExponent;
-    }
-    return kNever;
+    int64_t low, high;
+    if (FindExponents(place, &low, &high)) return kLeastExponent;
+    return GoesOn(place) ? 1 + kLeastExponent : kNever;
   }
 
-  // Canonical exponents leave out -4 to 15, so that many counts of places have the same.
-  Expr Exponents(uint32_t read, uint64_t rest) {
-    int64_t x = read + power_;
-    for (; rest; ++x) rest = TimesTen(rest, 0, modulus_);
-    if (numbers_.canonical_ && x > -5 && x < 16) x = 16;
-    const auto [it, added] = exponents_.emplace(x, kEmpty);
-    if (added) it->second = numbers_.Exponent(x, std::numeric_limits<int64_t>::max());
+  // The exponents, in fact, that may follow.
+  bool FindExponents(const Place& place, int64_t* low, int64_t* high) const {
+    const Read read = ReadOf(place.where / kSteps);
+    const uint32_t step = place.where % kSteps;
+    if (!IsNormal(step) || place.rest % reduced_.back()) return false;
+    int64_t least = Fraction(step) + 1;  // digits of the integer
+    for (uint64_t rest = place.rest; rest; rest = TimesTen(rest, 0, modulus_)) ++least;
+    const bool from = read.low == DigitBounds::kAbove, to = read.high != DigitBounds::kAbove;
+    least = std::max<int64_t>(least, bounds_.LowDigits() + (from ? 0 : 1));
+    *low = least - 1 + power_;
+    *high = bounds_.HasHigh() ? int64_t{bounds_.HighDigits()} - (to ? 1 : 2) + power_ : std::numeric_limits<int64_t>::max();
+    if (numbers_.canonical_) {
+      if (*low > -kLeastSmall && *low < kLeastLarge) *low = kLeastLarge;
+      if (*high > -kLeastSmall && *high < kLeastLarge) *high = -kLeastSmall;
+      *low = std::max(*low, -kMostExponent);
+      *high = std::min(*high, kMostExponent);
+    }
+    return *low <= *high;
+  }
+  Expr Exponents(const Place& place) {
+    int64_t low, high;
+    if (!FindExponents(place, &low, &high)) return kEmpty;
+    const auto [it, added] = exponents_.emplace(std::make_pair(low, high), kEmpty);
+    if (added) it->second = numbers_.Exponent(low, high);
     return it->second;
   }
 
+  // Whether digits that are not all zeros can follow. Between the bounds, more zeros do no harm, so that the longest
+  // integers have all that others have.
+  bool GoesOn(const Place& place) const {
+    const Read read = ReadOf(place.where / kSteps);
+    const uint32_t count = Fraction(place.where % kSteps), left = static_cast<uint32_t>(kMostFraction) - count;
+    const int64_t digits = count + 1, low = bounds_.LowDigits(), high = bounds_.HighDigits();
+    const auto reaches = [&](int64_t all) {
+      if (all < digits || (numbers_.canonical_ && !IsCanonical(all - 1 + power_))) return false;
+      const Read at = bounds_.AtPoint(read, static_cast<uint32_t>(all));
+      const uint32_t more = static_cast<uint32_t>(all - digits), some = std::min(more, left), zeros = more - some;
+      return !bounds_.IsDead(at) &&
+             bounds_.Reaches(place.rest, modulus_, reduced_[std::min(zeros, kMostNeeded)], at, some, zeros, true);
+    };
+    int64_t longest = bounds_.HasHigh() ? high - 1 : std::max(digits, low) + kMostFraction + kMostNeeded;
+    if (numbers_.canonical_) {
+      int64_t x = bounds_.HasHigh() ? std::min(longest - 1 + power_, kMostExponent) : kMostExponent;
+      if (x > -kLeastSmall && x < kLeastLarge) x = -kLeastSmall;
+      longest = x + 1 - power_;
+    }
+    return reaches(low) || (bounds_.HasHigh() && reaches(high)) || (longest > low && reaches(longest));
+  }
+  static bool IsCanonical(int64_t x) {
+    return (x >= kLeastLarge && x <= kMostExponent) || (x <= -kLeastSmall && x >= -kMostExponent);
+  }
+
+  static constexpr uint32_t kSteps = 64;
   static constexpr uint32_t kMostNeeded = 60;     // powers of two or five that a modulus has
   static constexpr uint32_t kLeastExponent = 2;   // bytes: e0
   static constexpr uint32_t kFarthest = kMostFraction + 20;
+  static constexpr int64_t kLeastLarge = 16, kLeastSmall = 5, kMostExponent = 999;  // canonical ones
+  const DigitBounds bounds_;
   JsonNumbers numbers_;
   const int64_t power_;
-  const uint64_t coprime_;  // the modulus without its powers of two and five
-  std::map<int64_t, Expr> exponents_;
+  std::vector<uint64_t> reduced_;  // the modulus, by the number of zeros that follow
+  std::map<std::pair<int64_t, int64_t>, Expr> exponents_;
 };
 
 Expr JsonNumbers::PlainMultiples(uint64_t modulus, int64_t power, FractionStyle style, const Interval& interval,
@@ -429,21 +362,18 @@ Expr JsonNumbers::PlainMultiples(uint64_t modulus, int64_t power, FractionStyle 
 }
 
 Expr JsonNumbers::ScientificMultiples(uint64_t modulus, int64_t power, const Interval& interval) {
-  if (!interval.IsAll()) {
-    Interval all;
-    return pool_.Intersect(Scientific(interval), ScientificMultiples(modulus, power, all));
+  if (modulus > 1 || !interval.IsAll()) {
+    const Interval scaled = interval.Shifted(-power);
+    const std::string low = LeastInteger(scaled.low), high = scaled.high ? GreatestInteger(*scaled.high) : "";
+    if (scaled.high && (high.empty() || high == "0")) return kEmpty;
+    auto rules = std::make_shared<ScientificRules>(&pool_, canonical_, modulus, power, low, high);
+    pool_.AddRules(rules);
+    return rules->Texts();
   }
   const Expr first = pool_.Bytes(ByteSet::Range('1', '9')), digit = pool_.Bytes(ByteSet::Range('0', '9'));
   const Expr point = pool_.Byte('.');
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   std::vector<Expr> parts;
-  if (modulus > 1) {
-    auto rules = std::make_shared<ScientificRules>(&pool_, canonical_, modulus, power);
-    pool_.AddRules(rules);
-    for (uint32_t d = 1; d < 10; ++d)
-      parts.push_back(pool_.Concat(pool_.Byte(static_cast<uint8_t>('0' + d)), rules->Begin(d)));
-    return pool_.Union(std::move(parts));
-  }
   for (int64_t places = 0; places <= kMostFraction;) {
     // Canonical exponents leave out -4 to 15, so that many counts of places have the same.
     const auto least = [&](int64_t count) {

@@ -161,6 +161,92 @@ def test_multiples(canonical: bool, integers: bool) -> None:
         assert hits
 
 
+@pytest.mark.parametrize("integers", [False, True])
+@pytest.mark.parametrize("canonical", [False, True])
+def test_multiples_between_bounds(canonical: bool, integers: bool) -> None:
+    hits = 0
+    for seed in range(120):
+        r = random.Random(SEED + seed)
+        q = r.choice([*QUOTIENTS, "1e-6", "1e5", "0.75", "128", "625", "1.024e3", "7e17"])
+        some = r.choice([value(random_bound(r)) // value(q) * value(q), value(q) * r.randint(-30, 30)])
+        while True:
+            texts = [random_bound(r), f"{float(some)!r}", f"{float(some + value(q) * r.randint(0, 40))!r}"]
+            low, high = r.choice([(texts[1], texts[2]), (texts[0], texts[1]), (texts[1], ""), ("", texts[1])])
+            if not low or not high or value(low) <= value(high) or r.random() < 0.1:
+                break
+        exclusive = r.random() < 0.4, r.random() < 0.4
+        language = json_number_range(low, high, *exclusive, canonical, integers, q)
+        steps = [some + value(q) * k for k in (-2, -1, 0, 1, 2, 3)]
+        near = [t for t in (low, high, *(f"{float(v)!r}" for v in steps)) if t]
+        for text in texts_near(r, near, 50):
+            v = value(text)
+            expected = in_universe(text, canonical) and v % value(q) == 0
+            expected &= not low or (v > value(low) if exclusive[0] else v >= value(low))
+            expected &= not high or (v < value(high) if exclusive[1] else v <= value(high))
+            expected &= not integers or is_integer(text, canonical)
+            hits += expected
+            assert language.accepts(text.encode()) == expected, (SEED, seed, q, low, high, exclusive, text)
+    assert hits > 500
+
+
+def test_multiples_above_nines() -> None:
+    for low, high, q, members in (
+        ("9", "12", "2", ["10", "12"]),
+        ("99.5", "104", "4", ["100", "104"]),
+        ("0.99", "1.01", "0.01", ["1", "1.00", "1.01"]),
+        ("-10", "-9", "3", []),
+        ("-1000", "-99", "900", ["-900"]),
+    ):
+        language = json_number_range(low, high, True, False, True, False, q)
+        for text in (*members, "0", "2", "3", "9", "99", "0.9", "-9", "-99", "-90", "-1000"):
+            expected = text in members or (text, high) == ("-9", "-9")
+            assert language.accepts(text.encode()) == expected, (low, high, q, text)
+
+
+def spellings(v: Fraction, canonical: bool, integers: bool) -> list[str]:
+    """Digits that all texts of a value are beginnings of, before an exponent, with zeros at the end of fractions."""
+    minus = ["-"] if v < 0 else ["", "-"] if v == 0 else [""]
+    out = []
+    for x in (0,) if canonical else range(-2, 3):
+        whole, fraction = divmod(abs(v) * 10**30 / Fraction(10) ** x, 10**30)
+        digits = str(whole) if canonical and integers else f"{whole}.{int(fraction):030}"
+        out += [sign + digits for sign in minus if not (canonical and integers and v == 0 and sign)]
+    if v and not (canonical and integers):
+        x = next(x for x in range(-40, 40) if 1 <= abs(v) / Fraction(10) ** x < 10)
+        mantissa = format(Decimal(int(abs(v) / Fraction(10) ** (x - 30))).scaleb(-30), "f").rstrip("0").rstrip(".")
+        if len(mantissa) <= 19 and (x >= 16 or x <= -5 or not canonical):
+            out.append(minus[0] + mantissa)
+    return out
+
+
+@pytest.mark.parametrize("integers", [False, True])
+@pytest.mark.parametrize("canonical", [False, True])
+def test_multiples_between_bounds_have_no_dead_ends(canonical: bool, integers: bool) -> None:
+    dead = 0
+    for seed in range(150):
+        r = random.Random(f"{SEED} {seed}")
+        q = r.choice(["1", "2", "3", "7", "8", "12", "25", "64", "96", "125", "1024", "99991"])
+        q += f"e{r.choice([0, 0, 0, 1, -1, -2, -6, 3, 15])}"
+        first = r.choice([0, -3, r.randint(-2000, 2000), 10 ** r.randint(1, 9), r.randrange(10**9)])
+        last = first + r.choice([0, 1, 5, 30, 100])
+        low, high = (f"{Decimal(q) * first:f}", f"{Decimal(q) * last:f}")
+        exclusive = r.random() < 0.3, r.random() < 0.3
+        members = [value(q) * n for n in range(first + exclusive[0], last + 1 - exclusive[1])]
+        if integers:
+            members = [v for v in members if v.denominator == 1]
+        texts = [text for v in members for text in spellings(v, canonical, integers)]
+        language = json_number_range(low, high, *exclusive, canonical, integers, q)
+        for _ in range(60):
+            text = r.choice(texts)[: r.randint(1, 25)] if texts else "1"
+            if r.random() < 0.8:
+                i = r.randrange(len(text))
+                text = text[:i] + r.choice("0123456789") + r.choice([text[i + 1 :], ""])
+            expected = any(t.startswith(text) for t in texts)
+            dead += not expected
+            assert (language.viable_prefix(text.encode()) == len(text)) == expected, (SEED, seed, q, low, high, text)
+    assert dead > 1000
+
+
 @pytest.mark.parametrize("canonical", [False, True])
 def test_values(canonical: bool) -> None:
     for seed in range(100):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import jsonschema
 import pytest
@@ -80,6 +81,52 @@ def test_divisors_of_many_digits_are_refused_when_the_schema_is_read() -> None:
         constraint = tokamata.json_schema(negated, lenient=True)
         assert all(constraint.accepts(text) for text in ('{"a": 0.5}', '{"a": 1}'))
         assert [e.status for e in constraint.report if e.subject == "multipleOf"] == ["widened"]
+
+
+@pytest.mark.parametrize("numbers", ["canonical", "any"])
+def test_several_multiples_are_their_least_common_one(numbers: Literal["canonical", "any"]) -> None:
+    r = random.Random(SEED)
+    for _ in range(30):
+        divisors = [r.choice([2, 3, 4, 5, 6, 9, 12, 0.25, 0.1, 1.5, 1e3]) for _ in range(r.randint(2, 4))]
+        least = math.lcm(*(int(1000 * Fraction(repr(d))) for d in divisors))
+        schema: dict[str, Any] = {"allOf": [{"multipleOf": d} for d in divisors]}
+        if r.random() < 0.5:
+            schema["type"] = "integer"
+            least = math.lcm(1000, least)
+        both = tokamata.json_schema(schema, numbers=numbers)
+        kind = '"type": "integer", ' if "type" in schema else ""
+        one = f'{{{kind}"multipleOf": {least}e-3}}'
+        assert both.equivalent(tokamata.json_schema(one, numbers=numbers)), (SEED, schema, one)
+
+
+def test_large_multiples_in_all_of() -> None:
+    schema: dict[str, Any] = {"allOf": [{"multipleOf": d} for d in (65536, 10**6, 3**9)], "type": "integer"}
+    least = math.lcm(65536, 10**6, 3**9)
+    constraint = tokamata.json_schema(schema)
+    assert constraint.accepts(str(7 * least))
+    assert not constraint.accepts(str(7 * least // 2))
+    # A least common multiple of more digits than are known of one number: the languages meet.
+    schema["allOf"] += [{"multipleOf": 7**12}]
+    least *= 7**12
+    assert tokamata.json_schema(schema).accepts(str(3 * least))
+    assert not any(tokamata.json_schema(schema).accepts(str(3 * least // d)) for d in (2, 5, 7, 9))
+    schema["allOf"] += [{"maximum": 1}, {"minimum": -1}]
+    assert tokamata.json_schema(schema).examples(2) == [b"0"]
+
+
+def test_multiples_that_are_no_others() -> None:
+    schema = {
+        "type": "integer",
+        "allOf": [{"multipleOf": d} for d in (4, 5, 3, 2, 7)],
+        "not": {"anyOf": [{"allOf": [{"multipleOf": 9}, {"multipleOf": 7}]}, {"enum": [10500, 10920]}]},
+        "exclusiveMinimum": 9999,
+        "maximum": 20000,
+    }
+    constraint = tokamata.json_schema(schema)
+    members = [n for n in range(10000, 20001) if n % 420 == 0 and n % 63 and n not in (10500, 10920)]
+    assert constraint.count(5) == len(members)
+    beginnings = {str(n)[:k] for n in members for k in range(1, 6)}
+    assert all(constraint.accepts_prefix(str(n)) == (str(n) in beginnings) for n in range(1, 20001))
 
 
 def test_members_are_valid() -> None:
