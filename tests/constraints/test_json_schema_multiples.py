@@ -106,12 +106,10 @@ def test_large_multiples_in_all_of() -> None:
     assert constraint.accepts(str(7 * least))
     assert not constraint.accepts(str(7 * least // 2))
     # A least common multiple of more digits than are known of one number: the languages meet.
-    schema["allOf"] += [{"multipleOf": 7**12}]
-    least *= 7**12
-    assert tokamata.json_schema(schema).accepts(str(3 * least))
-    assert not any(tokamata.json_schema(schema).accepts(str(3 * least // d)) for d in (2, 5, 7, 9))
-    schema["allOf"] += [{"maximum": 1}, {"minimum": -1}]
-    assert tokamata.json_schema(schema).examples(2) == [b"0"]
+    schema["allOf"] += [{"multipleOf": 7**15}]
+    least *= 7**15
+    schema["enum"] = [3 * least // d for d in (1, 2, 5, 7, 9)]
+    assert tokamata.json_schema(schema).examples(2) == [str(3 * least).encode()]
 
 
 def test_multiples_that_are_no_others() -> None:
