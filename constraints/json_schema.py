@@ -51,19 +51,21 @@ def json_schema(
     \Z and \z the ends of the text.
     ``.parse(text)`` is the value of a member: an instance of the type, else what ``json.loads`` makes.
 
-    ``whitespace``: "flexible" (what ``json.dumps`` writes in all its settings, bounded), "compact" (none), "pretty"
-    (indented by two spaces), "any" (everything JSON allows), or a regular expression for the white space between
-    tokens. ``key_order``: "schema" (as the schema defines them, others after; where several ``properties`` apply to one
-    object, each in its own order as far as they agree, else who is mentioned first), "any", or "sorted" (all of them by
-    code point, as ``json.dumps(sort_keys=True)`` writes). ``unique_keys``: no key occurs twice in an object, however it
-    is spelled, and elements under ``uniqueItems`` that are not listed differ; False: keys that the schema does not name
-    may occur twice, which makes the language of a schema without recursion regular (count, to_fst, device tables).
-    ``strings``: "any" spelling with escapes, or "canonical", as ``json.dumps(ensure_ascii=False)`` writes them.
-    ``numbers``: "canonical" (integers without fraction or exponent, const and enum numbers as ``json.dumps`` writes
-    them, 2.0 also as 2) or "any" spelling of the value (1.0 is an integer but in draft 4; ``report`` says which
-    exponents there are). ``formats``: whether ``format`` restricts strings. ``lenient``: widen what cannot be enforced
-    exactly instead of refusing it. ``registry``: schemas by URI for references outside the schema, of which only those
-    are read that a reference leads to; the drafts' own metaschemas are known, and nothing is ever fetched.
+    ``whitespace``: "flexible" (what ``json.dumps`` writes with every ``indent``, up to 100 blanks or tabs in a line,
+    and a blank after commas and colons or none; no blank before them, nor behind them at the end of a line),
+    "compact" (none), "pretty" (indented by two spaces), "any" (everything JSON allows), or a regular expression for
+    the white space between tokens. ``key_order``: "schema" (as the schema defines them, others after; where several
+    ``properties`` apply to one object, each in its own order as far as they agree, else who is mentioned first),
+    "any", or "sorted" (all of them by code point, as ``json.dumps(sort_keys=True)`` writes). ``unique_keys``: no key
+    occurs twice in an object, however it is spelled, and elements under ``uniqueItems`` that are not listed differ;
+    False: keys that the schema does not name may occur twice, which makes the language of a schema without recursion
+    regular (count, to_fst, device tables). ``strings``: "any" spelling with escapes, or "canonical", as
+    ``json.dumps(ensure_ascii=False)`` writes them. ``numbers``: "canonical" (integers without fraction or exponent,
+    const and enum numbers as ``json.dumps`` writes them, 2.0 also as 2) or "any" spelling of the value (1.0 is an
+    integer but in draft 4; ``report`` says which exponents there are). ``formats``: whether ``format`` restricts
+    strings. ``lenient``: widen what cannot be enforced exactly instead of refusing it. ``registry``: schemas by URI
+    for references outside the schema, of which only those are read that a reference leads to; the drafts' own
+    metaschemas are known, and nothing is ever fetched.
 
     Keywords are compiled when a text or a model reaches them: building costs the reading of the schema. ``report``
     lists every keyword by JSON Pointer as enforced, annotation or ignored, and schemas and branches that no value comes
@@ -125,7 +127,8 @@ def schema_options(
 def json_value(max_depth: int | None = None, *, limits: Limits | None = None) -> Constraint:
     """All JSON values, in texts with the white space and strings that :func:`json_schema` allows by default.
 
-    So white space is what ``json.dumps`` writes, none of it around the value, and no string has a lone surrogate.
+    So white space is what ``json.dumps`` writes with and without an indent, none of it around the value, and no
+    string has a lone surrogate.
 
     ``max_depth``: how deep arrays and objects may nest (0: none at all; at most 100,000), which makes the language
     regular, so that keys may occur twice in an object; None: any depth, and no key twice.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import random
 import re
@@ -75,6 +76,28 @@ def test_options(options: dict[str, Any], yes: list[str], no: list[str]) -> None
         assert constraint.accepts(text), text
     for text in no:
         assert not constraint.accepts(text), text
+
+
+def test_flexible_white_space_is_that_of_json_dumps() -> None:
+    constraint = tokamata.json_schema(True)
+    documents: list[object] = [
+        {},
+        [],
+        "a",
+        {"a": 1},
+        [1, 2],
+        [[], {}],
+        {"a": {"b": [1, {"c": []}]}, "d": [[1], {}, [2, 3]]},
+    ]
+    for document in documents:
+        for indent in (None, *range(9), "\t"):
+            for comma, colon in itertools.product((",", ", ", " ,", " , "), (":", ": ", " : ")):
+                text = json.dumps(document, indent=indent, separators=(comma, colon))
+                refused = " ," in text or " :" in text or ", \n" in text
+                assert constraint.accepts(text) != refused, text
+    for depth, expected in ((51, True), (52, False)):  # lines begin with up to 100 blanks
+        text = json.dumps(json.loads("[" * depth + "]" * depth), indent=2)
+        assert constraint.accepts(text) == expected, depth
 
 
 @pytest.mark.parametrize(
