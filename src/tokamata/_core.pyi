@@ -572,9 +572,17 @@ def json_number(what: str, text: str, canonical: bool, integers: bool = False) -
     """
 
 def json_number_range(
-    low: str, high: str, low_exclusive: bool, high_exclusive: bool, canonical: bool, integers: bool = False
+    low: str,
+    high: str,
+    low_exclusive: bool,
+    high_exclusive: bool,
+    canonical: bool,
+    integers: bool = False,
+    multiple: str = "",
 ) -> Language:
-    """JSON numbers between two ("": no bound)."""
+    """
+    JSON numbers between two ("": no bound), multiples of a number if one is given.
+    """
 
 def json_number_compare(a: str, b: str) -> int:
     """Negative, zero or positive."""
