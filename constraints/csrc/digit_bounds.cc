@@ -87,11 +87,12 @@ DigitBounds::Read DigitBounds::Append(Read r, uint32_t digit) const {
 }
 
 DigitBounds::Read DigitBounds::AtPoint(const Read& r, uint32_t digits) const {
-  return {true, 0, WithLength(r.low, digits, LowDigits()), HasHigh() ? WithLength(r.high, digits, HighDigits()) : kBelow};
+  const Order high = HasHigh() ? WithLength(r.high, digits, HighDigits()) : kBelow;
+  return {true, 0, WithLength(r.low, digits, LowDigits()), high};
 }
 
-bool DigitBounds::Reaches(uint64_t rest, uint64_t modulus, uint64_t reduced, const Read& r, uint32_t digits, uint32_t zeros,
-                          bool positive) const {
+bool DigitBounds::Reaches(uint64_t rest, uint64_t modulus, uint64_t reduced, const Read& r, uint32_t digits,
+                          uint32_t zeros, bool positive) const {
   const bool low = r.low == kEqual, high = r.high == kEqual;
   constexpr uint32_t kEnough = 18;
   if (!low && !high && digits > kEnough) return true;

@@ -17,9 +17,9 @@ uint64_t WithZeros(uint64_t modulus, int64_t zeros);
 // Of a modulus of at most 18 digits, so that nothing overflows.
 inline uint64_t TimesTen(uint64_t rest, uint32_t digit, uint64_t modulus) { return (rest * 10 + digit) % modulus; }
 
-// So many of the integer's last digits may be written behind a point, and when they are, the ones before are all of the
-// others. Whether a multiple of a number can be reached is arithmetic: so many more digits make an interval of integers,
-// and every interval as long as the number has a multiple.
+// So many of the integer's last digits may stand behind a point: then those before it are all of the others. Whether a
+// multiple of a number can be reached is arithmetic: so many more digits make an interval of integers, and every
+// interval as long as the number has a multiple.
 class DigitBounds {
  public:
   // Bounds as digits; high may be empty: there is none.
@@ -45,8 +45,9 @@ class DigitBounds {
     return r.low == kAbove && r.high == kBelow && (r.fraction || (!HasHigh() && r.digits > LowDigits()));
   }
 
-  // After some digits of a rest, whether so many more and then zeros (for which the modulus is reduced) make a multiple,
-  // within the ends of the bounds that the digits before equal. `positive`: the digits must not all be zeros.
+  // After some digits, which leave a rest of the modulus: whether so many more and then zeros (for which the modulus is
+  // reduced) make a multiple, within what is left of the bounds that the digits before equal. `positive`: the digits must
+  // not all be zeros.
   bool Reaches(uint64_t rest, uint64_t modulus, uint64_t reduced, const Read& r, uint32_t digits, uint32_t zeros = 0,
                bool positive = false) const;
 

@@ -89,8 +89,8 @@ class RemainderRules : public RuleSource {
   std::map<Place, uint32_t> index_;
 };
 
-// Numbers without exponent, of which so many places of the fraction count; all behind these are zeros. With these places
-// a number is an integer.
+// Numbers without exponent, of which so many places of the fraction count; all behind these are zeros. With these
+// places a number is an integer.
 class PlainRules final : public RemainderRules {
  public:
   // `point`: they may have a fraction.
@@ -208,13 +208,16 @@ class PlainRules final : public RemainderRules {
 
 }  // namespace
 
-// d.ddd * 10^x, whose last digit is not zero, is an integer times 10^power: the digits, and zeros. A step is 0 behind the
-// first digit, else 1, and 2 for each digit of the fraction so far, and 1 where the last is not zero.
+// d.ddd * 10^x, whose last digit is not zero, is an integer times 10^power: the digits, and zeros. A step is 0 behind
+// the first digit, else 1, and 2 for each digit of the fraction so far, and 1 where the last is not zero.
 class JsonNumbers::ScientificRules final : public RemainderRules {
  public:
   ScientificRules(Expressions* pool, bool canonical, uint64_t modulus, int64_t power, const std::string& low,
                   const std::string& high)
-      : RemainderRules(pool, modulus, Symbols(), kFarthest), bounds_(low, high, 0), numbers_(pool, canonical), power_(power) {
+      : RemainderRules(pool, modulus, Symbols(), kFarthest),
+        bounds_(low, high, 0),
+        numbers_(pool, canonical),
+        power_(power) {
     for (uint32_t i = 0; i <= kMostNeeded; ++i) reduced_.push_back(WithZeros(modulus, i));
   }
 
@@ -236,7 +239,8 @@ class JsonNumbers::ScientificRules final : public RemainderRules {
   }
 
   std::shared_ptr<RuleSource> Clone(Expressions* pool) const override {
-    auto copy = std::make_shared<ScientificRules>(pool, numbers_.canonical_, modulus_, power_, bounds_.low(), bounds_.high());
+    auto copy = std::make_shared<ScientificRules>(pool, numbers_.canonical_, modulus_, power_, bounds_.low(),
+                                                  bounds_.high());
     copy->Take(*this);
     return copy;
   }
@@ -264,7 +268,7 @@ class JsonNumbers::ScientificRules final : public RemainderRules {
     return GoesOn(place) ? 1 + kLeastExponent : kNever;
   }
 
-  // The exponents, in fact, that may follow.
+  // The least and the greatest exponent that may follow.
   bool FindExponents(const Place& place, int64_t* low, int64_t* high) const {
     const Read read = ReadOf(place.where / kSteps);
     const uint32_t step = place.where % kSteps;
@@ -274,7 +278,8 @@ class JsonNumbers::ScientificRules final : public RemainderRules {
     const bool from = read.low == DigitBounds::kAbove, to = read.high != DigitBounds::kAbove;
     least = std::max<int64_t>(least, bounds_.LowDigits() + (from ? 0 : 1));
     *low = least - 1 + power_;
-    *high = bounds_.HasHigh() ? int64_t{bounds_.HighDigits()} - (to ? 1 : 2) + power_ : std::numeric_limits<int64_t>::max();
+    *high = std::numeric_limits<int64_t>::max();
+    if (bounds_.HasHigh()) *high = int64_t{bounds_.HighDigits()} - (to ? 1 : 2) + power_;
     if (numbers_.canonical_) {
       if (*low > -kLeastSmall && *low < kLeastLarge) *low = kLeastLarge;
       if (*high > -kLeastSmall && *high < kLeastLarge) *high = -kLeastSmall;
@@ -410,7 +415,8 @@ Expr JsonNumbers::Multiples(uint64_t modulus, int64_t power, const Interval& int
   }
   std::vector<Expr> parts{PlainMultiples(modulus, power, FractionStyle::kAny, interval, true)};
   for (int64_t x = -kSmallExponent; x <= kSmallExponent; ++x)
-    parts.push_back(pool_.Concat(PlainMultiples(modulus, power - x, FractionStyle::kAny, interval.Shifted(-x), true), ExponentOf(x)));
+    parts.push_back(pool_.Concat(
+        PlainMultiples(modulus, power - x, FractionStyle::kAny, interval.Shifted(-x), true), ExponentOf(x)));
   parts.push_back(ScientificMultiples(modulus, power, interval));
   parts.push_back(Zero(interval));
   return pool_.Union(std::move(parts));
@@ -446,7 +452,8 @@ bool NumberSet::MeetMultiples(uint64_t other_modulus, int64_t other_power) {
     return n;
   };
   int64_t twos, fives, other_twos, other_fives;
-  const uint64_t own = factor(modulus, power, &twos, &fives), other = factor(other_modulus, other_power, &other_twos, &other_fives);
+  const uint64_t own = factor(modulus, power, &twos, &fives);
+  const uint64_t other = factor(other_modulus, other_power, &other_twos, &other_fives);
   twos = std::max(twos, other_twos);
   fives = std::max(fives, other_fives);
   const int64_t common = std::min(twos, fives);

@@ -154,7 +154,9 @@ Expr JsonNumbers::Build(const NumberSet& set) {
   const auto sign = [](const JsonNumber& n) { return n.digits.empty() ? 0 : n.negative ? -1 : 1; };
   const int low_sign = set.low ? sign(set.low->number) : -1, high_sign = set.high ? sign(set.high->number) : 1;
   const bool open_low = set.low && set.low->exclusive, open_high = set.high && set.high->exclusive;
-  const auto bound = [](bool zero, const std::optional<NumberSet::Bound>& of) { return zero ? Magnitude() : MagnitudeOf(*of); };
+  const auto bound = [](bool zero, const std::optional<NumberSet::Bound>& of) {
+    return zero ? Magnitude() : MagnitudeOf(*of);
+  };
   const auto end = [](const std::optional<NumberSet::Bound>& of) {
     return of ? std::optional<Magnitude>(MagnitudeOf(*of)) : std::nullopt;
   };

@@ -107,7 +107,9 @@ class JsonNumbers {
     std::optional<Magnitude> high;
     bool negative = false;  // to stand after a minus sign
     bool IsAll() const { return low.digits.empty() && !low.exclusive && !high; }
-    bool HasZero() const { return low.digits.empty() && !low.exclusive && !(high && high->digits.empty() && high->exclusive); }
+    bool HasZero() const {
+      return low.digits.empty() && !low.exclusive && !(high && high->digits.empty() && high->exclusive);
+    }
     Interval Shifted(int64_t power) const;  // times a power of ten
   };
   Expr Unsigned(const Interval& interval, const NumberSet& set);

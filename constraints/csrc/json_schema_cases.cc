@@ -258,7 +258,8 @@ struct SchemaCases::Numbers {
     // A bound that must not hold is one on the other side.
     const auto bound = [&](bool low, bool exclusive) {
       const std::string_view text = value.text;
-      return low == positive ? Of(NumberSet::Between(text, "", exclusive == positive)) : Of(NumberSet::Between("", text, false, exclusive == positive));
+      const bool open = exclusive == positive;
+      return Of(low == positive ? NumberSet::Between(text, "", open) : NumberSet::Between("", text, false, open));
     };
     // In draft 4, the exclusive ones say so of the others.
     const auto open = [&](const char* exclusive) {
