@@ -63,10 +63,10 @@ void MaskBuilder::Build(State q, uint32_t* row) {
   base_ = nullptr;
   alike_ = 0;
   visits_ = 0;
-  if (!BuildByShort(q, row)) BuildAny(q, row, 0);
+  BuildAny(q, row, 0);
   RunExceptions(q, row);
   RunWholeKeys(q, row);
-  if (visits_ > kManyVisits && !may_remember_ && !short_rows_) MakeShortRows();
+  if (visits_ > kManyVisits && !may_remember_) KeepShort(q);
   SetEos(q, row);
 }
 
@@ -88,6 +88,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
     if (BuildBounded(q, row, depth) || (depth == 0 && BuildUnbounded(q, row))) return;
     if (depth == 0) KnownOf(q).unlimited = true;
   }
+  if (depth == 0 && BuildByShort(q, row)) return;
   const Plan plan = PlanOf(q, depth);
   if (WalksMuch(q, plan) && BuildBarred(q, row, depth)) return;
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
@@ -124,28 +125,29 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
 
 // From the row of a state that counts otherwise, but allows the same short tokens: long ones are run.
 bool MaskBuilder::BuildByShort(State q, uint32_t* row) {
-  constexpr size_t kMostRows = 16;
-  if (!short_rows_ || short_rows_->clamps.empty()) return false;
-  const auto like_of = [&](ShortRows::Clamp* clamp) {
-    return acceptor_->Canonical(acceptor_->Clamped(q, &clamp->counters), clamp->length);
-  };
+  if (!short_rows_) return false;
   std::deque<ShortRows::Clamp>& clamps = short_rows_->clamps;
-  const State like = like_of(&clamps[0]);
+  const State like = LikeShort(q, &clamps[0]);
   if (like == q) return false;
-  size_t most = 0;
-  while (most + 1 < clamps.size() && like_of(&clamps[most + 1]) == like) ++most;
   std::vector<ShortRows::Kept>& rows = short_rows_->rows;
-  const auto kept = std::find_if(rows.begin(), rows.end(), [like](const ShortRows::Kept& k) { return k.like == like; });
-  if (kept != rows.end()) {
-    CopyRow(kept->row.data(), factoring_.Words(), row);
-  } else {
+  const auto find = [&] {
+    return std::find_if(rows.begin(), rows.end(), [like](const ShortRows::Kept& k) { return k.like == like; });
+  };
+  auto kept = find();
+  if (kept == rows.end()) {
+    if (acceptor_->Clamped(q, &clamps[0].counters) == q) return false;  // as what counts characters, which is no work
+    KeepShort(q);
+    kept = find();
+  }
+  size_t most = 0;
+  while (most + 1 < clamps.size() && LikeShort(q, &clamps[most + 1]) == like) ++most;
+  if (kept->row.empty()) {
     BuildAny(Canonical(like), row, 0);
     RunExceptions(like, row);
     to_run_ = 0;
-    if (rows.size() < kMostRows) rows.emplace_back();
-    ShortRows::Kept& keep = rows[short_rows_->next++ % kMostRows];
-    keep.like = like;
-    keep.row.assign(row, row + factoring_.Words());
+    kept->row.assign(row, row + factoring_.Words());
+  } else {
+    CopyRow(kept->row.data(), factoring_.Words(), row);
   }
   base_ = nullptr;
   const auto [longer, end] = vocabulary_->LongerThan(clamps[most].length);
@@ -157,18 +159,36 @@ bool MaskBuilder::BuildByShort(State q, uint32_t* row) {
   return true;
 }
 
-// Once a row took long.
-void MaskBuilder::MakeShortRows() {
+MaskBuilder::State MaskBuilder::LikeShort(State q, ShortRows::Clamp* clamp) {
+  return acceptor_->Canonical(acceptor_->Clamped(q, &clamp->counters), clamp->length);
+}
+
+// The row of q took long: those of states that allow the same short tokens would, too.
+void MaskBuilder::KeepShort(State q) {
+  constexpr size_t kMostRows = 16;
+  if (!short_rows_ && !MakeShortRows()) return;
+  const State like = LikeShort(q, &short_rows_->clamps[0]);
+  if (like == q) return;
+  std::vector<ShortRows::Kept>& rows = short_rows_->rows;
+  if (std::any_of(rows.begin(), rows.end(), [like](const ShortRows::Kept& k) { return k.like == like; })) return;
+  if (rows.size() < kMostRows) rows.emplace_back();
+  rows[short_rows_->next++ % kMostRows] = {like, {}};
+}
+
+bool MaskBuilder::MakeShortRows() {
   constexpr uint32_t kLengths[] = {24, 32, 48, 64, 80, 96, 112};
   constexpr ptrdiff_t kFewLong = 500;
-  short_rows_ = std::make_unique<ShortRows>();
+  auto made = std::make_unique<ShortRows>();
   const auto most = [v = vocabulary_](uint8_t b) { return v->MostOf(b); };
   const auto blanks = [v = vocabulary_] { return v->MostBlanks(); };
   for (const uint32_t length : kLengths) {
     const auto [longer, end] = vocabulary_->LongerThan(length);
     if (end - longer > kFewLong || length >= vocabulary_->MaxTokenBytes()) continue;
-    short_rows_->clamps.push_back({length, CounterClamp(length, most, blanks)});
+    made->clamps.push_back({length, CounterClamp(length, most, blanks)});
   }
+  if (made->clamps.empty()) return false;
+  short_rows_ = std::move(made);
+  return true;
 }
 
 // From the last row of a state that reads the same texts but for some that may not be repeated.

@@ -205,8 +205,23 @@ class MaskBuilder {
   size_t TokensFrom(const ByteSet& bytes) const;
   uint32_t TokensListedBy(const ByteSet& bytes) const;
   bool BuildUnbounded(State q, uint32_t* row);
+  struct ShortRows {  // of states that allow the same tokens of up to a length, where one took long
+    struct Clamp {
+      uint32_t length;
+      CounterClamp counters;
+    };
+    struct Kept {
+      State like = DelayedAcceptor::kDead;
+      std::vector<uint32_t> row;  // once another one asks for it
+    };
+    std::deque<Clamp> clamps;  // by length
+    std::vector<Kept> rows;
+    size_t next = 0;
+  };
   bool BuildByShort(State q, uint32_t* row);
-  void MakeShortRows();
+  State LikeShort(State q, ShortRows::Clamp* clamp);
+  void KeepShort(State q);
+  bool MakeShortRows();
   void BuildLoop(State q, const Loop& loop, uint32_t* row);
   bool BuildBegun(const Plan& plan, uint32_t* row);
   bool WalksMuch(State q, const Plan& plan);
@@ -408,19 +423,6 @@ class MaskBuilder {
   CounterClamp clamp_;
   static constexpr size_t kManyVisits = 200;  // of parts of the trie, which take long
   size_t visits_ = 0;                         // by one call of Build
-  struct ShortRows {  // of states that allow the same tokens of up to a length, made once a row took long
-    struct Clamp {
-      uint32_t length;
-      CounterClamp counters;
-    };
-    struct Kept {
-      State like = DelayedAcceptor::kDead;
-      std::vector<uint32_t> row;
-    };
-    std::deque<Clamp> clamps;  // by length
-    std::vector<Kept> rows;
-    size_t next = 0;
-  };
   std::unique_ptr<ShortRows> short_rows_;
   Finished finished_;
   // The row was built as if no token contained a space beyond ASCII, a rare Chinese character.
