@@ -35,9 +35,10 @@ def grammar(
 ) -> Constraint:
     """The texts of a context-free grammar; a push-down constraint, or in GBNF and EBNF a regular one if its rules are.
 
-    ``text``: the grammar, bytes being UTF-8. ``syntax``: ``"lark"`` (see :func:`.lark_source.read_lark`), ``"gbnf"`` (as llama.cpp
-    documents it) or ``"ebnf"`` (the notation of the W3C's XML specification). ``start``: the rule to begin with, by
-    default ``start`` in Lark, ``root`` in GBNF and the first rule in EBNF. ``constraints``: by name, further terminals.
+    ``text``: the grammar; bytes are UTF-8. ``syntax``: ``"lark"`` (see :func:`.lark_source.read_lark`), ``"gbnf"`` (as
+    llama.cpp documents it) or ``"ebnf"`` (the notation of the W3C's XML specification). ``start``: the rule to begin
+    with, by default ``start`` in Lark, ``root`` in GBNF and the first rule in EBNF. ``constraints``: by name, further
+    terminals.
     ``import_paths``: directories in which Lark's ``%import`` looks for grammars, before the program's own (which Lark
     takes for what is imported relative to a text) and those of lark.
 
@@ -232,7 +233,9 @@ def _check(
     if isinstance(text, bytes):
         text = _decoded(text, function)
     if not isinstance(text, str):
-        raise TypeError(f"{function}: expected the grammar as str or bytes, got {type(text).__name__}; read the file first")
+        raise TypeError(
+            f"{function}: expected the grammar as str or bytes, got {type(text).__name__}; read the file first"
+        )
     to_bytes(text, function)
     checked_choice(function, "syntax", syntax, ("lark", "gbnf", "ebnf"))
     checked_choice(function, "lexer", lexer, _LEXERS)

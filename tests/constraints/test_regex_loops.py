@@ -59,7 +59,9 @@ def test_turns_that_share_out_a_text_in_many_ways(seed: int) -> None:
         assert text not in begun or constraint.accepts_prefix(text), (seed, pattern, text)
 
 
-@pytest.mark.parametrize("pattern", [r"(?:[ab]{1,30}c?){1,20}", r"(?:[ab]{1,6}c{0,2}){1,5}b{1,4}", r"(?:[^,]{1,4}(?:, )?){1,4}"])
+@pytest.mark.parametrize(
+    "pattern", ["(?:[ab]{1,30}c?){1,20}", "(?:[ab]{1,6}c{0,2}){1,5}b{1,4}", "(?:[^,]{1,4}(?:, )?){1,4}"]
+)
 def test_turns_that_share_out_a_text_in_many_ways_take_few_states(pattern: str) -> None:
     """Of the ways, those that leave less to come than others are not kept."""
     made = tokamata.regex(pattern).to_fst()
