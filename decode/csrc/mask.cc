@@ -159,8 +159,12 @@ bool MaskBuilder::BuildByShort(State q, uint32_t* row) {
   return true;
 }
 
+// A state without bounds that no text of so many bytes reaches.
 MaskBuilder::State MaskBuilder::LikeShort(State q, ShortRows::Clamp* clamp) {
-  return acceptor_->Canonical(acceptor_->Clamped(q, &clamp->counters), clamp->length);
+  State like = acceptor_->Clamped(q, &clamp->counters), star, unbounded;
+  uint32_t low, high;
+  if (acceptor_->Counts(like, &low, &high, &star, &unbounded) && high >= clamp->length) like = unbounded;
+  return acceptor_->Canonical(like, clamp->length);
 }
 
 // The row of q took long: those of states that allow the same short tokens would, too.

@@ -421,7 +421,7 @@ class MaskBuilder {
   Late<std::unordered_map<State, State>> opened_;  // see OpenedBefore
   Late<std::unordered_map<State, uint32_t>> most_turns_;
   CounterClamp clamp_;
-  static constexpr size_t kManyVisits = 200;  // of parts of the trie, which take long
+  static constexpr size_t kManyVisits = 100;  // of parts of the trie, which take long
   size_t visits_ = 0;                         // by one call of Build
   std::unique_ptr<ShortRows> short_rows_;
   Finished finished_;
