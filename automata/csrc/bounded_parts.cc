@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace tokamata {
@@ -222,8 +223,8 @@ bool BoundedParts::IsPart(Expressions* pool, Expr e, Expr star) {
 }
 
 // The pairs that texts of both lead to, with their distances; those from which no member of both is reached have none.
-// False where they are more than `most`, or where x is no part of y, a c*, if it has to be: then distances are the c that
-// are yet to begin, else bytes. Likewise where a text of y begins no member of x.
+// False where they are more than `most`, or where x has not the relation to y: a part of y, a c*, in which case distances
+// are the c that are yet to begin, else bytes; or one that goes along, so that each text of y can be read in x.
 bool BoundedParts::FindPairs(Expressions* pool, Expr x, Expr y, Relation relation, size_t most, std::vector<Pair>* pairs) {
   const bool part = relation == Relation::kPart;
   pairs->assign(1, {x, y, {}, -1});
@@ -531,6 +532,7 @@ bool BoundedParts::FindWay(Expressions* pool, Expr x, Expr star, std::string* te
   };
   const ByteSet single = OneByteMembers(pool, pool->Body(star));
   std::vector<Step> steps{{x, 0, 0}};
+  std::unordered_set<Expr> known{x};
   std::vector<Expressions::Term> terms;
   for (size_t i = 0; i < steps.size() && steps.size() <= kMostPairs; ++i) {
     if (CoversStar(pool, steps[i].e, star)) {
@@ -541,8 +543,7 @@ bool BoundedParts::FindWay(Expressions* pool, Expr x, Expr star, std::string* te
     pool->Step(steps[i].e, &terms);
     for (const Expressions::Term& t : terms) {
       const ByteSet bytes = t.bytes & single;
-      const bool known = std::any_of(steps.begin(), steps.end(), [&](const Step& s) { return s.e == t.target; });
-      if (bytes.Any() && !known) steps.push_back({t.target, i, static_cast<uint8_t>(bytes.First())});
+      if (bytes.Any() && known.insert(t.target).second) steps.push_back({t.target, i, static_cast<uint8_t>(bytes.First())});
     }
   }
   return false;
@@ -823,22 +824,14 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
     if (!any || met || !(stands_alone || apart) || pool->High(c->count) == kUnbounded) return false;
     if (readable == kEmpty) readable = pool->Star(pool->Bytes(Fillers(pool, x, body)));
     c->most = SoughtAmong(pool, x, body, readable);
+    if (c->most < 0) c->most = SoughtByAll(pool, x, star);
     if (c->most < 0) return false;
-    const bool is_part = RepeatsSome(pool, x, body);
+    const bool is_part = RepeatsSome(pool, x, body) || SomeArePart(pool, x, star);
     if (is_part) c->end = kEpsilonExpr;
     c->unbounded = is_part ? x : pool->Intersect(x, y);
     return true;
   };
-  const auto seek_texts = [&] {
-    if (!any || met || !(stands_alone || apart) || pool->High(c->count) == kUnbounded) return false;
-    c->most = SoughtByAll(pool, x, star);
-    if (c->most < 0) return false;
-    const bool is_part = SomeArePart(pool, x, star);
-    if (is_part) c->end = kEpsilonExpr;
-    c->unbounded = is_part ? x : pool->Intersect(x, y);
-    return true;
-  };
-  if (pool->MayBeEmpty(x) && (seek() || seek_texts())) return true;
+  if (pool->MayBeEmpty(x) && seek()) return true;
   if (any && !met && (stands_alone || apart) && pool->First(x).SubsetOf(begins)) {
     const bool endless = pool->High(c->count) == kUnbounded;  // then it does not matter how many c are left
     c->most = endless && SomeArePart(pool, x, star) ? 0 : MostToEnd(pool, x, star, pool->High(c->count));
@@ -848,7 +841,7 @@ bool BoundedParts::Unbound(Expressions* pool, bool beside, Counter* c) {
       return true;
     }
   }
-  if (!pool->MayBeEmpty(x) && (seek() || seek_texts())) return true;
+  if (!pool->MayBeEmpty(x) && seek()) return true;
   if (c->end != kEpsilonExpr && any && !enough) return false;
   if (pool->High(c->count) == kUnbounded || !StepsAreShort(*pool, x)) return false;
   c->most = MostToEndOfMeet(pool, x, y);

@@ -142,7 +142,7 @@ bool MaskBuilder::BuildByShort(State q, uint32_t* row) {
   size_t most = 0;
   while (most + 1 < clamps.size() && LikeShort(q, &clamps[most + 1]) == like) ++most;
   if (kept->row.empty()) {
-    BuildAny(Canonical(like), row, 0);
+    BuildAny(Canonical(like), row, 1);
     RunExceptions(like, row);
     to_run_ = 0;
     kept->row.assign(row, row + factoring_.Words());
@@ -150,6 +150,7 @@ bool MaskBuilder::BuildByShort(State q, uint32_t* row) {
     CopyRow(kept->row.data(), factoring_.Words(), row);
   }
   base_ = nullptr;
+  alike_ = (uint64_t{like} + 1) * 0x9E3779B97F4A7C15u;
   const auto [longer, end] = vocabulary_->LongerThan(clamps[most].length);
   for (const uint32_t* id = longer; id != end; ++id)
     if (acceptor_->Run(q, vocabulary_->Token(*id)))
