@@ -142,6 +142,10 @@ ByteSet Expressions::BytesOf(Expr root) {
     const Expr e = work.back();
     work.pop_back();
     if (!seen.insert(e).second) continue;
+    if (const ByteSet* const known = bytes_of_.Find(e)) {
+      bytes = bytes | *known;
+      continue;
+    }
     switch (Kind(e)) {
       case ExprKind::kEmpty:
       case ExprKind::kEpsilon: break;
@@ -149,7 +153,7 @@ ByteSet Expressions::BytesOf(Expr root) {
         add(Head(e));
         add(Tail(e));
         break;
-      case ExprKind::kRepeat: add(Body(e)); break;
+      case ExprKind::kRepeat: bytes = bytes | BytesOf(Body(e)); break;  // once for all that ends in it
       case ExprKind::kUnion: std::for_each(Members(e), Members(e) + NumMembers(e), add); break;
       case ExprKind::kIntersect: add(Members(e)[0]); break;
       case ExprKind::kTexts: {

@@ -35,6 +35,7 @@ Completable::Completable(const LexedRules& rules, Lexer* lexer, ParserStates* st
       lexer_(lexer),
       stacks_(stacks),
       positions_(rules, lexer, stacks),
+      ends_(lexer, nullptr),
       fewest_(competing == Competing::kFewest),
       lines_(rules.indentation ? kLast + 1 : 1),
       summaries_(*rules.automata, lexer->NumTerminals()),
@@ -120,9 +121,9 @@ const std::vector<Lexer::State>& Completable::After(Lexer::State lexer) {
   return Recall(&after_, lexer, [&] {
     const Lexer::State* row = lexer_->DenseRow(lexer);
     Lexer::State all[256];
-    std::copy(row, row + 256, all);
-    std::sort(all, all + 256);
-    Lexer::State* const end = std::unique(all, all + 256);
+    Lexer::State* end = std::unique_copy(row, row + 256, all);  // of most rows a few
+    std::sort(all, end);
+    end = std::unique(all, end);
     return std::vector<Lexer::State>(all + (all[0] == Lexer::kDead), end);  // of many states: no larger than it has to be
   });
 }
@@ -146,26 +147,6 @@ void Completable::ForEachAfter(Lexer::State lexer, Pending pending, F add) {
     last = key;
     if (!n || !lexer_->IsFinal(n)) add(row[b], n);
   }
-}
-
-template <class F>
-bool Completable::ForEachEnd(Lexer::State lexer, Pending pending, F found) {
-  std::vector<std::pair<Lexer::State, Pending>> queue;
-  FlatMap<uint64_t, bool> seen;
-  const auto add = [&](Lexer::State q, Pending n) {
-    if (!std::exchange(seen[PairKey(q, n)], true)) queue.emplace_back(q, n);
-  };
-  add(lexer, pending);
-  for (size_t i = 0; i < queue.size(); ++i) {
-    const auto [q, n] = queue[i];
-    if (lexer_->AnyEnd(q, [&, n = n](uint32_t accepted, Pending longer) {
-          return found(accepted, lexer_->UnionOfPending(n, longer));
-        }))
-      return true;
-    Spend(16);
-    ForEachAfter(q, n, add);
-  }
-  return false;
 }
 
 template <class Kind, class F>
@@ -269,18 +250,6 @@ bool Completable::FindEnd(Lexer::State lexer, F found) {
   return false;
 }
 
-// What may be pending after the lexeme that is being read.
-const std::vector<Completable::Pending>& Completable::Ends(Lexer::State lexer, Pending pending) {
-  const auto known = ends_.find(PairKey(lexer, pending));
-  if (known != ends_.end()) return known->second;
-  std::vector<Pending> all;
-  ForEachEnd(lexer, pending, [&](uint32_t, Pending after) {
-    Include({after}, &all);
-    return false;
-  });
-  return ends_[PairKey(lexer, pending)] = std::move(all);
-}
-
 Lexer::State Completable::Begin(const Lexer::Terminals& wanted) {
   return lexer_->Begin(fewest_ ? Union(wanted, rules_.ignored) : rules_.all, wanted);
 }
@@ -290,17 +259,8 @@ const std::vector<Completable::Pending>& Completable::NextEnds(Lexer::State begi
   const auto known = next_ends_.find(PairKey(begin, pending));
   if (known != next_ends_.end()) return known->second;
   std::vector<Pending> all;
-  if (begin) {
-    const Lexer::State* row = lexer_->DenseRow(begin);
-    const Lexer::State* pending_row = pending ? lexer_->DenseRow(pending) : nullptr;
-    uint64_t last = 0;
-    lexer_->Live(begin).ForEach([&](uint8_t b) {
-      const Pending m = pending_row ? pending_row[b] : Pending{Lexer::kDead};
-      if (PairKey(row[b], m) == last || (m && lexer_->IsFinal(m))) return;
-      last = PairKey(row[b], m);
-      Include(Ends(row[b], m), &all);
-    });
-  }
+  const auto add = [&](uint32_t, LexemeEnds::Beside after) { Include({ends_.PendingOf(after)}, &all); };
+  if (begin) ends_.ForEach(begin, ends_.Number(pending, kEmpty), add, [this](size_t steps) { Spend(steps); });
   return next_ends_[PairKey(begin, pending)] = std::move(all);
 }
 

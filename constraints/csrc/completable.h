@@ -14,6 +14,7 @@
 #include "automata/csrc/id_table.h"
 #include "constraints/csrc/contextual_summaries.h"
 #include "constraints/csrc/lexed_rules.h"
+#include "constraints/csrc/lexeme_ends.h"
 #include "constraints/csrc/line_summaries.h"
 #include "constraints/csrc/rule_summaries.h"
 
@@ -53,9 +54,6 @@ class Completable {
   bool AskByContext(const Position& p);
   bool SearchPositions(const Position& p);
   const std::vector<Lexer::State>& After(Lexer::State lexer);
-  // Calls found(terminal, pending) for every way to finish the lexeme at (lexer, pending) until it returns true.
-  template <class F>
-  bool ForEachEnd(Lexer::State lexer, Pending pending, F found);
   template <class F>
   void ForEachAfter(Lexer::State lexer, Pending pending, F add);
   // What searches met, by the lexer and pending state that they came through.
@@ -75,7 +73,6 @@ class Completable {
   // before, on the way or in the end, ends the search.
   template <class F>
   bool FindEnd(Lexer::State lexer, F found);
-  const std::vector<Pending>& Ends(Lexer::State lexer, Pending pending);
   // The state before a lexeme of the wanted terminals.
   Lexer::State Begin(const Lexer::Terminals& wanted);
   const std::vector<Pending>& NextEnds(Lexer::State begin, Pending pending);
@@ -147,6 +144,7 @@ class Completable {
   Lexer* lexer_;
   ParserStates* stacks_;
   Positions positions_;
+  LexemeEnds ends_;
   const bool fewest_;
   const Class lines_;  // in which a context may be
   std::unique_ptr<Completable> all_compete_, fewest_compete_;  // with contextual lexing
@@ -168,7 +166,7 @@ class Completable {
     }
   } known_;
   std::unordered_map<Lexer::State, std::vector<Lexer::State>> after_;
-  std::unordered_map<uint64_t, std::vector<Pending>> ends_, next_ends_;
+  std::unordered_map<uint64_t, std::vector<Pending>> next_ends_;
   std::unordered_map<uint64_t, std::vector<Pending>> after_ignored_;  // by pending and whether newlines are ignored
   std::unordered_map<Pending, Class> class_of_;
   std::vector<PendingClass> classes_;

@@ -25,6 +25,7 @@ class LexemeEnds {
   LexemeEnds(Lexer* lexer, RegularOperand* operand) : lexer_(lexer), operand_(operand) {}
 
   Beside Number(Lexer::State pending, Expr r) { return besides_.Of(pending, r); }
+  Lexer::State PendingOf(Beside beside) const { return besides_[beside].first; }
   Expr RegularOf(Beside beside) const { return besides_[beside].second; }
 
   // Calls found(terminal, beside) for every way to finish the lexeme that is being read; spend(steps) may throw.
