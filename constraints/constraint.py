@@ -174,7 +174,7 @@ class Constraint:
     appear when a text or a model reaches them, so every method may raise LimitError (see :class:`Limits`).
     """
 
-    __slots__ = ("_has_raw_bytes", "_native", "_parts", "_report", "_source", "special_tokens")
+    __slots__ = ("_has_raw_bytes", "_is_text", "_native", "_parts", "_report", "_source", "special_tokens")
 
     _parts: CaptureParts | None  # where some part has a name
 
@@ -186,18 +186,20 @@ class Constraint:
         report: Iterable[ReportEntry | LazyReport] = (),
         special_tokens: Iterable[str] = (),
         has_raw_bytes: bool = False,
+        is_text: bool = False,
     ) -> None:
         """Wrap a native language; use the functions of :mod:`tokamata` instead.
 
         ``source``: how it was written; a pair of a function's name and its text is put together when somebody asks.
         ``special_tokens``: names that it speaks of, as the bytes 0xff, name, 0xff. ``has_raw_bytes``: members may
-        contain 0xff elsewhere, too.
+        contain 0xff elsewhere, too. ``is_text``: all are known to be UTF-8.
         """
         self._native = native
         self._source = source
         self._report = tuple(report) if report else ()
         self.special_tokens = frozenset(special_tokens) if special_tokens else _NO_TOKENS
         self._has_raw_bytes = has_raw_bytes
+        self._is_text = is_text
         self._parts = None
 
     def __copy__(self) -> Constraint:
@@ -248,7 +250,8 @@ class Constraint:
         raw = any(c._has_raw_bytes for c in constraints) or any(_has_special(o) for o in others)
         if len(source) > _MOST_SOURCE:
             source = source[: _MOST_SOURCE - 3] + "..."
-        return Constraint(native, source=source, report=report, special_tokens=special, has_raw_bytes=raw)
+        text = self._is_text and all(o._is_text if isinstance(o, Constraint) else isinstance(o, str) for o in others)
+        return Constraint(native, source, report=report, special_tokens=special, has_raw_bytes=raw, is_text=text)
 
     def _between_texts(self) -> Constraint:
         """This one, made of the operands' texts: see _BetweenTexts."""
@@ -283,6 +286,7 @@ class Constraint:
             return NotImplemented
         source = f"({self.source} & {_source(other)})"
         both = self._combined(Language.intersect(operands), source, other)._between_texts()
+        both._is_text = any(o._is_text for o in (self, other) if isinstance(o, Constraint))
         special = other.special_tokens if isinstance(other, Constraint) else frozenset()
         raw = other._has_raw_bytes if isinstance(other, Constraint) else _has_special(other)
         if not self._has_raw_bytes:  # what reads raw bytes reads markers, too
@@ -303,7 +307,9 @@ class Constraint:
         if (operands := self._operands("-", other)) is None:
             return NotImplemented
         source = f"({self.source} - {_source(other)})"
-        rest = self._combined(Language.difference(*operands), source, other)._between_texts()
+        native = Language.difference(operands[0], operands[1], texts=self._is_text)
+        rest = self._combined(native, source, other)._between_texts()
+        rest._is_text = self._is_text
         if self._parts:
             rest._parts = CaptureParts.inside(rest._native, [self._parts])
         return rest._speaking_of(self.special_tokens, self._has_raw_bytes)
@@ -318,6 +324,7 @@ class Constraint:
     def __invert__(self) -> Constraint:
         """All UTF-8 texts that this one does not contain."""
         made = self._combined(Language.complement(self._native), f"~{self.source}")._between_texts()
+        made._is_text = True
         return made._speaking_of((), False)
 
     def __add__(self, other: object) -> Constraint:

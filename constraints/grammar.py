@@ -113,6 +113,7 @@ def _grammar(
         report=(source, diagnosis),
         special_tokens=source.special_tokens,
         has_raw_bytes=any(terminal.constraint._has_raw_bytes for terminal in source.terminals),
+        is_text=all(terminal.constraint._is_text for terminal in source.terminals),
     )
     named = next((t for t in source.terminals if t.constraint._parts), None)
     if named is not None:

@@ -66,7 +66,7 @@ def characters(ranges: list[tuple[int, int]], negated: bool, text: str) -> Const
         wanted = outside
     planes = ((0, 0xD7FF), (0xE000, _LAST))
     parts = [(max(low, first), min(high, last)) for low, high in wanted for first, last in planes]
-    return Constraint(Language.characters([(low, high) for low, high in parts if low <= high]), source=text)
+    return Constraint(Language.characters([(low, high) for low, high in parts if low <= high]), text, is_text=True)
 
 
 class Reader(ABC):

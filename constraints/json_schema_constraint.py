@@ -93,7 +93,7 @@ class JsonSchemaConstraint(Constraint):
                 f"{str(error).partition(_SAYS)[0]}{_SAYS}{reason}; drop or widen one of these"
             ) from None
         documents.forget()
-        super().__init__(native, source=source, report=report)
+        super().__init__(native, source=source, report=report, is_text=True)
         self._text = text
         self._joined = joined
         self._documents = documents

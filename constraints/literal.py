@@ -13,7 +13,7 @@ def literal(text: Text, *, limits: Limits | None = None) -> Constraint:
     """Exactly this text."""
     data = to_bytes(text, "literal")
     native = Language.literal(data, native_limits(limits, "literal"))
-    return Constraint(native, source=repr(text), has_raw_bytes=SPECIAL in data)
+    return Constraint(native, source=repr(text), has_raw_bytes=SPECIAL in data, is_text=_is_text(data))
 
 
 def choice(options: Iterable[Text], *, limits: Limits | None = None) -> Constraint:
@@ -24,7 +24,16 @@ def choice(options: Iterable[Text], *, limits: Limits | None = None) -> Constrai
         raise ValueError("choice: expected at least one option, got none; the empty language allows no text at all")
     shown = " | ".join(repr(t.decode(errors="replace")) for t in texts[:3]) + (" | ..." if len(texts) > 3 else "")
     native = Language.choice(texts, native_limits(limits, "choice"))
-    return Constraint(native, source=f"choice({shown})", has_raw_bytes=any(SPECIAL in t for t in texts))
+    raw, is_text = any(SPECIAL in t for t in texts), all(map(_is_text, texts))
+    return Constraint(native, source=f"choice({shown})", has_raw_bytes=raw, is_text=is_text)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def as_constraint(function: str, part: object) -> Constraint:

@@ -59,7 +59,8 @@ def plain_lark(text: str, start: str | None, lexer: Lexing | None, limits: Limit
         return None
     if limit is not None:
         raise limit
-    return Constraint(native, source=f"grammar({name})", report=[_Report(text, start, lexer, seconds)])
+    is_text = all(made.constraint._is_text for _, made in subtle)
+    return Constraint(native, f"grammar({name})", report=[_Report(text, start, lexer, seconds)], is_text=is_text)
 
 
 def _without_schemas(text: str) -> tuple[str, list[str]] | None:

@@ -64,7 +64,7 @@ def regex(
     constraint keeps.
     """
     if type(pattern) is str and syntax == "python" and max_depth == 250 and limits is None and "(?P<" not in pattern:
-        return Constraint(_native_regex(pattern), ("regex", pattern))
+        return Constraint(_native_regex(pattern), ("regex", pattern), is_text=True)
     checked_choice("regex", "syntax", syntax, ("python", "ecma"))
     max_depth = checked_range("regex", "max_depth", max_depth, 0, _MOST_DEPTH)
     flags = ""
@@ -93,7 +93,7 @@ def _compiled(pattern: str, syntax: Syntax, flags: str, max_depth: int, limits: 
         made = groups[0]._combined(native, "", *groups[1:])._between_texts()
     else:
         groups = []
-        made = Constraint(_native_regex(pattern, syntax == "ecma", flags, max_depth, contexts, own))
+        made = Constraint(_native_regex(pattern, syntax == "ecma", flags, max_depth, contexts, own), is_text=True)
     made._source = ("regex", pattern)
     if syntax == "python" and (_NAMED.search(pattern) or any(group._parts for group in groups)):
         made._parts = CaptureParts.regex(data, flags, max_depth, NAMES, [parts_of(group) for group in groups])

@@ -78,7 +78,7 @@ void BindExpressions(nb::module_& m) {
       .def_static(
           "intersect", [](const std::vector<const Language*>& parts) { return Language::Intersect(Copy(parts)); },
           "parts"_a, Released())
-      .def_static("difference", &Language::Difference, "a"_a, "b"_a, Released())
+      .def_static("difference", &Language::Difference, "a"_a, "b"_a, "texts"_a = false, Released())
       .def_static("complement", &Language::Complement, "x"_a, Released())
       .def_static("from_fst", &Language::FromFst, "fst"_a, "limits"_a, Released())
       .def(

@@ -317,8 +317,12 @@ Language Language::Concat(const std::vector<Language>& parts) {
 Language Language::Intersect(const std::vector<Language>& parts) {
   return Combine(parts, [](Expressions* p, std::vector<Expr> e) { return p->Intersect(std::move(e)); }, true);
 }
-Language Language::Difference(const Language& a, const Language& b) {
-  return Combine({a, b}, [](Expressions* p, const std::vector<Expr>& e) { return p->Difference(e[0], e[1]); }, true);
+Language Language::Difference(const Language& a, const Language& b, bool texts) {
+  const auto combine = [texts](Expressions* p, const std::vector<Expr>& e) {
+    if (!texts || !p->IsPushDown(e[0]) || p->IsPushDown(e[1])) return p->Difference(e[0], e[1]);
+    return p->Intersect({e[0], p->Difference(p->AnyText(), e[1])});
+  };
+  return Combine({a, b}, combine, true);
 }
 Language Language::Complement(const Language& x) {
   return Combine({x}, [](Expressions* p, const std::vector<Expr>& e) { return p->Difference(p->AnyText(), e[0]); }, true);

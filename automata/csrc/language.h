@@ -44,7 +44,9 @@ class Language {
   static Language Concat(const std::vector<Language>& parts);
   // In these three, objects of JSON Schemas do not remember the keys that the schema does not name; see RuleSource.
   static Language Intersect(const std::vector<Language>& parts);
-  static Language Difference(const Language& a, const Language& b);
+  // `texts`: all members of `a` are known to be UTF-8. Where it nests and `b` does not, states of the complement from
+  // which only other bytes lead on are then empty at once, without a search along the rules.
+  static Language Difference(const Language& a, const Language& b, bool texts);
   // All UTF-8 texts that x does not contain.
   static Language Complement(const Language& x);
   static Language Repeat(const Language& x, uint32_t low, uint32_t high);

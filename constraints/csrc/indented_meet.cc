@@ -183,6 +183,7 @@ void IndentedMeet::Finish(ParserStates::Set stacks, Beside beside, std::vector<E
 
 bool IndentedMeet::Ends(const Position& p, Expr from, std::vector<Expr>* out) {
   if (!balanced_) return false;
+  spent_ = 0;
   const Beside start = ends_.Number(p.pending, from);
   if (p.lexer == Position::kBoundary) return Finish(p.stacks, start, out), true;
   std::vector<std::pair<ParserStates::Set, Beside>> ends;

@@ -22,9 +22,12 @@ class IndentedMeet {
 
   // Adds the states that texts from a position may lead to from `from`; false where rules leave brackets open.
   bool Ends(const Position& p, Expr from, std::vector<Expr>* out);
+  // Whether it knows so much that it should rather begin anew.
+  bool IsLarge() const { return graph_.Size() > kMostSummaries; }
 
  private:
   using Beside = LexemeEnds::Beside;
+  static constexpr size_t kMostSummaries = 50'000;
   // What the column of the newline before asks for.
   enum Line : uint32_t {
     kAnything,   // nothing, or there is something between; dedents end the text

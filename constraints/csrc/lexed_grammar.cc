@@ -7,8 +7,6 @@
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/recall.h"
 #include "automata/csrc/time_limit.h"
-#include "constraints/csrc/indented_meet.h"
-#include "constraints/csrc/lexed_meet.h"
 
 namespace tokamata {
 
@@ -453,14 +451,19 @@ uint32_t LexedGrammar::LeastCharacters(uint32_t state) {
   return LeastOf(state, [this](const Position& p) { return lengths_.LeastCharacters(p); });
 }
 
-LexedMeet& LexedGrammar::MeetBeside(RegularOperand* operand, bool fewest) {
-  std::unique_ptr<LexedMeet>& meet = meets_[fewest];
+// Forgets what is known beside another operand.
+void LexedGrammar::MeetWith(RegularOperand* operand) {
   const bool kept = !operand->weak_from_this().expired();
-  if (!kept || met_.lock().get() != operand) {
-    meets_[0].reset();
-    meets_[1].reset();
-    met_ = operand->weak_from_this();
-  }
+  if (kept && met_.lock().get() == operand) return;
+  meets_[0].reset();
+  meets_[1].reset();
+  indented_meet_.reset();
+  met_ = operand->weak_from_this();
+}
+
+LexedMeet& LexedGrammar::MeetBeside(RegularOperand* operand, bool fewest) {
+  MeetWith(operand);
+  std::unique_ptr<LexedMeet>& meet = meets_[fewest];
   if (!meet || meet->IsLarge()) meet = std::make_unique<LexedMeet>(*rules_, lexer_.get(), &stacks_, operand, fewest);
   return *meet;
 }
@@ -490,8 +493,11 @@ bool LexedGrammar::EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t 
   if (!rules_->indentation) return false;
   std::vector<Position> positions;
   PositionsOf(state, &positions);
-  IndentedMeet beside(*rules_, lexer_.get(), &stacks_, operand);
-  return std::all_of(positions.begin(), positions.end(), [&](const Position& p) { return beside.Ends(p, from, ends); });
+  MeetWith(operand);
+  if (!indented_meet_ || indented_meet_->IsLarge())
+    indented_meet_ = std::make_unique<IndentedMeet>(*rules_, lexer_.get(), &stacks_, operand);
+  return std::all_of(positions.begin(), positions.end(),
+                     [&](const Position& p) { return indented_meet_->Ends(p, from, ends); });
 }
 
 std::shared_ptr<LeafAutomaton> LexedGrammar::Clone() const { return std::make_shared<LexedGrammar>(rules_); }

@@ -15,6 +15,7 @@
 #include "automata/csrc/stepping_leaf.h"
 #include "constraints/csrc/completable.h"
 #include "constraints/csrc/lexed_lengths.h"
+#include "constraints/csrc/indented_meet.h"
 #include "constraints/csrc/lexed_meet.h"
 #include "constraints/csrc/lexed_rules.h"
 #include "constraints/csrc/lexed_texts.h"
@@ -102,6 +103,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   // The least that a position of a state says; 0 of a final one.
   template <class F>
   uint32_t LeastOf(uint32_t state, F of_position);
+  void MeetWith(RegularOperand* operand);
   LexedMeet& MeetBeside(RegularOperand* operand, bool fewest);
   void Unite(std::vector<Position>* positions);
   bool IsLikeBoundary(const Position& p);
@@ -122,6 +124,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   // Summaries beside an operand that is kept, as long as it is; where all terminals compete, and where the fewest do.
   std::weak_ptr<RegularOperand> met_;
   std::unique_ptr<LexedMeet> meets_[2];
+  std::unique_ptr<IndentedMeet> indented_meet_;
   std::vector<State> states_;
   std::vector<Position> positions_;
   std::vector<Position> now_, after_;  // for Step

@@ -1,6 +1,8 @@
 #include "constraints/csrc/lexed_texts.h"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <unordered_set>
 #include <utility>
 
@@ -13,8 +15,26 @@ namespace {
 constexpr size_t kMostStates = 64;      // that a home may have
 constexpr size_t kMostHomes = 64;
 constexpr size_t kMostLexemes = 300;    // lexer states looked at in search of one lexeme
-constexpr size_t kMostEnds = 300;       // and of the end of the lexeme that is being read
+constexpr size_t kMostEnds = 300;       // and of the end of the lexeme that is being read,
+constexpr size_t kMoreEnds = 16;        // and further ones, where there is a text of whatever length, in search of its length
 constexpr size_t kMostSpent = 10'000;   // lexer states looked at for homes
+
+// Places of what is to be visited, those with the least cost first, in the order in which they came.
+class NearestFirst {
+ public:
+  void Push(uint64_t cost, size_t place) { queue_.emplace(cost, place); }
+  size_t Pop() {
+    const size_t place = queue_.top().second;
+    queue_.pop();
+    return place;
+  }
+  bool IsEmpty() const { return queue_.empty(); }
+  uint64_t Least() const { return queue_.top().first; }
+
+ private:
+  using Entry = std::pair<uint64_t, size_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
+};
 
 // Letters first: what nobody forbids.
 const std::vector<uint8_t>& BytesInOrder() {
@@ -61,6 +81,7 @@ bool LexedTexts::FindLexeme(uint32_t terminal, Lexer::State pending, Expr from, 
     Lexer::State lexer, pending;
     Expr r;
     size_t before;
+    uint32_t bytes;
     uint8_t byte;
   };
   Lexer::State begin = begin_;
@@ -70,9 +91,16 @@ bool LexedTexts::FindLexeme(uint32_t terminal, Lexer::State pending, Expr from, 
     begin = lexer_->Begin(rules_.all, only);
   }
   if (!begin) return false;
-  std::vector<Visit> all{{begin, pending, from, 0, 0}};
+  std::vector<Visit> all;
+  NearestFirst queue;
+  const auto push = [&](const Visit& to) {
+    queue.Push(uint64_t{to.bytes} + lexer_->LeastLength(to.lexer), all.size());
+    all.push_back(to);
+  };
+  push({begin, pending, from, 0, 0, 0});
   std::unordered_set<uint64_t> seen;
-  for (size_t i = 0; i < all.size() && i < kMostLexemes; ++i) {
+  for (size_t visited = 0; !queue.IsEmpty() && visited < kMostLexemes; ++visited) {
+    const size_t i = queue.Pop();
     const Visit at = all[i];
     ++spent_;
     TimeLimit::Spend(4);
@@ -95,7 +123,7 @@ bool LexedTexts::FindLexeme(uint32_t terminal, Lexer::State pending, Expr from, 
       const Lexer::State next = row[b], on = pending_row ? pending_row[b] : Lexer::State{Lexer::kDead};
       const Expr r = regular ? (*regular)[b] : Expr{kEmpty};
       if (!next || (regular && r == kEmpty) || (on && lexer_->IsFinal(on)) || !lexer_->IsPossible(next, terminal)) continue;
-      if (seen.insert(MixHash(PairKey(next, on)) ^ r).second) all.push_back({next, on, r, i, b});
+      if (seen.insert(MixHash(PairKey(next, on)) ^ r).second) push({next, on, r, i, at.bytes + 1, b});
     }
   }
   return false;
@@ -377,6 +405,7 @@ bool LexedTexts::Explore(const Lexing& root) {
 MeetingLeaf::Text LexedTexts::Shortest(const Position& p, Expr from) {
   Begin();
   MeetingLeaf::Text best;
+  Home* best_home = nullptr;  // that lengths are known of
   const auto go_on = [&](ParserStates::Set stacks, LineSummaries::Before before, Expr r, uint32_t bytes) {
     Home* const home = HomeOf(r);
     if (!home) return;
@@ -387,6 +416,7 @@ MeetingLeaf::Text LexedTexts::Shortest(const Position& p, Expr from) {
       sum = MeetingLeaf::kOfAnyLength;
     if (sum >= best.bytes) return;
     best.bytes = sum;
+    best_home = home->lengths ? home : nullptr;
     best.separator = home->pads && home->lengths ? separator_ : -1;
   };
   // Behind a lexeme, with something pending or not; the state behind a separator, where that may come.
@@ -421,15 +451,44 @@ MeetingLeaf::Text LexedTexts::Shortest(const Position& p, Expr from) {
     Expr r;
     uint32_t bytes;
   };
-  std::vector<Visit> all{{begin, p.pending, from, 0}};
+  // The least that is left to write after a lexeme that q may still become, from the home of the best text so far.
+  const auto left = [&](Lexer::State q) {
+    uint32_t least = StackLengths::kFar;
+    lexer_->AnyPossible(q, [&](uint32_t t) {
+      const ParserStates::Set stacks = HasTerminal(rules_.ignored, t) ? p.stacks : stacks_->Advance(p.stacks, t);
+      if (stacks != ParserStates::kNone)
+        least = std::min(least, best_home->lengths->Of(stacks_->StacksOf(stacks), stacks_->Stacks()));
+      return least == 0;
+    });
+    return least;
+  };
+  std::vector<Visit> all;
+  NearestFirst queue;
+  const auto push = [&](const Visit& to) {
+    queue.Push(uint64_t{to.bytes} + lexer_->LeastLength(to.lexer), all.size());
+    all.push_back(to);
+  };
   std::unordered_set<uint64_t> seen;
-  for (size_t i = 0; i < all.size() && i < kMostEnds && all[i].bytes < best.bytes; ++i) {
-    const Visit at = all[i];
+  const auto add = [&](const Visit& to) {
+    if (to.lexer && seen.insert(MixHash(PairKey(to.lexer, to.pending)) ^ to.r).second) push(to);
+  };
+  push({begin, p.pending, from, 0});
+  size_t most = kMostEnds;
+  for (size_t visited = 0; !queue.IsEmpty() && visited < most && queue.Least() < best.bytes; ++visited) {
+    if (best.bytes == MeetingLeaf::kOfAnyLength) most = std::min(most, visited + kMoreEnds);
+    const size_t place = queue.Pop();
+    const Visit at = all[place];
     TimeLimit::Spend(4);
-    if ((i > 0 || p.lexer != Position::kBoundary) && !lexer_->IsGuarded(at.lexer))
+    if (best_home && StackLengths::Sum(at.bytes, left(at.lexer)) >= best.bytes) continue;
+    if ((place > 0 || p.lexer != Position::kBoundary) && !lexer_->IsGuarded(at.lexer))
       lexer_->AnyEnd(at.lexer, [&](uint32_t accepted, Lexer::State longer) {
         const Lexer::State pending = lexer_->UnionOfPending(at.pending, longer);
-        lexer_->ForEachAccepted(accepted, [&](uint32_t t) { consider(t, pending, at.r, at.bytes); });
+        lexer_->ForEachAccepted(accepted, [&](uint32_t t) {
+          consider(t, pending, at.r, at.bytes);
+          // Behind a comment that a separator would only make longer: another lexeme.
+          if (pending && HasTerminal(rules_.ignored, t) && !SeparatorEnds(pending))
+            add({steps_->Begin(p.stacks), pending, at.r, at.bytes});
+        });
         return false;
       });
     const Lexer::State* const row = lexer_->DenseRow(at.lexer);
@@ -442,7 +501,7 @@ MeetingLeaf::Text LexedTexts::Shortest(const Position& p, Expr from) {
       if (!next || r == kEmpty || (on && lexer_->IsFinal(on))) continue;
       if (next == last.lexer && on == last.pending && r == last.r) continue;
       last = {next, on, r, at.bytes + 1};
-      if (seen.insert(MixHash(PairKey(next, on)) ^ r).second) all.push_back(last);
+      add(last);
     }
   }
   return best;

@@ -10,8 +10,10 @@ from collections.abc import Callable
 
 import pytest
 from oracle import mask_walk
+from tokamata.constraints import grammars
 
 import tokamata
+from tokamata._core import Language
 
 LIST = r"""
 start: value
@@ -41,6 +43,13 @@ root ::= value
 value ::= "[" (value ("," value)*)? "]" | name | name " " value
 name ::= [ab]+
 """
+# Comments run to the end of their line, which has to be written before anything else can be.
+COMMENTS = r"""
+start: (NAME "=" NAME ";")+
+NAME: /a+/
+%ignore /\s+/
+%ignore /#[^\n]*/
+"""
 # The shortest text has what patterns forbid.
 WORDS = r"""
 start: "b" | A "," start | A "]"
@@ -55,16 +64,18 @@ GRAMMARS: dict[str, Callable[[], tokamata.Constraint]] = {
     "statements": lambda: tokamata.grammar(STATEMENTS),
     "statements by context": lambda: tokamata.grammar(STATEMENTS, lexer="contextual"),
     "blocks": lambda: tokamata.grammar(BLOCKS),
+    "comments": lambda: tokamata.grammar(COMMENTS),
     "notation": lambda: tokamata.grammar(NOTATION, "gbnf"),
     "value": tokamata.json_value,
     "schema": lambda: tokamata.json_schema({"type": "array", "items": {"type": ["array", "string"], "maxItems": 1}}),
 }
-LETTERS = {
-    name: ']"a,[ ' if name in ("value", "schema") else "\na:; " if name == "blocks" else "]ab,[ " for name in GRAMMARS
+LETTERS = {name: ']"a,[ ' if name in ("value", "schema") else "]ab,[ " for name in GRAMMARS} | {
+    "blocks": "\na:; ",
+    "comments": "\na=# ;",
 }
 
 
-PATTERNS = [r".*\]", "(?!.*ab).*", "[^b]*", "[^b]{0,3}", "[^b]{2,4}", "(?!.*,).*"]
+PATTERNS = [r".*\]", "(?!.*ab).*", "[^b]*", "[^b]{0,3}", "[^b]{2,4}", "(?!.*,).*", r"[^\n]*", r"a\W+a\W+"]
 
 
 def _pattern(rng: random.Random) -> str:
@@ -156,3 +167,45 @@ def test_members_beginnings_and_masks(name: str) -> None:
                 text += piece
     assert met > 2
     assert allowed > 100
+
+
+@pytest.mark.parametrize("lexer", ["basic", "contextual", "none"])
+def test_bytes_that_are_no_text_are_kept(lexer: str) -> None:
+    raw = tokamata.grammar('start: (RAW | "a")+', constraints={"RAW": tokamata.literal(b"\x80")}, lexer=lexer)
+    rest = raw - tokamata.regex("a*")
+    assert rest.accepts(b"a\x80a")
+    assert rest.accepts_prefix(b"aa")
+    assert not rest.accepts("aa")
+    assert not (raw - tokamata.regex("(?s:.*)")).is_empty()
+    assert (tokamata.grammar('start: "[" start "]" | "a"') - tokamata.regex("(?s:.*)")).is_empty()
+
+
+def test_texts_are_known_to_be_text() -> None:
+    """What is known to be UTF-8 has no other members: the difference that knows nothing about it is empty."""
+
+    known = [tokamata.json_value(), tokamata.json_schema({"pattern": "^[^a]*$"}), tokamata.regex(r"\W+|(?!é).")]
+    known += [tokamata.grammar(grammars.text(n)) for n in ("json", "sql", "xml", "arithmetic", "uri", "csv")]
+    known += [known[3] & tokamata.literal(b"\x80"), tokamata.regex("a") + "é", known[2] | "b"]
+    known += [~tokamata.literal(b"\x80")]
+    text = tokamata.regex("(?s:.*)")._native
+    for constraint in known:
+        assert constraint._is_text, constraint
+        assert Language.difference(constraint._native, text).is_empty(), constraint
+    for other in (tokamata.literal(b"\x80"), tokamata.choice(["a", b"\x80"]), tokamata.regex("a") | b"\x80"):
+        assert not other._is_text, other
+
+
+def test_python_without_a_word() -> None:
+    """Once the word is written nothing can follow, which would take many seconds to find out along all rules."""
+    limits = tokamata.Limits(seconds=10)
+    python = tokamata.grammar(grammars.text("python"))
+    without = python - tokamata.regex(r"(?s:.*)\beval\b(?s:.*)")
+    vocabulary = mask_walk.with_bytes({b"eval", b"(", b"x\n", b"evaluate", b" eval", b"# eval", b"# evil"})
+    automaton = tokamata.compile(without, vocabulary, limits=limits)
+    state = automaton.start()
+    live = {vocabulary.token_bytes(t) for t in mask_walk.agreed(automaton, state, "python")}
+    assert live >= {b"eval", b"(", b"x\n", b"evaluate", b"# evil", b"# eval"}
+    assert without.accepts("evaluate(x)\n")
+    assert not without.accepts("eval(x)\n")
+    assert not without.accepts_prefix("x = eval(")
+    assert not without.accepts_prefix("# eval\n")
