@@ -1,13 +1,12 @@
 #include "constraints/csrc/completable.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <set>
 #include <string>
 
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/recall.h"
+#include "constraints/csrc/nearest_first.h"
 
 namespace tokamata {
 namespace {
@@ -219,12 +218,11 @@ bool Completable::FindEnd(Lexer::State lexer, F found) {
   };
   std::vector<Seen> all{{lexer, 0}};
   std::unordered_set<Lexer::State> seen{lexer};
-  std::priority_queue<std::pair<uint64_t, size_t>, std::vector<std::pair<uint64_t, size_t>>, std::greater<>> queue;
-  queue.emplace(0, 0);
+  NearestFirst queue;
+  queue.Push(0, 0);
   const auto is_free = [this](Lexer::State q) { return q < free_.size() && free_[q] == 2; };
-  while (!queue.empty()) {
-    const size_t at = queue.top().second;
-    queue.pop();
+  while (!queue.IsEmpty()) {
+    const size_t at = queue.Pop();
     const Lexer::State q = all[at].state;
     if (is_free(q) || lexer_->AnyEnd(q, found)) {
       for (size_t i = at; i; i = all[i].before) {
@@ -236,7 +234,7 @@ bool Completable::FindEnd(Lexer::State lexer, F found) {
     Spend(16);
     const auto add = [&](Lexer::State to) {
       if (!seen.insert(to).second) return;
-      queue.emplace(uint64_t{lexer_->LeastLength(to)} + all.size() / 16, all.size());
+      queue.Push(uint64_t{lexer_->LeastLength(to)} + all.size() / 16, all.size());
       all.push_back({to, at});
     };
     const std::vector<Lexer::State>& ahead = lexer_->Ahead(q);

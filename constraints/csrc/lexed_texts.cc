@@ -1,13 +1,12 @@
 #include "constraints/csrc/lexed_texts.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <unordered_set>
 #include <utility>
 
 #include "automata/csrc/id_table.h"
 #include "automata/csrc/time_limit.h"
+#include "constraints/csrc/nearest_first.h"
 
 namespace tokamata {
 namespace {
@@ -18,23 +17,6 @@ constexpr size_t kMostLexemes = 300;    // lexer states looked at in search of o
 constexpr size_t kMostEnds = 300;       // and of the end of the lexeme that is being read,
 constexpr size_t kMoreEnds = 16;        // and further ones, where there is a text of whatever length, in search of its length
 constexpr size_t kMostSpent = 10'000;   // lexer states looked at for homes
-
-// Places of what is to be visited, those with the least cost first, in the order in which they came.
-class NearestFirst {
- public:
-  void Push(uint64_t cost, size_t place) { queue_.emplace(cost, place); }
-  size_t Pop() {
-    const size_t place = queue_.top().second;
-    queue_.pop();
-    return place;
-  }
-  bool IsEmpty() const { return queue_.empty(); }
-  uint64_t Least() const { return queue_.top().first; }
-
- private:
-  using Entry = std::pair<uint64_t, size_t>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
-};
 
 // Letters first: what nobody forbids.
 const std::vector<uint8_t>& BytesInOrder() {
