@@ -150,6 +150,15 @@ def encoded(function: str, text: str, remedy: str = "replace it or pass UTF-8 by
         ) from None
 
 
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are Unicode text in UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def checked_text(function: str, name: str, value: object) -> str:
     """A str of Unicode text. Raises TypeError for anything else, ValueError for one with a lone surrogate."""
     if not isinstance(value, str):

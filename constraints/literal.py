@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._core import Language
-from ..automata.checks import checked_several
+from ..automata.checks import checked_several, is_utf8
 from .constraint import SPECIAL, Constraint, Limits, Text, native_limits, to_bytes
 
 
@@ -13,7 +13,7 @@ def literal(text: Text, *, limits: Limits | None = None) -> Constraint:
     """Exactly this text."""
     data = to_bytes(text, "literal")
     native = Language.literal(data, native_limits(limits, "literal"))
-    return Constraint(native, source=repr(text), has_raw_bytes=SPECIAL in data, is_text=_is_text(data))
+    return Constraint(native, source=repr(text), has_raw_bytes=SPECIAL in data, is_text=is_utf8(data))
 
 
 def choice(options: Iterable[Text], *, limits: Limits | None = None) -> Constraint:
@@ -24,16 +24,8 @@ def choice(options: Iterable[Text], *, limits: Limits | None = None) -> Constrai
         raise ValueError("choice: expected at least one option, got none; the empty language allows no text at all")
     shown = " | ".join(repr(t.decode(errors="replace")) for t in texts[:3]) + (" | ..." if len(texts) > 3 else "")
     native = Language.choice(texts, native_limits(limits, "choice"))
-    raw, is_text = any(SPECIAL in t for t in texts), all(map(_is_text, texts))
+    raw, is_text = any(SPECIAL in t for t in texts), all(map(is_utf8, texts))
     return Constraint(native, source=f"choice({shown})", has_raw_bytes=raw, is_text=is_text)
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def as_constraint(function: str, part: object) -> Constraint:

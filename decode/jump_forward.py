@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._core import DecodeState
-from ..automata.checks import checked_callable, checked_ids, checked_method, checked_range, checked_type
+from ..automata.checks import checked_callable, checked_ids, checked_method, checked_range, checked_type, is_utf8
 from ..automata.errors import ConstraintError
 from ..constraints import Constraint, literal
 from ..constraints.literal import as_constraint
@@ -211,7 +211,7 @@ def heal(prompt_ids: Sequence[int], constraint: Constraint, vocabulary: Vocabula
             break
         suffix = piece + suffix
         least = len(suffix) + (count == 1)  # longer than the prompt's last token
-        if _is_text(suffix) and _is_continued(suffix, least, constraint, vocabulary):
+        if is_utf8(suffix) and _is_continued(suffix, least, constraint, vocabulary):
             best = count
     if not best:
         return Healed(prompt_ids, constraint, b"")
@@ -256,14 +256,6 @@ def _whole_characters(text: bytes) -> bytes | None:
     """The text without a character that is cut off at its end; None where it is no UTF-8 otherwise."""
     for cut in range(min(4, len(text) + 1)):
         part = text[: len(text) - cut]
-        if _is_text(part):
+        if is_utf8(part):
             return part
     return None
-
-
-def _is_text(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

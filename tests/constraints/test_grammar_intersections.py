@@ -182,7 +182,6 @@ def test_bytes_that_are_no_text_are_kept(lexer: str) -> None:
 
 def test_texts_are_known_to_be_text() -> None:
     """What is known to be UTF-8 has no other members: the difference that knows nothing about it is empty."""
-
     known = [tokamata.json_value(), tokamata.json_schema({"pattern": "^[^a]*$"}), tokamata.regex(r"\W+|(?!é).")]
     known += [tokamata.grammar(grammars.text(n)) for n in ("json", "sql", "xml", "arithmetic", "uri", "csv")]
     known += [known[3] & tokamata.literal(b"\x80"), tokamata.regex("a") + "é", known[2] | "b"]

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from ..automata.checks import is_utf8
 from ..tokenizer_fst import Vocabulary
 from .common import errors, examples, headline, out, read_vocabulary, shown, working
 
@@ -69,7 +70,7 @@ def _show(vocabulary: Vocabulary, path: Path, longest: int) -> None:
     table.add_row("with bytes", f"{len(spelled):,}, in all {sum(map(len, spelled)):,} bytes")
     table.add_row("special or padding", f"{len(tokens) - len(spelled):,}")
     table.add_row("of equal bytes", f"{copies:,}")
-    table.add_row("not UTF-8 alone", f"{sum(not _is_text(t) for t in spelled):,}")
+    table.add_row("not UTF-8 alone", f"{sum(not is_utf8(t) for t in spelled):,}")
     table.add_row("eos", " ".join(map(str, vocabulary.eos_token_ids)))
     names = sorted(vocabulary.special_tokens.items(), key=lambda item: item[1])
     if names:
@@ -81,11 +82,3 @@ def _show(vocabulary: Vocabulary, path: Path, longest: int) -> None:
         table.add_row(f"{len(data)} bytes", f"{i}  {shown(data)}")
     headline(path.name, "bold", "")
     out.print(table)
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
