@@ -10,7 +10,6 @@
 namespace tokamata {
 namespace {
 
-constexpr int kMostSpelled = 1000;  // steps of one language by the bytes of another
 constexpr int kFewSpelled = 64;     // steps until nothing is left to be intersected
 constexpr uint32_t kMostCounted = 1u << 30;  // copies, so that some more are still a number
 constexpr uint32_t kFewCopies = 8;  // of what is repeated; more of them are counted where that is possible
@@ -288,7 +287,7 @@ RegexContext::Vector RegexContext::SuffixLanguages(uint32_t node) {
 }
 
 RegexContext::Vector RegexContext::TextsInto(uint32_t node) {
-  Matrix steps(num_states_);
+  ContextMatrix steps(num_states_);
   for (size_t q = 0; q < num_states_; ++q) {
     std::map<uint32_t, CodePointRanges> to;
     for (size_t c = 0; c < classes_.size(); ++c) {
@@ -297,7 +296,7 @@ RegexContext::Vector RegexContext::TextsInto(uint32_t node) {
     }
     for (const auto& [target, ranges] : to) steps.At(q, target) = lowering_.Characters(ranges);
   }
-  const Matrix paths = Star(std::move(steps), node);
+  const ContextMatrix paths = Matrices(node).Star(std::move(steps));
   return Vector(paths.cells.begin(), paths.cells.begin() + static_cast<ptrdiff_t>(num_states_));
 }
 
@@ -398,7 +397,7 @@ RegexContext::Vector RegexContext::BeforeRepeat(uint32_t node, const Vector& aft
     }
   }
   const uint32_t copies = n.high == kUnbounded ? n.low : n.high;
-  if (Vector all; BeforeCharacters(node, after, &all)) return all;
+  if (Vector all; BeforeCharacters(node, after, &all) || BeforeTurns(node, after, &all)) return all;
   if (copies > lowering_.options().unrolled)
     lowering_.Unsupported(node, "large bounded repetition that a lookaround or anchor looks into",
                           "use a smaller bound, or no upper bound");
@@ -534,84 +533,7 @@ bool RegexContext::BeforeCounted(uint32_t node, Expr one, const Vector& after, V
   return true;
 }
 
-// ---------------------------------------------------------------------------------------------- stars
-
-void RegexContext::CollectSuffixes(uint32_t node, Suffixes* suffixes) {
-  if (!lowering_.Asserts(node)) return;
-  const RegexNode& n = Node(node);
-  switch (n.kind) {
-    case RegexKind::kConcat:
-    case RegexKind::kAlternate:
-      for (uint32_t c = n.first; c; c = Node(c).next) CollectSuffixes(c, suffixes);
-      return;
-    case RegexKind::kRepeat:
-    case RegexKind::kGroup: CollectSuffixes(n.first, suffixes); return;
-    case RegexKind::kStart:
-    case RegexKind::kLineStart:
-    case RegexKind::kLookbehind: return;
-    default:
-      for (size_t q = 0; q < num_states_; ++q) {
-        const Expr e = SuffixLanguage(node, q);
-        if (suffixes->index.emplace(e, static_cast<uint32_t>(suffixes->languages.size())).second)
-          suffixes->languages.push_back(e);
-      }
-  }
-}
-
-// All derivatives of the languages, then the sets of them that some text belongs to.
-void RegexContext::CloseSuffixes(Suffixes* s) {
-  const auto check = [&](size_t size) {
-    if (size > lowering_.options().contexts)
-      throw LimitError("regex: the limit pattern_contexts=" + std::to_string(lowering_.options().contexts) +
-                       " (states of what lookaheads inside a repetition ask) was reached: use shorter or fewer "
-                       "lookaheads, or raise it with tokamata.regex(..., limits=tokamata.Limits(pattern_contexts=n))");
-  };
-  for (size_t i = 0; i < s->languages.size(); ++i) {
-    s->step.emplace_back();
-    for (size_t c = 0; c < classes_.size(); ++c) {
-      const Expr e = Derivative(s->languages[i], c);
-      const auto [it, added] = s->index.emplace(e, static_cast<uint32_t>(s->languages.size()));
-      if (added) s->languages.push_back(e);
-      s->step[i].push_back(it->second);
-    }
-    check(s->languages.size());
-  }
-  std::map<std::vector<bool>, uint32_t> known;
-  std::vector<bool> start;
-  for (Expr e : s->languages) start.push_back(pool_.Nullable(e));
-  known.emplace(start, 0);
-  s->states.push_back(start);
-  for (size_t r = 0; r < s->states.size(); ++r) {
-    s->before.emplace_back();
-    for (size_t c = 0; c < classes_.size(); ++c) {
-      std::vector<bool> left;
-      for (size_t i = 0; i < s->languages.size(); ++i) left.push_back(s->states[r][s->step[i][c]]);
-      const auto [it, added] = known.emplace(left, static_cast<uint32_t>(s->states.size()));
-      if (added) s->states.push_back(left);
-      s->before[r].push_back(it->second);
-    }
-    check(s->states.size());
-  }
-}
-
-RegexContext::Matrix RegexContext::Identity(size_t size) const {
-  Matrix m(size);
-  for (size_t i = 0; i < size; ++i) m.At(i, i) = kEpsilonExpr;
-  return m;
-}
-
-RegexContext::Matrix RegexContext::Product(const Matrix& a, const Matrix& b) {
-  Matrix m(a.size);
-  std::vector<Expr> parts;
-  for (size_t i = 0; i < a.size; ++i)
-    for (size_t j = 0; j < a.size; ++j) {
-      parts.clear();
-      for (size_t k = 0; k < a.size; ++k)
-        if (a.At(i, k) != kEmpty && b.At(k, j) != kEmpty) parts.push_back(pool_.Concat(a.At(i, k), b.At(k, j)));
-      m.At(i, j) = pool_.Union(parts);
-    }
-  return m;
-}
+// ---------------------------------------------------------------------------------------------- limits, and simpler languages
 
 void RegexContext::TooManyContexts(uint32_t node) const {
   lowering_.Unsupported(node, "repetition with lookaround or anchors that needs too many contexts",
@@ -634,91 +556,6 @@ void RegexContext::Spend(uint32_t node, size_t visits) {
   if (spent_ > kMostVisits + 4 * lowering_.tree().nodes.size())
     lowering_.Unsupported(node, "repetitions that a lookaround or anchor looks into, with too many copies in all",
                           "use smaller bounds, or no upper bounds");
-}
-
-// Kleene's elimination.
-RegexContext::Matrix RegexContext::Star(Matrix m, uint32_t node) {
-  for (size_t k = 0; k < m.size; ++k) {
-    CheckGrowth(node);
-    const Expr loop = pool_.Star(m.At(k, k));
-    const Matrix old = m;
-    for (size_t i = 0; i < m.size; ++i)
-      for (size_t j = 0; j < m.size; ++j) {
-        if (old.At(i, k) == kEmpty || old.At(k, j) == kEmpty) continue;
-        m.At(i, j) = pool_.Union(old.At(i, j), pool_.Concat(old.At(i, k), pool_.Concat(loop, old.At(k, j))));
-      }
-  }
-  for (size_t i = 0; i < m.size; ++i) m.At(i, i) = pool_.Optional(m.At(i, i));
-  return m;
-}
-
-// Cell (q, r), (q', r'): the texts of the node that lead a prefix in state q to q' and a suffix in state r' to r.
-RegexContext::Matrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
-  Spend(node);
-  const RegexNode& n = Node(node);
-  const size_t rights = s.states.size();
-  Matrix m(num_states_ * rights);
-  switch (n.kind) {
-    case RegexKind::kEpsilon: return Identity(m.size);
-    case RegexKind::kNone: return m;
-    case RegexKind::kCharacter:
-    case RegexKind::kSet: {
-      const std::vector<CodePointRanges>& pieces = Pieces(node);
-      for (size_t q = 0; q < num_states_; ++q)
-        for (size_t r = 0; r < rights; ++r) {
-          std::map<std::pair<size_t, size_t>, CodePointRanges> cells;
-          for (size_t c = 0; c < classes_.size(); ++c) {
-            CodePointRanges& ranges = cells[{q * rights + s.before[r][c], next_[q][c] * rights + r}];
-            ranges.insert(ranges.end(), pieces[c].begin(), pieces[c].end());
-          }
-          for (const auto& [cell, ranges] : cells)
-            if (!ranges.empty()) m.At(cell.first, cell.second) = lowering_.Characters(ranges);
-        }
-      return m;
-    }
-    case RegexKind::kConcat: {
-      m = Identity(m.size);
-      for (uint32_t c = n.first; c; c = Node(c).next) {
-        m = Product(m, Transfer(c, s));
-        CheckGrowth(node);
-      }
-      return m;
-    }
-    case RegexKind::kAlternate:
-      for (uint32_t c = n.first; c; c = Node(c).next) {
-        const Matrix branch = Transfer(c, s);
-        for (size_t i = 0; i < m.cells.size(); ++i) m.cells[i] = pool_.Union(m.cells[i], branch.cells[i]);
-      }
-      return m;
-    case RegexKind::kGroup: return Transfer(n.first, s);
-    case RegexKind::kLanguage: LooksInto(node);
-    case RegexKind::kRepeat: {
-      const Matrix body = Transfer(n.first, s);
-      const uint32_t copies = n.high == kUnbounded ? n.low : n.high;
-      if (copies > lowering_.options().unrolled / m.size)
-        lowering_.Unsupported(node, "large bounded repetition inside a repetition with lookaround or anchors",
-                              "use a smaller bound, or no upper bound");
-      Matrix out = n.high == kUnbounded ? Star(body, node) : Identity(m.size);
-      if (n.high != kUnbounded)
-        for (uint32_t i = n.low; i < n.high; ++i) {
-          out = Product(body, out);
-          for (size_t k = 0; k < m.size; ++k) out.At(k, k) = pool_.Optional(out.At(k, k));
-        }
-      for (uint32_t i = 0; i < n.low; ++i) out = Product(body, out);
-      return out;
-    }
-    default:
-      for (size_t q = 0; q < num_states_; ++q)
-        for (size_t r = 0; r < rights; ++r) {
-          bool holds;
-          if (n.kind == RegexKind::kBoundary)
-            holds = Holds(node, q) != s.states[r][s.index.at(SuffixLanguage(node, q))];
-          else
-            holds = IsPrefixAssertion(node) ? Holds(node, q) : s.states[r][s.index.at(SuffixLanguage(node, q))];
-          if (holds != n.negated) m.At(q * rights + r, q * rights + r) = kEpsilonExpr;
-        }
-      return m;
-  }
 }
 
 // Their intersection; where the one is bytes after each other it is spelled out, which leaves nothing to intersect later.
@@ -756,45 +593,6 @@ Expr RegexContext::SpelledOut(Expr e, int* left) {
   for (const Expressions::Term& t : steps)
     if (t.target != kEmpty) parts.push_back(pool_.Concat(pool_.Bytes(t.bytes), SpelledOut(t.target, left)));
   return pool_.Union(std::move(parts));
-}
-
-RegexContext::Paths RegexContext::FindPaths(uint32_t body) {
-  constexpr size_t kMostLabels = 64;  // the star of a matrix costs their third power
-  Suffixes s;
-  CollectSuffixes(body, &s);
-  CloseSuffixes(&s);
-  if (num_states_ * s.states.size() > kMostLabels) TooManyContexts(body);
-  Paths found{Star(Transfer(body, s), body), {}};
-  for (const std::vector<bool>& state : s.states) {
-    std::vector<Expr> parts{pool_.AnyBytes()};
-    for (size_t i = 0; i < state.size(); ++i)
-      parts.push_back(state[i] ? s.languages[i] : pool_.Complement(s.languages[i]));
-    found.suffixes.push_back(pool_.Intersect(std::move(parts)));
-  }
-  return found;
-}
-
-RegexContext::Vector RegexContext::BeforeStar(uint32_t body, const Vector& after, Expr turns) {
-  constexpr size_t kVisits = 1000;
-  Spend(body, kVisits);
-  const auto [known, added] = paths_.try_emplace(body);
-  if (added) known->second = FindPaths(body);
-  const Matrix& star = known->second.paths;
-  const Vector& suffix = known->second.suffixes;
-  const size_t rights = suffix.size();
-  Vector out(num_states_);
-  for (size_t q = 0; q < num_states_; ++q) {
-    std::vector<Expr> parts;
-    for (size_t r = 0; r < rights; ++r)
-      for (size_t to = 0; to < num_states_; ++to)
-        for (size_t right = 0; right < rights; ++right) {
-          const Expr path = star.At(q * rights + r, to * rights + right);
-          if (path == kEmpty) continue;
-          parts.push_back(pool_.Concat(pool_.Intersect(path, turns), Meet(after[to], suffix[right], kMostSpelled)));
-        }
-    out[q] = pool_.Union(std::move(parts));
-  }
-  return out;
 }
 
 }  // namespace tokamata

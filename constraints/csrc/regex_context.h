@@ -6,14 +6,17 @@
 // language V[q] of what may follow it when the prefix has led to state q, and yields the same for its own start:
 //   P(?=X)S = P·(X·any & S),   P(?!X)S = P·(~(X·any) & S),   P(?<=X)S = the paths of P into states where X ends.
 // Where P begins the pattern and counts what paths would have to be unrolled for, P(?<=X)S = (P & any·X)·S instead.
-// A repetition without upper bound that has assertions inside is the star of a matrix over labels (q, r): r says which
-// of the lookahead languages, and which of their derivatives, the text after a place belongs to. Guessing r and
-// checking it on every character is exact because each suffix belongs to exactly one r.
+// A repetition that has assertions inside is a matrix over contexts (q, r): r says which of the lookahead languages, and
+// which of their derivatives, the text after a place belongs to. Guessing r and checking it on every character is exact
+// because each suffix belongs to exactly one r. Contexts that nothing tells apart are merged (those of one q into which
+// the same texts lead); where the rest follow each other without loops but of one context, turns are counted as without
+// assertions, else they are the star of the matrix, or copies.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <vector>
 
+#include "constraints/csrc/context_matrix.h"
 #include "constraints/csrc/regex.h"
 
 namespace tokamata {
@@ -32,13 +35,8 @@ class RegexContext {
   Vector TextsInto(uint32_t node);
 
  private:
-  struct Matrix {
-    size_t size = 0;
-    std::vector<Expr> cells;
-    explicit Matrix(size_t n) : size(n), cells(n * n, kEmpty) {}
-    Expr& At(size_t i, size_t j) { return cells[i * size + j]; }
-    Expr At(size_t i, size_t j) const { return cells[i * size + j]; }
-  };
+  static constexpr int kMostSpelled = 1000;  // steps of one language by the bytes of another
+
   // The suffix languages that one repetition's assertions ask about, and their states from right to left.
   struct Suffixes {
     std::vector<Expr> languages;                // closed under derivatives by character classes
@@ -72,8 +70,8 @@ class RegexContext {
   Vector BeforeRepeat(uint32_t node, const Vector& after);
   // Any number of repetitions, in groups or not, or repetitions of these.
   bool IsStar(uint32_t node) const;
-  // `turns`: what all turns together have to be.
-  Vector BeforeStar(uint32_t body, const Vector& after, Expr turns);
+  // `together`: what all turns together have to be.
+  Vector BeforeStar(uint32_t body, const Vector& after, Expr together);
   // Of a repetition of single characters (`one`), each between assertions; without copies and, if possible, without the
   // star of a matrix. False where it is none, or that star needs too many contexts.
   bool BeforeCharacters(uint32_t node, const Vector& after, Vector* out);
@@ -82,6 +80,8 @@ class RegexContext {
   bool RefusesWithin(uint32_t node, Expr one);
   bool BeforeOneSplit(uint32_t node, Expr one, const Vector& after, Vector* out);
   bool BeforeCounted(uint32_t node, Expr one, const Vector& after, Vector* out);
+  // Of many turns, without a copy for each. False where contexts do not follow each other that simply.
+  bool BeforeTurns(uint32_t node, const Vector& after, Vector* out);
   // Of all members; -1 where they differ, are very many, or that is not known.
   int64_t NumCharacters(const Vector& languages);
   Expr Filter(uint32_t node, size_t q, Expr after);
@@ -90,17 +90,23 @@ class RegexContext {
   Expr NoWord(uint32_t node);  // any other character
 
   // ---- repetitions with assertions inside
-  struct Paths {
-    Matrix paths{0};  // of any number of turns, see Transfer
-    Vector suffixes;  // by state of these: the texts that belong to exactly its languages
+  struct Turns {
+    MergedContexts contexts;  // and texts of a turn that are not empty, see Transfer
+    std::vector<bool> stays;  // by context, before any were merged: whether the empty text is a turn
+    ContextMatrix star;       // of any number of turns, between classes; of size 0 until that is asked for
+    Vector suffixes;          // by state of these: the texts that belong to exactly its languages
   };
-  Paths FindPaths(uint32_t body);
+  Turns& TurnsOf(uint32_t body);
+  // By class: what follows where the last turn ends in one of its contexts.
+  Vector AfterTurns(const Turns& turns, const Vector& after);
   void CollectSuffixes(uint32_t node, Suffixes* suffixes);
   void CloseSuffixes(Suffixes* suffixes);
-  Matrix Transfer(uint32_t node, const Suffixes& suffixes);
-  Matrix Identity(size_t size) const;
-  Matrix Product(const Matrix& a, const Matrix& b);
-  Matrix Star(Matrix m, uint32_t node);
+  ContextMatrix Transfer(uint32_t node, const Suffixes& suffixes);
+  Expr OnceMore(Expr x, Expr turns);
+  bool TransferTurns(uint32_t node, const ContextMatrix& body, ContextMatrix* out);
+  // The contexts that Transfer is about: states of what came before, each with those of the suffix.
+  std::vector<uint32_t> StateOfContext(size_t num_contexts) const;
+  ContextMatrices Matrices(uint32_t node);
   Expr Meet(Expr bytes, Expr e, int most);
   Expr SpelledOut(Expr e);
   Expr SpelledOut(Expr e, int* left);
@@ -122,7 +128,7 @@ class RegexContext {
   std::vector<std::vector<uint32_t>> next_;  // [state][class]
   std::vector<std::vector<bool>> holds_;     // [state][prefix language]
   std::map<uint32_t, std::vector<CodePointRanges>> pieces_;
-  std::map<uint32_t, Paths> paths_;  // by body of a repetition
+  std::map<uint32_t, Turns> turns_;  // by body of a repetition
 };
 
 }  // namespace tokamata

@@ -68,6 +68,44 @@ def test_turns_that_share_out_a_text_in_many_ways_take_few_states(pattern: str) 
     assert made.num_states() <= 1.1 * automata.minimize(made).num_states()
 
 
+@pytest.mark.parametrize("seed", range(80))
+def test_turns_between_assertions_are_counted(seed: int) -> None:
+    """Whatever the turns look at before and behind them, and whether they may be empty there."""
+    rng = random.Random(seed)
+    asks = [r"\b", r"\B(?!\A\Z)", "^", "$", "(?=a)", "(?!ab)", "(?<=a)", "(?<! )", "(?<!ba)", "(?= |$)", "(?!\n)", ""]
+    parts = [r"\w+", "a", "b?", " ?", r"\n?", "[^a]{1,3}", ".{0,2}", "(?:a|b )", r"\W*", "(?:a{2,3}|b)", "(?:%sb)?"]
+    parts.append("(?:%s.){2,4}")
+    turn = "".join(rng.choice(asks) + rng.choice(parts) for _ in range(rng.choice([1, 2, 2, 3]))) + rng.choice(asks)
+    turn = turn.replace("%s", rng.choice(asks))
+    counts = ["{0,9}", "{2,10}", "{9}", "{9,}", "{1,12}", "{3,11}", "{1,2}", "{2}", "*", "+", "{2,}", "?", "{,3}"]
+    after = ["", "", "a", "b?", r"\b.?", "(?!a).*", " "]
+    before = rng.choice(["", "(?m)"]) + rng.choice(["", "a?", "b| "])
+    pattern = before + f"(?:{turn}){rng.choice(counts)}{rng.choice(after)}"
+    constraint, reference = tokamata.regex(pattern), re.compile(pattern)
+    texts = ["".join(t) for n in range(6) for t in itertools.product("ab \n", repeat=n)]
+    texts += ["".join(rng.choices("aab  \n", k=rng.randint(6, 12))) for _ in range(150)]
+    texts += [(t * n)[:n] + e for n in range(7, 20) for t in ("a", "a ", "ab ", "b\n") for e in ("", "b", " ")]
+    for text in texts:
+        assert constraint.accepts(text) == bool(reference.fullmatch(text)), (seed, pattern, text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"(?:\b\w+\b ?){1,100000}", "ab "),
+        (r"(?:\W*\b\w+\b){1,100000} ?", "ab "),
+        (r"(?m)(?:^.{0,80}$\n?){1,100000}", "ab\n"),
+        (r"(?:(?<!-)-?\w){99999,100000}", "-a"),
+        (r"(?:[ab]+\s?(?!\s)){1,100000}", "ab "),
+        (r"(?:(?:^|(?<=,))[^,]*,?){1,100000}", "ab,"),
+    ],
+)
+def test_counted_turns_take_no_copies(pattern: str, text: str) -> None:
+    constraint = tokamata.regex(pattern)
+    assert constraint.accepts((text * 100_000).rstrip(" "))
+    assert not constraint.accepts((text * 100_001).rstrip(" "))
+
+
 def test_long_turns_that_share_out_a_text_in_many_ways_are_compared() -> None:
     pattern = "(?:a{1,100}b?){1,100}"
     assert tokamata.regex(pattern).equivalent(tokamata.regex(f"{pattern}|a{{3,7}}"))
