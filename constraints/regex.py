@@ -52,6 +52,9 @@ def regex(
     possessive quantifiers too, where what they match is decided (``\d++``, ``(?>a|ab)``). Greedy and lazy quantifiers
     are the same language. Code points that are not characters (lone surrogates) match nothing.
 
+    Backreferences and conditional groups are written out where the pattern tells what they stand for: a group that is
+    read once before them, and for backreferences one of at most 1,000 texts: ``(['"])[^'"]*\1``, ``(\()?\d+(?(1)\))``.
+
     Groups of some names stand for constraints of their own (Koo et al. 2024, Table 1): ``(?P<QUOTED_TEXT>)``,
     ``(?P<UNQUOTED_TEXT>)``, ``(?P<TEXT_UNTIL>phrase)``, ``(?P<SUBSTRING_OF>text)``, ``(?P<DELIMITED_LIST>, |element)``,
     ``(?P<DELIMITED_SUBSEQUENCE_OF>, |red|green|blue)``, ``(?P<TEXT_TOKEN>)``,
@@ -59,9 +62,9 @@ def regex(
     once, and not inside lookaround.
 
     Building is linear in the pattern and counters stay symbolic. Raises ConstraintError for a malformed pattern (with
-    the position, in characters), UnsupportedError for what is not regular (backreferences, conditional groups),
-    LimitError beyond 2,000,000 characters or ``max_depth`` nested groups (at most 1000), or past ``limits``, which the
-    constraint keeps.
+    the position, in characters), UnsupportedError for what is not regular (other backreferences), LimitError
+    beyond 2,000,000 characters or ``max_depth`` nested groups (at most 1000), or past ``limits``, which the constraint
+    keeps.
     """
     if type(pattern) is str and syntax == "python" and max_depth == 250 and limits is None and "(?P<" not in pattern:
         return Constraint(_native_regex(pattern), ("regex", pattern), is_text=True)

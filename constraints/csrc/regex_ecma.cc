@@ -35,6 +35,8 @@ class EcmaParser : public RegexParser {
              "number an existing group");
     for (const auto& [name, position] : named_references_)
       if (!names_.count(name)) Fail(position, "unknown group name \"" + name + "\"", "name an existing group");
+    for (RegexNode& n : tree_.nodes)
+      if (Refers(n)) n.low = n.high ? static_cast<uint32_t>(names_.at(referred_[n.low])) : places_[n.low - 1];
     ThrowIfUnsupported();
   }
 
@@ -291,8 +293,10 @@ class EcmaParser : public RegexParser {
     }
     if (c == 'k' && (unicode_ || has_names_)) {
       if (!Match('<')) Fail(here, "\\k without a group name", "write \\k<name>");
-      named_references_.emplace(ReadName(here), here);
-      BackReference(here, items);
+      referred_.push_back(ReadName(here));
+      named_references_.emplace(referred_.back(), here);
+      const uint32_t node = BackReference(static_cast<uint32_t>(referred_.size() - 1), here, items);
+      tree_.nodes[node].high = 1;
       return true;
     }
     if (c >= '1' && c <= '9') {
@@ -301,7 +305,7 @@ class EcmaParser : public RegexParser {
       const uint32_t group = ReadNumber(&any);
       if (unicode_ || group <= all_groups_) {
         references_.emplace(group, here);
-        BackReference(here, items);
+        BackReference(group, here, items);
         return true;
       }
       at_ = after;
@@ -311,9 +315,13 @@ class EcmaParser : public RegexParser {
     return true;
   }
 
-  void BackReference(size_t here, Sequence* items) {
-    Unsupported(here, "backreference", "what it matches is not regular; write out the texts that may repeat");
-    Append(items, Add(RegexKind::kNone, here));
+  // Its place, at the end: the group is a number, or where `high` is set, an index of its name.
+  uint32_t BackReference(uint32_t group, size_t here, Sequence* items) {
+    const uint32_t node = Add(RegexKind::kReference, here);
+    tree_.nodes[node].low = group;
+    tree_.refers = true;
+    Append(items, node);
+    return node;
   }
 
   bool ReadClassItem(size_t start, uint32_t* c, CodePointRanges* sets) {
@@ -405,6 +413,11 @@ class EcmaParser : public RegexParser {
     if (seen == "-") Fail(start, "bad flags of a group", "use each flag once, as in (?s:...) or (?s-m:...)");
   }
 
+  void Open(size_t start) {
+    ++groups_;
+    places_.push_back(static_cast<uint32_t>(start));
+  }
+
   // Returns whether the group may be repeated.
   bool ParseGroup(uint32_t depth, Sequence* items) {
     const size_t start = at_++;
@@ -431,7 +444,7 @@ class EcmaParser : public RegexParser {
           Fail(start, "second group of the same name",
                "rename one of them");
         name_end = at_ - 1;
-        ++groups_;
+        Open(start);
       } else if (c == 'i' || c == 'm' || c == 's' || c == '-') {
         ReadModifiers(start);
       } else {
@@ -440,7 +453,7 @@ class EcmaParser : public RegexParser {
                                         : InsteadOfGroup(c == 'P' ? '&' : c, true));
       }
     } else {
-      ++groups_;
+      Open(start);
     }
     const uint32_t child = ParseAlternation(depth);
     multiline_ = multiline;
@@ -459,6 +472,8 @@ class EcmaParser : public RegexParser {
   uint32_t all_groups_ = 0;  // without the u flag: of the whole pattern
   bool multiline_ = false, dot_all_ = false;
   uint32_t groups_ = 0;
+  std::vector<uint32_t> places_;  // of groups
+  std::vector<std::string> referred_;  // names
   std::map<std::string, size_t> names_;
   std::map<uint32_t, size_t> references_;
   std::map<std::string, size_t> named_references_;

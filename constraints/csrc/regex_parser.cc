@@ -105,6 +105,7 @@ RegexTree ParseRegex(std::string_view pattern, const RegexOptions& options) {
     ParsePythonRegex(&tree, options);
   else
     ParseEcma(&tree, options);
+  if (tree.refers) ResolveReferences(&tree, options);
   return tree;
 }
 

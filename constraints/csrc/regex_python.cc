@@ -30,15 +30,22 @@ class PythonParser : public RegexParser {
       if (group >= groups_.size())
         Fail(position, "reference to group " + std::to_string(group) + ", which does not exist",
              "number an existing group");
+    if (tree_.refers)
+      for (RegexNode& n : tree_.nodes)
+        if (Refers(n)) n.low = groups_[n.low].position;
     ThrowIfUnsupported();
   }
 
  private:
-  struct Group {
-    bool closed = false;
-  };
   struct Width {
     uint64_t low = 0, high = 0;
+  };
+  struct Group {
+    uint32_t position = 0;
+    bool closed = false;
+    uint32_t inside = 0;  // when it is closed
+    bool measured = false;
+    Width width;
   };
   static constexpr uint64_t kMaxWidth = uint64_t{1} << 62;
 
@@ -302,19 +309,23 @@ class PythonParser : public RegexParser {
         }
         group = group * 10 + (second - '0');
       }
-      return BackReference(group, here);
+      return BackReference(group, here, flags);
     }
     if (IsLetter(c)) BadEscape(here, at_);
     return AddLiteral(c, flags, here);
   }
 
-  uint32_t BackReference(uint32_t group, size_t here) {
+  uint32_t BackReference(uint32_t group, size_t here, uint32_t flags) {
     if (group >= groups_.size())
       Fail(here, "reference to group " + std::to_string(group) + ", which does not exist", "number an existing group");
     if (!groups_[group].closed) Fail(here, "reference to a group that is still open", "refer to it after its \")\"");
     CheckLookbehindGroup(group, here);
-    Unsupported(here, "backreference", "what it matches is not regular; write out the texts that may repeat");
-    return Add(RegexKind::kNone, here);
+    const uint32_t node = Add(RegexKind::kReference, here);
+    tree_.refers = true;
+    tree_.nodes[node].low = group;  // its place, at the end
+    if (flags & kIgnoreCase)
+      tree_.nodes[node].first = static_cast<uint32_t>(kReferenceIgnoresCase) | (flags & kAscii ? kReferenceAscii : 0u);
+    return node;
   }
 
   void CheckLookbehindGroup(uint32_t group, size_t here) {
@@ -419,8 +430,9 @@ class PythonParser : public RegexParser {
       Fail(from, "bad group name \"" + Slice(from, to) + "\"", "use a Python identifier, as in (?P<year>...)");
   }
 
-  uint32_t OpenGroup() {
-    groups_.push_back({});
+  uint32_t OpenGroup(size_t start) {
+    groups_.emplace_back();
+    groups_.back().position = static_cast<uint32_t>(start);
     return static_cast<uint32_t>(groups_.size() - 1);
   }
 
@@ -456,7 +468,7 @@ class PythonParser : public RegexParser {
         } else if (Match('=')) {
           const auto [from, to] = ReadName(')', start);
           CheckName(from, to);
-          Append(items, BackReference(FindGroup(from, to), start));
+          Append(items, BackReference(FindGroup(from, to), start, *flags));
           return;
         } else {
           Fail(start, "unknown group (?P" + Slice(at_, at_ + 1),
@@ -487,12 +499,15 @@ class PythonParser : public RegexParser {
       }
     }
     if (capture) {
-      group = OpenGroup();
+      group = OpenGroup(start);
       if (name_end > name) names_[Slice(name, name_end)] = group;
     }
     const uint32_t child = ParseAlternation(depth, inner);
     Close(start);
-    if (capture) groups_[group].closed = true;
+    if (capture) {
+      groups_[group].closed = true;
+      groups_[group].inside = child;
+    }
     const uint32_t node = Add(kind, start, child);
     tree_.nodes[node].low = static_cast<uint32_t>(name);
     tree_.nodes[node].high = static_cast<uint32_t>(name_end - name);
@@ -585,17 +600,20 @@ class PythonParser : public RegexParser {
       group = FindGroup(from, to);
     }
     CheckLookbehindGroup(group, start);
-    ParseSequence(depth, &flags, false);
+    uint32_t branches[2] = {ParseSequence(depth, &flags, false), 0};
     if (Match('|')) {
-      ParseSequence(depth, &flags, false);
+      branches[1] = ParseSequence(depth, &flags, false);
       if (Peek() == '|')
         Fail(start, "conditional group with more than two branches",
              "group the alternatives: (?:a|b)");
     }
     Close(start);
-    Unsupported(start, "conditional group",
-                "which branch applies depends on a captured group; write both cases out as alternatives");
-    Append(items, Add(RegexKind::kNone, start));
+    for (uint32_t& branch : branches) branch = Add(RegexKind::kGroup, start, branch);
+    tree_.nodes[branches[0]].next = branches[1];
+    const uint32_t node = Add(RegexKind::kConditional, start, branches[0]);
+    tree_.refers = true;
+    tree_.nodes[node].low = group;
+    Append(items, node);
   }
 
   // After "(?" and the flag c. True: global flags, up to ")"; false: scoped ones, up to ":".
@@ -645,7 +663,7 @@ class PythonParser : public RegexParser {
   }
 
   // Characters that a node matches, at least and at most.
-  Width WidthOf(uint32_t node) const {
+  Width WidthOf(uint32_t node) {
     const RegexNode& n = tree_.nodes[node];
     Width w;
     switch (n.kind) {
@@ -673,6 +691,16 @@ class PythonParser : public RegexParser {
       case RegexKind::kGroup:
       case RegexKind::kAtomic: return WidthOf(n.first);
       case RegexKind::kLanguage: return {0, kMaxWidth};
+      case RegexKind::kReference: {
+        Group& group = groups_[n.low];
+        if (!group.measured) group.width = WidthOf(group.inside);
+        group.measured = true;
+        return group.width;
+      }
+      case RegexKind::kConditional: {
+        const Width yes = WidthOf(n.first), no = WidthOf(tree_.nodes[n.first].next);
+        return {std::min(yes.low, no.low), std::max(yes.high, no.high)};
+      }
       case RegexKind::kWords:
         w.low = kMaxWidth;
         ForEachWord(tree_, n, [&w](uint32_t begin, uint32_t end) {

@@ -67,7 +67,11 @@ enum class RegexKind : uint8_t {
   kBoundary,     // first: index of the set of word characters; negated: \B; low, high: see SettleBoundaries
   kWords,        // many texts between bars, as they stand in the pattern. low, high: place and length of that
   kLanguage,     // first: index of a named group
+  kReference,    // what a group matched; low: its place in the pattern; first: of ReferenceCase. Gone when parsed,
+  kConditional,  // like this one: first: what stands for a group that was read, and what else; low: that group
 };
+
+enum ReferenceCase : uint32_t { kReferenceIgnoresCase = 1, kReferenceAscii = 2 };
 
 struct RegexNode {
   RegexKind kind = RegexKind::kEpsilon;
@@ -84,6 +88,7 @@ struct RegexTree {
   uint32_t root = 0;
   std::vector<uint32_t> text;  // the pattern's code points
   std::vector<NamedGroup> named;
+  bool refers = false;  // there are kReference or kConditional nodes
 
   // Makes a node another one without bounds, in its place among its siblings.
   void Become(uint32_t node, RegexKind kind, uint32_t first) {
@@ -94,6 +99,8 @@ struct RegexTree {
     n.low = n.high = 0;
   }
 };
+
+inline bool Refers(const RegexNode& n) { return n.kind == RegexKind::kReference || n.kind == RegexKind::kConditional; }
 
 RegexTree ParseRegex(std::string_view pattern_utf8, const RegexOptions& options);
 
@@ -116,6 +123,9 @@ std::string RegexExcerpt(const std::vector<uint32_t>& text, size_t position);
                                  const std::string& remedy);
 [[noreturn]] void ThrowUnsupported(const std::vector<uint32_t>& text, size_t position, const std::string& what,
                                    const std::string& remedy);
+
+// Writes out what kReference and kConditional nodes stand for; UnsupportedError where that is not a few texts.
+void ResolveReferences(RegexTree* tree, const RegexOptions& options);
 
 // Rewrites the tree of a pattern to match any text around what it matches (RegexOptions::search).
 void SearchRegex(RegexTree* tree);

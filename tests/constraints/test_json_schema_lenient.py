@@ -11,7 +11,7 @@ from tokamata.automata import UnsupportedError
 
 import tokamata
 
-AGAIN = r"(a|b)\1"
+AGAIN = r"(a+|b)\1"
 VALUES: list[Any] = [
     "aa", "ab", "xbbx", "", 1, None, {}, {"aa": 1}, {"aa": "x"}, {"ab": 1}, {"ab": "x"}, {"x": None}, {"x": 1},
     {"x": None, "bb": 2, "n1": 5}, {"n1": "s"},

@@ -23,9 +23,9 @@ def judge(compiled: re.Pattern[str], text: str) -> bool:
     return compiled.fullmatch(text) is not None
 
 
-def check_random(seed: int, *, assertions: bool, atomic: bool = False) -> str:
+def check_random(seed: int, *, assertions: bool, atomic: bool = False, references: bool = False) -> str:
     rng = random.Random(seed)
-    generator = regex_random.PatternGenerator(rng, assertions=assertions, atomic=atomic)
+    generator = regex_random.PatternGenerator(rng, assertions=assertions, atomic=atomic, references=references)
     pattern = generator.pattern()
     compiled = regex_random.compile_quietly(pattern)
     try:
@@ -79,6 +79,13 @@ def test_random_patterns_with_atomic_groups(block: int) -> None:
 def test_random_patterns_with_assertions(block: int) -> None:
     outcomes = [check_random(seed, assertions=True) for seed in range(block * 100, block * 100 + 100)]
     assert outcomes.count("checked") > 90
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_random_patterns_with_references(block: int) -> None:
+    seeds = range(block * 100, block * 100 + 100)
+    outcomes = [check_random(seed, assertions=seed % 3 == 0, references=True) for seed in seeds]
+    assert outcomes.count("checked") > 40
 
 
 @pytest.mark.parametrize(
@@ -197,9 +204,20 @@ def test_malformed_patterns_name_the_place(pattern: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("pattern", "text"),
     [
-        (r"(a)b\1", "backreference at position 4"),
-        (r"(?P<q>['\"])x(?P=q)", "backreference at position 13"),
-        (r"(a)?(?(1)b|c)", "conditional group at position 4"),
+        (r"(a+)b\1", 'position 5 of "(a+)b\\1": its group has no small number of texts; write out the texts'),
+        (r"(?P<q>.)x(?P=q)", "backreference at position 9"),
+        (r"(?:(a)?(?(1)b|c))*", "conditional group at position 7"),
+        (r"(?:(a)?(?(1)b|c))*", "its group may have been read in an earlier turn; write both cases out"),
+        (r"(a|b)*\1", "its group is repeated"),
+        (r"(?:(a)|\1b)+", "its group stands in another branch"),
+        (r"(?=(a|b))\1", "its group stands inside a lookaround"),
+        (r"(?(1)b|c)(a)?", "its group is read behind it"),
+        (r"(?>(a|ab)\1)", "it stands in an atomic group"),
+        (r"(?P<n>a?)(?:(a)|b)\2", "what named groups read would depend on whether its group is read"),
+        (r"(?P<n>a)(?:a?(a|b))\2", "what named groups read would depend on choices before its group"),
+        (r"((a|b)c)\2\1", "it stands beside its group in another branch or copy"),
+        (r"(?i)(é|b)\1", "backreference without regard to case to letters beyond ASCII"),
+        ("(a|b)" * 30 + "".join(rf"\{n}" for n in range(1, 31)), "there would be too many copies"),
         (r"(?>a*?)b|(?>(?:a|ab)*)c", "atomic group or possessive quantifier at position"),
     ],
 )

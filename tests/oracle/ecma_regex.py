@@ -25,12 +25,13 @@ QUANTIFIERS = ("*", "+", "?", "{2}", "{1,2}", "{0}", "{1,}", "{2,3}")
 
 
 class Patterns:
-    """Of bounded size, now and then malformed."""
+    """Of bounded size, now and then malformed; ``references``: to groups wherever they are, many of them small."""
 
-    def __init__(self, rng: random.Random, lax: bool = False) -> None:
+    def __init__(self, rng: random.Random, lax: bool = False, references: bool = False) -> None:
         self.rng = rng
         self.groups = 0
         self.lax = lax
+        self.references = references
 
     def pattern(self, depth: int = 3) -> str:
         return "|".join(self._sequence(depth) for _ in range(self.rng.choice((1, 1, 1, 2, 3))))
@@ -51,6 +52,11 @@ class Patterns:
 
     def _atom(self, depth: int) -> str:
         rng = self.rng
+        if self.references and rng.random() < 0.5:
+            if self.groups and rng.random() < 0.5:
+                return rf"(?:\{rng.randint(1, self.groups + rng.choice([0, 0, 0, 1]))})"
+            self.groups += 1
+            return f"({rng.choice('ab0')}|{rng.choice(['', 'b', 'aa', 'Ab?'])})"
         if depth and rng.random() < 0.35:
             self.groups += 1
             return f"({rng.choice(['', '?:', '?:', f'?<n{self.groups}>'])}{self.pattern(depth - 1)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import warnings
@@ -12,11 +13,25 @@ ANCHORS = ("^", "$", r"\A", r"\Z", r"\b", r"\B")
 
 
 class PatternGenerator:
-    """Patterns of bounded size; ``assertions``: anchors, lookahead and lookbehind anywhere."""
+    """Patterns of bounded size; ``assertions``: anchors, lookahead and lookbehind anywhere.
 
-    def __init__(self, rng: random.Random, *, assertions: bool = True, atomic: bool = False, lazy: bool = True) -> None:
+    With ``references``, backreferences and conditional groups about groups before them, in this branch or another one.
+    """
+
+    def __init__(
+        self,
+        rng: random.Random,
+        *,
+        assertions: bool = True,
+        atomic: bool = False,
+        lazy: bool = True,
+        references: bool = False,
+    ) -> None:
         self.rng = rng
         self.assertions = assertions
+        self.references = references
+        self.groups = 0
+        self.closed: list[int] = []
         self.atomic = atomic
         self.lazy = lazy
 
@@ -56,11 +71,29 @@ class PatternGenerator:
         rng = self.rng
         return rng.choice(CLASSES) if rng.random() < 0.35 else re.escape(rng.choice(ALPHABET))
 
+    def choice(self) -> str:
+        rng = self.rng
+        texts = ("".join(re.escape(rng.choice(ALPHABET)) for _ in range(rng.randint(0, 2))) for _ in range(3))
+        return "|".join(itertools.islice(texts, rng.randint(1, 3))) + rng.choice(
+            ("", "", "b?", "[ab]", "a{1,2}", "|(?:a|b)c")
+        )
+
     def atom(self, depth: int) -> str:
         rng = self.rng
+        if self.closed and rng.random() < 0.4:
+            group = rng.choice(self.closed)
+            if depth == 0 or rng.random() < 0.7:
+                return rf"(?:\{group})"
+            return f"(?({group}){self.sequence(depth - 1)}|{self.sequence(depth - 1)})"
+        if depth and self.references and rng.random() < 0.4:
+            self.groups += 1
+            group = self.groups
+            inside = self.choice() if rng.random() < 0.7 else self.alternation(depth - 1)
+            self.closed.append(group)
+            return rng.choice((f"({inside})", f"({inside})", f"(?:({inside})?)"))
         if depth == 0 or rng.random() < 0.65:
             return self.single()
-        opener = rng.choice(("(", "(?:", "(?i:", "(?s:", "(?a:", "(?-i:", "(?m:"))
+        opener = rng.choice(("(?:" if self.references else "(", "(?:", "(?i:", "(?s:", "(?a:", "(?-i:", "(?m:"))
         if self.atomic and rng.random() < 0.5:
             opener = "(?>"
         return f"{opener}{self.alternation(depth - 1)})"
