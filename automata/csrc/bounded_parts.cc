@@ -103,6 +103,78 @@ ByteSet Fillers(Expressions* pool, Expr x, Expr c) {
   return fillers;
 }
 
+// Whether no t but such as anything may follow has t·text in the language of the parts, one after the other: where `last`,
+// any bytes at their end may begin before the text. `left` bounds the parts that are looked at.
+bool EndsClosed(Expressions* pool, std::vector<Expr> parts, std::string_view text, bool last, int* left) {
+  while (!parts.empty() && !text.empty()) {
+    if (--*left < 0) return false;
+    const Expr part = parts.back();
+    parts.pop_back();
+    if (last && part == pool->AnyBytes()) {
+      for (size_t n = 1; n <= text.size(); ++n)
+        if (!EndsClosed(pool, parts, text.substr(0, n), false, left)) return false;
+      return true;
+    }
+    if (!pool->Nullable(part) && !pool->BytesOf(part).Has(static_cast<uint8_t>(text.back()))) return true;
+    const auto with = [&](std::initializer_list<Expr> more) {
+      std::vector<Expr> all = parts;
+      all.insert(all.end(), more);
+      return EndsClosed(pool, std::move(all), text, last, left);
+    };
+    switch (pool->Kind(part)) {
+      case ExprKind::kEmpty: return true;
+      case ExprKind::kEpsilon: break;
+      case ExprKind::kBytes:
+        text.remove_suffix(1);
+        last = false;
+        break;
+      case ExprKind::kConcat:
+        for (Expr e = part; e != kEpsilonExpr; e = pool->Rest(e)) parts.push_back(pool->FirstPart(e));
+        break;
+      case ExprKind::kUnion: {
+        const std::vector<Expr> members(pool->Members(part), pool->Members(part) + pool->NumMembers(part));
+        return std::all_of(members.begin(), members.end(), [&](Expr m) { return with({m}); });
+      }
+      case ExprKind::kRepeat: {
+        const Expr body = pool->Body(part);
+        const uint32_t low = pool->Low(part), high = pool->High(part);
+        if (pool->Nullable(body) || (low == 0 && !with({}))) return false;
+        const Expr before = pool->Repeat(body, low ? low - 1 : 0, high == kUnbounded ? high : high - 1);
+        return with({before, body});
+      }
+      default: return false;
+    }
+  }
+  return !text.empty();
+}
+
+// Of complements x, and y = c*·end: how many c, or fewer, lead to a member of both, wherever a text of both leads; -1: not
+// found. A byte is looked for after which, and the end, a text is left out only if all others that begin with it are.
+int64_t MostToClosing(Expressions* pool, Expr x, Expr y) {
+  constexpr int kMostParts = 2000;
+  constexpr size_t kMostEnd = 16;
+  const Expr c = TurnsOf(*pool, y);
+  const std::vector<Expr> members = MembersOf(*pool, x);
+  const auto is_complement = [pool](Expr m) { return pool->Kind(m) == ExprKind::kComplement; };
+  if (c == kEmpty || pool->Low(pool->FirstPart(y)) > 0) return -1;
+  if (!std::all_of(members.begin(), members.end(), is_complement)) return -1;
+  std::string text(1, ' ');
+  for (Expr e = pool->Rest(y); e != kEpsilonExpr; e = pool->Rest(e)) {
+    const Expr part = pool->FirstPart(e);
+    if (pool->Kind(part) != ExprKind::kBytes || text.size() > kMostEnd) return -1;
+    text.push_back(static_cast<char>(pool->Set(part).First()));
+  }
+  const ByteSet bytes = BoundedParts::OneByteMembers(pool, c);
+  int left = kMostParts;
+  for (const char b : std::string_view("axzeq0 A-.,\n")) {
+    if (!bytes.Has(static_cast<uint8_t>(b))) continue;
+    text[0] = b;
+    const auto closes = [&](Expr m) { return EndsClosed(pool, {pool->Body(m)}, text, true, &left); };
+    if (std::all_of(members.begin(), members.end(), closes)) return static_cast<int64_t>(text.size()) + 1;  // one was begun
+  }
+  return -1;
+}
+
 // Whether every member may be followed by members of star.
 bool GoesOn(Expressions* pool, Expr x, Expr star) {
   while (pool->Kind(x) == ExprKind::kConcat) x = pool->Tail(x);
@@ -287,9 +359,10 @@ int64_t BoundedParts::Search(Expressions* pool, Expr x, Expr star) {
 // looked at, or there is no member.
 int64_t BoundedParts::MostToEndOfMeet(Expressions* pool, Expr x, Expr y) {
   if (const int64_t* const known = to_end_of_meet_.Find(PairKey(x, y))) return *known;
+  int64_t most = MostToClosing(pool, x, y);
+  if (most >= 0) return to_end_of_meet_[PairKey(x, y)] = most;
   if (met_in_vain_ >= kMostMetInVain) return -1;
   std::vector<Pair> pairs;
-  int64_t most = -1;
   if (FindPairs(pool, x, y, Relation::kNone, kMostMet, &pairs)) {
     for (const Pair& p : pairs) most = std::max(most, p.distance);
     for (const Pair& p : pairs) to_end_of_meet_[PairKey(p.x, p.y)] = most;

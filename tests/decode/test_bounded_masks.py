@@ -413,3 +413,56 @@ def test_unions_of_counters(pattern: str) -> None:
     made |= {b"".join(rng.choices(rng.sample(letters, 3), k=rng.randint(8, 40))) for _ in range(1500)}
     automaton = tokamata.compile(tokamata.regex(pattern), mask_walk.with_bytes(made))
     mask_walk.wander(automaton, rng, 12, 30, pattern)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_words_left_out_within_a_bound(seed: int) -> None:
+    """Tokens are shorter than the bound, or end near it; some words end, and begin, with what the text ends with."""
+    rng = random.Random(seed)
+    letters = [*(bytes([b]) for b in b"abcd-. A\n"), "é".encode(), "—".encode()]
+    made = {b"".join(rng.choices(letters, k=rng.randint(1, 6))) for _ in range(3000)}
+    made |= {b"".join(rng.choices(rng.sample(letters, 3), k=rng.randint(8, 40))) for _ in range(600)}
+    vocabulary = mask_walk.with_bytes(made)
+    words = [
+        r"\bab\b",
+        r"\b(?:ab|é)\b",
+        "a--",
+        r"\.$",
+        "(?:ab|ba)",
+        r"[^ab]$",
+        r"\w\.\w",
+        "a-|—",
+        r" $",
+        "a.?$",
+        r"\bé",
+        "[ab]*-b",
+    ]
+    left_out = "".join(
+        f"(?!{rng.choice(['.*', '.*', '.*', '[^b]*', ''])}{w})" for w in rng.sample(words, rng.randint(1, 2))
+    )
+    low = rng.choice([0, 0, 1, 3, 8])
+    counted = (
+        rng.choice([".", r"[^.\n]", r"[\w -]", "[^-]", r"[^\s]"]) + f"{{{low},{low + rng.choice([14, 26, 30, 60])}}}"
+    )
+    pattern = (
+        "^" + left_out + rng.choice(["", "A", "[aA]"]) + counted + rng.choice(["", r"\.", "-b", r"\.$", "ab", "[.b]"])
+    )
+    automaton = tokamata.compile(tokamata.regex(pattern), vocabulary)
+    mask_walk.wander(automaton, rng, 8, 24, pattern)
+
+
+@pytest.mark.parametrize("most", [25, 33, 50])
+@pytest.mark.parametrize("end", ["", "e"])
+@pytest.mark.parametrize("behind", [False, True])
+def test_what_is_left_out_unless_a_word_comes_last(behind: bool, end: str, most: int) -> None:
+    """The end is far, wherever no part of the word was read."""
+    word, rng = "abcdbbad", random.Random(most)
+    others = [f"[^{word[i]}]{word[i + 1 :]}" for i in range(len(word))]
+    pattern = f"^(?!.*(?:{'|'.join(others)}){end or '$'})(?!.{{0,7}}{end or '$'})[a-d-]{{0,{most}}}{end}$"
+    if behind:
+        pattern = f"[a-d-]{{0,{most}}}{end}" + "".join(f"(?<!{other}{end})" for other in others)
+    made = {"".join(rng.choices("abcd-", k=rng.randint(1, 5))).encode() for _ in range(900)}
+    made |= {(word[rng.randrange(8) :] + rng.choice(["", "-", "e"])).encode() for _ in range(99)}
+    made |= {(rng.choice("abcd-") * rng.randint(20, 44)).encode() for _ in range(200)}
+    automaton = tokamata.compile(tokamata.regex(pattern), mask_walk.with_bytes(made))
+    mask_walk.wander(automaton, rng, 12, 24, pattern)
