@@ -341,7 +341,7 @@ inline Language RandomLanguage(Random* r, const Limits& limits) {
     case 1:
       return Language::Union({language, other});
     case 2:
-      return Language::Difference(language, other);
+      return Language::Difference(language, other, /*texts=*/false);
     case 3:
       return Language::Complement(language);
     default:
