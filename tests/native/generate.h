@@ -31,7 +31,7 @@ inline std::string RandomPattern(Random* r, int depth, bool assertions) {
     return r->Of({"a", "b", "c", "ab", "abc", ".", "[ab]", "[^a]", "[a-z]", "\\d", "\\w", "\\s", "\\S", "[^\"\\\\]",
                   "\"", "é", "日", "[à-ü]", "[^é]",
                   "\\x41", "\\u00e9", "0", "1", " ", "", "\\.", "\\p{L}", "\\W", "\\D", "😀"});
-  switch (r->Below(assertions ? 14 : 9)) {
+  switch (r->Below(assertions ? 15 : 9)) {
     case 0:
     case 1:
     case 2:
@@ -58,6 +58,8 @@ inline std::string RandomPattern(Random* r, int depth, bool assertions) {
       return std::string("(?>") + sub() + ")" + sub();
     case 12:
       return std::string("(?") + r->Of({"i", "s", "m", "x", "a"}) + ":" + sub() + ")";
+    case 13:
+      return "(?:" + std::string(r->Of({"(a|b)", "(a|bc)?", "(?:(a)|b)"})) + sub() + r->Of({"\\1", "\\1{1,9}", "(?(1)a|b)"}) + ")";
     default:
       return "(?P<n>" + sub() + ")" + r->Of({"", "(?P=n)", "++", "*+"});
   }
