@@ -18,6 +18,29 @@ constexpr int kBroad = 40;          // first bytes from which characters are of 
 // Where calls have their source, leaves have their number.
 uint32_t LeafNumber(const Expressions& pool, Expr leaf) { return pool.SourceOfRule(leaf); }
 
+// A counter that the texts of e end with has as many turns as one likes where there may be `turns` of them: what begins some
+// can be extended by further ones, and texts with fewer bytes have fewer. Characters by themselves are counted as cheaply.
+Expr WithoutCountsAtEnd(Expressions* pool, Expr e, uint32_t turns) {
+  constexpr size_t kMostParts = 16;
+  if (!pool->Counts(e) || pool->MayBeEmpty(e) || pool->IsPushDown(e)) return e;
+  if (pool->Kind(e) == ExprKind::kUnion) {
+    if (pool->NumMembers(e) > kMostParts) return e;
+    std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
+    for (Expr& m : members) m = WithoutCountsAtEnd(pool, m, turns);
+    return pool->Union(std::move(members));
+  }
+  std::vector<Expr> parts;
+  for (Expr rest = e; rest != kEpsilonExpr; rest = pool->Rest(rest)) {
+    if (parts.size() == kMostParts) return e;
+    parts.push_back(pool->FirstPart(rest));
+  }
+  Expr& last = parts.back();
+  if (pool->Kind(last) != ExprKind::kRepeat || !pool->Counts(last) || pool->High(last) < turns) return e;
+  if (parts.size() == 1 && pool->Parts().OneCharacter(*pool, pool->Body(last))) return e;
+  last = pool->Star(pool->Body(last));
+  return pool->Concat(parts);
+}
+
 }  // namespace
 
 ExpressionAcceptor::ExpressionAcceptor(std::unique_ptr<Expressions> pool, Expr root)
@@ -359,7 +382,7 @@ DelayedAcceptor::State ExpressionAcceptor::AfterLoop(State q, uint32_t count) {
 DelayedAcceptor::State ExpressionAcceptor::Canonical(State q, uint32_t length) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   Repetition r;
-  if (!SplitRepetition(Source(q), &r)) return Unbounded(q, length);
+  if (!SplitRepetition(Source(q), &r)) return WithoutBounds(q, length);
   // Every turn of the loop reads a byte (a nullable body counts down no slower), so counters above the length are
   // alike.
   const uint32_t low = std::min(r.low, length + 1);
@@ -377,6 +400,13 @@ DelayedAcceptor::State ExpressionAcceptor::Clamped(State q, CounterClamp* clamp)
 
 DelayedAcceptor::State ExpressionAcceptor::Unbounded(State q, uint32_t length) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
+  const Expr e = Source(q);
+  if (const Expr without = WithoutCountsAtEnd(pool_.get(), e, length + 1); without != e) return StateOf(without);
+  return WithoutBounds(q, length);
+}
+
+// The same, final where q is.
+DelayedAcceptor::State ExpressionAcceptor::WithoutBounds(State q, uint32_t length) {
   const Expr e = Source(q);
   uint32_t least;
   if (const Expr without = WithoutFarBounds(e, length + 1, &least); without != e && Plain(q)) return StateOf(without);

@@ -152,6 +152,7 @@ class ExpressionAcceptor final : public DelayedAcceptor {
   const StateRow::Data* MakeProvisional(State q, StateRows* rows);
   bool SplitRepetition(Expr e, Repetition* r);
   bool SplitLoop(Expr e, Repetition* r);
+  State WithoutBounds(State q, uint32_t length);
   Expr WithoutFarBounds(Expr e, uint32_t turns, uint32_t* least);
   Expr WithoutFarBounds(Expr e, uint32_t turns, int nested, uint32_t* least);
   const LoopCharacters& CharactersOf(Expr body);

@@ -466,3 +466,34 @@ def test_what_is_left_out_unless_a_word_comes_last(behind: bool, end: str, most:
     made |= {(rng.choice("abcd-") * rng.randint(20, 44)).encode() for _ in range(200)}
     automaton = tokamata.compile(tokamata.regex(pattern), mask_walk.with_bytes(made))
     mask_walk.wander(automaton, rng, 12, 24, pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\s*(?:\S\s*){10,40}",
+        r"(?:\S\s?){3,33}",
+        r"(?:[ab]\s?){10,}",
+        r"a?(?:b?c|[^bc]){2,30}",
+        r"(?:ab|c{0,9}|é){0,28}",
+        r"(?:[a-c]{1,30} ?){2,27}",
+        r"(?:[ab] ?){4,29}|[ c]*(?:cé?){30}|c",
+        r"(?:a|bc)* (?:(?:ab)?c){26,29}",
+        r"(?:(?:a|b ){2}){2,26}",
+        r"b*(?:a{3}){9}",
+        r"[a-c ]{0,27}(?:aé?){0,27}",
+    ],
+)
+def test_counters_that_texts_end_with(pattern: str) -> None:
+    """Tokens are shorter than what may be counted yet, or longer; a least number only says where the text may end."""
+    rng = random.Random(7)
+    letters = [*(bytes([b]) for b in b"aaabbc  "), "é".encode()]
+    made = {b"".join(rng.choices(letters, k=rng.randint(1, 6))) for _ in range(3000)}
+    made |= {b"".join(rng.choices(letters, k=rng.randint(20, 60))) for _ in range(300)}
+    made |= {rng.choice([b"a", b"a ", b"ab", b"b ", b"aa ", b"c"]) * rng.randint(9, 45) for _ in range(200)}
+    automaton = tokamata.compile(tokamata.regex(pattern), mask_walk.with_bytes(made))
+    mask_walk.wander(automaton, rng, 12, 24, pattern)
+    for _ in range(4):  # with what is known already, byte by byte
+        state = automaton.start()
+        while state.num_tokens < 60 and (tokens := mask_walk.agreed(automaton, state, pattern)):
+            state.advance(rng.choice([t for t in tokens if t < 256]))
