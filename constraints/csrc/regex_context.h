@@ -14,6 +14,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "constraints/csrc/context_matrix.h"
@@ -97,6 +98,7 @@ class RegexContext {
     Vector suffixes;          // by state of these: the texts that belong to exactly its languages
   };
   Turns& TurnsOf(uint32_t body);
+  const Turns* TryTurnsOf(uint32_t body);
   // By class: what follows where the last turn ends in one of its contexts.
   Vector AfterTurns(const Turns& turns, const Vector& after);
   void CollectSuffixes(uint32_t node, Suffixes* suffixes);
@@ -129,6 +131,7 @@ class RegexContext {
   std::vector<std::vector<bool>> holds_;     // [state][prefix language]
   std::map<uint32_t, std::vector<CodePointRanges>> pieces_;
   std::map<uint32_t, Turns> turns_;  // by body of a repetition
+  std::set<uint32_t> without_turns_;
 };
 
 }  // namespace tokamata

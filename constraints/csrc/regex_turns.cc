@@ -182,6 +182,18 @@ RegexContext::Turns& RegexContext::TurnsOf(uint32_t body) {
   return turns;
 }
 
+// Null where there are too many contexts, or something is not told apart by them.
+const RegexContext::Turns* RegexContext::TryTurnsOf(uint32_t body) {
+  if (without_turns_.count(body)) return nullptr;
+  try {
+    return &TurnsOf(body);
+  } catch (const UnsupportedError&) {
+  } catch (const LimitError&) {
+  }
+  without_turns_.insert(body);
+  return nullptr;
+}
+
 std::vector<uint32_t> RegexContext::StateOfContext(size_t num_contexts) const {
   std::vector<uint32_t> states;
   for (size_t i = 0; i < num_contexts; ++i) states.push_back(static_cast<uint32_t>(i / (num_contexts / num_states_)));
@@ -222,12 +234,8 @@ bool RegexContext::BeforeTurns(uint32_t node, const Vector& after, Vector* out) 
   const RegexNode& n = Node(node);
   if (n.high <= 2) return false;  // two copies are simpler
   Spend(node, kVisits);
-  Turns* found;
-  try {
-    found = &TurnsOf(n.first);
-  } catch (const UnsupportedError&) {  // too many contexts, or something that is not told apart by them
-    return false;
-  }
+  const Turns* const found = TryTurnsOf(n.first);
+  if (!found) return false;
   const std::vector<bool>& stays = found->stays;
   const std::vector<uint32_t>& state = found->contexts.group;
   if (n.low > 1 && Any(stays) && !All(stays)) return false;

@@ -89,6 +89,13 @@ def test_turns_between_assertions_are_counted(seed: int) -> None:
         assert constraint.accepts(text) == bool(reference.fullmatch(text)), (seed, pattern, text)
 
 
+def test_turns_with_too_many_contexts_are_copied() -> None:
+    for word in ("a" * 250, "ab" * 150):
+        constraint = tokamata.regex(rf"(?:(?!{word})[ab]+ ){{3,9}}")
+        for text, expected in (("b ab ba ", True), ("b ab ", False), (f"b b{word} a ", True), (f"b {word} a ", False)):
+            assert constraint.accepts(text) == expected, text
+
+
 @pytest.mark.parametrize(
     ("pattern", "text"),
     [
