@@ -97,12 +97,12 @@ class RegexContext {
     ContextMatrix star;       // of any number of turns, between classes; of size 0 until that is asked for
     Vector suffixes;          // by state of these: the texts that belong to exactly its languages
   };
-  Turns& TurnsOf(uint32_t body);
-  const Turns* TryTurnsOf(uint32_t body);
+  Turns& TurnsOf(uint32_t body, size_t most);  // contexts
+  const Turns* TryTurnsOf(uint32_t body, size_t most);
   // By class: what follows where the last turn ends in one of its contexts.
   Vector AfterTurns(const Turns& turns, const Vector& after);
   void CollectSuffixes(uint32_t node, Suffixes* suffixes);
-  void CloseSuffixes(Suffixes* suffixes);
+  void CloseSuffixes(uint32_t body, size_t most, Suffixes* suffixes);
   ContextMatrix Transfer(uint32_t node, const Suffixes& suffixes);
   Expr OnceMore(Expr x, Expr turns);
   bool TransferTurns(uint32_t node, const ContextMatrix& body, ContextMatrix* out);
@@ -131,7 +131,7 @@ class RegexContext {
   std::vector<std::vector<bool>> holds_;     // [state][prefix language]
   std::map<uint32_t, std::vector<CodePointRanges>> pieces_;
   std::map<uint32_t, Turns> turns_;  // by body of a repetition
-  std::set<uint32_t> without_turns_;
+  std::set<std::pair<uint32_t, size_t>> without_turns_;
 };
 
 }  // namespace tokamata

@@ -10,6 +10,9 @@ namespace tokamata {
 namespace {
 
 constexpr size_t kVisits = 1000;  // what turns are charged for
+constexpr size_t kMostContexts = 64;  // the star of a matrix costs their third power
+constexpr size_t kFewContexts = 16;   // for which a matrix is worth it,
+constexpr uint32_t kFewCopies = 16;   // rather than so many copies
 
 bool Any(const std::vector<bool>& values) { return std::find(values.begin(), values.end(), true) != values.end(); }
 bool All(const std::vector<bool>& values) { return std::find(values.begin(), values.end(), false) == values.end(); }
@@ -49,8 +52,8 @@ void RegexContext::CollectSuffixes(uint32_t node, Suffixes* suffixes) {
   }
 }
 
-// All derivatives of the languages, then the sets of them that some text belongs to.
-void RegexContext::CloseSuffixes(Suffixes* s) {
+// All derivatives of the languages, then the sets of them that some text belongs to, which make no more than `most` contexts.
+void RegexContext::CloseSuffixes(uint32_t body, size_t most, Suffixes* s) {
   const auto check = [&](size_t size) {
     if (size > lowering_.options().contexts)
       throw LimitError("regex: the limit pattern_contexts=" + std::to_string(lowering_.options().contexts) +
@@ -82,6 +85,7 @@ void RegexContext::CloseSuffixes(Suffixes* s) {
       s->before[r].push_back(it->second);
     }
     check(s->states.size());
+    if (num_states_ * s->states.size() > most) TooManyContexts(body);
   }
 }
 
@@ -160,16 +164,14 @@ ContextMatrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
   }
 }
 
-RegexContext::Turns& RegexContext::TurnsOf(uint32_t body) {
-  constexpr size_t kMostContexts = 64;  // the star of a matrix costs their third power
+RegexContext::Turns& RegexContext::TurnsOf(uint32_t body, size_t most) {
   const auto [known, added] = turns_.try_emplace(body);
   Turns& turns = known->second;
   if (!turns.suffixes.empty()) return turns;
   Suffixes s;
   CollectSuffixes(body, &s);
-  CloseSuffixes(&s);
+  CloseSuffixes(body, most, &s);
   const size_t contexts = num_states_ * s.states.size();
-  if (contexts > kMostContexts) TooManyContexts(body);
   ContextMatrix turn = Transfer(body, s);
   turns.stays = Matrices(body).TakeEmpty(&turn);
   turns.contexts = Matrices(body).MergeAll(turn, StateOfContext(contexts));
@@ -183,14 +185,14 @@ RegexContext::Turns& RegexContext::TurnsOf(uint32_t body) {
 }
 
 // Null where there are too many contexts, or something is not told apart by them.
-const RegexContext::Turns* RegexContext::TryTurnsOf(uint32_t body) {
-  if (without_turns_.count(body)) return nullptr;
+const RegexContext::Turns* RegexContext::TryTurnsOf(uint32_t body, size_t most) {
+  if (without_turns_.count({body, most})) return nullptr;
   try {
-    return &TurnsOf(body);
+    return &TurnsOf(body, most);
   } catch (const UnsupportedError&) {
   } catch (const LimitError&) {
   }
-  without_turns_.insert(body);
+  without_turns_.insert({body, most});
   return nullptr;
 }
 
@@ -216,7 +218,7 @@ RegexContext::Vector RegexContext::AfterTurns(const Turns& turns, const Vector& 
 
 RegexContext::Vector RegexContext::BeforeStar(uint32_t body, const Vector& after, Expr together) {
   Spend(body, kVisits);
-  Turns& turns = TurnsOf(body);
+  Turns& turns = TurnsOf(body, kMostContexts);
   const std::vector<uint32_t>& state = turns.contexts.group;
   if (!turns.star.size) turns.star = Matrices(body).Star(turns.contexts.between);
   const Vector last = AfterTurns(turns, after);
@@ -234,7 +236,7 @@ bool RegexContext::BeforeTurns(uint32_t node, const Vector& after, Vector* out) 
   const RegexNode& n = Node(node);
   if (n.high <= 2) return false;  // two copies are simpler
   Spend(node, kVisits);
-  const Turns* const found = TryTurnsOf(n.first);
+  const Turns* const found = TryTurnsOf(n.first, n.high <= kFewCopies ? kFewContexts : kMostContexts);
   if (!found) return false;
   const std::vector<bool>& stays = found->stays;
   const std::vector<uint32_t>& state = found->contexts.group;
