@@ -450,7 +450,7 @@ def test_indentation() -> None:
             UnsupportedError,
             r"line 3, column 4: terminal A: what '\(\?<=a\)b' .* before the lexeme; leave out what looks",
         ),
-        ('start: A\nA: "x" | /y/ "z"\n | /(a)\\1/', UnsupportedError, r'line 3, column 4: .* position 3 of "\(a\)'),
+        ('start: A\nA: "x" | /y/ "z"\n | /(a+)\\1/', UnsupportedError, r'line 3, column 4: .* position 4 of "\(a\+\)'),
         ('start: A\nA: "x"\n | /(?i)b/\n', ConstraintError, r"line 3, column 4: .* write \(\?i:...\) around"),
         ('start: A\nA: "x"\n | /(?R)/\n', ConstraintError, "line 3, column 4: .* cannot call itself .* or rules of"),
         ('start: A\nA: "x"\n | /\\(?|x)/\n', ConstraintError, "unbalanced"),

@@ -112,7 +112,7 @@ def test_errors_stay_in_their_row() -> None:
 
 
 def test_a_mask_that_cannot_be_computed_allows_eos() -> None:
-    hard = tokamata.regex("[ab]*a[ab]{18}", limits=tokamata.Limits(states=2))
+    hard = tokamata.regex("[ab]*a[ab]{18}c", limits=tokamata.Limits(states=2))
     states = [tokamata.compile(hard, VOCABULARY).start(), *(WORD.start() for _ in range(7))]
     batch = BatchState(states, threads=2)
     out = batch.masks()
