@@ -312,13 +312,8 @@ Expr RegexLowering::Plain(uint32_t node) {
 // ---------------------------------------------------------------------------------------------- atomic groups
 
 uint32_t RegexLowering::Add(RegexKind kind, uint32_t position, uint32_t first) {
-  RegexNode n;
-  n.kind = kind;
-  n.position = position;
-  n.first = first;
-  tree_.nodes.push_back(n);
   asserts_.push_back(0);
-  return static_cast<uint32_t>(tree_.nodes.size() - 1);
+  return tree_.Add(kind, position, first);
 }
 
 // Another meaning for a node, in its place among its siblings.

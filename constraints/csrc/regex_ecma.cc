@@ -35,8 +35,9 @@ class EcmaParser : public RegexParser {
              "number an existing group");
     for (const auto& [name, position] : named_references_)
       if (!names_.count(name)) Fail(position, "unknown group name \"" + name + "\"", "name an existing group");
-    for (RegexNode& n : tree_.nodes)
-      if (Refers(n)) n.low = n.high ? static_cast<uint32_t>(names_.at(referred_[n.low])) : places_[n.low - 1];
+    if (tree_.refers)
+      for (RegexNode& n : tree_.nodes)
+        if (Refers(n)) n.low = n.high ? static_cast<uint32_t>(names_.at(referred_[n.low])) : places_[n.low - 1];
     ThrowIfUnsupported();
   }
 

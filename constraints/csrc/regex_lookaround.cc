@@ -273,13 +273,8 @@ class Folding {
   }
 
   uint32_t Add(RegexKind kind, uint32_t position, uint32_t first) {
-    RegexNode n;
-    n.kind = kind;
-    n.position = position;
-    n.first = first;
-    tree_.nodes.push_back(n);
     places_.push_back(false);
-    return static_cast<uint32_t>(tree_.nodes.size() - 1);
+    return tree_.Add(kind, position, first);
   }
 
   RegexTree& tree_;

@@ -135,14 +135,6 @@ bool IsZeroWidth(const RegexTree& tree, uint32_t node) {
 
 void SpellWords(RegexTree* tree) {
   const size_t size = tree->nodes.size();
-  const auto add = [tree](RegexKind kind, uint32_t position, uint32_t first) {
-    RegexNode n;
-    n.kind = kind;
-    n.position = position;
-    n.first = first;
-    tree->nodes.push_back(n);
-    return static_cast<uint32_t>(tree->nodes.size() - 1);
-  };
   for (size_t i = 0; i < size; ++i) {
     if (tree->nodes[i].kind != RegexKind::kWords) continue;
     const RegexNode words = tree->nodes[i];
@@ -150,11 +142,11 @@ void SpellWords(RegexTree* tree) {
     ForEachWord(*tree, words, [&](uint32_t begin, uint32_t end) {
       uint32_t next = 0;
       for (uint32_t k = end; k-- > begin;) {
-        const uint32_t character = add(RegexKind::kCharacter, k, tree->text[k]);
+        const uint32_t character = tree->Add(RegexKind::kCharacter, k, tree->text[k]);
         tree->nodes[character].next = next;
         next = character;
       }
-      const uint32_t word = next ? add(RegexKind::kConcat, begin, next) : add(RegexKind::kEpsilon, begin, 0);
+      const uint32_t word = tree->Add(next ? RegexKind::kConcat : RegexKind::kEpsilon, begin, next);
       (last ? tree->nodes[last].next : first) = word;
       last = word;
     });

@@ -16,6 +16,7 @@ using Text = std::vector<uint32_t>;
 
 constexpr size_t kMostNodes = 300'000;
 constexpr size_t kMostVisits = 20'000'000;
+constexpr size_t kMostCharacters = 1'000'000;  // of the texts of a group, and of what they are put together from
 
 // Recursion follows the nesting of groups, which the parser limits.
 class Resolving {
@@ -206,7 +207,7 @@ class Resolving {
 
   // ---- the texts of a group, in the order in which a matcher tries them
 
-  bool ListTexts(uint32_t node, std::vector<Text>* out) const {
+  bool ListTexts(uint32_t node, std::vector<Text>* out) {
     const RegexNode& n = Node(node);
     switch (n.kind) {
       case RegexKind::kEpsilon: out->emplace_back(); return true;
@@ -255,16 +256,14 @@ class Resolving {
     }
   }
 
-  bool Join(std::vector<Text>* all, const std::vector<Text>& more) const {
-    constexpr size_t kMostCharacters = 100'000;
+  bool Join(std::vector<Text>* all, const std::vector<Text>& more) {
     std::vector<Text> joined;
-    size_t characters = 0;
     for (const Text& a : *all)
       for (const Text& b : more) {
         joined.push_back(a);
         joined.back().insert(joined.back().end(), b.begin(), b.end());
-        characters += joined.back().size() + 1;
-        if (joined.size() > options_.unrolled || characters > kMostCharacters) return false;
+        listed_ += joined.back().size() + 1;
+        if (joined.size() > options_.unrolled || listed_ > kMostCharacters) return false;
       }
     *all = std::move(joined);
     return true;
@@ -301,6 +300,7 @@ class Resolving {
                                      [&](uint32_t r) { return Node(r).kind == RegexKind::kReference; });
     std::vector<Text> texts;
     if (by_text) {
+      listed_ = 0;
       if (!ListTexts(Node(found.group).first, &texts)) return "its group has no small number of texts";
       std::set<Text> seen;
       texts.erase(std::remove_if(texts.begin(), texts.end(), [&](const Text& t) { return !seen.insert(t).second; }),
@@ -329,7 +329,7 @@ class Resolving {
       }
       copies.push_back(Join(RegexKind::kConcat, parts, Node(found.from).position));
     }
-    const uint32_t all = copies.empty() ? Add(RegexKind::kNone, Node(found.from).position, 0)
+    const uint32_t all = copies.empty() ? tree_.Add(RegexKind::kNone, Node(found.from).position, 0)
                                         : Join(RegexKind::kAlternate, copies, Node(found.from).position);
     tree_.nodes[all].next = behind;
     if (Node(found.concat).first == found.from) {
@@ -342,20 +342,11 @@ class Resolving {
     return nullptr;
   }
 
-  uint32_t Add(RegexKind kind, uint32_t position, uint32_t first) {
-    RegexNode n;
-    n.kind = kind;
-    n.position = position;
-    n.first = first;
-    tree_.nodes.push_back(n);
-    return static_cast<uint32_t>(tree_.nodes.size() - 1);
-  }
-
   // Of nodes that stand nowhere yet.
   uint32_t Join(RegexKind kind, const std::vector<uint32_t>& nodes, uint32_t position) {
-    if (nodes.empty()) return Add(RegexKind::kEpsilon, position, 0);
+    if (nodes.empty()) return tree_.Add(RegexKind::kEpsilon, position, 0);
     for (size_t i = 0; i < nodes.size(); ++i) tree_.nodes[nodes[i]].next = i + 1 < nodes.size() ? nodes[i + 1] : 0;
-    return nodes.size() == 1 ? nodes[0] : Add(kind, position, nodes[0]);
+    return nodes.size() == 1 ? nodes[0] : tree_.Add(kind, position, nodes[0]);
   }
 
   static constexpr uint32_t kTooMany = 0xffffffff;
@@ -366,9 +357,9 @@ class Resolving {
     const RegexNode n = Node(node);
     const Found& found = *change.found;
     const bool read = change.text;
-    if (node == found.group && !read) return Add(RegexKind::kNone, n.position, 0);
+    if (node == found.group && !read) return tree_.Add(RegexKind::kNone, n.position, 0);
     if (node == found.group && by_text_) {
-      const uint32_t group = Add(RegexKind::kGroup, n.position, Spell(*change.text, n.position, nullptr));
+      const uint32_t group = tree_.Add(RegexKind::kGroup, n.position, Spell(*change.text, n.position, nullptr));
       tree_.nodes[group].low = n.low;
       tree_.nodes[group].high = n.high;
       return group;
@@ -378,7 +369,7 @@ class Resolving {
         const uint32_t branch = read ? n.first : Node(n.first).next;
         return Copy(branch, change);
       }
-      if (!read && options_.syntax == RegexSyntax::kPython) return Add(RegexKind::kNone, n.position, 0);
+      if (!read && options_.syntax == RegexSyntax::kPython) return tree_.Add(RegexKind::kNone, n.position, 0);
       const Text nothing;
       return Spell(read ? *change.text : nothing, n.position, &n);
     }
@@ -405,14 +396,14 @@ class Resolving {
     for (const uint32_t c : text) {
       CodePointRanges folded;
       if (!reference || !reference->first) {
-        characters.push_back(Add(RegexKind::kCharacter, position, c));
+        characters.push_back(tree_.Add(RegexKind::kCharacter, position, c));
         continue;
       }
       if (!Folded(c, reference->first & kReferenceAscii, &folded))
         ThrowUnsupported(tree_.text, reference->position, "backreference without regard to case to letters beyond ASCII",
                          "write out the texts that may repeat");
       tree_.sets.push_back(NormalizeRanges(std::move(folded)));
-      characters.push_back(Add(RegexKind::kSet, position, static_cast<uint32_t>(tree_.sets.size() - 1)));
+      characters.push_back(tree_.Add(RegexKind::kSet, position, static_cast<uint32_t>(tree_.sets.size() - 1)));
     }
     return Join(RegexKind::kConcat, characters, position);
   }
@@ -420,7 +411,7 @@ class Resolving {
   RegexTree& tree_;
   const RegexOptions& options_;
   bool has_names_ = false, by_text_ = false;
-  size_t visited_ = 0;
+  size_t visited_ = 0, listed_ = 0;
   std::vector<uint32_t> parents_;
   std::map<uint32_t, std::vector<uint32_t>> groups_;  // by position
   std::vector<uint32_t> references_;

@@ -90,6 +90,15 @@ struct RegexTree {
   std::vector<NamedGroup> named;
   bool refers = false;  // there are kReference or kConditional nodes
 
+  uint32_t Add(RegexKind kind, uint32_t position, uint32_t first) {
+    RegexNode n;
+    n.kind = kind;
+    n.position = position;
+    n.first = first;
+    nodes.push_back(n);
+    return static_cast<uint32_t>(nodes.size() - 1);
+  }
+
   // Makes a node another one without bounds, in its place among its siblings.
   void Become(uint32_t node, RegexKind kind, uint32_t first) {
     RegexNode& n = nodes[node];
