@@ -220,9 +220,11 @@ def no_text(source: GrammarSource) -> ConstraintError | None:
     if source.start in good:
         return None
     called = reachable(source, source.productions)
-    rules = [f"{r.name} ({r.place})" for i, r in enumerate(source.rules) if r.written and i in called - good]
+    guilty = [r for i, r in enumerate(source.rules) if r.written and i in called - good]
+    rules = [f"{r.name} ({r.place})" if r.place else r.name for r in guilty]
     taken = {~s for p in source.productions if p.rule in called for s in p.symbols if s < 0}
-    terminals = [f"{t.terminal} ({t.place}: {t.why})" for t in _lost(source, never & taken)]
+    lost = _lost(source, never & taken)
+    terminals = [f"{t.terminal} ({t.place}: {t.why})" if t.place else f"{t.terminal} ({t.why})" for t in lost]
     parts = [f"the rules {_some(rules)}"] * (len(rules) > 1) + [f"the terminals {_some(terminals)}"] * bool(terminals)
     blamed = f"; without text are {' and '.join(parts)}" if parts else ""
     start = source.rules[source.start]

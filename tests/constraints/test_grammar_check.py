@@ -383,6 +383,15 @@ def test_a_start_without_text_names_what_is_to_blame(text: str, syntax: GrammarS
         tokamata.grammar(text, syntax=syntax)
 
 
+def test_what_is_imported_without_text_has_no_place(tmp_path: Path) -> None:
+    (tmp_path / "inner.lark").write_text("a: b B\nb: b\nB: C\nC: /x/\n")
+    with pytest.raises(tokamata.ConstraintError, match="without text are the rules") as raised:
+        tokamata.grammar("start: C a\nC: /x/\n%import .inner.a\n", import_paths=[tmp_path])
+    assert "inner__b" in str(raised.value)
+    assert "inner__B (" in str(raised.value)
+    assert "None" not in str(raised.value)
+
+
 def test_recursion_inside_groups_is_direct() -> None:
     found = check(read_gbnf('root ::= y | z\ny ::= (y "a")? "b"\nz ::= (w | "c")* "d"\nw ::= z "e"\n')).left_recursive
     assert [(f.rule, f.kind, f.path) for f in found] == [
