@@ -17,15 +17,16 @@ constexpr size_t kMostSearched = 1000;  // pairs, in one search
 constexpr size_t kMostRows = 4096;      // of regular operands that are kept
 constexpr uint64_t kMostTexts = 1 << 20;
 
-// c{low,high}, where e is nothing else.
-bool IsCount(const Expressions& pool, Expr e, Expr* c, uint32_t* low, uint32_t* high) {
+// c{low,high}, where e is nothing else, and neither c* nor c+; c? only where all texts of c are as long, as in what is left
+// of a counter.
+bool IsCount(Expressions& pool, Expr e, Expr* c, uint32_t* low, uint32_t* high) {
   if (pool.Kind(e) == ExprKind::kRepeat) {
     *c = pool.Body(e), *low = pool.Low(e), *high = pool.High(e);
-    return !pool.Nullable(*c) && !pool.MayBeEmpty(*c) && (*low > 0 || *high != kUnbounded);
+    return !pool.Nullable(*c) && !pool.MayBeEmpty(*c) && (*low > 1 || *high != kUnbounded);
   }
   if (pool.Kind(e) != ExprKind::kUnion || pool.NumMembers(e) != 2 || pool.Members(e)[0] != kEpsilonExpr) return false;
   *c = pool.Members(e)[1], *low = 0, *high = 1;
-  return !pool.Nullable(*c) && !pool.MayBeEmpty(*c);
+  return !pool.Nullable(*c) && !pool.MayBeEmpty(*c) && pool.Parts().NumCharacters(&pool, *c) >= 0;
 }
 
 }  // namespace
@@ -88,6 +89,7 @@ bool SureMeets::Split(Expr meet, Counted* out) {
 std::optional<bool> SureMeets::Find(Expr meet) {
   Counted counted;
   if (!Split(meet, &counted)) return std::nullopt;
+  if (CannotEnd(counted.x, pool_->BytesOf(counted.base))) return false;
   if (counted.most_characters != kAny && LeastCharacters(counted.x) > counted.most_characters) return false;
   const Text text = FindText(counted.x, counted.base);
   if (text.bytes == MeetingLeaf::kNotKnown) return std::nullopt;
@@ -100,12 +102,27 @@ std::optional<bool> SureMeets::Find(Expr meet) {
   return true;
 }
 
-bool SureMeets::FindWherever(Expr meet) {
+uint64_t SureMeets::FindWherever(Expr meet, std::array<uint32_t, 256>* per_byte) {
   Counted counted;
-  if (!Split(meet, &counted) || pool_->Kind(counted.x) != ExprKind::kLeaf) return false;
-  if (counted.low || counted.most_bytes != kAny || counted.most_characters != kAny) return false;
+  if (!Split(meet, &counted) || pool_->Kind(counted.x) != ExprKind::kLeaf || counted.low) return 0;
   MeetingLeaf* const leaf = LeafOf(counted.x);
-  return leaf && leaf->MeetsWherever(pool_->LeafState(counted.x), Operand(), counted.base);
+  MeetingLeaf::Left left;
+  const bool any = counted.most_bytes == kAny;
+  if (!leaf || !leaf->MeetsWherever(pool_->LeafState(counted.x), Operand(), counted.base, any ? nullptr : &left)) return 0;
+  if (any) return kAny;
+  *per_byte = left.per_byte;
+  return counted.most_bytes - std::min<uint64_t>(counted.most_bytes, left.bytes);
+}
+
+// Whether some part of x has no text of these bytes only.
+bool SureMeets::CannotEnd(Expr x, const ByteSet& bytes) {
+  if (bytes == ByteSet::All()) return false;
+  for (;; x = pool_->Tail(x)) {
+    const Expr part = pool_->FirstPart(x);
+    if (pool_->Kind(part) == ExprKind::kLeaf)
+      if (MeetingLeaf* const leaf = LeafOf(part); leaf && leaf->CannotEnd(pool_->LeafState(part), bytes)) return true;
+    if (part == x) return false;
+  }
 }
 
 uint64_t SureMeets::LeastCharacters(Expr x) {

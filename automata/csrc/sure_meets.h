@@ -1,5 +1,6 @@
 // SureMeets: members of intersections with regular languages that are found without a search through all that counts.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,14 +23,15 @@ class SureMeets {
 
   // Whether an intersection of one push-down member and regular ones has a member; nothing where that is not seen soon.
   std::optional<bool> Find(Expr meet);
-  // Whether an intersection of a leaf and regular members without numbers has members wherever bytes lead that they all
-  // allow; no where that is not found out.
-  bool FindWherever(Expr meet);
+  // Whether an intersection of a leaf and regular members surely has members wherever strings lead that all of these
+  // allow: 0 where that is not found out, kAny: yes, else where each byte costs 1 and what *per_byte says, and strings no
+  // more than this.
+  static constexpr uint64_t kAny = ~uint64_t{0};
+  uint64_t FindWherever(Expr meet, std::array<uint32_t, 256>* per_byte);
   // What is regular, for questions beside it that are worth keeping.
   RegularOperand* Operand();
 
  private:
-  static constexpr uint64_t kAny = ~uint64_t{0};
   struct Counted {
     Expr x = kEmpty;
     Expr base = kEmpty;        // of the regular members
@@ -42,6 +44,7 @@ class SureMeets {
   using Text = MeetingLeaf::Text;
   bool Split(Expr meet, Counted* out);
   Text FindText(Expr x, Expr base);
+  bool CannotEnd(Expr x, const ByteSet& bytes);
   uint64_t LeastCharacters(Expr x);
   MeetingLeaf* LeafOf(Expr leaf);
 

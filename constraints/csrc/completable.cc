@@ -75,6 +75,7 @@ bool Completable::Ask(const Position& p) {
   BoundMemory();
   const bool by_lines = rules_.has_line_separator && p.lexer != Position::kBoundary;
   bool can = by_lines && EndsByLines(p, true);
+  if (!can && p.lexer != Position::kBoundary) can = EndsText(p);
   if (!can && !(by_lines && IsStuck(p))) can = contextual_ ? AskByContext(p) : Search(p);
   known_.Add(p, can);
   return can;
@@ -600,6 +601,13 @@ bool Completable::EndsByLines(const Position& p, bool whole) {
     const ParserStates::Set next = stays ? p.stacks : stacks_->Advance(p.stacks, terminal);
     const bool begun = before == kInLine && stays && in_brackets;
     return CanEndByLines(next, begun ? kBegun : static_cast<Before>(before), whole);
+  });
+}
+
+bool Completable::EndsText(const Position& p) {
+  return HasEnd(p.lexer, p.pending, &ends_met_, EachEnd, [&](uint32_t terminal, Pending) {
+    const ParserStates::Set next = HasTerminal(rules_.ignored, terminal) ? p.stacks : stacks_->Advance(p.stacks, terminal);
+    return next != ParserStates::kNone && next != ParserStates::kUnknown && stacks_->Accepts(next) == 1;
   });
 }
 

@@ -136,6 +136,8 @@ class Completable {
   bool EndsByLines(const Position& p, bool whole);
   // Whether the stacks after some lexeme that may be read are known: below variables they need not be.
   bool IsAfterKnown(const Position& p);
+  // Whether the text may be over with the lexeme that is being read.
+  bool EndsText(const Position& p);
   // Whether no lexeme can follow the one that is being read, however it ends, nor the text be over then.
   bool IsStuck(const Position& p);
   void Spend(size_t steps);

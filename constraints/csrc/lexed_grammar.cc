@@ -440,15 +440,21 @@ MeetingLeaf::Text LexedGrammar::FindText(uint32_t state, RegularOperand* operand
   return best;
 }
 
-bool LexedGrammar::MeetsWherever(uint32_t state, RegularOperand* operand, uint32_t from) {
+bool LexedGrammar::MeetsWherever(uint32_t state, RegularOperand* operand, uint32_t from, Left* left) {
   std::vector<Position> positions;
   PositionsOf(state, &positions);
   return std::all_of(positions.begin(), positions.end(),
-                     [&](const Position& p) { return texts_.FindsWherever(p, operand, from); });
+                     [&](const Position& p) { return texts_.FindsWherever(p, operand, from, left); });
 }
 
 uint32_t LexedGrammar::LeastCharacters(uint32_t state) {
   return LeastOf(state, [this](const Position& p) { return lengths_.LeastCharacters(p); });
+}
+
+bool LexedGrammar::CannotEnd(uint32_t state, const ByteSet& bytes) {
+  std::vector<Position> positions;
+  PositionsOf(state, &positions);
+  return std::all_of(positions.begin(), positions.end(), [&](const Position& p) { return lengths_.CannotEnd(p, bytes); });
 }
 
 // Forgets what is known beside another operand.

@@ -42,8 +42,9 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   bool EndsBeside(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
   bool EndsAtMost(uint32_t state, RegularOperand* operand, uint32_t from, std::vector<uint32_t>* ends) override;
   Text FindText(uint32_t state, RegularOperand* operand, uint32_t from) override;
-  bool MeetsWherever(uint32_t state, RegularOperand* operand, uint32_t from) override;
+  bool MeetsWherever(uint32_t state, RegularOperand* operand, uint32_t from, Left* left) override;
   uint32_t LeastCharacters(uint32_t state) override;
+  bool CannotEnd(uint32_t state, const ByteSet& bytes) override;
   std::shared_ptr<LeafAutomaton> Clone() const override;
   const void* Origin() const override { return rules_->automata.get(); }
   void Adopt(const LeafAutomaton& other, std::vector<uint32_t>* states) override;
@@ -59,6 +60,7 @@ class LexedGrammar final : public LeafAutomaton, public SteppingLeaf, public Bou
   ParserStates& stacks() { return stacks_; }
   Positions& steps() { return steps_; }
   Completable& completable() { return completable_; }
+  LexedTexts& texts() { return texts_; }
 
  private:
   struct State {

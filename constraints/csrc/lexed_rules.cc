@@ -558,17 +558,18 @@ std::shared_ptr<const LexedRules> CompileLexed(Grammar grammar, std::unique_ptr<
   if (layout && NeedsBlocks(*rules->automata, count, *layout))  // two more: longest match may rule out the least ones
     layout->needed_levels = std::min(ParserStates::kManyLevels, LevelsNeeded(*rules->automata, count, *layout) + 2);
   rules->last = LastTerminals(*rules->automata, count, indentation ? indentation->dedent : Indentation::kNoTerminal);
-  if (indentation) {
-    rules->follow.assign(count, ByteSet::All());
-  } else {
-    std::vector<ByteSet> first;
-    ByteSet ignored_first;
-    for (uint32_t t = 0; t < count; ++t) first.push_back(rules->lexer->FirstOf(t));
-    for (const uint32_t t : ignored) ignored_first = ignored_first | first[t];
-    rules->follow = FollowOf(*rules->automata, count, first);
-    for (ByteSet& bytes : rules->follow) bytes = bytes | ignored_first;
-    for (const uint32_t t : ignored) rules->follow[t] = ByteSet::All();
+  std::vector<ByteSet> first;
+  ByteSet anywhere;  // what need not be written in the rules
+  for (uint32_t t = 0; t < count; ++t) {
+    const bool no_text = indentation && (t == indentation->indent || t == indentation->dedent);
+    first.push_back(no_text ? ByteSet::All() : rules->lexer->FirstOf(t));
   }
+  for (const uint32_t t : ignored) anywhere = anywhere | first[t];
+  if (indentation) anywhere = anywhere | first[indentation->newline];  // in brackets
+  rules->follow = FollowOf(*rules->automata, count, first);
+  for (ByteSet& bytes : rules->follow) bytes = bytes | anywhere;
+  for (const uint32_t t : ignored) rules->follow[t] = ByteSet::All();
+  if (indentation) rules->follow[indentation->newline] = ByteSet::All();
   rules->nesting_apart = NestingApart(*rules->lexer);
   if (rules->longest && (!contextual || rules->nesting_apart)) FindSeparator(rules.get(), TerminalsOf(*rules->automata, count));
   return rules;

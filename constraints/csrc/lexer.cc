@@ -312,7 +312,11 @@ Lexer::State Lexer::UnionOfPending(State a, State b) {
   if (a == b || b == kDead) return a;
   if (a == kDead) return b;
   const std::lock_guard<ReentrantMutex> lock(mutex_);
-  return Intern({{kNoTerminal, pool_->Union(parts_[a].parts[0].rest, parts_[b].parts[0].rest)}}, kEmpty);
+  const uint64_t key = PairKey(std::min(a, b), std::max(a, b));
+  if (const State* const known = pending_unions_.Find(key)) return *known;
+  if (pending_unions_.Size() >= kMostPendingUnions) pending_unions_.Clear();
+  const State both = Intern({{kNoTerminal, pool_->Union(parts_[a].parts[0].rest, parts_[b].parts[0].rest)}}, kEmpty);
+  return pending_unions_[key] = both;
 }
 
 // Whether all texts of e that begin with some bytes are values of JSON, but for numbers: what has fewer texts than a rule

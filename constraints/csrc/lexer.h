@@ -250,6 +250,8 @@ class Lexer final : public DelayedAcceptor {
   std::vector<uint8_t> nests_;    // by terminal: whether it calls rules or counts, as long as EndsByItself can tell
   bool has_counters_ = false;     // some terminal
   bool calls_ = false;            // likewise: a rule
+  static constexpr size_t kMostPendingUnions = 1 << 16;
+  FlatMap<uint64_t, State> pending_unions_;  // by both states
   FlatMap<State, bool> ends_by_itself_;
   FlatMap<Expr, bool> apart_;  // of what competes, where that is known to end apart
   std::unordered_map<State, std::vector<State>> ahead_;

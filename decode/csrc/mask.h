@@ -197,6 +197,13 @@ class MaskBuilder {
   void KeepPart(State q, const uint32_t* row);
   bool BuildLexed(State q, uint32_t* row);
   bool BuildMeet(State q, uint32_t* row, int depth);
+  // All tokens by what their bytes cost, 1 and what a table says: those that cost most first, and how many cost more than
+  // some number; more than the greatest number count as that.
+  struct TokenCosts {
+    std::array<uint32_t, 256> per_byte;
+    std::vector<uint32_t> ids, more;
+  };
+  const TokenCosts& CostsOf(const std::array<uint32_t, 256>& per_byte);
   bool BuildOperand(State q, uint32_t* row, int depth);
   bool BuildPieces(State q, uint32_t* row, int depth);
   bool BuildBounded(State q, uint32_t* row, int depth);
@@ -428,6 +435,7 @@ class MaskBuilder {
   // The row was built as if no token contained a space beyond ASCII, a rare Chinese character.
   enum ToRun : uint8_t { kWithSpaces = 1, kWithRareHan = 2 };
   uint8_t to_run_ = 0;
+  TokenCosts token_costs_;
   std::vector<Visit> stack_;
   std::vector<StateRow> path_;        // rows by depth, while scanning
   BlockArray<StateRow> plain_rows_;   // by state: rows of plain ones that were scanned

@@ -1,4 +1,5 @@
 // Masks of grammars with a lexer intersected with regular languages.
+#include <algorithm>
 #include <utility>
 
 #include "automata/csrc/sure_meets.h"
@@ -7,12 +8,36 @@
 
 namespace tokamata {
 
+// Sorted by counting.
+const MaskBuilder::TokenCosts& MaskBuilder::CostsOf(const std::array<uint32_t, 256>& per_byte) {
+  constexpr uint32_t kMost = 2048;
+  if (!token_costs_.more.empty() && token_costs_.per_byte == per_byte) return token_costs_;
+  const uint32_t num_tokens = vocabulary_->Size();
+  std::vector<uint16_t> cost(num_tokens);
+  std::vector<uint32_t> more(kMost + 1, 0);
+  for (uint32_t id = 0; id < num_tokens; ++id) {
+    uint64_t sum = 0;
+    for (const char c : vocabulary_->Token(id)) sum += uint64_t{1} + per_byte[static_cast<uint8_t>(c)];
+    cost[id] = static_cast<uint16_t>(std::min<uint64_t>(sum, kMost));
+    if (cost[id]) ++more[cost[id] - 1];
+  }
+  for (uint32_t c = kMost; c-- > 0;) more[c] += more[c + 1];
+  std::vector<uint32_t> place(more.begin() + 1, more.end());  // of the next one of that cost + 1
+  token_costs_.ids.resize(more[0]);
+  for (uint32_t id = 0; id < num_tokens; ++id)
+    if (cost[id]) token_costs_.ids[place[cost[id] - 1]++] = id;
+  token_costs_.per_byte = per_byte;
+  token_costs_.more = std::move(more);
+  return token_costs_;
+}
+
 // The tokens that both operands allow, where that leads into no dead end or where these are so few that each is looked at.
 bool MaskBuilder::BuildMeet(State q, uint32_t* row, int depth) {
-  constexpr size_t kMostRun = 2000;
+  constexpr size_t kMostRun = 2000, kMostLongRun = 500;
   if (depth >= kMaxDepth) return false;
   State grammar = DelayedAcceptor::kDead, others = DelayedAcceptor::kDead;
-  bool sure = false;
+  uint64_t room = 0;  // what tokens may cost after which there surely is a way on
+  std::array<uint32_t, 256> per_byte;
   grammars_->WithBuilder([&](Expressions& pool) {
     const Expr e = grammars_->SourceOf(q);
     if (pool.Kind(e) != ExprKind::kIntersect) return;
@@ -28,7 +53,7 @@ bool MaskBuilder::BuildMeet(State q, uint32_t* row, int depth) {
         return;
     }
     if (leaf == kEmpty || regular.empty()) return;
-    sure = pool.Sure().FindWherever(e);
+    room = pool.Sure().FindWherever(e, &per_byte);
     const Expr rest = pool.Intersect(std::move(regular));
     grammar = grammars_->StateAt(leaf);
     others = grammars_->StateAt(rest);
@@ -43,10 +68,20 @@ bool MaskBuilder::BuildMeet(State q, uint32_t* row, int depth) {
   to_run_ = to_run;
   size_t count = 0;
   for (uint32_t i = 0; i < words; ++i) count += PopCount(row[i] &= allowed[i]);
-  if (sure) return true;
-  if (count > kMostRun) return false;
+  if (room == SureMeets::kAny) return true;
   std::vector<uint32_t> ids;
-  ForEachTokenIn(row, words, [&](uint32_t id) { ids.push_back(id); });
+  if (count <= kMostRun) {
+    ForEachTokenIn(row, words, [&](uint32_t id) { ids.push_back(id); });
+  } else {
+    if (!room) return false;
+    const TokenCosts& costs = CostsOf(per_byte);
+    const uint32_t num_more = costs.more[std::min<uint64_t>(room, costs.more.size() - 2)];
+    for (uint32_t i = 0; i < num_more; ++i) {
+      if (!HasToken(row, costs.ids[i])) continue;
+      if (ids.size() == kMostLongRun) return false;
+      ids.push_back(costs.ids[i]);
+    }
+  }
   for (const uint32_t id : ids)
     if (!acceptor_->Run(q, vocabulary_->Token(id))) ClearToken(id, row);
   return true;

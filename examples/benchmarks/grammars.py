@@ -123,6 +123,7 @@ class Case:
     grammar: str
     document: Callable[[Callable[[str], int], int], str]
     syntax: Literal["lark", "gbnf"] = "lark"
+    pattern: str = ""  # that texts match, too
 
 
 def _grown(pieces: list[str], joined: Callable[[list[str]], str], count: Callable[[str], int], least: int) -> str:
@@ -253,6 +254,11 @@ CASES: dict[str, Case] = {
     "E -> E + E": Case(AMBIGUOUS, _arithmetic_document),
     "calls": Case(CALLS, _calls_document),
     "records": Case(RECORDS, _records_document, "gbnf"),
+    "SQL & words": Case(
+        grammars.text("sql"), _sql_document, pattern=r"(?is:(?!.*\b(?:drop|delete|insert|update)\b).*)"
+    ),
+    "SQL & length": Case(grammars.text("sql"), _sql_document, pattern=r"(?s:.{0,100000})"),
+    "indented & words": Case(grammars.text("python"), _python_document, pattern=r"(?s:(?!.*\b(?:eval|exec)\b).*)"),
 }
 
 

@@ -7,7 +7,9 @@ import itertools
 import random
 import re
 from collections.abc import Callable
+from pathlib import Path
 
+import lark
 import pytest
 from oracle import mask_walk
 from tokamata.constraints import grammars
@@ -38,6 +40,17 @@ _NEWLINE: /(\n *)+/
 %ignore " "
 %declare _INDENT _DEDENT
 """
+# Comments in lines of their own are of newlines, others are ignored, and the text may end with one.
+BLOCK_COMMENTS = r"""
+start: (_NEWLINE | stmt)*
+stmt: NAME _NEWLINE | NAME ":" _NEWLINE _INDENT stmt+ _DEDENT
+NAME: /a+/
+_NEWLINE: /\n( *(#[^\n]*)?\n)* */
+COMMENT: /#[^\n]*/
+%ignore " "
+%ignore COMMENT
+%declare _INDENT _DEDENT
+"""
 NOTATION = r"""
 root ::= value
 value ::= "[" (value ("," value)*)? "]" | name | name " " value
@@ -65,6 +78,7 @@ GRAMMARS: dict[str, Callable[[], tokamata.Constraint]] = {
     "statements by context": lambda: tokamata.grammar(STATEMENTS, lexer="contextual"),
     "blocks": lambda: tokamata.grammar(BLOCKS),
     "comments": lambda: tokamata.grammar(COMMENTS),
+    "block comments": lambda: tokamata.grammar(BLOCK_COMMENTS),
     "notation": lambda: tokamata.grammar(NOTATION, "gbnf"),
     "value": tokamata.json_value,
     "schema": lambda: tokamata.json_schema({"type": "array", "items": {"type": ["array", "string"], "maxItems": 1}}),
@@ -72,9 +86,18 @@ GRAMMARS: dict[str, Callable[[], tokamata.Constraint]] = {
 LETTERS = {name: ']"a,[ ' if name in ("value", "schema") else "]ab,[ " for name in GRAMMARS} | {
     "blocks": "\na:; ",
     "comments": "\na=# ;",
+    "block comments": "\na:# ",
 }
 
 
+# What newlines and comments may be, and what only comments can have, or has to be there at the end.
+MORE_PATTERNS = {
+    "comments": [r".*#a.*", r"(?!.*#).*"],
+    "block comments": [
+        *(r"(?!.*#a\n).*", r"(?!.*#[a:]\Z).*", r"(?!.*:a?\n).*", r"(?!.*\n\n).*", r"(?!.*\n  a).*", r"(?!.*#).*"),
+        *(r".*#a.*", r".*a#.*", r".+", r".*#a+", r"(?=.*aa)(?=.*##).*", "[^a]*", r"[^\n]*a[^\n]*"),
+    ],
+}
 PATTERNS = [r".*\]", "(?!.*ab).*", "[^b]*", "[^b]{0,3}", "[^b]{2,4}", "(?!.*,).*", r"[^\n]*", r"a\W+a\W+"]
 
 
@@ -137,9 +160,10 @@ def test_members_beginnings_and_masks(name: str) -> None:
         t: i for i in range(len(vocabulary)) if (t := (vocabulary.token_bytes(i) or b"").decode("latin1")) in pieces
     }
     met = allowed = 0
-    for source in (*PATTERNS, *(_pattern(rng) for _ in range(10))):
+    patterns = PATTERNS + MORE_PATTERNS.get(name, [])
+    for source in (*patterns, *(_pattern(rng) for _ in range(10))):
         pattern = tokamata.regex(f"(?s){source}")
-        subtract = source not in PATTERNS and rng.random() < 0.2
+        subtract = source not in patterns and rng.random() < 0.2
         written = tokamata.regex(f"[{re.escape(letters)}]*")
         meet = (GRAMMARS[name]() & written) - pattern if subtract else GRAMMARS[name]() & (pattern & written)
         pair = Pair(grammar, ~pattern if subtract else pattern, letters)
@@ -192,6 +216,129 @@ def test_texts_are_known_to_be_text() -> None:
         assert Language.difference(constraint._native, text).is_empty(), constraint
     for other in (tokamata.literal(b"\x80"), tokamata.choice(["a", b"\x80"]), tokamata.regex("a") | b"\x80"):
         assert not other._is_text, other
+
+
+def test_what_no_text_can_do_without() -> None:
+    """Terminals that have to be read have bytes that the pattern lacks: known at once, and so is what is empty."""
+    limits = tokamata.Limits(seconds=0.5)
+    python, sql = (tokamata.grammar(grammars.text(name)) for name in ("python", "sql"))
+    for grammar, pattern in [(python, r"def f\(.{1,30}"), (python, "x = .*"), (sql, "[^eE]*"), (sql, "[a-z]+")]:
+        meet = grammar & tokamata.regex(pattern)
+        assert meet.is_empty(), pattern
+        with pytest.raises(tokamata.ConstraintError, match="the constraint is empty"):
+            tokamata.compile(meet, mask_walk.with_bytes({b"x"}), limits=limits)
+    assert (python & tokamata.regex("#.*")).accepts("# no line ends here")
+    assert (sql & tokamata.regex("[a-z ]+")).accepts("select a from t")
+    assert not (sql & tokamata.regex("[a-z ]+")).accepts_prefix("select (")
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "written"),
+    [
+        ("sql", r"(?s:.*\bFROM t\b.*)", ["SELECT", " a", " FROM", " t", " WHERE", " b"]),
+        ("sql", r"(?=.*\bWHERE\b)(?=.*\bLIMIT\b)(?s:.*)", ["SELECT", " a", " FROM", " t"]),
+        ("sql", r"(?i:select)(?s:.*)\bLIMIT \d+", ["select", " a", " LIMIT", " 1", "0"]),
+        ("python", r"(?s:.*\bdef main\(.*)", ["x", " = ", "1", "\n", "def ", "main", "("]),
+    ],
+)
+def test_what_texts_must_have(name: str, pattern: str, written: list[str]) -> None:
+    """A comment can have it whatever was written, so masks are those of the grammar and of the pattern's beginnings."""
+    pieces = {*written, " ", "\n", "(", ")", "'", "--", "#", "/*", "*/", "FROM", "LIMIT", " LIMIT 1", "main(", "é", "1"}
+    vocabulary = mask_walk.with_bytes({p.encode() for p in pieces})
+    tokens = {vocabulary.token_bytes(t): t for t in range(len(vocabulary))}
+    grammar, must = tokamata.grammar(grammars.text(name)), tokamata.regex(pattern)
+    automaton = tokamata.compile(grammar & must, vocabulary)
+    alone = tokamata.compile(grammar, vocabulary)
+    state, free = automaton.start(), alone.start()
+    for piece in written:
+        token = tokens[piece.encode()]
+        live = {vocabulary.token_bytes(t) for t in mask_walk.agreed(automaton, state, name, pattern, piece)}
+        assert live <= {vocabulary.token_bytes(t) for t in mask_walk.agreed(alone, free, name, piece)}
+        assert piece.encode() in live
+        state.advance(token)
+        free.advance(token)
+    text = "".join(written)
+    assert state.is_final == (grammar.accepts(text) and must.accepts(text))
+
+
+PIECES = {
+    "json": ["{", "}", "[", "]", ",", ":", '"', "a", "1", " ", "\n", "true", "-", "é", "\\", "null"],
+    "arithmetic": ["(", ")", "+", "*", "a", "1", ".", " ", "\n", "//", "**", "-", "é", ","],
+    "sql": [
+        "SELECT ",
+        "a",
+        ",",
+        "(",
+        ")",
+        " FROM ",
+        "'",
+        "--",
+        "/*",
+        "*/",
+        "\n",
+        "1",
+        " WITH ",
+        " AS ",
+        "CASE",
+        " END ",
+        "*",
+    ],
+    "python": [
+        "def ",
+        "f",
+        "(",
+        ")",
+        ":",
+        "\n",
+        "    ",
+        "#",
+        "'",
+        '"""',
+        "if ",
+        "=",
+        "1",
+        "x",
+        "é",
+        "eval",
+        "[",
+        ",",
+        ".",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "patterns"),
+    [
+        ("json", [r"(?s:.{0,25})", r"(?s:.{0,60})", r"(?s:.{0,200})", r"[^\n]{3,90}"]),
+        ("arithmetic", [r"(?s:.{0,25})", r"(?s:.{0,60})", r"(?s:.{0,200})"]),
+        ("sql", [r"(?s:.{0,80})", r"(?s:.{0,150})", r"(?s:.{0,400})", r"(?s:(?!.*--).*)", r"(?is:(?!.*\bfrom\b).*)"]),
+        ("python", [r"[\x00-\x7f]*", r"(?s:(?!.*\beval\b).*)", r"(?s:.*#f.*)", r"[^#]*", "(?s:(?!.*\n\n).*)"]),
+    ],
+)
+def test_masks_of_many_tokens(name: str, patterns: list[str]) -> None:
+    """Where thousands of tokens are allowed they are not looked at one by one."""
+    seed = 3
+    rng = random.Random(f"{name} {seed}")
+    tokens = {p.encode() for p in PIECES[name]}
+    while len(tokens) < 5000:
+        tokens.add("".join(rng.choices(PIECES[name], k=rng.randrange(1, 9))).encode())
+    for pattern in patterns:
+        meet = tokamata.grammar(grammars.text(name)) & tokamata.regex(pattern)
+        automaton = tokamata.compile(meet, mask_walk.with_bytes(tokens))
+        mask_walk.wander(automaton, rng, 3, 7, name, pattern, seed)
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"(?s:(?!.*\beval\b).*)", "[^#]*", r"[\x00-\x7f]*", "(?s:.*\n)", "(?s:(?!.*if).*)", "[^:]*", "[^)]*"]
+)
+def test_blocks_and_lexemes_that_look_ahead(pattern: str) -> None:
+    """Lark's own grammar of Python, whose strings look at what follows."""
+    rng = random.Random(pattern)
+    tokens = {"".join(rng.choices(PIECES["python"], k=rng.randrange(1, 6))).encode() for _ in range(400)}
+    text = (Path(lark.__file__).parent / "grammars" / "python.lark").read_text()
+    meet = tokamata.grammar(text, start="file_input") & tokamata.regex(pattern)
+    mask_walk.wander(tokamata.compile(meet, mask_walk.with_bytes(tokens)), rng, 2, 6, pattern)
 
 
 def test_python_without_a_word() -> None:
