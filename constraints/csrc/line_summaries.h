@@ -47,9 +47,10 @@ class LineSummaries {
     return false;
   }
 
- private:
+  // What may come last behind a terminal: one at most.
   const std::vector<uint32_t>& After(uint32_t terminal, uint32_t before) const;
 
+ private:
   const LexedRules& rules_;
   const Lexer::Terminals excluded_, at_once_;
   RuleSummaries summaries_;

@@ -9,6 +9,7 @@
 #include "automata/csrc/errors.h"
 #include "automata/csrc/length_bounds.h"
 #include "automata/csrc/restored.h"
+#include "decode/csrc/fewest_tokens.h"
 
 namespace tokamata {
 namespace {
@@ -70,7 +71,10 @@ DistanceTable::DistanceTable(DelayedAcceptor* acceptor, const Vocabulary* vocabu
       push_down_(PushDown(acceptor, *vocabulary, complete)),
       can_finish_(std::move(can_finish)),
       spelling_(nullptr),
-      longest_(std::max(vocabulary->MaxTokenBytes(), 1u)) {}
+      longest_(std::max(vocabulary->MaxTokenBytes(), 1u)) {
+  if (has_leaves_ && complete && !vocabulary->HasMarkers())
+    left_ = std::make_unique<TokensLeft>(dynamic_cast<ExpressionAcceptor*>(acceptor), vocabulary);
+}
 
 // ---------------------------------------------------------------------------------------------- in bytes
 
@@ -198,20 +202,14 @@ void DistanceTable::SpellCompletion(State q, size_t most_reached, uint32_t k, ui
   std::vector<State> states{q};
   for (const char c : *text) states.push_back(acceptor_->Next(states.back(), static_cast<uint8_t>(c)));
   if (!states.back() || !acceptor_->IsFinal(states.back())) return;
-  std::vector<uint32_t> tokens(states.size(), kFar);  // from each place to the end
-  tokens.back() = Slot(states.back()).high = 0;
-  for (size_t i = text->size(); i-- > 0;) {
-    TimeLimit::Spend(8);
-    uint32_t node = 0;
-    for (size_t j = i; j < text->size(); ++j) {
-      node = trie_.Child(node, static_cast<uint8_t>((*text)[j]));
-      if (node == kNoIndex) break;
-      if (trie_.TokensBegin(node) == trie_.TokensEnd(node) || tokens[j + 1] == kFar) continue;
-      tokens[i] = std::min(tokens[i], tokens[j + 1] + 1);
-      if (row && i == 0 && tokens[j + 1] <= k)
-        for (uint32_t t = trie_.TokensBegin(node); t < trie_.TokensEnd(node); ++t) SetToken(trie_.order[t], row);
-    }
-    Slot(states[i]).high = std::min(Slot(states[i]).high, tokens[i]);
+  const std::vector<uint32_t> tokens = FewestTokens(trie_, *text);
+  for (size_t i = 0; i < states.size(); ++i) Slot(states[i]).high = std::min(Slot(states[i]).high, tokens[i]);
+  uint32_t node = 0;
+  for (size_t j = 0; row && j < text->size(); ++j) {
+    node = trie_.Child(node, static_cast<uint8_t>((*text)[j]));
+    if (node == kNoIndex) break;
+    if (tokens[j + 1] <= k && tokens[j + 1] != kFar)
+      for (uint32_t t = trie_.TokensBegin(node); t < trie_.TokensEnd(node); ++t) SetToken(trie_.order[t], row);
   }
 }
 
@@ -423,6 +421,7 @@ bool DistanceTable::Decide(State q, uint32_t k) {
   if (const Bounds& known = Slot(q); known.high <= k || known.low > k) return known.high <= k;
   Twins twins;
   if (HasTwins(q, &twins)) return DecideByTwins(q, twins, k);
+  if (quickly_ && left_ && left_->Of(q) <= k) return true;
   const Bounds b = Look(q);
   if (b.high <= k) return true;
   if (b.low > k) return false;
@@ -448,6 +447,8 @@ bool DistanceTable::AtMost(State q, uint32_t k) {
     const uint32_t most = acceptor_->MostLength(q);
     if (most != kUnknownLength && most <= k) return true;
   }
+  const Restored<bool> quickly(&quickly_);
+  quickly_ = true;
   return Decide(q, k);
 }
 
@@ -559,6 +560,8 @@ bool DistanceTable::FindRoomByStructure(State q, uint32_t k) {
   if (LeavesRoom(q, k)) return true;
   if (!complete_) return false;
   SetMost(q, acceptor_->MostLength(q));
+  if (LeavesRoom(q, k)) return true;
+  if (left_) SetMost(q, left_->OfTargets(q, k));
   return LeavesRoom(q, k);
 }
 
@@ -605,6 +608,7 @@ uint32_t DistanceTable::MostNearby(State q) {
 bool DistanceTable::FindRoom(State q, uint32_t k) {
   const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
   if (FindRoomByStructure(q, k)) return true;
+  if (left_ && left_->Of(q) != TokensLeft::kNotKnown) return false;
   Twins twins;
   const State near = HasTwins(q, &twins) ? twins.over : q;
   if (!near || Slot(q).enumerated || acceptor_->Live(near).Count() < kPermissive) return false;
@@ -613,27 +617,58 @@ bool DistanceTable::FindRoom(State q, uint32_t k) {
   return LeavesRoom(q, k);
 }
 
+bool DistanceTable::ClearFar(State q, uint32_t k, const std::vector<uint32_t>& may_be_far, uint32_t* row) {
+  constexpr size_t kMostRun = 200;
+  std::vector<uint32_t> ids, far;
+  for (const uint32_t id : may_be_far) {
+    if (!HasToken(row, id)) continue;
+    if (ids.size() == kMostRun) return false;
+    ids.push_back(id);
+  }
+  const Restored<size_t> restored(&room_to_search_);
+  room_to_search_ = std::min(room_to_search_, RoomForRow());
+  const Restored<bool> quickly(&quickly_);
+  quickly_ = true;
+  const bool decided = Within(SecondsForRow(), [&] {
+    for (const uint32_t id : ids) {
+      TimeLimit::Spend(8);
+      const State next = acceptor_->Run(q, vocabulary_->Token(id));
+      if (!next || !Decide(next, k)) far.push_back(id);
+    }
+  });
+  if (!decided) return false;
+  for (const uint32_t id : far) ClearToken(id, row);
+  return true;
+}
+
+size_t DistanceTable::RoomForRow() const {
+  return std::max<size_t>(1, has_leaves_ ? acceptor_->max_states / kShareVisited : kSettled * acceptor_->max_states);
+}
+
+// Whether fill() took no longer than that.
+template <class F>
+bool DistanceTable::Within(double seconds, F fill) {
+  try {
+    const TimeLimit time("max_tokens", "seconds", seconds);
+    fill();
+    return true;
+  } catch (const CapacityError&) {
+    throw;
+  } catch (const LimitError&) {
+    if (TimeLimit::IsOver()) throw;  // the time of a longer call
+    return false;
+  }
+}
+
 double DistanceTable::SecondsForRow() const {
   return ((push_down_ && !has_leaves_) || may_remember_ ? kShareOfRow : 1) * acceptor_->seconds;
 }
 
 void DistanceTable::BuildRow(State q, uint32_t k, uint32_t* row) {
   const auto held = acceptor_->Hold();  // each of many questions would take the lock
-  const auto within = [&](double seconds, auto fill) {
-    try {
-      const TimeLimit time("max_tokens", "seconds", seconds);
-      fill();
-      return true;
-    } catch (const CapacityError&) {
-      throw;
-    } catch (const LimitError&) {
-      if (TimeLimit::IsOver()) throw;  // the time of a longer call
-      return false;
-    }
-  };
-  if (within(SecondsForRow(), [&] { FillExactRow(q, k, row); })) return;
+  if (Within(SecondsForRow(), [&] { FillExactRow(q, k, row); })) return;
   std::vector<uint32_t> known(vocabulary_->Words());
-  const bool swept = within(kShareOfKnown * acceptor_->seconds, [&] { FillKnownRow(q, k, known.data()); });
+  const bool swept = Within(kShareOfKnown * acceptor_->seconds, [&] { FillKnownRow(q, k, known.data()); });
   std::fill(row, row + vocabulary_->Words(), 0u);
   const TimeLimit time("max_tokens", "seconds", acceptor_->seconds);
   SpellCompletion(q, kMostReached, k, row);
@@ -664,8 +699,7 @@ void DistanceTable::FillKnownRow(State q, uint32_t k, uint32_t* row) {
 void DistanceTable::FillRow(State q, uint32_t k, uint32_t* row) {
   if (!has_leaves_ && !push_down_) return FillWholeRow(q, k, row);
   const Restored<size_t> restored(&room_to_search_);
-  const size_t room = std::max<size_t>(1, has_leaves_ ? acceptor_->max_states / kShareVisited : kSettled * acceptor_->max_states);
-  room_to_search_ = std::min(room_to_search_, room);
+  room_to_search_ = std::min(room_to_search_, RoomForRow());
   FillWholeRow(q, k, row);
   if (room_to_search_ || std::any_of(row, row + vocabulary_->Words(), [](uint32_t w) { return w != 0; })) return;
   room_to_search_ = restored.Before();

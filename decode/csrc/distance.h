@@ -15,6 +15,7 @@
 #include "decode/csrc/loop_tokens.h"
 #include "decode/csrc/rows.h"
 #include "decode/csrc/token_lengths.h"
+#include "decode/csrc/tokens_left.h"
 #include "tokenizer_fst/csrc/factoring.h"
 #include "tokenizer_fst/csrc/vocabulary.h"
 
@@ -65,6 +66,11 @@ class DistanceTable {
   // Writes the row of the tokens after which the distance is at most k; EOS is not among them. It has no others, and some
   // if q's distance is at most k + 1.
   void BuildRow(State q, uint32_t k, uint32_t* row);
+  // The tokens after which the distance may be more than k; null where that is not known. Until it is asked for again.
+  const std::vector<uint32_t>* MayBeFar(State q, uint32_t k) { return left_ ? left_->MayBeFar(q, k) : nullptr; }
+  // Clears those of them after which it is, of a row with all tokens that may follow q. False, and the row as it was, where
+  // many would have to be looked at, or that takes long.
+  bool ClearFar(State q, uint32_t k, const std::vector<uint32_t>& may_be_far, uint32_t* row);
   // Whether some token at or below a trie node that was entered with q leads to a distance of at most k.
   bool AnyToken(uint32_t node, State q, uint32_t k);
 
@@ -102,6 +108,9 @@ class DistanceTable {
   // The processor time of an exact row: a share of all there is where rules are called, as those of JSON Schemas are, or
   // something is remembered; else all, which searches in grammars take a bounded part of anyway.
   double SecondsForRow() const;
+  size_t RoomForRow() const;  // states
+  template <class F>
+  bool Within(double seconds, F fill);
   void FillExactRow(State q, uint32_t k, uint32_t* row);
   void FillKnownRow(State q, uint32_t k, uint32_t* row);
   bool Decide(State q, uint32_t k);  // AtMost of a live state
@@ -157,9 +166,11 @@ class DistanceTable {
   bool has_leaves_;
   size_t room_to_search_ = SIZE_MAX;  // states; 0: what is not known now counts as too far
   size_t undecided_ = 0;              // how often it did
+  bool quickly_ = false;  // what TokensLeft says will do, though searches would find less
   uint32_t tried_ = 0;  // tokens, one behind the other, that are being tried out
   ExpressionAcceptor* push_down_;  // null where summaries are of no use
   std::unique_ptr<TokenLengths> lengths_;  // made when first needed
+  std::unique_ptr<TokensLeft> left_;       // null where it knows nothing
   // Where questions go that short searches leave open: to summaries; if one of these took too long, to long searches;
   // and if one of these did, to summaries for as long as it takes.
   enum class Summaries : uint8_t { kShort, kNone, kLong } summaries_ = Summaries::kShort;

@@ -224,6 +224,7 @@ void TokenAutomaton::FillNarrowed(State q, uint32_t left, uint32_t* out) {
     const uint64_t key = uint64_t{q} << 32 | left;
     const auto known = narrowed_.find(key);
     if (known != narrowed_.end()) return Write(*known->second, out);
+    if (FillAllButFar(q, left - 2, out)) return;
     Join(out, [&](uint32_t* row) {
       distances_.BuildRow(q, left - 2, row);
       builder_.SetEos(q, row);
@@ -233,6 +234,17 @@ void TokenAutomaton::FillNarrowed(State q, uint32_t left, uint32_t* out) {
   }
   std::memset(out, 0, size_t{Words()} * sizeof(uint32_t));
   if (left) builder_.SetEos(q, out);
+}
+
+// The usual mask without the tokens that are known to lead too far.
+bool TokenAutomaton::FillAllButFar(State q, uint32_t k, uint32_t* out) {
+  if (vocabulary_->NumClasses()) return false;
+  const std::vector<uint32_t>* const may_be_far = distances_.MayBeFar(q, k);
+  if (!may_be_far) return false;
+  const auto held = acceptor_->Hold();
+  const TimeLimit time("mask", "seconds", acceptor_->seconds);
+  MakeMask(q, out);
+  return distances_.ClearFar(q, k, *may_be_far, out);
 }
 
 TokenAutomaton::State TokenAutomaton::Advance(State q, uint32_t token, uint32_t left) {

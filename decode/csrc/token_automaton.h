@@ -89,6 +89,7 @@ class TokenAutomaton {
   void MakeMask(State q, uint32_t* out);  // under the locks
   const Mask* Store(const uint32_t* row, const uint32_t* base);
   void FillNarrowed(State q, uint32_t left, uint32_t* out);
+  bool FillAllButFar(State q, uint32_t k, uint32_t* out);
   bool IsInMask(State q, uint32_t token, uint32_t left);
   // Calls build(row) for a row that has bits for classes as well, and writes the tokens of those classes.
   template <class F>
