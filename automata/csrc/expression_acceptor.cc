@@ -562,20 +562,25 @@ const ByteSet& ExpressionAcceptor::BoundedWhole() {
   return bounded_.whole;
 }
 
-// Counts the characters that the text begins. Where it goes on into the rest both operands have said all.
+// Counts the characters that the text begins. Where it goes on into the rest both operands have said all, unless some of
+// its characters may be what follows the counter, too: then each may have meant another place.
 DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_view text) {
   const std::lock_guard<ReentrantMutex> lock(mutex_);
   if (bounded_.of != q) return Allows::kUnsure;
   State part = bounded_.part, star = bounded_.star;
   const ByteSet& whole = BoundedWhole();
   uint32_t characters = 0;
+  const bool end_known = bounded_.end != kEmpty;
+  const ByteSet ends_with = end_known ? pool_->First(bounded_.end) : ByteSet::All();
+  bool may_have_ended = false;
   for (char c : text) {
     const uint8_t b = static_cast<uint8_t>(c);
     const bool begins = star == bounded_.star;
     if (!begins || !whole.Has(b)) star = Next(star, b);
     if (begins) {
-      if (!star) return Allows::kYes;
+      if (!star) return may_have_ended ? Allows::kUnsure : Allows::kYes;
       ++characters;
+      may_have_ended = may_have_ended || ends_with.Has(b);
     }
     part = Next(part, b);
     if (!part || !star) return Allows::kUnsure;
@@ -583,7 +588,7 @@ DelayedAcceptor::Allows ExpressionAcceptor::BoundedAllows(State q, std::string_v
   if (characters > bounded_.high) return Allows::kUnsure;
   const int64_t enough = pool_->Parts().Enough(pool_.get(), Source(part), Source(bounded_.star));
   if (enough <= int64_t{bounded_.high} - int64_t{characters}) return Allows::kYes;
-  if (star != bounded_.star || bounded_.end == kEmpty) return Allows::kUnsure;
+  if (star != bounded_.star || !end_known || may_have_ended) return Allows::kUnsure;
   const uint32_t left = bounded_.high - characters;
   if (const Allows* const known = bounded_.decided.Find(PairKey(part, left))) return *known;
   BoundedParts::Wanted wanted;
