@@ -419,12 +419,21 @@ static bool CoversStar(Expressions* pool, Expr x, Expr star) {
   return pool->Kind(x) == ExprKind::kRepeat && pool->Low(x) == 0 && pool->High(x) == kUnbounded && pool->Covers(x, star);
 }
 
-// Whether some alternative of x ends in such a star.
+// Whether some alternative of x ends in such a star; alternatives may share their ends, so each is looked at once.
 static bool MayEndIn(Expressions* pool, Expr x, Expr star) {
-  while (pool->Kind(x) == ExprKind::kConcat) x = pool->Tail(x);
-  if (pool->Kind(x) != ExprKind::kUnion) return CoversStar(pool, x, star);
-  const std::vector<Expr> members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
-  return std::any_of(members.begin(), members.end(), [&](Expr m) { return MayEndIn(pool, m, star); });
+  std::vector<Expr> all{x};
+  std::unordered_set<Expr> seen;
+  for (size_t i = 0; i < all.size() && i < size_t{kMostVisited}; ++i) {
+    Expr e = all[i];
+    while (pool->Kind(e) == ExprKind::kConcat) e = pool->Tail(e);
+    if (pool->Kind(e) != ExprKind::kUnion) {
+      if (CoversStar(pool, e, star)) return true;
+      continue;
+    }
+    for (const Expr *m = pool->Members(e), *end = m + pool->NumMembers(e); m != end; ++m)
+      if (seen.insert(*m).second) all.push_back(*m);
+  }
+  return false;
 }
 
 bool BoundedParts::IsIn(Expressions* pool, Expr x, Expr y) {
@@ -546,7 +555,7 @@ int64_t BoundedParts::Sought(Expressions* pool, const Expr whole, Expr star) {
   if (pool->Kind(x) == ExprKind::kRepeat && pool->High(x) == kUnbounded && covers(pool->Star(pool->Body(x)))) {
     sought = pool->Low(x);
   } else if (pool->Kind(x) == ExprKind::kUnion) {
-    const std::vector<Expr> members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
+    const ExprList members(pool->Members(x), pool->Members(x) + pool->NumMembers(x));
     for (const Expr m : members)
       if (const int64_t one = Sought(pool, m, star); one >= 0) sought = sought < 0 ? one : std::min(sought, one);
   } else if (pool->Kind(x) == ExprKind::kConcat && covers(pool->Head(x))) {

@@ -127,6 +127,7 @@ EITHER: dict[str, Callable[[], tokamata.Constraint]] = {
     "250 nested counters": lambda: regex("(" * 249 + "a" + "{1,2})" * 249),
     "200 nested counters with letters": lambda: regex("(" * 200 + "a" + "b?){1,2}" * 200),
     "word boundaries in a counted loop": lambda: regex(r"(\b\w+\b\W*){1,500}"),
+    "turns that share their ends": lambda: (regex(r"(?:(?:.*(?<!ab)) ?){4,20}x") - literal("aa")) & regex(".{0,5}"),
     "lookaheads in a counted loop": lambda: regex("((?=a{1,500}b)a|b){1,500}"),
     "a pattern of ten million characters": lambda: regex("ab" * 5_000_000),
     "1,600 members that need the next one": lambda: json_schema(
