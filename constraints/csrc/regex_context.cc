@@ -225,8 +225,10 @@ Expr RegexContext::ExtendPrefix(uint32_t node, Expr prefix) {
     }
     default: break;
   }
-  lowering_.Unsupported(node, "assertion about what follows, or repeated assertion, inside a lookbehind",
-                        "move it out of the lookbehind");
+  const char* const what = n.kind == RegexKind::kBoundary
+                               ? "word boundary inside a lookbehind"
+                               : "assertion about what follows, or repeated assertion, inside a lookbehind";
+  lowering_.Unsupported(node, what, "move it out of the lookbehind");
 }
 
 // The product of the automata of all prefix languages, over character classes.

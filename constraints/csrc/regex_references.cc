@@ -24,9 +24,9 @@ class Resolving {
   Resolving(RegexTree* tree, const RegexOptions& options) : tree_(*tree), options_(options) {}
 
   void Run() {
-    has_names_ = std::any_of(tree_.nodes.begin(), tree_.nodes.end(), [](const RegexNode& n) {
-      return n.kind == RegexKind::kGroup && n.high > 0;
-    });
+    const auto is_named = [](const RegexNode& n) { return n.kind == RegexKind::kGroup && n.high > 0; };
+    has_names_ = options_.syntax == RegexSyntax::kPython &&  // of others it is not known what groups read
+                 std::any_of(tree_.nodes.begin(), tree_.nodes.end(), is_named);
     if (options_.syntax != RegexSyntax::kPython) DropUnset();
     while (ResolveOne()) {
     }
@@ -174,9 +174,10 @@ class Resolving {
           n.kind != RegexKind::kAlternate)
         return "its group stands inside a lookaround, an atomic or a conditional group";
       if (has_names_ && n.kind == RegexKind::kConcat && ChoosesBefore(n.first, found->path[i + 1]))
-        return "what named groups read would depend on choices before its group";
+        return "what named groups read would depend on choices before its group (leave names out that are not needed)";
     }
-    if (has_names_ && found->optional) return "what named groups read would depend on whether its group is read";
+    if (has_names_ && found->optional)
+      return "what named groups read would depend on whether its group is read (leave names out that are not needed)";
     for (size_t i = 0; i < shared; ++i) {
       const RegexNode& n = Node(to_group[i]);
       if (n.kind == RegexKind::kAtomic || n.kind == RegexKind::kPossessive) return "it stands in an atomic group";
