@@ -88,9 +88,9 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
     if (BuildBounded(q, row, depth) || (depth == 0 && BuildUnbounded(q, row))) return;
     if (depth == 0) KnownOf(q).unlimited = true;
   }
-  if (depth == 0 && BuildByShort(q, row)) return;
+  if (depth == 0 && BuildByShort(q, row, depth)) return;
   const Plan plan = PlanOf(q, depth);
-  if (WalksMuch(q, plan) && BuildBarred(q, row, depth)) return;
+  if (WalksMuch(q, plan) && (BuildBarred(q, row, depth) || BuildOperands(q, row, depth))) return;
   if (plan.how == Plan::kLoop) return BuildLoop(q, LoopOf(q), row);
   if (plan.how == Plan::kShared) return BuildShared(q, plan.model, row, depth);
   if (plan.how == Plan::kEnds) return BuildEnds(q, plan.model, row, depth);
@@ -124,7 +124,7 @@ void MaskBuilder::BuildAny(State q, uint32_t* row, int depth) {
 }
 
 // From the row of a state that counts otherwise, but allows the same short tokens: long ones are run.
-bool MaskBuilder::BuildByShort(State q, uint32_t* row) {
+bool MaskBuilder::BuildByShort(State q, uint32_t* row, int depth) {
   if (!short_rows_) return false;
   std::deque<ShortRows::Clamp>& clamps = short_rows_->clamps;
   const State like = LikeShort(q, &clamps[0]);
@@ -142,15 +142,17 @@ bool MaskBuilder::BuildByShort(State q, uint32_t* row) {
   size_t most = 0;
   while (most + 1 < clamps.size() && LikeShort(q, &clamps[most + 1]) == like) ++most;
   if (kept->row.empty()) {
-    BuildAny(Canonical(like), row, 1);
+    BuildAny(Canonical(like), row, depth + 1);
     RunExceptions(like, row);
     to_run_ = 0;
-    kept->row.assign(row, row + factoring_.Words());
+    if (kept = find(); kept != rows.end()) kept->row.assign(row, row + factoring_.Words());  // operands keep others
   } else {
     CopyRow(kept->row.data(), factoring_.Words(), row);
   }
-  base_ = nullptr;
-  alike_ = (uint64_t{like} + 1) * 0x9E3779B97F4A7C15u;
+  if (row == building_) {
+    base_ = nullptr;
+    alike_ = (uint64_t{like} + 1) * 0x9E3779B97F4A7C15u;
+  }
   const auto [longer, end] = vocabulary_->LongerThan(clamps[most].length);
   for (const uint32_t* id = longer; id != end; ++id)
     if (acceptor_->Run(q, vocabulary_->Token(*id)))

@@ -17,6 +17,7 @@
 #include "automata/csrc/delayed_acceptor.h"
 #include "automata/csrc/expression_acceptor.h"
 #include "automata/csrc/late.h"
+#include "automata/csrc/regular_meets.h"
 #include "decode/csrc/barred_words.h"
 #include "decode/csrc/lexed_mask.h"
 #include "decode/csrc/rows.h"
@@ -197,6 +198,7 @@ class MaskBuilder {
   void KeepPart(State q, const uint32_t* row);
   bool BuildLexed(State q, uint32_t* row);
   bool BuildMeet(State q, uint32_t* row, int depth);
+  bool BuildOperands(State q, uint32_t* row, int depth);
   // All tokens by what their bytes cost, 1 and what a table says: those that cost most first, and how many cost more than
   // some number; more than the greatest number count as that.
   struct TokenCosts {
@@ -225,7 +227,7 @@ class MaskBuilder {
     std::vector<Kept> rows;
     size_t next = 0;
   };
-  bool BuildByShort(State q, uint32_t* row);
+  bool BuildByShort(State q, uint32_t* row, int depth);
   State LikeShort(State q, ShortRows::Clamp* clamp);
   void KeepShort(State q);
   bool MakeShortRows();
@@ -431,6 +433,8 @@ class MaskBuilder {
   static constexpr size_t kManyVisits = 100;  // of parts of the trie, which take long
   size_t visits_ = 0;                         // by one call of Build
   std::unique_ptr<ShortRows> short_rows_;
+  std::unique_ptr<RegularMeets> meets_;  // once there is an intersection
+  uint32_t met_ = 0;  // how often long tokens had to be run
   Finished finished_;
   // The row was built as if no token contained a space beyond ASCII, a rare Chinese character.
   enum ToRun : uint8_t { kWithSpaces = 1, kWithRareHan = 2 };

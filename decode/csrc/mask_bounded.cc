@@ -10,9 +10,12 @@ namespace tokamata {
 // The row of a state whose row is a part of another one's, with to_run_ as 0. Whether it was kept.
 bool MaskBuilder::BuildOperand(State q, uint32_t* row, int depth) {
   const bool known = CopyPart(q, row);
+  if (!known && BuildByShort(q, row, depth + 1)) return false;
+  const size_t before = visits_;
   if (!known) BuildAny(q, row, depth + 1);
   RunExceptions(q, row);
   to_run_ = 0;
+  if (visits_ - before > kManyVisits && !may_remember_) KeepShort(q);
   return known;
 }
 

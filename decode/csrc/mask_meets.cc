@@ -1,4 +1,4 @@
-// Masks of grammars with a lexer intersected with regular languages.
+// Masks of intersections that are those of their operands: of grammars with a lexer and regular languages, and of these.
 #include <algorithm>
 #include <utility>
 
@@ -84,6 +84,44 @@ bool MaskBuilder::BuildMeet(State q, uint32_t* row, int depth) {
   }
   for (const uint32_t id : ids)
     if (!acceptor_->Run(q, vocabulary_->Token(id))) ClearToken(id, row);
+  return true;
+}
+
+// The same of regular operands, where most tokens would be walked.
+bool MaskBuilder::BuildOperands(State q, uint32_t* row, int depth) {
+  constexpr int kManyBytes = 100;  // with less than nearly all characters few tokens are walked
+  constexpr ptrdiff_t kMostRun = 1500;
+  constexpr uint32_t kSome = 32, kOften = 4;  // bytes that are enough at first: to find more out is worth it later
+  if (depth >= kMaxDepth || KnownOf(q).few || acceptor_->Live(q).Count() < kManyBytes) return false;
+  auto* const expressions = dynamic_cast<ExpressionAcceptor*>(acceptor_);
+  if (!expressions) return false;
+  uint32_t most_bytes = 0;
+  std::vector<State> operands;
+  expressions->WithBuilder([&](Expressions& pool) {
+    const Expr e = expressions->SourceOf(q);
+    if (pool.Kind(pool.FirstPart(e)) != ExprKind::kIntersect) return;
+    if (!meets_) meets_ = std::make_unique<RegularMeets>(&pool);
+    ExprList split;
+    const uint32_t enough = met_ < kOften ? kSome : vocabulary_->MaxTokenBytes();
+    if (!meets_->Split(e, enough, &split, &most_bytes)) return;
+    met_ += most_bytes < vocabulary_->MaxTokenBytes();
+    for (const Expr x : split) operands.push_back(expressions->StateAt(x));
+  });
+  if (operands.empty()) return false;
+  const auto [longer, end] = vocabulary_->LongerThan(most_bytes);
+  if (end - longer > kMostRun) return false;
+  const uint32_t words = factoring_.Words();
+  const uint8_t to_run = std::exchange(to_run_, 0);
+  std::vector<uint32_t> allowed(words);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    uint32_t* const out = k ? allowed.data() : row;
+    const State like = Canonical(operands[k]);
+    if (!BuildOperand(like, out, depth)) KeepPart(like, out);
+    for (uint32_t i = 0; k && i < words; ++i) row[i] &= allowed[i];
+  }
+  to_run_ = to_run;
+  for (const uint32_t* id = longer; id != end; ++id)
+    if (HasToken(row, *id) && !acceptor_->Run(q, vocabulary_->Token(*id))) ClearToken(*id, row);
   return true;
 }
 
