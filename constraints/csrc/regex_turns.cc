@@ -17,6 +17,14 @@ constexpr uint32_t kFewCopies = 16;   // rather than so many copies
 bool Any(const std::vector<bool>& values) { return std::find(values.begin(), values.end(), true) != values.end(); }
 bool All(const std::vector<bool>& values) { return std::find(values.begin(), values.end(), false) == values.end(); }
 
+// Whether the same texts lead from each context to each other.
+bool IsFromAnywhere(const ContextMatrix& m) {
+  for (size_t c = 1; c < m.size; ++c)
+    for (size_t d = 0; d < m.size; ++d)
+      if (m.At(c, d) != m.At(0, d)) return false;
+  return true;
+}
+
 // Turns after which nothing can follow are none.
 void DropUseless(const std::vector<Expr>& last, ContextMatrix* turn) {
   std::vector<bool> useful;
@@ -118,9 +126,16 @@ ContextMatrix RegexContext::Transfer(uint32_t node, const Suffixes& s) {
       return m;
     }
     case RegexKind::kConcat: {
+      std::vector<uint32_t> children;
+      for (uint32_t c = n.first; c; c = Node(c).next) children.push_back(c);
       m = ContextMatrix::Identity(m.size);
-      for (uint32_t c = n.first; c; c = Node(c).next) {
-        m = Matrices(node).Product(m, Transfer(c, s));
+      for (size_t i = children.size(); i-- > 0;) {
+        if (!lowering_.Asserts(children[i]) && rights == 1 && IsFromAnywhere(m)) {  // where it leads to says nothing
+          const Expr plain = lowering_.Plain(children[i]);
+          for (Expr& cell : m.cells) cell = pool_.Concat(plain, cell);
+        } else {
+          m = Matrices(node).Product(Transfer(children[i], s), m);
+        }
         CheckGrowth(node);
       }
       return m;
