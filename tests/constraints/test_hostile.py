@@ -85,6 +85,7 @@ RESULTS: dict[str, Callable[[], tokamata.Constraint]] = {
     "not Unicode words": lambda: ~regex(r"(\p{Lu}\p{Ll}+){3,2000}"),
     "Unicode without case": lambda: regex(r"(?i)(\p{L}|[а-яё]|straße){1,500}"),
     "16 negative lookaheads": lambda: regex("".join(f"(?!.*{c}{c})" for c in "abcdefghijklmnop") + ".*"),
+    "a lookbehind behind counted parts": lambda: regex(r"(?!.*\s{2})(?:[^\n]{2,63}-){1,130}(?<=\S)"),
     "lookbehinds in a loop": lambda: regex("(" + "".join(f"(?<!{'a' * i}b)" for i in range(1, 12)) + ".)*"),
     "nested stars": lambda: regex("(((a*)*)*)*b|((a+)+)+c"),
     "250 nested groups": lambda: regex("(" * 249 + "a" + "?)" * 249),
