@@ -9,12 +9,13 @@
 namespace tokamata {
 namespace {
 
-constexpr uint32_t kFar[] = {24, 80};     // bounds of counters that are left out: of these, or else only of those
+constexpr uint32_t kFar[] = {24, 80};    // bounds of counters that are left out: of these, or else only of those
 constexpr size_t kMostMembers = 8;
 constexpr size_t kMostTuples = 4000;     // in one search,
 constexpr size_t kMostInVain = 4000;     // and in all that found nothing
 constexpr size_t kMostRows = 4096;       // that are kept
 constexpr size_t kMostBesides = 8;
+constexpr size_t kMostGood = 1 << 16;    // of each of these
 
 }  // namespace
 
@@ -200,6 +201,10 @@ bool RegularMeets::Explore(const Tuple& root, Beside* beside, size_t* in_vain) {
     *in_vain += all.size();
     beside->bad.insert(root);
     return false;
+  }
+  if (beside->good.size() > kMostGood) {
+    beside->good.clear();
+    beside->most = 0;
   }
   for (size_t i = 0; i < all.size(); ++i) {
     beside->most = std::max(beside->most, bytes[i]);
