@@ -434,6 +434,7 @@ void FindSeparator(LexedRules* rules, const std::vector<uint32_t>& used) {
     if (!all_follow) continue;
     if (indentation) {
       ByteSet newline;  // what goes on with it
+      if (lexer->HasGuard(indentation->newline)) continue;  // then it may ask for what comes behind it
       if (!FindNewline(lexer, row, *indentation, &newline)) continue;
       rules->after_newline.assign(rules->all.size(), 0);
       for (const uint32_t t : used)

@@ -166,3 +166,25 @@ def test_the_byte_of_the_end_is_no_terminals() -> None:
         tokamata.grammar("start: A RAW\nA: /a(?!b)/\n%declare RAW", constraints={"RAW": raw})
     other = tokamata.from_fst(tokamata.literal(b"\xf9").to_fst())
     assert tokamata.grammar("start: A RAW\nA: /a(?!b)/\n%declare RAW", constraints={"RAW": other}).accepts(b"a\xf9")
+
+
+@pytest.mark.parametrize(
+    ("rules", "empty"),
+    [
+        ("start: A* _NL", True),
+        ("start: _NL", True),
+        ("start: A* _NL _INDENT A _NL _DEDENT", True),
+        ("start: (stmt | _NL)*\nstmt: A _NL", False),
+        ("start: A* _NL A", False),
+        ("start: A* _NL _INDENT A _NL _DEDENT A", False),
+    ],
+)
+def test_newlines_that_look_ahead_are_not_the_last(rules: str, empty: bool) -> None:
+    """Blanks are ignored, and blocks are declared, so that newlines of any column would end whatever is open."""
+    constraint = tokamata.grammar(f'%declare _INDENT _DEDENT\n{rules}\n_NL: /\\n *(?=a)/\nA: "a"\n%ignore / +/\n')
+    assert constraint.is_empty() == empty
+    assert (constraint & tokamata.regex("(?s:.*)")).is_empty() == empty
+    assert constraint.accepts_prefix("") != empty
+    texts = constraint.examples(3)
+    assert (texts == []) == empty
+    assert all(map(constraint.accepts, texts))
