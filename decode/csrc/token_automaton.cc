@@ -32,6 +32,7 @@ TokenAutomaton::TokenAutomaton(std::shared_ptr<DelayedAcceptor> acceptor, std::s
     throw ConstraintError("compile: the constraint is empty: no text at all matches it, so no token could ever be allowed; "
                           "check what was intersected or subtracted, and whether a grammar's lexer, which takes the "
                           "longest match, leaves its rules what they need (other lexers: contextual, none)");
+  const TimeLimit time("compile", "seconds", acceptor_->seconds);
   if (!builder_.Complete() && !builder_.CanFinish(acceptor_->Start()))
     throw ConstraintError("compile: no text of the constraint can be written with the tokens of this vocabulary; use a "
                           "vocabulary that has the needed bytes");

@@ -311,6 +311,12 @@ def test_time_is_limited_and_said() -> None:
         literal("x" * 2000, limits=tokamata.Limits(expression_nodes=1000))
     with pytest.raises(tokamata.LimitError, match=r"the limit expression_nodes=1000 was reached"):
         regex("|".join(f"{i:b}[23]" for i in range(2000)), limits=tokamata.Limits(expression_nodes=1000))
+    schema = {"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#"}, "maxItems": 2}]}
+    rules = f'start: J "x"\nJ: K - /.*1.*/\nK: %json {json.dumps(schema)}\n'
+    lists = tokamata.grammar(rules, lexer="contextual") - regex("(?s:.*true.*)")
+    brackets = tokamata.Vocabulary([b"[", b"]", None], eos_token_ids=[2])
+    with pytest.raises(tokamata.LimitError, match=r"compile: the limit seconds=0\.1 was reached"):
+        tokamata.compile(lists, brackets, limits=tokamata.Limits(seconds=0.1))
 
 
 if __name__ == "__main__":
