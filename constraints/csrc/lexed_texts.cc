@@ -305,7 +305,7 @@ LexedTexts::Home* LexedTexts::HomeOf(Expr r) {
 }
 
 MeetingLeaf::Text LexedTexts::Find(const Position& p, RegularOperand* operand, Expr from) {
-  if (!MayAsk(operand) || (lexer_->HasEnd() && !lines_)) return {};  // with lines searches take longer
+  if (!MayAsk(operand)) return {};
   Beside(operand, from);
   return Shortest(p, from);
 }

@@ -34,8 +34,7 @@ class LexedTexts {
         separated_(rules.has_separator || rules.has_line_separator),
         lines_(rules.indentation != nullptr) {}
 
-  // Of a position, beside a state of an operand that is kept. None where the end of the text is a terminal and newlines are
-  // like other separators.
+  // Of a position, beside a state of an operand that is kept.
   MeetingLeaf::Text Find(const Position& p, RegularOperand* operand, Expr from);
   // Whether Find finds a text wherever bytes lead that both allow. Lexemes are looked at beside the operand once, whatever
   // the stacks are: mostly every lexeme that may be read next can be ended, so that a text which the grammar has there

@@ -341,6 +341,21 @@ def test_blocks_and_lexemes_that_look_ahead(pattern: str) -> None:
     mask_walk.wander(tokamata.compile(meet, mask_walk.with_bytes(tokens)), rng, 2, 6, pattern)
 
 
+@pytest.mark.parametrize("count", ["(?s:.{0,1000})", "(?s:.{0,40})", "(?s:.{10,60})", r"[\x00-\x7f]{0,80}"])
+def test_lengths_and_words_that_end_at_boundaries(count: str) -> None:
+    """Texts are found without the counter, or summaries of all its numbers would be needed."""
+    text = 'start: d*\nd: "(" d* ")" | A\nA: /[a-z]+\\b/\n%ignore " "\n'
+    meet = tokamata.grammar(text, limits=tokamata.Limits(search_seconds=3)) & tokamata.regex(count)
+    assert meet.accepts_prefix("((((a b")
+    assert not meet.accepts_prefix("a)")
+    rng = random.Random(count)
+    tokens = {"".join(rng.choices("ab() ", k=rng.randrange(1, 9))).encode() for _ in range(300)}
+    automaton = tokamata.compile(meet, mask_walk.with_bytes(tokens))
+    mask_walk.wander(automaton, rng, 4, 12, count)
+    for most in (3, 9, 40) if not count.startswith("(?s:.{10") else (12, 40):
+        assert automaton.start(max_tokens=most).mask().any()
+
+
 def test_python_without_a_word() -> None:
     """Once the word is written nothing can follow, which would take many seconds to find out along all rules."""
     limits = tokamata.Limits(seconds=10)
