@@ -103,9 +103,7 @@ def _check(
     vocabulary, compared = automaton.vocabulary, 0
     near = [i for i in range(256) if bytes([i]) in "".join(words).encode()]
     for _ in range(walks):
-        state = automaton.start()
-        for byte in opening:
-            state.advance(byte)
+        state = mask_walk.begun(automaton, opening)
         for _ in range(8):
             tokens = mask_walk.agreed(automaton, state, *where)
             compared += 1

@@ -48,9 +48,7 @@ def check(constraint: tokamata.Constraint, opening: bytes, rng: random.Random, *
     automaton = tokamata.compile(constraint, vocabulary(rng))
     compared = 0
     for long in (0.0, 0.3, 0.9):
-        state = automaton.start()
-        for byte in opening:
-            state.advance(byte)
+        state = mask_walk.begun(automaton, opening)
         for _ in range(8):
             tokens = mask_walk.agreed(automaton, state, *where)
             compared += 1

@@ -35,6 +35,14 @@ def agreed(automaton: tokamata.TokenAutomaton, state: tokamata.DecodeState, *whe
     return [i for i in allowed(mask) if i not in vocabulary.eos_token_ids]
 
 
+def begun(automaton: tokamata.TokenAutomaton, opening: bytes) -> tokamata.DecodeState:
+    """The state behind some bytes, of a vocabulary :func:`with_bytes`."""
+    state = automaton.start()
+    for byte in opening:
+        state.advance(byte)
+    return state
+
+
 def wander(automaton: tokamata.TokenAutomaton, rng: random.Random, walks: int, steps: int, *where: object) -> None:
     """Random walks of up to so many tokens, at each place of which masks are :func:`agreed`."""
     for _ in range(walks):
