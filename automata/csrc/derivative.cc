@@ -82,6 +82,16 @@ void Expressions::Collect(Expr e, Expr rest, Terms* terms) {
         rest = Concat(Repeat(n.a, n.b ? n.b - 1 : 0, n.c == kUnbounded ? kUnbounded : n.c - 1), rest);
         e = n.a;
         continue;
+      case ExprKind::kPaths: {
+        const uint32_t low = n.b ? n.b - 1 : 0, high = n.c == kUnbounded ? kUnbounded : n.c - 1;
+        for (size_t i = 0; n.c && i < path_states_[n.a].arcs.size(); ++i) {
+          const PathState::Arc arc = path_states_[n.a].arcs[i];
+          Collect(arc.texts, Concat(Paths(arc.target, low, high), rest), terms);
+        }
+        if (n.b) return;
+        e = path_states_[n.a].last;
+        continue;
+      }
       case ExprKind::kIntersect:
       case ExprKind::kComplement: {
         std::unique_ptr<Terms> own = Take(&terms_);

@@ -51,7 +51,11 @@ Expressions::Expressions(const Expressions* prepared)
       automaton_index_(prepared->automaton_index_),
       any_bytes_(prepared->any_bytes_),
       any_text_(prepared->any_text_),
-      lists_(prepared->lists_) {
+      lists_(prepared->lists_),
+      path_states_(prepared->path_states_),
+      path_graphs_(prepared->path_graphs_),
+      ranks_(prepared->ranks_),
+      num_series_(prepared->num_series_) {
   nodes_.Share(prepared->nodes_);
   std::copy(std::begin(prepared->bytes_), std::end(prepared->bytes_), std::begin(bytes_));
   std::copy(std::begin(prepared->utf8_full_), std::end(prepared->utf8_full_), std::begin(utf8_full_));
@@ -65,10 +69,10 @@ bool Expressions::SameNode(const Node& x, const Node& y, const ExprList* members
   return x.a == y.a && x.b == y.b && x.c == y.c;
 }
 
-Expr Expressions::Find(ExprKind kind, uint32_t a, uint32_t b) const {
-  const uint32_t found = table_.Find(HashNode(kind, a, b, 0, nullptr, nullptr, 0), [&](Expr e) {
+Expr Expressions::Find(ExprKind kind, uint32_t a, uint32_t b, uint32_t c) const {
+  const uint32_t found = table_.Find(HashNode(kind, a, b, c, nullptr, nullptr, 0), [&](Expr e) {
     const Node& n = nodes_[e];
-    return n.kind == kind && n.a == a && n.b == b;
+    return n.kind == kind && n.a == a && n.b == b && n.c == c;
   });
   return found == GradualTable::kNone ? kEmpty : found;
 }
@@ -170,14 +174,17 @@ ByteSet Expressions::BytesOf(Expr root) {
 }
 
 void Expressions::SetTraits(Node* n) const {
-  n->push_down = n->counts = false;
+  n->push_down = n->counts = n->paths = n->ranked = false;
   switch (n->kind) {
     case ExprKind::kCall: n->push_down = !rules_[n->a].source->IsRegular(); return;
     case ExprKind::kLeaf: n->push_down = true; return;
     case ExprKind::kConcat:
       n->push_down = nodes_[n->a].push_down || nodes_[n->b].push_down;
       n->counts = nodes_[n->a].counts || nodes_[n->b].counts;
+      n->paths = nodes_[n->a].paths || nodes_[n->b].paths;
+      n->ranked = nodes_[n->b].ranked;
       return;
+    case ExprKind::kPaths: n->paths = true; return;
     case ExprKind::kRepeat:
       n->push_down = nodes_[n->a].push_down;
       n->counts = n->b > 1 || (n->c > 1 && n->c != kUnbounded);
@@ -189,6 +196,7 @@ void Expressions::SetTraits(Node* n) const {
         const Node& m = nodes_[members_[i]];
         n->push_down = n->push_down || m.push_down;
         n->counts = n->counts || (m.counts && n->kind == ExprKind::kUnion);
+        n->paths = n->paths || (m.paths && n->kind == ExprKind::kUnion);
       }
       return;
     default: return;
@@ -205,6 +213,7 @@ size_t Expressions::MemoryBytes() const {
   for (const auto& a : automata_) bytes += a->next.size() * sizeof(uint32_t) + a->final.size();
   for (const RuleTable& r : rules_) bytes += r.bodies.capacity() * sizeof(Expr) + r.source->MemoryBytes();
   for (const auto& leaf : leaves_) bytes += leaf->MemoryBytes();
+  for (const PathState& state : path_states_) bytes += sizeof state + state.arcs.capacity() * sizeof(PathState::Arc) + state.fewest.capacity() * sizeof(uint32_t);
   for (const auto& texts : lists_) bytes += texts->MemoryBytes();
   return bytes;
 }
@@ -221,7 +230,11 @@ void Expressions::Import(const Expressions& other, std::vector<Expr>* roots) {
   const Expr e = *std::max_element(roots->begin(), roots->end());
   std::vector<uint8_t> needed(e + 1, 0);
   for (Expr root : *roots) needed[root] = 1;
-  const auto operands = [&other](Expr x, auto&& visit) {
+  const auto states_of = [&other](Expr x) {  // of its graph: the first one, and the one after the last
+    const size_t graph = other.GraphOf(other.nodes_[x].a);
+    return std::pair<size_t, size_t>(other.path_graphs_[graph], other.EndOfGraph(graph));
+  };
+  const auto operands = [&](Expr x, auto&& visit) {
     const Node& n = other.nodes_[x];
     switch (n.kind) {
       case ExprKind::kConcat: visit(n.a), visit(n.b); break;
@@ -231,6 +244,14 @@ void Expressions::Import(const Expressions& other, std::vector<Expr>* roots) {
       case ExprKind::kIntersect:
         for (uint32_t i = 0; i < n.b; ++i) visit(other.Members(x)[i]);
         break;
+      case ExprKind::kPaths: {
+        const auto [first, end] = states_of(x);
+        for (size_t s = first; s < end; ++s) {
+          visit(other.path_states_[s].last);
+          for (const PathState::Arc& arc : other.path_states_[s].arcs) visit(arc.texts);
+        }
+        break;
+      }
       default: break;
     }
   };
@@ -252,6 +273,7 @@ void Expressions::Import(const Expressions& other, std::vector<Expr>* roots) {
     for (size_t k = 0; k < states.size(); ++k) copy[of_leaf[i][k]] = Leaf(leaf, states[k]);
   }
   std::unordered_map<uint32_t, uint32_t> sources;  // of rules: number there, number here
+  std::unordered_map<size_t, uint32_t> graphs;     // of turns: first states
   for (Expr x = 0; x <= e; ++x) {
     if (!needed[x]) continue;
     const Node& n = other.nodes_[x];
@@ -273,10 +295,32 @@ void Expressions::Import(const Expressions& other, std::vector<Expr>* roots) {
         copy[x] = Call(it->second, n.b, n.nullable, n.first);
         break;
       }
+      case ExprKind::kPaths: {
+        const auto [first, end] = states_of(x);
+        const auto [it, added] = graphs.emplace(first, 0);
+        if (added) {
+          std::vector<PathState> states(end - first);
+          for (size_t s = first; s < end; ++s) {
+            const PathState& from = other.path_states_[s];
+            states[s - first].last = copy[from.last];
+            states[s - first].stays = from.stays;
+            for (const PathState::Arc& arc : from.arcs)
+              states[s - first].arcs.push_back({copy[arc.texts], arc.target - static_cast<uint32_t>(first)});
+          }
+          it->second = AddGraph(std::move(states));
+        }
+        copy[x] = Paths(it->second + n.a - static_cast<uint32_t>(first), n.b, n.c);
+        break;
+      }
       case ExprKind::kTexts: copy[x] = Texts(AddList(other.lists_[n.a]), other.TextNodeOf(x)); break;
       case ExprKind::kLeaf: break;  // above
     }
   }
+  const uint32_t first_series = num_series_;
+  num_series_ += other.num_series_;
+  for (Expr x = 0; x <= e && other.num_series_; ++x)
+    if (const RankOf* const rank = needed[x] && other.nodes_[x].ranked ? other.ranks_.Find(x) : nullptr)
+      Rank(copy[x], first_series + rank->series, rank->low, rank->high);
   for (Expr& root : *roots) root = copy[root];
 }
 

@@ -58,6 +58,7 @@ enum class ExprKind : uint8_t {
   kCall,        // the language of a rule, whose expression is made when a derivative first needs it
   kLeaf,        // the strings that a state of a registered delayed automaton accepts
   kTexts,       // what is left of the texts of a list that begin alike
+  kPaths,       // paths of numbers of arcs, each with texts, from a state of a registered graph; see PathState
 };
 
 class BoundedParts;  // bounded_parts.h
@@ -145,6 +146,22 @@ class RuleSource {
   virtual bool ForEachRawByte(const RuleText&, const ByteVisitor& /*enter*/) { return false; }
 };
 
+// A state of a graph whose arcs are turns: languages without the empty text. Where all lead from one state back to it the
+// graph is a repetition; where turns lead from one context to another, as assertions tell them apart, they are counted
+// whichever way they go.
+struct PathState {
+  struct Arc {
+    uint32_t texts;  // Expr
+    uint32_t target;
+  };
+  std::vector<Arc> arcs;
+  uint32_t last = 0;   // Expr: what follows where the last turn leads here
+  bool stays = false;  // whether the empty text is a turn, too, from here to here
+  // By number of turns that have to be: the fewest to what follows the last one; kUnbounded: none lead there. Kept by the
+  // pool, as far as was asked for.
+  std::vector<uint32_t> fewest;
+};
+
 struct ExpressionLimits {
   size_t nodes = 2'000'000;    // expressions in one pool; eight members of a union or intersection count as one
   uint32_t depth = 1000;       // nesting of operators
@@ -200,6 +217,16 @@ class Expressions {
   // All byte strings, and all UTF-8 texts.
   Expr AnyBytes();
   Expr AnyText();
+  // Registers a graph, whose arcs have targets in it and texts; the number of its first state, which the others follow.
+  // No language may be empty but kEmpty. Arcs that lead nowhere are dropped.
+  uint32_t AddGraph(std::vector<PathState> states);
+  // From `low` to `high` turns from a state, then what follows the last one there. The largest `low` costs as many times
+  // the arcs of the graph, once.
+  Expr Paths(uint32_t state, uint32_t low, uint32_t high);
+  // What follows when from `low` to `high` turns are left, which has all members of those of the same series (a number
+  // for each, of who asks) with an interval inside that one; known afterwards.
+  void Rank(Expr e, uint32_t series, uint32_t low, uint32_t high);
+  uint32_t NewSeries(size_t count) { return num_series_ += static_cast<uint32_t>(count), num_series_ - static_cast<uint32_t>(count); }
   // The strings accepted from a state of a table; the table is kept.
   Expr Automaton(const std::shared_ptr<const ByteTable>& table, uint32_t state);
   // Rules of a source are called by its number in this pool.
@@ -262,6 +289,7 @@ class Expressions {
   uint32_t Rule(Expr e) const { return nodes_[e].b; }  // kCall, of this source:
   uint32_t SourceOfRule(Expr e) const { return nodes_[e].a; }
   uint32_t NumMembers(Expr e) const { return nodes_[e].b; }
+  const PathState& PathsFrom(Expr e) const { return path_states_[nodes_[e].a]; }  // kPaths, with Low and High
   // x where e is x|ε with one x, which is how x{0,1} is kept; else kEmpty.
   Expr OptionalOf(Expr e) const {
     const bool is = nodes_[e].kind == ExprKind::kUnion && NumMembers(e) == 2 && Members(e)[0] == kEpsilonExpr;
@@ -327,6 +355,8 @@ class Expressions {
     bool extended = false;
     bool push_down = false;
     bool counts = false;    // see Counts
+    bool paths = false;     // the same of kPaths
+    bool ranked = false;    // whether it, or a tail, was ranked
     uint8_t emptiness = 0;  // of extended nodes: 0 unknown, 1 empty, 2 not empty
     uint32_t depth = 0;
     uint32_t shortest = 0;  // members are at least so long; set by Intern, as is
@@ -341,8 +371,9 @@ class Expressions {
   }
   [[noreturn]] static void ThrowLimit(const char* name, size_t limit, const char* what, const char* more = "");
   Expr Intern(const Node& node, const ExprList* members = nullptr);
-  // A concatenation, or a state of a table, that was made before, as most are when they are asked for; kEmpty: none was.
-  Expr Find(ExprKind kind, uint32_t a, uint32_t b) const;
+  // A concatenation, a state of a table or paths that were made before, as most are when they are asked for; kEmpty: none
+  // were.
+  Expr Find(ExprKind kind, uint32_t a, uint32_t b, uint32_t c = 0) const;
   Expr AutomatonState(uint32_t automaton, uint32_t state);
   uint32_t LeastLength(const Node& n) const;
   bool SameNode(const Node& x, const Node& y, const ExprList* members) const;
@@ -350,11 +381,20 @@ class Expressions {
   void FlattenInto(ExprKind kind, Expr e, ExprList* out) const;
   void MergeRepeats(ExprList* parts);
   Expr MergeTurn(Expr x, Expr rest);
+  bool FindPaths(Expr e, Expr* paths, uint64_t* key) const;
+  bool SameButPaths(Expr x, Expr y) const;
+  Expr WithPaths(Expr e, Expr paths);
+  void MergePaths(ExprList* parts);
+  size_t GraphOf(uint32_t state) const;
+  size_t EndOfGraph(size_t graph) const;
+  bool PathsEnd(uint32_t state, uint32_t low, uint32_t high);
   void MergeHeads(ExprList* parts);
   void DropTails(ExprList* parts);
   bool IsBroadStar(Expr e) const;
   void DropCovered(ExprList* parts);
   void DropCounted(ExprList* parts) const;
+  bool IsBelow(Expr x, Expr y) const;
+  bool IsWithin(Expr x, Expr y, size_t* steps) const;
   void DropAbsorbed(ExprList* parts) const;
   void DropUnbounded(ExprList* parts) const;
   Expr ChoiceOf(const TextList& texts, const TextList::Node& node);
@@ -416,6 +456,13 @@ class Expressions {
   std::vector<RuleTable> rules_;
   std::vector<std::shared_ptr<LeafAutomaton>> leaves_;
   std::vector<std::shared_ptr<const TextList>> lists_;
+  std::vector<PathState> path_states_;
+  std::vector<uint32_t> path_graphs_;  // their first states
+  struct RankOf {
+    uint32_t series, low, high;
+  };
+  FlatMap<Expr, RankOf> ranks_;
+  uint32_t num_series_ = 0;
   std::vector<KnownUnion> known_unions_;  // found again by a hash; the derivatives of one state repeat them
   std::vector<Expr> known_parts_;
   std::vector<std::unique_ptr<Terms>> terms_;  // scratch of Partition

@@ -298,39 +298,55 @@ void Expressions::DropCovered(ExprList* parts) {
   parts->resize(kept);
 }
 
+void Expressions::Rank(Expr e, uint32_t series, uint32_t low, uint32_t high) {
+  if (nodes_.IsShared(e) || e == kEmpty || e == kEpsilonExpr || ranks_.Find(e)) return;
+  ranks_[e] = {series, low, high};
+  nodes_[e].ranked = true;
+}
+
+bool Expressions::IsBelow(Expr x, Expr y) const {
+  if (!nodes_[x].ranked || !nodes_[y].ranked) return false;
+  const RankOf *const m = ranks_.Find(x), *const n = ranks_.Find(y);
+  return m && n && m->series == n->series && n->low <= m->low && m->high <= n->high;
+}
+
+// Whether x is y or a part of it, as DropCounted finds.
+bool Expressions::IsWithin(Expr x, Expr y, size_t* steps) const {
+  while (x != y && !IsBelow(x, y)) {
+    if (!*steps) return false;
+    --*steps;
+    const Expr a = FirstPart(x), b = FirstPart(y);
+    const Node &m = nodes_[a], &n = nodes_[b];
+    const bool same = m.kind == n.kind && (m.kind == ExprKind::kRepeat || m.kind == ExprKind::kPaths) && m.a == n.a;
+    if (a == b || (same && n.b <= m.b && m.c <= n.c)) {
+      x = Rest(x);
+      y = Rest(y);
+    } else if (y != kEpsilonExpr && n.nullable) {
+      y = Rest(y);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The same of turns from one state of a graph in X's place.
 // X{a,b}·Y | X{c,d}·Z = X{c,d}·Z where c <= a, b <= d and Y is Z or a part of it in the same way, maybe without what is
 // nullable in Z: of the ways to share out a text among turns, the ones that leave the most. Time is bounded, as in DropTails.
 void Expressions::DropCounted(ExprList* parts) const {
   ExprList counted;
   for (const Expr e : *parts)
-    if (nodes_[e].counts) counted.push_back(e);
+    if (nodes_[e].counts || nodes_[e].paths || nodes_[e].ranked) counted.push_back(e);
   if (counted.size() < 2) return;
   size_t steps = 64 + 16 * counted.size();
-  const auto within = [&](Expr x, Expr y) {
-    while (x != y) {
-      if (!steps) return false;
-      --steps;
-      const Expr a = FirstPart(x), b = FirstPart(y);
-      const Node &m = nodes_[a], &n = nodes_[b];
-      if (a == b || (m.kind == ExprKind::kRepeat && n.kind == ExprKind::kRepeat && m.a == n.a && n.b <= m.b && m.c <= n.c)) {
-        x = Rest(x);
-        y = Rest(y);
-      } else if (y != kEpsilonExpr && n.nullable) {
-        y = Rest(y);
-      } else {
-        return false;
-      }
-    }
-    return true;
-  };
   ExprList dropped;
   const auto covered = [&](Expr e) {
     return std::any_of(counted.begin(), counted.end(), [&](Expr other) {
-      return steps && other != e && !std::binary_search(dropped.begin(), dropped.end(), other) && within(e, other);
+      return steps && other != e && !std::binary_search(dropped.begin(), dropped.end(), other) && IsWithin(e, other, &steps);
     });
   };
-  for (const Expr e : counted)
-    if (covered(e)) dropped.push_back(e);
+  for (size_t i = 0; i < counted.size() && steps; ++i)
+    if (covered(counted[i])) dropped.push_back(counted[i]);
   if (dropped.empty()) return;
   ExprList kept;
   std::set_difference(parts->begin(), parts->end(), dropped.begin(), dropped.end(), std::back_inserter(kept));
@@ -341,11 +357,12 @@ void Expressions::DropCounted(ExprList* parts) const {
 // in loops makes, which would double with each turn. Time is bounded, as in DropTails.
 void Expressions::DropAbsorbed(ExprList* parts) const {
   constexpr size_t kMostMembers = 32;
-  ExprList meets, behind;  // intersections; concatenations that begin with what is nullable
+  ExprList meets, behind, ranked;  // intersections; concatenations that begin with what is nullable; others
   for (const Expr e : *parts) {
     const Node& n = nodes_[e];
     if (n.kind == ExprKind::kIntersect) meets.push_back(e);
     if (n.kind == ExprKind::kConcat && nodes_[n.a].nullable) behind.push_back(e);
+    if (n.ranked && n.kind != ExprKind::kIntersect) ranked.push_back(e);  // which stay
   }
   if (meets.empty()) return;
   size_t steps = 64 + 8 * parts->size();
@@ -359,6 +376,8 @@ void Expressions::DropAbsorbed(ExprList* parts) const {
     if (has(x)) return true;
     for (size_t i = 0; i < behind.size() && spend(1); ++i)
       if (ends_with(behind[i], x)) return true;
+    for (size_t i = 0; i < ranked.size() && nodes_[x].ranked && spend(1); ++i)
+      if (IsWithin(x, ranked[i], &steps)) return true;
     if (nodes_[x].kind != ExprKind::kUnion || NumMembers(x) >= parts->size() || !spend(NumMembers(x))) return false;
     return std::all_of(Members(x), Members(x) + NumMembers(x), has);
   };
@@ -466,6 +485,7 @@ Expr Expressions::Union(ExprList given) {
 }
 
 Expr Expressions::Normalize(ExprList parts) {
+  if (parts.size() > 1) MergePaths(&parts);
   if (parts.size() > 1) DropTails(&parts);
   if (parts.size() > 1) DropCovered(&parts);
   if (parts.size() > 1) DropCounted(&parts);

@@ -77,6 +77,11 @@ std::string Expressions::Describe(Expr root, size_t limit) const {
         out += ")";
         break;
       }
+      case ExprKind::kPaths: {
+        const std::string high = n.c == kUnbounded ? "" : std::to_string(n.c);
+        out += "<paths " + std::to_string(n.a) + "{" + std::to_string(n.b) + "," + high + "}>";
+        break;
+      }
       case ExprKind::kAutomaton: out += "<automaton " + std::to_string(n.a) + ":" + std::to_string(n.b) + ">"; break;
     }
   }

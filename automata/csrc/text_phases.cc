@@ -90,6 +90,7 @@ TextPhases::Ways TextPhases::Find(const Expressions& pool, Expr e) {
     }
     case ExprKind::kComplement:
     case ExprKind::kAutomaton:
+    case ExprKind::kPaths:
       w.leaves = kAll;
       for (uint8_t& to : w.to) to = kAll;
       return w;

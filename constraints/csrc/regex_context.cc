@@ -407,9 +407,15 @@ RegexContext::Vector RegexContext::BeforeRepeat(uint32_t node, const Vector& aft
   if (n.high == kUnbounded) {
     v = BeforeStar(n.first, after, pool_.AnyBytes());
   } else {
+    const auto states = static_cast<uint32_t>(num_states_);
+    const uint32_t series = pool_.NewSeries(2 * num_states_);  // by state; of turns, and of these or none
     for (uint32_t i = n.low; i < n.high; ++i) {
       const Vector more = Before(n.first, v);
-      for (size_t q = 0; q < num_states_; ++q) v[q] = pool_.Union(after[q], more[q]);
+      for (uint32_t q = 0; q < states; ++q) {
+        v[q] = pool_.Union(after[q], more[q]);
+        pool_.Rank(more[q], series + q, 0, i - n.low + 1);
+        pool_.Rank(v[q], series + states + q, 0, i - n.low + 1);
+      }
     }
   }
   for (uint32_t i = 0; i < n.low; ++i) v = Before(n.first, v);

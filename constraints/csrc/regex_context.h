@@ -10,7 +10,7 @@
 // which of their derivatives, the text after a place belongs to. Guessing r and checking it on every character is exact
 // because each suffix belongs to exactly one r. Contexts that nothing tells apart are merged (those of one q into which
 // the same texts lead); where the rest follow each other without loops but of one context, turns are counted as without
-// assertions, else they are the star of the matrix, or copies.
+// assertions, else they are paths through the graph of contexts, the star of the matrix, or copies.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -93,14 +93,17 @@ class RegexContext {
   // ---- repetitions with assertions inside
   struct Turns {
     MergedContexts contexts;  // and texts of a turn that are not empty, see Transfer
-    std::vector<bool> stays;  // by context, before any were merged: whether the empty text is a turn
+    ContextMatrix turn;       // of these texts, before any contexts were merged
+    std::vector<bool> stays;  // by context there: whether the empty text is a turn
     ContextMatrix star;       // of any number of turns, between classes; of size 0 until that is asked for
     Vector suffixes;          // by state of these: the texts that belong to exactly its languages
   };
   Turns& TurnsOf(uint32_t body, size_t most);  // contexts
   const Turns* TryTurnsOf(uint32_t body, size_t most);
   // By class: what follows where the last turn ends in one of its contexts.
-  Vector AfterTurns(const Turns& turns, const Vector& after);
+  Vector AfterTurns(const MergedContexts& classes, const Vector& suffixes, const Vector& after);
+  bool CopiesAreSimple(const Turns& turns, uint32_t low, uint32_t high) const;
+  bool BeforePaths(const Turns& turns, uint32_t low, uint32_t high, const Vector& after, Vector* out);
   void CollectSuffixes(uint32_t node, Suffixes* suffixes);
   void CloseSuffixes(uint32_t body, size_t most, Suffixes* suffixes);
   ContextMatrix Transfer(uint32_t node, const Suffixes& suffixes);

@@ -190,6 +190,7 @@ RegexContext::Turns& RegexContext::TurnsOf(uint32_t body, size_t most) {
   ContextMatrix turn = Transfer(body, s);
   turns.stays = Matrices(body).TakeEmpty(&turn);
   turns.contexts = Matrices(body).MergeAll(turn, StateOfContext(contexts));
+  turns.turn = std::move(turn);
   for (const std::vector<bool>& state : s.states) {
     std::vector<Expr> parts{pool_.AnyBytes()};
     for (size_t i = 0; i < state.size(); ++i)
@@ -217,15 +218,15 @@ std::vector<uint32_t> RegexContext::StateOfContext(size_t num_contexts) const {
   return states;
 }
 
-RegexContext::Vector RegexContext::AfterTurns(const Turns& turns, const Vector& after) {
-  const size_t rights = turns.suffixes.size();
-  std::vector<std::vector<size_t>> members(turns.contexts.group.size());
-  for (size_t i = 0; i < turns.contexts.class_of.size(); ++i) members[turns.contexts.class_of[i]].push_back(i);
+RegexContext::Vector RegexContext::AfterTurns(const MergedContexts& classes, const Vector& suffixes, const Vector& after) {
+  const size_t rights = suffixes.size();
+  std::vector<std::vector<size_t>> members(classes.group.size());
+  for (size_t i = 0; i < classes.class_of.size(); ++i) members[classes.class_of[i]].push_back(i);
   Vector out;
   for (const std::vector<size_t>& contexts : members) {
     const Expr rest = after[contexts[0] / rights];
     std::vector<Expr> parts;
-    for (const size_t i : contexts) parts.push_back(Meet(rest, turns.suffixes[i % rights], kMostSpelled));
+    for (const size_t i : contexts) parts.push_back(Meet(rest, suffixes[i % rights], kMostSpelled));
     out.push_back(contexts.size() == rights ? rest : pool_.Union(std::move(parts)));
   }
   return out;
@@ -236,7 +237,7 @@ RegexContext::Vector RegexContext::BeforeStar(uint32_t body, const Vector& after
   Turns& turns = TurnsOf(body, kMostContexts);
   const std::vector<uint32_t>& state = turns.contexts.group;
   if (!turns.star.size) turns.star = Matrices(body).Star(turns.contexts.between);
-  const Vector last = AfterTurns(turns, after);
+  const Vector last = AfterTurns(turns.contexts, turns.suffixes, after);
   std::vector<std::vector<Expr>> parts(num_states_);
   for (size_t c = 0; c < state.size(); ++c)
     for (size_t d = 0; d < state.size(); ++d)
@@ -255,14 +256,14 @@ bool RegexContext::BeforeTurns(uint32_t node, const Vector& after, Vector* out) 
   if (!found) return false;
   const std::vector<bool>& stays = found->stays;
   const std::vector<uint32_t>& state = found->contexts.group;
-  if (n.low > 1 && Any(stays) && !All(stays)) return false;
+  if (n.low > 1 && Any(stays) && !All(stays)) return BeforePaths(*found, n.low, n.high, after, out);
   const uint32_t low = All(stays) ? 0 : n.low;
   const size_t rights = found->suffixes.size(), size = state.size();
   std::vector<std::vector<Expr>> parts(num_states_);
   for (size_t q = 0; q < num_states_ && low == 0; ++q) parts[q].push_back(after[q]);
   for (size_t i = 0; i < stays.size() && low == 1; ++i)
     if (stays[i]) parts[i / rights].push_back(Meet(after[i / rights], found->suffixes[i % rights], kMostSpelled));
-  Vector last = AfterTurns(*found, after);
+  Vector last = AfterTurns(found->contexts, found->suffixes, after);
   ContextMatrix turn = found->contexts.between;
   DropUseless(last, &turn);
   // Where turns can end in several classes, the last one, which tells them apart, is none of those that are counted.
@@ -282,9 +283,58 @@ bool RegexContext::BeforeTurns(uint32_t node, const Vector& after, Vector* out) 
   if (apart) last = std::move(before_last);
   ContextMatrix turns;
   const uint32_t high = n.high == kUnbounded ? kUnbounded : n.high - apart;
-  if (!Matrices(node).Counted(turn, std::max(low, 1u) - apart, high, &turns)) return false;
+  if (!Matrices(node).Counted(turn, std::max(low, 1u) - apart, high, &turns))
+    return !CopiesAreSimple(*found, low, n.high) && BeforePaths(*found, low, n.high, after, out);
   for (size_t c = 0; c < size; ++c)
     for (size_t d = 0; d < size; ++d) parts[state[c]].push_back(pool_.Concat(turns.At(c, d), last[d]));
+  out->clear();
+  for (std::vector<Expr>& p : parts) out->push_back(pool_.Union(std::move(p)));
+  return true;
+}
+
+// Where a lookahead says what a turn is, what is left of it is one intersection with what follows, but the texts between
+// contexts are many. Copies are told apart by few who is left; those of turns that may be empty are inside each other.
+bool RegexContext::CopiesAreSimple(const Turns& turns, uint32_t low, uint32_t high) const {
+  constexpr uint32_t kFewTurns = 3, kMostCopies = 200;
+  return turns.suffixes.size() > 1 && !Any(turns.stays) && low <= kFewTurns && high <= kMostCopies;
+}
+
+// As paths through the graph of contexts, whichever way they lead.
+bool RegexContext::BeforePaths(const Turns& turns, uint32_t low, uint32_t high, const Vector& after, Vector* out) {
+  constexpr size_t kMostArcs = 10'000, kMostTurns = 10'000'000;  // those that have to be, of all contexts
+  const size_t rights = turns.suffixes.size();
+  std::vector<uint32_t> group = StateOfContext(turns.stays.size());
+  MergedContexts apart;  // and by whether the empty text is a turn, where that saves turns that have to be
+  if (low > 1) {
+    for (size_t i = 0; i < group.size(); ++i) group[i] = group[i] * 2 + turns.stays[i];
+    apart = ContextMatrices(&pool_, [] {}).MergeAll(turns.turn, group);
+    for (uint32_t& g : apart.group) g /= 2;
+  }
+  const MergedContexts& contexts = low > 1 ? apart : turns.contexts;
+  const size_t size = contexts.group.size();
+  if (size * size > kMostArcs || low > kMostTurns / size) return false;
+  const Vector last = AfterTurns(contexts, turns.suffixes, after);
+  std::vector<PathState> graph(size);
+  try {
+    const auto none = [this](Expr e) { return e == kEmpty || pool_.IsEmpty(e); };
+    const auto unusable = [this](Expr e) { return pool_.IsPushDown(e); };
+    for (size_t c = 0; c < size; ++c) {
+      graph[c].last = none(last[c]) ? kEmpty : last[c];
+      if (unusable(last[c])) return false;
+      for (size_t d = 0; d < size; ++d)
+        if (const Expr texts = contexts.between.At(c, d); !none(texts)) graph[c].arcs.push_back({texts, static_cast<uint32_t>(d)});
+    }
+  } catch (const LimitError&) {  // it takes long to see whether something is left
+    if (TimeLimit::IsOver()) throw;
+    return false;
+  }
+  for (size_t i = 0; i < turns.stays.size() && low > 1; ++i) graph[contexts.class_of[i]].stays = turns.stays[i];
+  const uint32_t first = pool_.AddGraph(std::move(graph));
+  std::vector<std::vector<Expr>> parts(num_states_);
+  for (size_t q = 0; q < num_states_ && low == 0; ++q) parts[q].push_back(after[q]);
+  for (size_t i = 0; i < turns.stays.size() && low == 1; ++i)
+    if (turns.stays[i]) parts[i / rights].push_back(Meet(after[i / rights], turns.suffixes[i % rights], kMostSpelled));
+  for (uint32_t c = 0; c < size; ++c) parts[contexts.group[c]].push_back(pool_.Paths(first + c, std::max(low, 1u), high));
   out->clear();
   for (std::vector<Expr>& p : parts) out->push_back(pool_.Union(std::move(p)));
   return true;
