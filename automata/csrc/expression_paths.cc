@@ -126,6 +126,8 @@ void Expressions::MergePaths(ExprList* parts) {
     uint32_t low, high;
     Expr paths, whole;
   };
+  const auto has_paths = [this](Expr e) { return nodes_[e].paths; };
+  if (std::count_if(parts->begin(), parts->end(), has_paths) < 2) return;
   SmallVector<Item, 16> items;
   ExprList others;
   for (const Expr e : *parts) {

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "automata/csrc/id_table.h"
+#include "automata/csrc/map_parts.h"
 #include "automata/csrc/time_limit.h"
 
 namespace tokamata {
@@ -57,34 +58,16 @@ RegularMeets::Wide RegularMeets::WithoutFar(Expr e, uint32_t far, Known* known) 
     wide.least = std::min(wide.least, w.least);
     return w.e;
   };
-  ExprList parts;
-  switch (pool_->Kind(e)) {
-    case ExprKind::kConcat: {
-      std::vector<Expr> all;
-      Expr x = e;
-      for (; pool_->Kind(x) == ExprKind::kConcat; x = pool_->Tail(x)) all.push_back(part(pool_->Head(x)));
-      all.push_back(part(x));
-      wide.e = pool_->Concat(all);
-      break;
+  if (pool_->Kind(e) == ExprKind::kRepeat) {
+    uint32_t high = pool_->High(e);
+    if (high != kUnbounded && high >= far) {
+      wide.least = high;
+      high = kUnbounded;
     }
-    case ExprKind::kRepeat: {
-      uint32_t high = pool_->High(e);
-      if (high != kUnbounded && high >= far) {
-        wide.least = high;
-        high = kUnbounded;
-      }
-      const uint32_t low = pool_->Low(e);
-      wide.e = pool_->Repeat(part(pool_->Body(e)), low, high);
-      break;
-    }
-    case ExprKind::kUnion:
-    case ExprKind::kIntersect: {
-      const std::vector<Expr> members(pool_->Members(e), pool_->Members(e) + pool_->NumMembers(e));
-      for (const Expr m : members) parts.push_back(part(m));
-      wide.e = pool_->Kind(e) == ExprKind::kUnion ? pool_->Union(std::move(parts)) : pool_->Intersect(std::move(parts));
-      break;
-    }
-    default: break;
+    const uint32_t low = pool_->Low(e);
+    wide.e = pool_->Repeat(part(pool_->Body(e)), low, high);
+  } else {
+    wide.e = MapParts(pool_, e, part);
   }
   known->wide[e] = wide.e;
   known->least[e] = wide.least;

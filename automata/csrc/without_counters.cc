@@ -1,9 +1,9 @@
 #include "automata/csrc/without_counters.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "automata/csrc/flat_map.h"
+#include "automata/csrc/map_parts.h"
 
 namespace tokamata {
 namespace {
@@ -13,27 +13,12 @@ constexpr uint32_t kMany = 8;
 Expr Widen(Expressions* pool, Expr e, FlatMap<Expr, Expr>* known) {
   if (const Expr* const wide = known->Find(e)) return *wide;
   const auto widen = [&](Expr x) { return Widen(pool, x, known); };
-  std::vector<Expr> parts;
   Expr wide = e;  // a complement, too: with its counters it would have fewer texts
   switch (pool->Kind(e)) {
-    case ExprKind::kConcat: {
-      Expr x = e;
-      for (; pool->Kind(x) == ExprKind::kConcat; x = pool->Tail(x)) parts.push_back(widen(pool->Head(x)));
-      parts.push_back(widen(x));
-      wide = pool->Concat(parts);
-      break;
-    }
     case ExprKind::kRepeat: {
       const uint32_t low = pool->Low(e), high = pool->High(e);
       const Expr body = widen(pool->Body(e));
       wide = high < kMany ? pool->Repeat(body, low, high) : pool->Repeat(body, std::min<uint32_t>(low, 1), kUnbounded);
-      break;
-    }
-    case ExprKind::kUnion:
-    case ExprKind::kIntersect: {
-      const std::vector<Expr> members(pool->Members(e), pool->Members(e) + pool->NumMembers(e));
-      std::transform(members.begin(), members.end(), std::back_inserter(parts), widen);
-      wide = pool->Kind(e) == ExprKind::kUnion ? pool->Union(std::move(parts)) : pool->Intersect(std::move(parts));
       break;
     }
     case ExprKind::kCall: {
@@ -43,7 +28,7 @@ Expr Widen(Expressions* pool, Expr e, FlatMap<Expr, Expr>* known) {
       if (outline != kEmpty) wide = widen(outline);
       break;
     }
-    default: break;
+    default: wide = MapParts(pool, e, widen);
   }
   return (*known)[e] = wide;
 }

@@ -17,7 +17,7 @@ namespace {
 // Recursion follows the nesting of groups, which the parser limits. The tree is still one: no node has two parents.
 class Forbidding {
  public:
-  explicit Forbidding(RegexTree* tree) : tree_(*tree) {}
+  explicit Forbidding(RegexTree* tree) : tree_(*tree), added_(tree) {}
 
   void Run() {
     const auto looks_ahead = [](const RegexNode& n) { return n.kind == RegexKind::kLookahead; };
@@ -169,7 +169,7 @@ class Forbidding {
       if (added) {
         const Ranges all = CharactersOf(n), left = IntersectRanges(all, kept);
         steps_ += (all.size() + kept.size()) / 16;
-        if (!left.empty()) at->second = left == all ? n.first : AddSet(left);
+        if (!left.empty()) at->second = left == all ? n.first : added_.Add(left);
       }
       if (at->second == kNothing)
         tree_.Become(*begin, RegexKind::kNone, 0);
@@ -236,7 +236,7 @@ class Forbidding {
     const Ranges characters = NormalizeRanges(std::move(read));
     if (seek && !IntersectRanges(characters, ComplementRanges(seek->through)).empty() &&
         IntersectRanges(characters, ComplementRanges(seek->found)).empty())
-      tree_.Become(seek->set, RegexKind::kSet, AddSet(characters));
+      tree_.Become(seek->set, RegexKind::kSet, added_.Add(characters));
     if (!any_ && !Counts(content)) return;
     std::vector<uint32_t> inside, last_lines;
     ListAhead(content, &inside, &last_lines);
@@ -352,17 +352,10 @@ class Forbidding {
     return all;
   }
 
-  // Those that are equal are one: each is lowered once.
-  uint32_t AddSet(const Ranges& ranges) {
-    const auto [at, added] = added_.try_emplace(ranges, static_cast<uint32_t>(tree_.sets.size()));
-    if (added) tree_.sets.push_back(ranges);
-    return at->second;
-  }
-
   RegexTree& tree_;
   std::vector<uint32_t> characters_;
   Rest rest_;
-  std::map<Ranges, uint32_t> added_;
+  AddedSets added_;
   bool changed_ = false, any_ = false, folded_ = false;  // folded_: once no more is taken out
   size_t steps_ = 0;
 };

@@ -15,7 +15,7 @@ namespace {
 // Recursion follows the nesting of groups, which the parser limits. The tree is still one: no node has two parents.
 class Folding {
  public:
-  explicit Folding(RegexTree* tree) : tree_(*tree), places_(tree->nodes.size()) {}
+  explicit Folding(RegexTree* tree) : tree_(*tree), places_(tree->nodes.size()), added_(tree) {}
 
   void Run() {
     FindPlaces(tree_.root);
@@ -215,10 +215,11 @@ class Folding {
       case RegexKind::kSet:
         if (apply) {
           const Ranges left = IntersectRanges(*OneOf(node), wanted.allowed);
+          steps_ += left.size() / 16;
           if (left.empty())
             tree_.Become(node, RegexKind::kNone, 0);
           else if (n.kind == RegexKind::kSet)
-            tree_.Become(node, RegexKind::kSet, AddSet(left));
+            tree_.Become(node, RegexKind::kSet, added_.Add(left));
         }
         return true;
       case RegexKind::kGroup: return NarrowNode(n.first, wanted, ahead, apply);
@@ -243,8 +244,9 @@ class Folding {
   // the place) is narrowed: the first of these siblings.
   uint32_t Turns(const RegexNode& repeat, const Ranges& allowed, bool ahead) {
     const Ranges left = IntersectRanges(*OneOf(repeat.first), allowed);
+    steps_ += left.size() / 16;
     const uint32_t one = left.empty() ? Add(RegexKind::kNone, repeat.position, 0)
-                                      : Add(RegexKind::kSet, repeat.position, AddSet(left));
+                                      : Add(RegexKind::kSet, repeat.position, added_.Add(left));
     if (repeat.high == 1) return one;
     const uint32_t more = Add(RegexKind::kRepeat, repeat.position, repeat.first);
     RegexNode& others = Node(more);
@@ -253,16 +255,6 @@ class Folding {
     others.high = repeat.high == kUnbounded ? kUnbounded : repeat.high - 1;
     Node(ahead ? one : more).next = ahead ? more : one;
     return ahead ? one : more;
-  }
-
-  // Those that are equal are one: each is lowered once.
-  uint32_t AddSet(const Ranges& ranges) {
-    const auto [at, added] = added_.try_emplace(ranges, static_cast<uint32_t>(tree_.sets.size()));
-    if (added) {
-      steps_ += ranges.size();
-      tree_.sets.push_back(ranges);
-    }
-    return at->second;
   }
 
   // All characters but those of a set.
@@ -279,7 +271,7 @@ class Folding {
 
   RegexTree& tree_;
   std::vector<uint8_t> places_;  // IsZeroWidth of nodes, once of each
-  std::map<Ranges, uint32_t> added_;
+  AddedSets added_;
   std::map<uint32_t, Ranges> others_;
   size_t steps_ = 0;
 };

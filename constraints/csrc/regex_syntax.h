@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -107,6 +108,21 @@ struct RegexTree {
     n.negated = false;
     n.low = n.high = 0;
   }
+};
+
+// Sets that are added to a tree: those that are equal are one, so that each is lowered once.
+class AddedSets {
+ public:
+  explicit AddedSets(RegexTree* tree) : tree_(*tree) {}
+  uint32_t Add(const CodePointRanges& ranges) {
+    const auto [at, added] = added_.try_emplace(ranges, static_cast<uint32_t>(tree_.sets.size()));
+    if (added) tree_.sets.push_back(ranges);
+    return at->second;
+  }
+
+ private:
+  RegexTree& tree_;
+  std::map<CodePointRanges, uint32_t> added_;
 };
 
 inline bool Refers(const RegexNode& n) { return n.kind == RegexKind::kReference || n.kind == RegexKind::kConditional; }

@@ -46,7 +46,7 @@ def test_budgets_of_turns() -> None:
     """With so many tokens left, exactly what can be completed with them may come."""
     vocabulary = mask_walk.with_bytes({b"ab", b"ab ", b"ab ab ", b"..", b"foo"})
     automaton = tokamata.compile(tokamata.regex(r"(?:\w+\b ?){6,60}(?<= )\."), vocabulary)
-    with pytest.raises(tokamata.BudgetError, match="max_tokens=4 is too small.*takes 5"):
+    with pytest.raises(tokamata.BudgetError, match=r"max_tokens=4 is too small.*takes 5"):
         automaton.start(max_tokens=4)
     state = automaton.start(max_tokens=5)
     for token in (b"ab ab ", b"ab ab ", b"ab ab ", b"."):
